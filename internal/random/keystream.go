@@ -1,0 +1,33 @@
+package random
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/crypto/chacha20"
+)
+
+// keystreamPortable fills dst, whose length is a multiple of groupWords, with the blocks from counter on. The caller
+// has made sure that the counter doesn't wrap.
+func keystreamPortable(dst []uint64, state *[16]uint32, counter uint32) {
+	var key [chacha20.KeySize]byte
+	for i, v := range state[4:12] {
+		binary.LittleEndian.PutUint32(key[4*i:], v)
+	}
+	var nonce [chacha20.NonceSize]byte
+	for i, v := range state[13:16] {
+		binary.LittleEndian.PutUint32(nonce[4*i:], v)
+	}
+	cipher, err := chacha20.NewUnauthenticatedCipher(key[:], nonce[:])
+	if err != nil {
+		panic(err) // only a wrong length of key or nonce, and both are fixed above
+	}
+	cipher.SetCounter(counter)
+	var group [8 * groupWords]byte
+	for ; len(dst) > 0; dst = dst[groupWords:] {
+		clear(group[:])
+		cipher.XORKeyStream(group[:], group[:])
+		for i := range groupWords {
+			dst[i] = binary.LittleEndian.Uint64(group[8*i:])
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package random
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+const (
+	blockWords  = 8  // 64-bit words in a ChaCha20 block
+	groupBlocks = 32 // blocks made at a time: what the registers of the widest vectors hold
+	groupWords  = groupBlocks * blockWords
+	streamWords = blockWords << 32 // the block counter has 32 bits: 256 GiB
+)
+
+// Stream is the ChaCha20 keystream (RFC 8439) of one key and nonce from block 0 on, read as little-endian 64-bit
+// words. It holds 2^35 of them, far more than one step uses. Drawing past the last is a programming error and panics:
+// the block counter would wrap round and the noise repeat.
+//
+// A Stream implements math/rand/v2.Source. It isn't safe for concurrent use; make one for each goroutine instead.
+type Stream struct {
+	state  [16]uint32 // RFC 8439 section 2.3's initial state, its counter zero
+	next   uint64     // index of the next word to draw
+	held   uint64     // 1 + index of the group in buffer; 0 while there is none
+	buffer [groupWords]uint64
+}
+
+// Stream returns the stream that id names under k, at its first word.
+func (k Key) Stream(id ID) *Stream {
+	s := &Stream{state: [16]uint32{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}} // "expand 32-byte k"
+	for i := range 8 {
+		s.state[4+i] = binary.LittleEndian.Uint32(k[4*i:])
+	}
+	nonce := id.nonce()
+	for i := range 3 {
+		s.state[13+i] = binary.LittleEndian.Uint32(nonce[4*i:])
+	}
+	return s
+}
+
+// Seek moves the stream to the word with the given index from the stream's beginning, in constant time. Seeking past
+// the end isn't an error; drawing there is.
+func (s *Stream) Seek(word uint64) { s.next = word }
+
+// Uint64 draws one word.
+func (s *Stream) Uint64() uint64 {
+	s.load()
+	w := s.buffer[s.next%groupWords]
+	s.next++
+	return w
+}
+
+// Uint64s fills dst with the next len(dst) words.
+func (s *Stream) Uint64s(dst []uint64) {
+	for len(dst) > 0 {
+		var n int
+		if whole := len(dst) / groupWords * groupWords; whole > 0 && s.next%groupWords == 0 {
+			s.check(whole)
+			keystream(dst[:whole], &s.state, uint32(s.next/blockWords))
+			n = whole
+		} else {
+			s.load()
+			n = copy(dst, s.buffer[s.next%groupWords:])
+		}
+		s.next += uint64(n)
+		dst = dst[n:]
+	}
+}
+
+// load puts the group that holds the next word in the buffer.
+func (s *Stream) load() {
+	group := s.next / groupWords
+	if s.held == group+1 {
+		return
+	}
+	s.check(1)
+	keystream(s.buffer[:], &s.state, uint32(group*groupBlocks))
+	s.held = group + 1
+}
+
+// check guards the end of the stream before n words are drawn.
+func (s *Stream) check(n int) {
+	if s.next > streamWords || uint64(n) > streamWords-s.next {
+		panic(fmt.Sprintf("random: %d words at word %d: a stream ends at word %d", n, s.next, uint64(streamWords)))
+	}
+}

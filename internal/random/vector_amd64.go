@@ -1,0 +1,102 @@
+//go:build !purego
+
+package random
+
+import "golang.org/x/sys/cpu"
+
+// widest returns the widest vectors that both the processor and the operating system support.
+func widest() vectors {
+	switch x := &cpu.X86; {
+	case x.HasAVX512F && x.HasAVX512DQ:
+		return avx512
+	case x.HasAVX2 && x.HasFMA:
+		return avx2
+	}
+	return portable
+}
+
+// keystream does what keystreamPortable does, under the same contract.
+func keystream(dst []uint64, state *[16]uint32, counter uint32) {
+	groups := len(dst) / groupWords
+	switch {
+	case groups == 0:
+	case active == avx512:
+		keystreamAVX512(&dst[0], groups, state, counter)
+	case active == avx2:
+		keystreamAVX2(&dst[0], groups, state, counter)
+	default:
+		keystreamPortable(dst, state, counter)
+	}
+}
+
+// boxMuller does what boxMullerPortable does, to the last bit.
+func boxMuller(dst []float64, words []uint64) {
+	dst = dst[:len(words)]
+	done := 0
+	switch {
+	case active == avx512 && len(words) >= 16:
+		done = len(words) &^ 15
+		boxMullerAVX512(&dst[0], &words[0], done, &coefficients)
+	case active == avx2 && len(words) >= 8:
+		done = len(words) &^ 7
+		boxMullerAVX2(&dst[0], &words[0], done, &coefficients)
+	}
+	boxMullerPortable(dst[done:], words[done:])
+}
+
+// coefficients are the floating-point constants of normals.go as the assembly reads them: each fills a row of four
+// lanes, because AVX2 can't repeat a memory operand in every lane. normals_amd64.s names the rows by offset.
+var coefficients = [...][4]float64{
+	{log0, log0, log0, log0},
+	{log1, log1, log1, log1},
+	{log2, log2, log2, log2},
+	{log3, log3, log3, log3},
+	{log4, log4, log4, log4},
+	{log5, log5, log5, log5},
+	{log6, log6, log6, log6},
+	{sin0, sin0, sin0, sin0},
+	{sin1, sin1, sin1, sin1},
+	{sin2, sin2, sin2, sin2},
+	{sin3, sin3, sin3, sin3},
+	{sin4, sin4, sin4, sin4},
+	{sin5, sin5, sin5, sin5},
+	{cos0, cos0, cos0, cos0},
+	{cos1, cos1, cos1, cos1},
+	{cos2, cos2, cos2, cos2},
+	{cos3, cos3, cos3, cos3},
+	{cos4, cos4, cos4, cos4},
+	{cos5, cos5, cos5, cos5},
+	{cos6, cos6, cos6, cos6},
+	{twoLn2, twoLn2, twoLn2, twoLn2},
+	{twoPi, twoPi, twoPi, twoPi},
+	{twoPiLo, twoPiLo, twoPiLo, twoPiLo},
+	{0.5, 0.5, 0.5, 0.5},
+	{1, 1, 1, 1},
+	{4, 4, 4, 4},
+	{0x1p-66, 0x1p-66, 0x1p-66, 0x1p-66},
+	// Subtracted from 2^52 + a biased exponent, this leaves the exponent of u, negated.
+	{0x1p52 + 1023 + 64, 0x1p52 + 1023 + 64, 0x1p52 + 1023 + 64, 0x1p52 + 1023 + 64},
+	// The biases of AVX2's conversions from integers, unsigned and signed.
+	{0x1p84 + 0x1p52, 0x1p84 + 0x1p52, 0x1p84 + 0x1p52, 0x1p84 + 0x1p52},
+	{0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52},
+}
+
+// keystreamAVX512 makes groups of groupBlocks ChaCha20 blocks, at least one, from block counter on.
+//
+//go:noescape
+func keystreamAVX512(dst *uint64, groups int, state *[16]uint32, counter uint32)
+
+// keystreamAVX2 makes groups of groupBlocks ChaCha20 blocks, at least one, from block counter on.
+//
+//go:noescape
+func keystreamAVX2(dst *uint64, groups int, state *[16]uint32, counter uint32)
+
+// boxMullerAVX512 transforms n words, a multiple of 16 and not 0.
+//
+//go:noescape
+func boxMullerAVX512(dst *float64, words *uint64, n int, c *[30][4]float64)
+
+// boxMullerAVX2 transforms n words, a multiple of 8 and not 0.
+//
+//go:noescape
+func boxMullerAVX2(dst *float64, words *uint64, n int, c *[30][4]float64)

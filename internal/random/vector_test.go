@@ -1,0 +1,126 @@
+package random
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// eachImplementation runs f with every implementation that this machine has.
+func eachImplementation(t *testing.T, f func(t *testing.T)) {
+	defer func(v vectors) { active = v }(active)
+	for v := portable; v <= widest(); v++ {
+		active = v
+		t.Run(v.String(), f)
+	}
+}
+
+// edgeWords are words at which a step of Box-Muller changes its course: conversions round differently above 2^53, u
+// leaves [√½, √2) at √½·2^k, the angle changes its octant at multiples of 2^61.
+func edgeWords() []uint64 {
+	var words []uint64
+	around := func(w uint64) { words = append(words, w-2, w-1, w, w+1, w+2) }
+	for i := range 64 {
+		around(1 << i)
+		around(uint64(math.Ldexp(math.Sqrt2/2, i+1)))
+	}
+	for octant := range uint64(8) {
+		around(octant << 61)
+	}
+	for _, shift := range []int{9, 10, 11, 12} { // halfway between doubles near 2^63 and 2^64
+		around(1<<63 + 1<<shift)
+		around(-(1 << shift))
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+func TestBoxMullerIsTheSameEverywhere(t *testing.T) {
+	check := func(t interface{ Fatalf(string, ...any) }, words []uint64) {
+		want := make([]float64, len(words))
+		boxMullerPortable(want, words)
+		got := make([]float64, len(words))
+		boxMuller(got, words)
+		for i := range got {
+			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+				t.Fatalf("normal %d of words %#x, %#x is %x, want %x", i%2, words[i&^1], words[i|1], got[i], want[i])
+			}
+		}
+	}
+	eachImplementation(t, func(t *testing.T) {
+		edges := edgeWords()
+		pairs := make([]uint64, 0, 2*len(edges))
+		for _, w1 := range edges {
+			pairs = pairs[:0]
+			for _, w2 := range edges {
+				pairs = append(pairs, w1, w2)
+			}
+			check(t, pairs)
+		}
+		words := make([]uint64, 1<<21)
+		InsecureKey(1).Stream(ID{}).Uint64s(words)
+		check(t, words)
+		rapid.Check(t, func(t *rapid.T) {
+			// rapid's integers are small or near powers of two more often than uniform words are.
+			words := rapid.SliceOfN(rapid.Uint64(), 0, 80).Draw(t, "words")
+			check(t, words[:len(words)&^1])
+		})
+	})
+}
+
+func TestNormalsStaysInside(t *testing.T) {
+	const guard = 100 // no normal
+	eachImplementation(t, func(t *testing.T) {
+		for n := range groupWords + 40 {
+			normals := slices.Repeat([]float64{guard}, n+2)
+			InsecureKey(1).Stream(ID{}).Normals(normals[1 : n+1])
+			if normals[0] != guard || normals[n+1] != guard {
+				t.Fatalf("%d normals wrote outside their slice", n)
+			}
+			if slices.Contains(normals[1:n+1], guard) {
+				t.Fatalf("%d normals left a part of their slice", n)
+			}
+		}
+	})
+}
+
+func eachBenchmark(b *testing.B, each int, f func()) {
+	defer func(v vectors) { active = v }(active)
+	for v := portable; v <= widest(); v++ {
+		active = v
+		b.Run(v.String(), func(b *testing.B) {
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(each), "ns/draw")
+		})
+	}
+}
+
+func BenchmarkUint64s(b *testing.B) {
+	words := make([]uint64, 1<<14)
+	s := InsecureKey(1).Stream(ID{})
+	eachBenchmark(b, len(words), func() { s.Seek(0); s.Uint64s(words) })
+}
+
+func BenchmarkBoxMuller(b *testing.B) {
+	words := make([]uint64, groupWords)
+	InsecureKey(1).Stream(ID{}).Uint64s(words)
+	normals := make([]float64, len(words))
+	eachBenchmark(b, len(words), func() { boxMuller(normals, words) })
+}
+
+func BenchmarkNormals(b *testing.B) {
+	normals := make([]float64, 110_000) // about as many parameters as the MNIST CNN has
+	s := InsecureKey(1).Stream(ID{})
+	eachBenchmark(b, len(normals), func() { s.Seek(0); s.Normals(normals) })
+}
+
+func BenchmarkBernoulli(b *testing.B) {
+	members := make([]int32, 60_000) // MNIST's training set
+	var kept []int32
+	s := InsecureKey(1).Stream(ID{})
+	eachBenchmark(b, len(members), func() { s.Seek(0); kept = s.Bernoulli(0.01, members, kept[:0]) })
+}
