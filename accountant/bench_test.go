@@ -1,0 +1,57 @@
+package accountant
+
+import "testing"
+
+// The budgets: one epsilon of a whole variant 1 plan under 1 ms, a calibration of the noise multiplier under 50 ms in the
+// Rényi modes and under 2 s in mode best, all on one core.
+
+func benchmarkEpsilon(b *testing.B, e Event, o Options) {
+	for b.Loop() {
+		mustEpsilon(b, e, 1e-5, o)
+	}
+}
+
+func benchmarkCalibration(b *testing.B, variant int, o Options) {
+	p := plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: variant}
+	for b.Loop() {
+		if _, err := CalibrateNoise(2, 1e-5, o, func(noise float64) Event {
+			p.noise = noise
+			return p.event()
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+var benchmarkBase = DPSGD(0.0213, 2, 1878)
+
+func BenchmarkEpsilonRunPaper(b *testing.B) { benchmarkEpsilon(b, benchmarkBase, Options{}) }
+func BenchmarkEpsilonRunBest(b *testing.B)  { benchmarkEpsilon(b, benchmarkBase, Options{Mode: Best}) }
+
+func BenchmarkEpsilonVariant1Paper(b *testing.B) {
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{})
+}
+
+func BenchmarkEpsilonVariant1Tight(b *testing.B) {
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{Mode: Tight})
+}
+
+func BenchmarkEpsilonVariant1Orders1024(b *testing.B) {
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{Orders: Orders{Low: 2, High: 1024}})
+}
+
+func BenchmarkEpsilonVariant1Best(b *testing.B) {
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{Mode: Best})
+}
+
+func BenchmarkCalibrationVariant1Paper(b *testing.B) { benchmarkCalibration(b, 1, Options{}) }
+func BenchmarkCalibrationVariant1Tight(b *testing.B) {
+	benchmarkCalibration(b, 1, Options{Mode: Tight})
+}
+func BenchmarkCalibrationRunBest(b *testing.B) { benchmarkCalibration(b, 3, Options{Mode: Best}) }
+func BenchmarkCalibrationVariant1Best(b *testing.B) {
+	benchmarkCalibration(b, 1, Options{Mode: Best})
+}
+func BenchmarkCalibrationVariant2Best(b *testing.B) {
+	benchmarkCalibration(b, 2, Options{Mode: Best})
+}

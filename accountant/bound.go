@@ -1,0 +1,84 @@
+package accountant
+
+// Bounds returns epsilon at delta by every bound that this package has for e, with the smallest mode that uses it: the
+// Rényi bounds of modes Paper and Tight, and in mode Best the Rényi bound with deltas from privacy-loss distributions and
+// the bound by privacy-loss distributions alone. It serves comparisons; Epsilon gives the smallest.
+func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
+	if err := checkDelta(delta); err != nil {
+		return nil, err
+	}
+	if err := Validate(e); err != nil {
+		return nil, err
+	}
+	var all []Guarantee
+	for _, mode := range []Mode{Paper, Tight, Best} {
+		o, err := Options{Mode: mode, Orders: orders}.check()
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range bounds(e, o) {
+			all = append(all, b.epsilon(delta).in(mode))
+		}
+	}
+	return all, nil
+}
+
+// A bound is one way to turn an event into (epsilon, delta).
+type bound interface {
+	epsilon(delta float64) Guarantee
+	delta(epsilon float64) Guarantee
+}
+
+// bounds returns the bounds that o allows for a valid event, less those that another one is never above.
+func bounds(e Event, o Options) []bound {
+	r := newRenyi(o)
+	if o.Mode != Best {
+		return []bound{renyiBound{curve: r.curve(e), orders: o.Orders, name: describe("Rényi", e)}}
+	}
+	p, losses, err := newProfile(e)
+	r.losses = losses
+	all := []bound{renyiBound{curve: r.curve(e), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", e)}}
+	if err == nil {
+		all = append(all, profileBound{profile: p, name: describe("privacy-loss distributions", e)})
+	}
+	return all
+}
+
+// smallest applies get to every bound of the event and returns the one with the smallest value.
+func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarantee) float64) (Guarantee, error) {
+	if err := Validate(e); err != nil {
+		return Guarantee{}, err
+	}
+	o, err := o.check()
+	if err != nil {
+		return Guarantee{}, err
+	}
+	var best Guarantee
+	for i, b := range bounds(e, o) {
+		if g := get(b); i == 0 || value(g) < value(best) {
+			best = g
+		}
+	}
+	return best.in(o.Mode), nil
+}
+
+func (g Guarantee) in(mode Mode) Guarantee {
+	g.Mode, g.Neighbours = mode, AddRemove
+	return g
+}
+
+type renyiBound struct {
+	curve  Curve
+	orders Orders
+	name   string
+}
+
+func (b renyiBound) epsilon(delta float64) Guarantee {
+	epsilon, order := b.curve.epsilon(b.orders, delta)
+	return Guarantee{Epsilon: epsilon, Delta: delta, Order: order, Bound: b.name}
+}
+
+func (b renyiBound) delta(epsilon float64) Guarantee {
+	delta, order := b.curve.delta(b.orders, epsilon)
+	return Guarantee{Epsilon: epsilon, Delta: delta, Order: order, Bound: b.name}
+}

@@ -1,0 +1,132 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the event
+// at the returned value has been evaluated and does not exceed epsilon, and in the Rényi modes the value is within a
+// relative 1e-9 of the optimum. event must not cost more with more noise. The error wraps ErrInfeasible where no noise
+// multiplier below MaxNoise is enough, as happens below the floor that a finite set of orders puts under epsilon.
+func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return 0, err
+	}
+	return smallestNoise(func(noise float64) (float64, error) {
+		g, err := Epsilon(event(noise), delta, o)
+		return g.Epsilon - epsilon, err
+	}, fmt.Sprintf("epsilon %v at delta %v", epsilon, delta))
+}
+
+// CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order a
+// of o ([random_search]), rounded up. Orders outside o can't be used afterwards.
+func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
+	if err := checkLine(c); err != nil {
+		return 0, err
+	}
+	return smallestNoise(func(noise float64) (float64, error) {
+		slope, err := slopeOf(event(noise), o)
+		return slope - c, err
+	}, fmt.Sprintf("line of slope %v", c))
+}
+
+// CalibrateSteps returns the largest count whose event costs at most epsilon at delta. event must not cost less with more
+// steps. The error wraps ErrUnbounded where MaxSteps is not too many.
+func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Event) (int, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return 0, err
+	}
+	known := 0
+	if o.Mode == Best { // what the faster mode Tight allows, mode Best allows too
+		tight, err := CalibrateSteps(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event)
+		switch {
+		case errors.Is(err, ErrInfeasible): // start from nothing
+		case err != nil:
+			return 0, err
+		default:
+			known = tight
+		}
+	}
+	return largestCount(known, func(steps int) (bool, error) {
+		g, err := Epsilon(event(steps), delta, o)
+		return g.Epsilon <= epsilon, err
+	})
+}
+
+// CalibrateStepsToLine returns the largest count whose event has an RDP curve of at most c·a at every order a of o.
+func CalibrateStepsToLine(c float64, o Options, event func(steps int) Event) (int, error) {
+	if err := checkLine(c); err != nil {
+		return 0, err
+	}
+	return largestCount(0, func(steps int) (bool, error) {
+		slope, err := slopeOf(event(steps), o)
+		return slope <= c, err
+	})
+}
+
+const (
+	// MaxNoise is the largest noise multiplier that calibration tries.
+	MaxNoise = 1 << 40
+	// MaxSteps is the largest number of steps that calibration tries.
+	MaxSteps = 1 << 53
+)
+
+func checkLine(c float64) error {
+	if !(c >= 0) || math.IsInf(c, 1) {
+		return fmt.Errorf("%w slope %v: not a finite number >= 0", ErrInvalid, c)
+	}
+	return nil
+}
+
+func slopeOf(e Event, o Options) (float64, error) {
+	c, err := RDP(e, o)
+	if err != nil {
+		return 0, err
+	}
+	o, err = o.check()
+	return c.Slope(o.Orders), err
+}
+
+// smallestNoise finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be
+// enough and returns that end.
+func smallestNoise(excess func(noise float64) (float64, error), target string) (float64, error) {
+	low, high := 0.0, 1.0
+	lowExcess := math.Inf(1)
+	highExcess, err := excess(high)
+	for err == nil && highExcess > 0 {
+		if high >= MaxNoise {
+			return 0, fmt.Errorf("calibrate noise to %s: %w with any noise; raise the target or the orders", target, ErrInfeasible)
+		}
+		low, lowExcess = high, highExcess
+		high *= 4
+		highExcess, err = excess(high)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("calibrate noise: %w", err)
+	}
+	for low == 0 {
+		x, err := excess(high / 4)
+		if err != nil {
+			return 0, fmt.Errorf("calibrate noise: %w", err)
+		}
+		if x > 0 {
+			low, lowExcess = high/4, x
+			break
+		}
+		high, highExcess = high/4, x
+		if high < 1.0/MaxNoise { // then noise is not what the target needs
+			x, err := excess(0)
+			if err == nil && x <= 0 {
+				high = 0
+			}
+			return high, err
+		}
+	}
+	_, high, err = narrow(low, lowExcess, high, highExcess, excess)
+	if err != nil {
+		return 0, fmt.Errorf("calibrate noise: %w", err)
+	}
+	return high, nil
+}

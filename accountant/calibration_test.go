@@ -1,0 +1,119 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// TestNoiseTable holds the noise multipliers of the paper's learning-rate experiments (mean 15, q 0.1, delta 1e-5), which
+// an independent implementation computed with 60 digits and rounded up.
+func TestNoiseTable(t *testing.T) {
+	for _, c := range []struct {
+		rate    float64
+		steps   int
+		variant int
+		want    [3]float64 // at epsilon 1, 2, 4
+	}{
+		{0.0213, 1878, 0, [3]float64{10.395216396240157, 5.420998707117095, 2.8797713915759156}},
+		{0.0213, 1878, 1, [3]float64{4.220871003259547, 2.7972947809216553, 1.9671869397891975}},
+		{0.0213, 1878, 2, [3]float64{4.940871525451937, 3.1481996736840063, 2.140678311302389}},
+		{0.0256, 1563, 0, [3]float64{11.393399427464022, 5.935350087256916, 3.141868599808104}},
+		{0.0256, 1563, 1, [3]float64{4.616993766908755, 3.0510104607256423, 2.1348258286453143}},
+		{0.0256, 1563, 2, [3]float64{5.408013111564276, 3.4374392146225565, 2.32661942211579}},
+		{0.0256, 4297, 0, [3]float64{18.848973307956488, 9.777923537363332, 5.108702724760224}},
+		{0.0256, 4297, 1, [3]float64{7.563432763040061, 4.956135097662114, 3.403558707750168}},
+		{0.0256, 4297, 2, [3]float64{8.8859332522864, 5.604557233928032, 3.7300625019474087}},
+	} {
+		for i, epsilon := range []float64{1, 2, 4} {
+			p := plan{rate: c.rate, steps: c.steps, mean: 15, q: 0.1, variant: c.variant}
+			got, err := CalibrateNoise(epsilon, 1e-5, Options{}, func(noise float64) Event {
+				p.noise = noise
+				return p.event()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			judge(t, "noise", got, c.want[i], false)
+		}
+	}
+}
+
+func TestCalibrationInModeBest(t *testing.T) {
+	o := Options{Mode: Best}
+	for variant := range 4 {
+		p := plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: variant}
+		event := func(noise float64) Event {
+			p.noise = noise
+			return p.event()
+		}
+		noise, err := CalibrateNoise(2, 1e-5, o, event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := mustEpsilon(t, event(noise), 1e-5, o); e > 2 || e < 2*(1-1e-3) {
+			t.Errorf("variant %d: noise %v gives epsilon %v, want 2", variant, noise, e)
+		}
+	}
+	steps, err := CalibrateSteps(2, 1e-5, o, func(steps int) Event { return DPSGD(0.0213, 2, steps) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps < 1868 || steps > 1878 { // 1878 steps cost 2.0039
+		t.Errorf("%d steps, want about 1870", steps)
+	}
+}
+
+func TestCalibrationLimits(t *testing.T) {
+	sgd := func(noise float64) Event { return DPSGD(0.01, noise, 5000) }
+	if _, err := CalibrateNoise(0.019, 1e-5, Options{}, sgd); !errors.Is(err, ErrInfeasible) {
+		t.Errorf("below the floor of orders to 256: %v, want ErrInfeasible", err)
+	}
+	// Above the floor log(1-1/a) - log(delta a)/(a-1) at a = 256, by however little, a noise multiplier exists.
+	floor := conversionCost(256, math.Log(1e-5))
+	if noise, err := CalibrateNoise(floor*1.0001, 1e-5, Options{}, sgd); err != nil || noise < 100 {
+		t.Errorf("just above the floor: %v, %v", noise, err)
+	}
+	if noise, err := CalibrateNoise(1, 1e-5, Options{}, func(noise float64) Event { return DPSGD(0, noise, 10) }); err != nil || noise != 0 {
+		t.Errorf("rate 0: %v, %v, want noise 0", noise, err)
+	}
+	if _, err := CalibrateNoise(-1, 1e-5, Options{}, sgd); !errors.Is(err, ErrInvalid) {
+		t.Errorf("epsilon -1: %v, want ErrInvalid", err)
+	}
+	if _, err := CalibrateNoise(1, 1e-5, Options{}, func(float64) Event { return nil }); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no event: %v, want ErrInvalid", err)
+	}
+	for _, mode := range []Mode{Paper, Best} {
+		o := Options{Mode: mode}
+		if _, err := CalibrateSteps(1, 1e-5, o, func(steps int) Event { return DPSGD(0, 1, steps) }); !errors.Is(err, ErrUnbounded) {
+			t.Errorf("rate 0: %v, want ErrUnbounded", err)
+		}
+		fixed := Gaussian{NoiseMultiplier: 0.1}
+		if _, err := CalibrateSteps(1, 1e-5, o, func(steps int) Event {
+			return Composed{Events: []Event{fixed, DPSGD(0.01, 1, steps)}}
+		}); !errors.Is(err, ErrInfeasible) {
+			t.Errorf("no room for a step: %v, want ErrInfeasible", err)
+		}
+	}
+	if steps, err := CalibrateSteps(1e-9, 1e-5, Options{}, func(steps int) Event { return DPSGD(0.01, 1, steps) }); err != nil || steps != 0 {
+		t.Errorf("no room for one step: %d, %v, want 0", steps, err)
+	}
+	if _, err := CalibrateNoiseToLine(math.NaN(), Options{}, sgd); !errors.Is(err, ErrInvalid) {
+		t.Errorf("line NaN: %v, want ErrInvalid", err)
+	}
+}
+
+func TestLines(t *testing.T) {
+	o := Options{Orders: Orders{Low: 2, High: 24}}
+	noise, err := CalibrateNoiseToLine(0.05, o, func(noise float64) Event { return DPSGD(0.01, noise, 5000) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := RDP(DPSGD(0.01, noise, 5000), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Slope(o.Orders); s > 0.05 || s < 0.05*(1-1e-8) {
+		t.Errorf("slope %v, want 0.05", s)
+	}
+}

@@ -1,0 +1,96 @@
+package accountant
+
+import "math"
+
+// A Curve holds a bound on the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2
+// to len(c)-1. The entries 0 and 1 are 0 and stand for nothing: every theorem multiplies order 1 by 0.
+type Curve []float64
+
+func newCurve(high int) Curve { return make(Curve, high+1) }
+
+func (c Curve) high() int { return len(c) - 1 }
+
+// Slope returns the smallest s with c[a] <= s·a at every order of o that the curve has, the line of the paper's random
+// search ([random_search]). Zero orders mean 2 to 256.
+func (c Curve) Slope(o Orders) float64 {
+	if o == (Orders{}) {
+		o = defaultOrders
+	}
+	s := 0.0
+	for a := o.Low; a <= min(o.High, c.high()); a++ {
+		s = math.Max(s, c[a]/float64(a))
+	}
+	return s
+}
+
+// moments returns max(i+shift-1, 0)·c(i+shift) for i = 0..high; the last shift entries are 0 and never used.
+func (c Curve) moments(shift int) []float64 {
+	x := make([]float64, len(c))
+	for a := 2; a < len(c); a++ {
+		x[a-shift] = float64(a-1) * c[a]
+	}
+	return x
+}
+
+func (c Curve) times(n int) Curve {
+	t := newCurve(c.high())
+	if n == 0 {
+		return t // even where c is infinite
+	}
+	for a := range c {
+		t[a] = float64(n) * c[a]
+	}
+	return t
+}
+
+func (c Curve) zero() bool {
+	for _, r := range c {
+		if r != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func sum(x, y Curve) Curve     { return combine(x, y, func(a, b float64) float64 { return a + b }) }
+func maximum(x, y Curve) Curve { return combine(x, y, math.Max) }
+func minimum(x, y Curve) Curve { return combine(x, y, math.Min) }
+
+func combine(x, y Curve, f func(a, b float64) float64) Curve {
+	z := newCurve(x.high())
+	for a := range z {
+		z[a] = f(x[a], y[a])
+	}
+	return z
+}
+
+// convexified replaces c by the lower convex hull of the points (a-1, (a-1) c(a)) for the orders in o, together with
+// (0, 0): (a-1) times a Rényi divergence is convex in a and 0 at a = 1, so the hull is still a bound.
+func (c Curve) convexified(o Orders) Curve {
+	type point struct{ x, y float64 }
+	hull := []point{{}}
+	for a := o.Low; a <= min(o.High, c.high()); a++ {
+		p := point{float64(a - 1), float64(a-1) * c[a]}
+		if math.IsInf(p.y, 1) {
+			break
+		}
+		for len(hull) > 1 {
+			u, v := hull[len(hull)-2], hull[len(hull)-1]
+			if (v.y-u.y)*(p.x-u.x) < (p.y-u.y)*(v.x-u.x) {
+				break
+			}
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, p)
+	}
+	tight := newCurve(c.high())
+	copy(tight, c)
+	for i := 1; i < len(hull); i++ {
+		u, v := hull[i-1], hull[i]
+		for x := u.x + 1; x < v.x; x++ {
+			y := u.y + (v.y-u.y)*((x-u.x)/(v.x-u.x))
+			tight[int(x)+1] = math.Min(tight[int(x)+1], y/x)
+		}
+	}
+	return tight
+}

@@ -1,0 +1,121 @@
+/*
+Package accountant computes what differentially private training and tuning cost.
+
+An Event describes what was done with the data, as a value; Epsilon and Delta say what it costs, CalibrateNoise and
+CalibrateSteps choose a parameter so that it costs no more than a budget, and nothing else in this module computes a
+privacy cost. Names in square brackets are labels of the paper (Koskela and Kulkarni, "Practical differentially private
+hyperparameter tuning with subsampling", 2023).
+
+Neighbours are datasets that differ by one sample, added or removed. Every bound covers both directions. Logarithms are
+natural. Every result is an upper bound: sums are rounded up, grids and searches err to the safe side, and a calibrated
+value has been evaluated and found to meet its target.
+
+# The Rényi accountant
+
+A mechanism has an RDP curve r if its outcomes on neighbours have Rényi divergence at most r(a) at every integer order
+a >= 2, in both directions. Curves of adaptive compositions add up.
+
+  - One DP-SGD step with sampling rate g and noise multiplier s has exactly
+    log(1 + sum_{k>=2} C(a,k) (1-g)^{a-k} g^k (e^{k(k-1)/(2s^2)} - 1))/(a-1) (Mironov, Talwar and Zhang, 2019).
+  - A Poisson sample of any mechanism: Zhu and Wang's bound [subsampling_R]. Rate 1 returns the curve itself, where the
+    printed formula adds log 3/(a-1).
+  - The best of K runs, K ~ Poisson(mu): Papernot and Steinke's bound [main_rdp_poisson],
+    r(a) + mu deltaHat + log(mu)/(a-1), where (epsilonHat, deltaHat) is any guarantee of one run with
+    e^epsilonHat <= 1 + 1/(a-1). Equality is the best choice and always available; leaving out mu deltaHat is a known
+    mistake. For mu < 1 the printed bound is false: a mechanism that ignores its data would have the negative divergence
+    log(mu)/(a-1). The sum that the proof bounds also holds the term e^-mu of K = 0, and
+    log(e^-mu + mu e^{(a-1)(r(a) + mu deltaHat)})/(a-1) holds for every mu. Given K >= 1, K has mean mu/(1-e^-mu), which
+    replaces mu in the logarithm.
+  - The best of K runs, K truncated negative binomial: their Theorem 2; see TruncatedNegativeBinomial. Such K cost less
+    at the same mean and vary more.
+  - Variant 1, tuning on a random subset and training on the rest: Theorem [strategy1_rdp1], at integer orders.
+  - Variant 2, tuning on a random subset and training on everything: the amplified tuning curve plus the base curve.
+  - A candidate drawn at random from a grid: the pointwise maximum of the candidates' curves [param_tuning]; of their
+    deltaHat too, which can be less than the deltaHat of the maximum. Disjoint shards: the maximum [RDP_parallel].
+  - At delta, a curve gives the smallest r(a) + log(1-1/a) - log(delta a)/(a-1) over the orders [rdp_to_dp].
+
+The three sums with binomial weights are one, sum_j C(n,j) p^j (1-p)^{n-j} (e^{x_j + y_{n-j}} - 1) with x, y >= 0 (in
+[subsampling_R] the factor 3 is part of e^x). Written as e^{x+y} - 1 = (e^x - 1) e^y + (e^y - 1), it is two convolutions
+of positive sequences that depend on one index each. So nothing cancels, however small the divergence; exponents of any
+size are kept apart from fractions; and a whole curve takes a quadratic number of multiplications and a linear number of
+exponentials.
+
+# Mode tight
+
+Four additions, each a bound by itself.
+
+ 1. deltaHat from two moments. For L the likelihood ratio under the second distribution, E L = 1 and E L^2 <= e^{r(2)},
+    so E (L-1-k)_+ = (E |L-1-k| - k)/2 <= (sqrt(e^{r(2)} - 1 + k^2) - k)/2, with k = e^epsilonHat - 1.
+ 2. (a-1) times a Rényi divergence is convex in a and 0 at a = 1. So the tuning curve may be replaced by the lower
+    convex hull of the points (a-1, (a-1) r(a)) and (0, 0).
+ 3. Variant 1 without the sample against with it costs at most what variant 2 costs: with m = a-1 and
+    w = (1-q)/(q x + 1-q), (1-w+w y)^-m <= 1-w+w y^-m, and E y = 1 gives E y^-m >= 1.
+ 4. Sampling never costs more than not sampling.
+
+# Dominating pairs
+
+Mode best adds privacy-loss distributions. The hockey-stick divergence of P from Q at epsilon is the integral of
+(p - e^epsilon q)_+; delta at epsilon is its largest value over neighbours. A pair (P, Q) dominates a mechanism if at
+every real epsilon its divergence is at least that of the mechanism's outcome with a sample from its outcome without it.
+By integration the same then holds for E_Q f(dP/dQ) with any convex f, and so, with f(x) = (1 - e^epsilon x)_+, for the
+divergence of Q from P: one pair covers both directions (Zhu, Dong and Wang, "Optimal accounting of differential privacy
+via characteristic function", 2022). The accountant turns an event into such a pair on a grid of privacy losses log p/q.
+
+  - Rounding to the grid: a mass with a loss between two grid points is split between them so that both P's and Q's
+    masses are kept. The likelihood ratio under Q is then spread around its mean, and E_Q f(dP/dQ) never falls. Tails
+    beyond the grid go to infinity: a loss of +infinity for P's upper tail, -infinity for Q's lower one.
+  - One step of DP-SGD is dominated by (1-g) N(0,s^2) + g N(1,s^2) against N(0,s^2) (the same paper), which is cut at
+    the grid points with the normal distribution function.
+  - Composition adds losses. Many equal steps are composed by Fourier transform on a fine grid and put on the coarse grid
+    of the event; see power for how every outcome is raised by a bound on its error, so that deltas far below the
+    transform's own rounding keep their digits, and for what falls outside the window. Otherwise masses are convolved
+    one by one.
+  - A Poisson sample of rate g of what (P, Q) dominates is dominated by ((1-g) Q + g P, Q): losses l become
+    log(1-g + g e^l), under the same Q.
+  - A maximum over candidates or shards is the maximum of their divergences at the grid points; a convex hull turns
+    divergences back into masses, since in e^epsilon every divergence is convex and its chords lie above it.
+
+# Selection
+
+For the best of K runs this package uses a bound of its own on the whole divergence, not only on its moments. Let one
+run have the laws P and Q on neighbours, and let outcomes be totally ordered (equal scores are settled by a random tag;
+this is the law of keeping the first of the best). With phi(z) = E z^K and F the distribution function of P in that
+order, the best of K runs has the density p phi'(F) given K >= 1, against q phi'(G) with G that of Q. Let T(u) be the
+smallest Q(S) of any set S with P(S) >= u: the trade-off function. Lower sets of the order are such sets, so G >= T(F),
+and phi' is non-decreasing, so
+
+	p phi'(F) - e^epsilon q phi'(G) <= p (phi'(F) - phi'(T(F)) y) <= p H(y),   y = e^epsilon q/p,
+	H(y) = max over u in [0, 1] of (phi'(u) - phi'(T(u)) y)_+,
+
+and the divergence is at most E_P H(e^epsilon q/p) + P(K=0) (1 - e^epsilon)_+. H is convex and does not grow, so the
+expectation is of the kind that a dominating pair bounds; and a dominating pair's T is at most the mechanism's. Both may
+therefore be computed from the pair, once for each direction. On the grid T is piecewise linear and H the upper envelope
+of lines, to which the curvature of phi' between vertices is added. For Poisson K the Rényi bound takes moments of the
+same inequality; doing without them gains a few per cent of epsilon there, and a fifth to a third for the other
+distributions at a mean of 15.
+
+# Variant 1 by pairs
+
+With the sample in the subset with probability q, given the other samples' split, the outcome of tuning and base run has
+the likelihood ratio q L1 + (1-q) L2 against that without the sample: L1 of the tuning run, L2 of the base run, which may
+depend on the tuning's outcome. For a convex f and given L1, f(q L1 + (1-q) L2) is convex in L2, so its expectation under
+Q2 grows when L2 gets the law of a pair that dominates the base run whatever the tuning's outcome was. What is left is
+convex in L1, so L1 may be replaced in the same way. The expectation over L2 is a divergence of the base pair at another
+epsilon, so delta at one epsilon costs one pass over L1. It is smaller than all Rényi bounds here, and can even lie
+below the cost of the base run alone, which does not see the samples of the subset.
+
+# Mode best
+
+Epsilon takes the smaller of two values: the Rényi bound of mode tight with deltaHat from the pair of one run where that
+is smaller, and the bound by pairs. Guarantee.Bound says which won, and Bounds lists all. Pairs are bounds whatever their
+grid; the grid is chosen from the deviation of the losses so that epsilon is high by about 1e-4 of its value.
+
+# Rounding
+
+In the Rényi modes every sum is raised by a bound on its rounding, which is below 1e-10 of its value; what follows are a
+few operations of one rounding each. Against values with 60 digits (testdata) no result is low by more than 1e-9 or high by
+more than 1e-6 of its value. With pairs, the rounding of single masses moves losses by less than 1e-14 for each step,
+while the grid raises them by orders of magnitude more; the transform's errors are bounded and added; and deltas are
+raised by 1e-9 of their value for the sums.
+*/
+package accountant

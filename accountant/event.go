@@ -1,0 +1,87 @@
+package accountant
+
+// An Event describes what a mechanism did with the data, as an immutable value. It says nothing about its cost: that is
+// what Epsilon, Delta and RDP are for. The set of events is closed; every one of them is listed in this file.
+//
+// All events share one neighbouring relation, AddRemove.
+type Event interface {
+	// check reports the first invalid value of the event or of a part of it; path names the event for the error.
+	check(path string) error
+}
+
+// Gaussian is one release of a sum of vectors of norm at most C with Gaussian noise of standard deviation
+// NoiseMultiplier·C in every coordinate. A NoiseMultiplier of 0 is a release without noise: its epsilon is infinite.
+type Gaussian struct {
+	NoiseMultiplier float64
+}
+
+// PoissonSampled runs Event on a random subset that keeps every sample independently with SamplingProbability.
+type PoissonSampled struct {
+	SamplingProbability float64
+	Event               Event
+}
+
+// SelfComposed runs Event Count times, adaptively.
+type SelfComposed struct {
+	Event Event
+	Count int
+}
+
+// Composed runs Events one after another, adaptively, on the same data.
+type Composed struct {
+	Events []Event
+}
+
+// SelectBest draws K from Repetitions, runs Event K times and releases the best outcome alone (Papernot and Steinke,
+// [main_rdp_poisson]). With K = 0 it releases an answer that does not depend on the data. Neither K nor the losing
+// outcomes are released.
+type SelectBest struct {
+	Event       Event
+	Repetitions Repetitions
+}
+
+// MaxOver runs one of Events, drawn at random from a public distribution that this value need not know
+// (Lemma [param_tuning]).
+type MaxOver struct {
+	Events []Event
+}
+
+// SubsetThenRest keeps every sample for X1 independently with SamplingProbability, runs Tune on X1 and then Base, which
+// may depend on Tune's outcome, on the samples that are not in X1: variant 1, Theorem [strategy1_rdp1].
+type SubsetThenRest struct {
+	SamplingProbability float64
+	Tune, Base          Event
+}
+
+// Parallel splits the data into disjoint shards in a way that does not depend on the samples' values, and runs the i-th
+// of Events on the i-th shard (Corollary [RDP_parallel]).
+type Parallel struct {
+	Events []Event
+}
+
+// DPSGD is a whole training run: steps adaptive releases of a clipped gradient sum over Poisson-sampled batches.
+// The sampling rate is the expected batch size over the number of samples; noiseMultiplier is relative to the clipping
+// norm. DP-Adam and any other post-processing of the noisy gradients cost the same.
+func DPSGD(samplingRate, noiseMultiplier float64, steps int) Event {
+	return SelfComposed{Event: PoissonSampled{SamplingProbability: samplingRate, Event: Gaussian{NoiseMultiplier: noiseMultiplier}}, Count: steps}
+}
+
+// Variant1 tunes on a random subset of rate q and trains the final model on the rest; r is the distribution of the
+// number of trials and base the cost of one training run (the same noise multiplier, sampling rate and number of steps
+// serve the trials and the final run).
+func Variant1(q float64, r Repetitions, base Event) Event {
+	return SubsetThenRest{SamplingProbability: q, Tune: SelectBest{Event: base, Repetitions: r}, Base: base}
+}
+
+// Variant2 tunes on a random subset of rate q and trains the final model on all of the data.
+func Variant2(q float64, r Repetitions, base Event) Event {
+	return Composed{Events: []Event{
+		PoissonSampled{SamplingProbability: q, Event: SelectBest{Event: base, Repetitions: r}},
+		base,
+	}}
+}
+
+// Baseline tunes on all of the data and releases the best model that the tuning trained.
+func Baseline(r Repetitions, base Event) Event {
+	return SelectBest{Event: base, Repetitions: r}
+}

@@ -1,0 +1,82 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// Neighbours is the relation between datasets under which a guarantee holds.
+type Neighbours string
+
+// AddRemove relates datasets that differ by one sample, added or removed. It is the only relation of this package.
+const AddRemove Neighbours = "add-or-remove-one"
+
+// Mode chooses among the bounds that hold for an event.
+type Mode string
+
+const (
+	// Paper uses the theorems as the paper prints them, corrected where they are false (see the package comment).
+	Paper Mode = "paper"
+	// Tight adds sharper forms of the same Rényi bounds.
+	Tight Mode = "tight"
+	// Best takes the smallest of every bound this package knows, privacy-loss distributions included.
+	Best Mode = "best"
+)
+
+// Options choose the analysis. The zero value is mode Paper with orders 2 to 256.
+type Options struct {
+	Mode   Mode
+	Orders Orders
+}
+
+func (o Options) check() (Options, error) {
+	if o.Mode == "" {
+		o.Mode = Paper
+	}
+	if o.Mode != Paper && o.Mode != Tight && o.Mode != Best {
+		return o, fmt.Errorf("%w mode %q: use %s, %s or %s", ErrInvalid, o.Mode, Paper, Tight, Best)
+	}
+	var err error
+	o.Orders, err = o.Orders.check()
+	return o, err
+}
+
+// A Guarantee is a statement of (Epsilon, Delta)-differential privacy and where it comes from.
+type Guarantee struct {
+	Epsilon, Delta float64
+	Order          int        // the Rényi order of the conversion; 0 where the bound has none
+	Mode           Mode       // the mode that was asked for
+	Bound          string     // the theorems that gave it, for people
+	Neighbours     Neighbours // always AddRemove
+}
+
+// Epsilon returns the smallest epsilon that the mode's bounds give at delta, in [0, 1]. Epsilon is +Inf where no finite
+// one is known.
+func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
+	if err := checkDelta(delta); err != nil {
+		return Guarantee{}, err
+	}
+	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
+}
+
+// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0.
+func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return Guarantee{}, err
+	}
+	return smallest(e, o, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+}
+
+func checkDelta(delta float64) error {
+	if !(delta >= 0 && delta <= 1) {
+		return fmt.Errorf("%w delta %v: outside [0, 1]", ErrInvalid, delta)
+	}
+	return nil
+}
+
+func checkEpsilon(epsilon float64) error {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
+		return fmt.Errorf("%w epsilon %v: not a finite number >= 0", ErrInvalid, epsilon)
+	}
+	return nil
+}

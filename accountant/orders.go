@@ -1,0 +1,25 @@
+package accountant
+
+import "fmt"
+
+// MaxOrder is the largest Rényi order that Orders may hold.
+const MaxOrder = 1024
+
+// Orders are the integer Rényi orders Low to High, both included. The zero value means 2 to 256. One set serves every
+// step of a computation: delta_hat, convexification and the final conversion. Theorems about sums over smaller orders
+// always sum from order 2, whatever Low is.
+type Orders struct {
+	Low, High int
+}
+
+var defaultOrders = Orders{Low: 2, High: 256}
+
+func (o Orders) check() (Orders, error) {
+	if o == (Orders{}) {
+		return defaultOrders, nil
+	}
+	if o.Low < 2 || o.High < o.Low || o.High > MaxOrder {
+		return o, fmt.Errorf("%w orders %d to %d: want 2 <= low <= high <= %d", ErrInvalid, o.Low, o.High, MaxOrder)
+	}
+	return o, nil
+}

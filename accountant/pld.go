@@ -1,0 +1,243 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A profile bounds delta as a function of epsilon.
+type profile interface {
+	deltaAt(epsilon float64) float64
+}
+
+// profiler is the privacy-loss accountant: it turns an event into a dominating pair on a grid that all pairs share.
+type profiler struct {
+	step  float64
+	pairs map[string]pairOrError // by event, since variants use the base run twice
+}
+
+type pairOrError struct {
+	pair *pair
+	err  error
+}
+
+// newProfile chooses a grid and returns the profile of e, together with the accountant that made it.
+func newProfile(e Event) (profile, *profiler, error) {
+	for step := gridStep(e); step < largestLoss; step *= 2 {
+		p := &profiler{step: step, pairs: map[string]pairOrError{}}
+		prof, err := p.profile(e)
+		if !errors.Is(err, errTooFine) {
+			return prof, p, err
+		}
+	}
+	return nil, &profiler{step: 1, pairs: map[string]pairOrError{}}, errTooWide
+}
+
+// profile spares variant 1, the outermost event in most uses, the rounding to a grid.
+func (r *profiler) profile(e Event) (profile, error) {
+	if s, ok := e.(SubsetThenRest); ok && s.SamplingProbability > 0 && s.SamplingProbability < 1 {
+		return r.subset(s)
+	}
+	return r.pair(e)
+}
+
+func (r *profiler) subset(e SubsetThenRest) (subsetPair, error) {
+	tune, err := r.pair(e.Tune)
+	if err != nil {
+		return subsetPair{}, err
+	}
+	base, err := r.pair(e.Base)
+	return subsetPair{tune: tune, base: base, q: e.SamplingProbability}, err
+}
+
+func (r *profiler) pair(e Event) (*pair, error) {
+	key := fmt.Sprintf("%#v", e)
+	known, ok := r.pairs[key]
+	if !ok {
+		known.pair, known.err = r.newPair(e)
+		r.pairs[key] = known
+	}
+	return known.pair, known.err
+}
+
+// lower replaces the deltas in hat, at epsilonHat(a) for index a, by those of e's pair where they are smaller.
+func (r *profiler) lower(hat []float64, e Event) {
+	d, err := r.pair(e)
+	if err != nil {
+		return // the Rényi bound stands
+	}
+	for a := 2; a < len(hat); a++ {
+		hat[a] = math.Min(hat[a], padded(d.deltaAt(epsilonHat(a))))
+	}
+}
+
+func (r *profiler) newPair(e Event) (*pair, error) {
+	switch e := e.(type) {
+	case Gaussian:
+		return r.gaussians(1, e.NoiseMultiplier, 1)
+	case PoissonSampled:
+		e = flattened(e)
+		if g, ok := e.Event.(Gaussian); ok {
+			return r.gaussians(e.SamplingProbability, g.NoiseMultiplier, 1)
+		}
+		d, err := r.pair(e.Event)
+		if err != nil {
+			return nil, err
+		}
+		return sampledPair(d, e.SamplingProbability), nil
+	case SelfComposed:
+		return r.selfComposed(e)
+	case Composed:
+		total := neutral(r.step)
+		for _, part := range e.Events {
+			d, err := r.pair(part)
+			if err != nil {
+				return nil, err
+			}
+			if total, err = composed(total, d); err != nil {
+				return nil, err
+			}
+		}
+		return total, nil
+	case SelectBest:
+		d, err := r.pair(e.Event)
+		if err != nil {
+			return nil, err
+		}
+		return selectedPair(d, e.Repetitions)
+	case MaxOver:
+		return r.maximum(e.Events)
+	case Parallel:
+		return r.maximum(e.Events)
+	case SubsetThenRest:
+		switch e.SamplingProbability {
+		case 0:
+			return r.pair(e.Base)
+		case 1:
+			return r.pair(e.Tune)
+		}
+		s, err := r.subset(e)
+		if err != nil {
+			return nil, err
+		}
+		return s.pair()
+	}
+	panic("accountant: event of unknown type") // the set of events is closed
+}
+
+func (r *profiler) selfComposed(e SelfComposed) (*pair, error) {
+	switch inner := e.Event.(type) {
+	case Gaussian:
+		return r.gaussians(1, inner.NoiseMultiplier, e.Count)
+	case PoissonSampled:
+		inner = flattened(inner)
+		if g, ok := inner.Event.(Gaussian); ok {
+			return r.gaussians(inner.SamplingProbability, g.NoiseMultiplier, e.Count)
+		}
+	}
+	d, err := r.pair(e.Event)
+	if err != nil {
+		return nil, err
+	}
+	return d.power(e.Count, 1)
+}
+
+// gaussians composes count steps of a sampled Gaussian mechanism, on a grid of their own that is finer than the shared
+// one by an integer factor.
+func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
+	if rate == 0 || count == 0 {
+		return neutral(r.step), nil
+	}
+	if noise == 0 {
+		return nil, errTooWide
+	}
+	if rate == 1 { // count Gaussians are one with less noise
+		noise /= math.Sqrt(float64(count))
+		count = 1
+	}
+	reach := math.Sqrt(2 * (math.Log(float64(count)) - logTail))
+	fineness := 1
+	if count > 1 {
+		deviation := math.Sqrt(sampledGaussianVariance(rate, noise))
+		fineness = int(math.Max(1, math.Min(math.Ceil(r.step*finePoints/deviation), mostBins/8)))
+	}
+	for ; ; fineness = (fineness + 1) / 2 {
+		d, err := sampledGaussianPair(rate, noise, r.step/float64(fineness), reach)
+		if err == nil {
+			d, err = d.power(count, fineness)
+		}
+		if !errors.Is(err, errTooFine) || fineness == 1 {
+			return d, err
+		}
+	}
+}
+
+func (r *profiler) maximum(events []Event) (*pair, error) {
+	pairs := make([]*pair, len(events))
+	for i, e := range events {
+		var err error
+		if pairs[i], err = r.pair(e); err != nil {
+			return nil, err
+		}
+	}
+	return maximumPair(pairs), nil
+}
+
+// Rounding losses to a grid of n points per standard deviation raises their variance by a relative 1/(6 n^2), which
+// raises epsilon by about half as much. finePoints counts for each of many steps, coarsePoints once for their outcome.
+const (
+	finePoints   = 32
+	coarsePoints = 100
+)
+
+// gridStep chooses the step of the shared grid from the smallest standard deviation of any composition inside e.
+func gridStep(e Event) float64 {
+	smallest := math.Inf(1)
+	var variance func(e Event) float64
+	whole := func(e Event) float64 {
+		v := variance(e)
+		if v > 0 {
+			smallest = math.Min(smallest, math.Sqrt(v))
+		}
+		return v
+	}
+	variance = func(e Event) float64 {
+		total := 0.0
+		switch e := e.(type) {
+		case Gaussian:
+			return 1 / e.NoiseMultiplier / e.NoiseMultiplier
+		case PoissonSampled:
+			e = flattened(e)
+			if g, ok := e.Event.(Gaussian); !ok {
+				return whole(e.Event)
+			} else if e.SamplingProbability > 0 && g.NoiseMultiplier > 0 {
+				return sampledGaussianVariance(e.SamplingProbability, g.NoiseMultiplier)
+			}
+		case SelfComposed:
+			return float64(e.Count) * variance(e.Event)
+		case Composed:
+			for _, part := range e.Events {
+				total += variance(part)
+			}
+		case SelectBest:
+			return whole(e.Event)
+		case MaxOver:
+			for _, part := range e.Events {
+				total = math.Max(total, whole(part))
+			}
+		case Parallel:
+			for _, part := range e.Events {
+				total = math.Max(total, whole(part))
+			}
+		case SubsetThenRest:
+			return math.Max(whole(e.Tune), whole(e.Base))
+		}
+		return total
+	}
+	whole(e)
+	if math.IsInf(smallest, 1) {
+		return 1 // nothing in e costs anything
+	}
+	return smallest / coarsePoints
+}

@@ -1,0 +1,170 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A plan is the whole of a private tuning run, drawn at random.
+type plan struct {
+	rate, noise, mean, q float64
+	steps, variant       int // variant 0 is the baseline, 3 the base run alone
+}
+
+func drawPlan(t *rapid.T) plan {
+	logUniform := func(name string, low, high float64) float64 {
+		return math.Exp(rapid.Float64Range(math.Log(low), math.Log(high)).Draw(t, name))
+	}
+	return plan{
+		rate:    logUniform("rate", 1e-4, 1),
+		noise:   logUniform("noise", 0.4, 40),
+		mean:    logUniform("mean", 1, 100),
+		q:       logUniform("q", 1e-3, 1),
+		steps:   rapid.IntRange(1, 5000).Draw(t, "steps"),
+		variant: rapid.IntRange(0, 3).Draw(t, "variant"),
+	}
+}
+
+func (p plan) event() Event {
+	base := DPSGD(p.rate, p.noise, p.steps)
+	switch p.variant {
+	case 0:
+		return Baseline(Poisson{Mean: p.mean}, base)
+	case 1:
+		return Variant1(p.q, Poisson{Mean: p.mean}, base)
+	case 2:
+		return Variant2(p.q, Poisson{Mean: p.mean}, base)
+	}
+	return base
+}
+
+// worse returns plans that cost at least as much as p, by name. A larger q is left out for variant 1: the base run then
+// sees less of the data, which can outweigh that the tuning sees more.
+func (p plan) worse() map[string]plan {
+	all := map[string]plan{}
+	add := func(name string, change func(*plan)) {
+		w := p
+		change(&w)
+		all[name] = w
+	}
+	add("steps", func(w *plan) { w.steps += 1 + w.steps/10 })
+	add("rate", func(w *plan) { w.rate = math.Min(1, 1.1*w.rate) })
+	add("noise", func(w *plan) { w.noise *= 0.9 })
+	add("mean", func(w *plan) { w.mean *= 1.1 })
+	if p.variant == 2 {
+		add("q", func(w *plan) { w.q = math.Min(1, 1.1*w.q) })
+	}
+	return all
+}
+
+func TestMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlan(t)
+		for _, mode := range []Mode{Paper, Tight} {
+			if mode == Paper && p.q > 0.5 {
+				p.q /= 2 // the printed amplification has log 3/(a-1) too much, but not at rate 1
+			}
+			o := Options{Mode: mode, Orders: Orders{Low: 2, High: 64}}
+			epsilon := mustEpsilon(t, p.event(), 1e-5, o)
+			for name, w := range p.worse() {
+				if e := mustEpsilon(t, w.event(), 1e-5, o); e < epsilon*(1-1e-9) {
+					t.Errorf("mode %s: epsilon falls from %v to %v with %s", mode, epsilon, e, name)
+				}
+			}
+			if e := mustEpsilon(t, p.event(), 1e-6, o); e < epsilon {
+				t.Errorf("mode %s: epsilon falls from %v to %v with delta", mode, epsilon, e)
+			}
+			g, err := Delta(p.event(), epsilon*1.1, o)
+			if err != nil || g.Delta > 1e-5 {
+				t.Errorf("mode %s: delta %v, %v above epsilon at 1e-5", mode, g.Delta, err)
+			}
+			more := Options{Mode: mode, Orders: Orders{Low: 2, High: 96}}
+			if e := mustEpsilon(t, p.event(), 1e-5, more); e > epsilon*(1+1e-9) {
+				t.Errorf("mode %s: epsilon rises from %v to %v with more orders", mode, epsilon, e)
+			}
+		}
+	})
+}
+
+// TestModesAreOrdered draws fewer plans, since mode Best takes some tens of milliseconds. There monotonicity holds up to
+// the discretisation, which changes with the plan: relative to epsilon, and where epsilon is tiny relative to the grid.
+func TestModesAreOrdered(t *testing.T) {
+	draws := 0
+	rapid.Check(t, func(t *rapid.T) {
+		if draws++; draws > 8 {
+			return
+		}
+		p := drawPlan(t)
+		delta := math.Pow(10, -float64(rapid.IntRange(3, 10).Draw(t, "delta")))
+		paper := mustEpsilon(t, p.event(), delta, Options{Mode: Paper})
+		tight := mustEpsilon(t, p.event(), delta, Options{Mode: Tight})
+		best := mustEpsilon(t, p.event(), delta, Options{Mode: Best})
+		if !(best <= tight && tight <= paper) {
+			t.Errorf("best %v, tight %v, paper %v", best, tight, paper)
+		}
+		for name, w := range p.worse() {
+			if e := mustEpsilon(t, w.event(), delta, Options{Mode: Best}); e < best*(1-2e-3)-1e-4 {
+				t.Errorf("best: epsilon falls from %v to %v with %s", best, e, name)
+			}
+		}
+	})
+}
+
+func TestCalibrateNoise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlan(t)
+		target := math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log epsilon"))
+		o := Options{Mode: rapid.SampledFrom([]Mode{Paper, Tight}).Draw(t, "mode"), Orders: Orders{Low: 2, High: 64}}
+		event := func(noise float64) Event {
+			p.noise = noise
+			return p.event()
+		}
+		noise, err := CalibrateNoise(target, 1e-5, o, event)
+		if errors.Is(err, ErrInfeasible) {
+			if e := mustEpsilon(t, event(MaxNoise), 1e-5, o); e <= target {
+				t.Errorf("infeasible, but noise %v gives %v", float64(MaxNoise), e)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := mustEpsilon(t, event(noise), 1e-5, o); e > target {
+			t.Errorf("noise %v gives %v, above %v", noise, e, target)
+		}
+		if e := mustEpsilon(t, event(noise*(1-1e-9)), 1e-5, o); e <= target {
+			t.Errorf("noise %v would do: %v is at most %v", noise*(1-1e-9), e, target)
+		}
+	})
+}
+
+func TestCalibrateSteps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlan(t)
+		target := math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log epsilon"))
+		o := Options{Orders: Orders{Low: 2, High: 32}}
+		event := func(steps int) Event {
+			p.steps = steps
+			return p.event()
+		}
+		steps, err := CalibrateSteps(target, 1e-5, o, event)
+		if errors.Is(err, ErrInfeasible) {
+			if e := mustEpsilon(t, event(0), 1e-5, o); e <= target {
+				t.Errorf("infeasible, but no steps give %v", e)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := mustEpsilon(t, event(steps), 1e-5, o); e > target {
+			t.Errorf("%d steps give %v, above %v", steps, e, target)
+		}
+		if e := mustEpsilon(t, event(steps+1), 1e-5, o); e <= target {
+			t.Errorf("%d steps would do: %v is at most %v", steps+1, e, target)
+		}
+	})
+}

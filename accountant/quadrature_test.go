@@ -1,0 +1,118 @@
+package accountant
+
+import (
+	"math"
+	"testing"
+)
+
+// bestGaussian is the density of the best of K Gaussian releases at y, with the released value as the score, over the
+// nodes of a midpoint rule; shift is what the sample adds.
+func bestGaussian(k Repetitions, shift, noise float64, nodes []float64) []float64 {
+	out := make([]float64, len(nodes))
+	for i, y := range nodes {
+		z := (y - shift) / noise
+		out[i] = math.Exp(-z*z/2+k.logSlope(math.Erfc(-z/math.Sqrt2)/2)) / noise / math.Sqrt(2*math.Pi)
+	}
+	return out
+}
+
+func midpoints(low, high float64, n int) (nodes []float64, width float64) {
+	width = (high - low) / float64(n)
+	for i := range n {
+		nodes = append(nodes, low+(float64(i)+0.5)*width)
+	}
+	return nodes, width
+}
+
+// TestTuningOfGaussians integrates the divergences of the best of K Gaussian releases, with the sample pushing the score
+// up and pulling it down.
+func TestTuningOfGaussians(t *testing.T) {
+	geometric, err := Geometric(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []Repetitions{Poisson{Mean: 0.3}, Poisson{Mean: 1}, Poisson{Mean: 15}, TruncatedPoisson{Rate: 2}, geometric} {
+		for _, noise := range []float64{0.8, 3, 20} {
+			nodes, width := midpoints(-14*noise, 14*noise+1, 12000)
+			with, without := bestGaussian(k, 1, noise, nodes), bestGaussian(k, 0, noise, nodes)
+			event := Baseline(k, Gaussian{NoiseMultiplier: noise})
+			for _, direction := range [][2][]float64{{with, without}, {without, with}} {
+				p, q := direction[0], direction[1]
+				for _, mode := range []Mode{Paper, Tight, Best} {
+					c, err := RDP(event, Options{Mode: mode, Orders: Orders{Low: 2, High: 64}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, a := range []int{2, 3, 8, 24} {
+						total := k.none()
+						for i := range p {
+							total += width * math.Exp(float64(a)*math.Log(p[i])-float64(a-1)*math.Log(q[i]))
+						}
+						if exact := math.Log(total) / float64(a-1); c[a] < exact-1e-9 {
+							t.Errorf("%#v, noise %v, mode %s, order %d: rdp %v is below %v", k, noise, mode, a, c[a], exact)
+						}
+					}
+				}
+				for _, epsilon := range []float64{0.05, 0.3, 1, 3} {
+					exact := 0.0
+					for i := range p {
+						exact += width * math.Max(0, p[i]-math.Exp(epsilon)*q[i])
+					}
+					g, err := Delta(event, epsilon, Options{Mode: Best})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if g.Delta < exact-1e-9 {
+						t.Errorf("%#v, noise %v, epsilon %v: delta %v is below %v", k, noise, epsilon, g.Delta, exact)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestVariant1OfGaussians integrates over both outcomes of variant 1: the best of K Gaussian releases from the subset,
+// then one from the rest. Its likelihood ratio is q L1 + (1-q) L2.
+func TestVariant1OfGaussians(t *testing.T) {
+	const noise = 1.5
+	k := Poisson{Mean: 4}
+	single := Gaussian{NoiseMultiplier: noise}
+	nodes, width := midpoints(-9*noise, 9*noise+1, 700)
+	with, without := bestGaussian(k, 1, noise, nodes), bestGaussian(k, 0, noise, nodes)
+	base := bestGaussian(TruncatedNegativeBinomial{Success: 1}, 0, noise, nodes) // one release
+	for _, q := range []float64{0.05, 0.5, 0.9} {
+		const a, epsilon = 5, 0.7
+		var up, down, remove, add float64
+		each := func(w, l1, l2 float64) { // w is the density without the sample
+			l := q*l1 + (1-q)*l2
+			up += w * math.Pow(l, a)
+			down += w * math.Pow(l, 1-a)
+			remove += w * math.Max(0, l-math.Exp(epsilon))
+			add += w * math.Max(0, 1-math.Exp(epsilon)*l)
+		}
+		for j, y := range nodes {
+			l2 := math.Exp((y - 0.5) / noise / noise)
+			for i := range nodes {
+				each(without[i]*base[j]*width*width, with[i]/without[i], l2)
+			}
+			each(k.none()*base[j]*width, 1, l2)
+		}
+		event := Variant1(q, k, single)
+		for _, mode := range []Mode{Paper, Tight, Best} {
+			c, err := RDP(event, Options{Mode: mode, Orders: Orders{Low: 2, High: 64}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if exact := math.Log(math.Max(up, down)) / (a - 1); c[a] < exact {
+				t.Errorf("q %v, mode %s: rdp %v is below %v", q, mode, c[a], exact)
+			}
+			g, err := Delta(event, epsilon, Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if exact := math.Max(remove, add); g.Delta < exact {
+				t.Errorf("q %v, mode %s: delta %v is below %v", q, mode, g.Delta, exact)
+			}
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Repetitions is the distribution of K, the number of trials of a tuning run. The set is closed: Poisson,
+// TruncatedPoisson and TruncatedNegativeBinomial (of which geometric and logarithmic are special cases).
+type Repetitions interface {
+	// Expected returns the mean of K.
+	Expected() float64
+	// Draw draws K. The caller keeps K secret: it is not covered by the guarantee.
+	Draw(src rand.Source) int
+
+	check() error
+	// none returns P(K = 0).
+	none() float64
+	// logSlope returns log phi'(z) for z in [0, 1], where phi(z) = E z^K.
+	logSlope(z float64) float64
+	curvature(z float64) float64
+	// tuned returns the RDP curve of the best of K runs of an event with curve e (see tuning.go).
+	tuned(e Curve, deltaHat func() []float64, orders Orders) Curve
+	theorem() string
+}
+
+// Poisson is the paper's K ~ Poisson(Mean), Mean > 0. K = 0 is possible: such a run releases a fixed answer.
+type Poisson struct {
+	Mean float64
+}
+
+// TruncatedPoisson is K ~ Poisson(Rate) given K >= 1, Rate > 0.
+type TruncatedPoisson struct {
+	Rate float64
+}
+
+// TruncatedNegativeBinomial is Papernot and Steinke's D(eta, gamma): for k >= 1, P(K = k) is proportional to
+// (1-Success)^k times the product over l < k of (l+Shape)/(l+1), and to (1-Success)^k/k for Shape 0. Shape > -1 and
+// 0 < Success <= 1. Shape 1 is the geometric distribution, Shape 0 the logarithmic one.
+type TruncatedNegativeBinomial struct {
+	Shape   float64 // eta
+	Success float64 // gamma
+}
+
+// Geometric returns the geometric distribution on 1, 2, ... with the given mean, at least 1.
+func Geometric(mean float64) (TruncatedNegativeBinomial, error) { return NegativeBinomial(1, mean) }
+
+// Logarithmic returns the logarithmic distribution with the given mean, at least 1.
+func Logarithmic(mean float64) (TruncatedNegativeBinomial, error) { return NegativeBinomial(0, mean) }
+
+// NegativeBinomial returns the truncated negative binomial distribution of the given shape > -1 and mean >= 1.
+func NegativeBinomial(shape, mean float64) (TruncatedNegativeBinomial, error) {
+	d := TruncatedNegativeBinomial{Shape: shape, Success: 1}
+	if err := d.check(); err != nil {
+		return d, err
+	}
+	if !(mean >= 1) || math.IsInf(mean, 1) {
+		return d, fmt.Errorf("%w mean %v of a truncated negative binomial: not a finite number >= 1", ErrInvalid, mean)
+	}
+	// The mean falls from infinity to 1 as Success goes from 0 to 1: bisect its logarithm.
+	low, high := -700.0, 0.0
+	for high-low > 1e-15*math.Abs(low) {
+		mid := low + (high-low)/2
+		if mid == low || mid == high {
+			break
+		}
+		d.Success = math.Exp(mid)
+		if d.Expected() > mean {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	d.Success = math.Exp(high)
+	if e := d.Expected(); math.Abs(e-mean) > 1e-6*mean {
+		return d, fmt.Errorf("%w mean %v of a truncated negative binomial of shape %v: out of reach", ErrInvalid, mean, shape)
+	}
+	return d, nil
+}
+
+func (p Poisson) check() error {
+	if !(p.Mean > 0) || math.IsInf(p.Mean, 1) {
+		return fmt.Errorf("mean %v of Poisson is not a finite number > 0", p.Mean)
+	}
+	return nil
+}
+
+func (p TruncatedPoisson) check() error {
+	if !(p.Rate > 0) || math.IsInf(p.Rate, 1) {
+		return fmt.Errorf("rate %v of truncated Poisson is not a finite number > 0", p.Rate)
+	}
+	return nil
+}
+
+func (d TruncatedNegativeBinomial) check() error {
+	if !(d.Shape > -1) || math.IsInf(d.Shape, 1) {
+		return fmt.Errorf("%w shape %v of a truncated negative binomial: not a finite number > -1", ErrInvalid, d.Shape)
+	}
+	if !(d.Success > 0 && d.Success <= 1) {
+		return fmt.Errorf("%w success %v of a truncated negative binomial: outside (0, 1]", ErrInvalid, d.Success)
+	}
+	return nil
+}
+
+// Expected returns Mean.
+func (p Poisson) Expected() float64 { return p.Mean }
+
+// Expected returns Rate/(1 - e^-Rate).
+func (p TruncatedPoisson) Expected() float64 { return p.Rate / -math.Expm1(-p.Rate) }
+
+// Expected returns eta (1-gamma)/(gamma (1-gamma^eta)), or its limit where eta is 0 or gamma is 1.
+func (d TruncatedNegativeBinomial) Expected() float64 {
+	logGamma := math.Log(d.Success)
+	if logGamma == 0 {
+		return 1
+	}
+	ratio := -1 / logGamma // eta/(1-gamma^eta)
+	if d.Shape != 0 {
+		ratio = d.Shape / -math.Expm1(d.Shape*logGamma)
+	}
+	return (1 - d.Success) / d.Success * ratio
+}
+
+func (p Poisson) none() float64                 { return math.Exp(-p.Mean) }
+func (TruncatedPoisson) none() float64          { return 0 }
+func (TruncatedNegativeBinomial) none() float64 { return 0 }
+
+func (p Poisson) logSlope(z float64) float64 { return math.Log(p.Mean) - p.Mean*(1-z) }
+
+func (p TruncatedPoisson) logSlope(z float64) float64 {
+	return math.Log(p.Expected()) - p.Rate*(1-z)
+}
+
+func (d TruncatedNegativeBinomial) logSlope(z float64) float64 {
+	// phi'(z) = E K (gamma/(1-(1-gamma) z))^(1+eta), and 1-(1-gamma) z = gamma + (1-gamma)(1-z).
+	return math.Log(d.Expected()) - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
+}
+
+// curvature returns phi”'(z)/phi'(z), which grows with z.
+func (p Poisson) curvature(float64) float64          { return p.Mean * p.Mean }
+func (p TruncatedPoisson) curvature(float64) float64 { return p.Rate * p.Rate }
+func (d TruncatedNegativeBinomial) curvature(z float64) float64 {
+	r := (1 - d.Success) / (d.Success + (1-d.Success)*(1-z))
+	return (1 + d.Shape) * (2 + d.Shape) * r * r
+}

@@ -1,0 +1,133 @@
+package accountant
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// allRepetitions holds one of every kind, means below 1 and above the sampler's parts included.
+func allRepetitions(t *testing.T) []Repetitions {
+	t.Helper()
+	all := []Repetitions{Poisson{Mean: 0.4}, Poisson{Mean: 15}, Poisson{Mean: 45}, TruncatedPoisson{Rate: 0.1}, TruncatedPoisson{Rate: 20}}
+	for _, shape := range []float64{-0.5, 0, 0.5, 1, 4} {
+		k, err := NegativeBinomial(shape, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, k)
+	}
+	return append(all, TruncatedNegativeBinomial{Shape: 1, Success: 1})
+}
+
+// probability is P(K = k), from the definition of each distribution.
+func probability(r Repetitions, k int) float64 {
+	x := float64(k)
+	logFactorial, _ := math.Lgamma(x + 1)
+	switch r := r.(type) {
+	case Poisson:
+		return math.Exp(x*math.Log(r.Mean) - r.Mean - logFactorial)
+	case TruncatedPoisson:
+		if k == 0 {
+			return 0
+		}
+		return math.Exp(x*math.Log(r.Rate)-logFactorial) / math.Expm1(r.Rate)
+	case TruncatedNegativeBinomial:
+		switch {
+		case k == 0:
+			return 0
+		case r.Success == 1:
+			return map[bool]float64{true: 1}[k == 1]
+		case r.Shape == 0:
+			return math.Pow(1-r.Success, x) / x / -math.Log(r.Success)
+		}
+		p := math.Pow(1-r.Success, x) / (math.Pow(r.Success, -r.Shape) - 1)
+		for l := range k {
+			p *= (float64(l) + r.Shape) / float64(l+1)
+		}
+		return p
+	}
+	panic("unknown repetitions")
+}
+
+func TestRepetitions(t *testing.T) {
+	for _, r := range allRepetitions(t) {
+		for _, z := range []float64{0, 0.3, 0.9, 1} {
+			var slope, third, total, mean float64
+			for k := range 4000 {
+				x, p := float64(k), probability(r, k)
+				total += p
+				mean += x * p
+				if k >= 1 {
+					slope += p * x * math.Pow(z, x-1)
+				}
+				if k >= 3 {
+					third += p * x * (x - 1) * (x - 2) * math.Pow(z, x-3)
+				}
+			}
+			if math.Abs(total-1) > 1e-9 || math.Abs(mean/r.Expected()-1) > 1e-9 {
+				t.Errorf("%#v: probabilities add up to %v with mean %v, want mean %v", r, total, mean, r.Expected())
+			}
+			if got := math.Exp(r.logSlope(z)); math.Abs(got-slope) > 1e-8*slope {
+				t.Errorf("%#v: phi'(%v) = %v, want %v", r, z, got, slope)
+			}
+			if got := math.Exp(r.logSlope(z)) * r.curvature(z); math.Abs(got-third) > 1e-7*(third+slope) {
+				t.Errorf("%#v: phi'''(%v) = %v, want %v", r, z, got, third)
+			}
+		}
+		if got := r.none(); math.Abs(got-probability(r, 0)) > 1e-15 {
+			t.Errorf("%#v: P(K=0) = %v, want %v", r, got, probability(r, 0))
+		}
+	}
+}
+
+// TestDraw compares 100,000 draws with the distribution by a chi-square test whose classes hold at least 20 expected
+// draws. The false-reject probability is below 1e-6 for each of the 11 distributions: the limit is the mean of the
+// statistic plus seven standard deviations, which is beyond the 1-1e-6 quantile for 5 or more classes and generous below.
+func TestDraw(t *testing.T) {
+	const draws = 100000
+	for i, r := range allRepetitions(t) {
+		src := rand.NewPCG(1, uint64(i))
+		count := map[int]float64{}
+		for range draws {
+			count[r.Draw(src)]++
+		}
+		var statistic, classes, seen, expected float64
+		rest, restSeen := float64(draws), float64(draws)
+		for k := range 2000 {
+			expected += draws * probability(r, k)
+			seen += count[k]
+			if expected >= 20 && rest-expected >= 20 {
+				statistic += (seen - expected) * (seen - expected) / expected
+				classes++
+				rest -= expected
+				restSeen -= seen
+				expected, seen = 0, 0
+			}
+		}
+		if rest >= 20 {
+			statistic += (restSeen - rest) * (restSeen - rest) / rest
+		}
+		if limit := classes + 7*math.Sqrt(2*classes) + 10; statistic > limit || (classes == 0 && count[1] != draws) {
+			t.Errorf("%#v: statistic %v of %v classes, above %v", r, statistic, classes, limit)
+		}
+	}
+}
+
+func TestMeanIsMet(t *testing.T) {
+	for _, shape := range []float64{-0.9, -0.5, 0, 1e-9, 0.5, 1, 10} {
+		for _, mean := range []float64{1, 1.001, 15, 1e4} {
+			k, err := NegativeBinomial(shape, mean)
+			if err != nil {
+				t.Errorf("shape %v, mean %v: %v", shape, mean, err)
+				continue
+			}
+			if math.Abs(k.Expected()/mean-1) > 1e-10 {
+				t.Errorf("shape %v: mean %v, want %v", shape, k.Expected(), mean)
+			}
+		}
+	}
+	if k, err := Geometric(15); err != nil || math.Abs(k.Success-1.0/15) > 1e-15 {
+		t.Errorf("geometric of mean 15: success %v, %v", k.Success, err)
+	}
+}

@@ -1,0 +1,127 @@
+package accountant
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+)
+
+var (
+	// ErrInvalid is wrapped by every error about an event or an argument that makes no sense.
+	ErrInvalid = errors.New("invalid")
+	// ErrInfeasible says that no value of the calibrated parameter reaches the target.
+	ErrInfeasible = errors.New("infeasible")
+	// ErrUnbounded says that every value of the calibrated parameter meets the target.
+	ErrUnbounded = errors.New("unbounded")
+)
+
+// EventError names the part of an event that is invalid or that an accountant can't bound.
+type EventError struct {
+	Path string // from the outermost event inwards, as in "Composed.Events[1].PoissonSampled"
+	Err  error
+}
+
+func (e *EventError) Error() string { return "event " + e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *EventError) Unwrap() error { return e.Err }
+
+// Validate reports the first invalid value in e as an *EventError that wraps ErrInvalid, or nil.
+func Validate(e Event) error {
+	return checkPart("", e)
+}
+
+func invalid(path, format string, args ...any) error {
+	return &EventError{Path: path, Err: fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)}
+}
+
+// checkPart validates the event that sits in the field named by prefix (empty for the outermost one).
+func checkPart(prefix string, e Event) error {
+	if e == nil {
+		return invalid(cmp.Or(prefix, "root"), "no event")
+	}
+	switch e.(type) {
+	case Gaussian, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel:
+	default:
+		return invalid(cmp.Or(prefix, "root"), "%T is not an event: events are values, not pointers", e)
+	}
+	name := fmt.Sprintf("%T", e)[len("accountant."):]
+	if prefix != "" {
+		name = prefix + "." + name
+	}
+	return e.check(name)
+}
+
+func checkProbability(path, what string, p float64) error {
+	if !(p >= 0 && p <= 1) { // also refuses NaN
+		return invalid(path, "%s %v is outside [0, 1]", what, p)
+	}
+	return nil
+}
+
+func checkParts(path string, events []Event) error {
+	for i, e := range events {
+		if err := checkPart(fmt.Sprintf("%s.Events[%d]", path, i), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g Gaussian) check(path string) error {
+	if !(g.NoiseMultiplier >= 0) || math.IsInf(g.NoiseMultiplier, 1) {
+		return invalid(path, "noise multiplier %v is not a finite number >= 0", g.NoiseMultiplier)
+	}
+	return nil
+}
+
+func (p PoissonSampled) check(path string) error {
+	if err := checkProbability(path, "sampling probability", p.SamplingProbability); err != nil {
+		return err
+	}
+	return checkPart(path+".Event", p.Event)
+}
+
+func (s SelfComposed) check(path string) error {
+	if s.Count < 0 {
+		return invalid(path, "count %d is negative", s.Count)
+	}
+	return checkPart(path+".Event", s.Event)
+}
+
+func (c Composed) check(path string) error { return checkParts(path, c.Events) }
+
+func (s SelectBest) check(path string) error {
+	if s.Repetitions == nil {
+		return invalid(path, "no distribution of repetitions")
+	}
+	if err := s.Repetitions.check(); err != nil {
+		return invalid(path, "%v", err)
+	}
+	return checkPart(path+".Event", s.Event)
+}
+
+func (m MaxOver) check(path string) error {
+	if len(m.Events) == 0 {
+		return invalid(path, "no candidates")
+	}
+	return checkParts(path, m.Events)
+}
+
+func (s SubsetThenRest) check(path string) error {
+	if err := checkProbability(path, "sampling probability", s.SamplingProbability); err != nil {
+		return err
+	}
+	if err := checkPart(path+".Tune", s.Tune); err != nil {
+		return err
+	}
+	return checkPart(path+".Base", s.Base)
+}
+
+func (p Parallel) check(path string) error {
+	if len(p.Events) == 0 {
+		return invalid(path, "no shards")
+	}
+	return checkParts(path, p.Events)
+}
