@@ -1,0 +1,224 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// maxResumes bounds how often one download is taken up again at the same mirror.
+const maxResumes = 20
+
+// download brings f to path in the cache and returns its contents. Until its checksum is known to be
+// right the file is path + ".part", which a later call resumes; then it is renamed, which is atomic.
+// A lock on the folder makes a second process wait and find the file.
+func (s *store) download(ctx context.Context, f file, path string) ([]byte, error) {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("make the cache folder: %w; or set %s", err, DirVariable)
+	}
+	lock := flock.New(filepath.Join(folder, ".lock"))
+	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("lock the cache folder %s: %w", folder, err)
+	}
+	defer lock.Close()
+	if contents, err := f.read(path); err == nil {
+		return contents, nil // another process brought it
+	}
+
+	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer part.Close()
+	if err := s.fill(ctx, f, part); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(part.Sync(), part.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(part.Name(), path); err != nil {
+		return nil, err
+	}
+	return f.read(path)
+}
+
+// fill asks the mirrors, one after the other, until part holds f.
+func (s *store) fill(ctx context.Context, f file, part *os.File) error {
+	var reasons []string
+	for _, mirror := range s.mirrors {
+		err := s.fillFrom(ctx, mirror+f.name, f, part)
+		var local *fs.PathError
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("download %s: %w", f.name, ctx.Err())
+		case errors.As(err, &local):
+			return fmt.Errorf("download %s: %w", f.name, err)
+		}
+		reasons = append(reasons, host(mirror)+": "+err.Error())
+	}
+	return &kindError{ErrUnavailable, fmt.Sprintf(
+		"%s is not in %s and no mirror gave it (%s); set %s to a folder that holds %s/%s",
+		f.name, strings.Join(s.folders(), " or "), strings.Join(reasons, "; "),
+		DirVariable, s.info.Name, f.name)}
+}
+
+func host(mirror string) string {
+	u, err := url.Parse(mirror)
+	if err != nil {
+		return mirror
+	}
+	return u.Host
+}
+
+// fillFrom downloads f from one URL, going on where part ends. A connection that is cut off is
+// resumed as long as each one brings something.
+func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File) error {
+	for try := 0; ; try++ {
+		before, err := length(part)
+		if err != nil {
+			return err
+		}
+		err = s.request(ctx, url, f, part, before)
+		if err == nil {
+			_, err = f.read(part.Name())
+			if err == nil {
+				return nil
+			}
+			// What is wrong can't be resumed. If it began with an older part, that may be to blame.
+			if err := part.Truncate(0); err != nil {
+				return err
+			}
+			var wrong *ChecksumError
+			if errors.As(err, &wrong) {
+				err = fmt.Errorf("SHA-256 is %s, want %s", wrong.SHA256, wrong.WantSHA256)
+			}
+			if before == 0 {
+				return err
+			}
+		}
+		after, lengthErr := length(part)
+		if lengthErr != nil {
+			return lengthErr
+		}
+		if after == before || try == maxResumes || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func length(part *os.File) (int64, error) {
+	info, err := part.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+var errStalled = errors.New("the connection stalled")
+
+// request makes one request for what follows the first offset bytes and appends it to part. It
+// returns nil when part has the size of f.
+func (s *store) request(ctx context.Context, url string, f file, part *os.File, offset int64) error {
+	if offset > f.size {
+		offset = 0
+		if err := part.Truncate(0); err != nil {
+			return err
+		}
+	}
+	if offset == f.size {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alarm := time.AfterFunc(s.stall, func() { cancel(errStalled) })
+	defer alarm.Stop()
+
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	// The checksum is that of the file as it is; a transport that unpacks it would be in the way.
+	request.Header.Set("Accept-Encoding", "identity")
+	if offset > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer response.Body.Close()
+
+	switch response.StatusCode {
+	case http.StatusOK:
+		offset = 0 // the whole file, asked for or not
+	case http.StatusPartialContent:
+		if !strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", offset)) {
+			return fmt.Errorf("sends the range %q, want it from %d", response.Header.Get("Content-Range"), offset)
+		}
+	case http.StatusRequestedRangeNotSatisfiable:
+		if err := part.Truncate(0); err != nil {
+			return err
+		}
+		return errors.New("can't resume")
+	default:
+		return fmt.Errorf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	}
+	if n := response.ContentLength; n >= 0 && offset+n != f.size {
+		return fmt.Errorf("has %d bytes, want %d", offset+n, f.size)
+	}
+
+	if err := part.Truncate(offset); err != nil {
+		return err
+	}
+	out := &meter{out: io.NewOffsetWriter(part, offset), progress: func(n int64) {
+		alarm.Reset(s.stall)
+		s.progress(Progress{Set: s.info.Name, File: f.name, Done: offset + n, Total: f.size})
+	}}
+	n, err := io.Copy(out, io.LimitReader(response.Body, f.size-offset))
+	if err != nil {
+		return cause(ctx, err)
+	}
+	if offset+n < f.size {
+		return fmt.Errorf("ends after %d of %d bytes", offset+n, f.size)
+	}
+	return nil
+}
+
+// cause returns the reason that a person can use from an error of the HTTP client.
+func cause(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errStalled) {
+		return errStalled
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err // without the whole URL again
+	}
+	return err
+}
+
+// meter tells how much has gone through it.
+type meter struct {
+	out      io.Writer
+	written  int64
+	progress func(written int64)
+}
+
+func (m *meter) Write(p []byte) (int, error) {
+	n, err := m.out.Write(p)
+	m.written += int64(n)
+	m.progress(m.written)
+	return n, err
+}

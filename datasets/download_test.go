@@ -1,0 +1,332 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// blob is a file that is long enough to be cut off in the middle.
+var blob = func() []byte {
+	b := make([]byte, 300_000)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+	return b
+}()
+
+// blobEntry is a data set of that one file.
+func blobEntry(mirrors ...string) *entry {
+	sum := sha256.Sum256(blob)
+	return &entry{
+		info:    Info{Name: "blobs"},
+		files:   []file{{"blob.gz", int64(len(blob)), hex.EncodeToString(sum[:])}},
+		mirrors: mirrors,
+	}
+}
+
+// mirror is a server whose first requests are answered by the scripted handlers and all later ones
+// by sending the blob, or the part of it that was asked for.
+type mirror struct {
+	url    string
+	mu     sync.Mutex
+	script []http.HandlerFunc
+	ranges []string // the Range header of each request
+}
+
+func newMirror(t *testing.T, script ...http.HandlerFunc) *mirror {
+	m := &mirror{script: script}
+	server := httptest.NewServer(m)
+	t.Cleanup(server.Close)
+	m.url = server.URL + "/"
+	return m
+}
+
+func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	m.ranges = append(m.ranges, r.Header.Get("Range"))
+	answer := serveBlob
+	if len(m.script) > 0 {
+		answer, m.script = m.script[0], m.script[1:]
+	}
+	m.mu.Unlock()
+	answer(w, r)
+}
+
+func (m *mirror) requests(t *testing.T, want ...string) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if strings.Join(m.ranges, "|") != strings.Join(want, "|") {
+		t.Errorf("requests with the ranges %q, want %q", m.ranges, want)
+	}
+}
+
+func serveBlob(w http.ResponseWriter, r *http.Request) {
+	http.ServeContent(w, r, "blob.gz", time.Time{}, bytes.NewReader(blob))
+}
+
+// cutOff promises the whole blob and sends the first n bytes.
+func cutOff(n int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "300000")
+		w.Write(blob[:n])
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// stall sends the first n bytes and then nothing until the client goes away.
+func stall(n int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "300000")
+		w.Write(blob[:n])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+func send(b []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { w.Write(b) }
+}
+
+// noMirror is a URL where nothing listens.
+func noMirror(t *testing.T) string {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	return server.URL + "/"
+}
+
+func options(t *testing.T) Options {
+	t.Setenv(DirVariable, "")
+	return Options{Cache: t.TempDir()}
+}
+
+// checkFetched wants the blob in the cache and no trace of the download but the lock.
+func checkFetched(t *testing.T, o Options) {
+	t.Helper()
+	got, err := os.ReadFile(filepath.Join(o.Cache, "blobs", "blob.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, blob) {
+		t.Error("the cached file is not the one on the mirror")
+	}
+	checkAbsent(t, o, "blob.gz.part")
+}
+
+func checkAbsent(t *testing.T, o Options, name string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(o.Cache, "blobs", name)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is there (%v)", name, err)
+	}
+}
+
+func writePart(t *testing.T, o Options, contents []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(o.Cache, "blobs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, filepath.Join(o.Cache, "blobs"), map[string][]byte{"blob.gz.part": contents})
+}
+
+func TestDownload(t *testing.T) {
+	m, o := newMirror(t), options(t)
+	var last Progress
+	calls := 0
+	o.Progress = func(p Progress) {
+		if p.Set != "blobs" || p.File != "blob.gz" || p.Total != 300_000 || p.Done <= last.Done {
+			t.Errorf("progress %+v after %+v", p, last)
+		}
+		last = p
+		calls++
+	}
+	for range 2 { // the second time from the cache
+		if err := blobEntry(m.url).fetch(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkFetched(t, o)
+	m.requests(t, "")
+	if last.Done != 300_000 || calls < 2 {
+		t.Errorf("%d calls of Progress, the last with %+v", calls, last)
+	}
+}
+
+func TestDownloadResumes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		part   []byte // left by an earlier call
+		script []http.HandlerFunc
+		ranges []string
+	}{
+		{"cut off", nil, []http.HandlerFunc{cutOff(100_000)}, []string{"", "bytes=100000-"}},
+		{"earlier part", blob[:250_000], nil, []string{"bytes=250000-"}},
+		{"complete part", blob, nil, nil},
+		{"part too long", append(bytes.Clone(blob), 1), nil, []string{""}},
+		{"part of another file", make([]byte, 1000), nil, []string{"bytes=1000-", ""}},
+		{"complete part of another file", make([]byte, 300_000), nil, []string{""}},
+		{"no ranges", blob[:1000], []http.HandlerFunc{send(blob)}, []string{"bytes=1000-"}},
+		{"range refused", blob[:1000], []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}}, []string{"bytes=1000-", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, o := newMirror(t, c.script...), options(t)
+			if c.part != nil {
+				writePart(t, o, c.part)
+			}
+			if err := blobEntry(m.url).fetch(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			checkFetched(t, o)
+			m.requests(t, c.ranges...)
+		})
+	}
+}
+
+func TestDownloadStalled(t *testing.T) {
+	m, o := newMirror(t, stall(50_000)), options(t)
+	s, err := blobEntry(m.url).store(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stall = 500 * time.Millisecond
+	if _, _, err := s.file(t.Context(), s.files[0]); err != nil {
+		t.Fatal(err)
+	}
+	checkFetched(t, o)
+	m.requests(t, "", "bytes=50000-")
+}
+
+func TestDownloadNextMirror(t *testing.T) {
+	missing := newMirror(t, http.NotFound)
+	wrong := newMirror(t, send(flip(bytes.Clone(blob), 7)))
+	short := newMirror(t, send([]byte("<html>please log in</html>")))
+	right, o := newMirror(t), options(t)
+	if err := blobEntry(noMirror(t), missing.url, wrong.url, short.url, right.url).fetch(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	checkFetched(t, o)
+	missing.requests(t, "")
+	wrong.requests(t, "")
+	short.requests(t, "")
+	right.requests(t, "") // nothing of the wrong file was kept
+}
+
+func TestDownloadRefused(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"wrong checksum", send(flip(bytes.Clone(blob), 7)), "SHA-256 is "},
+		{"not found", http.NotFound, "404 Not Found"},
+		{"too short", send([]byte("short")), "has 5 bytes, want 300000"},
+		{"too long", func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Length", "300001") }, "has 300001 bytes, want 300000"},
+		{"ends early", func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush() // chunked: the length isn't announced
+		}, "ends after 0 of 300000 bytes"},
+		{"another range", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", "bytes 5-10/300000")
+			w.WriteHeader(http.StatusPartialContent)
+		}, `sends the range "bytes 5-10/300000", want it from 0`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, o := newMirror(t, c.answer), options(t)
+			err := blobEntry(m.url).fetch(t.Context(), o)
+			checkError(t, err, ErrUnavailable, c.want)
+			checkError(t, err, ErrUnavailable, "set DPTRAIN_DATA to a folder that holds blobs/blob.gz")
+			checkAbsent(t, o, "blob.gz")
+		})
+	}
+}
+
+func TestDownloadNoNetwork(t *testing.T) {
+	o := options(t)
+	err := blobEntry(noMirror(t), noMirror(t)).fetch(t.Context(), o)
+	checkError(t, err, ErrUnavailable, "blobs: blob.gz is not in "+filepath.Join(o.Cache, "blobs")+" and no mirror gave it (127.0.0.1:")
+	checkError(t, err, ErrUnavailable, "connection refused")
+	checkError(t, err, ErrUnavailable, "set DPTRAIN_DATA to a folder that holds blobs/blob.gz")
+	checkAbsent(t, o, "blob.gz")
+}
+
+func TestDownloadCancelled(t *testing.T) {
+	m, o := newMirror(t, stall(70_000)), options(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(p Progress) {
+		if p.Done == 70_000 {
+			cancel()
+		}
+	}
+	err := blobEntry(m.url).fetch(ctx, o)
+	checkError(t, err, context.Canceled, "blobs: download blob.gz: ")
+	checkAbsent(t, o, "blob.gz")
+
+	o.Progress = nil
+	if err := blobEntry(m.url).fetch(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	checkFetched(t, o)
+	m.requests(t, "", "bytes=70000-")
+}
+
+// Two processes that want the same file at the same time download it once. (A lock of flock belongs
+// to the open file, so that two callers in one process are like two processes.)
+func TestDownloadTwice(t *testing.T) {
+	held := make(chan struct{})
+	m, o := newMirror(t, func(w http.ResponseWriter, r *http.Request) {
+		close(held)
+		time.Sleep(50 * time.Millisecond)
+		serveBlob(w, r)
+	}), options(t)
+	first := make(chan error, 1)
+	go func() { first <- blobEntry(m.url).fetch(t.Context(), o) }()
+	<-held
+	err := errors.Join(blobEntry(m.url).fetch(t.Context(), o), <-first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFetched(t, o)
+	m.requests(t, "")
+}
+
+func TestDownloadReplacesDamagedCache(t *testing.T) {
+	m, o := newMirror(t), options(t)
+	folder := filepath.Join(o.Cache, "blobs")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, folder, map[string][]byte{"blob.gz": blob[:9]})
+	if err := blobEntry(m.url).fetch(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	checkFetched(t, o)
+}
+
+func TestDownloadNowhereToWrite(t *testing.T) {
+	m, o := newMirror(t), options(t)
+	o.Cache = filepath.Join(o.Cache, "taken")
+	if err := os.WriteFile(o.Cache, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := blobEntry(m.url).fetch(t.Context(), o)
+	var path *os.PathError
+	if !errors.As(err, &path) || !strings.Contains(err.Error(), "set DPTRAIN_DATA") {
+		t.Errorf("error %v", err)
+	}
+	m.requests(t)
+}

@@ -1,0 +1,146 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// The glyphs set: see glyphsEntry for what it holds. Every number below is part of its definition;
+// changing one changes glyphsSHA256.
+const (
+	glyphsTrain = 12_000
+	glyphsTest  = 2_000
+	glyphsSeed  = 0x676c79706873 // "glyphs"
+	glyphsSide  = 28             // pixels
+
+	// Mean and standard deviation of the training images, rounded. The images are public.
+	glyphsMean = 0.1662
+	glyphsStd  = 0.2963
+)
+
+// glyphsSHA256 is the SHA-256 of all training images, training labels, test images and test labels,
+// one byte each: the checksum of a set that has no file. It is the same on every platform.
+const glyphsSHA256 = "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
+
+// glyphsEntry is the default data set: the ten digits of the Go fonts with random position, size,
+// rotation, shear, stroke weight, brightness and noise, rendered at run time. It stands in for MNIST
+// where nothing can be downloaded. It is as hard as it has to be and no harder: a linear model stays
+// below 90 % test accuracy, and the paper's small CNN passes 99 % without privacy within a few epochs.
+func glyphsEntry() *entry {
+	return &entry{
+		info: Info{
+			Name:        "glyphs",
+			Description: "digits of the Go fonts, distorted and rendered at run time, 28x28 grey",
+			Train:       glyphsTrain, Test: glyphsTest,
+			SampleShape: []int{1, glyphsSide, glyphsSide}, Classes: 10,
+			Licence:  "BSD-style, as the Go fonts",
+			Citation: "Bigelow, Holmes and Griesemer: Go fonts, 2016, https://go.dev/blog/go-fonts",
+		},
+		load: func(ctx context.Context, _ fileReader) (*Set, error) {
+			train, test, err := renderGlyphs(ctx)
+			if err != nil {
+				return nil, err
+			}
+			norm := Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}}
+			return &Set{
+				Name:          "glyphs",
+				Train:         train.split(10, norm),
+				Test:          test.split(10, norm),
+				Normalisation: norm,
+			}, nil
+		},
+		verify: func(ctx context.Context) (FileStatus, error) {
+			status := FileStatus{Name: "images and labels as rendered here", State: OK, WantSHA256: glyphsSHA256}
+			train, test, err := renderGlyphs(ctx)
+			if err != nil {
+				return status, err
+			}
+			status.SHA256 = glyphsDigest(train, test)
+			if status.SHA256 != status.WantSHA256 {
+				status.State = Corrupt
+			}
+			return status, nil
+		},
+	}
+}
+
+// renderGlyphs draws the training and the test images.
+func renderGlyphs(ctx context.Context) (train, test *rawSplit, err error) {
+	fields, err := glyphFields(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the fonts: %w", err)
+	}
+	train, err = renderSplit(ctx, fields, glyphsTrain, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	test, err = renderSplit(ctx, fields, glyphsTest, glyphsTrain)
+	if err != nil {
+		return nil, nil, err
+	}
+	return train, test, nil
+}
+
+// renderSplit draws n images. Image i has its own generator, seeded with first+i, so that the number
+// of workers changes nothing.
+func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*rawSplit, error) {
+	const size = glyphsSide * glyphsSide
+	s := &rawSplit{
+		n: n, rows: glyphsSide, cols: glyphsSide,
+		pixels: make([]byte, n*size),
+		labels: shuffledDigits(n, first),
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		group.Go(func() error {
+			for i := w; i < n; i += workers {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				rng := rand.New(rand.NewPCG(glyphsSeed, uint64(first+i)))
+				font := &fields[intN(rng, len(fields))]
+				drawPose(rng).render(font[s.labels[i]], s.pixels[i*size:][:size])
+				addNoise(rng, s.pixels[i*size:][:size])
+			}
+			return nil
+		})
+	}
+	return s, group.Wait()
+}
+
+// shuffledDigits returns n labels, every digit equally often, in random order.
+func shuffledDigits(n, stream int) []byte {
+	labels := make([]byte, n)
+	for i := range labels {
+		labels[i] = byte(i % 10)
+	}
+	rng := rand.New(rand.NewPCG(^uint64(glyphsSeed), uint64(stream)))
+	for i := n - 1; i > 0; i-- {
+		j := intN(rng, i+1)
+		labels[i], labels[j] = labels[j], labels[i]
+	}
+	return labels
+}
+
+// intN is uniform on 0..n-1 (to one part in 2^53/n). rand's own IntN draws differently on 32-bit
+// machines.
+func intN(rng *rand.Rand, n int) int { return int(rng.Float64() * float64(n)) }
+
+// uniform is uniform on [low, high).
+func uniform(rng *rand.Rand, low, high float64) float64 { return low + mul(high-low, rng.Float64()) }
+
+// glyphsDigest returns the SHA-256 that glyphsSHA256 records.
+func glyphsDigest(train, test *rawSplit) string {
+	h := sha256.New()
+	for _, part := range [][]byte{train.pixels, train.labels, test.pixels, test.labels} {
+		h.Write(part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

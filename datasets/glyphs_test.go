@@ -1,0 +1,154 @@
+package datasets
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"testing"
+)
+
+func openGlyphs(t testing.TB) *Set {
+	t.Helper()
+	set, err := Open(t.Context(), "glyphs", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// The recorded checksum was made with Go 1.26 on linux/amd64. GOAMD64=v3, where the compiler may fuse
+// products with sums, and GOARCH=386 give the same.
+func TestGlyphsChecksum(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		before := runtime.GOMAXPROCS(workers)
+		files, err := Verify(t.Context(), "glyphs", Options{})
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) != 1 || files[0].State != OK {
+			t.Errorf("%d workers: %+v", workers, files)
+		}
+	}
+}
+
+func TestGlyphsShape(t *testing.T) {
+	set := openGlyphs(t)
+	for _, part := range []struct {
+		split *Split
+		n     int
+	}{{&set.Train, 12_000}, {&set.Test, 2_000}} {
+		if part.split.N != part.n || part.split.SampleSize() != 28*28 {
+			t.Errorf("%d samples of shape %v", part.split.N, part.split.SampleShape)
+		}
+		counts := make([]int, 10)
+		inPlace := 0
+		for i, l := range part.split.Labels {
+			counts[l]++
+			if int(l) == i%10 {
+				inPlace++
+			}
+		}
+		for digit, c := range counts {
+			if c != part.n/10 {
+				t.Errorf("digit %d: %d of %d images", digit, c, part.n)
+			}
+		}
+		// A shuffle leaves a tenth in place; a fifth is more than 25 standard deviations off.
+		if inPlace > part.n/5 {
+			t.Errorf("%d of %d labels are in the order of counting", inPlace, part.n)
+		}
+	}
+}
+
+// The constants are the rounded moments of the training images, so the samples have mean 0 and
+// standard deviation 1.
+func TestGlyphsNormalisation(t *testing.T) {
+	train := openGlyphs(t).Train
+	var sum, squares float64
+	for _, x := range train.Samples {
+		sum += float64(x)
+		squares += float64(x) * float64(x)
+	}
+	n := float64(len(train.Samples))
+	mean := sum / n
+	if std := math.Sqrt(squares/n - mean*mean); math.Abs(mean) > 1e-3 || math.Abs(std-1) > 1e-3 {
+		t.Errorf("mean %v, standard deviation %v", mean, std)
+	}
+}
+
+func TestGlyphsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Open(ctx, "glyphs", Options{})
+	checkError(t, err, context.Canceled, "glyphs: ")
+}
+
+// A linear model must not be enough, and must learn something. After 60 epochs it has 87.3 %.
+func TestGlyphsDefeatLinearModel(t *testing.T) {
+	set := openGlyphs(t)
+	accuracy := linearAccuracy(&set.Train, &set.Test, 4, 0.001)
+	t.Logf("logistic regression: %.1f %% of the test images", 100*accuracy)
+	if accuracy >= 0.90 || accuracy < 0.70 {
+		t.Errorf("logistic regression gets %.1f %%, want 70 to 90", 100*accuracy)
+	}
+}
+
+// linearAccuracy trains a multinomial logistic regression by stochastic gradient descent, one sample
+// at a time with a rate that falls to zero, and returns its accuracy on the test split.
+func linearAccuracy(train, test *Split, epochs int, rate float64) float64 {
+	size, classes := train.SampleSize(), train.Classes
+	weights := make([]float32, classes*(size+1)) // the bias is last in each row
+	scores := make([]float32, classes)
+	score := func(x []float32) {
+		for k := range scores {
+			row := weights[k*(size+1):][:size+1]
+			scores[k] = row[size]
+			for j, v := range x {
+				scores[k] += row[j] * v
+			}
+		}
+	}
+	steps := epochs * train.N
+	for step := range steps {
+		i := step % train.N
+		x := train.Samples[i*size:][:size]
+		score(x)
+		total := 0.0
+		for _, s := range scores {
+			total += math.Exp(float64(s))
+		}
+		for k, s := range scores {
+			g := math.Exp(float64(s)) / total
+			if k == int(train.Labels[i]) {
+				g--
+			}
+			d := float32(g * rate * (1 - float64(step)/float64(steps)))
+			row := weights[k*(size+1):][:size+1]
+			for j, v := range x {
+				row[j] -= d * v
+			}
+			row[size] -= d
+		}
+	}
+	right := 0
+	for i := range test.N {
+		score(test.Samples[i*size:][:size])
+		best := 0
+		for k, s := range scores {
+			if s > scores[best] {
+				best = k
+			}
+		}
+		if best == int(test.Labels[i]) {
+			right++
+		}
+	}
+	return float64(right) / float64(test.N)
+}
+
+func BenchmarkOpenGlyphs(b *testing.B) {
+	for b.Loop() {
+		openGlyphs(b)
+	}
+}

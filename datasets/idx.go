@@ -1,0 +1,188 @@
+package datasets
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// The names of MNIST's four files, without the suffix .gz.
+const (
+	trainImages = "train-images-idx3-ubyte"
+	trainLabels = "train-labels-idx1-ubyte"
+	testImages  = "t10k-images-idx3-ubyte"
+	testLabels  = "t10k-labels-idx1-ubyte"
+)
+
+// IDX describes a data set of grey images in MNIST's file format.
+type IDX struct {
+	Name      string
+	Classes   int
+	Mean, Std float64 // of the normalisation; public constants, not statistics of private images
+}
+
+// LoadIDX reads a data set from the four files that MNIST has, in dir: train-images-idx3-ubyte,
+// train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte, each with or without the
+// suffix .gz. A wrong file is an error that names it and matches [ErrInvalid].
+func LoadIDX(ctx context.Context, dir string, d IDX) (*Set, error) {
+	if !(d.Std > 0) || math.IsInf(d.Std, 1) || math.IsNaN(d.Mean) || math.IsInf(d.Mean, 0) {
+		return nil, invalidf("%s: mean %v and standard deviation %v can't normalise", d.Name, d.Mean, d.Std)
+	}
+	set, err := d.load(ctx, func(ctx context.Context, name string) (string, []byte, error) {
+		if err := ctx.Err(); err != nil {
+			return "", nil, err
+		}
+		path := filepath.Join(dir, name+".gz")
+		contents, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			path = filepath.Join(dir, name)
+			contents, err = os.ReadFile(path)
+		}
+		return path, contents, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Name, err)
+	}
+	return set, set.Check()
+}
+
+// load reads the four files.
+func (d IDX) load(ctx context.Context, read fileReader) (*Set, error) {
+	set := &Set{Name: d.Name, Normalisation: Normalisation{Mean: []float64{d.Mean}, Std: []float64{d.Std}}}
+	for _, part := range []struct {
+		split          *Split
+		images, labels string
+	}{
+		{&set.Train, trainImages, trainLabels},
+		{&set.Test, testImages, testLabels},
+	} {
+		raw, err := d.readSplit(ctx, read, part.images, part.labels)
+		if err != nil {
+			return nil, err
+		}
+		*part.split = raw.split(d.Classes, set.Normalisation)
+	}
+	return set, nil
+}
+
+// readSplit reads images and their labels and checks that they fit each other.
+func (d IDX) readSplit(ctx context.Context, read fileReader, imagesName, labelsName string) (*rawSplit, error) {
+	imagesPath, images, err := readIDX(ctx, read, imagesName, 3)
+	if err != nil {
+		return nil, err
+	}
+	labelsPath, labels, err := readIDX(ctx, read, labelsName, 1)
+	if err != nil {
+		return nil, err
+	}
+	if images.dims[0] != labels.dims[0] {
+		return nil, invalidf("%s has %d labels for the %d images of %s",
+			labelsPath, labels.dims[0], images.dims[0], imagesPath)
+	}
+	if err := checkLabels(labels.data, d.Classes); err != nil {
+		return nil, fmt.Errorf("%s: %w", labelsPath, err)
+	}
+	return &rawSplit{
+		n: images.dims[0], rows: images.dims[1], cols: images.dims[2],
+		pixels: images.data, labels: labels.data,
+	}, nil
+}
+
+func readIDX(ctx context.Context, read fileReader, name string, axes int) (path string, a *idxArray, err error) {
+	path, contents, err := read(ctx, name)
+	if err != nil {
+		return path, nil, err
+	}
+	a, err = parseIDX(contents)
+	if err != nil {
+		return path, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(a.dims) != axes {
+		return path, nil, invalidf("%s: %d axes, want %d", path, len(a.dims), axes)
+	}
+	return path, a, nil
+}
+
+// idxArray is an array of bytes of the given shape, row-major.
+type idxArray struct {
+	dims []int
+	data []byte
+}
+
+// maxIDX bounds the bytes of an array, so that a wrong header is not taken for a large data set.
+const maxIDX = 1 << 31
+
+var gzipMagic = []byte{0x1f, 0x8b}
+
+// parseIDX reads an idx file of unsigned bytes, which may be compressed with gzip. The format, from
+// the MNIST page of LeCun, Cortes and Burges: two zero bytes, the type (8: unsigned byte), the number
+// of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Any
+// departure is an error that matches [ErrInvalid]; so is an array without values. Memory grows with
+// the values that are there, not with those that the header announces.
+func parseIDX(file []byte) (*idxArray, error) {
+	var in io.Reader = bytes.NewReader(file)
+	if bytes.HasPrefix(file, gzipMagic) {
+		unpacked, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, invalidf("unpack: %v", err)
+		}
+		in = unpacked
+	}
+
+	var magic [4]byte
+	if _, err := io.ReadFull(in, magic[:]); err != nil {
+		return nil, invalidf("read the idx header: %v", err)
+	}
+	const unsignedByte = 8
+	if magic[0] != 0 || magic[1] != 0 || magic[2] != unsignedByte || magic[3] == 0 {
+		return nil, invalidf("not an idx file of unsigned bytes: it begins with %x", magic)
+	}
+	lengths := make([]uint32, magic[3])
+	if err := binary.Read(in, binary.BigEndian, lengths); err != nil {
+		return nil, invalidf("read the idx header: %v", err)
+	}
+	a := &idxArray{}
+	size := int64(1)
+	for _, n := range lengths {
+		if n == 0 {
+			return nil, invalidf("no values: the lengths of the axes are %d", lengths)
+		}
+		size *= int64(n) // below 2^31 · 2^32
+		if size >= maxIDX {
+			return nil, invalidf("the lengths of the axes, %d, are too large", lengths)
+		}
+		a.dims = append(a.dims, int(n))
+	}
+
+	var data bytes.Buffer
+	data.Grow(int(min(size, 1<<16)))
+	n, err := io.CopyN(&data, in, size)
+	if err != nil {
+		return nil, invalidf("value %d of %d: %v", n, size, describe(err))
+	}
+	// Reading on to the end also makes gzip compare its checksum.
+	switch more, err := io.CopyN(io.Discard, in, 1); {
+	case more > 0:
+		return nil, invalidf("more than the %d values that the header announces", size)
+	case !errors.Is(err, io.EOF):
+		return nil, invalidf("after the last value: %v", err)
+	}
+	a.data = slices.Clip(data.Bytes())
+	return a, nil
+}
+
+func describe(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the file ends here"
+	}
+	return err.Error()
+}

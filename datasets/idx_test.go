@@ -1,0 +1,200 @@
+package datasets
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// encodeIDX is parseIDX backwards.
+func encodeIDX(dims []int, data []byte) []byte {
+	file := []byte{0, 0, 8, byte(len(dims))}
+	for _, d := range dims {
+		file = binary.BigEndian.AppendUint32(file, uint32(d))
+	}
+	return append(file, data...)
+}
+
+func compress(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+func TestParseIDXRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dims := rapid.SliceOfN(rapid.IntRange(1, 6), 1, 4).Draw(t, "dims")
+		size := 1
+		for _, d := range dims {
+			size *= d
+		}
+		data := rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "data")
+		file := encodeIDX(dims, data)
+		if rapid.Bool().Draw(t, "compressed") {
+			file = compress(file)
+		}
+		a, err := parseIDX(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.dims, dims) || !bytes.Equal(a.data, data) {
+			t.Fatalf("read %v %v, want %v %v", a.dims, a.data, dims, data)
+		}
+	})
+}
+
+// badIDX are files that parseIDX must refuse, and what it must say.
+var badIDX = map[string]struct {
+	file []byte
+	want string
+}{
+	"empty":               {nil, "read the idx header: EOF"},
+	"short magic":         {[]byte{0, 0, 8}, "read the idx header: unexpected EOF"},
+	"other magic":         {[]byte("PNG, say"), "not an idx file of unsigned bytes: it begins with 504e472c"},
+	"floats":              {[]byte{0, 0, 13, 1, 0, 0, 0, 1, 0, 0, 0, 0}, "not an idx file of unsigned bytes: it begins with 00000d01"},
+	"no axes":             {[]byte{0, 0, 8, 0}, "not an idx file"},
+	"short header":        {[]byte{0, 0, 8, 3, 0, 0, 0, 1, 0, 0}, "read the idx header: unexpected EOF"},
+	"empty axis":          {encodeIDX([]int{2, 0}, nil), "no values: the lengths of the axes are [2 0]"},
+	"overflow":            {encodeIDX([]int{1<<31 - 1, 1<<31 - 1, 4}, nil), "are too large"},
+	"too large":           {encodeIDX([]int{1 << 16, 1 << 15}, nil), "are too large"},
+	"truncated":           {encodeIDX([]int{2, 2}, []byte{1, 2, 3}), "value 3 of 4: the file ends here"},
+	"trailing":            {encodeIDX([]int{2, 2}, []byte{1, 2, 3, 4, 5}), "more than the 4 values that the header announces"},
+	"gzip header":         {[]byte{0x1f, 0x8b, 0, 0}, "unpack: "},
+	"gzip truncated":      {cut(compress(encodeIDX([]int{4}, []byte{1, 2, 3, 4})), 4), "after the last value: unexpected EOF"},
+	"gzip corrupt":        {flip(compress(encodeIDX([]int{4}, []byte{1, 2, 3, 4})), 6), "after the last value: gzip: invalid checksum"},
+	"gzip trailing":       {append(compress(encodeIDX([]int{1}, []byte{1})), 1, 2, 3), "after the last value: "},
+	"gzip second member":  {append(compress(encodeIDX([]int{1}, []byte{1})), compress([]byte{2})...), "more than the 1 values"},
+	"gzip short contents": {compress(encodeIDX([]int{4}, []byte{1})), "value 1 of 4: the file ends here"},
+}
+
+func cut(b []byte, n int) []byte { return b[:len(b)-n] }
+
+// flip inverts the byte at n from the end.
+func flip(b []byte, n int) []byte {
+	b[len(b)-n] ^= 0xff
+	return b
+}
+
+func TestParseIDXRefuses(t *testing.T) {
+	for name, c := range badIDX {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseIDX(c.file)
+			checkError(t, err, ErrInvalid, c.want)
+		})
+	}
+}
+
+// A header that announces 2 GiB must not make the parser allocate them.
+func TestParseIDXLyingHeader(t *testing.T) {
+	file := encodeIDX([]int{1<<31 - 1}, make([]byte, 100))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := parseIDX(file)
+	runtime.ReadMemStats(&after)
+	checkError(t, err, ErrInvalid, "value 100 of 2147483647: the file ends here")
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("allocated %d bytes for a file of %d", used, len(file))
+	}
+}
+
+func FuzzParseIDX(f *testing.F) {
+	for _, c := range badIDX {
+		f.Add(c.file)
+	}
+	f.Add(encodeIDX([]int{2, 2, 2}, []byte("eight by")))
+	f.Add(compress(encodeIDX([]int{3}, []byte{1, 2, 3})))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		a, err := parseIDX(file)
+		if err != nil {
+			return
+		}
+		again, err := parseIDX(encodeIDX(a.dims, a.data))
+		if err != nil || !slices.Equal(a.dims, again.dims) || !bytes.Equal(a.data, again.data) {
+			t.Fatalf("%v %v read back as %v, %v", a.dims, a.data, again, err)
+		}
+	})
+}
+
+// tinyIDX returns the four files of a valid set of 2x2 images in three classes.
+func tinyIDX() map[string][]byte {
+	return map[string][]byte{
+		trainImages: encodeIDX([]int{3, 2, 2}, []byte{0, 51, 102, 153, 204, 255, 0, 0, 0, 0, 0, 1}),
+		trainLabels: encodeIDX([]int{3}, []byte{2, 0, 1}),
+		testImages:  encodeIDX([]int{1, 2, 2}, []byte{255, 0, 0, 255}),
+		testLabels:  encodeIDX([]int{1}, []byte{1}),
+	}
+}
+
+func writeFiles(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	for name, contents := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), contents, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestLoadIDX(t *testing.T) {
+	dir := t.TempDir()
+	files := tinyIDX()
+	files[testImages+".gz"] = compress(files[testImages])
+	delete(files, testImages)
+	writeFiles(t, dir, files)
+
+	set, err := LoadIDX(t.Context(), dir, IDX{Name: "tiny", Classes: 3, Mean: 0, Std: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Name != "tiny" || set.Train.N != 3 || set.Test.N != 1 || set.Train.Classes != 3 ||
+		!slices.Equal(set.Train.SampleShape, []int{1, 2, 2}) || !slices.Equal(set.Train.Labels, []int32{2, 0, 1}) ||
+		!slices.Equal(set.Test.Samples, []float32{2, 0, 0, 2}) {
+		t.Errorf("read %+v", set)
+	}
+}
+
+func TestLoadIDXRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		contents   []byte
+		want       string
+	}{
+		{"label out of range", testLabels, encodeIDX([]int{1}, []byte{3}), testLabels + ": label 0 is 3, want 0 to 2"},
+		{"too few labels", trainLabels, encodeIDX([]int{2}, []byte{0, 1}), trainLabels + " has 2 labels for the 3 images of "},
+		{"other shape", testImages, encodeIDX([]int{1, 2, 3}, make([]byte, 6)), "test samples have the shape [1 2 3], training samples [1 2 2]"},
+		{"labels for images", trainImages, encodeIDX([]int{3}, make([]byte, 3)), trainImages + ": 1 axes, want 3"},
+		{"truncated", trainImages, encodeIDX([]int{3, 2, 2}, make([]byte, 7)), trainImages + ": value 7 of 12: the file ends here"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, files := t.TempDir(), tinyIDX()
+			files[c.file] = c.contents
+			writeFiles(t, dir, files)
+			_, err := LoadIDX(t.Context(), dir, IDX{Name: "tiny", Classes: 3, Std: 1})
+			checkError(t, err, ErrInvalid, c.want)
+		})
+	}
+	t.Run("missing", func(t *testing.T) {
+		_, err := LoadIDX(t.Context(), t.TempDir(), IDX{Name: "tiny", Classes: 3, Std: 1})
+		checkError(t, err, fs.ErrNotExist, trainImages)
+	})
+	t.Run("zero deviation", func(t *testing.T) {
+		_, err := LoadIDX(t.Context(), t.TempDir(), IDX{Name: "tiny", Classes: 3})
+		checkError(t, err, ErrInvalid, "standard deviation 0 can't normalise")
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := LoadIDX(ctx, t.TempDir(), IDX{Name: "tiny", Classes: 3, Std: 1})
+		checkError(t, err, context.Canceled, "tiny: ")
+	})
+}

@@ -1,0 +1,177 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+)
+
+// Info describes a data set.
+type Info struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Train       int    `json:"train"` // samples
+	Test        int    `json:"test"`
+	SampleShape []int  `json:"sample_shape"`
+	Classes     int    `json:"classes"`
+	Bytes       int64  `json:"bytes"` // of all its files; 0 if it is made at run time
+	// Where is the folder that holds its files, or "built in"; empty if they are not all here.
+	Where    string `json:"where"`
+	Licence  string `json:"licence"`
+	Citation string `json:"citation"`
+}
+
+// entry is a data set that [Open] knows.
+type entry struct {
+	info    Info
+	files   []file
+	mirrors []string // URLs that end in a slash; each has all files under their own names
+	load    func(context.Context, fileReader) (*Set, error)
+	// verify compares a set that has no files with its recorded checksum.
+	verify func(context.Context) (FileStatus, error)
+}
+
+// fileReader returns the contents of one of a set's files and the path that they came from. The name
+// is without the suffix .gz.
+type fileReader func(ctx context.Context, name string) (path string, contents []byte, err error)
+
+// registry lists the data sets, the default one first.
+func registry() []*entry {
+	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry()}
+}
+
+// Names returns the names of the data sets that [Open] knows, the default one first.
+func Names() []string {
+	var names []string
+	for _, e := range registry() {
+		names = append(names, e.info.Name)
+	}
+	return names
+}
+
+func lookup(name string) (*entry, error) {
+	for _, e := range registry() {
+		if e.info.Name == name {
+			return e, nil
+		}
+	}
+	return nil, &UnknownError{Name: name, Nearest: nearest(name, Names())}
+}
+
+// Open returns the named data set, downloading it first if it is not here. Errors: [*UnknownError];
+// [ErrUnavailable] if it can't be had; [ErrInvalid], of which [*ChecksumError] is one case, if a file
+// is wrong; the context's error, after which a later call resumes the download.
+func Open(ctx context.Context, name string, o Options) (*Set, error) {
+	e, err := lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return e.open(ctx, o)
+}
+
+func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
+	store, err := e.store(o)
+	if err != nil {
+		return nil, err
+	}
+	set, err := e.load(ctx, store.read)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
+	}
+	return set, set.Check()
+}
+
+// List describes every known data set and says where its files are. It looks at their sizes only;
+// [Verify] reads them.
+func List(o Options) ([]Info, error) {
+	var infos []Info
+	for _, e := range registry() {
+		store, err := e.store(o)
+		if err != nil {
+			return nil, err
+		}
+		info := e.info
+		for _, f := range e.files {
+			info.Bytes += f.size
+		}
+		info.Where = store.where()
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+// Fetch downloads the files of the named data set that are not here, and verifies all of them. Its
+// errors are those of [Open].
+func Fetch(ctx context.Context, name string, o Options) error {
+	e, err := lookup(name)
+	if err != nil {
+		return err
+	}
+	return e.fetch(ctx, o)
+}
+
+func (e *entry) fetch(ctx context.Context, o Options) error {
+	store, err := e.store(o)
+	if err != nil {
+		return err
+	}
+	for _, f := range e.files {
+		if _, _, err := store.file(ctx, f); err != nil {
+			return fmt.Errorf("%s: %w", e.info.Name, err)
+		}
+	}
+	return nil
+}
+
+// State is the state of a file.
+type State string
+
+// The states that [Verify] reports.
+const (
+	OK      State = "ok"
+	Missing State = "missing"
+	Corrupt State = "corrupt" // the size or the checksum is wrong
+)
+
+// FileStatus is what [Verify] found out about a file.
+type FileStatus struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	Path  string `json:"path,omitempty"` // empty if the file is missing or the set has none
+	// Checksums in hexadecimal; SHA256 is empty if the file is missing.
+	WantSHA256 string `json:"want_sha256"`
+	SHA256     string `json:"sha256,omitempty"`
+}
+
+// Verify reads every file of the named data set and compares it with its checksum; it downloads
+// nothing. A set that is made at run time has one status, for all that was made. A missing or wrong
+// file is a status and not an error; an error means that Verify couldn't tell.
+func Verify(ctx context.Context, name string, o Options) ([]FileStatus, error) {
+	e, err := lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return e.verifyFiles(ctx, o)
+}
+
+func (e *entry) verifyFiles(ctx context.Context, o Options) ([]FileStatus, error) {
+	if e.verify != nil {
+		status, err := e.verify(ctx)
+		return []FileStatus{status}, err
+	}
+	store, err := e.store(o)
+	if err != nil {
+		return nil, err
+	}
+	var all []FileStatus
+	for _, f := range e.files {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		status, err := store.status(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.info.Name, err)
+		}
+		all = append(all, status)
+	}
+	return all, nil
+}

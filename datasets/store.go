@@ -1,0 +1,203 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// DirVariable is the environment variable that names the folder with data sets that are here
+// already: $DPTRAIN_DATA/mnist/train-images-idx3-ubyte.gz, for example.
+const DirVariable = "DPTRAIN_DATA"
+
+// Options say where data sets are. The zero value is right for most programs.
+type Options struct {
+	// Dir holds one folder for each data set and is never written to. Empty means the value of
+	// [DirVariable]; if that is empty too, only Cache is looked at.
+	Dir string
+	// Cache is where downloads are kept, one folder for each data set. Empty means the folder dptrain
+	// in [os.UserCacheDir].
+	Cache string
+	// Progress, if not nil, is called while a file is downloaded, on the caller's goroutine.
+	Progress func(Progress)
+}
+
+// Progress is how far the download of a file has come, in bytes.
+type Progress struct {
+	Set, File   string
+	Done, Total int64
+}
+
+// file is one file of a known data set.
+type file struct {
+	name   string // with its suffix
+	size   int64
+	sha256 string
+}
+
+// store finds the files of one data set.
+type store struct {
+	*entry
+	dir      string // "" for none
+	cache    string // "" for the user's
+	progress func(Progress)
+	stall    time.Duration // a download that receives nothing for this long is cut off
+}
+
+func (e *entry) store(o Options) (*store, error) {
+	s := &store{entry: e, dir: o.Dir, cache: o.Cache, progress: o.Progress, stall: 30 * time.Second}
+	if s.dir == "" {
+		s.dir = os.Getenv(DirVariable)
+	}
+	if s.dir != "" {
+		// A typing error here would otherwise end in a surprising download.
+		info, err := os.Stat(s.dir)
+		if err != nil {
+			return nil, fmt.Errorf("data folder: %w; set %s to a folder that exists, or unset it", err, DirVariable)
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("data folder: %s is not a folder; see %s", s.dir, DirVariable)
+		}
+	}
+	if s.progress == nil {
+		s.progress = func(Progress) {}
+	}
+	return s, nil
+}
+
+// cacheFolder returns the folder for downloads of this set.
+func (s *store) cacheFolder() (string, error) {
+	cache := s.cache
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("find the cache folder: %w; or set %s", err, DirVariable)
+		}
+		cache = filepath.Join(user, "dptrain")
+	}
+	return filepath.Join(cache, s.info.Name), nil
+}
+
+// folders returns the folders in which the set's files may be, in the order of preference.
+func (s *store) folders() []string {
+	var folders []string
+	if s.dir != "" {
+		folders = append(folders, filepath.Join(s.dir, s.info.Name))
+	}
+	if cache, err := s.cacheFolder(); err == nil {
+		folders = append(folders, cache)
+	}
+	return folders
+}
+
+// where returns the first folder that has all files in their right sizes.
+func (s *store) where() string {
+	if len(s.files) == 0 {
+		return "built in"
+	}
+	for _, folder := range s.folders() {
+		if !slices.ContainsFunc(s.files, func(f file) bool {
+			info, err := os.Stat(filepath.Join(folder, f.name))
+			return err != nil || info.Size() != f.size
+		}) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// read is the set's fileReader.
+func (s *store) read(ctx context.Context, name string) (path string, contents []byte, err error) {
+	for _, f := range s.files {
+		if f.name == name || f.name == name+".gz" {
+			return s.file(ctx, f)
+		}
+	}
+	return "", nil, fmt.Errorf("no file %s in the list of the set", name)
+}
+
+// file returns the verified contents of f, downloading it if it is not here. A wrong file in the
+// person's own folder is an error; one in our cache is downloaded again.
+func (s *store) file(ctx context.Context, f file) (path string, contents []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", nil, err
+	}
+	if s.dir != "" {
+		path = filepath.Join(s.dir, s.info.Name, f.name)
+		contents, err = f.read(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return path, contents, err
+		}
+	}
+	folder, err := s.cacheFolder()
+	if err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(folder, f.name)
+	contents, err = f.read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrInvalid):
+		contents, err = s.download(ctx, f, path)
+	case err != nil:
+		err = fmt.Errorf("look into the cache: %w; or set %s", err, DirVariable)
+	}
+	return path, contents, err
+}
+
+// status reads f where it is found first.
+func (s *store) status(f file) (FileStatus, error) {
+	status := FileStatus{Name: f.name, State: Missing, WantSHA256: f.sha256}
+	for _, folder := range s.folders() {
+		path := filepath.Join(folder, f.name)
+		_, err := f.read(path)
+		var wrong *ChecksumError
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case errors.As(err, &wrong):
+			status.State, status.Path, status.SHA256 = Corrupt, path, wrong.SHA256
+		case err != nil:
+			return status, err
+		default:
+			status.State, status.Path, status.SHA256 = OK, path, f.sha256
+		}
+		break
+	}
+	return status, nil
+}
+
+// read returns the contents of the file at path if they are f's, and a [*ChecksumError] otherwise.
+func (f file) read(path string) ([]byte, error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	hash := sha256.New()
+	in := io.TeeReader(opened, hash)
+	contents, err := io.ReadAll(io.LimitReader(in, f.size))
+	if err != nil {
+		return nil, err
+	}
+	// The rest of a file that is too long counts for the sum, and not for the memory.
+	rest, err := io.Copy(io.Discard, in)
+	if err != nil {
+		return nil, err
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != f.sha256 {
+		return nil, &ChecksumError{
+			Path:       path,
+			WantSHA256: f.sha256, SHA256: sum,
+			WantSize: f.size, Size: int64(len(contents)) + rest,
+		}
+	}
+	return contents, nil
+}
