@@ -1,0 +1,13 @@
+// Package models builds the networks of the paper's experiments as Gorgonia graphs of stock operations,
+// and initialises them from a stream of our own (Gorgonia's initialisers seed from the clock).
+//
+// A [Network] has the batch as the first axis of its inputs and a cost that sums over the samples, so
+// that a private trainer can tell samples apart:
+//
+//	x  [batch, …]       the samples
+//	y  [batch, classes] their labels, one-hot
+//	cost = −Σ_batch Σ_classes y ∘ log softmax(logits)
+//
+// Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
+// Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
+package models

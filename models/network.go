@@ -1,0 +1,126 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Network is a model as an expression graph with its initial parameters bound. The fields are those of
+// compile.Source, so that one converts into the other.
+type Network struct {
+	Inputs gorgonia.Nodes // x [batch, …], y [batch, classes]
+	Params gorgonia.Nodes // weights and biases, first layer first
+	Output *gorgonia.Node // logits [batch, classes]
+	Cost   *gorgonia.Node // cross-entropy, summed over the batch
+}
+
+// Options are what the builders have in common.
+type Options struct {
+	Batch      int             // samples in the graph's inputs; 0 means 1
+	Activation TemperedSigmoid // the zero value means Tanh
+	Double     bool            // float64 instead of float32, for tests
+}
+
+// TemperedSigmoid is the activation Scale/(1+exp(−Temperature·z)) − Offset.
+type TemperedSigmoid struct {
+	Scale, Temperature, Offset float64
+}
+
+// Tanh is the tempered sigmoid that equals the hyperbolic tangent.
+var Tanh = TemperedSigmoid{Scale: 2, Temperature: 2, Offset: 1}
+
+// builder makes a graph and keeps the first error, so that layers read one after another.
+type builder struct {
+	graph  *gorgonia.ExprGraph
+	opts   Options
+	dtype  tensor.Dtype
+	random *rand.Rand
+	params gorgonia.Nodes
+	err    error
+}
+
+func newBuilder(src rand.Source, o Options) *builder {
+	if o.Batch == 0 {
+		o.Batch = 1
+	}
+	if o.Activation == (TemperedSigmoid{}) {
+		o.Activation = Tanh
+	}
+	b := &builder{graph: gorgonia.NewGraph(), opts: o, dtype: tensor.Float32, random: rand.New(src)}
+	if o.Double {
+		b.dtype = tensor.Float64
+	}
+	return b
+}
+
+// do runs one graph operation unless an earlier one failed.
+func (b *builder) do(what string, op func() (*gorgonia.Node, error)) *gorgonia.Node {
+	if b.err != nil {
+		return nil
+	}
+	n, err := op()
+	if err != nil {
+		b.err = fmt.Errorf("%s: %w", what, err)
+	}
+	return n
+}
+
+func (b *builder) input(name string, shape ...int) *gorgonia.Node {
+	shape = append([]int{b.opts.Batch}, shape...)
+	return gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+}
+
+// constant makes a number of the graph's own precision.
+func (b *builder) constant(v float64) *gorgonia.Node {
+	if b.opts.Double {
+		return gorgonia.NewConstant(v)
+	}
+	return gorgonia.NewConstant(float32(v))
+}
+
+// activate applies the tempered sigmoid.
+func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
+	a := b.opts.Activation
+	if a == Tanh {
+		return b.do("tanh", func() (*gorgonia.Node, error) { return gorgonia.Tanh(x) })
+	}
+	x = b.do("temperature", func() (*gorgonia.Node, error) { return gorgonia.Mul(x, b.constant(a.Temperature)) })
+	x = b.do("sigmoid", func() (*gorgonia.Node, error) { return gorgonia.Sigmoid(x) })
+	x = b.do("scale", func() (*gorgonia.Node, error) { return gorgonia.Mul(x, b.constant(a.Scale)) })
+	return b.do("offset", func() (*gorgonia.Node, error) { return gorgonia.Sub(x, b.constant(a.Offset)) })
+}
+
+// linear computes x·w + bias for x [batch, in].
+func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.Node {
+	w := b.uniform(name+".weight", in, in, out)
+	bias := b.uniform(name+".bias", in, 1, out)
+	x = b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Mul(x, w) })
+	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0}) })
+}
+
+// conv computes the convolution of x [batch, in, height, width], with square kernels.
+func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, pad int) *gorgonia.Node {
+	fan := in * kernel * kernel
+	w := b.uniform(name+".weight", fan, out, in, kernel, kernel)
+	bias := b.uniform(name+".bias", fan, 1, out, 1, 1)
+	x = b.do(name, func() (*gorgonia.Node, error) {
+		return gorgonia.Conv2d(x, w, tensor.Shape{kernel, kernel}, []int{pad, pad}, []int{stride, stride}, []int{1, 1})
+	})
+	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0, 2, 3}) })
+}
+
+// network closes the graph with the cross-entropy of its logits.
+func (b *builder) network(x, logits *gorgonia.Node, classes int) (Network, error) {
+	y := b.input("y", classes)
+	p := b.do("log softmax", func() (*gorgonia.Node, error) { return gorgonia.LogSoftMax(logits) })
+	p = b.do("cross-entropy", func() (*gorgonia.Node, error) { return gorgonia.HadamardProd(y, p) })
+	p = b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Sum(p) })
+	cost := b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Neg(p) })
+	if b.err != nil {
+		return Network{}, fmt.Errorf("build graph: %w", b.err)
+	}
+	return Network{Inputs: gorgonia.Nodes{x, y}, Params: b.params, Output: logits, Cost: cost}, nil
+}

@@ -1,0 +1,24 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Names lists the models that [New] knows.
+func Names() []string { return []string{"cnn", "mlp"} }
+
+// New builds a model by name for 28×28 grey images and ten classes.
+func New(name string, src rand.Source, o Options) (Network, error) {
+	switch name {
+	case "cnn":
+		return CNN(src, o)
+	case "mlp":
+		return MLP(src, o, 784, 120, 120, 10)
+	}
+	names := Names()
+	slices.Sort(names)
+	return Network{}, fmt.Errorf("unknown model %q; the models are %s", name, strings.Join(names, ", "))
+}
