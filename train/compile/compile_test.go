@@ -1,0 +1,320 @@
+package compile_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/enginetest"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Operations that mix samples are refused by name, whatever the batch the graph was built with.
+func TestMixing(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(g *enginetest.G) (compile.Source, error)
+		want  string
+	}{
+		"mean over the batch": {func(g *enginetest.G) (compile.Source, error) {
+			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
+			return g.Done(h, g.Do(gorgonia.Mean(h)))
+		}, "use Sum instead of Mean"},
+		"batch normalisation": {func(g *enginetest.G) (compile.Source, error) {
+			x, s, b := g.In("x", 2, 3, 3), g.Param("s", g.Batch, 2, 3, 3), g.Param("b", g.Batch, 2, 3, 3)
+			h, _, _, _, err := gorgonia.BatchNorm(x, s, b, 0.9, 1e-5)
+			return g.Squares(g.Do(h, err))
+		}, "BatchNorm"},
+		"product that contracts the batch": {func(g *enginetest.G) (compile.Source, error) {
+			x, w := g.In("x", 3), g.Param("w", 5, g.Batch)
+			return g.Squares(g.Do(gorgonia.Mul(w, x)))
+		}, "contracts the batch axis"},
+		"softmax over the batch": {func(g *enginetest.G) (compile.Source, error) {
+			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
+			return g.Squares(g.Do(gorgonia.SoftMax(h, 0)))
+		}, "normalises over the batch"},
+		"batch moved from the front": {func(g *enginetest.G) (compile.Source, error) {
+			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
+			return g.Squares(g.Do(gorgonia.Transpose(h)))
+		}, "away from the first axis"},
+		"square of the cost": {func(g *enginetest.G) (compile.Source, error) {
+			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
+			return g.Done(h, g.Do(gorgonia.Square(g.Do(gorgonia.Sum(h)))))
+		}, "sum over the batch"},
+		"one sample picked": {func(g *enginetest.G) (compile.Source, error) {
+			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
+			return g.Squares(g.Do(gorgonia.Slice(h, gorgonia.S(1))))
+		}, "picks samples"},
+		"a parameter for each place in the batch": {func(g *enginetest.G) (compile.Source, error) {
+			return g.Squares(g.Do(gorgonia.Add(g.In("x", 3), g.Param("b", g.Batch, 3))))
+		}, "its own parameter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src, err := c.build(enginetest.NewG(4, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = compile.Compile(src)
+			var mix *compile.MixError
+			if !errors.As(err, &mix) || !errors.Is(err, compile.ErrSource) {
+				t.Fatalf("got %v, want a MixError", err)
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: doesn't say %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q has more than one line", err)
+			}
+		})
+	}
+}
+
+// Ten samples and ten classes must not be taken for one another.
+func TestBatchIsNotASize(t *testing.T) {
+	g := enginetest.NewG(10, 1)
+	x, w, b := g.In("x", 10), g.Param("w", 10, 10), g.Param("b", 1, 10)
+	h := g.Do(gorgonia.BroadcastAdd(g.Do(gorgonia.Mul(x, w)), b, nil, []byte{0}))
+	src, err := g.Squares(g.Do(gorgonia.Sum(h, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Output.Size != 1 {
+		t.Errorf("the sum over a sample's ten values has size %d", p.Output.Size)
+	}
+}
+
+// unknown is a graph with an operation that has no rule.
+func unknown(g *enginetest.G) (compile.Source, error) {
+	x, w := g.In("x", 4), g.Param("w", 4, 6)
+	return g.Squares(g.Do(gorgonia.Max(g.Do(gorgonia.Mul(x, w)), 1)))
+}
+
+func TestUnknownOperations(t *testing.T) {
+	src, err := unknown(enginetest.NewG(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rule *compile.RuleError
+	if p.Fallback == nil || !errors.As(p.Fallback.Reason, &rule) {
+		t.Fatalf("the graph compiled without falling back: %+v", p.Fallback)
+	}
+	if src, err = unknown(enginetest.NewG(3, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = compile.Compile(src); err == nil || !strings.Contains(err.Error(), "batch of one") {
+		t.Errorf("with a batch of three: %v", err)
+	}
+}
+
+// Where Gorgonia itself computes something else than it says, there is nothing to fall back to.
+func TestNoFallbackOnWrongGradients(t *testing.T) {
+	g := enginetest.NewG(1, 1)
+	x, w := g.In("x", 4), g.Param("w", 4, 6)
+	h := g.Do(gorgonia.Log2(g.Do(gorgonia.Exp(g.Do(gorgonia.Mul(x, w))))))
+	src, err := g.Squares(g.Do(gorgonia.Max(h, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), "log2") {
+		t.Errorf("log2 before an operation without a rule: %v", err)
+	}
+	g = enginetest.NewG(1, 1)
+	image := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 16))), tensor.Shape{1, 1, 4, 4}))
+	if src, err = g.Squares(g.Do(gorgonia.AveragePool2D(image, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), "average pooling") {
+		t.Errorf("average pooling: %v", err)
+	}
+}
+
+// What is refused stays refused behind an operation that has no rule, where the graph would fall back.
+func TestRefusedBehindUnknownOperations(t *testing.T) {
+	for want, build := range map[string]func(g *enginetest.G) (compile.Source, error){
+		"average pooling": func(g *enginetest.G) (compile.Source, error) {
+			x, w := g.In("x", 1, 5, 5), g.Do(gorgonia.Tanh(g.Param("w", 2, 1, 2, 2)))
+			h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+			return g.Squares(g.Do(gorgonia.AveragePool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2})))
+		},
+		"mixes the samples": func(g *enginetest.G) (compile.Source, error) {
+			x, s, b := g.In("x", 2, 3, 3), g.Do(gorgonia.Tanh(g.Param("s", 1, 2, 3, 3))), g.Param("b", 1, 2, 3, 3)
+			h, _, _, _, err := gorgonia.BatchNorm(x, s, b, 0.9, 1e-5)
+			return g.Squares(g.Do(h, err))
+		},
+	} {
+		src, err := build(enginetest.NewG(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// A panic inside Gorgonia is an error.
+func TestGorgoniaPanics(t *testing.T) {
+	g := enginetest.NewG(1, 1)
+	x, w := g.In("x", 1, 4, 4), g.Param("w", 1, 1, 2, 2)
+	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+	src, err := g.Squares(g.Do(gorgonia.GlobalAveragePool2D(h)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err == nil {
+		_, err = ref.Gradient(bind(t, ref, [][]float32{make([]float32, 4)}), [][]float32{make([]float32, 16)})
+	}
+	if err == nil || !strings.Contains(err.Error(), "panicked") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Sums over any axes of four and more, which package tensor gets wrong, by hand.
+func TestReferenceSums(t *testing.T) {
+	g := enginetest.NewG(1, 1)
+	x, v := g.In("x", 2, 3, 4), g.Param("v", 1, 2, 1, 4)
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(x, v, nil, []byte{2})))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]float32, 24)
+	for i := range in {
+		in[i] = float32(i * i)
+	}
+	got, err := ref.Gradient(bind(t, ref, [][]float32{make([]float32, 8)}), [][]float32{in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range 2 {
+		for k := range 4 {
+			want := 0.0
+			for r := range 3 {
+				want += float64(in[c*12+r*4+k])
+			}
+			if got[0][c*4+k] != want {
+				t.Errorf("∂v[%d,%d] = %v, want %v", c, k, got[0][c*4+k], want)
+			}
+		}
+	}
+}
+
+func TestBadSources(t *testing.T) {
+	good := func() compile.Source {
+		g := enginetest.NewG(2, 1)
+		x, w := g.In("x", 3), g.Param("w", 3, 2)
+		src, err := g.Squares(g.Do(gorgonia.Mul(x, w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return src
+	}
+	for want, spoil := range map[string]func(*compile.Source){
+		"no inputs":     func(s *compile.Source) { s.Inputs = nil },
+		"no parameters": func(s *compile.Source) { s.Params = nil },
+		"no cost":       func(s *compile.Source) { s.Cost = nil },
+		"to a scalar":   func(s *compile.Source) { s.Cost = s.Output },
+		"listed twice":  func(s *compile.Source) { s.Params = append(s.Params, s.Params[0]) },
+		"is computed":   func(s *compile.Source) { s.Inputs[0] = s.Output },
+		"no value bound": func(s *compile.Source) {
+			s.Params[0] = gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v"))
+		},
+		"depend on any parameter": func(s *compile.Source) {
+			s.Cost = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(s.Inputs[0]))))
+		},
+	} {
+		src := good()
+		spoil(&src)
+		_, err := compile.Compile(src)
+		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Buffers that live at the same time must not share space: in every graph of the zoo, each value still
+// stands where it was written when an instruction or a reduction reads it.
+func TestPlanNeverOverlaps(t *testing.T) {
+	for name, build := range enginetest.Zoo() {
+		t.Run(name, func(t *testing.T) {
+			src, err := build(2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := compile.Compile(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept []compile.ID
+			for _, r := range p.Reductions {
+				kept = append(kept, r.X, r.Delta, r.G)
+			}
+			replay(t, p, p.GradientPlan, slices.Concat(p.Forward, p.Backward), kept)
+			replay(t, p, p.PredictPlan, p.Predict, []compile.ID{p.Output.Value})
+		})
+	}
+}
+
+// replay remembers which value each float was last written for.
+func replay(t *testing.T, p *compile.Program, plan compile.Plan, code []compile.Instruction, kept []compile.ID) {
+	t.Helper()
+	owners := map[compile.Kind][]compile.ID{
+		compile.Buffer: make([]compile.ID, plan.Floats), compile.Indices: make([]compile.ID, plan.Indices),
+	}
+	place := func(id compile.ID) []compile.ID {
+		offset, ok := plan.Offset[id]
+		if id == compile.None || !ok {
+			return nil
+		}
+		owner := owners[compile.Buffer]
+		if p.Values[id].Kind == compile.Indices {
+			owner = owners[compile.Indices]
+		}
+		return owner[offset : offset+p.Values[id].Size]
+	}
+	write := func(id compile.ID) {
+		owner := place(id)
+		for k := range owner {
+			owner[k] = id
+		}
+	}
+	read := func(id compile.ID, by string) {
+		for _, owner := range place(id) {
+			if owner != id {
+				t.Fatalf("%s reads value %d (%s) after value %d took its place", by, id, p.Values[id].Name, owner)
+			}
+		}
+	}
+	for _, in := range p.Inputs {
+		write(in.Value)
+	}
+	for _, in := range code {
+		for _, id := range in.Reads() {
+			read(id, p.Values[in.Out].Name)
+		}
+		switch in.Op {
+		case compile.Conv, compile.MaxPool, compile.ConvBack:
+			write(in.Aux)
+		}
+		write(in.Out)
+	}
+	for _, id := range kept {
+		if id != compile.None {
+			read(id, "the end")
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package compile
+
+import (
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	f, ok := unaryFunc(n.Op())
+	if !ok {
+		return traced{}, noRule(n, "")
+	}
+	x := in[0]
+	switch x.class {
+	case scalar:
+		if x.ofBatch {
+			return traced{}, mixes(n, "it computes with the batch size")
+		}
+		return traced{class: scalar, number: f.Unary(x.number)}, nil
+	case summed:
+		if f != Neg || x.partial {
+			return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one")
+		}
+		return x.scaled(-1), nil
+	case shared:
+		return traced{}, noRule(n, "it transforms a parameter before use")
+	}
+	out := x
+	out.id = t.emit(n, x.shape, Instruction{Op: Unary, Func: f, In: []ID{x.id}})
+	return out, nil
+}
+
+func (v traced) scaled(by float64) traced {
+	terms := make([]term, len(v.terms))
+	for i, x := range v.terms {
+		terms[i] = term{x.id, x.factor * by}
+	}
+	v.terms = terms
+	return v
+}
+
+func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	f, ok := binaryFunc(n.Op())
+	if !ok {
+		return traced{}, noRule(n, "")
+	}
+	a, b := in[0], in[1]
+	switch {
+	case a.class == summed || b.class == summed:
+		return costArithmetic(n, f, a, b)
+	case a.class == scalar && b.class == scalar:
+		return scalarArithmetic(n, f, a, b)
+	case a.ofBatch || b.ofBatch:
+		return traced{}, mixes(n, "it computes with the batch size")
+	case a.class != batched && b.class != batched:
+		return traced{}, noRule(n, "it combines parameters or constants before use")
+	case a.class == scalar || b.class == scalar:
+		x, s, swap := a, b, false
+		if a.class == scalar {
+			x, s, swap = b, a, true
+		}
+		out := x
+		out.id = t.emit(n, x.shape, Instruction{Op: BinaryScalar, Func: f, In: []ID{x.id}, Scalar: float32(s.number), Swap: swap})
+		return out, nil
+	}
+	out := a
+	if a.class != batched {
+		out = b
+	}
+	ids := [2]ID{a.id, b.id}
+	for i, v := range [2]traced{a, b} {
+		switch {
+		case v.class == shared:
+			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
+				v.shape = v.shape[1:] // with a batch of one the batch axis needs no repeating
+			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
+				return traced{}, mixes(n, "it gives each place in the batch its own parameter; broadcast the parameter along the batch axis")
+			}
+			spread, ok := v.spreadOver(out.shape)
+			if !ok {
+				return traced{}, noRule(n, "its operands' shapes differ")
+			}
+			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: append([]int(nil), out.shape...), Source: v.id, Spread: spread})
+			t.needs[id] = t.needs[v.id]
+			ids[i] = id
+		case !equalInts(v.shape, out.shape):
+			return traced{}, noRule(n, "its operands' shapes differ")
+		}
+	}
+	out.id = t.emit(n, out.shape, Instruction{Op: Binary, Func: f, In: ids[:]})
+	return out, nil
+}
+
+func costArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
+	switch {
+	case a.partial || b.partial:
+	case a.class == summed && b.class == scalar && b.ofBatch, b.class == summed && a.class == scalar && a.ofBatch:
+		return traced{}, mixes(n, "the cost is divided by the batch size; use Sum instead of Mean, training divides by the expected batch size")
+	case a.class == summed && b.class == summed && (f == Add || f == Sub):
+		if f == Sub {
+			b = b.scaled(-1)
+		}
+		a.terms = slices.Concat(a.terms, b.terms)
+		return a, nil
+	case b.class == scalar && f == Mul:
+		return a.scaled(b.number), nil
+	case b.class == scalar && f == Div:
+		return a.scaled(1 / b.number), nil
+	case a.class == scalar && f == Mul:
+		return b.scaled(a.number), nil
+	case b.class == scalar && (f == Add || f == Sub):
+		return a, nil
+	case a.class == scalar && f == Add:
+		return b, nil
+	case a.class == scalar && f == Sub:
+		return b.scaled(-1), nil
+	}
+	return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one, and only be scaled or added to")
+}
+
+func scalarArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
+	out := traced{class: scalar, number: f.Binary(a.number, b.number), ofBatch: a.ofBatch || b.ofBatch}
+	if out.ofBatch && (f != Mul || a.ofBatch && b.ofBatch) {
+		return traced{}, mixes(n, "it computes with the batch size")
+	}
+	return out, nil
+}

@@ -1,0 +1,58 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+)
+
+// ErrSource is wrapped by every error about a graph that can't be trained as it stands.
+var ErrSource = errors.New("graph can't be trained privately")
+
+// MixError says that an operation lets samples of a batch see one another, so that no per-sample
+// gradient exists. It is never worked around.
+type MixError struct {
+	Op   string // the operation, as Gorgonia prints it
+	Node string // the node it computes
+	Why  string
+}
+
+// Error says which operation mixes samples and why.
+func (e *MixError) Error() string {
+	return fmt.Sprintf("operation %s (node %q) mixes the samples of a batch: %s", e.Op, e.Node, e.Why)
+}
+
+// Unwrap makes a MixError an [ErrSource].
+func (e *MixError) Unwrap() error { return ErrSource }
+
+// RuleError says that an operation has no per-sample rule; such a graph is trained one sample at a time.
+type RuleError struct {
+	Op   string
+	Node string
+	Why  string
+}
+
+// Error names the operation.
+func (e *RuleError) Error() string {
+	s := fmt.Sprintf("operation %s (node %q) has no per-sample rule", e.Op, e.Node)
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+func mixes(n *gorgonia.Node, why string) error {
+	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
+}
+
+func noRule(n *gorgonia.Node, why string) error {
+	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
+}
+
+func opName(n *gorgonia.Node) string {
+	if n.Op() == nil {
+		return "input"
+	}
+	return fmt.Sprintf("%v [%s]", n.Op(), opType(n.Op()))
+}

@@ -1,0 +1,239 @@
+package compile
+
+import "math"
+
+// Func is an elementwise function. The order of the unary and of the binary functions is that of
+// Gorgonia's operator types, from which they are read (see ops.go).
+type Func uint8
+
+// The unary functions.
+const (
+	Abs Func = iota
+	Sign
+	Ceil
+	Floor
+	Sin
+	Cos
+	Exp
+	Ln
+	Log2
+	Neg
+	SquareOf
+	Sqrt
+	Inverse
+	InverseSqrt
+	Cube
+	Tanh
+	Sigmoid
+	Log1p
+	Expm1
+	Softplus
+	unaryEnd
+)
+
+// The binary functions. The comparisons give 1 or 0 and have no gradient.
+const (
+	Add Func = 64 + iota
+	Sub
+	Mul
+	Div
+	Pow
+	Lt
+	Gt
+	Lte
+	Gte
+	Eq
+	Ne
+	binaryEnd
+)
+
+var funcNames = map[Func]string{
+	Abs: "abs", Sign: "sign", Ceil: "ceil", Floor: "floor", Sin: "sin", Cos: "cos", Exp: "exp",
+	Ln: "ln", Log2: "log2", Neg: "neg", SquareOf: "square", Sqrt: "sqrt", Inverse: "inverse",
+	InverseSqrt: "inverse sqrt", Cube: "cube", Tanh: "tanh", Sigmoid: "sigmoid", Log1p: "log1p",
+	Expm1: "expm1", Softplus: "softplus", Add: "add", Sub: "sub", Mul: "mul", Div: "div",
+	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne",
+}
+
+// String returns the function's name.
+func (f Func) String() string { return funcNames[f] }
+
+// Unary evaluates a unary function; it is the definition that engines' kernels are tested against.
+func (f Func) Unary(x float64) float64 {
+	switch f {
+	case Abs:
+		return math.Abs(x)
+	case Sign:
+		switch {
+		case x > 0:
+			return 1
+		case x < 0:
+			return -1
+		}
+		return x
+	case Ceil:
+		return math.Ceil(x)
+	case Floor:
+		return math.Floor(x)
+	case Sin:
+		return math.Sin(x)
+	case Cos:
+		return math.Cos(x)
+	case Exp:
+		return math.Exp(x)
+	case Ln:
+		return math.Log(x)
+	case Log2:
+		return math.Log2(x)
+	case Neg:
+		return -x
+	case SquareOf:
+		return x * x
+	case Sqrt:
+		return math.Sqrt(x)
+	case Inverse:
+		return 1 / x
+	case InverseSqrt:
+		return 1 / math.Sqrt(x)
+	case Cube:
+		return x * x * x
+	case Tanh:
+		return math.Tanh(x)
+	case Sigmoid:
+		return 1 / (1 + math.Exp(-x))
+	case Log1p:
+		return math.Log1p(x)
+	case Expm1:
+		return math.Expm1(x)
+	case Softplus:
+		return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+	}
+	return math.NaN()
+}
+
+// UnaryDerivative returns the derivative of a unary function at x, where it takes the value y. The
+// steps and signs have derivative 0.
+func (f Func) UnaryDerivative(x, y float64) float64 {
+	switch f {
+	case Abs:
+		return Sign.Unary(x)
+	case Sign, Ceil, Floor:
+		return 0
+	case Sin:
+		return math.Cos(x)
+	case Cos:
+		return -math.Sin(x)
+	case Exp:
+		return y
+	case Ln:
+		return 1 / x
+	case Log2:
+		return 1 / (x * math.Ln2)
+	case Neg:
+		return -1
+	case SquareOf:
+		return 2 * x
+	case Sqrt:
+		return 0.5 / y
+	case Inverse:
+		return -y * y
+	case InverseSqrt:
+		return -0.5 * y * y * y
+	case Cube:
+		return 3 * x * x
+	case Tanh:
+		return 1 - y*y
+	case Sigmoid:
+		return y * (1 - y)
+	case Log1p:
+		return 1 / (1 + x)
+	case Expm1:
+		return y + 1
+	case Softplus:
+		return 1 / (1 + math.Exp(-x))
+	}
+	return math.NaN()
+}
+
+// needsX and needsY tell whether the derivative reads the operand or the value, so that the plan can
+// let go of what it doesn't.
+func (f Func) needsX() bool {
+	switch f {
+	case Abs, Sin, Cos, Ln, Log2, SquareOf, Cube, Log1p, Softplus:
+		return true
+	}
+	return false
+}
+
+func (f Func) needsY() bool {
+	switch f {
+	case Exp, Sqrt, Inverse, InverseSqrt, Tanh, Sigmoid, Expm1:
+		return true
+	}
+	return false
+}
+
+// Binary evaluates a binary function.
+func (f Func) Binary(a, b float64) float64 {
+	is := func(v bool) float64 {
+		if v {
+			return 1
+		}
+		return 0
+	}
+	switch f {
+	case Add:
+		return a + b
+	case Sub:
+		return a - b
+	case Mul:
+		return a * b
+	case Div:
+		return a / b
+	case Pow:
+		return math.Pow(a, b)
+	case Lt:
+		return is(a < b)
+	case Gt:
+		return is(a > b)
+	case Lte:
+		return is(a <= b)
+	case Gte:
+		return is(a >= b)
+	case Eq:
+		return is(a == b)
+	case Ne:
+		return is(a != b)
+	}
+	return math.NaN()
+}
+
+// BinaryDerivative returns the partial derivative with respect to operand side (0 or 1) at (a, b),
+// where the function takes the value z.
+func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
+	switch f {
+	case Add:
+		return 1
+	case Sub:
+		return float64(1 - 2*side)
+	case Mul:
+		if side == 0 {
+			return b
+		}
+		return a
+	case Div:
+		if side == 0 {
+			return 1 / b
+		}
+		return -z / b
+	case Pow:
+		if side == 0 {
+			return b * math.Pow(a, b-1)
+		}
+		return z * math.Log(a)
+	}
+	return 0
+}
+
+// differentiable tells whether a function has a gradient at all; comparisons have none.
+func (f Func) differentiable() bool { return f <= Pow }

@@ -1,0 +1,152 @@
+package compile
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Gorgonia's operations are unexported types. They are told apart by type name and their settings read
+// by reflection, for the version that go.mod pins; the tests run every operation against Gorgonia
+// itself, so a version that renames or renumbers anything fails there.
+
+// opType returns the operation's type name without package and pointer: "softmaxOp".
+func opType(op gorgonia.Op) string {
+	name := fmt.Sprintf("%T", op)
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// opFields gives read access to an operation's settings.
+type opFields struct{ v reflect.Value }
+
+func fieldsOf(op gorgonia.Op) opFields {
+	v := reflect.ValueOf(op)
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return opFields{v}
+}
+
+// get follows a path of field names, through interfaces and pointers; the zero Value if there is none.
+func (f opFields) get(path ...string) reflect.Value {
+	v := f.v
+	for _, name := range path {
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		if v.Kind() != reflect.Struct {
+			return reflect.Value{}
+		}
+		v = v.FieldByName(name)
+	}
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v
+}
+
+func (f opFields) int(path ...string) int {
+	switch v := f.get(path...); v.Kind() {
+	case reflect.Int, reflect.Int64:
+		return int(v.Int())
+	case reflect.Uint8:
+		return int(v.Uint())
+	}
+	return -1
+}
+
+func (f opFields) bool(path ...string) bool {
+	v := f.get(path...)
+	return v.Kind() == reflect.Bool && v.Bool()
+}
+
+func (f opFields) ints(path ...string) []int {
+	v := f.get(path...)
+	if v.Kind() != reflect.Slice {
+		return nil
+	}
+	out := make([]int, v.Len())
+	for i := range out {
+		out[i] = int(v.Index(i).Int())
+	}
+	return out
+}
+
+// unaryFunc and binaryFunc return the function of an elementwise operation.
+func unaryFunc(op gorgonia.Op) (Func, bool) {
+	// Each unary operator is its own function type; its name is all that it shows.
+	if s, ok := op.(fmt.Stringer); ok {
+		for f := Abs; f < unaryEnd; f++ {
+			if gorgoniaUnary[f] == s.String() {
+				return f, true
+			}
+		}
+	}
+	return 0, false
+}
+
+var gorgoniaUnary = [...]string{
+	"abs", "sign", "ceil", "floor", "sin", "cos", "exp", "ln", "log2", "neg", "square", "sqrt",
+	"inv", "invSqrt", "cube", "tanh", "sigmoid", "log1p", "expm1", "softplus",
+}
+
+func binaryFunc(op gorgonia.Op) (Func, bool) {
+	i := fieldsOf(op).int("ʘBinaryOperator", "ʘBinaryOperatorType")
+	f := Add + Func(i)
+	return f, i >= 0 && f < binaryEnd
+}
+
+// children returns a node's operands in order.
+func children(n *gorgonia.Node) []*gorgonia.Node {
+	if n.Graph() == nil || n.Op() == nil {
+		return nil
+	}
+	it := n.Graph().From(n.ID())
+	if it == nil {
+		return nil
+	}
+	var out []*gorgonia.Node
+	for it.Next() {
+		out = append(out, it.Node().(*gorgonia.Node))
+	}
+	return out
+}
+
+// shapeOf returns a node's shape as plain ints; a scalar has none.
+func shapeOf(n *gorgonia.Node) []int { return append([]int(nil), n.Shape()...) }
+
+// floats returns the bound value of a node, rounded to float32 in row-major order.
+func floats(n *gorgonia.Node) ([]float32, error) {
+	if n.Value() == nil {
+		return nil, fmt.Errorf("node %q has no value bound", n.Name())
+	}
+	out, err := floatsOf(n.Value())
+	if err != nil {
+		return nil, fmt.Errorf("node %q: %w", n.Name(), err)
+	}
+	return out, nil
+}
+
+func floatsOf(v gorgonia.Value) ([]float32, error) {
+	if t, ok := v.(*tensor.Dense); ok && t.RequiresIterator() {
+		v = t.Materialize().(*tensor.Dense)
+	}
+	switch d := v.Data().(type) {
+	case []float32:
+		return append([]float32(nil), d...), nil
+	case []float64:
+		out := make([]float32, len(d))
+		for i, x := range d {
+			out[i] = float32(x)
+		}
+		return out, nil
+	case float32:
+		return []float32{d}, nil
+	case float64:
+		return []float32{float32(d)}, nil
+	}
+	return nil, fmt.Errorf("it holds %T; floating-point numbers are needed", v.Data())
+}

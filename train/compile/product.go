@@ -1,0 +1,111 @@
+package compile
+
+import (
+	"gorgonia.org/gorgonia"
+)
+
+// scaled multiplies a sum over the batch by a constant.
+
+// costArithmetic combines sums over the batch. A cost may be negated, scaled, and added to others.
+
+// The linear algebra operators, in Gorgonia's order.
+
+const (
+	opMatMul = iota
+	opMatVec
+)
+
+func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	f := fieldsOf(n.Op())
+	kind := f.int("āBinaryOperator")
+	x, w := in[0], in[1]
+	switch {
+	case x.class == batched && w.class == batched:
+		if t.batch == 1 {
+			return traced{}, noRule(n, "both operands depend on the sample")
+		}
+		return traced{}, mixes(n, "it multiplies values of all samples with one another")
+	case x.class != batched || w.class != shared || f.bool("transA"):
+		if w.class == batched && t.batch > 1 {
+			return traced{}, mixes(n, "it contracts the batch axis; put the batch first, as in Mul(x, w)")
+		}
+		return traced{}, noRule(n, "only Mul(x, w) with a batch-first x and a parameter w has one")
+	case w.overBatch:
+		return traced{}, noRule(n, "the parameter is repeated along the batch")
+	}
+	source := t.prog.Values[w.id]
+	var k, cols int
+	transB := false
+	switch {
+	case kind == opMatVec && len(w.shape) == 1:
+		k, cols = w.shape[0], 1
+	case kind == opMatMul && len(w.shape) == 2:
+		k, cols = w.shape[0], w.shape[1]
+		if f.bool("transB") {
+			k, cols, transB = cols, k, true
+		}
+	default:
+		return traced{}, noRule(n, "")
+	}
+	if w.spread != nil && !isIdentity(w.spread) {
+		if len(w.shape) != 2 || !isTransposition(w.spread, w.shape[0], w.shape[1]) {
+			return traced{}, noRule(n, "the parameter is rearranged before use")
+		}
+		transB = !transB
+	}
+	if len(w.shape) == 2 && source.Size != w.shape[0]*w.shape[1] {
+		return traced{}, noRule(n, "the parameter is repeated before use")
+	}
+	rows := 1
+	if x.folded {
+		rows = x.shape[0]
+	}
+	if product(x.shape) != rows*k {
+		return traced{}, noRule(n, "its operands' shapes differ")
+	}
+	out := traced{class: batched, folded: x.folded}
+	if x.folded {
+		out.shape = append(out.shape, rows)
+	}
+	if kind == opMatMul {
+		out.shape = append(out.shape, cols)
+	}
+	out.id = t.emit(n, out.shape, Instruction{Op: MatMul, In: []ID{x.id, w.id}, Rows: rows, K: k, N: cols, TransB: transB})
+	return out, nil
+}
+
+func isIdentity(m []int32) bool {
+	for i, v := range m {
+		if int(v) != i {
+			return false
+		}
+	}
+	return true
+}
+
+// isTransposition tells whether m maps a rows × cols view onto a stored cols × rows matrix.
+
+func isTransposition(m []int32, rows, cols int) bool {
+	for r := range rows {
+		for c := range cols {
+			if int(m[r*cols+c]) != c*rows+r {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// perSample splits the batch axis off a batched node's shape. Values are stored row-major with the
+
+// batch outermost, so a first axis that is a multiple of the batch holds whole samples.
+
+// permutation returns, for each element of a tensor with its axes in the given order, where it stood
+
+// in the tensor of the given shape.
+
+// increment steps a row-major multi-index.
+
+// repeat spreads an axis of length one, which is how Gorgonia broadcasts.
+
+// repeatMap returns where each element comes from when an axis of length one is repeated.

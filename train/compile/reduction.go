@@ -1,0 +1,85 @@
+package compile
+
+import (
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v := in[0]
+	along := fieldsOf(n.Op()).ints("along")
+	switch v.class {
+	case summed:
+		if !n.IsScalar() {
+			return traced{}, noRule(n, "a sum over the batch must be summed over all its other axes")
+		}
+		v.partial = false
+		return v, nil
+	case batched:
+	default:
+		return traced{}, noRule(n, "")
+	}
+	if slices.Contains(along, 0) {
+		return traced{class: summed, terms: []term{{v.id, 1}}, partial: !n.IsScalar()}, nil
+	}
+	keep := make([]bool, len(v.shape))
+	for i := range keep {
+		keep[i] = true
+	}
+	for _, a := range along {
+		axis, _ := v.axis(a)
+		keep[axis] = false
+	}
+	out := v
+	out.shape = nil
+	for i, k := range keep {
+		if k {
+			out.shape = append(out.shape, v.shape[i])
+		}
+	}
+	into := make([]int32, product(v.shape))
+	index := make([]int, len(v.shape))
+	for i := range into {
+		at := 0
+		for d, k := range keep {
+			if k {
+				at = at*v.shape[d] + index[d]
+			}
+		}
+		into[i] = int32(at)
+		increment(index, v.shape)
+	}
+	out.id = t.emit(n, out.shape, Instruction{Op: Reduce, In: []ID{v.id}, Map: into})
+	return out, nil
+}
+
+func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v := in[0]
+	if v.class != batched {
+		return traced{}, noRule(n, "")
+	}
+	f := fieldsOf(n.Op())
+	dims := len(n.Shape())
+	axis := f.int("axis")
+	if axis == -1 {
+		axis = dims - 1
+		if n.Shape().IsColVec() || n.Shape().IsVector() && !n.Shape().IsRowVec() {
+			axis = 0
+		}
+	}
+	if axis == 0 {
+		return traced{}, mixes(n, "it normalises over the batch axis")
+	}
+	if axis != dims-1 {
+		return traced{}, noRule(n, "only the last axis has one")
+	}
+	k := v.shape[len(v.shape)-1]
+	op := Softmax
+	if f.bool("isLog") {
+		op = LogSoftmax
+	}
+	out := v
+	out.id = t.emit(n, v.shape, Instruction{Op: op, In: []ID{v.id}, Rows: product(v.shape) / k, K: k})
+	return out, nil
+}

@@ -1,0 +1,200 @@
+package compile
+
+import "slices"
+
+// reverser emits the backward pass of a traced cost.
+type reverser struct {
+	*tracer
+	grads map[ID]ID  // gradient buffer of a value, once something has flowed into it
+	uses  map[ID]int // of each parameter, in the forward pass
+	g     map[ID]ID  // materialised per-sample gradient of a parameter
+	code  []Instruction
+	sums  []Reduction
+}
+
+// source returns the parameter behind a value, or None.
+func (r *reverser) source(id ID) ID {
+	v := r.prog.Values[id]
+	if v.Kind == Shared {
+		return r.source(v.Source)
+	}
+	if v.Kind == Param {
+		return id
+	}
+	return None
+}
+
+// reverse differentiates the cost's terms with respect to every parameter.
+func (r *reverser) reverse(terms []term, forward []Instruction) {
+	for _, in := range forward {
+		for _, id := range in.In {
+			if p := r.source(id); p != None {
+				r.uses[p]++
+			}
+		}
+	}
+	for _, t := range merged(terms) {
+		r.into(t.id, Instruction{Op: Fill, Scalar: float32(t.factor)})
+	}
+	for _, in := range slices.Backward(forward) {
+		if dz, ok := r.grads[in.Out]; ok {
+			r.back(in, dz)
+		}
+	}
+}
+
+// merged adds up the factors of a value that is summed more than once: Fill is always a value's first
+// gradient.
+func merged(terms []term) []term {
+	var out []term
+	for _, t := range terms {
+		if i := slices.IndexFunc(out, func(o term) bool { return o.id == t.id }); i >= 0 {
+			out[i].factor += t.factor
+		} else {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// into emits an instruction whose result adds to the gradient of value id.
+func (r *reverser) into(id ID, in Instruction) {
+	if !r.needs[id] {
+		return
+	}
+	d, seen := r.grads[id]
+	if !seen {
+		v := r.prog.Values[id]
+		d = r.buffer("∂"+v.Name, v.Shape)
+		r.grads[id] = d
+	}
+	in.Out, in.Accumulate = d, seen
+	if in.Op != ConvBack && in.Op != MaxPoolBack {
+		in.Aux = None
+	}
+	r.code = append(r.code, in)
+}
+
+// back emits what one forward instruction contributes, given the gradient dz of its result.
+func (r *reverser) back(in Instruction, dz ID) {
+	x := in.In[0]
+	b := in // inherits geometry and function
+	switch in.Op {
+	case Unary:
+		b.Op, b.In = UnaryBack, []ID{dz, x, in.Out}
+		r.into(x, b)
+	case BinaryScalar:
+		if in.Func.differentiable() {
+			b.Op, b.In = ScalarBack, []ID{dz, x, in.Out}
+			r.into(x, b)
+		}
+	case Binary:
+		if in.Func.differentiable() {
+			r.binaryBack(in, dz)
+		}
+	case MatMul:
+		b.Op, b.In = MatMulBack, []ID{dz, in.In[1]}
+		r.into(x, b)
+		r.gradMatMul(in, dz)
+	case Conv:
+		if r.needs[x] {
+			b.Op, b.In = ConvBack, []ID{dz, in.In[1]}
+			b.Aux = r.buffer("im2col of ∂"+r.prog.Values[x].Name, []int{in.N, in.K})
+			r.into(x, b)
+		}
+		r.gradParam(in.In[1], Instruction{Op: GradConv, In: []ID{dz}, Aux: in.Aux, Rows: in.Rows, K: in.K, N: in.N})
+	case MaxPool, Permute, Gather, Reduce:
+		b.Op, b.In = in.Op-MaxPool+MaxPoolBack, []ID{dz}
+		r.into(x, b)
+	case Softmax, LogSoftmax:
+		b.Op, b.In = in.Op-Softmax+SoftmaxBack, []ID{dz, in.Out}
+		r.into(x, b)
+	}
+}
+
+// binaryBack gives each operand its part; a parameter's is summed over where it was spread.
+func (r *reverser) binaryBack(in Instruction, dz ID) {
+	for side, id := range in.In {
+		b := Instruction{Op: BinaryBack, Func: in.Func, In: []ID{dz, in.In[0], in.In[1], in.Out}, Side: side}
+		if r.prog.Values[id].Kind != Shared {
+			if _, seen := r.grads[id]; !seen && r.passes(in, side) {
+				r.grads[id] = dz
+			} else {
+				r.into(id, b)
+			}
+			continue
+		}
+		p := r.source(id)
+		if p == None {
+			continue
+		}
+		from := dz
+		if !(in.Func == Add || in.Func == Sub && side == 0) {
+			v := r.prog.Values[in.Out]
+			b.Out, b.Aux = r.buffer("∂"+v.Name+" by operand", v.Shape), None
+			r.code = append(r.code, b)
+			from = b.Out
+		}
+		r.gradParam(p, Instruction{Op: GradSpread, In: []ID{from}, Aux: None, Map: r.prog.Values[id].Spread, Run: runOf(r.prog.Values[id].Spread)})
+	}
+}
+
+// runOf returns r if m[j] = j/r throughout, else 0: 1 for a bias over a vector, the number of positions for
+// one over an image.
+func runOf(m []int32) int {
+	run := 0
+	for run < len(m) && m[run] == 0 {
+		run++
+	}
+	if run == 0 {
+		return 0
+	}
+	for j, k := range m {
+		if int(k) != j/run {
+			return 0
+		}
+	}
+	return run
+}
+
+// passes tells whether an operand's gradient is the result's own, so that one buffer can be both. The
+// other operand must not want it: what flows into one of them later would flow into both.
+func (r *reverser) passes(in Instruction, side int) bool {
+	other := in.In[1-side]
+	return r.needs[in.In[side]] && (in.Func == Add || in.Func == Sub && side == 0) &&
+		(r.prog.Values[other].Kind == Shared || !r.needs[other])
+}
+
+// gradMatMul forms the gradient of a product's parameter only where its norm isn't known without it: for
+// several rows in a sample, or several uses of the parameter.
+func (r *reverser) gradMatMul(in Instruction, dz ID) {
+	w := r.source(in.In[1])
+	if w == None {
+		return
+	}
+	if r.uses[w] > 1 || in.Rows > 1 {
+		r.gradParam(w, Instruction{Op: GradMatMul, In: []ID{dz, in.In[0]}, Aux: None, Rows: in.Rows, K: in.K, N: in.N, TransB: in.TransB})
+		return
+	}
+	r.sums = append(r.sums, Reduction{
+		Param: r.prog.Values[w].Index, Rule: RankOne, X: in.In[0], Delta: dz,
+		K: in.K, N: in.N, TransB: in.TransB, G: None,
+	})
+}
+
+// gradParam emits an instruction that writes (part of) a parameter's per-sample gradient.
+func (r *reverser) gradParam(id ID, in Instruction) {
+	p := r.source(id)
+	if p == None {
+		return
+	}
+	v := r.prog.Values[p]
+	g, seen := r.g[p]
+	if !seen {
+		g = r.buffer("per-sample ∂"+v.Name, v.Shape)
+		r.g[p] = g
+		r.sums = append(r.sums, Reduction{Param: v.Index, Rule: Materialised, X: None, Delta: None, G: g})
+	}
+	in.Out, in.Accumulate = g, seen
+	r.code = append(r.code, in)
+}

@@ -1,0 +1,26 @@
+package compile
+
+import "gorgonia.org/gorgonia"
+
+// rule lowers one operation, given its operands.
+type rule func(t *tracer, n *gorgonia.Node, in []traced) (traced, error)
+
+// rules holds the forward rule of each of Gorgonia's operations, by type name.
+var rules map[string]rule
+
+func init() {
+	rules = map[string]rule{
+		"elemUnaryOp": unary,
+		"elemBinOp":   binary,
+		"linAlgBinOp": matMul,
+		"reshapeOp":   reshape,
+		"transposeOp": transpose,
+		"repeatOp":    repeat,
+		"sizeOp":      sizeOf,
+		"sumOp":       sum,
+		"softmaxOp":   softmax,
+		"maxPoolOp":   maxPool,
+		"sliceOp":     slice,
+		"Iop":         func(_ *tracer, _ *gorgonia.Node, in []traced) (traced, error) { return in[0], nil },
+	}
+}

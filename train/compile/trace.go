@@ -1,0 +1,231 @@
+package compile
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+)
+
+// class tells how a node of the graph depends on the batch.
+type class uint8
+
+const (
+	batched class = iota // one row a sample
+	shared               // a parameter or constant, the same for all samples
+	scalar               // a number known now
+	summed               // a sum over the batch, fit to be (part of) the cost
+)
+
+// traced is what the compiler knows of a node of the graph.
+type traced struct {
+	class class
+
+	// batched: the value and its shape for one sample. folded tells that the node's first axis is
+	// batch × shape[0]; otherwise it is the batch alone and shape leaves it out.
+	id     ID
+	shape  []int
+	folded bool
+
+	// shared: element j of the node, of shape `shape`, is element spread[j] of value id (nil: j).
+	// overBatch tells that it was repeated along the batch, whose axis shape leaves out unless folded.
+	spread    []int32
+	overBatch bool
+
+	// scalar: the number; it counts samples (times number) if ofBatch.
+	number  float64
+	ofBatch bool
+
+	// summed: Σ_k factor_k Σ_batch Σ_elements value_k. partial if some axes are still to be summed.
+	terms   []term
+	partial bool
+}
+
+type term struct {
+	id     ID
+	factor float64
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	return n
+}
+
+func equalInts(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// tracer lowers a graph node by node into a program's values and forward instructions.
+type tracer struct {
+	batch int
+	prog  *Program
+	memo  map[*gorgonia.Node]traced
+	needs map[ID]bool // values that depend on a parameter
+	code  []Instruction
+}
+
+func (t *tracer) value(v Value) ID {
+	v.Size = product(v.Shape)
+	t.prog.Values = append(t.prog.Values, v)
+	return ID(len(t.prog.Values) - 1)
+}
+
+func (t *tracer) buffer(name string, shape []int) ID {
+	return t.value(Value{Name: name, Kind: Buffer, Shape: append([]int(nil), shape...)})
+}
+
+// emit appends a forward instruction that computes a new buffer and returns it.
+func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
+	in.Out = t.buffer(n.Name(), shape)
+	if in.Op != Conv && in.Op != MaxPool {
+		in.Aux = None
+	}
+	for _, id := range in.In {
+		if t.needs[id] {
+			t.needs[in.Out] = true
+		}
+	}
+	t.code = append(t.code, in)
+	return in.Out
+}
+
+func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
+	if v, ok := t.memo[n]; ok {
+		return v, nil
+	}
+	v, err := t.lower(n)
+	if err != nil {
+		return traced{}, err
+	}
+	t.memo[n] = v
+	return v, nil
+}
+
+// lower handles the leaves and hands operations to their rules.
+func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
+	op := n.Op()
+	if op == nil || opType(op) == "constantScalar" || opType(op) == "constantTensor" {
+		return t.leaf(n)
+	}
+	kind := opType(op)
+	if err := refused(n); err != nil {
+		return traced{}, err
+	}
+	if kind == "transposeOp" {
+		if v, ok, err := t.convolution(n); ok || err != nil {
+			return v, err
+		}
+	}
+	rule, ok := rules[kind]
+	if !ok {
+		return traced{}, noRule(n, "")
+	}
+	var in []traced
+	for _, c := range children(n) {
+		v, err := t.trace(c)
+		if err != nil {
+			return traced{}, err
+		}
+		in = append(in, v)
+	}
+	v, err := rule(t, n, in)
+	if err != nil {
+		return traced{}, err
+	}
+	return v, t.check(n, v)
+}
+
+// refused returns an error for operations that nothing can be done about.
+func refused(n *gorgonia.Node) error {
+	if n.Op() == nil {
+		return nil
+	}
+	switch opType(n.Op()) {
+	case "BatchNormOp":
+		return mixes(n, "it normalises by statistics of the batch; use a normalisation over one sample's own values")
+	case "avgPoolOp":
+		// It divides by the width of the image, and its gradient isn't that of what it computes (v0.9.18).
+		return fmt.Errorf("%w: Gorgonia's average pooling (node %q) doesn't average; use Slice or Reshape and Mean, or a convolution by a constant", ErrSource, n.Name())
+	}
+	return nil
+}
+
+// check holds the compiler's idea of a node's size against Gorgonia's.
+func (t *tracer) check(n *gorgonia.Node, v traced) error {
+	want := n.Shape().TotalSize()
+	if n.IsScalar() {
+		want = 1
+	}
+	got := want
+	switch {
+	case v.class == batched, v.class == shared && v.overBatch:
+		got = t.batch * product(v.shape)
+	case v.class == shared:
+		got = product(v.shape)
+	}
+	if got != want {
+		return noRule(n, fmt.Sprintf("its %d values were taken for %d", want, got))
+	}
+	return nil
+}
+
+// leaf takes nodes that nothing computes and that aren't inputs or parameters for constants.
+func (t *tracer) leaf(n *gorgonia.Node) (traced, error) {
+	data, err := floats(n)
+	if err != nil {
+		return traced{}, fmt.Errorf("%w: %w; list it among the inputs or parameters, or bind a value", ErrSource, err)
+	}
+	if n.IsScalar() {
+		return traced{class: scalar, number: float64(data[0])}, nil
+	}
+	id := t.value(Value{Name: n.Name(), Kind: Const, Shape: shapeOf(n), Data: data})
+	return traced{class: shared, id: id, shape: shapeOf(n)}, nil
+}
+
+// axis translates an axis of a batched node into one of its per-sample shape. Axis 0 is the batch's; in
+// a folded node it is also the per-sample shape's first.
+func (v traced) axis(a int) (perSample int, ofBatch bool) {
+	if v.folded {
+		return a, a == 0
+	}
+	return a - 1, a == 0
+}
+
+// spreadOver returns which element of a shared value meets each element of a batched operand of the
+// given per-sample shape; false if the shapes don't match.
+func (v traced) spreadOver(shape []int) ([]int32, bool) {
+	n := product(shape)
+	if len(v.shape) == 0 {
+		return make([]int32, n), true
+	}
+	if !equalInts(v.shape, shape) {
+		return nil, false
+	}
+	return v.mapping(), true
+}
+
+// mapping returns a shared value's spread, written out where it is the identity.
+func (v traced) mapping() []int32 {
+	if v.spread != nil {
+		return v.spread
+	}
+	return iota32(product(v.shape))
+}
+
+func iota32(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	return out
+}

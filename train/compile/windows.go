@@ -1,0 +1,98 @@
+package compile
+
+import "gorgonia.org/gorgonia"
+
+// convolution recognises what gorgonia.Conv2d builds,
+//
+//	transpose_0312(reshape(reshape(im2col(x)) × reshape(filter)ᵀ))
+//
+// and makes one instruction of it, so that the channels-first result is computed where it belongs
+// instead of being transposed there.
+func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
+	p := fieldsOf(n.Op()).ints("pattern")
+	if !equalInts(p, []int{0, 3, 1, 2}) {
+		return traced{}, false, nil
+	}
+	chain := func(n *gorgonia.Node, kind string) []*gorgonia.Node {
+		if n == nil || n.Op() == nil || opType(n.Op()) != kind {
+			return nil
+		}
+		return children(n)
+	}
+	first := func(c []*gorgonia.Node) *gorgonia.Node {
+		if len(c) == 0 {
+			return nil
+		}
+		return c[0]
+	}
+	product := first(chain(children(n)[0], "reshapeOp"))
+	operands := chain(product, "linAlgBinOp")
+	if len(operands) != 2 || !fieldsOf(product.Op()).bool("transB") {
+		return traced{}, false, nil
+	}
+	columns := first(chain(operands[0], "reshapeOp"))
+	image := first(chain(columns, "im2colOp"))
+	if image == nil {
+		return traced{}, false, nil
+	}
+	x, err := t.trace(image)
+	if err != nil {
+		return traced{}, false, err
+	}
+	w, err := t.trace(operands[1])
+	if err != nil {
+		return traced{}, false, err
+	}
+	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch ||
+		len(w.shape) != 2 || w.spread != nil && !isIdentity(w.spread) {
+		return traced{}, false, noRule(n, "only Conv2d of a batch-first input by a parameter has one")
+	}
+	f := fieldsOf(columns.Op())
+	win := &Window{
+		C: x.shape[0], H: x.shape[1], W: x.shape[2], KH: f.int("h"), KW: f.int("w"),
+		PadH: f.int("padH"), PadW: f.int("padW"), PadHEnd: f.int("padH"), PadWEnd: f.int("padW"),
+		StrideH: f.int("strideH"), StrideW: f.int("strideW"),
+		DilationH: f.int("dilationH"), DilationW: f.int("dilationW"),
+	}
+	shape := shapeOf(n)
+	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
+	k, l := win.C*win.KH*win.KW, win.OutH*win.OutW
+	if w.shape[0] != win.OutC || w.shape[1] != k {
+		return traced{}, false, noRule(n, "its filter's shape doesn't match")
+	}
+	out := traced{class: batched, shape: shape[1:]}
+	aux := t.buffer(n.Name()+" im2col", []int{l, k})
+	out.id = t.emit(n, out.shape, Instruction{Op: Conv, In: []ID{x.id, w.id}, Aux: aux, Rows: win.OutC, K: k, N: l, Window: win})
+	return out, true, nil
+}
+
+func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v, win, err := t.pool(n, in)
+	if err != nil {
+		return traced{}, err
+	}
+	out := traced{class: batched, shape: shapeOf(n)[1:]}
+	where := t.value(Value{Name: n.Name() + " argmax", Kind: Indices, Shape: out.shape})
+	out.id = t.emit(n, out.shape, Instruction{Op: MaxPool, In: []ID{v.id}, Aux: where, Window: win})
+	return out, nil
+}
+
+// pool reads the window of a max-pooling operation.
+func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
+	v := in[0]
+	if v.class != batched || v.folded || len(v.shape) != 3 {
+		return v, nil, noRule(n, "")
+	}
+	f := fieldsOf(n.Op())
+	win := &Window{
+		C: v.shape[0], H: v.shape[1], W: v.shape[2], KH: f.int("h"), KW: f.int("w"),
+		PadH: f.int("padNorth"), PadW: f.int("padWest"), PadHEnd: f.int("padSouth"), PadWEnd: f.int("padEast"),
+		StrideH: f.int("strideH"), StrideW: f.int("strideW"), DilationH: 1, DilationW: 1,
+	}
+	if win.PadH != win.PadHEnd || win.PadW != win.PadWEnd {
+		return v, nil, noRule(n, "its padding differs between sides")
+	}
+	shape := shapeOf(n)
+	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
+	return v, win, nil
+}

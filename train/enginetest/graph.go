@@ -1,0 +1,201 @@
+package enginetest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dptrain/dptrain/internal/random"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// TB is what checks report to: a *testing.T or a *rapid.T.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Builder builds the graph under test for a batch size. It must bind the same parameters each time.
+type Builder func(batch int) (compile.Source, error)
+
+// CheckGraph compiles a graph built with several batch sizes, lets the engine compute the clipped sum,
+// the squared norms and the outputs of random samples, and compares them with Gorgonia on
+// single samples. Samples are standard normal unless data is given.
+func CheckGraph(t TB, e engine.Engine, build Builder, clip float64, data *engine.Data) {
+	t.Helper()
+	single, err := build(1)
+	if err != nil {
+		t.Fatalf("build with a batch of one: %v", err)
+	}
+	oracle := newOracle(t, single)
+	p, err := compile.Compile(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data == nil {
+		data = RandomData(p, 11, 1)
+	}
+	want := oracle.run(data, clip)
+	for _, batch := range []int{1, 4} {
+		src, err := build(batch)
+		if err != nil {
+			t.Fatalf("build with a batch of %d: %v", batch, err)
+		}
+		p, err := compile.Compile(src)
+		if err != nil {
+			t.Fatalf("compile with a batch of %d: %v", batch, err)
+		}
+		compare(t, e, p, data, clip, want, batch)
+	}
+}
+
+// compare runs one program over all of data and holds it against the oracle.
+func compare(t TB, e engine.Engine, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
+	t.Helper()
+	run, err := e.Start(engine.Job{
+		Program: p, Data: data,
+		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: clip, ExpectedBatchSize: 1},
+		Optimizer: engine.Optimizer{Method: engine.SGD},
+	})
+	if err != nil {
+		t.Fatalf("batch %d: %v", batch, err)
+	}
+	defer run.Close()
+	samples := make([]int32, data.Samples)
+	for i := range samples {
+		samples[i] = int32(i)
+	}
+	sum, squared, err := run.PrivateClippedSum(samples)
+	if err != nil {
+		t.Fatalf("batch %d: %v", batch, err)
+	}
+	for i, got := range squared {
+		if !close32(got, want.squared[i], want.squared[i]) {
+			t.Errorf("batch %d: squared norm of sample %d is %v, Gorgonia's %v", batch, i, got, want.squared[i])
+		}
+	}
+	for i, tensor := range sum {
+		scale := 0.0
+		for _, v := range want.sum[i] {
+			scale = math.Max(scale, math.Abs(v))
+		}
+		for j, got := range tensor {
+			if !close32(float64(got), want.sum[i][j], scale) {
+				t.Fatalf("batch %d: clipped sum of %q[%d] is %v, Gorgonia's %v", batch, p.Params[i].Name, j, got, want.sum[i][j])
+			}
+		}
+	}
+	if p.Output.Name == "" {
+		return
+	}
+	out, err := run.Predict(context.Background(), data)
+	if err != nil {
+		t.Fatalf("batch %d: %v", batch, err)
+	}
+	for i, got := range out {
+		if !close32(float64(got), want.output[i], 1) {
+			t.Fatalf("batch %d: output %d is %v, Gorgonia's %v", batch, i, got, want.output[i])
+		}
+	}
+}
+
+// close32 compares within a few thousand units of float32's last place at the given scale: room for
+// sums of thousands of terms in another order.
+func close32(got, want, scale float64) bool {
+	if math.IsNaN(want) || math.IsInf(want, 0) {
+		return math.IsNaN(got) || math.IsInf(got, 0)
+	}
+	return math.Abs(got-want) <= 2e-4*math.Abs(scale)+2e-6
+}
+
+// RandomData makes samples of standard normal values for a program's inputs.
+func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
+	stream := random.InsecureKey(seed).Stream(random.ID{Purpose: random.Initialisation})
+	r := rand.New(stream)
+	d := &engine.Data{Samples: samples}
+	for _, in := range p.Inputs {
+		column := make([]float32, samples*in.Size)
+		for i := range column {
+			column[i] = float32(r.NormFloat64())
+		}
+		d.Columns = append(d.Columns, column)
+	}
+	return d
+}
+
+type oracle struct {
+	t   TB
+	ref *compile.Reference
+	at  compile.Bound
+	src compile.Source
+}
+
+type oracleResult struct {
+	sum     [][]float64
+	squared []float64
+	output  []float64
+}
+
+func newOracle(t TB, src compile.Source) *oracle {
+	t.Helper()
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := ref.Bind(p.Initial())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &oracle{t, ref, at, src}
+}
+
+func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
+	o.t.Helper()
+	var res oracleResult
+	for _, p := range o.src.Params {
+		res.sum = append(res.sum, make([]float64, max(1, p.Shape().TotalSize())))
+	}
+	for s := range data.Samples {
+		var row [][]float32
+		for _, c := range data.Columns {
+			size := len(c) / data.Samples
+			row = append(row, c[s*size:(s+1)*size])
+		}
+		grads, err := o.ref.Gradient(o.at, row)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		squared := 0.0
+		for _, g := range grads {
+			for _, v := range g {
+				squared += v * v
+			}
+		}
+		res.squared = append(res.squared, squared)
+		if c := compile.Clip(squared, clip); c > 0 {
+			for i, g := range grads {
+				for j, v := range g {
+					res.sum[i][j] += c * v
+				}
+			}
+		}
+		if o.src.Output == nil {
+			continue
+		}
+		out, err := o.ref.Output(o.at, row)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		for _, v := range out {
+			res.output = append(res.output, float64(v))
+		}
+	}
+	return res
+}
