@@ -1,0 +1,59 @@
+#include "textflag.h"
+#include "avx512_amd64.h"
+#include "constant_amd64.h"
+#include "loop_amd64.h"
+#include "arithmetic_amd64.h"
+
+// Elementwise loops with AVX-512: arithmetic_amd64.h holds their bodies.
+
+TEXT ·addAVX512(SB), NOSPLIT, $0-72
+	BINARY
+	EACH(ADD)
+
+TEXT ·subAVX512(SB), NOSPLIT, $0-72
+	BINARY
+	EACH(SUB)
+
+TEXT ·mulAVX512(SB), NOSPLIT, $0-72
+	BINARY
+	EACH(MUL)
+
+TEXT ·divAVX512(SB), NOSPLIT, $0-72
+	BINARY
+	EACH(DIV)
+
+TEXT ·mulAddAVX512(SB), NOSPLIT, $0-72
+	BINARY
+	EACH(MULADD)
+
+TEXT ·addScalarAVX512(SB), NOSPLIT, $0-52
+	SCALAR
+	EACH(ADDSCALAR)
+
+TEXT ·mulScalarAVX512(SB), NOSPLIT, $0-52
+	SCALAR
+	EACH(MULSCALAR)
+
+TEXT ·subFromScalarAVX512(SB), NOSPLIT, $0-52
+	SCALAR
+	EACH(SUBFROMSCALAR)
+
+TEXT ·divScalarByAVX512(SB), NOSPLIT, $0-52
+	SCALAR
+	EACH(DIVSCALARBY)
+
+TEXT ·squareAVX512(SB), NOSPLIT, $0-48
+	UNARY
+	EACH(SQUARE)
+
+TEXT ·negAVX512(SB), NOSPLIT, $0-48
+	UNARY
+	EACH(NEG)
+
+TEXT ·absAVX512(SB), NOSPLIT, $0-48
+	UNARY
+	EACH(ABS)
+
+TEXT ·sqrtAVX512(SB), NOSPLIT, $0-48
+	UNARY
+	EACH(SQRT)

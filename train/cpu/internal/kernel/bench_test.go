@@ -1,0 +1,134 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+var sizes = []struct {
+	transA, transB bool
+	m, n, k        int
+	beta           float32
+}{
+	{false, false, 32, 120, 784, 0},
+	{false, false, 32, 120, 120, 0},
+	{false, false, 32, 10, 120, 0},
+	{false, true, 32, 120, 120, 0},
+	{false, true, 32, 120, 10, 0},
+	{true, false, 784, 120, 32, 1},
+	{true, false, 120, 120, 32, 1},
+	{true, false, 120, 10, 32, 1},
+	{false, false, 196, 16, 64, 0},
+	{false, false, 16, 196, 64, 0},
+	{false, false, 25, 32, 256, 0},
+	{false, false, 32, 25, 256, 0},
+	{true, false, 16, 64, 196, 0},
+	{false, true, 16, 64, 196, 0},
+	{true, false, 32, 256, 25, 0},
+	{false, false, 25, 256, 32, 0},
+	{true, false, 256, 25, 32, 0},
+	{false, false, 1, 120, 784, 0},
+	{false, false, 256, 256, 256, 0},
+}
+
+// perElement runs f for every implementation and reports nanoseconds per element.
+func perElement(b *testing.B, name string, n int, f func(tb *table)) {
+	for _, tb := range tables() {
+		b.Run(name+"/"+tb.name, func(b *testing.B) {
+			for b.Loop() {
+				f(tb)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+		})
+	}
+}
+
+// BenchmarkVector measures loops over a vector that fits the first-level cache.
+func BenchmarkVector(b *testing.B) {
+	const n = 3136 // 16 channels of 14×14
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y, z := make([]float32, n), make([]float32, n), make([]float32, n)
+	fill(x, r, normal)
+	fill(y, r, normal)
+	Abs(y, y)
+	acc := make([]float64, n)
+	perElement(b, "exp", n, func(tb *table) { tb.exp(z, x) })
+	perElement(b, "tanh", n, func(tb *table) { tb.tanh(z, x) })
+	perElement(b, "sigmoid", n, func(tb *table) { tb.sigmoid(z, x) })
+	perElement(b, "log", n, func(tb *table) { tb.log(z, y) })
+	perElement(b, "sqrt", n, func(tb *table) { tb.sqrt(z, y) })
+	perElement(b, "add", n, func(tb *table) { tb.add(z, x, y) })
+	perElement(b, "dot", n, func(tb *table) { tb.dot(x, y) })
+	perElement(b, "sum", n, func(tb *table) { tb.sum(x) })
+	perElement(b, "maximum", n, func(tb *table) { tb.maximum(x) })
+	perElement(b, "accumulateGrid", n, func(tb *table) { tb.accumulateGrid(acc, x, 0x1.8p12) })
+	perElement(b, "transpose196x16", n, func(tb *table) { tb.transpose(z, 196, x, 16, 196, 16) })
+}
+
+// BenchmarkConvolution measures patches and pooling on the layers of the MNIST network: 8×8 kernels at
+// stride 2 with padding 3, pooling 2×2 at stride 1, and 4×4 kernels at stride 2.
+func BenchmarkConvolution(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	img, col := make([]float32, 34*34), make([]float32, 196*64)
+	fill(img, r, normal)
+	first := newPatches("", 1, 28, 28, 8, 8, 3, 3, 2, 2, 1, 1)
+	perElement(b, "copy8x8", len(col), func(tb *table) { tb.copyPatches(col, img, first) })
+	perElement(b, "add8x8", len(col), func(tb *table) { tb.addPatches(col, img, first) })
+
+	img, col = make([]float32, 16*13*13), make([]float32, 25*256)
+	fill(img, r, normal)
+	second := newPatches("", 16, 13, 13, 4, 4, 0, 0, 2, 2, 1, 1)
+	perElement(b, "copy4x4", len(col), func(tb *table) { tb.copyPatches(col, img, second) })
+	perElement(b, "add4x4", len(col), func(tb *table) { tb.addPatches(col, img, second) })
+
+	img = make([]float32, 16*14*14)
+	fill(img, r, normal)
+	pooled, arg := make([]float32, 16*13*13), make([]int32, 16*13*13)
+	perElement(b, "maxPool2x2", len(pooled), func(tb *table) {
+		defer func(was *table) { active = was }(active)
+		active = tb
+		MaxPool(pooled, arg, img, 16, 14, 14, 2, 2, 0, 0, 1, 1)
+	})
+	b.Run("maxPoolBackward", func(b *testing.B) {
+		for b.Loop() {
+			MaxPoolBackward(img, pooled, arg)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(pooled)), "ns/element")
+	})
+}
+
+func BenchmarkGemm(b *testing.B) {
+	for _, s := range sizes {
+		name := fmt.Sprintf("%dx%dx%d", s.m, s.k, s.n)
+		if s.transA {
+			name += "/TA"
+		}
+		if s.transB {
+			name += "/TB"
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		x, y, z := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		for i := range y {
+			y[i] = float32(r.NormFloat64())
+		}
+		lda, ldb := s.k, s.n
+		if s.transA {
+			lda = s.m
+		}
+		if s.transB {
+			ldb = s.k
+		}
+		for _, p := range products() {
+			b.Run(name+"/"+p.name, func(b *testing.B) {
+				for b.Loop() {
+					p.gemm(s.transA, s.transB, s.m, s.n, s.k, 1, x, lda, y, ldb, s.beta, z, s.n)
+				}
+				b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package kernel
+
+// Gemm computes the row-major product
+//
+//	C = alpha·op(A)·op(B) + beta·C        op(A): m×k, op(B): k×n, C: m×n
+//
+// where op(X) is X, or its transpose if transX is true. Row i of a matrix starts at element i·ldx. As in
+// BLAS, beta = 0 overwrites C, which may then hold NaN, and alpha = 0 leaves A and B unread.
+//
+// The result depends on the arguments and on [Implementation], on nothing else. "avx2" and "avx512" agree bit
+// for bit: the sum of an element is one chain of fused multiply-adds from zero in ascending order, times
+// alpha, plus beta times the old element in one more fused multiply-add.
+func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	checkMatrix("a", len(a), lda, m, k, transA)
+	checkMatrix("b", len(b), ldb, k, n, transB)
+	checkMatrix("c", len(c), ldc, m, n, false)
+	if m == 0 || n == 0 {
+		return
+	}
+	if alpha == 0 || k == 0 {
+		scaleMatrix(c, ldc, m, n, beta)
+		return
+	}
+	activeProduct.gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// Implementation names what [Gemm] runs on: "openblas" if built with the tag openblas, else "avx512" or
+// "avx2" by what the processor can do, else "gonum".
+func Implementation() string { return activeProduct.name }
+
+// product is one implementation of Gemm, for m, n and k of at least 1.
+type product struct {
+	name string
+	gemm func(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
+}
+
+// activeProduct is what Gemm calls: the last, fastest, of those that are built in and that this processor
+// can run.
+var activeProduct = func() product {
+	all := products()
+	return all[len(all)-1]
+}()
+
+// products lists the implementations that can run here.
+func products() []product {
+	var all []product
+	for _, t := range tables() {
+		all = append(all, t.product)
+	}
+	return append(all, openBLAS...)
+}
+
+// checkMatrix checks that a slice holds the matrix whose op is rows×cols.
+func checkMatrix(name string, length, ld, rows, cols int, transposed bool) {
+	checkAtLeast("Gemm", "rows of %s", name, rows, 0)
+	checkAtLeast("Gemm", "columns of %s", name, cols, 0)
+	if transposed {
+		rows, cols = cols, rows
+	}
+	checkAtLeast("Gemm", "ld%s", name, ld, max(cols, 1))
+	if rows > 0 && cols > 0 {
+		checkAtLeast("Gemm", "len(%s)", name, length, (rows-1)*ld+cols)
+	}
+}
+
+func scaleMatrix(c []float32, ldc, m, n int, beta float32) {
+	for i := range m {
+		row := c[i*ldc : i*ldc+n]
+		if beta == 0 {
+			clear(row)
+		} else {
+			active.mulScalar(row, row, beta)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// multiplication is one call of Gemm, over slices between fences.
+type multiplication struct {
+	transA, transB bool
+	m, n, k        int
+	alpha, beta    float32
+	a, b, c        []float32
+	lda, ldb, ldc  int
+}
+
+func (p multiplication) by(q product, c []float32) {
+	q.gemm(p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, c, p.ldc)
+}
+
+func drawMultiplication(t *rapid.T, arenas [3]*arena, values kind) multiplication {
+	size := rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(15, 34), rapid.IntRange(47, 70))
+	gap := rapid.SampledFrom([]int{0, 0, 1, 5})
+	factor := rapid.SampledFrom([]float32{0, 1, 1, -1, 0.37})
+	p := multiplication{
+		transA: rapid.Bool().Draw(t, "transA"), transB: rapid.Bool().Draw(t, "transB"),
+		m: size.Draw(t, "m"), n: size.Draw(t, "n"), k: size.Draw(t, "k"),
+		alpha: factor.Filter(func(x float32) bool { return x != 0 }).Draw(t, "alpha"),
+		beta:  factor.Draw(t, "beta"),
+	}
+	matrix := func(a *arena, rows, cols int, transposed bool) ([]float32, int) {
+		if transposed {
+			rows, cols = cols, rows
+		}
+		ld := cols + gap.Draw(t, "gap")
+		return a.slice((rows-1)*ld+cols, rapid.Bool().Draw(t, "at end")), ld
+	}
+	p.a, p.lda = matrix(arenas[0], p.m, p.k, p.transA)
+	p.b, p.ldb = matrix(arenas[1], p.k, p.n, p.transB)
+	p.c, p.ldc = matrix(arenas[2], p.m, p.n, false)
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	for _, x := range [][]float32{p.a, p.b, p.c} {
+		fill(x, r, values)
+	}
+	if p.beta == 0 {
+		for i := range p.m {
+			p.c[i*p.ldc] = float32(math.NaN()) // must be overwritten
+		}
+	}
+	return p
+}
+
+// at returns element (i, j) of op(x).
+func at(x []float32, ld, i, j int, transposed bool) float32 {
+	if transposed {
+		i, j = j, i
+	}
+	return x[i*ld+j]
+}
+
+// TestGemmChain holds our matrix products to their definition bit for bit: each element is one chain of
+// fused multiply-adds in ascending order. What lies between the rows of C stays as it is.
+func TestGemmChain(t *testing.T) {
+	arenas := newArenas(t)
+	for _, tb := range fast(t) {
+		t.Run(tb.name, rapid.MakeCheck(func(t *rapid.T) {
+			p := drawMultiplication(t, arenas, kind(rapid.IntRange(0, int(kinds)-1).Draw(t, "kind")))
+			want := append([]float32(nil), p.c...)
+			for i := range p.m {
+				for j := range p.n {
+					var sum float32
+					for l := range p.k {
+						sum = fma32(at(p.a, p.lda, i, l, p.transA), at(p.b, p.ldb, l, j, p.transB), sum)
+					}
+					sum *= p.alpha
+					if p.beta != 0 {
+						sum = fma32(p.beta, p.c[i*p.ldc+j], sum)
+					}
+					want[i*p.ldc+j] = sum
+				}
+			}
+			p.by(tb.product, p.c)
+			wantSame(t, "c", p.c, want)
+		}))
+	}
+}
+
+// fma32 returns x·y + z rounded once. The product is exact in float64; rounding the float64 sum to odd
+// before rounding it to float32 makes the two roundings one (Boldo and Melquiond, "Emulation of FMA and
+// correctly rounded sums", 2008).
+func fma32(x, y, z float32) float32 {
+	product, addend := float64(x)*float64(y), float64(z)
+	sum := product + addend
+	rest := sum - product
+	lost := (product - (sum - rest)) + (addend - rest)
+	if bits := math.Float64bits(sum); lost != 0 && lost == lost && !math.IsInf(sum, 0) && bits&1 == 0 {
+		if (lost > 0) == (sum > 0) {
+			bits++
+		} else {
+			bits--
+		}
+		sum = math.Float64frombits(bits)
+	}
+	return float32(sum)
+}
+
+// TestGemm holds every implementation against float64 within the bound of any order of summation.
+func TestGemm(t *testing.T) {
+	arenas := newArenas(t)
+	for _, q := range products() {
+		t.Run(q.name, rapid.MakeCheck(func(t *rapid.T) {
+			p := drawMultiplication(t, arenas, normal)
+			c := append([]float32(nil), p.c...)
+			p.by(q, c)
+			for i := range p.m {
+				for j := range p.n {
+					var want, magnitude float64
+					for l := range p.k {
+						term := float64(at(p.a, p.lda, i, l, p.transA)) * float64(at(p.b, p.ldb, l, j, p.transB))
+						want, magnitude = want+term, magnitude+math.Abs(term)
+					}
+					want, magnitude = float64(p.alpha)*want, math.Abs(float64(p.alpha))*magnitude
+					if p.beta != 0 {
+						old := float64(p.beta) * float64(p.c[i*p.ldc+j])
+						want, magnitude = want+old, magnitude+math.Abs(old)
+					}
+					bound := float64(p.k+4) * 0x1p-24 * magnitude
+					if got := float64(c[i*p.ldc+j]); !(math.Abs(got-want) <= bound) {
+						t.Fatalf("c[%d,%d] is %v, want %v ± %v", i, j, got, want, bound)
+					}
+				}
+			}
+		}))
+	}
+}
+
+// TestGemmEmpty: without steps or with alpha = 0, C is only scaled.
+func TestGemmEmpty(t *testing.T) {
+	nan := float32(math.NaN())
+	c := []float32{2, 3, nan, 4, 5}
+	Gemm(false, false, 2, 2, 0, 1, nil, 1, nil, 2, 0.5, c, 3)
+	wantSame(t, "k = 0", c, []float32{1, 1.5, nan, 2, 2.5})
+	Gemm(false, false, 2, 2, 1, 0, []float32{nan, nan}, 1, []float32{nan, nan}, 2, 0, c, 3)
+	wantSame(t, "alpha = 0", c, []float32{0, 0, nan, 0, 0})
+	Gemm(true, true, 0, 7, 3, 1, nil, 1, make([]float32, 21), 3, 0, nil, 7)
+}
+
+func TestGemmChecksArguments(t *testing.T) {
+	x := make([]float32, 6)
+	for want, call := range map[string]func(){
+		"kernel: Gemm: len(a) is 6, want at least 7":     func() { Gemm(false, false, 2, 1, 3, 1, x, 4, x, 1, 0, x, 1) },
+		"kernel: Gemm: ldb is 2, want at least 3":        func() { Gemm(false, true, 2, 2, 3, 1, x, 3, x, 2, 0, x, 2) },
+		"kernel: Gemm: rows of a is -1, want at least 0": func() { Gemm(false, false, -1, 1, 1, 1, x, 1, x, 1, 0, x, 1) },
+		"kernel: Gemm: len(c) is 3, want at least 4":     func() { Gemm(false, false, 2, 2, 3, 1, x, 3, x, 2, 0, x[:3], 2) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("panicked with %v, want %v", got, want)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -1,0 +1,49 @@
+package kernel
+
+// The loops in assembly: each does what its twin, the function of the same name that ends in Plain, does.
+
+func addAVX2(dst, a, b []float32)
+func subAVX2(dst, a, b []float32)
+func mulAVX2(dst, a, b []float32)
+func divAVX2(dst, a, b []float32)
+func mulAddAVX2(dst, a, b []float32)
+func addScalarAVX2(dst, a []float32, s float32)
+func mulScalarAVX2(dst, a []float32, s float32)
+func subFromScalarAVX2(dst, a []float32, s float32)
+func divScalarByAVX2(dst, a []float32, s float32)
+func squareAVX2(dst, a []float32)
+func negAVX2(dst, a []float32)
+func absAVX2(dst, a []float32)
+func sqrtAVX2(dst, a []float32)
+func expAVX2(dst, a []float32)
+func tanhAVX2(dst, a []float32)
+func sigmoidAVX2(dst, a []float32)
+func logAVX2(dst, a []float32)
+
+func addAVX512(dst, a, b []float32)
+func subAVX512(dst, a, b []float32)
+func mulAVX512(dst, a, b []float32)
+func divAVX512(dst, a, b []float32)
+func mulAddAVX512(dst, a, b []float32)
+func addScalarAVX512(dst, a []float32, s float32)
+func mulScalarAVX512(dst, a []float32, s float32)
+func subFromScalarAVX512(dst, a []float32, s float32)
+func divScalarByAVX512(dst, a []float32, s float32)
+func squareAVX512(dst, a []float32)
+func negAVX512(dst, a []float32)
+func absAVX512(dst, a []float32)
+func sqrtAVX512(dst, a []float32)
+func expAVX512(dst, a []float32)
+func tanhAVX512(dst, a []float32)
+func sigmoidAVX512(dst, a []float32)
+func logAVX512(dst, a []float32)
+
+func dotAVX2(a, b []float32) float32
+func sumAVX2(a []float32) float32
+func maximumAVX2(a []float32) float32
+func accumulateGridAVX2(acc []float64, x []float32, magic float64)
+
+func dotAVX512(a, b []float32) float32
+func sumAVX512(a []float32) float32
+func maximumAVX512(a []float32) float32
+func accumulateGridAVX512(acc []float64, x []float32, magic float64)

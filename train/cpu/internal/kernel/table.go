@@ -1,0 +1,43 @@
+package kernel
+
+// table is one implementation of the kernels that have a fast form. Its functions trust their
+// arguments: lengths are checked once, in the exported functions.
+type table struct {
+	name    string
+	product product
+
+	add, sub, mul, div         func(dst, a, b []float32)
+	addScalar, mulScalar       func(dst, a []float32, s float32)
+	subFromScalar, divScalarBy func(dst, a []float32, s float32)
+	mulAdd                     func(dst, a, b []float32)
+	square, neg, abs, sqrt     func(dst, a []float32)
+	exp, tanh, sigmoid, log    func(dst, a []float32)
+	dot                        func(a, b []float32) float32
+	sum, maximum               func(a []float32) float32
+	accumulateGrid             func(acc []float64, x []float32, magic float64)
+	transpose                  func(dst []float32, ldd int, a []float32, lda, rows, cols int)
+	copyPatches, addPatches    func(col, img []float32, g patches)
+	maxPool                    func(dst []float32, arg []int32, img []float32, g windows)
+}
+
+// plain is the definition of every kernel in a table.
+var plain = table{
+	name: "plain", product: product{"gonum", gemmGonum},
+	add: addPlain, sub: subPlain, mul: mulPlain, div: divPlain,
+	addScalar: addScalarPlain, mulScalar: mulScalarPlain,
+	subFromScalar: subFromScalarPlain, divScalarBy: divScalarByPlain, mulAdd: mulAddPlain,
+	square: squarePlain, neg: negPlain, abs: absPlain, sqrt: sqrtPlain,
+	exp: expPlain, tanh: tanhPlain, sigmoid: sigmoidPlain, log: logPlain,
+	dot: dotPlain, sum: sumPlain, maximum: maximumPlain,
+	accumulateGrid: accumulateGridPlain,
+	transpose:      transposePlain,
+	copyPatches:    copyPatchesPlain, addPatches: addPatchesPlain,
+	maxPool: maxPoolPlain,
+}
+
+// active is what the exported functions call: the last, fastest, of the tables this processor can
+// run. Nothing changes it after start-up.
+var active = func() *table {
+	all := tables()
+	return all[len(all)-1]
+}()

@@ -1,0 +1,43 @@
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// tables lists what this processor can run, slowest first.
+func tables() []*table {
+	all := []*table{&plain}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		all = append(all, &avx2)
+		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
+			all = append(all, &avx512)
+		}
+	}
+	return all
+}
+
+var avx2 = table{
+	name: "avx2", product: product{"avx2", gemmAVX2},
+	add: addAVX2, sub: subAVX2, mul: mulAVX2, div: divAVX2,
+	addScalar: addScalarAVX2, mulScalar: mulScalarAVX2, subFromScalar: subFromScalarAVX2,
+	divScalarBy: divScalarByAVX2, mulAdd: mulAddAVX2,
+	square: squareAVX2, neg: negAVX2, abs: absAVX2, sqrt: sqrtAVX2,
+	exp: expAVX2, tanh: tanhAVX2, sigmoid: sigmoidAVX2, log: logAVX2,
+	dot: dotAVX2, sum: sumAVX2, maximum: maximumAVX2,
+	accumulateGrid: accumulateGridAVX2,
+	transpose:      transposeAVX2,
+	copyPatches:    copyPatchesAVX2, addPatches: addPatchesAVX2,
+	maxPool: maxPoolAVX2,
+}
+
+var avx512 = table{
+	name: "avx512", product: product{"avx512", gemmAVX512},
+	add: addAVX512, sub: subAVX512, mul: mulAVX512, div: divAVX512,
+	addScalar: addScalarAVX512, mulScalar: mulScalarAVX512, subFromScalar: subFromScalarAVX512,
+	divScalarBy: divScalarByAVX512, mulAdd: mulAddAVX512,
+	square: squareAVX512, neg: negAVX512, abs: absAVX512, sqrt: sqrtAVX512,
+	exp: expAVX512, tanh: tanhAVX512, sigmoid: sigmoidAVX512, log: logAVX512,
+	dot: dotAVX512, sum: sumAVX512, maximum: maximumAVX512,
+	accumulateGrid: accumulateGridAVX512,
+	transpose:      transposeAVX2,
+	copyPatches:    copyPatchesAVX2, addPatches: addPatchesAVX2,
+	maxPool: maxPoolAVX2,
+}
