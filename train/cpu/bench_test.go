@@ -1,0 +1,52 @@
+package cpu_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
+)
+
+// BenchmarkStep takes whole steps of private training, noise and update included, on synthetic samples
+// of the paper's shapes: 60,000 at the paper's sampling rate for the final run, 6,000 for a trial.
+func BenchmarkStep(b *testing.B) {
+	for _, name := range models.Names() {
+		n, err := models.New(name, rand.NewPCG(1, 2), models.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := compile.Compile(compile.Source(n))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, samples := range []int{60000, 6000} {
+			data := enginetest.RandomData(p, samples, 1)
+			for _, workers := range []int{1, 2} {
+				expected := 0.0213 * float64(samples)
+				b.Run(fmt.Sprintf("%s/batch=%.0f/workers=%d", name, expected, workers), func(b *testing.B) {
+					run, err := cpu.New(cpu.Options{Workers: workers}).Start(engine.Job{
+						Program: p, Data: data,
+						Mechanism: engine.Mechanism{SamplingProbability: 0.0213, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: expected},
+						Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer run.Close()
+					for b.Loop() {
+						if err := run.Steps(context.Background(), 1); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(expected*float64(b.N)/b.Elapsed().Seconds(), "samples/s")
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package cpu
+
+import (
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// oneByOne runs a program that fell back: every sample by itself, with Gorgonia's own gradient.
+type oneByOne struct {
+	program *compile.Program
+	ref     *compile.Reference
+	params  compile.Bound
+}
+
+func newOneByOne(p *compile.Program) (*oneByOne, error) {
+	ref, err := p.Fallback.Reference()
+	if err != nil {
+		return nil, err
+	}
+	return &oneByOne{program: p, ref: ref}, nil
+}
+
+func (o *oneByOne) step(params [][]float32) (err error) {
+	o.params, err = o.ref.Bind(params)
+	return err
+}
+
+func (o *oneByOne) workspace() workspace { return o }
+
+// row returns a sample's inputs; zeros for a column that isn't there, which only labels can be.
+func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
+	var out [][]float32
+	for i, in := range o.program.Inputs {
+		if data.Columns[i] == nil {
+			out = append(out, make([]float32, in.Size))
+			continue
+		}
+		out = append(out, data.Columns[i][sample*in.Size:(sample+1)*in.Size])
+	}
+	return out
+}
+
+func (o *oneByOne) clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+	for k, s := range samples {
+		grads, err := o.ref.Gradient(o.params, o.row(data, int(s)))
+		if err != nil {
+			return err
+		}
+		squared[k] = 0
+		for _, g := range grads {
+			for _, v := range g {
+				squared[k] += v * v
+			}
+		}
+		c := compile.Clip(squared[k], clip)
+		if c == 0 {
+			continue
+		}
+		for i, g := range grads {
+			for j, v := range g {
+				sum[i][j] += float32(c * v)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *oneByOne) predict(data *engine.Data, from, to int, out []float32) error {
+	for s := from; s < to; s++ {
+		y, err := o.ref.Output(o.params, o.row(data, s))
+		if err != nil {
+			return err
+		}
+		copy(out[(s-from)*len(y):], y)
+	}
+	return nil
+}

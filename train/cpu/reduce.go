@@ -1,0 +1,73 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu/internal/kernel"
+)
+
+// largest is the square of the largest norm that a factor of a gradient, or a gradient, may have: 2⁶⁰.
+// Beyond it float32 products come close to overflow, and factors that would bring them back to C close to
+// underflow, where rounding isn't relative any more. Such a sample counts as one without a finite norm.
+const largest = 0x1p120
+
+// measure writes each sample's squared gradient norm, by the rule of every parameter.
+func (b *block) measure(squared []float64) {
+	clear(squared)
+	for _, r := range b.Reductions {
+		for s := range b.n {
+			switch r.Rule {
+			case compile.RankOne:
+				x, d := kernel.SumSquares(b.row(r.X, s)), kernel.SumSquares(b.row(r.Delta, s))
+				squared[s] += usable(x) * usable(d)
+			case compile.Materialised:
+				squared[s] += usable(kernel.SumSquares(b.row(r.G, s)))
+			}
+		}
+	}
+}
+
+// usable returns infinity for what isn't.
+func usable(squared float64) float64 {
+	if squared <= largest {
+		return squared
+	}
+	return math.Inf(1)
+}
+
+// silence clears everything that sample s would add to a sum: its gradient isn't finite, and zero times
+// that isn't zero.
+func (b *block) silence(s int) {
+	for _, r := range b.Reductions {
+		for _, id := range []compile.ID{r.X, r.Delta, r.G} {
+			if id != compile.None {
+				clear(b.row(id, s))
+			}
+		}
+	}
+}
+
+// reduce adds each parameter's gradients, weighted by the clip factors, to sum.
+func (b *block) reduce(sum [][]float32) {
+	weighted := map[compile.ID]bool{}
+	for _, r := range b.Reductions {
+		dst := sum[r.Param]
+		if r.Rule == compile.Materialised {
+			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.buf(r.G), len(dst), 1, dst, len(dst))
+			continue
+		}
+		// δ may serve several products; it is weighted once.
+		if !weighted[r.Delta] {
+			weighted[r.Delta] = true
+			d := b.buf(r.Delta)
+			kernel.ScaleRows(d, d, b.n, r.N, b.factors[:b.n])
+		}
+		x, d := b.buf(r.X), b.buf(r.Delta)
+		if r.TransB {
+			kernel.Gemm(true, false, r.N, r.K, b.n, 1, d, r.N, x, r.K, 1, dst, r.K)
+		} else {
+			kernel.Gemm(true, false, r.K, r.N, b.n, 1, x, r.K, d, r.N, 1, dst, r.N)
+		}
+	}
+}
