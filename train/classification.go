@@ -1,0 +1,65 @@
+package train
+
+import "fmt"
+
+// Classification is a labelled set of samples for a model of two inputs: the sample, then its label
+// one-hot.
+type Classification struct {
+	*Data
+	labels  []int32
+	classes int
+}
+
+// NewClassification returns the labelled samples: len(labels) rows of equal length, each label in
+// [0, classes), as the splits of package datasets hold them. It keeps samples and labels: they must not change afterwards. The error is a
+// [*DataError].
+func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
+	if classes < 2 {
+		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}
+	}
+	oneHot := make([]float32, len(labels)*classes)
+	for i, label := range labels {
+		if label < 0 || int(label) >= classes {
+			return nil, &DataError{fmt.Sprintf("label %d of sample %d: want 0 to %d", label, i, classes-1)}
+		}
+		oneHot[i*classes+int(label)] = 1
+	}
+	data, err := NewData(len(labels), samples, oneHot)
+	if err != nil {
+		return nil, err
+	}
+	return &Classification{Data: data, labels: labels, classes: classes}, nil
+}
+
+// Classes returns the number of classes.
+func (c *Classification) Classes() int { return c.classes }
+
+// accuracy returns the share of samples whose largest logit is the label's. The first of equal logits
+// counts as the largest. A row with a NaN has no largest logit and counts as wrong. No samples at all
+// have accuracy 0.
+func (c *Classification) accuracy(logits []float32) float64 {
+	if len(c.labels) == 0 {
+		return 0
+	}
+	right := 0
+	for i, label := range c.labels {
+		if argmax(logits[i*c.classes:(i+1)*c.classes]) == int(label) {
+			right++
+		}
+	}
+	return float64(right) / float64(len(c.labels))
+}
+
+// argmax returns the first index of the largest value, or -1 if there is a NaN among the values.
+func argmax(row []float32) int {
+	best := 0
+	for j, v := range row {
+		if v != v {
+			return -1
+		}
+		if v > row[best] {
+			best = j
+		}
+	}
+	return best
+}

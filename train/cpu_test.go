@@ -1,0 +1,98 @@
+package train
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/train/cpu"
+)
+
+// onCPU makes a trainer of the logistic regression on the CPU engine.
+func onCPU(t *testing.T, workers int, s Settings) *Trainer {
+	t.Helper()
+	trainer, err := New(cpu.New(cpu.Options{Workers: workers}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 600).Data, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = trainer.Close() })
+	return trainer
+}
+
+func cpuSettings(o Optimizer) Settings {
+	return Settings{
+		Privacy:   Privacy{SamplingRate: 0.1, NoiseMultiplier: 1, ClippingNorm: 1, Steps: 300, NominalSize: 600},
+		Optimizer: o,
+		Key:       InsecureKey(1),
+	}
+}
+
+func TestCPULearns(t *testing.T) {
+	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
+		trainer := onCPU(t, 2, cpuSettings(o))
+		if _, err := trainer.Train(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		accuracy, err := trainer.Accuracy(context.Background(), threeClouds(t, 300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accuracy < 0.98 {
+			t.Errorf("%s: accuracy %v on clouds that a linear model can tell apart", o.Method, accuracy)
+		}
+	}
+}
+
+// Workers change neither event nor any bit of the model, and nor does a stop in the middle.
+func TestCPUIsReproducible(t *testing.T) {
+	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
+		want, err := onCPU(t, 1, cpuSettings(o)).Train(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, workers := range []int{2, 3} {
+			got, err := onCPU(t, workers, cpuSettings(o)).Train(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %d workers give another result", o.Method, workers)
+			}
+		}
+		if got := stopAndResume(t, cpuSettings(o), 137); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the resumed run ends elsewhere", o.Method)
+		}
+	}
+}
+
+// stopAndResume trains to a step, encodes the state and finishes on a fresh trainer.
+func stopAndResume(t *testing.T, s Settings, step int) Result {
+	t.Helper()
+	var data []byte
+	first := onCPU(t, 2, s)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err := first.Train(ctx, func(p Progress) {
+		if data == nil && p.Step >= step {
+			data = encode(t, first.State())
+			cancel()
+		}
+	})
+	if err == nil {
+		t.Fatal("it didn't stop")
+	}
+	var state State
+	if err := state.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	second := onCPU(t, 1, s)
+	if err := second.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	result, err := second.Train(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}

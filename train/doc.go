@@ -1,0 +1,22 @@
+// Package train trains a Gorgonia model with DP-SGD or DP-Adam.
+//
+// One step, at parameters θ, is the paper's Equation DP_SGD_update (Koskela and Kulkarni, "Practical
+// Differentially Private Hyperparameter Tuning with Subsampling"):
+//
+//	θ ← θ − η ( 1/|B| Σ_{x ∈ B_j} clip(∇f(x, θ), C) + Z ),   Z ~ N(0, C²σ²/|B|² I)
+//
+// where the minibatch B_j holds each sample with probability γ, independently and afresh at every
+// step, and |B| = γ·n is its expected size. DP-Adam (Kingma and Ba, 2015) takes the same noisy mean
+// gradient where DP-SGD multiplies it by η.
+//
+// Settings come in two blocks. [Privacy] decides the guarantee: it is turned into one [Mechanism],
+// which alone couples sampler, clipping, noise and the event that an accountant charges. [Performance]
+// decides how fast the same result comes. Everything else (the model, the data, the [Optimizer], the
+// key) neither adds to nor takes from the guarantee, as long as it isn't chosen by looking at the data.
+//
+// A [Trainer] hands the job to an engine (package engine) and reports only how far it came. Drawn
+// batch sizes, gradient norms and training losses carry no noise, so there is no way to ask for them.
+//
+// Neighbouring data sets differ by adding or removing one sample. The nominal size of the data set is
+// public.
+package train

@@ -1,0 +1,64 @@
+package train
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant"
+	"pgregory.net/rapid"
+)
+
+func anyPrivacy(t *rapid.T) Privacy {
+	return Privacy{
+		SamplingRate:    rapid.Float64Range(1e-6, 1).Draw(t, "sampling rate"),
+		NoiseMultiplier: rapid.Float64Range(0, 100).Draw(t, "noise multiplier"),
+		ClippingNorm:    rapid.Float64Range(1e-6, 1e6).Draw(t, "clipping norm"),
+		Steps:           rapid.IntRange(0, 1e6).Draw(t, "steps"),
+		NominalSize:     rapid.Float64Range(1e-3, 1e9).Draw(t, "nominal size"),
+	}
+}
+
+// The event and the engine's orders must describe the same mechanism: at least σ times the clipping
+// norm that the engine enforces, and room for rounding between that and C.
+func TestMechanismCouplesEventAndEngine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyPrivacy(t)
+		m, err := NewMechanism(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := accountant.DPSGD(p.SamplingRate, p.NoiseMultiplier, p.Steps)
+		if !reflect.DeepEqual(m.Event(), want) {
+			t.Fatalf("event %+v, want %+v", m.Event(), want)
+		}
+		e := m.Engine()
+		if e.SamplingProbability != p.SamplingRate {
+			t.Fatalf("engine samples with %v, the event with %v", e.SamplingProbability, p.SamplingRate)
+		}
+		if e.ExpectedBatchSize != p.SamplingRate*p.NominalSize {
+			t.Fatalf("divisor %v, want %v", e.ExpectedBatchSize, p.SamplingRate*p.NominalSize)
+		}
+		deviation, charged := e.NoiseMultiplier*e.ClippingNorm, p.NoiseMultiplier*p.ClippingNorm
+		if math.Abs(deviation-charged) > 4*0x1p-53*charged {
+			t.Fatalf("noise deviation %v, charged %v", deviation, charged)
+		}
+		if room := p.ClippingNorm / e.ClippingNorm; room < 1+0x1p-10 || room > 1+0x1.01p-10 {
+			t.Fatalf("clipping norm %v leaves a factor %v up to %v", e.ClippingNorm, room, p.ClippingNorm)
+		}
+	})
+}
+
+// The nominal size only scales the update.
+func TestEventDoesNotDependOnNominalSize(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyPrivacy(t)
+		other := p
+		other.NominalSize = rapid.Float64Range(1e-3, 1e9).Draw(t, "other size")
+		a, _ := NewMechanism(p)
+		b, _ := NewMechanism(other)
+		if !reflect.DeepEqual(a.Event(), b.Event()) {
+			t.Fatal("events differ")
+		}
+	})
+}

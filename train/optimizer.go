@@ -1,0 +1,44 @@
+package train
+
+import "github.com/dptrain/dptrain/train/engine"
+
+// Optimizer turns noisy mean gradients into parameter updates. All of it is post-processing, so it
+// costs no privacy.
+type Optimizer = engine.Optimizer
+
+// SGD returns the DP-SGD optimizer: θ ← θ − η G for the noisy mean gradient G.
+func SGD(learningRate float64) Optimizer {
+	return Optimizer{Method: engine.SGD, LearningRate: learningRate}
+}
+
+// Adam returns the DP-Adam optimizer with the defaults of Kingma and Ba (2015): β1 = 0.9, β2 = 0.999,
+// ε = 1e-8. The fields of the result may be changed.
+func Adam(learningRate float64) Optimizer {
+	return Optimizer{Method: engine.Adam, LearningRate: learningRate, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+}
+
+// ValidateOptimizer returns a [*SettingError] for the first setting that can't be used.
+func ValidateOptimizer(o Optimizer) error {
+	if !(o.LearningRate > 0 && finite(o.LearningRate)) {
+		return &SettingError{"learning rate", o.LearningRate, "a finite number above 0"}
+	}
+	switch o.Method {
+	case engine.SGD:
+		return nil
+	case engine.Adam:
+		return validateAdam(o)
+	}
+	return &SettingError{"optimizer", string(o.Method), string(engine.SGD) + " or " + string(engine.Adam)}
+}
+
+func validateAdam(o Optimizer) error {
+	switch {
+	case !(o.Beta1 >= 0 && o.Beta1 < 1):
+		return &SettingError{"beta1", o.Beta1, "a number in [0, 1)"}
+	case !(o.Beta2 >= 0 && o.Beta2 < 1):
+		return &SettingError{"beta2", o.Beta2, "a number in [0, 1)"}
+	case !(o.Epsilon > 0 && finite(o.Epsilon)):
+		return &SettingError{"epsilon of Adam", o.Epsilon, "a finite number above 0"}
+	}
+	return nil
+}

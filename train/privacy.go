@@ -1,0 +1,74 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// Privacy holds the settings that the guarantee of one training run follows from.
+type Privacy struct {
+	// SamplingRate is γ, each sample's probability of being in a step's minibatch; in (0, 1].
+	SamplingRate float64 `json:"sampling_rate" yaml:"sampling_rate"`
+	// NoiseMultiplier is σ, the noise's standard deviation over ClippingNorm; at least 0, which is
+	// no privacy at all.
+	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
+	// ClippingNorm is C, the largest L2 norm of one sample's contribution to a step; in [1e-9, 1e9],
+	// where single precision has room on both sides.
+	ClippingNorm float64 `json:"clipping_norm" yaml:"clipping_norm"`
+	// Steps is T, the number of updates; at least 0.
+	Steps int `json:"steps" yaml:"steps"`
+	// NominalSize is the publicly known, expected number of samples in the data set that the run
+	// plays on: n, or q·n for a run on a random subset. It must never be a drawn size, which is
+	// private.
+	NominalSize float64 `json:"nominal_size" yaml:"nominal_size"`
+}
+
+// maxSteps bounds Steps because random streams are named by 32-bit step numbers.
+const maxSteps = math.MaxInt32
+
+// Validate returns a [*SettingError] for the first setting that can't be used.
+func (p Privacy) Validate() error {
+	switch {
+	case !(p.SamplingRate > 0 && p.SamplingRate <= 1):
+		return &SettingError{"sampling rate", p.SamplingRate, "a number in (0, 1]"}
+	case !(p.NoiseMultiplier >= 0 && finite(p.NoiseMultiplier)):
+		return &SettingError{"noise multiplier", p.NoiseMultiplier, "a finite number, 0 or above"}
+	case !(p.ClippingNorm >= 1e-9 && p.ClippingNorm <= 1e9):
+		return &SettingError{"clipping norm", p.ClippingNorm, "a number from 1e-9 to 1e9"}
+	case p.Steps < 0 || p.Steps > maxSteps:
+		return &SettingError{"steps", p.Steps, fmt.Sprintf("a whole number from 0 to %d", maxSteps)}
+	case !(p.NominalSize > 0 && finite(p.NominalSize)):
+		return &SettingError{"nominal size", p.NominalSize, "a finite number above 0"}
+	}
+	return nil
+}
+
+// ExpectedBatchSize returns |B| = γ · nominal size, the divisor of every step's noisy sum.
+func (p Privacy) ExpectedBatchSize() float64 { return p.SamplingRate * p.NominalSize }
+
+// Steps returns the number of steps that make the given number of epochs at a sampling rate:
+// epochs/samplingRate, rounded half up. Both numbers are read as the decimals they print as, so that
+// 40/0.0256 = 1562.5 rounds to 1563 although neither float64 is exact.
+func Steps(epochs, samplingRate float64) (int, error) {
+	if !(epochs >= 0 && finite(epochs)) {
+		return 0, &SettingError{"epochs", epochs, "a finite number, 0 or above"}
+	}
+	if !(samplingRate > 0 && samplingRate <= 1) {
+		return 0, &SettingError{"sampling rate", samplingRate, "a number in (0, 1]"}
+	}
+	exact := new(big.Rat).Quo(decimal(epochs), decimal(samplingRate))
+	exact.Add(exact, big.NewRat(1, 2))
+	steps := new(big.Int).Quo(exact.Num(), exact.Denom())
+	if !steps.IsInt64() || steps.Int64() > maxSteps {
+		return 0, &SettingError{"epochs", epochs, fmt.Sprintf("at most %d steps at sampling rate %v", maxSteps, samplingRate)}
+	}
+	return int(steps.Int64()), nil
+}
+
+// decimal returns the shortest decimal that reads back as v.
+func decimal(v float64) *big.Rat {
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64)) // always a number: v is finite
+	return r
+}

@@ -1,0 +1,82 @@
+package train
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestSteps(t *testing.T) {
+	tests := []struct {
+		epochs, rate float64
+		want         int
+	}{
+		// The paper's three settings; 40/0.0256 is exactly 1562.5 and rounds up.
+		{40, 0.0213, 1878},
+		{40, 0.0256, 1563},
+		{110, 0.0256, 4297},
+		{0, 0.5, 0},
+		{1, 1, 1},
+		{0.5, 1, 1}, // half up, not to even
+		{2.5, 1, 3},
+		{0.49, 1, 0},
+		{1, 0.1, 10},
+		{0.3, 0.1, 3},
+	}
+	for _, tt := range tests {
+		got, err := Steps(tt.epochs, tt.rate)
+		if err != nil || got != tt.want {
+			t.Errorf("Steps(%v, %v) = %d, %v; want %d", tt.epochs, tt.rate, got, err, tt.want)
+		}
+	}
+}
+
+func TestStepsRefuses(t *testing.T) {
+	for _, tt := range [][2]float64{{-1, 0.5}, {math.NaN(), 0.5}, {math.Inf(1), 0.5}, {1, 0}, {1, 1.5}, {1, math.NaN()}, {1e9, 1e-9}, {1e300, 1e-300}} {
+		if n, err := Steps(tt[0], tt[1]); err == nil {
+			t.Errorf("Steps(%v, %v) = %d, want an error", tt[0], tt[1], n)
+		}
+	}
+}
+
+func TestPrivacyValidate(t *testing.T) {
+	good := settings().Privacy
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		change func(*Privacy)
+		want   string
+	}{
+		{func(p *Privacy) { p.SamplingRate = 0 }, "sampling rate is 0: want a number in (0, 1]"},
+		{func(p *Privacy) { p.SamplingRate = 1.5 }, "sampling rate is 1.5: want a number in (0, 1]"},
+		{func(p *Privacy) { p.SamplingRate = math.NaN() }, "sampling rate is NaN: want a number in (0, 1]"},
+		{func(p *Privacy) { p.NoiseMultiplier = -1 }, "noise multiplier is -1: want a finite number, 0 or above"},
+		{func(p *Privacy) { p.NoiseMultiplier = math.Inf(1) }, "noise multiplier is +Inf: want a finite number, 0 or above"},
+		{func(p *Privacy) { p.ClippingNorm = 0 }, "clipping norm is 0: want a number from 1e-9 to 1e9"},
+		{func(p *Privacy) { p.ClippingNorm = math.NaN() }, "clipping norm is NaN: want a number from 1e-9 to 1e9"},
+		{func(p *Privacy) { p.Steps = -1 }, "steps is -1: want a whole number from 0 to 2147483647"},
+		{func(p *Privacy) { p.NominalSize = 0 }, "nominal size is 0: want a finite number above 0"},
+	}
+	for _, tt := range tests {
+		p := good
+		tt.change(&p)
+		err := p.Validate()
+		var setting *SettingError
+		if !errors.As(err, &setting) || err.Error() != tt.want {
+			t.Errorf("got %v\nwant %s", err, tt.want)
+		}
+		if _, again := NewMechanism(p); again == nil || again.Error() != tt.want {
+			t.Errorf("NewMechanism: got %v\nwant %s", again, tt.want)
+		}
+	}
+}
+
+func TestPerformanceValidate(t *testing.T) {
+	if err := (Performance{}).Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := (Performance{Workers: -1}).Validate(); err == nil || err.Error() != "workers is -1: want a whole number, 0 or above" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,184 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/train/engine"
+	"pgregory.net/rapid"
+)
+
+// sealed puts magic and checksum around what decodeState reads.
+func sealed(body []byte) []byte {
+	out := append([]byte(stateMagic), body...)
+	sum := sha256.Sum256(out)
+	return append(out, sum[:]...)
+}
+
+func encode(t testing.TB, s State) []byte {
+	t.Helper()
+	data, err := s.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func exampleState() State {
+	return State{run: [32]byte{1, 2, 3}, inner: engine.State{
+		Step:   258,
+		Params: [][]float32{{1, -2.5}, {float32(math.Inf(1))}},
+		First:  [][]float32{{0.5, 0}, {float32(math.NaN())}},
+	}}
+}
+
+// The format, written out by hand from the comment on MarshalBinary.
+func TestStateFormat(t *testing.T) {
+	want := hex.EncodeToString([]byte("dptrain state 1\n")) +
+		"010203" + strings.Repeat("00", 29) + // run
+		"0201000000000000" + // step 258
+		"02000000" + "02000000" + "0000803f" + "000020c0" + "01000000" + "0000807f" +
+		"02000000" + "02000000" + "0000003f" + "00000000" + "01000000" + "0000c07f" +
+		"00000000"
+	got := hex.EncodeToString(encode(t, exampleState()))
+	if got[:len(got)-2*sha256.Size] != want {
+		t.Errorf("got  %s\nwant %s", got[:len(got)-2*sha256.Size], want)
+	}
+}
+
+func TestStateRefusesDamage(t *testing.T) {
+	good := encode(t, exampleState())
+	var s State
+	if err := s.UnmarshalBinary(good); err != nil {
+		t.Fatal(err)
+	}
+	for i := range good {
+		damaged := bytes.Clone(good)
+		damaged[i] ^= 0x10
+		if err := s.UnmarshalBinary(damaged); !errors.Is(err, ErrState) {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		if err := s.UnmarshalBinary(good[:i]); !errors.Is(err, ErrState) {
+			t.Fatalf("cut to %d bytes: %v", i, err)
+		}
+	}
+	if err := s.UnmarshalBinary(append(good, 0)); !errors.Is(err, ErrState) {
+		t.Fatalf("a byte too many: %v", err)
+	}
+}
+
+// Sealed again after the change, so that the parser itself is what refuses.
+func TestStateRefusesWrongStructure(t *testing.T) {
+	good := encode(t, exampleState())
+	body := good[len(stateMagic) : len(good)-sha256.Size]
+	step, params := 32, 40
+	tests := map[string][]byte{
+		"cut short":         body[:len(body)-1],
+		"a byte too many":   append(bytes.Clone(body), 0),
+		"step too large":    change(body, step+4, 1),
+		"too many tensors":  change(body, params+3, 0xff),
+		"tensor too long":   change(body, params+7, 0xff),
+		"one tensor fewer":  change(body, params, 1),
+		"nothing":           nil,
+		"the fingerprint":   body[:32],
+		"one group missing": body[:len(body)-4],
+	}
+	for name, body := range tests {
+		var s State
+		if err := s.UnmarshalBinary(sealed(body)); !errors.Is(err, ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func change(body []byte, i int, to byte) []byte {
+	out := bytes.Clone(body)
+	out[i] = to
+	return out
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bits := rapid.Map(rapid.Uint32(), math.Float32frombits) // NaNs with their payloads too
+		group := rapid.SliceOfN(rapid.SliceOfN(bits, 0, 5), 0, 3)
+		s := State{inner: engine.State{
+			Step:   rapid.IntRange(0, maxSteps).Draw(t, "step"),
+			Params: group.Draw(t, "params"),
+			First:  group.Draw(t, "first"),
+			Second: group.Draw(t, "second"),
+		}}
+		copy(s.run[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "run"))
+		data, _ := s.MarshalBinary()
+		var back State
+		if err := back.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		again, _ := back.MarshalBinary()
+		if !bytes.Equal(data, again) {
+			t.Fatalf("%+v came back as %+v", s, back)
+		}
+	})
+}
+
+// Whatever is accepted is exactly what would be written: one state, one encoding.
+func FuzzState(f *testing.F) {
+	good := encode(f, exampleState())
+	f.Add(good[len(stateMagic) : len(good)-sha256.Size])
+	f.Add([]byte{})
+	f.Add(bytes.Repeat([]byte{0xff}, 100))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var s State
+		if err := s.UnmarshalBinary(body); err == nil {
+			t.Fatal("accepted without a checksum")
+		}
+		data := sealed(body)
+		if err := s.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrState) {
+				t.Fatalf("untyped error %v", err)
+			}
+			return
+		}
+		if again := encode(t, s); !bytes.Equal(again, data) {
+			t.Fatalf("accepted %x, writes %x", data, again)
+		}
+	})
+}
+
+func TestRestoreRefusesOtherRuns(t *testing.T) {
+	trainer, _ := start(t, settings())
+	if _, err := trainer.Train(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	state := trainer.State()
+	changes := map[string]func(*Settings){
+		"sampling rate": func(s *Settings) { s.Privacy.SamplingRate = 0.26 },
+		"noise":         func(s *Settings) { s.Privacy.NoiseMultiplier = 0 },
+		"clipping norm": func(s *Settings) { s.Privacy.ClippingNorm = 1 },
+		"steps":         func(s *Settings) { s.Privacy.Steps = 51 },
+		"nominal size":  func(s *Settings) { s.Privacy.NominalSize = 61 },
+		"optimizer":     func(s *Settings) { s.Optimizer = Adam(0.1) },
+		"learning rate": func(s *Settings) { s.Optimizer.LearningRate = 0.2 },
+		"key":           func(s *Settings) { s.Key = InsecureKey(8) },
+		"trial":         func(s *Settings) { s.Trial = 1 },
+		"no members":    func(s *Settings) { s.Members = []int32{} },
+		"some members":  func(s *Settings) { s.Members = []int32{1, 2} },
+	}
+	for name, change := range changes {
+		s := settings()
+		change(&s)
+		other, _ := start(t, s)
+		if err := other.Restore(state); err == nil {
+			t.Errorf("%s: restored another run's state", name)
+		}
+	}
+	same, _ := start(t, settings())
+	if err := same.Restore(state); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,315 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+	"pgregory.net/rapid"
+)
+
+func TestTrainHandsOverTheJob(t *testing.T) {
+	s := settings()
+	s.Trial, s.Members = 9, []int32{}
+	trainer, e := start(t, s)
+	result, err := trainer.Train(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := NewMechanism(s.Privacy)
+	job := e.job
+	if job.Mechanism != m.Engine() || job.Optimizer != s.Optimizer || job.Key != s.Key || job.Trial != 9 {
+		t.Errorf("job %+v doesn't follow from the settings %+v", job, s)
+	}
+	if job.Members == nil || len(job.Members) != 0 {
+		t.Errorf("no members became %v; nil would mean all", job.Members)
+	}
+	if !reflect.DeepEqual(job.Initial, job.Program.Initial()) {
+		t.Error("the run doesn't begin with the graph's own values")
+	}
+	if !reflect.DeepEqual(result.Event, m.Event()) {
+		t.Errorf("event %+v, want %+v", result.Event, m.Event())
+	}
+	if p := result.Parameters; len(p) != 2 || p[0].Name != "w" || !reflect.DeepEqual(p[1].Shape, []int{1, 3}) || len(p[0].Values) != 6 {
+		t.Errorf("parameters %+v", p)
+	}
+}
+
+func TestTrainReportsProgress(t *testing.T) {
+	for _, steps := range []int{0, 1, 7, 199, 200, 201, 1878} {
+		s := settings()
+		s.Privacy.Steps = steps
+		trainer, e := start(t, s)
+		last, calls := 0, 0
+		_, err := trainer.Train(context.Background(), func(p Progress) {
+			if p.Steps != steps || p.Step <= last || p.Step > steps {
+				t.Errorf("%d steps: progress %+v after step %d", steps, p, last)
+			}
+			last, calls = p.Step, calls+1
+		})
+		if err != nil || last != steps {
+			t.Errorf("%d steps: ended at %d, %v", steps, last, err)
+		}
+		if calls > 2*reports {
+			t.Errorf("%d steps: %d calls", steps, calls)
+		}
+		total := 0
+		for _, n := range e.steps {
+			total += n
+		}
+		if total != steps {
+			t.Errorf("%d steps: the engine took %d", steps, total)
+		}
+	}
+}
+
+// A run that is stopped anywhere and resumed from its encoded state on a fresh trainer ends where an
+// uninterrupted one does.
+func TestResumeIsIdentical(t *testing.T) {
+	whole, _ := start(t, settings())
+	want, err := whole.Train(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		stop := rapid.IntRange(1, 49).Draw(rt, "stop")
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		first, _ := start(t, settings())
+		_, err := first.Train(ctx, func(p Progress) {
+			if p.Step >= stop {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			rt.Fatalf("stopped with %v", err)
+		}
+		data, err := first.State().MarshalBinary()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var state State
+		if err := state.UnmarshalBinary(data); err != nil {
+			rt.Fatal(err)
+		}
+		if state.Step() != stop {
+			rt.Fatalf("stopped at step %d, want %d", state.Step(), stop)
+		}
+		second, _ := start(t, settings())
+		if err := second.Restore(state); err != nil {
+			rt.Fatal(err)
+		}
+		got, err := second.Train(context.Background(), nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			rt.Fatalf("resumed at %d: %v, want %v", stop, got.Parameters, want.Parameters)
+		}
+	})
+}
+
+// After a Train that was cancelled between two calls of progress the same trainer goes on where it
+// stopped.
+func TestTrainGoesOn(t *testing.T) {
+	s := settings()
+	s.Privacy.Steps = 5 * reports
+	whole, _ := start(t, s)
+	want, err := whole.Train(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	trainer, e := start(t, s)
+	e.after = func(step int) {
+		if step == 13 {
+			cancel()
+		}
+	}
+	_, err = trainer.Train(ctx, nil)
+	if !errors.Is(err, context.Canceled) || trainer.State().Step() != 13 {
+		t.Fatalf("stopped after step %d with %v", trainer.State().Step(), err)
+	}
+	if err.Error() != "step 14 of 1000: context canceled" {
+		t.Errorf("got %v", err)
+	}
+	got, err := trainer.Train(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Error("the interrupted run ends elsewhere")
+	}
+}
+
+func TestInitialReplacesTheGraphsValues(t *testing.T) {
+	s := settings()
+	s.Privacy.Steps = 0
+	s.Initial = [][]float32{{1, 2, 3, 4, 5, 6}, {7, 8, 9}}
+	trainer, _ := start(t, s)
+	result, err := trainer.Train(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range result.Parameters {
+		if !reflect.DeepEqual(p.Values, s.Initial[i]) {
+			t.Errorf("parameter %s is %v, want %v", p.Name, p.Values, s.Initial[i])
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	wide, err := NewClassification(make([]float32, 180), make([]int32, 60), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlabelled, err := NewData(60, make([]float32, 120))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := threeClouds(t, 60).Data
+	tests := []struct {
+		name   string
+		data   *Data
+		change func(*Settings)
+		want   string
+	}{
+		{"rate", good, func(s *Settings) { s.Privacy.SamplingRate = 2 }, "sampling rate is 2"},
+		{"optimizer", good, func(s *Settings) { s.Optimizer.Method = "" }, "want dp-sgd or dp-adam"},
+		{"shape", wide.Data, func(*Settings) {}, `column 0 holds 180 values for 60 samples, the model's input "x" takes 2 a sample [2]`},
+		{"columns", unlabelled, func(*Settings) {}, "the data has 1 columns, the model 2 inputs"},
+		{"member", good, func(s *Settings) { s.Members = []int32{3, 60} }, "member is 60: want a sample's number, 0 to 59"},
+		{"negative member", good, func(s *Settings) { s.Members = []int32{-1} }, "member is -1"},
+		{"member twice", good, func(s *Settings) { s.Members = []int32{3, 3} }, "ascending order, once each; it follows 3"},
+		{"initial", good, func(s *Settings) { s.Initial = [][]float32{{1}} }, "number of initial parameters is 1: want the model's 2"},
+		{"initial size", good, func(s *Settings) { s.Initial = [][]float32{{1}, {1}} }, `size of initial parameter "w" is 1: want 6`},
+	}
+	for _, tt := range tests {
+		s := settings()
+		tt.change(&s)
+		_, err := New(&fakeEngine{}, logistic(t, rand.NewPCG(1, 1)), tt.data, s)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v\nwant %s", tt.name, err, tt.want)
+		}
+		var setting *SettingError
+		var data *DataError
+		if !errors.As(err, &setting) && !errors.As(err, &data) {
+			t.Errorf("%s: %T is not typed", tt.name, err)
+		}
+	}
+	if _, err := New(&fakeEngine{}, compile.Source{}, good, settings()); !errors.Is(err, compile.ErrSource) {
+		t.Errorf("empty graph: %v", err)
+	}
+	broken := errors.New("no device")
+	if _, err := New(&fakeEngine{fail: broken}, logistic(t, rand.NewPCG(1, 1)), good, settings()); !errors.Is(err, broken) {
+		t.Errorf("engine's error: %v", err)
+	}
+}
+
+func TestAccuracy(t *testing.T) {
+	trainer, _ := start(t, settings())
+	// The fake engine's logits are (x0, x1, x0): class 0 or 1, whichever feature is larger.
+	test, err := NewClassification([]float32{2, 1, 1, 2, 5, 4, 4, 5}, []int32{0, 1, 1, 2}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := trainer.Accuracy(context.Background(), test); err != nil || got != 0.5 {
+		t.Errorf("accuracy %v, %v; want 0.5", got, err)
+	}
+	wide, err := NewClassification(make([]float32, 6), make([]int32, 2), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trainer.Accuracy(context.Background(), wide); err == nil || !strings.HasPrefix(err.Error(), "test set: column 0") {
+		t.Errorf("wrong shape: %v", err)
+	}
+}
+
+func TestCheckTestCountsClasses(t *testing.T) {
+	source := logistic(t, rand.NewPCG(1, 1))
+	source.Output = nil
+	trainer, err := New(&fakeEngine{}, source, threeClouds(t, 60).Data, settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = trainer.CheckTest(threeClouds(t, 6))
+	if err == nil || err.Error() != "test set: 3 classes, but the model's output has 0 values a sample" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDiverged(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	for _, tt := range []struct {
+		last float32
+		want bool
+	}{{0, false}, {math.MaxFloat32, false}, {nan, true}, {inf, true}} {
+		r := Result{Parameters: []Parameter{{Values: []float32{1}}, {Values: []float32{2, tt.last}}}}
+		if r.Diverged() != tt.want {
+			t.Errorf("%v: diverged is %v", tt.last, r.Diverged())
+		}
+	}
+}
+
+func TestCloseClosesTheRun(t *testing.T) {
+	trainer, _ := start(t, settings())
+	run := trainer.run.(*fakeRun)
+	if err := trainer.Close(); err != nil || !run.closed {
+		t.Errorf("closed: %v, %v", run.closed, err)
+	}
+}
+
+var _ engine.Engine = (*fakeEngine)(nil)
+
+// The zero key is what forgetting the key leaves: its noise is no secret.
+func TestZeroKeyIsRefused(t *testing.T) {
+	s := cpuSettings(SGD(0.5))
+	s.Key = Key{}
+	_, err := New(&fakeEngine{}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 600).Data, s)
+	var setting *SettingError
+	if !errors.As(err, &setting) || !strings.Contains(err.Error(), "NewKey") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Neither key nor members show in any format.
+func TestSettingsHideWhatIsPrivate(t *testing.T) {
+	s := cpuSettings(SGD(0.5))
+	s.Members = []int32{31337}
+	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
+		if text := fmt.Sprintf(format, s); strings.Contains(text, "31337") || strings.Contains(text, fmt.Sprint(s.Key[0], " ", s.Key[1])) {
+			t.Errorf("%s prints %s", format, text)
+		}
+	}
+	if _, err := json.Marshal(s); err == nil {
+		t.Error("JSON takes the key")
+	}
+}
+
+// A state resumed on other data would meet the same noise again.
+func TestStateKnowsItsData(t *testing.T) {
+	a := onCPU(t, 1, cpuSettings(SGD(0.5)))
+	state := a.State()
+	if err := a.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	other := threeClouds(t, 600)
+	other.columns.Columns[0][7]++
+	b, err := New(cpu.New(cpu.Options{}), logistic(t, rand.NewPCG(3, 4)), other.Data, cpuSettings(SGD(0.5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.Restore(state); err == nil {
+		t.Error("a state was restored onto other data")
+	}
+}
