@@ -1,0 +1,453 @@
+package tuner
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/random"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+	"pgregory.net/rapid"
+)
+
+var background = context.Background()
+
+func methods(t *testing.T, test func(t *testing.T, m Method)) {
+	for _, m := range []Method{Baseline, Variant1, Variant2} {
+		t.Run(string(m), func(t *testing.T) { test(t, m) })
+	}
+}
+
+func mustRun(t testing.TB, e Executor, plan Plan) Result {
+	t.Helper()
+	result, err := e.Run(background, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// timeless takes the timings out of a result.
+func timeless(r Result) Result {
+	r.Private.FinalSeconds = 0
+	for i := range r.Private.Trials {
+		r.Private.Trials[i].Seconds = 0
+	}
+	return r
+}
+
+func TestRunFollowsThePaper(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		lab := &fakeLab{}
+		// The final run's learning rates are no trial's, so it has accuracy 0.125 wherever it is.
+		accuracy := map[float64]float64{0.1: 0.5, 1: 0.75, 10: 0.25}
+		lab.accuracy = func(job engine.Job) float64 {
+			if job.Trial == FinalStream {
+				return 0.125
+			}
+			return accuracy[job.Optimizer.LearningRate]
+		}
+		s := settings(m, 6)
+		plan := planWith(t, s, 8)
+		result := mustRun(t, lab.executor(t), plan)
+
+		if !reflect.DeepEqual(result.Released.Event, s.Event()) {
+			t.Errorf("event %+v, want %+v", result.Released.Event, s.Event())
+		}
+		first := -1 // of the trials with the best rate
+		for i, trial := range result.Private.Trials {
+			want := PrivateTrial{Trial: plan.Private.Trials[i], Hyperparameters: plan.candidate(i), Score: accuracy[plan.candidate(i).LearningRate], Seconds: trial.Seconds}
+			if trial != want {
+				t.Errorf("trial %d: %+v, want %+v", i, trial, want)
+			}
+			if first < 0 && plan.candidate(i).LearningRate == 1 {
+				first = i
+			}
+		}
+		if result.Private.Best != first {
+			t.Errorf("trial %d won, want the first of the best, %d", result.Private.Best, first)
+		}
+		h := result.Released.Hyperparameters
+		if h.Tuned != s.Space[1] || h.Optimizer.LearningRate != s.FinalLearningRate(1) {
+			t.Errorf("hyperparameters %+v", h)
+		}
+		best, final := lab.jobs[uint32(first)+1], lab.jobs[FinalStream]
+		if m == Baseline {
+			if result.Released.TestAccuracy != 0.75 || result.Private.SubsetSize != 200 {
+				t.Errorf("accuracy %v, |X1| = %d", result.Released.TestAccuracy, result.Private.SubsetSize)
+			}
+			if lab.stepped != 8*10 || best.Members != nil {
+				t.Errorf("%d steps, members %v", lab.stepped, best.Members)
+			}
+			return
+		}
+		if result.Released.TestAccuracy != 0.125 || result.Private.SubsetSize != len(plan.Private.Subset) {
+			t.Errorf("accuracy %v, |X1| = %d", result.Released.TestAccuracy, result.Private.SubsetSize)
+		}
+		if lab.stepped != 9*10 || !reflect.DeepEqual(best.Members, plan.Private.Subset) || !reflect.DeepEqual(final.Members, plan.Private.Rest) {
+			t.Errorf("%d steps; trials on %v, final run on %v", lab.stepped, best.Members, final.Members)
+		}
+		if final.Optimizer.LearningRate != s.FinalLearningRate(1) || final.Mechanism.ExpectedBatchSize != 0.1*s.finalSize() {
+			t.Errorf("final run with %+v, %+v", final.Optimizer, final.Mechanism)
+		}
+	})
+}
+
+// A user's performance settings, and chance in who finishes first, change neither event nor model nor
+// any score.
+func TestPerformanceChangesNothing(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		plan := planWith(t, settings(m, 6), 7)
+		want := timeless(mustRun(t, (&fakeLab{}).executor(t), plan))
+		rapid.Check(t, func(rt *rapid.T) {
+			e := (&fakeLab{}).executor(t)
+			e.Performance = train.Performance{Workers: rapid.IntRange(0, 12).Draw(rt, "workers")}
+			if got := timeless(mustRun(t, e, plan)); !reflect.DeepEqual(got, want) {
+				rt.Fatalf("%+v gives\n%+v, want\n%+v", e.Performance, got, want)
+			}
+		})
+	})
+}
+
+func TestWorkersAreSharedOut(t *testing.T) {
+	lab := &fakeLab{}
+	e := lab.executor(t)
+	e.Performance.Workers = 7
+	mustRun(t, e, planWith(t, settings(Variant1, 3), 3))
+	// The check before, three trials side by side, the final run.
+	if want := []int{7, 2, 2, 2, 7}; !reflect.DeepEqual(lab.workers, want) {
+		t.Errorf("engines with %v workers, want %v", lab.workers, want)
+	}
+}
+
+// Runs are independent: no two begin with the same parameters or share a stream of noise.
+func TestRunsBeginIndependently(t *testing.T) {
+	lab := &fakeLab{}
+	mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 6), 6))
+	if len(lab.jobs) != 7 {
+		t.Fatalf("%d streams for 7 runs", len(lab.jobs))
+	}
+	seen := map[float32]bool{}
+	for _, job := range lab.jobs {
+		seen[job.Initial[0][0]] = true
+	}
+	if len(seen) != 7 {
+		t.Errorf("%d different beginnings of 7 runs", len(seen))
+	}
+	if lab.open != 0 {
+		t.Errorf("%d runs left open", lab.open)
+	}
+}
+
+func TestNoTrials(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		lab := &fakeLab{accuracy: func(engine.Job) float64 { return 0.5 }}
+		plan := planWith(t, settings(m, 1e-9), 0)
+		result := mustRun(t, lab.executor(t), plan)
+		if result.Private.Best != -1 || len(result.Private.Trials) != 0 {
+			t.Errorf("private part %+v", result.Private)
+		}
+		if result.Released.Hyperparameters.Tuned != plan.Settings.Space[0] || result.Released.TestAccuracy != 0.5 {
+			t.Errorf("released %+v", result.Released)
+		}
+		if m != Baseline {
+			if lab.stepped != 10 {
+				t.Errorf("%d steps, want the final run's 10", lab.stepped)
+			}
+			return
+		}
+		// Nothing of the baseline's answer may depend on the data, not even through its accuracy
+		// on the training set.
+		e := lab.executor(t)
+		e.Data = labelled(t, 200, 99)
+		if other := mustRun(t, e, plan); !reflect.DeepEqual(other.Released, result.Released) {
+			t.Errorf("other data: %+v, want %+v", other.Released, result.Released)
+		}
+		initial, err := linear(plan.Private.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: FinalStream}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := initial.Params[0].Value().Data(); !reflect.DeepEqual(result.Released.Parameters[0].Values, want) {
+			t.Errorf("released %v, want the untrained %v", result.Released.Parameters, want)
+		}
+	})
+}
+
+// Trials that diverge or fail score lowest and still count.
+func TestBadTrialsCount(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		broken := errors.New("out of memory")
+		lab := &fakeLab{
+			accuracy: func(job engine.Job) float64 { return 0 }, // a bad model still beats none
+			diverge:  func(job engine.Job) bool { return job.Trial == 1 || job.Trial == 4 },
+			fail: func(job engine.Job) error {
+				if job.Trial == 2 {
+					return broken
+				}
+				return nil
+			},
+		}
+		var failures atomic.Int32
+		e := lab.executor(t)
+		e.Progress = func(p PrivateProgress) {
+			if errors.Is(p.Err, broken) && p.Trial == 2 && p.Kind == Finished {
+				failures.Add(1)
+			}
+		}
+		result := mustRun(t, e, planWith(t, settings(m, 5), 5))
+		trials := result.Private.Trials
+		if len(trials) != 5 || result.Private.Best != 2 {
+			t.Fatalf("%d trials, trial %d won", len(trials), result.Private.Best)
+		}
+		for i, want := range []float64{-1, -1, 0, -1, 0} {
+			diverged, failed := i == 0 || i == 3, i == 1
+			if trials[i].Score != want || trials[i].Diverged != diverged || (trials[i].Failure != "") != failed {
+				t.Errorf("trial %d: %+v", i, trials[i])
+			}
+		}
+		if failures.Load() != 1 {
+			t.Errorf("the failure was told %d times", failures.Load())
+		}
+	})
+}
+
+func TestAllTrialsDiverge(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		lab := &fakeLab{diverge: func(job engine.Job) bool { return job.Trial != FinalStream }}
+		s := settings(m, 3)
+		s.WarmStart = true
+		plan := planWith(t, s, 3)
+		result, err := lab.executor(t).Run(background, plan)
+		if m == Baseline {
+			if !errors.Is(err, ErrDiverged) {
+				t.Errorf("got %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Private.Best != 0 || result.Released.Hyperparameters.Tuned != plan.candidate(0) {
+			t.Errorf("trial %d won with %+v", result.Private.Best, result.Released.Hyperparameters)
+		}
+	})
+}
+
+func TestAllTrialsFail(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		broken := errors.New("device lost")
+		lab := &fakeLab{fail: func(engine.Job) error { return broken }}
+		_, err := lab.executor(t).Run(background, planWith(t, settings(m, 3), 3))
+		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "every trial failed; the first: ") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestFinalRunDivergesOrFails(t *testing.T) {
+	final := func(job engine.Job) bool { return job.Trial == FinalStream }
+	plan := planWith(t, settings(Variant2, 3), 3)
+	if _, err := (&fakeLab{diverge: final}).executor(t).Run(background, plan); !errors.Is(err, ErrDiverged) {
+		t.Errorf("diverged: %v", err)
+	}
+	broken := errors.New("device lost")
+	lab := &fakeLab{fail: func(job engine.Job) error {
+		if final(job) {
+			return broken
+		}
+		return nil
+	}}
+	if _, err := lab.executor(t).Run(background, plan); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "final run: ") {
+		t.Errorf("failed: %v", err)
+	}
+}
+
+func TestWarmStart(t *testing.T) {
+	for _, warm := range []bool{false, true} {
+		lab := &fakeLab{accuracy: scores(map[float64]float64{0.1: 0.5, 1: 0.75, 10: 0.25})}
+		s := settings(Variant1, 6)
+		s.WarmStart = warm
+		plan := planWith(t, s, 6)
+		result := mustRun(t, lab.executor(t), plan)
+
+		// The winner's model is what the baseline of the same trials would release.
+		trial := plan.trial(result.Private.Best)
+		source, err := linear(trial.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: trial.Trial}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trainer, err := train.New(lab, source, labelled(t, 200, 1).Data, trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := trainer.Train(background, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		winner := again.Parameters[0].Values
+		if started := lab.jobs[FinalStream].Initial[0]; reflect.DeepEqual(started, winner) != warm {
+			t.Errorf("warm start %v: the final run began with %v, the winner ended with %v", warm, started, winner)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	tests := []struct {
+		method Method
+		trial  int // in which to cancel
+	}{{Baseline, 1}, {Baseline, 4}, {Variant1, 1}, {Variant1, 4}, {Variant1, 0}}
+	for _, tt := range tests {
+		lab := &fakeLab{}
+		ctx, cancel := context.WithCancel(background)
+		e := lab.executor(t)
+		e.Progress = func(p PrivateProgress) {
+			if p.Kind == Stepped && p.Trial == tt.trial && p.Step == 5 {
+				cancel()
+			}
+		}
+		result, err := e.Run(ctx, planWith(t, settings(tt.method, 4), 4))
+		if !errors.Is(err, context.Canceled) || !reflect.DeepEqual(result, Result{}) {
+			t.Errorf("%+v: %+v, %v", tt, result, err)
+		}
+		if lab.open != 0 {
+			t.Errorf("%+v: %d runs left open", tt, lab.open)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		s := settings(m, 6)
+		s.Space[1].Steps = 20 // the winner is dearer than the others
+		plan := planWith(t, s, 6)
+		lab := &fakeLab{accuracy: scores(map[float64]float64{0.1: 0.25, 1: 0.75, 10: 0.5})}
+		e := lab.executor(t)
+		e.Performance.Workers = 4
+		var inside atomic.Int32
+		var last PrivateProgress
+		kinds := map[Kind]int{}
+		e.Progress = func(p PrivateProgress) {
+			if inside.Add(1) != 1 {
+				t.Error("called concurrently")
+			}
+			defer inside.Add(-1)
+			kinds[p.Kind]++
+			if p.Trials != 6 || p.Step > p.Steps || p.Done < last.Done || p.TrialsDone < last.TrialsDone || p.Final != (p.Trial == 0) {
+				t.Errorf("%+v after %+v", p, last)
+			}
+			last = p
+		}
+		result := mustRun(t, e, plan)
+		if result.Released.Hyperparameters.Privacy.Steps != 20 {
+			t.Fatalf("won by %+v", result.Released.Hyperparameters)
+		}
+		runs := 7
+		if m == Baseline {
+			runs = 6
+		} else if last.Score != result.Released.TestAccuracy || !last.Final {
+			t.Errorf("ended with %+v", last)
+		}
+		if kinds[Started] != runs || kinds[Finished] != runs || last.TrialsDone != 6 {
+			t.Errorf("%v and %+v for %d runs", kinds, last, runs)
+		}
+		if math.Abs(last.Done-last.Total) > 1e-9*last.Total {
+			t.Errorf("ended with %v of %v done", last.Done, last.Total)
+		}
+	})
+}
+
+const otherPlan = "plan is not what its settings and key draw: want one from tuner.NewPlan, unchanged"
+
+// Whatever can't work is refused before the first step.
+func TestRunChecksFirst(t *testing.T) {
+	wrong := errors.New("wrong")
+	wide, err := train.NewClassification(make([]float32, 20), make([]int32, 10), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		change func(*Executor, *Plan)
+		want   string
+	}{
+		"settings": {func(_ *Executor, p *Plan) { p.Settings.SubsetRate = 2 }, "subset rate is 2"},
+		"no key":   {func(_ *Executor, p *Plan) { p.Private.Key = train.Key{} }, "key is zero: want one from train.NewKey"},
+		"literal":  {func(_ *Executor, p *Plan) { *p = Plan{Settings: p.Settings} }, "key is zero"},
+		"no draws": {func(_ *Executor, p *Plan) { p.Private = PrivateDraws{Key: p.Private.Key} }, otherPlan},
+		"no rest":  {func(_ *Executor, p *Plan) { p.Private.Rest = nil }, otherPlan}, // would mean all of X
+		"fewer":    {func(_ *Executor, p *Plan) { p.Private.Trials = p.Private.Trials[:2] }, otherPlan},
+		"method": {func(_ *Executor, p *Plan) {
+			*p = planWith(t, settings(Baseline, 3), 3)
+			p.Settings.Method = Variant1
+		}, otherPlan},
+		"samples":     {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1) }, otherPlan},
+		"performance": {func(e *Executor, _ *Plan) { e.Performance.Workers = -1 }, "workers is -1"},
+		"data":        {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1) }, "number of samples is 200: want the data's 199"},
+		"test set":    {func(e *Executor, _ *Plan) { e.Test = wide }, "test set: column 0 holds 20 values for 10 samples"},
+		"model": {func(e *Executor, _ *Plan) {
+			e.Model = func(rand.Source) (compile.Source, error) { return compile.Source{}, wrong }
+		}, "build the model: wrong"},
+		"graph": {func(e *Executor, _ *Plan) {
+			e.Model = func(rand.Source) (compile.Source, error) { return compile.Source{}, nil }
+		}, "compile the model"},
+		"engine": {func(e *Executor, _ *Plan) {
+			e.Engine = func(train.Performance) (engine.Engine, error) { return nil, wrong }
+		}, "make an engine: wrong"},
+	}
+	for name, tt := range tests {
+		lab := &fakeLab{}
+		e, plan := lab.executor(t), planWith(t, settings(Variant1, 3), 3)
+		told := false
+		e.Progress = func(PrivateProgress) { told = true }
+		tt.change(&e, &plan)
+		_, err := e.Run(background, plan)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v\nwant %s", name, err, tt.want)
+		}
+		if lab.stepped != 0 || lab.open != 0 || told {
+			t.Errorf("%s: %d steps, %d runs open, progress %v", name, lab.stepped, lab.open, told)
+		}
+	}
+}
+
+// An empty subset trains on noise alone, never on everything.
+func TestEmptySubset(t *testing.T) {
+	s := settings(Variant2, 2)
+	s.SubsetRate = 1e-9
+	lab := &fakeLab{}
+	plan := planWith(t, s, 2)
+	if len(plan.Private.Subset) != 0 {
+		t.Fatal("the subset isn't empty")
+	}
+	mustRun(t, lab.executor(t), plan)
+	if members := lab.jobs[1].Members; members == nil || len(members) != 0 {
+		t.Errorf("a trial played on %v", members)
+	}
+}
+
+func TestSelectBest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var trials []outcome
+		for _, score := range rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 0, 0.5, 1}), 0, 6).Draw(t, "scores") {
+			trials = append(trials, outcome{record: PrivateTrial{Score: score}})
+		}
+		best := selectBest(trials)
+		if len(trials) == 0 {
+			if best != none {
+				t.Fatalf("%d won of no trials", best)
+			}
+			return
+		}
+		for i, other := range trials {
+			if other.record.Score > trials[best].record.Score || other.record.Score == trials[best].record.Score && i < best {
+				t.Fatalf("%d won, %d is better or equal and earlier", best, i)
+			}
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package tuner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// trainFinal trains the released model of variants 1 and 2 with the winner's extrapolated
+// hyperparameters, or the first candidate's if no trial was drawn.
+func (x *execution) trainFinal(ctx context.Context, trials []outcome, best int) (Result, error) {
+	tuned := x.plan.Settings.Space[0]
+	settings := x.plan.final(tuned)
+	if best != none {
+		tuned = x.plan.candidate(best)
+		settings = x.plan.final(tuned)
+		if x.plan.Settings.WarmStart {
+			settings.Initial = values(trials[best].model)
+		}
+	}
+	return x.finish(ctx, settings, tuned, trials, best)
+}
+
+// values returns nil for no model, which leaves a run its own initial parameters.
+func values(model []train.Parameter) [][]float32 {
+	var out [][]float32
+	for _, p := range model {
+		out = append(out, p.Values)
+	}
+	return out
+}
+
+// release returns the baseline's model: the winning trial's, or the untrained one if no trial was drawn.
+func (x *execution) release(ctx context.Context, trials []outcome, best int) (Result, error) {
+	if best == none {
+		tuned := x.plan.Settings.Space[0]
+		settings := x.plan.final(tuned)
+		settings.Privacy.Steps = 0
+		return x.finish(ctx, settings, tuned, trials, best)
+	}
+	winner := trials[best]
+	if winner.model == nil {
+		return Result{}, ErrDiverged
+	}
+	settings := x.plan.trial(best)
+	return x.result(winner.model, winner.record.Score, settings, winner.record.Hyperparameters, trials, best), nil
+}
+
+// finish carries out the final run with every worker.
+func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidate, trials []outcome, best int) (Result, error) {
+	eng, err := x.engine(x.workers())
+	if err != nil {
+		return Result{}, err
+	}
+	tell := x.meter.final(s.Privacy)
+	start := time.Now()
+	model, accuracy, err := x.play(ctx, eng, s, tell.stepped)
+	if err == nil && model == nil {
+		err = ErrDiverged
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("final run: %w", err)
+	}
+	tell.finished(accuracy, nil)
+	result := x.result(model, accuracy, s, tuned, trials, best)
+	result.Private.FinalSeconds = time.Since(start).Seconds()
+	return result, nil
+}
+
+func (x *execution) result(model []train.Parameter, accuracy float64, s train.Settings, tuned Candidate, trials []outcome, best int) Result {
+	private := Private{SubsetSize: x.plan.Settings.Samples, Best: best}
+	if x.plan.Settings.Method != Baseline {
+		private.SubsetSize = len(x.plan.Private.Subset)
+	}
+	for _, t := range trials {
+		private.Trials = append(private.Trials, t.record)
+	}
+	return Result{
+		Released: Released{
+			Parameters:      model,
+			Hyperparameters: Hyperparameters{Tuned: tuned, Privacy: s.Privacy, Optimizer: s.Optimizer},
+			TestAccuracy:    accuracy,
+			Event:           x.plan.Settings.Event(),
+		},
+		Private: private,
+	}
+}

@@ -1,0 +1,21 @@
+package tuner
+
+import "github.com/dptrain/dptrain/train"
+
+// Method says on which data trials and final model are trained.
+type Method string
+
+// The methods.
+const (
+	Baseline Method = "baseline" // trials on X, no final run
+	Variant1 Method = "variant1" // trials on X1, final run on X \ X1
+	Variant2 Method = "variant2" // trials on X1, final run on X
+)
+
+func (m Method) validate() error {
+	switch m {
+	case Baseline, Variant1, Variant2:
+		return nil
+	}
+	return &train.SettingError{Setting: "tuning method", Value: string(m), Want: "baseline, variant1 or variant2"}
+}

@@ -1,0 +1,171 @@
+package tuner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Settings say how to tune. All of them are public, and the guarantee follows from them: see
+// [Settings.Event].
+type Settings struct {
+	Method       Method
+	SubsetRate   float64                // q, in (0, 1); not used by the baseline
+	Repetitions  accountant.Repetitions // the distribution of K
+	Space        Space
+	ClippingNorm float64         // C, the same for every candidate
+	Optimizer    train.Optimizer // its LearningRate stays 0: candidates bring their own
+	Samples      int             // n, the size of X
+	WarmStart    bool            // start the final run from the winning trial's model
+}
+
+// A plan holds every trial, so that their expected number has to be bounded, and where the distribution of K falls
+// off as (1-Success)^K, that too: a small mean doesn't keep a negative shape from drawing 10^12 trials.
+const (
+	maxMean    = 1e6
+	minSuccess = 1e-6
+)
+
+// Validate returns an error for the first setting that can't be used: a [*train.SettingError], perhaps
+// wrapped, or an [*accountant.EventError] for a distribution of K that makes no sense.
+func (s Settings) Validate() error {
+	if err := s.Method.validate(); err != nil {
+		return err
+	}
+	if s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1) {
+		return &train.SettingError{Setting: "subset rate", Value: s.SubsetRate, Want: "a number in (0, 1)"}
+	}
+	if err := validateRepetitions(s.Repetitions); err != nil {
+		return err
+	}
+	if s.Samples < 1 || s.Samples > math.MaxInt32 {
+		return &train.SettingError{Setting: "number of samples", Value: s.Samples, Want: fmt.Sprintf("1 to %d", math.MaxInt32)}
+	}
+	if s.Optimizer.LearningRate != 0 {
+		return &train.SettingError{Setting: "learning rate of the optimizer", Value: s.Optimizer.LearningRate, Want: "0: the search space brings the learning rates"}
+	}
+	if err := s.validateSpace(); err != nil {
+		return err
+	}
+	if err := accountant.Validate(s.Event()); err != nil {
+		return fmt.Errorf("account for the plan: %w", err)
+	}
+	return nil
+}
+
+func validateRepetitions(r accountant.Repetitions) error {
+	if r == nil {
+		return &train.SettingError{Setting: "distribution of trials", Value: "missing", Want: "accountant.Poisson or another"}
+	}
+	if mean := r.Expected(); !(mean > 0 && mean <= maxMean) {
+		return &train.SettingError{Setting: "mean number of trials", Value: mean, Want: fmt.Sprintf("a number in (0, %v]", maxMean)}
+	}
+	if d, ok := r.(accountant.TruncatedNegativeBinomial); ok && d.Success < minSuccess {
+		return &train.SettingError{Setting: "success of the trials' negative binomial", Value: d.Success, Want: fmt.Sprintf("%v or more: give a smaller mean or a larger shape", minSuccess)}
+	}
+	return nil
+}
+
+// Event returns what tuning and final run cost together.
+//
+// A trial on a random candidate costs at most the pointwise maximum over the candidates (Lemma
+// param_tuning). The final run is charged the same maximum, because which candidate it takes depends
+// on the data.
+func (s Settings) Event() accountant.Event {
+	base := s.trialEvent()
+	switch s.Method {
+	case Variant1:
+		return accountant.Variant1(s.SubsetRate, s.Repetitions, base)
+	case Variant2:
+		return accountant.Variant2(s.SubsetRate, s.Repetitions, base)
+	default:
+		return accountant.Baseline(s.Repetitions, base)
+	}
+}
+
+// trialEvent lists each cost once: learning rates make no difference.
+func (s Settings) trialEvent() accountant.Event {
+	var events []accountant.Event
+	var seen []Candidate
+	for _, c := range s.Space {
+		c.LearningRate = 0
+		if slices.Contains(seen, c) {
+			continue
+		}
+		seen = append(seen, c)
+		events = append(events, accountant.DPSGD(c.SamplingRate, c.NoiseMultiplier, c.Steps))
+	}
+	if len(events) == 1 {
+		return events[0]
+	}
+	return accountant.MaxOver{Events: events}
+}
+
+// FinalLearningRate extrapolates a learning rate from trials to final run: DP-SGD's grows with the
+// nominal size of the data set, DP-Adam's stays (paper, section on extrapolating hyperparameters).
+func (s Settings) FinalLearningRate(tuned float64) float64 {
+	if s.Optimizer.Method != engine.SGD {
+		return tuned
+	}
+	switch s.Method {
+	case Variant1:
+		return tuned * (1 - s.SubsetRate) / s.SubsetRate
+	case Variant2:
+		return tuned / s.SubsetRate
+	default:
+		return tuned
+	}
+}
+
+// trialSize returns the nominal size of the data set that trials play on.
+func (s Settings) trialSize() float64 {
+	if s.Method == Baseline {
+		return float64(s.Samples)
+	}
+	return s.SubsetRate * float64(s.Samples)
+}
+
+// finalSize returns the nominal size of the data set that the released model is trained on.
+func (s Settings) finalSize() float64 {
+	if s.Method == Variant1 {
+		return (1 - s.SubsetRate) * float64(s.Samples)
+	}
+	return float64(s.Samples)
+}
+
+func (s Settings) privacy(c Candidate, nominalSize float64) train.Privacy {
+	return train.Privacy{
+		SamplingRate:    c.SamplingRate,
+		NoiseMultiplier: c.NoiseMultiplier,
+		ClippingNorm:    s.ClippingNorm,
+		Steps:           c.Steps,
+		NominalSize:     nominalSize,
+	}
+}
+
+func (s Settings) optimizer(learningRate float64) train.Optimizer {
+	o := s.Optimizer
+	o.LearningRate = learningRate
+	return o
+}
+
+// String describes the settings in a few lines of plain text.
+func (s Settings) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "method: %s\n", s.Method)
+	if s.Method != Baseline {
+		fmt.Fprintf(&b, "subset rate: %v (nominally %.0f of %d samples)\n", s.SubsetRate, s.trialSize(), s.Samples)
+	}
+	distribution := strings.TrimPrefix(fmt.Sprintf("%#v", s.Repetitions), "accountant.")
+	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %d candidates, %s\n", distribution, len(s.Space), s.Optimizer.Method)
+	fmt.Fprintf(&b, "clipping norm: %v\n", s.ClippingNorm)
+	if s.Method != Baseline {
+		fmt.Fprintf(&b, "final run: nominally %.0f samples, learning rate x %.6g\n", s.finalSize(), s.FinalLearningRate(1))
+	}
+	return b.String()
+}
