@@ -1,0 +1,235 @@
+package configs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// decode puts the settings of a YAML document over e and leaves the others alone.
+func (e *Experiment) decode(text []byte) error {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		return oneLine(err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return errors.New("more than one document; put all settings into one")
+	}
+	root := doc.Content[0]
+	if root.Tag == "!!null" { // nothing but comments
+		return nil
+	}
+	return assign(reflect.ValueOf(e).Elem(), root, "")
+}
+
+// set gives the setting at a dotted path a new value, written as in YAML.
+func (e *Experiment) set(key, value string) error {
+	v := reflect.ValueOf(e).Elem()
+	path := ""
+	for _, name := range strings.Split(key, ".") {
+		path = join(path, name)
+		field, ok := fieldOf(v, name)
+		if !ok {
+			return unknownKey(key)
+		}
+		v = field
+	}
+	if v.Kind() == reflect.Struct {
+		return fmt.Errorf("%s is a block of settings; set one of %s", key, strings.Join(namesIn(key), ", "))
+	}
+	if v.Kind() == reflect.String { // text needs no quotes here, whatever characters it has
+		v.SetString(value)
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) != 1 {
+		return fmt.Errorf("%s: want %s, got %q", key, wanted(v.Type()), value)
+	}
+	doc.Content[0].Line = 0 // a line number means nothing to someone who wrote none
+	return assign(v, doc.Content[0], path)
+}
+
+// assign decodes one node of a document into the setting that stands at path.
+func assign(v reflect.Value, n *yaml.Node, path string) error {
+	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+		return fmt.Errorf("%sanchors and aliases are not supported; write the value out", at(n))
+	}
+	if v.Kind() != reflect.Struct {
+		if isNull(n) && v.Kind() != reflect.Pointer {
+			return fmt.Errorf("%s%s: no value; want %s", at(n), path, wanted(v.Type()))
+		}
+		fresh := reflect.New(v.Type())                                  // a list in a file replaces the preset's, it isn't merged into it
+		truncated := v.Kind() == reflect.Int && n.ShortTag() != "!!int" // the package turns 1.5 into 1
+		if err := n.Decode(fresh.Interface()); err != nil || truncated {
+			return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
+		}
+		v.Set(fresh.Elem())
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s%s: want a block of settings, got %s", at(n), blockName(path), describe(n))
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name := join(path, key.Value)
+		field, ok := fieldOf(v, key.Value)
+		switch {
+		case !ok:
+			return fmt.Errorf("%s%w", at(key), unknownKey(name))
+		case seen[name]:
+			return fmt.Errorf("%s%s is set twice", at(key), name)
+		}
+		seen[name] = true
+		if err := assign(field, value, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldOf returns the field of a struct that carries the key.
+func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}, false
+	}
+	for i := range v.NumField() {
+		if keyOf(v.Type().Field(i)) == key {
+			return v.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+func keyOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+// Keys returns the dotted path of every setting, in the order of the presets.
+func Keys() []string { return keys(reflect.TypeFor[Experiment](), "") }
+
+func keys(t reflect.Type, path string) []string {
+	if t.Kind() != reflect.Struct {
+		return []string{path}
+	}
+	var all []string
+	for i := range t.NumField() {
+		all = append(all, keys(t.Field(i).Type, join(path, keyOf(t.Field(i))))...)
+	}
+	return all
+}
+
+// namesIn returns the dotted paths of the settings and blocks directly within a block.
+func namesIn(parent string) []string {
+	var names []string
+	for _, key := range Keys() {
+		rest, inside := strings.CutPrefix(key, parent+".")
+		if parent == "" {
+			rest, inside = key, true
+		}
+		if !inside {
+			continue
+		}
+		first, _, _ := strings.Cut(rest, ".")
+		if name := join(parent, first); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// unknownKey names the key that was probably meant: by its whole path, or by its last part when the
+// block was forgotten.
+func unknownKey(key string) error {
+	best, bestDistance := "", math.MaxInt
+	for _, known := range append(Keys(), namesIn("")...) {
+		d := min(distance(key, known), distance(lastPart(key), lastPart(known)))
+		if d < bestDistance {
+			best, bestDistance = known, d
+		}
+	}
+	if bestDistance <= tolerance(lastPart(key)) {
+		return fmt.Errorf("unknown key %s; did you mean %s?", key, best)
+	}
+	siblings := namesIn(block(key))
+	if len(siblings) == 0 {
+		siblings = namesIn("")
+	}
+	return fmt.Errorf("unknown key %s; there are %s", key, strings.Join(siblings, ", "))
+}
+
+func block(key string) string { return key[:max(0, strings.LastIndexByte(key, '.'))] }
+
+func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func at(n *yaml.Node) string {
+	if n.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", n.Line)
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+func blockName(path string) string {
+	if path == "" {
+		return "settings"
+	}
+	return path
+}
+
+// wanted names a setting's type in a sentence.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list of numbers"
+	case reflect.String:
+		return "text"
+	default:
+		return "a number"
+	}
+}
+
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a block"
+	case yaml.SequenceNode:
+		values := make([]string, len(n.Content))
+		for i, element := range n.Content {
+			values[i] = element.Value
+		}
+		return fmt.Sprintf("the list %q", values)
+	default:
+		return fmt.Sprintf("%q", n.Value)
+	}
+}
+
+// oneLine strips the YAML package's prefix and keeps the first of its complaints.
+func oneLine(err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	text, _, _ = strings.Cut(text, "\n")
+	return errors.New(text)
+}

@@ -1,0 +1,189 @@
+package configs
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestBadSettings(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		sets       []Override
+		want       string
+	}{
+		{"mistyped key", "model: mlp\nprivacy:\n  epsilom: 2\n", nil, "line 3: unknown key privacy.epsilom; did you mean privacy.epsilon?"},
+		{"forgotten block", "epsilon: 2\n", nil, "line 1: unknown key epsilon; did you mean privacy.epsilon?"},
+		{"mistyped block", "privcy: {epsilon: 2}", nil, "line 1: unknown key privcy; did you mean privacy?"},
+		{"twice", "model: a\nmodel: b\n", nil, "line 2: model is set twice"},
+		{"not a number", "privacy:\n  delta: small\n", nil, `line 2: privacy.delta: want a number, got "small"`},
+		{"not a whole number", "performance: {workers: 1.5}", nil, `line 1: performance.workers: want a whole number, got "1.5"`},
+		{"not a list", "tuning: {learning_rates: 1}", nil, `line 1: tuning.learning_rates: want a list of numbers, got "1"`},
+		{"list of words", "tuning: {learning_rates: [1, x]}", nil, `line 1: tuning.learning_rates: want a list of numbers, got the list ["1" "x"]`},
+		{"not a block", "privacy: 3", nil, `line 1: privacy: want a block of settings, got "3"`},
+		{"not settings", "[1, 2]", nil, `line 1: settings: want a block of settings, got the list ["1" "2"]`},
+		{"no value", "model:\n", nil, "line 1: model: no value; want text"},
+		{"alias", "model: &m cnn\ndataset: *m\n", nil, "line 1: anchors and aliases are not supported; write the value out"},
+		{"two documents", "model: cnn\n---\nmodel: mlp\n", nil, "more than one document; put all settings into one"},
+		{"broken", "model: [", nil, "line 1: did not find expected node content"},
+		{"unknown data set", "dataset: mnits", nil, `unknown data set "mnits"; did you mean mnist?`},
+		{"unlike any data set", "", sets("dataset=imagenet"), `unknown data set "imagenet"; there are fashion-mnist, glyphs, mnist`},
+
+		{"unknown override", "", sets("privacy.sigma=1"), "unknown key privacy.sigma; there are privacy.epsilon, "},
+		{"override of a block", "", sets("activation=1"), "activation is a block of settings; set one of activation.scale, activation.temperature, activation.offset"},
+		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are dataset, model, "},
+		{"override of another type", "", sets("privacy.delta=tiny"), `privacy.delta: want a number, got "tiny"`},
+		{"empty override", "", sets("privacy.delta="), `privacy.delta: want a number, got ""`},
+		{"both budgets in one layer", "privacy: {epsilon: 1, noise_multiplier: 2}", nil, "privacy: epsilon and noise_multiplier are both given; one follows from the other, give one"},
+		{"both budgets overridden", "", sets("privacy.epsilon=1", "privacy.noise_multiplier=2"), "privacy: epsilon and noise_multiplier are both given"},
+
+		{"q", "", sets("privacy.subset_rate=1.5"), "privacy.subset_rate: q must lie strictly between 0 and 1, got 1.5"},
+		{"q NaN", "", sets("privacy.subset_rate=.nan"), "privacy.subset_rate: q must lie strictly between 0 and 1, got NaN"},
+		{"mu", "", sets("privacy.mean_repetitions=0"), "privacy.mean_repetitions: must be above 0 and at most 1e6 with poisson repetitions, got 0"},
+		{"large mu", "", sets("privacy.mean_repetitions=1e9"), "privacy.mean_repetitions: must be above 0 and at most 1e6 with poisson repetitions, got 1e+09"},
+		{"mu NaN", "", sets("privacy.mean_repetitions=.nan", "privacy.repetitions=geometric"), "privacy.mean_repetitions: must be at least 1 and at most 1e6 with geometric repetitions, got NaN"},
+		{"small mu", "", sets("privacy.mean_repetitions=0.1"), ""},
+		{"truncated at 1", "", sets("privacy.mean_repetitions=1", "privacy.repetitions=truncated-poisson"), "privacy.mean_repetitions: must be above 1 and at most 1e6 with truncated-poisson repetitions, got 1"},
+		{"truncated above 1", "", sets("privacy.mean_repetitions=1.1", "privacy.repetitions=truncated-poisson"), ""},
+		{"geometric below 1", "", sets("privacy.mean_repetitions=0.9", "privacy.repetitions=geometric"), "privacy.mean_repetitions: must be at least 1 and at most 1e6 with geometric repetitions, got 0.9"},
+		{"geometric at 1", "", sets("privacy.mean_repetitions=1", "privacy.repetitions=geometric"), ""},
+		{"logarithmic at 1", "", sets("privacy.mean_repetitions=1", "privacy.repetitions=logarithmic"), ""},
+		{"negative binomial above", "", sets("privacy.mean_repetitions=2e6", "privacy.repetitions=negative-binomial"), "privacy.mean_repetitions: must be at least 1 and at most 1e6 with negative-binomial repetitions, got 2e+06"},
+		{"shape", "", sets("privacy.repetitions_shape=-1"), "privacy.repetitions_shape: must be above -1 and at most 1e6, got -1"},
+		{"shape NaN", "", sets("privacy.repetitions_shape=.nan"), "privacy.repetitions_shape: must be above -1 and at most 1e6, got NaN"},
+		{"repetitions", "", sets("privacy.repetitions=logarithmik"), `privacy.repetitions: must be one of poisson, truncated-poisson, geometric, negative-binomial, logarithmic; got "logarithmik"; did you mean logarithmic?`},
+		{"delta", "", sets("privacy.delta=2"), "privacy.delta: must lie strictly between 0 and 1, got 2"},
+		{"epsilon", "", sets("privacy.epsilon=-1"), "privacy.epsilon: must be a number above 0, got -1"},
+		{"noise", "", sets("privacy.noise_multiplier=0"), "privacy.noise_multiplier: must be a number above 0, got 0"},
+		{"neither", "", sets("privacy.epsilon=null"), ""}, // the preset's choice stands
+		{"gamma", "", sets("privacy.sampling_rate=0"), "privacy.sampling_rate: gamma must be above 0 and at most 1, got 0"},
+		{"epochs", "", sets("privacy.epochs=.inf"), "privacy.epochs: must be a number above 0, got +Inf"},
+		{"clipping norm", "", sets("privacy.clipping_norm=-1"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got -1"},
+		{"clipping norm NaN", "", sets("privacy.clipping_norm=.nan"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got NaN"},
+		{"small clipping norm", "", sets("privacy.clipping_norm=1e-300"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got 1e-300"},
+		{"large clipping norm", "", sets("privacy.clipping_norm=1e300"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got 1e+300"},
+		{"smallest clipping norm", "", sets("privacy.clipping_norm=1e-9"), ""},
+		{"largest clipping norm", "", sets("privacy.clipping_norm=1e9"), ""},
+		{"variant", "", sets("privacy.variant=3"), `privacy.variant: must be one of 1, 2, baseline; got "3"`},
+		{"accounting", "", sets("privacy.accounting=loose"), `privacy.accounting: must be one of paper, tight, best; got "loose"`},
+		{"optimizer", "", sets("training.optimizer=sgd"), `training.optimizer: must be one of dp-sgd, dp-adam; got "sgd"`},
+		{"no rates", "", sets("tuning.learning_rates=[]"), "tuning.learning_rates: must list at least one rate"},
+		{"rate twice", "", sets("tuning.learning_rates=[1, 0.1, 1]"), "tuning.learning_rates: 1 stands twice; each rate is equally likely, list it once"},
+		{"rate of zero", "", sets("tuning.learning_rates=[0]"), "tuning.learning_rates: must be a number above 0, got 0"},
+		{"offset", "", sets("activation.offset=.nan"), "activation.offset: must be a finite number, got NaN"},
+		{"workers", "", sets("performance.workers=-1"), "performance.workers: must be 0 (one for each core) or more, got -1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Resolve(File{Text: []byte(c.file)}, c.sets)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if c.want == "" && got != "" || len(got) < len(c.want) || got[:len(c.want)] != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func sets(texts ...string) []Override {
+	var all []Override
+	for _, text := range texts {
+		o, err := ParseOverride(text)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+func TestLayers(t *testing.T) {
+	file := "dataset: mnist\nprivacy: {noise_multiplier: 2.5, epochs: 3}\ntuning: {learning_rates: [0.5]}\n"
+	want, err := Preset("mnist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Privacy.Epsilon = new(1.5)
+	want.Privacy.Epochs = 4
+	want.Tuning.LearningRates = []float64{0.5}
+	got, err := Resolve(File{Text: []byte(file)}, sets("privacy.epsilon=1.5", "privacy.epochs=3", "privacy.epochs=4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestEveryKeyCanBeSet(t *testing.T) {
+	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true"}
+	for _, key := range Keys() {
+		value, ok := values[key]
+		if !ok {
+			value = "1"
+		}
+		var e Experiment
+		if err := e.set(key, value); err != nil {
+			t.Error(err)
+		}
+		if cmp.Equal(e, Experiment{}) {
+			t.Errorf("%s=%s changed nothing", key, value)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"glyphs", "mnist", "fashion-mnist"}
+	for name, want := range map[string]string{"mnits": "mnist", "glyph": "glyphs", "fashon-mnist": "fashion-mnist", "cifar-10": "", "": "", "x": "", "mnist": "mnist"} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzResolve(f *testing.F) {
+	for _, name := range Presets() {
+		text, err := files.ReadFile(name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("privacy: {epsilon: null, noise_multiplier: 2}"))
+	f.Add([]byte("tuning: {learning_rates: [&a [*a]]}"))
+	f.Add([]byte("<<: {model: cnn}\n? [a]\n: b"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := Resolve(File{Text: text}, nil)
+		if err != nil {
+			return
+		}
+		written, err := e.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Resolve(File{Text: written}, nil)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if diff := cmp.Diff(e, again); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func FuzzOverride(f *testing.F) {
+	for _, text := range []string{"privacy.epsilon=2", "tuning.learning_rates=[1, 2]", "model==", "=", "a.b.c=*x", "tuning.warm_start=yes", "dataset=#", "privacy.delta={a: 1}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		o, err := ParseOverride(text)
+		if err != nil {
+			return
+		}
+		e, err := Resolve(File{}, []Override{o})
+		if err == nil && e.Validate() != nil {
+			t.Fatal("resolved to invalid settings")
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Validate returns the first setting that makes no sense, in one line that says what it must be.
+// Whether a model or data set exists is not its business.
+func (e Experiment) Validate() error {
+	p := e.Privacy
+	if (p.Epsilon == nil) == (p.NoiseMultiplier == nil) {
+		return fmt.Errorf("privacy: give exactly one of epsilon (the noise is then calibrated) and noise_multiplier")
+	}
+	if p.Epsilon != nil {
+		if err := positive("privacy.epsilon", *p.Epsilon); err != nil {
+			return err
+		}
+	}
+	if p.NoiseMultiplier != nil {
+		if err := positive("privacy.noise_multiplier", *p.NoiseMultiplier); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !(p.Delta > 0 && p.Delta < 1):
+		return fmt.Errorf("privacy.delta: must lie strictly between 0 and 1, got %v", p.Delta)
+	case !(p.SubsetRate > 0 && p.SubsetRate < 1):
+		return fmt.Errorf("privacy.subset_rate: q must lie strictly between 0 and 1, got %v", p.SubsetRate)
+	case !(p.SamplingRate > 0 && p.SamplingRate <= 1):
+		return fmt.Errorf("privacy.sampling_rate: gamma must be above 0 and at most 1, got %v", p.SamplingRate)
+	}
+	return firstError(
+		oneOf("privacy.accounting", p.Accounting, "paper", "tight", "best"),
+		oneOf("privacy.variant", p.Variant, "1", "2", "baseline"),
+		oneOf("training.optimizer", e.Training.Optimizer, "dp-sgd", "dp-adam"),
+		oneOf("privacy.repetitions", p.Repetitions, Repetitions()...),
+		meanRepetitions(p.Repetitions, p.MeanRepetitions),
+		repetitionsShape(p.Shape),
+		positive("privacy.epochs", p.Epochs),
+		clippingNorm(p.ClippingNorm),
+		positive("training.learning_rate", e.Training.LearningRate),
+		positive("activation.scale", e.Activation.Scale),
+		positive("activation.temperature", e.Activation.Temperature),
+		finite("activation.offset", e.Activation.Offset),
+		learningRates(e.Tuning.LearningRates),
+		workers(e.Performance.Workers),
+	)
+}
+
+// meanRepetitions ends where package tuner does, which has to hold the trials. A mean of 1 is a K that is
+// always 1, which no Poisson rate gives.
+func meanRepetitions(distribution string, mu float64) error {
+	low, ok := "above 0", mu > 0
+	switch distribution {
+	case "poisson":
+	case "truncated-poisson":
+		low, ok = "above 1", mu > 1
+	default:
+		low, ok = "at least 1", mu >= 1
+	}
+	if !ok || mu > 1e6 {
+		return fmt.Errorf("privacy.mean_repetitions: must be %s and at most 1e6 with %s repetitions, got %v", low, distribution, mu)
+	}
+	return nil
+}
+
+// repetitionsShape ends where the distribution is as good as the truncated Poisson one.
+func repetitionsShape(eta float64) error {
+	if !(eta > -1 && eta <= 1e6) {
+		return fmt.Errorf("privacy.repetitions_shape: must be above -1 and at most 1e6, got %v", eta)
+	}
+	return nil
+}
+
+// clippingNorm allows what train.Privacy does: far beyond, single precision has no numbers for gradients of
+// that norm.
+func clippingNorm(c float64) error {
+	if !(c >= 1e-9 && c <= 1e9) {
+		return fmt.Errorf("privacy.clipping_norm: must lie between 1e-9 and 1e9, got %v", c)
+	}
+	return nil
+}
+
+func learningRates(rates []float64) error {
+	const key = "tuning.learning_rates"
+	if len(rates) == 0 {
+		return fmt.Errorf("%s: must list at least one rate", key)
+	}
+	for i, r := range rates {
+		if err := positive(key, r); err != nil {
+			return err
+		}
+		if slices.Contains(rates[:i], r) {
+			return fmt.Errorf("%s: %v stands twice; each rate is equally likely, list it once", key, r)
+		}
+	}
+	return nil
+}
+
+func positive(key string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: must be a number above 0, got %v", key, v)
+	}
+	return nil
+}
+
+func finite(key string, v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: must be a finite number, got %v", key, v)
+	}
+	return nil
+}
+
+func workers(n int) error {
+	if n < 0 {
+		return fmt.Errorf("performance.workers: must be 0 (one for each core) or more, got %d", n)
+	}
+	return nil
+}
+
+func oneOf(key, v string, allowed ...string) error {
+	if slices.Contains(allowed, v) {
+		return nil
+	}
+	hint := ""
+	if near := Nearest(v, allowed); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return fmt.Errorf("%s: must be one of %s; got %q%s", key, strings.Join(allowed, ", "), v, hint)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
