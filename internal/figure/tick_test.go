@@ -1,0 +1,56 @@
+package figure
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func labels(low, high float64) string {
+	var texts []string
+	for _, mark := range ticks(low, high) {
+		texts = append(texts, mark.Label)
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 24, "0 4 8 12 16 20 24"},
+		{1.45, 5.41, "1 2 3 4 5 6"},
+		{1.45, 9.91, "0 2 4 6 8 10"},
+		{0.00011, 0.00019, "0.00010 0.00012 0.00014 0.00016 0.00018 0.00020"},
+		{0, 6e-9, "0 1e-09 2e-09 3e-09 4e-09 5e-09 6e-09"},
+	} {
+		if got := labels(c.low, c.high); got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+func TestTicksSpanTheDataAndDiffer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		low := rapid.Float64Range(0, 1e3).Draw(t, "low")
+		high := low + rapid.Float64Range(1e-3, 1e4).Draw(t, "width")
+		marks := ticks(low, high)
+		width := high - low
+		if first, last := marks[0].Value, marks[len(marks)-1].Value; first > low+1e-6*width || last < high-1e-6*width {
+			t.Fatalf("%v to %v: ticks from %v to %v", low, high, first, last)
+		}
+		if len(marks) < 4 || len(marks) > 9 {
+			t.Fatalf("%v to %v: %d ticks", low, high, len(marks))
+		}
+		seen := map[string]bool{}
+		for _, mark := range marks {
+			if seen[mark.Label] {
+				t.Fatalf("%v to %v: label %s twice", low, high, mark.Label)
+			}
+			seen[mark.Label] = true
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Up prints an epsilon with four decimals, rounded up as by [RoundUp].
+func Up(epsilon float64) string { return RoundUp(epsilon, 4) }
+
+// RoundUp prints v, which is at least 0, with up to the given number of decimals. Whoever reads the text back
+// gets v or more, by less than one unit of the last decimal: a printed guarantee is never better than the
+// computed one, and printed noise is enough. Rounding v itself doesn't do: v times a power of ten rounds too,
+// down as well as up.
+func RoundUp(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if read, _ := strconv.ParseFloat(text, 64); read < v {
+		text = next(text)
+	}
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// next adds one unit of its last digit to a decimal.
+func next(decimal string) string {
+	digits := []byte(decimal)
+	for i := len(digits) - 1; i >= 0; i-- {
+		switch digits[i] {
+		case '.':
+		case '9':
+			digits[i] = '0'
+		default:
+			digits[i]++
+			return string(digits)
+		}
+	}
+	return "1" + string(digits)
+}

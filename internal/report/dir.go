@@ -1,0 +1,139 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrExists says that the run directory is already there.
+var ErrExists = errors.New("already exists")
+
+// Dir is a run directory in the making. Nothing stands at its path until Publish.
+type Dir struct {
+	path       string
+	partial    string
+	madeParent bool
+	began      time.Time
+}
+
+// Create makes the directory's working copy beside path, and with it finds out whether the place can
+// be written to at all. It refuses a path that exists.
+func Create(path string) (*Dir, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("output directory: %w", err)
+	}
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return nil, fmt.Errorf("output directory %s %w", path, ErrExists)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("output directory: %w", err)
+	}
+	parent := filepath.Dir(path)
+	_, err = os.Lstat(parent)
+	d := &Dir{path: path, madeParent: errors.Is(err, fs.ErrNotExist), began: time.Now()}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return nil, fmt.Errorf("output directory: %w", err)
+	}
+	d.partial, err = os.MkdirTemp(parent, "."+filepath.Base(path)+".partial-")
+	if err != nil {
+		return nil, fmt.Errorf("output directory: %w", err)
+	}
+	if err := errors.Join(os.Mkdir(d.released(""), 0o755), os.Mkdir(d.private(""), 0o700)); err != nil {
+		return nil, errors.Join(fmt.Errorf("output directory: %w", err), d.Discard())
+	}
+	return d, nil
+}
+
+// Path is where the directory will stand, as an absolute path.
+func (d *Dir) Path() string { return d.path }
+
+func (d *Dir) released(name string) string { return filepath.Join(d.partial, "released", name) }
+func (d *Dir) private(name string) string  { return filepath.Join(d.partial, "private", name) }
+
+// Log opens the private log for writing. The caller closes it before Publish.
+func (d *Dir) Log() (*os.File, error) {
+	f, err := os.OpenFile(d.private("log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	return f, nil
+}
+
+// WritePrivate stores a file that must not be published.
+func (d *Dir) WritePrivate(name string, content []byte) error {
+	return write(d.private(name), content, 0o600)
+}
+
+// WritePrivateJSON stores a value that must not be published.
+func (d *Dir) WritePrivateJSON(name string, value any) error {
+	text, err := indented(value)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	return d.WritePrivate(name, text)
+}
+
+// date gives everything in released/ the modification time 00:00 UTC of the day that the run began. Copies
+// and archives keep such times, and the time when a run ended, with the time when it began (which the
+// directory's name tells unless somebody chose another), says how long it took, and so about how many trials
+// there were.
+func (d *Dir) date() error {
+	day := d.began.UTC().Truncate(24 * time.Hour)
+	return filepath.WalkDir(d.released(""), func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, day, day))
+	})
+}
+
+// Publish puts the finished directory in its place. If somebody else took that since Create, it goes to
+// the first free one of path-2, path-3, …, and Path tells where: hours of training aren't thrown away
+// over a name.
+func (d *Dir) Publish() error {
+	if err := errors.Join(d.date(), os.Chmod(d.partial, 0o755)); err != nil {
+		return d.unpublished(err)
+	}
+	wanted := d.path
+	for n := 2; ; n++ {
+		err := os.Rename(d.partial, d.path)
+		if err == nil {
+			return nil
+		}
+		if _, taken := os.Lstat(d.path); taken != nil || n > 1000 {
+			return d.unpublished(err)
+		}
+		d.path = fmt.Sprintf("%s-%d", wanted, n)
+	}
+}
+
+func (d *Dir) unpublished(err error) error {
+	return fmt.Errorf("publish run: %w; it is finished and kept in %s", err, d.partial)
+}
+
+// Discard removes the working copy, and the directory around it if that was made for it and nobody else
+// uses it. After Publish it does nothing.
+func (d *Dir) Discard() error {
+	if err := os.RemoveAll(d.partial); err != nil {
+		return fmt.Errorf("remove unfinished run: %w", err)
+	}
+	if d.madeParent {
+		_ = os.Remove(filepath.Dir(d.path)) // fails if something is in it, as it should
+	}
+	return nil
+}
+
+func write(path string, content []byte, mode fs.FileMode) error {
+	if err := os.WriteFile(path, content, mode); err != nil {
+		return fmt.Errorf("write run directory: %w", err)
+	}
+	return nil
+}
+
+func indented(value any) ([]byte, error) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	return append(text, '\n'), err
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func example() Release {
+	return Release{
+		Parameters:   []Tensor{{"w", []int{2}, []float32{1, 2}}},
+		Dataset:      "mnist",
+		Model:        "cnn",
+		TestAccuracy: 0.97831,
+		Hyperparameters: Hyperparameters{
+			Optimizer: "dp-sgd", LearningRate: 0.9, TunedLearningRate: new(0.1), SamplingRate: 0.0213,
+			ExpectedBatchSize: 1150.2, Steps: 1878, ClippingNorm: 1, NoiseMultiplier: 1.9671869397891975,
+		},
+		Privacy: Privacy{
+			Epsilon: 3.99999999, Delta: 1e-5, Samples: 60000,
+			SamplingRate: 0.0213, NoiseMultiplier: 1.9671869397891975, ClippingNorm: 1, Steps: 1878,
+			Tuning:     &Tuning{Method: "variant 1", SubsetRate: 0.1, Repetitions: "poisson", MeanRepetitions: 15, LearningRates: []float64{0.01, 0.1, 1}},
+			Accounting: "paper", Bound: "Theorem X", Order: 9,
+		},
+	}
+}
+
+// The golden statements were read by a person when they were last rewritten (go test -update).
+func TestStatement(t *testing.T) {
+	variant1, variant2, baseline, single := example(), example(), example(), example()
+	variant2.Privacy.Tuning.Method, variant2.Privacy.Tuning.WarmStart, variant2.Privacy.Insecure = "variant 2", true, true
+	variant2.Privacy.Tuning.Repetitions, variant2.Privacy.Tuning.Shape = "negative-binomial", new(0.5)
+	baseline.Privacy.Tuning.Method, baseline.Privacy.Tuning.Repetitions = "baseline", "truncated-poisson"
+	single.Privacy.Tuning = nil
+	for name, r := range map[string]Release{"variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
+		got, err := r.Statement()
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", "statement-"+name+".md")
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+		if void := strings.Contains(string(got), "VOID"); void != r.Privacy.Insecure {
+			t.Errorf("%s: void is %t", name, void)
+		}
+	}
+}
+
+func TestPrivacyJSON(t *testing.T) {
+	for _, insecure := range []bool{false, true} {
+		d, err := Create(filepath.Join(t.TempDir(), "run"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := example()
+		r.Privacy.Insecure = insecure
+		if err := d.WriteRelease(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Publish(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(d.Path(), "released", "privacy.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got["guarantee_holds"] != !insecure || got["epsilon"] != 3.99999999 || got["covers_tuning"] != true {
+			t.Errorf("insecure %t: %s", insecure, text)
+		}
+		if tuning, _ := got["tuning"].(map[string]any); tuning["repetitions"] != "poisson" || tuning["mean_repetitions"] != 15.0 || tuning["repetitions_shape"] != nil {
+			t.Errorf("tuning %v", tuning)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const metadataKey = "__metadata__"
+
+// Tensor is a named array of float32 in row-major order.
+type Tensor struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+type tensorHeader struct {
+	DType   string   `json:"dtype"`
+	Shape   []int    `json:"shape"`
+	Offsets [2]int64 `json:"data_offsets"`
+}
+
+// EncodeSafetensors returns the tensors as a safetensors file. The bytes depend on the tensors and the
+// metadata alone: tensors are stored in the order of their names.
+func EncodeSafetensors(tensors []Tensor, metadata map[string]string) ([]byte, error) {
+	tensors = slices.Clone(tensors)
+	slices.SortFunc(tensors, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
+
+	header := map[string]any{}
+	if len(metadata) > 0 {
+		header[metadataKey] = metadata
+	}
+	var offset int64
+	for _, t := range tensors {
+		if t.Name == metadataKey || !utf8.ValidString(t.Name) {
+			return nil, fmt.Errorf("encode safetensors: %q can't be the name of a tensor", t.Name)
+		}
+		if _, twice := header[t.Name]; twice {
+			return nil, fmt.Errorf("encode safetensors: two tensors are called %q", t.Name)
+		}
+		if n, err := elements(t.Shape); err != nil || n != int64(len(t.Data)) {
+			return nil, fmt.Errorf("encode safetensors: tensor %q of shape %v has %d values", t.Name, t.Shape, len(t.Data))
+		}
+		end := offset + 4*int64(len(t.Data))
+		shape := append([]int{}, t.Shape...) // a scalar's shape is [], not null
+		header[t.Name] = tensorHeader{"F32", shape, [2]int64{offset, end}}
+		offset = end
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return nil, fmt.Errorf("encode safetensors: %w", err)
+	}
+	if pad := len(text) % 8; pad != 0 { // the format asks for data on an 8-byte boundary
+		text = append(text, bytes.Repeat([]byte{' '}, 8-pad)...)
+	}
+
+	file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
+	file = append(file, text...)
+	file = slices.Grow(file, int(offset))
+	for _, t := range tensors {
+		for _, v := range t.Data {
+			file = binary.LittleEndian.AppendUint32(file, math.Float32bits(v))
+		}
+	}
+	return file, nil
+}
+
+// DecodeSafetensors reads a safetensors file of float32 tensors, in the order of their bytes. It
+// accepts only files whose tensors cover the data exactly once, as the format demands.
+func DecodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
+	tensors, metadata, err := decodeSafetensors(file)
+	if err != nil {
+		return nil, nil, fmt.Errorf("decode safetensors: %w", err)
+	}
+	return tensors, metadata, nil
+}
+
+func decodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
+	if len(file) < 8 {
+		return nil, nil, fmt.Errorf("%d bytes can't hold the length of a header", len(file))
+	}
+	size := binary.LittleEndian.Uint64(file)
+	if size > uint64(len(file)-8) {
+		return nil, nil, fmt.Errorf("header of %d bytes in a file of %d", size, len(file))
+	}
+	headers, metadata, err := decodeHeader(file[8 : 8+size])
+	if err != nil {
+		return nil, nil, fmt.Errorf("header: %w", err)
+	}
+
+	data := file[8+size:]
+	tensors := make([]Tensor, len(headers))
+	var end int64
+	for i, h := range headers {
+		n, err := elements(h.Shape)
+		switch {
+		case h.DType != "F32":
+			return nil, nil, fmt.Errorf("tensor %q: type %q; only F32 is supported", h.name, h.DType)
+		case err != nil:
+			return nil, nil, fmt.Errorf("tensor %q: %w", h.name, err)
+		case h.Offsets[0] != end || h.Offsets[1] != end+4*n || h.Offsets[1] > int64(len(data)):
+			return nil, nil, fmt.Errorf("tensor %q: offsets %v of shape %v don't follow byte %d within %d", h.name, h.Offsets, h.Shape, end, len(data))
+		}
+		values := make([]float32, n)
+		for k := range values {
+			values[k] = math.Float32frombits(binary.LittleEndian.Uint32(data[end+4*int64(k):]))
+		}
+		tensors[i] = Tensor{h.name, h.Shape, values}
+		end += 4 * n
+	}
+	if end != int64(len(data)) {
+		return nil, nil, fmt.Errorf("%d bytes belong to no tensor", int64(len(data))-end)
+	}
+	return tensors, metadata, nil
+}
+
+type namedHeader struct {
+	name string
+	tensorHeader
+}
+
+// decodeHeader returns the tensors of a header in the order of their offsets. It reads token by token
+// because a JSON object decoded as a map forgets that a name stood twice.
+func decodeHeader(text []byte) ([]namedHeader, map[string]string, error) {
+	if !utf8.Valid(text) {
+		return nil, nil, errors.New("not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if t, err := dec.Token(); err != nil {
+		return nil, nil, err
+	} else if t != json.Delim('{') {
+		return nil, nil, errors.New("not a JSON object")
+	}
+	var headers []namedHeader
+	var metadata map[string]string
+	seen := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		name := token.(string) // within an object the decoder insists on it
+		if seen[name] {
+			return nil, nil, fmt.Errorf("%q stands twice", name)
+		}
+		seen[name] = true
+		if name == metadataKey {
+			err = dec.Decode(&metadata)
+		} else {
+			h := namedHeader{name: name}
+			err = dec.Decode(&h.tensorHeader)
+			headers = append(headers, h)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q: %w", name, err)
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("something follows the object")
+	}
+	slices.SortStableFunc(headers, func(a, b namedHeader) int {
+		// Of two tensors that begin together one is empty, and comes first.
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]))
+	})
+	return headers, metadata, nil
+}
+
+// elements returns the number of values of a shape, which it bounds by 2^40 so that byte offsets
+// can't overflow.
+func elements(shape []int) (int64, error) {
+	const most = 1 << 40
+	n := int64(1)
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > most/int64(d) {
+			return 0, fmt.Errorf("impossible shape %v", shape)
+		}
+		n *= int64(d)
+	}
+	return n, nil
+}

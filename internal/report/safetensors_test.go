@@ -1,0 +1,144 @@
+package report
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// sameBits compares values by their bits: NaN payloads and signed zeros must survive.
+var sameBits = cmp.Comparer(func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
+
+func TestSafetensorsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[ -~é]{0,8}`), 0, 5, rapid.ID).Draw(t, "names")
+		want := []Tensor{}
+		for _, name := range names {
+			shape := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "shape")
+			n, err := elements(shape)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bits := rapid.SliceOfN(rapid.Uint32(), int(n), int(n)).Draw(t, "bits")
+			data := make([]float32, n)
+			for i, b := range bits {
+				data[i] = math.Float32frombits(b)
+			}
+			want = append(want, Tensor{name, append([]int{}, shape...), data})
+		}
+		metadata := rapid.MapOfN(rapid.StringMatching(`[a-z]{1,4}`), rapid.StringMatching(`[ -~]*`), 1, 3).Draw(t, "metadata")
+
+		file, err := EncodeSafetensors(want, metadata)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, gotMetadata, err := DecodeSafetensors(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byName := func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) }
+		slices.SortFunc(want, byName)
+		slices.SortFunc(got, byName)
+		if diff := cmp.Diff(want, got, sameBits); diff != "" {
+			t.Fatalf("tensors (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff(metadata, gotMetadata); diff != "" {
+			t.Fatalf("metadata (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// The example of the format's own page, written by hand, with a scalar beside it.
+func TestSafetensorsLayout(t *testing.T) {
+	file, err := EncodeSafetensors([]Tensor{{"b", []int{1, 2}, []float32{1, -2}}, {"a", nil, []float32{0.5}}}, map[string]string{"model": "cnn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := `{"__metadata__":{"model":"cnn"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}}`
+	header += strings.Repeat(" ", -len(header)&7)
+	want := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	want = append(want, header...)
+	want = append(want, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0)
+	if !slices.Equal(file, want) {
+		t.Errorf("got  %q\nwant %q", file, want)
+	}
+}
+
+func TestEncodeSafetensorsRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		tensors []Tensor
+	}{
+		{"two of a name", []Tensor{{"a", nil, []float32{1}}, {"a", nil, []float32{1}}}},
+		{"reserved name", []Tensor{{"__metadata__", nil, []float32{1}}}},
+		{"wrong size", []Tensor{{"a", []int{3}, []float32{1}}}},
+		{"not UTF-8", []Tensor{{"\xff", nil, []float32{1}}}},
+	} {
+		if _, err := EncodeSafetensors(c.tensors, nil); err == nil {
+			t.Errorf("%s: no error", c.name)
+		}
+	}
+}
+
+func file(header string, data ...byte) []byte {
+	f := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(f, header...), data...)
+}
+
+func TestDecodeSafetensorsRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		file       []byte
+	}{
+		{"empty", "0 bytes can't hold", nil},
+		{"header beyond the end", "header of 9 bytes in a file of 10", []byte{9, 0, 0, 0, 0, 0, 0, 0, '{', '}'}},
+		{"huge header", "header of 18446744073709551615 bytes", []byte("\xff\xff\xff\xff\xff\xff\xff\xff")},
+		{"not an object", "not a JSON object", file(`[]`)},
+		{"after the object", "something follows", file(`{}{}`)},
+		{"other type", `type "F64"`, file(`{"a":{"dtype":"F64","shape":[],"data_offsets":[0,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
+		{"unknown field", "unknown field", file(`{"a":{"dtype":"F32","size":3}}`)},
+		{"twice", "stands twice", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`)},
+		{"negative", "impossible shape", file(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}}`)},
+		{"overflow", "impossible shape", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`)},
+		{"beyond the data", "offsets", file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 0, 0, 0, 0)},
+		{"overlap", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 0, 0, 0, 0)},
+		{"hole", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
+		{"left over", "1 bytes belong to no tensor", file(`{}`, 7)},
+	} {
+		if _, _, err := DecodeSafetensors(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func FuzzDecodeSafetensors(f *testing.F) {
+	for _, tensors := range [][]Tensor{nil, {{"a", []int{2}, []float32{1, 2}}, {"b", []int{0, 3}, nil}, {"c", nil, []float32{3}}}} {
+		text, err := EncodeSafetensors(tensors, map[string]string{"k": "v"})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tensors, metadata, err := DecodeSafetensors(text)
+		if err != nil {
+			return
+		}
+		again, err := EncodeSafetensors(tensors, metadata)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := DecodeSafetensors(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(tensors) {
+			t.Fatalf("%d tensors, then %d", len(tensors), len(got))
+		}
+	})
+}

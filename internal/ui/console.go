@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/sirupsen/logrus"
+)
+
+// Console writes log lines and progress to one place and keeps them from overwriting each other. Its
+// methods are safe for concurrent use.
+type Console struct {
+	log      *logrus.Logger
+	terminal bool
+	level    logrus.Level // what of the log is shown; the private log has everything
+	now      func() time.Time
+
+	mu      sync.Mutex
+	out     io.Writer
+	private io.Writer
+	bar     *progressbar.ProgressBar
+	started time.Time // of the progress under way
+	told    time.Time // when it last got a line in the log
+}
+
+// New returns a console on out that shows log entries up to the level, and a bar if out is a terminal.
+func New(out io.Writer, terminal bool, level logrus.Level) *Console {
+	c := &Console{log: logrus.New(), terminal: terminal, level: level, now: time.Now, out: out}
+	c.log.SetLevel(logrus.DebugLevel)
+	c.Receive(c.log)
+	return c
+}
+
+// Receive takes over the entries of a logger, from its output and from any console before: what libraries
+// have to say belongs between our own lines and into the private log.
+func (c *Console) Receive(log *logrus.Logger) {
+	log.SetOutput(io.Discard) // the hook writes
+	log.ReplaceHooks(logrus.LevelHooks{})
+	log.AddHook(hook{c})
+}
+
+// Log returns the console's logger.
+func (c *Console) Log() *logrus.Logger { return c.log }
+
+// LogTo makes every log entry of every level go to w as well, until the next call; nil ends it.
+func (c *Console) LogTo(w io.Writer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.private = w
+}
+
+// every is the time between two lines of progress where there is no terminal.
+const every = 10 * time.Second
+
+// Progress shows how much of the work is done, in any unit, and what is going on.
+func (c *Console) Progress(done, total float64, what string) {
+	c.mu.Lock()
+	now := c.now()
+	if c.started.IsZero() {
+		c.started, c.told = now, now
+	}
+	share := 0.0
+	if total > 0 {
+		share = min(1, max(0, done/total))
+	}
+	what += left(share, now.Sub(c.started))
+	if c.terminal && c.level >= logrus.InfoLevel {
+		c.show(share, what)
+		c.mu.Unlock()
+		return
+	}
+	due := now.Sub(c.told) >= every
+	if due {
+		c.told = now
+	}
+	c.mu.Unlock()
+	if due {
+		c.log.Infof("%.0f %%, %s", 100*share, what)
+	}
+}
+
+// left estimates the time to go by the time it took so far.
+func left(share float64, elapsed time.Duration) string {
+	if share < 0.02 || elapsed < time.Second {
+		return ""
+	}
+	togo := time.Duration(float64(elapsed) * (1 - share) / share).Round(time.Second)
+	return fmt.Sprintf(", %s left", togo)
+}
+
+func (c *Console) show(share float64, what string) {
+	const whole = 1000
+	if c.bar == nil {
+		c.bar = progressbar.NewOptions(whole,
+			progressbar.OptionSetWriter(c.out),
+			progressbar.OptionSetWidth(20),
+			progressbar.OptionSetPredictTime(false), // left() knows better than a rate of its last ten calls
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionShowDescriptionAtLineEnd(),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	c.bar.Describe(what)
+	_ = c.bar.Set64(int64(share * (whole - 1))) // EndProgress completes it
+}
+
+// EndProgress takes the bar off the terminal.
+func (c *Console) EndProgress() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started = time.Time{}
+	if c.bar != nil {
+		_ = c.bar.Finish()
+		c.bar = nil
+	}
+}
+
+// hook sends log entries to the console and the private log.
+type hook struct{ c *Console }
+
+func (hook) Levels() []logrus.Level { return logrus.AllLevels }
+
+func (h hook) Fire(e *logrus.Entry) error {
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	if h.c.private != nil {
+		if _, err := fmt.Fprintf(h.c.private, "%s %s\n", e.Time.Format(time.RFC3339), line(e)); err != nil {
+			return fmt.Errorf("write log: %w", err)
+		}
+	}
+	if e.Level > h.c.level {
+		return nil
+	}
+	if h.c.bar != nil {
+		_ = h.c.bar.Clear()
+	}
+	if _, err := fmt.Fprintln(h.c.out, line(e)); err != nil {
+		return fmt.Errorf("write log: %w", err)
+	}
+	if h.c.bar != nil {
+		_ = h.c.bar.RenderBlank()
+	}
+	return nil
+}
+
+func line(e *logrus.Entry) string {
+	text := e.Message
+	if e.Level != logrus.InfoLevel {
+		text = e.Level.String() + ": " + text
+	}
+	return text
+}

@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sirupsen/logrus"
+)
+
+// clock is a hand-driven time.
+type clock struct{ t time.Time }
+
+func (c *clock) now() time.Time { return c.t }
+
+func console(terminal bool, level logrus.Level) (*Console, *bytes.Buffer, *clock) {
+	var out bytes.Buffer
+	c := New(&out, terminal, level)
+	clk := &clock{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+	c.now = clk.now
+	return c, &out, clk
+}
+
+func TestProgressWithoutTerminalIsALineNowAndThen(t *testing.T) {
+	c, out, clk := console(false, logrus.InfoLevel)
+	for second := range 41 {
+		c.Progress(float64(second), 40, "training")
+		clk.t = clk.t.Add(time.Second)
+	}
+	c.EndProgress()
+	want := "25 %, training, 30s left\n50 %, training, 20s left\n75 %, training, 10s left\n100 %, training, 0s left\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestBarOnlyOnATerminal(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		c, out, clk := console(terminal, logrus.InfoLevel)
+		c.Progress(1, 4, "training")
+		clk.t = clk.t.Add(2 * time.Second)
+		c.Progress(2, 4, "training")
+		if drawn := strings.Contains(out.String(), "\r"); drawn != terminal {
+			t.Errorf("terminal %t: wrote %q", terminal, out)
+		}
+		if terminal && !strings.Contains(out.String(), "training") {
+			t.Errorf("no description in %q", out)
+		}
+		c.EndProgress()
+		if terminal && strings.Contains(out.String(), "\n") {
+			t.Errorf("the bar isn't cleared: %q", out)
+		}
+	}
+}
+
+func TestQuietHasNoProgress(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		c, out, clk := console(terminal, logrus.WarnLevel)
+		c.Progress(1, 4, "training")
+		clk.t = clk.t.Add(time.Minute)
+		c.Progress(2, 4, "training")
+		c.Log().Warn("odd")
+		if got := out.String(); got != "warning: odd\n" {
+			t.Errorf("terminal %t: wrote %q", terminal, got)
+		}
+	}
+}
+
+func TestOnlyThePrivateLogHasEveryLevel(t *testing.T) {
+	c, out, _ := console(false, logrus.InfoLevel)
+	var private bytes.Buffer
+	c.LogTo(&private)
+	c.Log().Debug("trial 1 scored 0.5")
+	c.Log().Info("final run")
+	c.LogTo(nil)
+	c.Log().Warn("late")
+	if got := out.String(); got != "final run\nwarning: late\n" {
+		t.Errorf("console: %q", got)
+	}
+	if got := private.String(); !strings.Contains(got, " debug: trial 1 scored 0.5\n") || strings.Contains(got, "late") {
+		t.Errorf("private log: %q", got)
+	}
+}
+
+func TestTheLastConsoleReceives(t *testing.T) {
+	library := logrus.New()
+	var itself, private bytes.Buffer
+	library.SetOutput(&itself)
+	former, before, _ := console(false, logrus.InfoLevel)
+	former.Receive(library)
+	c, out, _ := console(false, logrus.InfoLevel)
+	c.Receive(library)
+	c.LogTo(&private)
+	library.Warn("slow")
+	if got := out.String(); got != "warning: slow\n" {
+		t.Errorf("console: %q", got)
+	}
+	if got := private.String(); !strings.HasSuffix(got, " warning: slow\n") {
+		t.Errorf("private log: %q", got)
+	}
+	if itself.Len()+before.Len() != 0 {
+		t.Errorf("the library wrote %q, the console before %q", &itself, before)
+	}
+}
