@@ -1,0 +1,245 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// accountOptions say which plan to account for. No command here touches data.
+type accountOptions struct {
+	settings
+	single  bool
+	steps   int
+	epsilon float64 // of account delta
+}
+
+// notAccounted are the setting flags that no cost depends on.
+var notAccounted = []string{"model", "clipping-norm", "optimizer", "learning-rate", "warm-start", "workers"}
+
+func newAccountCommand(g *global) *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "account",
+		Short: "Compute what a plan costs, or what a budget allows",
+		Long: `Compute what a plan costs, or what a budget allows, without touching data.
+
+A plan is tuning and final training together, as "dptrain tune" would do them;
+with --single it is one training run without tuning. Settings come from the
+preset of --dataset, and flags change them. Nothing here depends on the model.`,
+		Example: `  dptrain account epsilon --dataset mnist --variant 2 --noise-multiplier 2.14
+  dptrain account noise   --dataset mnist --epsilon 4
+  dptrain account delta   --dataset mnist --noise-multiplier 2 --epsilon 3
+  dptrain account steps   --single --sampling-rate 0.01 --noise-multiplier 2 --epsilon 1
+  dptrain account compare --dataset mnist --epsilon 4`,
+	})
+	compare := newAccountSubcommand(g, "compare", "All methods side by side: epsilon at a noise, or noise for an epsilon", runAccountCompare, "variant", "accounting")
+	compare.Long = compareLong
+	cmd.AddCommand(
+		newAccountSubcommand(g, "epsilon", "Epsilon of a plan with a given noise multiplier", runAccountEpsilon, "epsilon"),
+		newAccountSubcommand(g, "noise", "The smallest noise multiplier that meets an epsilon", runAccountNoise, "noise-multiplier"),
+		newAccountSubcommand(g, "delta", "Delta of a plan at a given epsilon", runAccountDelta, "epsilon", "delta"),
+		newAccountSubcommand(g, "steps", "The most steps of a run that meet an epsilon with a given noise", runAccountSteps, "epsilon", "epochs"),
+		compare,
+		newAccountEvalCommand(g),
+	)
+	return cmd
+}
+
+func newAccountSubcommand(g *global, name, short string, run func(*global, accountOptions, configs.Experiment) error, except ...string) *cobra.Command {
+	var opts accountOptions
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if opts.steps < 0 {
+				return usagef("--steps: must be a number above 0, got %d", opts.steps)
+			}
+			e, err := opts.resolve()
+			if err != nil {
+				return err
+			}
+			return run(g, opts, e)
+		},
+	}
+	opts.addFlags(cmd, append(except, notAccounted...)...)
+	fs := cmd.Flags()
+	if name != "compare" {
+		fs.BoolVar(&opts.single, "single", false, "one training run, no tuning")
+	}
+	if name != "steps" {
+		fs.IntVar(&opts.steps, "steps", 0, "steps of each run; overrides --epochs")
+	}
+	if name == "delta" || name == "steps" {
+		fs.Float64Var(&opts.epsilon, "epsilon", 0, "epsilon of the guarantee")
+	}
+	return cmd
+}
+
+// events returns what the plan does, by noise multiplier and steps of each run.
+func (o accountOptions) events(e configs.Experiment) (func(noise float64, steps int) accountant.Event, error) {
+	if o.single {
+		return func(noise float64, steps int) accountant.Event {
+			return accountant.DPSGD(e.Privacy.SamplingRate, noise, steps)
+		}, nil
+	}
+	r, err := repetitionsOf(e.Privacy)
+	return func(noise float64, steps int) accountant.Event {
+		return tuningSettings(e, r, 0, steps, noise).Event()
+	}, err
+}
+
+func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
+	if o.steps > 0 {
+		return o.steps, nil
+	}
+	return stepsOf(e.Privacy)
+}
+
+// accountResult is one line of accounting: what was given and what follows.
+type accountResult struct {
+	Plan            string  `json:"plan"`
+	SamplingRate    float64 `json:"sampling_rate"`
+	Steps           int     `json:"steps"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	Epsilon         float64 `json:"epsilon"`
+	Delta           float64 `json:"delta"`
+	Accounting      string  `json:"accounting"`
+	Bound           string  `json:"bound"`
+	Order           int     `json:"rdp_order,omitempty"`
+}
+
+func (o accountOptions) result(e configs.Experiment, noise float64, steps int, g accountant.Guarantee) accountResult {
+	plan := "one training run"
+	if !o.single {
+		plan = methodName(e.Privacy.Variant)
+		if e.Privacy.Variant != "baseline" {
+			plan += fmt.Sprintf(", q %v", e.Privacy.SubsetRate)
+		}
+		plan += fmt.Sprintf(", mu %v (%s)", e.Privacy.MeanRepetitions, statedTuning(e).Distribution())
+	}
+	return accountResult{plan, e.Privacy.SamplingRate, steps, noise, g.Epsilon, g.Delta, string(g.Mode), g.Bound, g.Order}
+}
+
+func (r accountResult) print(w io.Writer, answer, value string) {
+	rows(w,
+		[2]string{answer, value},
+		[2]string{"plan", fmt.Sprintf("%s; %d steps at sampling rate %v, noise multiplier %s", r.Plan, r.Steps, r.SamplingRate, exact(r.NoiseMultiplier))},
+		[2]string{"guarantee", fmt.Sprintf("epsilon %s at delta %s", report.Up(r.Epsilon), exact(r.Delta))},
+		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", r.Bound, r.Accounting)},
+	)
+}
+
+// exact prints every digit: noise multipliers are made to be used again.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func givenNoise(e configs.Experiment) (float64, error) {
+	if e.Privacy.NoiseMultiplier == nil {
+		return 0, usagef("no noise multiplier; give --noise-multiplier, or find one by dptrain account noise")
+	}
+	return *e.Privacy.NoiseMultiplier, nil
+}
+
+func runAccountEpsilon(g *global, o accountOptions, e configs.Experiment) error {
+	if _, err := givenNoise(e); err != nil {
+		return err
+	}
+	return runAccountPlan(g, o, e, "epsilon", func(r accountResult) string { return report.Up(r.Epsilon) })
+}
+
+func runAccountNoise(g *global, o accountOptions, e configs.Experiment) error {
+	return runAccountPlan(g, o, e, "noise multiplier", func(r accountResult) string { return exact(r.NoiseMultiplier) })
+}
+
+// runAccountPlan settles noise and epsilon of a plan by whichever of the two is given.
+func runAccountPlan(g *global, o accountOptions, e configs.Experiment, answer string, value func(accountResult) string) error {
+	steps, err := o.stepsOf(e)
+	if err != nil {
+		return err
+	}
+	event, err := o.events(e)
+	if err != nil {
+		return err
+	}
+	p, err := spend(e.Privacy, 0, steps, func(noise float64) accountant.Event { return event(noise, steps) })
+	if err != nil {
+		return err
+	}
+	r := o.result(e, p.NoiseMultiplier, steps, accountant.Guarantee{
+		Epsilon: p.Epsilon, Delta: p.Delta, Mode: accountant.Mode(p.Accounting), Bound: p.Bound, Order: p.Order,
+	})
+	return g.print(r, func(w io.Writer) { r.print(w, answer, value(r)) })
+}
+
+func runAccountDelta(g *global, o accountOptions, e configs.Experiment) error {
+	noise, err := givenNoise(e)
+	if err != nil {
+		return err
+	}
+	if err := o.checkEpsilon(); err != nil {
+		return err
+	}
+	steps, err := o.stepsOf(e)
+	if err != nil {
+		return err
+	}
+	event, err := o.events(e)
+	if err != nil {
+		return err
+	}
+	guarantee, err := accountant.Delta(event(noise, steps), o.epsilon, o.options(e))
+	if err != nil {
+		return fmt.Errorf("account for the plan: %w", err)
+	}
+	r := o.result(e, noise, steps, guarantee)
+	return g.print(r, func(w io.Writer) { r.print(w, "delta", exact(r.Delta)) })
+}
+
+func runAccountSteps(g *global, o accountOptions, e configs.Experiment) error {
+	noise, err := givenNoise(e)
+	if err != nil {
+		return err
+	}
+	if err := o.checkEpsilon(); err != nil {
+		return err
+	}
+	event, err := o.events(e)
+	if err != nil {
+		return err
+	}
+	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, o.options(e), func(steps int) accountant.Event {
+		return event(noise, steps)
+	})
+	switch {
+	case errors.Is(err, accountant.ErrUnbounded):
+		return usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
+	case err != nil:
+		return fmt.Errorf("find the steps for epsilon %v: %w", o.epsilon, err)
+	case steps == 0:
+		return coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
+	}
+	guarantee, err := accountant.Epsilon(event(noise, steps), e.Privacy.Delta, o.options(e))
+	if err != nil {
+		return fmt.Errorf("account for the plan: %w", err)
+	}
+	r := o.result(e, noise, steps, guarantee)
+	return g.print(r, func(w io.Writer) { r.print(w, "steps", strconv.Itoa(r.Steps)) })
+}
+
+func (o accountOptions) options(e configs.Experiment) accountant.Options {
+	return accountant.Options{Mode: accountant.Mode(e.Privacy.Accounting)}
+}
+
+func (o accountOptions) checkEpsilon() error {
+	if !(o.epsilon > 0) {
+		return usagef("--epsilon: must be a number above 0, got %v", o.epsilon)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+const compareLong = `All methods side by side: epsilon at a noise, or noise for an epsilon.
+
+Columns are the accounting modes, from the paper's bounds to the best known here,
+and the gradients of single samples that a method computes in expectation. Where
+epsilons are compared, tight+pld is the bound of tight with the deltas inside the
+tuning theorem taken from privacy-loss distributions; best includes it.`
+
+// comparison is one method's line of "account compare".
+type comparison struct {
+	Method    string              `json:"method"`
+	Answers   map[string]*float64 `json:"answers"`   // epsilon or noise multiplier by column; null where there is none
+	Gradients float64             `json:"gradients"` // of single samples, in expectation, tuning and final run together
+}
+
+// The columns: accounting modes and, for epsilons, the Rényi bound among those of mode best.
+const withLosses = "tight+pld"
+
+var (
+	noiseColumns   = []string{string(accountant.Paper), string(accountant.Tight), string(accountant.Best)}
+	epsilonColumns = []string{string(accountant.Paper), string(accountant.Tight), withLosses, string(accountant.Best)}
+)
+
+// runAccountCompare prints, side by side, what each method costs with the given noise, or which noise it
+// needs for the given epsilon.
+func runAccountCompare(g *global, o accountOptions, e configs.Experiment) error {
+	steps, err := o.stepsOf(e)
+	if err != nil {
+		return err
+	}
+	size, err := sizeOf(e.Dataset)
+	if err != nil {
+		return err
+	}
+	epochs := float64(steps) * e.Privacy.SamplingRate
+	var lines []comparison
+	for _, method := range []string{"single", "baseline", "1", "2"} {
+		o.single = method == "single"
+		name := "one run, no tuning"
+		if !o.single {
+			e.Privacy.Variant, name = method, methodName(method)
+		}
+		answers, err := o.compare(e, steps)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, comparison{name, answers, epochs * float64(size.train) * share(e.Privacy, method)})
+	}
+	return g.print(lines, func(w io.Writer) { printComparison(w, lines, e.Privacy.NoiseMultiplier != nil) })
+}
+
+// share is the work of tuning and final run over that of one run on all data.
+func share(p configs.Privacy, method string) float64 {
+	switch method {
+	case "baseline":
+		return p.MeanRepetitions
+	case "1":
+		return p.MeanRepetitions*p.SubsetRate + 1 - p.SubsetRate
+	case "2":
+		return p.MeanRepetitions*p.SubsetRate + 1
+	}
+	return 1
+}
+
+func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*float64, error) {
+	event, err := o.events(e)
+	if err != nil {
+		return nil, err
+	}
+	if noise := e.Privacy.NoiseMultiplier; noise != nil {
+		return compareEpsilons(event(*noise, steps), e.Privacy.Delta)
+	}
+	return compareNoise(e.Privacy, steps, func(noise float64) accountant.Event { return event(noise, steps) })
+}
+
+func compareEpsilons(event accountant.Event, delta float64) (map[string]*float64, error) {
+	all, err := accountant.Bounds(event, delta, accountant.Orders{})
+	if err != nil {
+		return nil, fmt.Errorf("account for the plan: %w", err)
+	}
+	answers := map[string]*float64{}
+	best := math.Inf(1)
+	for i, g := range all { // the first three are of the first three columns, the rest of mode best alone
+		best = math.Min(best, g.Epsilon)
+		if i < 3 {
+			answers[epsilonColumns[i]] = finite(g.Epsilon)
+		}
+	}
+	answers[string(accountant.Best)] = finite(best)
+	return answers, nil
+}
+
+// finite returns nil for an epsilon that is no guarantee.
+func finite(epsilon float64) *float64 {
+	if math.IsInf(epsilon, 1) {
+		return nil
+	}
+	return &epsilon
+}
+
+func compareNoise(p configs.Privacy, steps int, event func(noise float64) accountant.Event) (map[string]*float64, error) {
+	answers := map[string]*float64{}
+	for _, column := range noiseColumns {
+		p.Accounting = column
+		spent, err := spend(p, 0, steps, event)
+		var code *codedError
+		switch {
+		case errors.As(err, &code) && code.code == codeBudget:
+			answers[column] = nil
+		case err != nil:
+			return nil, err
+		default:
+			answers[column] = &spent.NoiseMultiplier
+		}
+	}
+	return answers, nil
+}
+
+func printComparison(w io.Writer, lines []comparison, epsilons bool) {
+	what, columns := "noise multiplier", noiseColumns
+	if epsilons {
+		what, columns = "epsilon", epsilonColumns
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "%s", what)
+	for _, column := range columns {
+		fmt.Fprintf(tw, "\t%s", column)
+	}
+	fmt.Fprintln(tw, "\tgradients")
+	for _, line := range lines {
+		fmt.Fprint(tw, line.Method)
+		for _, column := range columns {
+			text := "none"
+			if v := line.Answers[column]; v != nil {
+				text = report.Up(*v)
+			}
+			fmt.Fprintf(tw, "\t%s", text)
+		}
+		fmt.Fprintf(tw, "\t%s\n", grouped(int(math.Round(line.Gradients))))
+	}
+	tw.Flush()
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/accountant"
+)
+
+func newAccountEvalCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "eval",
+		Short: "Compute the accountant's functions, one JSON line each",
+		Long: `Compute the accountant's functions, one JSON line each, from standard input to
+standard output: for comparisons with other implementations. A question is
+
+  {"id": 1, "function": "dp_epsilon", "params": {...}}
+
+and its answer {"id": 1, "value": 2.5}, with "inf" for a value that isn't finite.
+A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on.
+
+Functions: ` + strings.Join(accountant.Functions(), ", ") + `.`,
+		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
+		Args:    noArgs,
+		RunE:    func(*cobra.Command, []string) error { return runAccountEval(os.Stdin, g.stdout) },
+	}
+}
+
+type evalQuestion struct {
+	ID       json.RawMessage `json:"id"`
+	Function string          `json:"function"`
+	Params   json.RawMessage `json:"params"`
+}
+
+type evalAnswer struct {
+	ID    json.RawMessage `json:"id"`
+	Value any             `json:"value,omitempty"` // a number or "inf"
+	Error string          `json:"error,omitempty"`
+}
+
+func runAccountEval(in io.Reader, out io.Writer) error {
+	lines := bufio.NewReader(in)
+	enc := json.NewEncoder(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return coded(codeInput, fmt.Errorf("read questions: %w", err))
+		}
+		if len(line) > 1 || len(line) == 1 && line[0] != '\n' {
+			if err := enc.Encode(answer(line)); err != nil {
+				return fmt.Errorf("write answer: %w", err)
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func answer(line []byte) evalAnswer {
+	var q evalQuestion
+	if err := json.Unmarshal(line, &q); err != nil {
+		return evalAnswer{ID: json.RawMessage("null"), Error: err.Error()}
+	}
+	if q.ID == nil {
+		q.ID = json.RawMessage("null")
+	}
+	value, err := accountant.Evaluate(q.Function, q.Params)
+	switch {
+	case err != nil:
+		return evalAnswer{ID: q.ID, Error: err.Error()}
+	case math.IsInf(value, 1):
+		return evalAnswer{ID: q.ID, Value: "inf"}
+	case math.IsInf(value, -1) || math.IsNaN(value):
+		return evalAnswer{ID: q.ID, Error: fmt.Sprintf("the value is %v", value)}
+	}
+	return evalAnswer{ID: q.ID, Value: value}
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/train"
+)
+
+func newDataCommand(g *global) *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "data",
+		Short: "List, download and verify data sets",
+		Long: `List, download and verify data sets.
+
+Files are looked for in $` + datasets.DirVariable + `/NAME first, then in the user's cache, where
+downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand.`,
+		Example: `  dptrain data list
+  dptrain data fetch mnist
+  ` + datasets.DirVariable + `=/data dptrain data verify`,
+	})
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:   "list",
+			Short: "What can be trained on, and where it is",
+			Args:  noArgs,
+			RunE:  func(*cobra.Command, []string) error { return runDataList(g) },
+		},
+		&cobra.Command{
+			Use:               "fetch NAME",
+			Short:             "Download a data set, or what is missing of it, and verify it",
+			Args:              oneDataset,
+			ValidArgsFunction: cobra.FixedCompletions(datasets.Names(), cobra.ShellCompDirectiveNoFileComp),
+			RunE:              func(cmd *cobra.Command, args []string) error { return runDataFetch(cmd.Context(), g, args[0]) },
+		},
+		&cobra.Command{
+			Use:               "verify [NAME]",
+			Short:             "Compare the files of one data set, or of all that are here, with their checksums",
+			Args:              atMostOneDataset,
+			ValidArgsFunction: cobra.FixedCompletions(datasets.Names(), cobra.ShellCompDirectiveNoFileComp),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return runDataVerifyAll(cmd.Context(), g)
+				}
+				return runDataVerify(cmd.Context(), g, args[0])
+			},
+		},
+	)
+	return cmd
+}
+
+func oneDataset(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s wants the name of one data set, got %d arguments; see dptrain data list", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+func atMostOneDataset(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return oneDataset(cmd, args)
+	}
+	return nil
+}
+
+func runDataList(g *global) error {
+	infos, err := datasets.List(datasets.Options{})
+	if err != nil {
+		return err
+	}
+	return g.print(infos, func(w io.Writer) {
+		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(tw, "NAME\tTRAINING\tTEST\tCLASSES\tSIZE\tWHERE\tDESCRIPTION")
+		for _, i := range infos {
+			where := i.Where
+			if where == "" {
+				where = "to be downloaded"
+			}
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, grouped(i.Train), grouped(i.Test), i.Classes, megabytes(i.Bytes), where, i.Description)
+		}
+		tw.Flush()
+	})
+}
+
+func megabytes(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
+}
+
+func runDataFetch(ctx context.Context, g *global, name string) error {
+	console := g.console()
+	err := datasets.Fetch(ctx, name, datasets.Options{Progress: tellDownload(console)})
+	console.EndProgress()
+	if ctx.Err() != nil {
+		return coded(codeInterrupted, errors.New("interrupted; what came so far is kept, fetch again to go on"))
+	}
+	if err != nil {
+		return err
+	}
+	return runDataVerify(ctx, g, name)
+}
+
+// verified is the state of one file of a data set.
+type verified struct {
+	Dataset string `json:"dataset"`
+	datasets.FileStatus
+}
+
+func runDataVerify(ctx context.Context, g *global, name string) error {
+	files, err := verify(ctx, name)
+	if err != nil {
+		return err
+	}
+	return tellVerified(g, files)
+}
+
+// runDataVerifyAll leaves out the data sets that have no file here: nobody asked for them.
+func runDataVerifyAll(ctx context.Context, g *global) error {
+	var all []verified
+	for _, name := range datasets.Names() {
+		files, err := verify(ctx, name)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(files, func(f verified) bool { return f.State != datasets.Missing }) {
+			all = append(all, files...)
+		}
+	}
+	return tellVerified(g, all)
+}
+
+func verify(ctx context.Context, name string) ([]verified, error) {
+	files, err := datasets.Verify(ctx, name, datasets.Options{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]verified, len(files))
+	for i, f := range files {
+		out[i] = verified{name, f}
+	}
+	return out, nil
+}
+
+// tellVerified prints the state of every file, and returns an error for the first that isn't as it should be.
+func tellVerified(g *global, files []verified) error {
+	err := g.print(files, func(w io.Writer) {
+		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, f := range files {
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", f.State, f.Dataset, f.Name, f.Path)
+		}
+		tw.Flush()
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		switch f.State {
+		case datasets.Missing:
+			return coded(codeInput, fmt.Errorf("%s: %s is missing; get it by dptrain data fetch %[1]s", f.Dataset, f.Name))
+		case datasets.Corrupt:
+			return coded(codeInput, fmt.Errorf("%s: %s is damaged or another edition; remove it and run dptrain data fetch %[1]s", f.Dataset, f.Path))
+		}
+	}
+	return nil
+}
+
+func tellDownload(console *ui.Console) func(datasets.Progress) {
+	return func(p datasets.Progress) {
+		console.Progress(float64(p.Done), float64(p.Total), "downloading "+p.File)
+	}
+}
+
+// size is the public number of samples of a data set.
+type size struct{ train, test int }
+
+func sizeOf(dataset string) (size, error) {
+	infos, err := datasets.List(datasets.Options{})
+	if err != nil {
+		return size{}, err
+	}
+	for _, i := range infos {
+		if i.Name == dataset {
+			return size{i.Train, i.Test}, nil
+		}
+	}
+	return size{}, unknown("data set", dataset, datasets.Names())
+}
+
+// loadData opens a data set for training.
+func loadData(ctx context.Context, console *ui.Console, dataset string) (data, test *train.Classification, err error) {
+	console.Log().Debugf("open data set %s", dataset)
+	set, err := datasets.Open(ctx, dataset, datasets.Options{Progress: tellDownload(console)})
+	console.EndProgress()
+	if err != nil {
+		return nil, nil, err
+	}
+	if data, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
+		return nil, nil, fmt.Errorf("%s: training set: %w", dataset, err)
+	}
+	if test, err = train.NewClassification(set.Test.Samples, set.Test.Labels, set.Test.Classes); err != nil {
+		return nil, nil, fmt.Errorf("%s: test set: %w", dataset, err)
+	}
+	return data, test, nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+type tuneOptions struct{ runOptions }
+
+func newTuneCommand(g *global) *cobra.Command {
+	var opts tuneOptions
+	cmd := &cobra.Command{
+		Use:   "tune",
+		Short: "Tune the learning rate privately, then train the released model",
+		Long: `Tune the learning rate privately, then train the released model.
+
+A random number of trials, of mean mu, each train with a learning rate drawn
+from the search space. Variants 1 and 2 do so on a random subset of rate q; the
+best trial's learning rate, adapted to the size of the data, then trains the
+released model on the rest (1) or on all of the data (2). The baseline tunes on
+all data and releases the best trial's model.
+
+The number of trials is Poisson, which can be 0: then the first learning rate of
+the list is used, and the baseline releases an untrained model. The other
+--repetitions draw at least one trial and have mean mu all the same;
+negative-binomial takes its shape from --set privacy.repetitions_shape.
+
+Give the total budget by --epsilon, and the noise is calibrated to it, or the
+noise by --noise-multiplier, and epsilon follows; never both. Epsilons are the
+smallest that this program can prove; --accounting paper gives the paper's.
+Everything else has its default in the preset of the data set.
+
+The output directory gets two folders. What is in "released" may be published:
+model, hyperparameters, privacy statement. What is in "private" must not be:
+the trials and their scores aren't covered by the guarantee. Timings and the log
+are private too: how long a run took tells about the number of trials.
+
+` + exitCodes,
+		Example: `  dptrain tune
+  dptrain tune --dataset mnist --variant 1 --epsilon 3
+  dptrain tune --dataset mnist --variant 2 --noise-multiplier 2.5 --dry-run
+  dptrain tune --repetitions geometric --mu 20 --dry-run
+  dptrain tune --optimizer dp-adam --set tuning.learning_rates='[0.001, 0.01]'
+  dptrain tune --config mine.yaml --out runs/mine --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts.seeded = cmd.Flags().Changed("insecure-seed")
+			return runTune(cmd.Context(), g, opts)
+		},
+	}
+	opts.addFlags(cmd, "learning-rate")
+	return cmd
+}
+
+func runTune(ctx context.Context, g *global, opts tuneOptions) error {
+	e, err := opts.resolve()
+	if err != nil {
+		return err
+	}
+	size, err := sizeOf(e.Dataset)
+	if err != nil {
+		return err
+	}
+	settings, privacy, err := planTuning(e, size.train)
+	if err != nil {
+		return err
+	}
+	return opts.carryOut(ctx, g, plan{e, size, privacy}, func(ctx context.Context, r *run) (trained, error) {
+		return tune(ctx, r, settings)
+	})
+}
+
+func tune(ctx context.Context, r *run, s tuner.Settings) (trained, error) {
+	drawn, err := tuner.NewPlan(s, r.key)
+	if err != nil {
+		return trained{}, err
+	}
+	executor := tuner.Executor{
+		Engine:      newEngine,
+		Model:       r.model,
+		Data:        r.data,
+		Test:        r.test,
+		Performance: r.performance,
+		Progress:    tellTuning(r.console, r.privacy.Epsilon),
+	}
+	result, err := executor.Run(ctx, drawn)
+	if err != nil {
+		return trained{}, err
+	}
+	released := result.Released
+	h := hyperparameters(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
+	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
+	return trained{released.Parameters, released.TestAccuracy, h, newPrivateTuning(result.Private)}, nil
+}
+
+// tellTuning shows progress and logs each trial. Scores are for the private log.
+func tellTuning(console *ui.Console, epsilon float64) func(tuner.PrivateProgress) {
+	return func(p tuner.PrivateProgress) {
+		what := fmt.Sprintf("tuning, trials done: %d", p.TrialsDone)
+		if p.Final {
+			what = fmt.Sprintf("final run, trials done: %d", p.TrialsDone)
+		}
+		console.Progress(p.Done, p.Total, fmt.Sprintf("%s, epsilon %s", what, report.Up(epsilon)))
+		switch {
+		case p.Err != nil:
+			console.Log().Warnf("a trial failed; it counts, and scores lowest: %v", p.Err)
+		case p.Kind == tuner.Finished && p.Final:
+			console.Log().Debugf("final run: test accuracy %v", p.Score)
+		case p.Kind == tuner.Finished:
+			console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
+		}
+	}
+}
+
+// privateTuning is private/run.json: what the guarantee doesn't cover.
+type privateTuning struct {
+	Warning      string         `json:"warning"`
+	Repetitions  int            `json:"repetitions"` // K
+	SubsetSize   int            `json:"subset_size"`
+	Best         int            `json:"best"` // index into trials; -1 for none
+	Trials       []privateTrial `json:"trials"`
+	FinalSeconds float64        `json:"final_seconds"`
+}
+
+type privateTrial struct {
+	LearningRate float64 `json:"learning_rate"`
+	Score        float64 `json:"score"` // -1 if it failed or diverged
+	Diverged     bool    `json:"diverged,omitempty"`
+	Failure      string  `json:"failure,omitempty"`
+	Seconds      float64 `json:"seconds"`
+}
+
+func newPrivateTuning(p tuner.Private) privateTuning {
+	out := privateTuning{
+		Warning:      "not covered by the privacy guarantee: don't publish",
+		Repetitions:  len(p.Trials),
+		SubsetSize:   p.SubsetSize,
+		Best:         p.Best,
+		Trials:       make([]privateTrial, len(p.Trials)),
+		FinalSeconds: p.FinalSeconds,
+	}
+	for i, t := range p.Trials {
+		out.Trials[i] = privateTrial{t.Hyperparameters.LearningRate, t.Score, t.Diverged, t.Failure, t.Seconds}
+	}
+	return out
+}

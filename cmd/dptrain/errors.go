@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+const (
+	codeOK          = 0
+	codeInternal    = 1
+	codeUsage       = 2
+	codeInput       = 3
+	codeBudget      = 4
+	codeNetwork     = 5
+	codeDiverged    = 6
+	codeInterrupted = 130
+)
+
+const exitCodes = `Exit codes:
+  0    all went well
+  1    something failed that shouldn't
+  2    usage: an unknown command, flag, key or name, or a value that makes no sense
+  3    input or output: data that are missing or wrong, a file or directory that
+       can't be read or written, an output directory that exists
+  4    budget: no noise meets it
+  5    network: a download failed
+  6    training diverged: no model came out, and the budget counts as spent
+  130  interrupted`
+
+// codedError is an error whose exit code was decided where it came up.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string { return e.err.Error() }
+func (e *codedError) Unwrap() error { return e.err }
+
+func coded(code int, err error) error { return &codedError{code, err} }
+
+func usagef(format string, args ...any) error { return coded(codeUsage, fmt.Errorf(format, args...)) }
+
+// exitCode returns the code for a failure: the one it was given, or else the one of its kind.
+func exitCode(err error) int {
+	var given *codedError
+	var setting *train.SettingError
+	var data *train.DataError
+	var dataset *datasets.UnknownError
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return codeInterrupted
+	case errors.As(err, &given):
+		return given.code
+	case errors.Is(err, tuner.ErrDiverged):
+		return codeDiverged
+	case errors.Is(err, accountant.ErrInfeasible):
+		return codeBudget
+	case errors.As(err, &setting), errors.As(err, &dataset), errors.Is(err, accountant.ErrInvalid):
+		return codeUsage
+	case errors.Is(err, datasets.ErrUnavailable):
+		return codeNetwork
+	case errors.As(err, &data), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
+		return codeInput
+	}
+	return codeInternal
+}
+
+// flagError turns what the flag parser says into a usage error, with what was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := configs.Nearest(missing.GetSpecifiedName(), names); near != "" {
+			return usagef("%w; did you mean --%s?", err, near)
+		}
+	}
+	return usagef("%w; see %s --help", err, cmd.CommandPath())
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/ui"
+)
+
+// global is what every command has: the flags of the root and where output goes.
+type global struct {
+	json, quiet, verbose bool
+
+	stdout, stderr io.Writer
+	terminal       bool // stderr is one
+}
+
+func (g *global) console() *ui.Console {
+	level := logrus.InfoLevel
+	switch {
+	case g.quiet:
+		level = logrus.WarnLevel
+	case g.verbose:
+		level = logrus.DebugLevel
+	}
+	c := ui.New(g.stderr, g.terminal, level)
+	c.Receive(logrus.StandardLogger()) // package train's
+	return c
+}
+
+// print writes a result to standard output: as JSON if that was asked for, else as text writes it.
+func (g *global) print(result any, text func(io.Writer)) error {
+	if !g.json {
+		text(g.stdout)
+		return nil
+	}
+	enc := json.NewEncoder(g.stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(result); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	return nil
+}
+
+// rows writes pairs of label and text in two columns.
+func rows(w io.Writer, pairs ...[2]string) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, p := range pairs {
+		fmt.Fprintf(tw, "%s\t%s\n", p[0], p[1])
+	}
+	tw.Flush()
+}
+
+// group makes a command that holds others answer an unknown one like any other mistake: in one line, with
+// what was probably meant. Cobra's own answer is several lines, or none below the root.
+func group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, c.Name())
+			}
+		}
+		return unknown("command", args[0], names)
+	}
+	return cmd
+}
+
+// unknown is the usage error for a name that isn't among those there are.
+func unknown(what, name string, names []string) error {
+	if near := configs.Nearest(name, names); near != "" {
+		return usagef("unknown %s %q; did you mean %s?", what, name, near)
+	}
+	return usagef("unknown %s %q; there are %s", what, name, strings.Join(names, ", "))
+}
+
+// noArgs is cobra.NoArgs in our own words.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument, got %q; see %[1]s --help", cmd.CommandPath(), args[0])
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd())))
+	stop()
+	os.Exit(code)
+}
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
+	g := &global{stdout: stdout, stderr: stderr, terminal: terminal}
+	root := newRootCommand(g)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return codeOK
+	}
+	fmt.Fprintln(stderr, "dptrain:", err)
+	return exitCode(err)
+}
+
+func newRootCommand(g *global) *cobra.Command {
+	root := group(&cobra.Command{
+		Use:   "dptrain",
+		Short: "Train models with differential privacy, tuning included",
+		Long: `dptrain trains models with DP-SGD and DP-Adam and tunes their hyperparameters on
+a random subset of the data, so that one privacy guarantee (epsilon, delta)
+covers the tuning and the final training together.
+
+Without flags, "dptrain tune" tunes and trains a small network on an embedded
+data set: nothing is downloaded, and it takes less than a minute.
+
+` + exitCodes,
+		Example: `  dptrain tune                                      the embedded digits
+  dptrain tune --dataset mnist --variant 1 --epsilon 3
+  dptrain tune --dataset mnist --dry-run            plan, noise and epsilon; no data
+  dptrain account noise --dataset mnist --epsilon 2 the noise that a budget needs
+  dptrain data list                                 what can be trained on`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	})
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
+	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
+	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log, private facts such as trials' scores included")
+	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newAccountCommand(g), newFiguresCommand(g),
+		newDataCommand(g), newSettingsCommand(g), newVersionCommand(g))
+	return root
+}

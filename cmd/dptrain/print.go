@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// planResult is what --dry-run prints as JSON.
+type planResult struct {
+	Dataset string         `json:"dataset"`
+	Model   string         `json:"model"`
+	Privacy report.Privacy `json:"privacy"`
+}
+
+// runResult is what a training prints as JSON. It holds nothing private.
+type runResult struct {
+	Dataset         string                 `json:"dataset"`
+	Model           string                 `json:"model"`
+	TestAccuracy    float64                `json:"test_accuracy"`
+	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
+	Privacy         report.Privacy         `json:"privacy"`
+	Directory       string                 `json:"directory"`
+}
+
+// printPlan says what is going to happen.
+func printPlan(w io.Writer, plan plan) {
+	e, p, size := plan.experiment, plan.privacy, plan.size
+	pairs := [][2]string{
+		{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(size.train), grouped(size.test))},
+		{"model", e.Model + ", activation " + activationText(e.Activation)},
+	}
+	if t := p.Tuning; t != nil {
+		pairs = append(pairs,
+			[2]string{"method", methodText(t)},
+			[2]string{"trials", fmt.Sprintf("%v in expectation (%s), over %d learning rates", t.MeanRepetitions, t.Distribution(), len(t.LearningRates))})
+	}
+	pairs = append(pairs,
+		[2]string{"run", fmt.Sprintf("%s, %s steps at sampling rate %v, clipping norm %v", e.Training.Optimizer, grouped(p.Steps), p.SamplingRate, p.ClippingNorm)},
+		[2]string{"noise", noiseText(e.Privacy, p.NoiseMultiplier)},
+		[2]string{"privacy", budgetText(p)},
+		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},
+	)
+	rows(w, pairs...)
+}
+
+func activationText(a configs.Activation) string {
+	return fmt.Sprintf("%v/(1+exp(-%v x)) - %v", a.Scale, a.Temperature, a.Offset)
+}
+
+func methodText(t *report.Tuning) string {
+	switch t.Method {
+	case "variant 1":
+		return fmt.Sprintf("variant 1: tune on a random %.4g %% of the data, train on the rest", 100*t.SubsetRate)
+	case "variant 2":
+		return fmt.Sprintf("variant 2: tune on a random %.4g %% of the data, train on all of it", 100*t.SubsetRate)
+	}
+	return "baseline: tune on all of the data, release the best trial"
+}
+
+// noiseText prints a given noise multiplier as it was given, and a calibrated one rounded up, so that the
+// printed one meets the budget too.
+func noiseText(p configs.Privacy, noise float64) string {
+	if p.NoiseMultiplier != nil {
+		return fmt.Sprintf("multiplier %s, as given", exact(noise))
+	}
+	return fmt.Sprintf("multiplier %s, the smallest that meets epsilon %s", report.RoundUp(noise, 8), exact(*p.Epsilon))
+}
+
+func budgetText(p report.Privacy) string {
+	covers := "for one training run; no tuning is covered"
+	if p.Tuning != nil {
+		covers = "for tuning and final training together"
+		if p.Tuning.Method == "baseline" {
+			covers = "for tuning, which trains the released model"
+		}
+	}
+	text := fmt.Sprintf("epsilon %s at delta %s, %s", report.Up(p.Epsilon), exact(p.Delta), covers)
+	if p.Insecure {
+		text += "; VOID, the seed is insecure"
+	}
+	return text
+}
+
+// printResult says what came out and where it is.
+func printResult(w io.Writer, r runResult, size size) {
+	directory := relative(r.Directory)
+	h := r.Hyperparameters
+	rate := fmt.Sprintf("%.4g", h.LearningRate)
+	if tuned := h.TunedLearningRate; tuned != nil && *tuned != h.LearningRate {
+		rate = fmt.Sprintf("%.4g found by tuning, %.4g in the final run", *tuned, h.LearningRate)
+	}
+	fmt.Fprintln(w)
+	rows(w,
+		[2]string{"accuracy", fmt.Sprintf("%.2f %% on the public test set of %s", 100*r.TestAccuracy, grouped(size.test))},
+		[2]string{"learning rate", rate},
+		[2]string{"privacy", budgetText(r.Privacy)},
+		[2]string{"publish", filepath.Join(directory, "released") + "  model, hyperparameters, privacy statement"},
+		[2]string{"keep private", filepath.Join(directory, "private") + "  what the guarantee doesn't cover"},
+	)
+}
+
+// relative shortens a path below the working directory.
+func relative(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	short, err := filepath.Rel(wd, path)
+	if err != nil || strings.HasPrefix(short, "..") {
+		return path
+	}
+	return short
+}
+
+// grouped prints a count with its thousands apart.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

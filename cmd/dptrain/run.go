@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// runOptions are common to the commands that train.
+type runOptions struct {
+	settings
+	out    string
+	dryRun bool
+	seed   uint64
+	seeded bool
+}
+
+func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
+	o.settings.addFlags(cmd, except...)
+	fs := cmd.Flags()
+	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default runs/DATASET-TIME)")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; touch no data")
+	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
+}
+
+func (o runOptions) path(e configs.Experiment) string {
+	if o.out != "" {
+		return o.out
+	}
+	return filepath.Join("runs", e.Dataset+"-"+time.Now().Format("20060102-150405"))
+}
+
+// plan is all that is public about a run before it begins.
+type plan struct {
+	experiment configs.Experiment
+	size       size
+	privacy    report.Privacy
+}
+
+// run is a training under way: its data and its key, and where its output goes.
+type run struct {
+	plan
+	console     *ui.Console
+	data, test  *train.Classification
+	key         train.Key
+	model       train.Builder
+	performance train.Performance
+}
+
+// trained is what a training gives: what it releases, and a record for the private folder.
+type trained struct {
+	parameters      []train.Parameter
+	testAccuracy    float64
+	hyperparameters report.Hyperparameters
+	private         any
+}
+
+// carryOut shows the plan and, unless that was all that was asked for, makes everything ready that can
+// fail before hours of training, has them done, puts the run directory in its place and prints the result.
+func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do func(context.Context, *run) (trained, error)) error {
+	p.privacy.Insecure = o.seeded
+	if o.dryRun {
+		return g.print(planResult{p.experiment.Dataset, p.experiment.Model, p.privacy}, func(w io.Writer) { printPlan(w, p) })
+	}
+	dir, err := createDir(o.path(p.experiment))
+	if err != nil {
+		return err
+	}
+	if !g.json {
+		printPlan(g.stdout, p)
+	}
+	start := time.Now()
+	release, err := o.fill(ctx, g, p, dir, do)
+	if err != nil {
+		err = errors.Join(err, dir.Discard())
+		if ctx.Err() != nil {
+			return coded(codeInterrupted, errors.New("interrupted; nothing was written"))
+		}
+		return err
+	}
+	if err := dir.Publish(); err != nil {
+		return coded(codeInput, err)
+	}
+	g.console().Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
+	r := runResult{release.Dataset, release.Model, release.TestAccuracy, release.Hyperparameters, release.Privacy, dir.Path()}
+	return g.print(r, func(w io.Writer) { printResult(w, r, p.size) })
+}
+
+func createDir(path string) (*report.Dir, error) {
+	dir, err := report.Create(path)
+	switch {
+	case errors.Is(err, report.ErrExists):
+		return nil, coded(codeInput, fmt.Errorf("%w; give another by --out, or remove it", err))
+	case err != nil:
+		return nil, coded(codeInput, fmt.Errorf("%w; give a directory that can be made by --out", err))
+	}
+	return dir, nil
+}
+
+// fill does the work between making the run directory and publishing it.
+func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do func(context.Context, *run) (trained, error)) (release report.Release, err error) {
+	log, err := dir.Log()
+	if err != nil {
+		return release, coded(codeInput, err)
+	}
+	console := g.console()
+	console.LogTo(log)
+	console.Log().Debug(version())
+	defer func() {
+		console.EndProgress()
+		console.LogTo(nil)
+		err = errors.Join(err, log.Close())
+	}()
+
+	r, err := o.ready(ctx, console, p)
+	if err != nil {
+		return release, err
+	}
+	result, err := do(ctx, r)
+	if err != nil {
+		return release, err
+	}
+	resolved, err := p.experiment.YAML()
+	if err != nil {
+		return release, err
+	}
+	release = report.Release{
+		Parameters:      tensors(result.parameters),
+		Dataset:         p.experiment.Dataset,
+		Model:           p.experiment.Model,
+		Activation:      activationText(p.experiment.Activation),
+		TestAccuracy:    result.testAccuracy,
+		Hyperparameters: result.hyperparameters,
+		Privacy:         p.privacy,
+	}
+	return release, errors.Join(
+		dir.WriteRelease(release),
+		dir.WritePrivateJSON("run.json", result.private),
+		dir.WritePrivate("settings.yaml", resolved),
+	)
+}
+
+// ready loads the data and draws the key.
+func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*run, error) {
+	r := &run{
+		plan:        p,
+		console:     console,
+		model:       builder(p.experiment),
+		performance: train.Performance{Workers: p.experiment.Performance.Workers},
+	}
+	var err error
+	if r.data, r.test, err = loadData(ctx, console, p.experiment.Dataset); err != nil {
+		return nil, err
+	}
+	if n := r.data.Samples(); p.privacy.Delta*float64(n) >= 1 {
+		console.Log().Warnf("delta %v is not below 1/%d: it allows releasing a sample outright", p.privacy.Delta, n)
+	}
+	if o.seeded {
+		console.Log().Warnf("all random draws come from the insecure seed %d: the privacy guarantee is void", o.seed)
+		r.key = train.InsecureKey(o.seed)
+	} else if r.key, err = train.NewKey(); err != nil {
+		return nil, fmt.Errorf("draw the random key: %w", err)
+	}
+	return r, nil
+}
+
+func builder(e configs.Experiment) train.Builder {
+	return func(src rand.Source) (compile.Source, error) {
+		network, err := models.New(e.Model, src, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+		return compile.Source(network), err
+	}
+}
+
+// newEngine is the one place that knows which engines there are.
+func newEngine(p train.Performance) (engine.Engine, error) {
+	return cpu.New(cpu.Options{Workers: p.Workers}), nil
+}
+
+func tensors(parameters []train.Parameter) []report.Tensor {
+	out := make([]report.Tensor, len(parameters))
+	for i, p := range parameters {
+		out[i] = report.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+	}
+	return out
+}
+
+func hyperparameters(p train.Privacy, o train.Optimizer) report.Hyperparameters {
+	return report.Hyperparameters{
+		Optimizer:         string(o.Method),
+		LearningRate:      o.LearningRate,
+		SamplingRate:      p.SamplingRate,
+		ExpectedBatchSize: p.ExpectedBatchSize(),
+		Steps:             p.Steps,
+		ClippingNorm:      p.ClippingNorm,
+		NoiseMultiplier:   p.NoiseMultiplier,
+	}
+}

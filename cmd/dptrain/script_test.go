@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"dptrain": main})
+}
+
+// Scripts see no data set and no network: a proxy that refuses stands before every download.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/cache")
+			env.Setenv("DPTRAIN_DATA", "")
+			env.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return os.Geteuid() == 0, nil // whom permissions don't stop
+		},
+	})
+}
+
+// exits CODE PROGRAM ARGS... runs a program that must fail with the code and say why in one line.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code program [argument...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != want {
+		ts.Fatalf("%v, want exit code %d", err, want)
+	}
+	message := ts.ReadFile("stderr")
+	if !strings.HasPrefix(message, "dptrain: ") || strings.Index(message, "\n") != len(message)-1 {
+		ts.Fatalf("want one line on standard error, got %q", message)
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/models"
+)
+
+// settingFlags are the settings that have a flag of their own, in the order of help.
+var settingFlags = []struct{ flag, key, kind, usage string }{
+	{"dataset", "dataset", "name", "data set, which brings its preset; see dptrain data list"},
+	{"model", "model", "name", "cnn or mlp"},
+	{"variant", "privacy.variant", "name", "1: final run on the rest of the data; 2: on all of it; baseline: tune on all data, no final run"},
+	{"epsilon", "privacy.epsilon", "float", "privacy budget for everything that is released; the noise follows"},
+	{"noise-multiplier", "privacy.noise_multiplier", "float", "sigma, in units of the clipping norm; the epsilon follows"},
+	{"delta", "privacy.delta", "float", "delta of the guarantee"},
+	{"accounting", "privacy.accounting", "name", "bounds to use: best, tight, or paper for the paper's own"},
+	{"q", "privacy.subset_rate", "float", "subset rate: each sample's probability of being tuned on"},
+	{"mu", "privacy.mean_repetitions", "float", "mean number of trials"},
+	{"repetitions", "privacy.repetitions", "name", "distribution of the number of trials: poisson, truncated-poisson, geometric, negative-binomial or logarithmic"},
+	{"sampling-rate", "privacy.sampling_rate", "float", "gamma: each sample's probability of being in a batch"},
+	{"epochs", "privacy.epochs", "float", "expected passes over the data; steps = epochs/gamma"},
+	{"clipping-norm", "privacy.clipping_norm", "float", "C: bound of each sample's gradient norm"},
+	{"optimizer", "training.optimizer", "name", "dp-sgd or dp-adam"},
+	{"learning-rate", "training.learning_rate", "float", "learning rate"},
+	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},
+	{"workers", "performance.workers", "int", "cores to use; 0 means all. Never changes a result"},
+}
+
+// settings are the flags that an experiment is resolved from.
+type settings struct {
+	config string
+	sets   []string
+	flags  []*settingFlag
+}
+
+// settingFlag is the flag of one setting. Its value stays text, so that flag, --set and file are checked
+// in one place and complain in one way.
+type settingFlag struct {
+	key, kind, value string
+	given            bool
+}
+
+func (f *settingFlag) String() string { return f.value }
+func (f *settingFlag) Type() string   { return f.kind }
+func (f *settingFlag) Set(value string) error {
+	f.value, f.given = value, true
+	return nil
+}
+
+// addFlags gives a command --config, --set and the flags of all settings but those named.
+func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	for _, def := range settingFlags {
+		if slices.Contains(except, def.flag) {
+			continue
+		}
+		f := &settingFlag{key: def.key, kind: def.kind}
+		s.flags = append(s.flags, f)
+		fs.Var(f, def.flag, def.usage)
+		if f.kind == "" {
+			fs.Lookup(def.flag).NoOptDefVal = "true"
+		}
+	}
+	fs.StringVar(&s.config, "config", "", "settings `file` (YAML) over the data set's preset")
+	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
+	complete(cmd, "dataset", configs.Presets()...)
+	complete(cmd, "model", models.Names()...)
+	complete(cmd, "variant", "1", "2", "baseline")
+	complete(cmd, "accounting", "paper", "tight", "best")
+	complete(cmd, "repetitions", configs.Repetitions()...)
+	complete(cmd, "optimizer", "dp-sgd", "dp-adam")
+}
+
+// complete tells the shell what a flag can be.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	if cmd.Flags().Lookup(flag) != nil {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown flags only
+	}
+}
+
+// resolve returns the experiment. Flags are stronger than --set, which is stronger than the file.
+func (s *settings) resolve() (configs.Experiment, error) {
+	var overrides []configs.Override
+	for _, text := range s.sets {
+		o, err := configs.ParseOverride(text)
+		if err != nil {
+			return configs.Experiment{}, coded(codeUsage, err)
+		}
+		overrides = append(overrides, o)
+	}
+	for _, f := range s.flags {
+		if f.given {
+			overrides = append(overrides, configs.Override{Key: f.key, Value: f.value})
+		}
+	}
+	file := configs.File{Name: s.config}
+	if s.config != "" {
+		text, err := os.ReadFile(s.config)
+		if err != nil {
+			return configs.Experiment{}, coded(codeInput, fmt.Errorf("read settings: %w", err))
+		}
+		file.Text = text
+	}
+	e, err := configs.Resolve(file, overrides)
+	if err != nil {
+		return e, coded(codeUsage, err)
+	}
+	if !slices.Contains(models.Names(), e.Model) {
+		return e, unknown("model", e.Model, models.Names())
+	}
+	return e, nil
+}
