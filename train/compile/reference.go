@@ -77,7 +77,7 @@ func (r *Reference) differentiate() (err error) {
 // recovered makes an error of a panic in one of Gorgonia's operations, some of which know no other way.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("Gorgonia panicked: %v", p)
+		*err = fmt.Errorf("gorgonia panicked: %v", p)
 	}
 }
 
