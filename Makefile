@@ -1,6 +1,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
-# OPENBLAS=1 takes matrix products from that library, which must be installed, and needs a C compiler. The
+# OPENBLAS=1 takes matrix products from that library, which must be installed, and needs a C compiler. It isn't
+# used where it happens to be installed because it is slower at these sizes (bench/results). The
 # default is this project's own kernels and needs nothing but Go.
 TAGS =
 ifdef OPENBLAS
