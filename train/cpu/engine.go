@@ -62,10 +62,7 @@ func (e *cpuEngine) Start(job engine.Job) (engine.Run, error) {
 	r.places = chunkPlaces(r.members, job.Data.Samples, m)
 	r.std = m.NoiseMultiplier * m.ClippingNorm
 	r.grid = gridFor(m, job.Data.Samples)
-	r.coarse = r.grid
-	if r.std > 0 {
-		r.coarse = math.Max(r.grid, floorPower(r.std)*0x1p-6)
-	}
+	r.coarse = coarseFor(r.grid, r.std)
 	return r, nil
 }
 
@@ -97,6 +94,14 @@ func crowd(members []int32, places int) int {
 // below 2⁵¹ g.
 func gridFor(m engine.Mechanism, samples int) float64 {
 	return floorPower(m.ClippingNorm*(float64(samples)+16*m.NoiseMultiplier+1)) * 0x1p-50
+}
+
+// coarseFor returns the grid that noisy sums are rounded to: see the package comment.
+func coarseFor(grid, std float64) float64 {
+	if std == 0 {
+		return grid
+	}
+	return math.Max(grid, floorPower(std)*0x1p-6)
 }
 
 // floorPower returns the largest power of two that is at most x.
