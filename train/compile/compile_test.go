@@ -261,6 +261,9 @@ func TestPlanNeverOverlaps(t *testing.T) {
 			}
 			var kept []compile.ID
 			for _, r := range p.Reductions {
+				if r.Delta != compile.None && slices.Contains(kept, r.Delta) {
+					t.Errorf("two reductions weigh value %d (%s)", r.Delta, p.Values[r.Delta].Name)
+				}
 				kept = append(kept, r.X, r.Delta, r.G)
 			}
 			replay(t, p, p.GradientPlan, slices.Concat(p.Forward, p.Backward), kept)

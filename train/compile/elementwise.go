@@ -84,7 +84,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: append([]int(nil), out.shape...), Source: v.id, Spread: spread})
 			t.needs[id] = t.needs[v.id]
 			ids[i] = id
-		case !equalInts(v.shape, out.shape):
+		case !slices.Equal(v.shape, out.shape):
 			return traced{}, noRule(n, "its operands' shapes differ")
 		}
 	}

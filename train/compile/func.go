@@ -49,13 +49,13 @@ const (
 
 var funcNames = map[Func]string{
 	Abs: "abs", Sign: "sign", Ceil: "ceil", Floor: "floor", Sin: "sin", Cos: "cos", Exp: "exp",
-	Ln: "ln", Log2: "log2", Neg: "neg", SquareOf: "square", Sqrt: "sqrt", Inverse: "inverse",
-	InverseSqrt: "inverse sqrt", Cube: "cube", Tanh: "tanh", Sigmoid: "sigmoid", Log1p: "log1p",
+	Ln: "ln", Log2: "log2", Neg: "neg", SquareOf: "square", Sqrt: "sqrt", Inverse: "inv",
+	InverseSqrt: "invSqrt", Cube: "cube", Tanh: "tanh", Sigmoid: "sigmoid", Log1p: "log1p",
 	Expm1: "expm1", Softplus: "softplus", Add: "add", Sub: "sub", Mul: "mul", Div: "div",
 	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne",
 }
 
-// String returns the function's name.
+// String returns the function's name; the unary ones have Gorgonia's.
 func (f Func) String() string { return funcNames[f] }
 
 // Unary evaluates a unary function; it is the definition that engines' kernels are tested against.
@@ -234,6 +234,9 @@ func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
 	}
 	return 0
 }
+
+// keeps tells whether an operand's gradient is the result's own: whether the derivative is 1 throughout.
+func (f Func) keeps(side int) bool { return f == Add || f == Sub && side == 0 }
 
 // differentiable tells whether a function has a gradient at all; comparisons have none.
 func (f Func) differentiable() bool { return f <= Pow }

@@ -80,17 +80,12 @@ func unaryFunc(op gorgonia.Op) (Func, bool) {
 	// Each unary operator is its own function type; its name is all that it shows.
 	if s, ok := op.(fmt.Stringer); ok {
 		for f := Abs; f < unaryEnd; f++ {
-			if gorgoniaUnary[f] == s.String() {
+			if f.String() == s.String() {
 				return f, true
 			}
 		}
 	}
 	return 0, false
-}
-
-var gorgoniaUnary = [...]string{
-	"abs", "sign", "ceil", "floor", "sin", "cos", "exp", "ln", "log2", "neg", "square", "sqrt",
-	"inv", "invSqrt", "cube", "tanh", "sigmoid", "log1p", "expm1", "softplus",
 }
 
 func binaryFunc(op gorgonia.Op) (Func, bool) {

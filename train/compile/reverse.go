@@ -129,7 +129,7 @@ func (r *reverser) binaryBack(in Instruction, dz ID) {
 			continue
 		}
 		from := dz
-		if !(in.Func == Add || in.Func == Sub && side == 0) {
+		if !in.Func.keeps(side) {
 			v := r.prog.Values[in.Out]
 			b.Out, b.Aux = r.buffer("∂"+v.Name+" by operand", v.Shape), None
 			r.code = append(r.code, b)
@@ -161,7 +161,7 @@ func runOf(m []int32) int {
 // other operand must not want it: what flows into one of them later would flow into both.
 func (r *reverser) passes(in Instruction, side int) bool {
 	other := in.In[1-side]
-	return r.needs[in.In[side]] && (in.Func == Add || in.Func == Sub && side == 0) &&
+	return r.needs[in.In[side]] && in.Func.keeps(side) &&
 		(r.prog.Values[other].Kind == Shared || !r.needs[other])
 }
 

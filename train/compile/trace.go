@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 )
@@ -51,18 +52,6 @@ func product(shape []int) int {
 		n *= s
 	}
 	return n
-}
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // tracer lowers a graph node by node into a program's values and forward instructions.
@@ -208,7 +197,7 @@ func (v traced) spreadOver(shape []int) ([]int32, bool) {
 	if len(v.shape) == 0 {
 		return make([]int32, n), true
 	}
-	if !equalInts(v.shape, shape) {
+	if !slices.Equal(v.shape, shape) {
 		return nil, false
 	}
 	return v.mapping(), true

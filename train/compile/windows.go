@@ -1,6 +1,10 @@
 package compile
 
-import "gorgonia.org/gorgonia"
+import (
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
 
 // convolution recognises what gorgonia.Conv2d builds,
 //
@@ -10,7 +14,7 @@ import "gorgonia.org/gorgonia"
 // instead of being transposed there.
 func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	p := fieldsOf(n.Op()).ints("pattern")
-	if !equalInts(p, []int{0, 3, 1, 2}) {
+	if !slices.Equal(p, []int{0, 3, 1, 2}) {
 		return traced{}, false, nil
 	}
 	chain := func(n *gorgonia.Node, kind string) []*gorgonia.Node {

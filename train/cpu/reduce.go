@@ -50,20 +50,15 @@ func (b *block) silence(s int) {
 
 // reduce adds each parameter's gradients, weighted by the clip factors, to sum.
 func (b *block) reduce(sum [][]float32) {
-	weighted := map[compile.ID]bool{}
 	for _, r := range b.Reductions {
 		dst := sum[r.Param]
 		if r.Rule == compile.Materialised {
 			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.buf(r.G), len(dst), 1, dst, len(dst))
 			continue
 		}
-		// δ may serve several products; it is weighted once.
-		if !weighted[r.Delta] {
-			weighted[r.Delta] = true
-			d := b.buf(r.Delta)
-			kernel.ScaleRows(d, d, b.n, r.N, b.factors[:b.n])
-		}
+		// δ is one product's own: what a sum passes on, it passes to one operand alone.
 		x, d := b.buf(r.X), b.buf(r.Delta)
+		kernel.ScaleRows(d, d, b.n, r.N, b.factors[:b.n])
 		if r.TransB {
 			kernel.Gemm(true, false, r.N, r.K, b.n, 1, d, r.N, x, r.K, 1, dst, r.K)
 		} else {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -114,7 +115,7 @@ func (r *run) clippedSum(samples []int32) error {
 		}
 	}
 	r.cut(samples)
-	r.norms = append(r.norms[:0], make([]float64, len(samples))...)
+	r.norms = slices.Grow(r.norms[:0], len(samples))[:len(samples)]
 	return r.share(len(r.cuts)-1, func(w *worker, c int) error {
 		from, to := r.cuts[c], r.cuts[c+1]
 		for _, s := range w.sum {
