@@ -84,16 +84,38 @@ func (d discrete) hockey(epsilon float64) float64 {
 
 // pair puts the mechanism on a grid.
 func (d discrete) pair(step float64) *pair {
+	removal, addition := d.side(step), d.reversed().side(step)
+	return &pair{removal, addition}
+}
+
+func (d discrete) side(step float64) *side {
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range d.p {
-		l := math.Log(d.p[i] / d.q[i])
-		low, high = math.Min(low, l), math.Max(high, l)
+		if l := math.Log(d.p[i] / d.q[i]); d.p[i] > 0 && d.q[i] > 0 {
+			low, high = math.Min(low, l), math.Max(high, l)
+		}
 	}
-	b := newBuilder(step, int(math.Floor(low/step)), int(math.Floor(high/step))+1)
-	for i := range d.p {
-		b.put(math.Log(d.p[i]/d.q[i]), d.q[i])
+	if low > high {
+		low, high = 0, 0
 	}
-	return b.pair()
+	b, err := builderBetween(step, low, high)
+	if err != nil {
+		panic(err)
+	}
+	for i, p := range d.p {
+		switch q := d.q[i]; {
+		case p == 0:
+		case q == 0:
+			b.inf += p
+		default:
+			b.put(math.Log(p/q), 0, p)
+		}
+	}
+	s, err := b.side(rounding)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // selected is the exact law of the best of K runs, with K = 0 as one more outcome.

@@ -11,10 +11,11 @@ type profile interface {
 	deltaAt(epsilon float64) float64
 }
 
-// profiler is the privacy-loss accountant: it turns an event into a dominating pair on a grid that all pairs share.
+// profiler is the privacy-loss accountant: it turns an event into a pair on a grid that all pairs share.
 type profiler struct {
 	step  float64
 	pairs map[string]pairOrError // by event, since variants use the base run twice
+	work  float64                // products of two masses so far
 }
 
 type pairOrError struct {
@@ -22,24 +23,66 @@ type pairOrError struct {
 	err  error
 }
 
+const (
+	// finestStep is far above a rounding of 1: see selectionCurve.
+	finestStep = 0x1p-40
+	// mostWork bounds the products of two masses that one operation on a pair takes, and mostWorkInAll those of a whole
+	// event, about a second's: a coarser grid takes fewer.
+	mostWork      = 1 << 27
+	mostWorkInAll = 1 << 30
+)
+
+func newProfiler(step float64) *profiler {
+	return &profiler{step: step, pairs: map[string]pairOrError{}}
+}
+
 // newProfile chooses a grid and returns the profile of e, together with the accountant that made it.
 func newProfile(e Event) (profile, *profiler, error) {
-	for step := gridStep(e); step < largestLoss; step *= 2 {
-		p := &profiler{step: step, pairs: map[string]pairOrError{}}
+	for step := math.Max(finestStep, gridStep(e)); step < largestLoss; step *= 2 {
+		p := newProfiler(step)
 		prof, err := p.profile(e)
 		if !errors.Is(err, errTooFine) {
 			return prof, p, err
 		}
 	}
-	return nil, &profiler{step: 1, pairs: map[string]pairOrError{}}, errTooWide
+	return nil, newProfiler(1), errTooWide
 }
 
-// profile spares variant 1, the outermost event in most uses, the rounding to a grid.
+// profile spares the outermost event, where it can, the rounding to a grid.
 func (r *profiler) profile(e Event) (profile, error) {
-	if s, ok := e.(SubsetThenRest); ok && s.SamplingProbability > 0 && s.SamplingProbability < 1 {
-		return r.subset(s)
+	switch e := e.(type) {
+	case SubsetThenRest:
+		if e.SamplingProbability > 0 && e.SamplingProbability < 1 {
+			return r.subset(e)
+		}
+	case MaxOver:
+		return r.largest(e.Events)
+	case Parallel:
+		return r.largest(e.Events)
 	}
 	return r.pair(e)
+}
+
+// largestProfile is the maximum over candidates or shards.
+type largestProfile []profile
+
+func (l largestProfile) deltaAt(epsilon float64) float64 {
+	delta := 0.0
+	for _, p := range l {
+		delta = math.Max(delta, p.deltaAt(epsilon))
+	}
+	return delta
+}
+
+func (r *profiler) largest(events []Event) (profile, error) {
+	all := make(largestProfile, len(events))
+	for i, e := range events {
+		var err error
+		if all[i], err = r.profile(e); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (r *profiler) subset(e SubsetThenRest) (subsetPair, error) {
@@ -59,6 +102,18 @@ func (r *profiler) pair(e Event) (*pair, error) {
 		r.pairs[key] = known
 	}
 	return known.pair, known.err
+}
+
+// charge adds to the work that the result of an operation took, with the given number of products for each mass.
+func (r *profiler) charge(d *pair, err error, each int) (*pair, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.work += float64(len(d.removal.mass)+len(d.addition.mass)) * float64(each)
+	if r.work > mostWorkInAll {
+		return nil, errTooFine
+	}
+	return d, nil
 }
 
 // lower replaces the deltas in hat, at epsilonHat(a) for index a, by those of e's pair where they are smaller.
@@ -85,27 +140,18 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sampledPair(d, e.SamplingProbability), nil
+		return sampledPair(d, e.SamplingProbability)
 	case SelfComposed:
 		return r.selfComposed(e)
 	case Composed:
-		total := neutral(r.step)
-		for _, part := range e.Events {
-			d, err := r.pair(part)
-			if err != nil {
-				return nil, err
-			}
-			if total, err = composed(total, d); err != nil {
-				return nil, err
-			}
-		}
-		return total, nil
+		return r.composed(e.Events)
 	case SelectBest:
 		d, err := r.pair(e.Event)
-		if err != nil {
-			return nil, err
+		if err != nil || alwaysOnce(e.Repetitions) {
+			return d, err
 		}
-		return selectedPair(d, e.Repetitions)
+		best, err := selectedPair(d, e.Repetitions)
+		return r.charge(best, err, len(d.removal.mass)+len(d.addition.mass))
 	case MaxOver:
 		return r.maximum(e.Events)
 	case Parallel:
@@ -121,12 +167,36 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.pair()
+		d, err := s.pair()
+		return r.charge(d, err, 8*len(s.tune.removal.mass))
 	}
 	panic("accountant: event of unknown type") // the set of events is closed
 }
 
+func (r *profiler) composed(events []Event) (*pair, error) {
+	total := neutral(r.step)
+	for i, part := range events {
+		d, err := r.pair(part)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			total = d
+			continue
+		}
+		each := len(d.removal.mass) + len(d.addition.mass)
+		total, err = composed(total, d)
+		if total, err = r.charge(total, err, each); err != nil {
+			return nil, err
+		}
+	}
+	return total, nil
+}
+
 func (r *profiler) selfComposed(e SelfComposed) (*pair, error) {
+	if e.Count == 0 {
+		return neutral(r.step), nil
+	}
 	switch inner := e.Event.(type) {
 	case Gaussian:
 		return r.gaussians(1, inner.NoiseMultiplier, e.Count)
@@ -135,12 +205,18 @@ func (r *profiler) selfComposed(e SelfComposed) (*pair, error) {
 		if g, ok := inner.Event.(Gaussian); ok {
 			return r.gaussians(inner.SamplingProbability, g.NoiseMultiplier, e.Count)
 		}
+	case SelfComposed:
+		if inner.Count == 0 || e.Count <= math.MaxInt/inner.Count {
+			return r.pair(SelfComposed{Event: inner.Event, Count: e.Count * inner.Count})
+		}
 	}
 	d, err := r.pair(e.Event)
 	if err != nil {
 		return nil, err
 	}
-	return d.power(e.Count, 1)
+	const transforms = 64 // a few of them, in products for each mass
+	d, err = d.power(e.Count)
+	return r.charge(d, err, transforms)
 }
 
 // gaussians composes count steps of a sampled Gaussian mechanism, on a grid of their own that is finer than the shared
@@ -153,7 +229,7 @@ func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
 		return nil, errTooWide
 	}
 	if rate == 1 { // count Gaussians are one with less noise
-		noise /= math.Sqrt(float64(count))
+		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
 		count = 1
 	}
 	reach := math.Sqrt(2 * (math.Log(float64(count)) - logTail))
@@ -163,14 +239,31 @@ func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
 		fineness = int(math.Max(1, math.Min(math.Ceil(r.step*finePoints/deviation), mostBins/8)))
 	}
 	for ; ; fineness = (fineness + 1) / 2 {
-		d, err := sampledGaussianPair(rate, noise, r.step/float64(fineness), reach)
-		if err == nil {
-			d, err = d.power(count, fineness)
-		}
+		d, err := composedGaussians(rate, noise, reach, count, r.step, fineness)
 		if !errors.Is(err, errTooFine) || fineness == 1 {
-			return d, err
+			return r.charge(d, err, 64*fineness)
 		}
 	}
+}
+
+func composedGaussians(rate, noise, reach float64, count int, step float64, fineness int) (*pair, error) {
+	g, err := sampledGaussian(rate, noise, step/float64(fineness), reach)
+	if err != nil {
+		return nil, err
+	}
+	c := g.once()
+	if count > 1 {
+		if c, err = g.power(count, fineness); err != nil {
+			return nil, err
+		}
+	}
+	shift := g.shift * float64(count)
+	removal, err := c.removal(composedInf(g.pInf, g.p, count), shift)
+	if err != nil {
+		return nil, err
+	}
+	addition, err := c.addition(composedInf(g.qInf, g.opposite(), count), shift)
+	return &pair{removal, addition}, err
 }
 
 func (r *profiler) maximum(events []Event) (*pair, error) {
@@ -181,7 +274,8 @@ func (r *profiler) maximum(events []Event) (*pair, error) {
 			return nil, err
 		}
 	}
-	return maximumPair(pairs), nil
+	d, err := maximumPair(pairs)
+	return r.charge(d, err, len(events))
 }
 
 // Rounding losses to a grid of n points per standard deviation raises their variance by a relative 1/(6 n^2), which

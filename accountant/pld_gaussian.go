@@ -12,97 +12,99 @@ var (
 	errTooWide = errors.New("privacy losses too large")
 )
 
-const (
-	mostPoints  = 1 << 14 // of a composition, on the shared grid
-	mostWork    = 1 << 27 // products of two masses, to compose or select
-	mostBins    = 1 << 18 // of a Fourier transform and of one step, on the fine grid
-	largestLoss = 600     // e^loss and e^(-2 loss) stay far from overflow
-)
+// mostBins is the largest number of cells of one step, on the fine grid.
+const mostBins = 1 << 18
 
-// sampledLoss is the privacy loss log(1 - rate + rate e^x) of a sampled mechanism whose own loss is x.
-func sampledLoss(rate, x float64) float64 {
-	switch {
-	case rate == 1:
-		return x
-	case x > 30:
-		return x + math.Log(rate) + math.Log1p((1-rate)/rate*math.Exp(-x))
-	}
-	return math.Log1p(rate * math.Expm1(x))
+// A lossGrid holds the masses p of P at the losses (low+i)·step and with them the masses q = p e^-loss of Q. P has at most
+// pInf beyond the grid, and Q at most qInf. Where a loss is said to be at (low+i)·step it may be anywhere within shift of
+// it; masses are rounded up.
+type lossGrid struct {
+	step       float64
+	low        int
+	p          []float64
+	pInf, qInf float64
+	shift      float64
 }
 
-// unsampledLoss inverts sampledLoss; it is -Inf below the smallest loss that sampling allows.
-func unsampledLoss(rate, l float64) float64 {
-	x := math.Expm1(l) / rate
-	switch {
-	case rate == 1:
-		return l
-	case x <= -1:
-		return math.Inf(-1)
-	case l > 30:
-		return l - math.Log(rate) + math.Log1p(-(1-rate)*math.Exp(-l))
-	}
-	return math.Log1p(x)
-}
-
-// sampledGaussianPair is a pair for P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which dominate
-// a Poisson-sampled Gaussian mechanism of sensitivity 1. The losses of every cell between grid points are moved to its
-// ends, with the masses of P and Q kept. Losses more than reach standard deviations out go to infinity.
-func sampledGaussianPair(rate, noise, step, reach float64) (*pair, error) {
-	lossAt := func(t float64) float64 { return sampledLoss(rate, (t-0.5)/noise/noise) }
-	lowest, highest := lossAt(-reach*noise), lossAt(1+reach*noise)
-	if !(highest < largestLoss && lowest > -largestLoss) {
+// sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
+// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). The outcomes between two
+// grid points are split between them so that the masses of P and Q are kept; beyond reach standard deviations they go
+// to infinity.
+//
+// With outputs in standard deviations, x = t/noise - 1/(2 noise^2) and e^loss = 1-rate + rate e^x, so what P puts on the
+// upper end of the cell from a to b, the integral of p (1 - e^{loss(a)-loss})/(1 - e^-step), is
+//
+//	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1)
+//
+// and on the lower end rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}). Nothing
+// cancels in these forms.
+func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
+	x := func(t float64) float64 { return t/noise - 0.5/noise/noise }
+	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
+	if !(highest < largestLoss && lowest > -largestLoss && lowest < highest) {
 		return nil, errTooWide
 	}
-	if !((highest-lowest)/step <= mostBins) {
+	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
+	if !(last-first <= mostBins) {
 		return nil, errTooFine
 	}
-	b := newBuilder(step, int(math.Floor(lowest/step)), int(math.Ceil(highest/step)))
+	g := &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}
+	n := len(g.p) - 1
+	whole, logRate := -math.Expm1(-step), math.Log(rate)
 
-	// threshold is the output at which the loss is l, in standard deviations.
-	threshold := func(l float64) float64 { return noise*unsampledLoss(rate, l) + 0.5/noise }
-	last := len(b.p) - 1
-	at := func(i int) float64 { return float64(b.low+i) * step }
-	from := threshold(at(0))
-	b.below(normalMass(math.Inf(-1), from), normalMass(math.Inf(-1), from-1/noise), rate)
-	for i := range last {
-		to := threshold(at(i + 1))
-		q, shifted := normalMass(from, to), normalMass(from-1/noise, to-1/noise)
-		// Of P's mass in the cell, the part upper goes to the upper end: p - upper + upper = p and
-		// (p - upper) e^-l + upper e^-(l+step) = q.
-		p := (1-rate)*q + rate*shifted
-		upper := (rate*shifted - (math.Expm1(at(i))+rate)*q) / -math.Expm1(-step)
-		upper = math.Max(0, math.Min(upper, p))
-		b.putAt(b.low+i, p-upper)
-		b.putAt(b.low+i+1, upper)
+	// border returns the output at which the loss is that of grid point i, and records by how much it may be off.
+	border := func(i int) float64 {
+		l := float64(g.low+i) * step
+		t := noise*unsampledLoss(rate, l) + 0.5/noise
+		if !math.IsInf(t, -1) {
+			at := sampledLoss(rate, x(t))
+			weight := math.Min(1, math.Exp(logRate+x(t)-at)) // how much of an error of x is one of the loss
+			g.shift = math.Max(g.shift, math.Abs(at-l)+0x1p-49*(math.Abs(l)+weight*(math.Abs(t/noise)+1/noise/noise)))
+		}
+		return t
+	}
+	from := border(0)
+	begin := 0
+	if math.IsInf(from, -1) {
+		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up to
+		// the next border, and e^loss(a) is the grid point's own.
+		to := border(1)
+		tail := math.Min(to, -reach)
+		start := float64(g.low) * step
+		gap := (1 - rate) * (0x1p-50*math.Abs(start) - math.Expm1(start-math.Log1p(-rate)))
+		_, lower := cellIntegrals(tail, to, noise, 0)
+		g.p[1] += (math.Max(0, gap)*normalBelow(to) + rate*normalBelow(to-1/noise)) / whole
+		g.p[0] += math.Exp(logRate+x(to)-step) * (lower + normalBelow(tail)) / whole
+		from, begin = to, 1
+	} else {
+		// P's mass below goes to the lowest point.
+		g.p[0] = (1-rate)*normalBelow(from) + rate*normalBelow(from-1/noise)
+		g.qInf = normalBelow(from)
+	}
+	for i := begin; i < n; i++ {
+		to := math.Max(from, border(i+1))
+		// The factor e^x goes into the integral, where it meets phi: neither has to stay within range by itself.
+		upper, lower := cellIntegrals(from, to, noise, logRate+x(from))
+		g.p[i+1] += upper / whole
+		g.p[i] += lower * math.Exp((to-from)/noise-step) / whole
 		from = to
 	}
-	b.above(normalMass(from, math.Inf(1)), normalMass(from-1/noise, math.Inf(1)), rate)
-	return b.pair(), nil
-}
-
-// below takes the masses of N(0) and N(1) with losses below the grid: P's goes to the lowest point, and what that leaves
-// of Q's to minus infinity.
-func (b *builder) below(q, shifted, rate float64) {
-	p := (1-rate)*q + rate*shifted
-	b.putAt(b.low, p)
-	b.qInf += math.Max(0, q-p*math.Exp(-float64(b.low)*b.step))
-}
-
-// above takes those with losses above the grid: Q's goes to the highest point, and what that leaves of P's to infinity.
-func (b *builder) above(q, shifted, rate float64) {
-	high := b.low + len(b.p) - 1
-	p := math.Exp(float64(high)*b.step) * q
-	b.putAt(high, p)
-	b.pInf += math.Max(0, (1-rate)*q+rate*shifted-p)
-}
-
-// normalMass is the standard normal probability of (a, b), with all its digits in either tail.
-func normalMass(a, b float64) float64 {
-	if a > 0 {
-		a, b = -b, -a
+	// Q's mass above goes to the highest point.
+	g.p[n] += math.Exp(float64(g.low+n)*step) * normalBelow(-from)
+	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
+	if g.shift > step {
+		return nil, errTooWide // noise of such a size that losses are lost in rounding
 	}
-	return (math.Erfc(-b/math.Sqrt2) - math.Erfc(-a/math.Sqrt2)) / 2
+	for i := range g.p {
+		g.p[i] *= 1 + rounding
+	}
+	g.pInf *= 1 + rounding
+	g.qInf *= 1 + rounding
+	return g, nil
 }
+
+// normalBelow is the standard normal distribution function.
+func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
 
 // sampledGaussianVariance estimates the variance of the loss of one step halfway between P and Q, by quadrature. It only
 // chooses grids, so its error costs nothing but tightness.

@@ -2,107 +2,126 @@ package accountant
 
 import "math"
 
-// A hockeyCurve holds, at the grid points low, low+1, ..., bounds on the hockey-stick divergences of P from Q at
-// epsilon = position·step (remove) and of Q from P at -epsilon (add). The two are linked,
-// remove = 1 - e^epsilon + e^epsilon add, but each keeps its digits only on its own side of 0.
-type hockeyCurve struct {
-	step        float64
-	low         int
-	remove, add []float64
-}
-
-func newHockeyCurve(step float64, low, high int) hockeyCurve {
-	n := high - low + 1
-	return hockeyCurve{step: step, low: low, remove: make([]float64, n), add: make([]float64, n)}
-}
-
-func (c hockeyCurve) epsilon(i int) float64 { return float64(c.low+i) * c.step }
-
-// reconcile makes both directions as small as either of them allows.
-func (c hockeyCurve) reconcile() {
-	// Rounding errors of the link, which cancels far from 0.
-	const roundings = 8 * 0x1p-52
-	for i := range c.remove {
-		e := c.epsilon(i)
-		up, down := math.Exp(e), math.Exp(-e)
-		r, a := math.Min(1, c.remove[i]), math.Min(1, c.add[i])
-		c.remove[i] = math.Min(r, 1-up*(1-a)+up*roundings)
-		c.add[i] = math.Min(a, 1-down*(1-r)+down*roundings)
+// hullPair returns the pair for bounds on the hockey-stick divergences of P from Q (remove) and of Q from P (add) at
+// epsilon = 0, step, 2 step, ...
+//
+// That is all it takes: the two are linked, remove(-epsilon) = 1 - e^-epsilon + e^-epsilon add(epsilon), and a rounding
+// error of the right-hand side counts less on the left. The other way round it would count e^epsilon times, and turn the
+// last digit of a divergence near 1 into all digits of one near 0.
+func hullPair(step float64, remove, add []float64) (*pair, error) {
+	// Both are the total variation distance at 0.
+	remove[0] = math.Min(remove[0], add[0])
+	add[0] = remove[0]
+	removal, err := hullSide(step, 1-len(add), linked(step, add, remove))
+	if err != nil {
+		return nil, err
 	}
+	addition, err := hullSide(step, 1-len(remove), linked(step, remove, add))
+	return &pair{removal, addition}, err
 }
 
-// pair returns the smallest pair that is at least the curve's convex hull at the grid points. As a function of e^epsilon
-// every hockey-stick divergence is convex, so the hull of a bound is a bound, and so are the chords between grid points.
-func (c hockeyCurve) pair() *pair {
-	c.reconcile()
-	var hull []int
-	for i := range c.remove {
-		for len(hull) > 1 && !c.convex(hull[len(hull)-2], hull[len(hull)-1], i) {
-			hull = hull[:len(hull)-1]
+// linked returns the bounds on one direction that follow from other, those of the other one, in front of its own.
+func linked(step float64, other, own []float64) []float64 {
+	values := make([]float64, 0, len(other)+len(own)-1)
+	for k := len(other) - 1; k > 0; k-- {
+		e := -float64(k) * step
+		values = append(values, math.Exp(e)*math.Min(1, other[k])-math.Expm1(e)) // both terms are positive
+	}
+	for _, v := range own {
+		values = append(values, math.Min(1, v))
+	}
+	return values
+}
+
+// hullSide returns a side that is at least the lower convex hull, over x = e^epsilon, of the values at the grid points
+// from low on, of 1 at x = 0 and of the last value beyond. A divergence is convex in x and 1 at x = 0, so the hull of
+// bounds is a bound; and so is that of fewer of them, so that no rounding in the choice of corners does harm.
+//
+// Masses are the second differences of the hull, which cancel. So they are chosen from the top down, each as large as
+// what those above it, as they have been rounded, leave wanting at the next corner: errors don't add up.
+func hullSide(step float64, low int, values []float64) (*side, error) {
+	b, err := newBuilder(step, float64(low), float64(low+len(values)-1))
+	if err != nil {
+		return nil, err
+	}
+	corners := hull(step, values)
+	at := corners[len(corners)-1]
+	b.inf = values[at]
+	// r is R at the corner, slope its negative slope times e^epsilon to the right of it.
+	r, slope := b.inf, 0.0
+	for k := len(corners) - 1; k >= 0; k-- {
+		// What R must reach at the next corner, and how far that is: 1 at x = 0, to begin with.
+		next, drop, fade := 1.0, 1.0, 0.0
+		if k > 0 {
+			distance := float64(corners[k]-corners[k-1]) * step
+			next, drop, fade = values[corners[k-1]], -math.Expm1(-distance), math.Exp(-distance)
 		}
-		hull = append(hull, i)
+		m := math.Max(0, (next-r)/drop-slope)
+		b.mass[corners[k]] = m
+		slope += m
+		r += drop * slope
+		slope *= fade
 	}
-	b := newBuilder(c.step, c.low, c.low+len(c.remove)-1)
-	for k, i := range hull {
-		// The second difference at a corner is a mass: Q's in the coordinates of remove, P's in those of add.
-		if e := c.epsilon(i); e > 0 {
-			slope := 0.0 // beyond the last point
-			if k+1 < len(hull) {
-				slope = c.removeSlope(i, hull[k+1])
-			}
-			before := (c.remove[i] - 1) * math.Exp(-e) // from remove = 1 at e^epsilon = 0
-			if k > 0 {
-				before = c.removeSlope(hull[k-1], i)
-			}
-			b.putAt(c.low+i, math.Max(0, slope-before)*math.Exp(e))
-		} else {
-			slope := 0.0
-			if k > 0 {
-				slope = c.addSlope(i, hull[k-1])
-			}
-			before := (c.add[i] - 1) * math.Exp(e)
-			if k+1 < len(hull) {
-				before = c.addSlope(hull[k+1], i)
-			}
-			b.putAt(c.low+i, math.Max(0, slope-before))
+	return b.side(rounding)
+}
+
+// hull returns the corners of the lower convex hull that hullSide speaks of, from left to right.
+func hull(step float64, values []float64) []int {
+	var corners []int
+	// slope is that of the chord from corner i (-1: the point x = 0) to j, times e^epsilon at the grid point `base`.
+	slope := func(i, j, base int) float64 {
+		if i < 0 {
+			return (values[j] - 1) * math.Exp(float64(base-j)*step)
 		}
+		return (values[j] - values[i]) * math.Exp(float64(base-j)*step) / -math.Expm1(float64(i-j)*step)
 	}
-	b.pInf, b.qInf = c.remove[len(c.remove)-1], c.add[0]
-	return b.pair()
-}
-
-// removeSlope is the slope of remove over e^epsilon from i to j > i: minus Q's mass beyond.
-func (c hockeyCurve) removeSlope(i, j int) float64 {
-	return (c.remove[j] - c.remove[i]) / (math.Exp(c.epsilon(i)) * math.Expm1(c.epsilon(j)-c.epsilon(i)))
-}
-
-// addSlope is the slope of add over e^-epsilon from i to j < i: minus P's mass below.
-func (c hockeyCurve) addSlope(i, j int) float64 {
-	return (c.add[j] - c.add[i]) / (math.Exp(-c.epsilon(i)) * math.Expm1(c.epsilon(i)-c.epsilon(j)))
-}
-
-// convex reports whether point j lies below the chord from i to k, i < j < k.
-func (c hockeyCurve) convex(i, j, k int) bool {
-	if c.epsilon(j) > 0 {
-		return c.removeSlope(i, j) < c.removeSlope(j, k)
+	for i, v := range values {
+		if v >= 1 {
+			continue // the point x = 0 is as high
+		}
+		if n := len(corners); n > 0 && v >= values[corners[n-1]] {
+			continue // the horizontal ray is lower
+		}
+		for len(corners) > 0 {
+			last, before := corners[len(corners)-1], -1
+			if len(corners) > 1 {
+				before = corners[len(corners)-2]
+			}
+			if slope(before, last, last) < slope(last, i, last) {
+				break
+			}
+			corners = corners[:len(corners)-1]
+		}
+		corners = append(corners, i)
 	}
-	return c.addSlope(k, j) < c.addSlope(j, i)
+	if corners == nil {
+		return []int{len(values) - 1}
+	}
+	return corners
 }
 
 // maximumPair returns a pair that dominates every one of the given pairs.
-func maximumPair(pairs []*pair) *pair {
-	first := pairs[0]
-	low, high := first.low, first.low+len(first.p)-1
-	for _, d := range pairs[1:] {
-		low, high = min(low, d.low), max(high, d.low+len(d.p)-1)
+func maximumPair(pairs []*pair) (*pair, error) {
+	if len(pairs) == 1 {
+		return pairs[0], nil
 	}
-	c := newHockeyCurve(first.step, low, high)
-	for i := range c.remove {
-		e := c.epsilon(i)
-		for _, d := range pairs {
-			c.remove[i] = math.Max(c.remove[i], d.remove(e))
-			c.add[i] = math.Max(c.add[i], d.add(-e))
+	return onBoth(maximumSide, pairs...)
+}
+
+func maximumSide(sides []*side) (*side, error) {
+	low, high := sides[0].low, sides[0].high()
+	for _, s := range sides[1:] {
+		low, high = min(low, s.low), max(high, s.high())
+	}
+	if high-low >= 2*mostPoints {
+		return nil, errTooFine
+	}
+	values := make([]float64, high-low+1)
+	for i := range values {
+		for _, s := range sides {
+			values[i] = math.Max(values[i], s.at(float64(low+i)*s.step))
 		}
+		values[i] = math.Min(1, values[i]*(1+rounding))
 	}
-	return c.pair()
+	return hullSide(sides[0].step, low, values)
 }

@@ -1,129 +1,147 @@
 package accountant
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
-// A line is a - b·y, with a, b >= 0.
+// A line is a - b·y.
 type line struct{ a, b float64 }
 
 // selectedPair dominates the best of K runs of a mechanism that d dominates. The package comment has the argument: with
 // T the trade-off function of d, the divergence of the best run at epsilon is at most
 //
 //	E_P H(e^{epsilon - loss}) + P(K=0) (1 - e^epsilon)_+,  H(y) = max_u (phi'(u) - phi'(T(u)) y)_+.
+//
+// H is convex, falls and ends at 0, so a side bounds the expectation. From epsilon = 0 on the last term is 0.
 func selectedPair(d *pair, k Repetitions) (*pair, error) {
-	reversed := d.reversed()
-	remove, reach := selectionEnvelope(d, k)
-	add, reachBack := selectionEnvelope(reversed, k)
-	// Beyond a loss of reach above the largest one there is nothing but pInf's share, and the same below.
-	if reach > largestLoss || reachBack > largestLoss {
-		return nil, errTooWide
+	remove, err := selectedDivergences(d.removal, k)
+	if err != nil {
+		return nil, err
 	}
-	low := d.low - int(math.Ceil(reachBack/d.step))
-	high := d.low + len(d.p) - 1 + int(math.Ceil(reach/d.step))
-	if !(float64(high)*d.step < largestLoss && float64(low)*d.step > -largestLoss) {
-		return nil, errTooWide
+	add, err := selectedDivergences(d.addition, k)
+	if err != nil {
+		return nil, err
 	}
-	if (high-low)*len(d.p) > mostWork {
-		return nil, errTooFine
-	}
-	c := newHockeyCurve(d.step, low, high)
-	selectedDivergences(d, k, remove, low, c.remove)
-	// The same from the other side, where positions run downwards.
-	back := make([]float64, len(c.add))
-	selectedDivergences(reversed, k, add, -high, back)
-	for i, v := range back {
-		c.add[len(back)-1-i] = v
-	}
-	return c.pair(), nil
+	return hullPair(d.removal.step, remove, add)
 }
 
-// selectionEnvelope returns lines whose upper envelope, cut at 0, is at least H, by descending a, and the logarithm of
-// the smallest y from which on H is 0.
-func selectionEnvelope(d *pair, k Repetitions) (envelope []line, reach float64) {
-	add := func(u, t, inflation float64) {
-		l := line{a: math.Exp(k.logSlope(u)) + inflation, b: math.Exp(k.logSlope(t))}
-		reach = math.Max(reach, math.Log(l.a)-k.logSlope(t))
-		if n := len(envelope); n > 0 && l.a <= envelope[n-1].a {
-			return // b never falls
+// selectionLines returns lines the largest of which is at least H, by ascending a, and the logarithm of a y from which on
+// H is 0.
+//
+// The points (u, T(u)) run along a polygon whose corners are the sums of p and of q = p e^-loss over the outcomes of the
+// largest losses: R bounds the mechanism's divergence, and T(u) is the supremum over epsilon of e^-epsilon (u - R).
+// Along one outcome both are linear; phi'(u) is convex and so at most its chord, phi'(T(u)) is convex and so at least its
+// tangent at the outcome's beginning. A difference of linear functions is largest at an end, where it is a line in y; and
+// the beginning of an outcome is below the end of the one before.
+func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
+	// add adds the line at u for the tangent at t, dt later.
+	add := func(u, t, dt float64) {
+		// Sums are rounded: u goes up, T down.
+		u, t = math.Min(1, u*(1+rounding)), t*(1-rounding)
+		logA, logB := k.logSlope(u)+slopeError(k, u), k.logSlope(t)-slopeError(k, t)
+		later := 1 + k.growth(t)*dt*(1-rounding)
+		reach = math.Max(reach, logA-logB-math.Log(later)+rounding)
+		b := 0.0
+		if logB > -700 { // 0 is below any b
+			b = math.Exp(logB) * later * (1 - 0x1p-50)
 		}
-		for len(envelope) > 0 && !needed(envelope, l) {
-			envelope = envelope[:len(envelope)-1]
+		lines = append(lines, line{math.Max(math.Exp(logA)*(1+0x1p-44), math.SmallestNonzeroFloat64), b})
+	}
+	add(s.inf, 0, 0)
+	q := s.opposite()
+	u, t := s.inf, 0.0
+	for i := len(q) - 1; i >= 0 && u < 1; i-- {
+		// The tangent is too low by at most phi'''(end) dt^2/2. Cut the outcome into pieces for which that is a relative 1e-5;
+		// a mean in the tens of thousands would want more pieces than it is worth: with fewer the bound is looser.
+		const relative, mostPieces = 1e-5, 1 << 14
+		pieces := math.Ceil(q[i] * math.Min(mostPieces, k.growth(math.Min(1, t+q[i]))/math.Sqrt(2*relative)))
+		pieces = math.Max(1, pieces)
+		du, dt := s.mass[i]/pieces, q[i]/pieces
+		for ; pieces > 0 && u+du < 1; pieces-- {
+			add(u+du, t, dt)
+			u, t = u+du, t+dt
 		}
-		envelope = append(envelope, l)
-	}
-	// The points (u, T(u)): outcomes enter by descending loss.
-	add(d.pInf, 0, 0)
-	for i := len(d.p) - 1; i >= 0; i-- {
-		// Along one outcome u and T(u) are linear, and phi'(u) - y phi'(T(u)) exceeds the larger of its ends by at most
-		// phi'''(u) p^2/8. Cut the outcome into pieces for which that is a relative 1e-5 of phi'(u).
-		// A mean in the tens of thousands would want more pieces than it is worth: with fewer the bound is looser.
-		const relative, mostPieces = 1e-5, 512
-		u, t := d.pInf+d.pAbove[i+1], d.qAbove[i+1]
-		pieces := math.Ceil(d.p[i] * math.Sqrt(k.curvature(math.Min(u+d.p[i], 1))/(8*relative)))
-		pieces = math.Max(1, math.Min(pieces, mostPieces))
-		du, dt := d.p[i]/pieces, d.q[i]/pieces
-		for j := 1.0; j <= pieces; j++ {
-			end := math.Min(u+du*j, 1)
-			inflation := math.Exp(k.logSlope(end)) * k.curvature(end) * du * du / 8
-			add(u+du*(j-1), t+dt*(j-1), inflation)
-			add(u+du*j, t+dt*j, inflation)
-		}
-	}
-	add(1, d.qAbove[0], 0) // where the masses of P fall short of 1
-	slices.Reverse(envelope)
-	return envelope, reach
-}
-
-// needed reports whether the last line of the envelope is above all others somewhere once l, with the largest a and b so
-// far, joins them.
-func needed(envelope []line, l line) bool {
-	m := envelope[len(envelope)-1]
-	if l.b <= m.b {
-		return l.a < m.a
-	}
-	if len(envelope) == 1 {
-		return true
-	}
-	k := envelope[len(envelope)-2]
-	// l and m cross before m and k do.
-	return (l.a-m.a)*(m.b-k.b) < (m.a-k.a)*(l.b-m.b)
-}
-
-// selectedDivergences sets out[j] to the bound at epsilon = (low+j)·step.
-func selectedDivergences(d *pair, k Repetitions, envelope []line, low int, out []float64) {
-	// h[i] is H(e^{(i-shift) step}), for every difference of positions that occurs.
-	n := len(d.p)
-	shift := d.low + n - 1 - low
-	h := make([]float64, n-1+len(out))
-	end := len(h) // H is 0 from here on
-	next := 0
-	for i := range h {
-		y := math.Exp(float64(i-shift) * d.step)
-		for next+1 < len(envelope) && envelope[next+1].at(y) >= envelope[next].at(y) {
-			next++
-		}
-		h[i] = math.Max(0, envelope[next].at(y))
-		if h[i] == 0 {
-			end = i
+		if pieces > 0 { // u reaches 1 within this piece
 			break
 		}
 	}
-	for j := range out {
-		top := j + n - 1 // the index in h for outcome 0; outcome i is i before it
-		first := max(0, top-end+1)
-		total := d.pInf * envelope[0].a
-		if first < n {
-			window := h[top-n+1 : top-first+1]
-			p := d.p[first:]
-			for i, w := range p {
-				total += w * window[len(window)-1-i]
-			}
-		}
-		total += k.none() * math.Max(0, -math.Expm1(float64(low+j)*d.step))
-		out[j] = total
-	}
+	add(1, t, 0)
+	return lines, reach
 }
 
-func (l line) at(y float64) float64 { return l.a - l.b*y }
+// slopeError bounds the rounding of k.logSlope(z).
+func slopeError(k Repetitions, z float64) float64 {
+	return 0x1p-48 * (1 + math.Abs(k.logSlope(1)) + math.Abs(k.logSlope(z)))
+}
+
+// selectedDivergences returns the bounds at epsilon = 0, step, 2 step, ...
+func selectedDivergences(s *side, k Repetitions) ([]float64, error) {
+	lines, reach := selectionLines(s, k)
+	if !(reach < largestLoss) {
+		return nil, errTooWide
+	}
+	// Beyond a loss of reach above the largest one there is nothing but the share of infinity.
+	high := max(0, s.high()+int(math.Ceil(reach/s.step)))
+	n := len(s.mass)
+	if !(float64(high)*s.step < largestLoss) {
+		return nil, errTooWide
+	}
+	if high >= 2*mostPoints || high*n > mostWork {
+		return nil, errTooFine
+	}
+	// h[i] is H(e^{(i-shift) step}), for every difference of positions that occurs, less zeros at the end.
+	shift := s.high()
+	h := selectionCurve(lines, s.step, -shift, min(n+high, max(0, shift+int(math.Ceil(reach/s.step))+1)))
+	out := make([]float64, high+1)
+	for j := range out {
+		// Outcome i has the index j+n-1-i in h.
+		total := s.inf * lines[len(lines)-1].a // H(0)
+		if first := max(0, j+n-len(h)); first < n {
+			window := h[j : j+n-first]
+			for i, p := range s.mass[first:] {
+				total += p * window[len(window)-1-i]
+			}
+		}
+		out[j] = total * (1 + rounding)
+	}
+	return out, nil
+}
+
+// selectionCurve returns upper bounds of H(e^{i step}) for count values of i from low on.
+//
+// The best line falls with y, so between two points whose best lines are known only lines between those matter. Rounding
+// can make the wrong line look best at the ends; it does no harm. Let j look best at y, and let i be a line that this
+// rules out at another point y': i is above j, or below it, and y' on the side where j gains on i. What i had been ahead
+// at y is at most a rounding of their a's, 2^-50 max(a_i, a_j). If the a's are within a factor 2, that is less than the
+// 2^-45 by which each line has been raised; and if not, j gains at least |a_i - a_j| (1 - e^-step)/2 on the way, which is
+// more, for any step above 2^-45.
+func selectionCurve(lines []line, step float64, low, count int) []float64 {
+	h := make([]float64, count)
+	// best sets h[i] from lines from to to, and returns the first of the best.
+	best := func(i, from, to int) int {
+		y := math.Exp(float64(low+i)*step) * (1 - rounding)
+		largest, at := 0.0, from
+		for j, l := range lines[from : to+1] {
+			if v := l.a - l.b*y; v > largest {
+				largest, at = v, from+j
+			}
+		}
+		h[i] = largest
+		return at
+	}
+	stride := int(math.Sqrt(float64(count))) + 1
+	last := len(lines) - 1
+	for i := 0; i < count; i += stride {
+		end := min(i+stride, count)
+		next := 0
+		if end < count {
+			next = best(end, 0, last)
+		}
+		if i == 0 {
+			last = best(i, 0, last)
+		}
+		for j := i + 1; j < end; j++ {
+			best(j, min(next, last), max(next, last)) // lines that differ by a rounding may come out in any order
+		}
+		last = next
+	}
+	return h
+}

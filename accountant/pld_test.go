@@ -20,11 +20,7 @@ func TestPowerOfGaussians(t *testing.T) {
 	}{{0.3, 100}, {1, 1000}, {3, 50}, {6, 2000}} {
 		noise := math.Sqrt(float64(c.count)) / c.mu
 		const coarsen = 20
-		step, err := sampledGaussianPair(1, noise, c.mu/100/coarsen, 11)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := step.power(c.count, coarsen)
+		d, err := composedGaussians(1, noise, 11, c.count, c.mu/100, coarsen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +143,7 @@ func TestFinerGridsLowerTheBound(t *testing.T) {
 	} {
 		last := math.Inf(1)
 		for step := 4 * gridStep(e); step > gridStep(e)/3; step /= 2 {
-			r := &profiler{step: step, pairs: map[string]pairOrError{}}
+			r := newProfiler(step)
 			p, err := r.profile(e)
 			if err != nil {
 				t.Fatal(err)

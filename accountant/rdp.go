@@ -81,8 +81,17 @@ func flattened(e PoissonSampled) PoissonSampled {
 		if !ok {
 			return e
 		}
-		e = PoissonSampled{SamplingProbability: e.SamplingProbability * inner.SamplingProbability, Event: inner.Event}
+		e = PoissonSampled{SamplingProbability: productUp(e.SamplingProbability, inner.SamplingProbability), Event: inner.Event}
 	}
+}
+
+// productUp returns x·y for non-negative numbers, rounded up.
+func productUp(x, y float64) float64 {
+	p := x * y
+	if math.FMA(x, y, -p) > 0 || p == 0 && x > 0 && y > 0 {
+		return math.Nextafter(p, math.Inf(1))
+	}
+	return p
 }
 
 func (r *renyi) tuned(e SelectBest) Curve {

@@ -19,7 +19,7 @@ type Repetitions interface {
 	none() float64
 	// logSlope returns log phi'(z) for z in [0, 1], where phi(z) = E z^K.
 	logSlope(z float64) float64
-	curvature(z float64) float64
+	growth(z float64) float64
 	// tuned returns the RDP curve of the best of K runs of an event with curve e (see tuning.go).
 	tuned(e Curve, deltaHat func() []float64, orders Orders) Curve
 	theorem() string
@@ -137,10 +137,15 @@ func (d TruncatedNegativeBinomial) logSlope(z float64) float64 {
 	return math.Log(d.Expected()) - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
 }
 
-// curvature returns phi”'(z)/phi'(z), which grows with z.
-func (p Poisson) curvature(float64) float64          { return p.Mean * p.Mean }
-func (p TruncatedPoisson) curvature(float64) float64 { return p.Rate * p.Rate }
-func (d TruncatedNegativeBinomial) curvature(z float64) float64 {
-	r := (1 - d.Success) / (d.Success + (1-d.Success)*(1-z))
-	return (1 + d.Shape) * (2 + d.Shape) * r * r
+// alwaysOnce reports whether K is 1.
+func alwaysOnce(r Repetitions) bool {
+	d, ok := r.(TruncatedNegativeBinomial)
+	return ok && d.Success == 1
+}
+
+// growth returns phi”(z)/phi'(z), which grows with z.
+func (p Poisson) growth(float64) float64          { return p.Mean }
+func (p TruncatedPoisson) growth(float64) float64 { return p.Rate }
+func (d TruncatedNegativeBinomial) growth(z float64) float64 {
+	return (1 + d.Shape) * (1 - d.Success) / (d.Success + (1-d.Success)*(1-z))
 }

@@ -53,7 +53,7 @@ func probability(r Repetitions, k int) float64 {
 func TestRepetitions(t *testing.T) {
 	for _, r := range allRepetitions(t) {
 		for _, z := range []float64{0, 0.3, 0.9, 1} {
-			var slope, third, total, mean float64
+			var slope, second, total, mean float64
 			for k := range 4000 {
 				x, p := float64(k), probability(r, k)
 				total += p
@@ -61,8 +61,8 @@ func TestRepetitions(t *testing.T) {
 				if k >= 1 {
 					slope += p * x * math.Pow(z, x-1)
 				}
-				if k >= 3 {
-					third += p * x * (x - 1) * (x - 2) * math.Pow(z, x-3)
+				if k >= 2 {
+					second += p * x * (x - 1) * math.Pow(z, x-2)
 				}
 			}
 			if math.Abs(total-1) > 1e-9 || math.Abs(mean/r.Expected()-1) > 1e-9 {
@@ -71,8 +71,8 @@ func TestRepetitions(t *testing.T) {
 			if got := math.Exp(r.logSlope(z)); math.Abs(got-slope) > 1e-8*slope {
 				t.Errorf("%#v: phi'(%v) = %v, want %v", r, z, got, slope)
 			}
-			if got := math.Exp(r.logSlope(z)) * r.curvature(z); math.Abs(got-third) > 1e-7*(third+slope) {
-				t.Errorf("%#v: phi'''(%v) = %v, want %v", r, z, got, third)
+			if got := math.Exp(r.logSlope(z)) * r.growth(z); math.Abs(got-second) > 1e-7*(second+slope) {
+				t.Errorf("%#v: phi''(%v) = %v, want %v", r, z, got, second)
 			}
 		}
 		if got := r.none(); math.Abs(got-probability(r, 0)) > 1e-15 {
