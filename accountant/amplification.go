@@ -13,7 +13,7 @@ func amplified(c Curve, rate float64) Curve {
 	}
 	x := make([]float64, len(c))
 	for j := 2; j < len(c); j++ {
-		x[j] = float64(j-1) * c[j]
+		x[j] = float64(j-1) * c[j] * (1 + ulp)
 		if j > 2 {
 			x[j] += math.Log(3)
 		}

@@ -6,6 +6,13 @@ import "math"
 // to len(c)-1. The entries 0 and 1 are 0 and stand for nothing: every theorem multiplies order 1 by 0.
 type Curve []float64
 
+// ulp is twice the rounding error of one operation: a value times 1+ulp is at least what it was before rounding.
+const ulp = 0x1p-52
+
+// roundedUp raises a value of a few operations by more than their rounding. It is for values that are above 0 in exact
+// arithmetic, and doesn't let them underflow.
+func roundedUp(x float64) float64 { return math.Max(x*(1+8*ulp), math.SmallestNonzeroFloat64) }
+
 func newCurve(high int) Curve { return make(Curve, high+1) }
 
 func (c Curve) high() int { return len(c) - 1 }
@@ -38,7 +45,7 @@ func (c Curve) times(n int) Curve {
 		return t // even where c is infinite
 	}
 	for a := range c {
-		t[a] = float64(n) * c[a]
+		t[a] = float64(n) * c[a] * (1 + ulp)
 	}
 	return t
 }
@@ -52,7 +59,9 @@ func (c Curve) zero() bool {
 	return true
 }
 
-func sum(x, y Curve) Curve     { return combine(x, y, func(a, b float64) float64 { return a + b }) }
+func sum(x, y Curve) Curve {
+	return combine(x, y, func(a, b float64) float64 { return (a + b) * (1 + ulp) })
+}
 func maximum(x, y Curve) Curve { return combine(x, y, math.Max) }
 func minimum(x, y Curve) Curve { return combine(x, y, math.Min) }
 
@@ -89,7 +98,7 @@ func (c Curve) convexified(o Orders) Curve {
 		u, v := hull[i-1], hull[i]
 		for x := u.x + 1; x < v.x; x++ {
 			y := u.y + (v.y-u.y)*((x-u.x)/(v.x-u.x))
-			tight[int(x)+1] = math.Min(tight[int(x)+1], y/x)
+			tight[int(x)+1] = math.Min(tight[int(x)+1], y/x*(1+8*ulp))
 		}
 	}
 	return tight

@@ -126,8 +126,8 @@ func TestEdges(t *testing.T) {
 			}
 		}
 	}
-	if c, err := RDP(PoissonSampled{1, Gaussian{2}}, Options{}); err != nil || c[7] != 0.875 {
-		t.Errorf("rate 1: rdp(7) = %v, %v, want exactly 0.875", c[7], err)
+	if c, err := RDP(PoissonSampled{1, Gaussian{2}}, Options{}); err != nil || c[7] < 0.875 || c[7] > 0.875*(1+1e-14) {
+		t.Errorf("rate 1: rdp(7) = %v, %v, want 0.875", c[7], err)
 	}
 }
 

@@ -1,5 +1,7 @@
 package accountant
 
+import "slices"
+
 // An Event describes what a mechanism did with the data, as an immutable value. It says nothing about its cost: that is
 // what Epsilon, Delta and RDP are for. The set of events is closed; every one of them is listed in this file.
 //
@@ -57,6 +59,31 @@ type SubsetThenRest struct {
 // of Events on the i-th shard (Corollary [RDP_parallel]).
 type Parallel struct {
 	Events []Event
+}
+
+// free reports whether e provably ignores its data. Anything else has a release with Gaussian noise in it, which no finite
+// epsilon covers at delta 0.
+func free(e Event) bool {
+	all := func(events []Event) bool {
+		return !slices.ContainsFunc(events, func(part Event) bool { return !free(part) })
+	}
+	switch e := e.(type) {
+	case PoissonSampled:
+		return e.SamplingProbability == 0 || free(e.Event)
+	case SelfComposed:
+		return e.Count == 0 || free(e.Event)
+	case Composed:
+		return all(e.Events)
+	case SelectBest:
+		return free(e.Event)
+	case MaxOver:
+		return all(e.Events)
+	case Parallel:
+		return all(e.Events)
+	case SubsetThenRest:
+		return (e.SamplingProbability == 0 || free(e.Tune)) && (e.SamplingProbability == 1 || free(e.Base))
+	}
+	return false
 }
 
 // DPSGD is a whole training run: steps adaptive releases of a clipped gradient sum over Poisson-sampled batches.

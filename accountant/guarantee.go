@@ -51,20 +51,29 @@ type Guarantee struct {
 }
 
 // Epsilon returns the smallest epsilon that the mode's bounds give at delta, in [0, 1]. Epsilon is +Inf where no finite
-// one is known.
+// one is known, as at delta 0 for whatever costs anything: no event of this package is purely private.
 func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return Guarantee{}, err
 	}
-	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
+	g, err := smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
+	if err == nil && delta == 0 && !free(e) {
+		g.Epsilon = math.Inf(1)
+	}
+	return g, err
 }
 
-// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0.
+// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing; where
+// the bound is too small for a float64 it is the smallest positive one.
 func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err
 	}
-	return smallest(e, o, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+	g, err := smallest(e, o, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+	if err == nil && g.Delta == 0 && !free(e) {
+		g.Delta = math.SmallestNonzeroFloat64
+	}
+	return g, err
 }
 
 func checkDelta(delta float64) error {

@@ -2,8 +2,9 @@ package accountant
 
 import "math"
 
-// padded covers the rounding errors of sums and exponentials, which are far smaller, in a delta.
-func padded(delta float64) float64 { return math.Min(1, delta*(1+1e-9)) }
+// padded covers the rounding of a delta's last sums and exponentials, and the underflow of a side's masses, both of which
+// are far smaller.
+func padded(delta float64) float64 { return math.Min(1, delta*(1+1e-9)+0x1p-1000) }
 
 // profileBound is the bound that a profile gives.
 type profileBound struct {
@@ -15,26 +16,36 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 	return Guarantee{Epsilon: epsilon, Delta: padded(b.profile.deltaAt(epsilon)), Bound: b.name}
 }
 
-// epsilon bisects; the value it returns has been evaluated.
+// epsilon narrows a bracket; the value that it returns, the upper end, has been evaluated.
 func (b profileBound) epsilon(delta float64) Guarantee {
-	enough := func(epsilon float64) bool { return padded(b.profile.deltaAt(epsilon)) <= delta }
 	g := Guarantee{Delta: delta, Bound: b.name}
-	if enough(0) {
+	excess := func(epsilon float64) (float64, error) {
+		return math.Log(padded(b.profile.deltaAt(epsilon)) / delta), nil
+	}
+	at := func(epsilon float64) float64 { x, _ := excess(epsilon); return x }
+	if at(0) <= 0 {
 		return g
 	}
 	low, high := 0.0, 1.0
-	for !enough(high) {
-		if low, high = high, 2*high; high > largestLoss {
+	highExcess := at(high)
+	lowExcess := math.Inf(1)
+	for highExcess > 0 {
+		if low, lowExcess, high = high, highExcess, 2*high; high > largestLoss {
 			g.Epsilon = math.Inf(1)
 			return g
 		}
+		highExcess = at(high)
 	}
-	for high-low > 1e-12*high {
-		if mid := (low + high) / 2; enough(mid) {
-			high = mid
+	const nothing = 1e-300
+	for low == 0 && high > nothing {
+		if x := at(high / 4); x > 0 {
+			low, lowExcess = high/4, x
 		} else {
-			low = mid
+			high, highExcess = high/4, x
 		}
+	}
+	if low > 0 {
+		_, high, _ = narrow(low, lowExcess, high, highExcess, excess)
 	}
 	g.Epsilon = high
 	return g

@@ -18,7 +18,7 @@ func subsetRemove(tune, base Curve, q float64) Curve {
 	m := newBinomialMixture(q, tune.moments(1), base.moments(1))
 	c := newCurve(tune.high())
 	for a := 2; a <= tune.high(); a++ {
-		c[a] = log1pExp(m.logSum(a-1)) / float64(a-1)
+		c[a] = mixtureDivergence(m.logSum(a-1), a)
 	}
 	return c
 }

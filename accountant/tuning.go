@@ -6,8 +6,8 @@ import "math"
 // one trial and deltaHat(a) its delta at epsilonHat(a), the largest epsilon that their condition
 // e^epsilonHat <= 1 + 1/(a-1) allows: equality is the best choice and can always be met.
 
-// epsilonHat is log(1 + 1/(a-1)).
-func epsilonHat(a int) float64 { return math.Log1p(1 / float64(a-1)) }
+// epsilonHat is log(1 + 1/(a-1)), rounded down.
+func epsilonHat(a int) float64 { return math.Log1p(1/float64(a-1)) * (1 - 2*ulp) }
 
 // deltaHat returns the delta of the curve at epsilonHat(a) for a = 2..high, at index a: the smallest over the orders, and
 // in mode tight also the two-moment bound.
@@ -29,9 +29,9 @@ func (c Curve) deltaHat(o Orders, tight bool) []float64 {
 				logDelta, best = l, b
 			}
 		}
-		hat[a] = math.Min(1, math.Exp(logDelta))
+		hat[a] = atMostOne(logDelta + ulp*math.Abs(logDelta))
 		if tight {
-			hat[a] = math.Min(hat[a], twoMomentDelta(c[2], 1/float64(a-1)))
+			hat[a] = math.Min(hat[a], roundedUp(twoMomentDelta(c[2], 1/float64(a-1))))
 		}
 	}
 	return hat
@@ -52,20 +52,28 @@ func (p Poisson) tuned(e Curve, deltaHat func() []float64, _ Orders) Curve {
 	if p.Mean < 1 {
 		return poissonAnyMean(e, deltaHat(), p.Mean)
 	}
-	return poissonTuned(e, deltaHat(), p.Mean, math.Log(p.Mean))
+	return poissonTuned(e, deltaHat(), p.Mean, logMean(p.Mean))
 }
 
 // tuned is the same theorem with log(mu) replaced by the logarithm of the mean of K given K >= 1.
 func (p TruncatedPoisson) tuned(e Curve, deltaHat func() []float64, _ Orders) Curve {
-	return poissonTuned(e, deltaHat(), p.Rate, math.Log(p.Expected()))
+	return poissonTuned(e, deltaHat(), p.Rate, logMean(p.Expected()))
 }
 
 func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
 	t := newCurve(e.high())
 	for a := 2; a <= e.high(); a++ {
-		t[a] = e[a] + mu*deltaHat[a] + logMean/float64(a-1)
+		t[a] = (e[a] + mu*deltaHat[a] + logMean/float64(a-1)) * (1 + 4*ulp)
 	}
 	return t
+}
+
+// logMean is the logarithm of a mean of at least 1 that is itself a few roundings off, rounded up; that of 1 is 0.
+func logMean(mean float64) float64 {
+	if mean == 1 {
+		return 0
+	}
+	return math.Max(0, math.Log(mean)*(1+ulp)+8*ulp)
 }
 
 // poissonAnyMean holds for every mu > 0: the printed theorem is false below 1, where it gives a mechanism that ignores
@@ -73,15 +81,17 @@ func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
 func poissonAnyMean(e Curve, deltaHat []float64, mu float64) Curve {
 	t := newCurve(e.high())
 	for a := 2; a <= e.high(); a++ {
-		y := float64(a-1) * (e[a] + mu*deltaHat[a])
+		y := float64(a-1) * (e[a] + mu*deltaHat[a]) * (1 + 4*ulp)
 		// log(e^-mu + mu e^y), whose weights sum to 1 + (e^-mu - 1 + mu).
-		l := math.Log(mu) + y
+		l := math.Log(mu) + y + ulp*(math.Abs(math.Log(mu))+y)
 		if y < 30 {
-			l = math.Log1p(expm1Excess(mu) + mu*math.Expm1(y))
+			l = math.Log1p((expm1Excess(mu) + mu*math.Expm1(y)) * (1 + 8*ulp))
 		} else if !math.IsInf(y, 1) {
 			l = logAdd(-mu, l)
 		}
-		t[a] = l / float64(a-1)
+		if l > 0 || y > 0 {
+			t[a] = roundedUp(l / float64(a-1))
+		}
 	}
 	return t
 }
@@ -103,16 +113,16 @@ func expm1Excess(x float64) float64 {
 // ((1-1/l) e(l) + log(1/gamma)/l) + log(E K)/(a-1). Between integers the bracket is monotone along the chord of
 // (l-1) e(l), so integer l lose nothing.
 func (d TruncatedNegativeBinomial) tuned(e Curve, _ func() []float64, o Orders) Curve {
-	logInverse := -math.Log(d.Success)
+	logInverse := -math.Log(d.Success) * (1 + ulp)
 	extra := logInverse // l = 1
 	for l := o.Low; l <= min(o.High, e.high()); l++ {
 		x := float64(l)
 		extra = math.Min(extra, (1-1/x)*e[l]+logInverse/x)
 	}
-	logMean := math.Log(d.Expected())
+	log := logMean(d.Expected())
 	t := newCurve(e.high())
 	for a := 2; a <= e.high(); a++ {
-		t[a] = e[a] + (1+d.Shape)*extra + logMean/float64(a-1)
+		t[a] = (e[a] + (1+d.Shape)*extra + log/float64(a-1)) * (1 + 8*ulp)
 	}
 	return t
 }
