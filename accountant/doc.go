@@ -55,25 +55,37 @@ Four additions, each a bound by itself.
 # Dominating pairs
 
 Mode best adds privacy-loss distributions. The hockey-stick divergence of P from Q at epsilon is the integral of
-(p - e^epsilon q)_+; delta at epsilon is its largest value over neighbours. A pair (P, Q) dominates a mechanism if at
-every real epsilon its divergence is at least that of the mechanism's outcome with a sample from its outcome without it.
-By integration the same then holds for E_Q f(dP/dQ) with any convex f, and so, with f(x) = (1 - e^epsilon x)_+, for the
-divergence of Q from P: one pair covers both directions (Zhu, Dong and Wang, "Optimal accounting of differential privacy
-via characteristic function", 2022). The accountant turns an event into such a pair on a grid of privacy losses log p/q.
+(p - e^epsilon q)_+; delta at epsilon is its largest value over neighbours, in both directions. The accountant turns an
+event into a pair of sides on a grid of privacy losses, one for each direction, P being the outcome's law with a sample
+and Q without it or the reverse. A side has masses at losses l and one at infinity, and stands for the function
 
-  - Rounding to the grid: a mass with a loss between two grid points is split between them so that both P's and Q's
-    masses are kept. The likelihood ratio under Q is then spread around its mean, and E_Q f(dP/dQ) never falls. Tails
-    beyond the grid go to infinity: a loss of +infinity for P's upper tail, -infinity for Q's lower one.
-  - One step of DP-SGD is dominated by (1-g) N(0,s^2) + g N(1,s^2) against N(0,s^2) (the same paper), which is cut at
-    the grid points with the normal distribution function.
+	R(epsilon) = inf + sum over l > epsilon of mass (1 - e^{epsilon - l}).
+
+The one promise, kept by every operation, is that at every real epsilon R is at least the mechanism's divergence D. Three
+facts do the work. D as a function of x = e^epsilon is convex, never rises, and is 1 at x = 0. For convex f that never
+rises and ends at 0, as f(y) = (1 - e^epsilon y)_+ does, the expectation of f(q/p) under P is a mixture of divergences and
+so at most the sum of mass f(e^-l), plus inf f(0). And for convex f that never falls and ends with slope 1, the
+expectation of f(p/q) under Q, with P's mass where q = 0, is at most the same sum with the masses e^-l times those of the
+side, cut from the top down to a sum of 1, the rest being counted at 0 (cutToOne). So R may take D's place in all that
+follows, its masses may be raised and moved to higher losses, and need not add up to 1.
+
+  - Rounding to the grid: a mass with a loss between two grid points is split between them so that both distributions'
+    masses are kept. The likelihood ratio is then spread around its mean, and no divergence gets smaller. Tails beyond the
+    grid go to infinity at the top and to the lowest loss at the bottom.
+  - One step of DP-SGD is dominated by (1-g) N(0,s^2) + g N(1,s^2) against N(0,s^2) (Zhu, Dong and Wang, "Optimal accounting
+    of differential privacy via characteristic function", 2022). sampledGaussian integrates it over the cells of the grid,
+    in a form in which nothing cancels.
   - Composition adds losses. Many equal steps are composed by Fourier transform on a fine grid and put on the coarse grid
     of the event; see power for how every outcome is raised by a bound on its error, so that deltas far below the
     transform's own rounding keep their digits, and for what falls outside the window. Otherwise masses are convolved
     one by one.
   - A Poisson sample of rate g of what (P, Q) dominates is dominated by ((1-g) Q + g P, Q): losses l become
     log(1-g + g e^l), under the same Q.
-  - A maximum over candidates or shards is the maximum of their divergences at the grid points; a convex hull turns
-    divergences back into masses, since in e^epsilon every divergence is convex and its chords lie above it.
+  - A maximum over candidates or shards is the maximum of their divergences at the grid points. Between them it is at most
+    its chords, since D is convex in x; the lower convex hull of bounds at the grid points is the R of a side (hullSide).
+  - The two directions are linked, D(epsilon) = 1 - e^epsilon + e^epsilon D'(-epsilon). The link gives the half of a side
+    below 0 from the half of the other above 0, where it shrinks rounding errors; in the other direction it would multiply
+    them by e^epsilon.
 
 # Selection
 
@@ -87,10 +99,10 @@ and phi' is non-decreasing, so
 	p phi'(F) - e^epsilon q phi'(G) <= p (phi'(F) - phi'(T(F)) y) <= p H(y),   y = e^epsilon q/p,
 	H(y) = max over u in [0, 1] of (phi'(u) - phi'(T(u)) y)_+,
 
-and the divergence is at most E_P H(e^epsilon q/p) + P(K=0) (1 - e^epsilon)_+. H is convex and does not grow, so the
-expectation is of the kind that a dominating pair bounds; and a dominating pair's T is at most the mechanism's. Both may
-therefore be computed from the pair, once for each direction. On the grid T is piecewise linear and H the upper envelope
-of lines, to which the curvature of phi' between vertices is added. For Poisson K the Rényi bound takes moments of the
+and the divergence is at most E_P H(e^epsilon q/p) + P(K=0) (1 - e^epsilon)_+. H is convex, never rises and ends at 0, so
+a side bounds the expectation. T is the convex conjugate of the divergence, T(u) = sup over epsilon of e^-epsilon
+(u - D(epsilon)), so R gives a lower bound of it, a polygon; and H is the upper envelope of lines, one for each piece of
+the polygon, with the chord of phi' above u and its tangent below T(u). For Poisson K the Rényi bound takes moments of the
 same inequality; doing without them gains a few per cent of epsilon there, and a fifth to a third for the other
 distributions at a mean of 15.
 
@@ -100,7 +112,7 @@ With the sample in the subset with probability q, given the other samples' split
 the likelihood ratio q L1 + (1-q) L2 against that without the sample: L1 of the tuning run, L2 of the base run, which may
 depend on the tuning's outcome. For a convex f and given L1, f(q L1 + (1-q) L2) is convex in L2, so its expectation under
 Q2 grows when L2 gets the law of a pair that dominates the base run whatever the tuning's outcome was. What is left is
-convex in L1, so L1 may be replaced in the same way. The expectation over L2 is a divergence of the base pair at another
+convex in L1, so L1 may be replaced in the same way. The expectation over L2 is a divergence of the base run at another
 epsilon, so delta at one epsilon costs one pass over L1. It is smaller than all Rényi bounds here, and can even lie
 below the cost of the base run alone, which does not see the samples of the subset.
 
@@ -112,10 +124,14 @@ grid; the grid is chosen from the deviation of the losses so that epsilon is hig
 
 # Rounding
 
-In the Rényi modes every sum is raised by a bound on its rounding, which is below 1e-10 of its value; what follows are a
-few operations of one rounding each. Against values with 60 digits (testdata) no result is low by more than 1e-9 or high by
-more than 1e-6 of its value. With pairs, the rounding of single masses moves losses by less than 1e-14 for each step,
-while the grid raises them by orders of magnitude more; the transform's errors are bounded and added; and deltas are
-raised by 1e-9 of their value for the sums.
+Results are upper bounds in floating point too. In the Rényi modes nothing cancels, every operation raises its result by
+more than its rounding, and conversions add the rounding of their logarithms; against values with 60 digits (testdata) no
+result is high by more than 1e-6 of its value. With pairs, every operation works with sums of non-negative terms and
+raises its result by a relative 2^-35, which is more than their rounding (see rounding); where an argument of R is itself
+rounded, it is moved down; and what is found by a transform is raised by a proven bound on its error (see tilted). What costs
+anything never costs 0: delta is at least the smallest positive float64, and epsilon at delta 0 is infinite.
+
+The error of a library function is taken to be at most one unit in the last place, as Go's are documented or measured to
+be; every bound leaves room for several.
 */
 package accountant
