@@ -35,7 +35,7 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 	// add adds the line at u for the tangent at t, dt later.
 	add := func(u, t, dt float64) {
 		// Sums are rounded: u goes up, T down.
-		u, t = math.Min(1, u*(1+rounding)), t*(1-rounding)
+		u, t = math.Min(1, u*(1+rounding)), math.Min(1, t*(1-rounding))
 		logA, logB := k.logSlope(u)+slopeError(k, u), k.logSlope(t)-slopeError(k, t)
 		later := 1 + k.growth(t)*dt*(1-rounding)
 		reach = math.Max(reach, logA-logB-math.Log(later)+rounding)
@@ -46,21 +46,25 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 		lines = append(lines, line{math.Max(math.Exp(logA)*(1+0x1p-44), math.SmallestNonzeroFloat64), b})
 	}
 	add(s.inf, 0, 0)
+	// The tangent is too low by at most phi'''(t+dt) dt^2/2. Outcomes are cut into pieces along which log phi' grows by so
+	// little that this is a relative 1e-5, or by as much as a bearable number of pieces takes.
+	const fine, mostPieces, shortest = 0.0045, 1 << 14, 0x1p-40
+	growth := math.Max(fine, (k.logSlope(1)-k.logSlope(0))/mostPieces)
 	q := s.opposite()
 	u, t := s.inf, 0.0
 	for i := len(q) - 1; i >= 0 && u < 1; i-- {
-		// The tangent is too low by at most phi'''(end) dt^2/2. Cut the outcome into pieces for which that is a relative 1e-5;
-		// a mean in the tens of thousands would want more pieces than it is worth: with fewer the bound is looser.
-		const relative, mostPieces = 1e-5, 1 << 14
-		pieces := math.Ceil(q[i] * math.Min(mostPieces, k.growth(math.Min(1, t+q[i]))/math.Sqrt(2*relative)))
-		pieces = math.Max(1, pieces)
-		du, dt := s.mass[i]/pieces, q[i]/pieces
-		for ; pieces > 0 && u+du < 1; pieces-- {
+		for left := q[i]; left > 0 && u < 1; {
+			dt := left
+			if t < 1 {
+				dt = growth / k.growth(math.Min(1, t+growth/k.growth(t)))
+				dt = math.Min(left, math.Max(dt, shortest))
+			}
+			du := s.mass[i] * (dt / q[i])
+			if u+du >= 1 {
+				dt, du = dt*((1-u)/du), 1-u
+			}
 			add(u+du, t, dt)
-			u, t = u+du, t+dt
-		}
-		if pieces > 0 { // u reaches 1 within this piece
-			break
+			u, t, left = u+du, t+dt, left-dt
 		}
 	}
 	add(1, t, 0)

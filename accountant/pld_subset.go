@@ -19,11 +19,12 @@ func (s subsetPair) pair() (*pair, error) {
 	if len(remove)*len(s.tune.removal.mass)+len(add)*len(s.tune.addition.mass) > mostWork/8 {
 		return nil, errTooFine
 	}
+	removal, addition := s.removal(), s.addition()
 	for k := range remove {
-		remove[k] = s.remove(float64(k) * step)
+		remove[k] = removal(float64(k) * step)
 	}
 	for k := range add {
-		add[k] = s.add(float64(k) * step)
+		add[k] = addition(float64(k) * step)
 	}
 	return hullPair(step, remove, add)
 }
@@ -32,24 +33,55 @@ func (s subsetPair) deltaAt(epsilon float64) float64 {
 	return math.Max(s.remove(epsilon), s.add(epsilon))
 }
 
-// remove is E (q L1 + (1-q) L2 - e^epsilon)_+ under Q, plus what P has at infinity.
-func (s subsetPair) remove(epsilon float64) float64 {
-	level := math.Exp(epsilon)
+func (s subsetPair) remove(epsilon float64) float64 { return s.removal()(epsilon) }
+func (s subsetPair) add(epsilon float64) float64    { return s.addition()(epsilon) }
+
+// removal returns E (q L1 + (1-q) L2 - e^epsilon)_+ under Q, plus what P has at infinity, as a function of epsilon.
+func (s subsetPair) removal() func(epsilon float64) float64 {
 	tune := s.tune.removal
 	masses := tune.opposite()
 	rest := cutToOne(masses)
-	total := s.q*tune.inf + rest*s.baseAbove(level)
-	for i, w := range masses {
-		if w > 0 {
-			total += w * s.baseAbove(level-s.q*math.Exp(tune.loss(i))-level*cancelled)
-		}
+	ratios := make([]float64, len(masses))
+	for i := range ratios {
+		ratios[i] = s.q * math.Exp(tune.loss(i))
 	}
-	return total * (1 + rounding)
+	return func(epsilon float64) float64 {
+		level := math.Exp(epsilon)
+		level -= level * tune.cancelled(epsilon)
+		total := s.q*tune.inf + rest*s.baseAbove(level)
+		for i, w := range masses {
+			if w > 0 {
+				total += w * s.baseAbove(level-ratios[i])
+			}
+		}
+		return total * (1 + rounding)
+	}
 }
 
-// cancelled is the relative rounding error of a difference, of the terms before it: no sample's share of the divergence
-// gets smaller if the difference is moved by it.
-const cancelled = 0x1p-49
+// addition returns E (1 - e^epsilon (q L1 + (1-q) L2))_+ under Q as a function of epsilon.
+func (s subsetPair) addition() func(epsilon float64) float64 {
+	tune := s.tune.addition
+	ratios := make([]float64, len(tune.mass))
+	for i := range ratios {
+		ratios[i] = s.q * math.Exp(-tune.loss(i))
+	}
+	return func(epsilon float64) float64 {
+		level, one := math.Exp(epsilon), 1+tune.cancelled(epsilon)
+		total := tune.inf * s.baseBelow(one, level)
+		for i, w := range tune.mass {
+			if c := one - level*ratios[i]; w > 0 && c > 0 {
+				total += w * s.baseBelow(c, level)
+			}
+		}
+		return total * (1 + rounding)
+	}
+}
+
+// cancelled bounds the rounding of e^epsilon and of the tuning's ratios, and of their difference, relative to the larger:
+// differences are moved by it, to the side where they count more.
+func (s *side) cancelled(epsilon float64) float64 {
+	return 0x1p-51 * (8 + math.Abs(epsilon) + math.Max(math.Abs(s.loss(0)), math.Abs(s.loss(len(s.mass)-1))))
+}
 
 // baseAbove is E ((1-q) L2 - c)_+ and what P has at infinity.
 func (s subsetPair) baseAbove(c float64) float64 {
@@ -57,19 +89,6 @@ func (s subsetPair) baseAbove(c float64) float64 {
 		return (1 - s.q) - c
 	}
 	return (1 - s.q) * s.base.remove(math.Log(c/(1-s.q)))
-}
-
-// add is E (1 - e^epsilon (q L1 + (1-q) L2))_+ under Q.
-func (s subsetPair) add(epsilon float64) float64 {
-	level := math.Exp(epsilon)
-	tune := s.tune.addition
-	total := tune.inf * s.baseBelow(1, level)
-	for i, w := range tune.mass {
-		if c := 1 - level*s.q*math.Exp(-tune.loss(i)) + cancelled; w > 0 && c > 0 {
-			total += w * s.baseBelow(c, level)
-		}
-	}
-	return total * (1 + rounding)
 }
 
 // baseBelow is E (c - level (1-q) L2)_+, for c > 0.
