@@ -127,7 +127,7 @@ grid; the grid is chosen from the deviation of the losses so that epsilon is hig
 Results are upper bounds in floating point too. In the Rényi modes nothing cancels, every operation raises its result by
 more than its rounding, and conversions add the rounding of their logarithms; against values with 60 digits (testdata) no
 result is high by more than 1e-6 of its value. With pairs, every operation works with sums of non-negative terms and
-raises its result by a relative 2^-35, which is more than their rounding (see rounding); where an argument of R is itself
+raises its result by a relative 2^-32, which is more than their rounding (see rounding); where an argument of R is itself
 rounded, it is moved down; and what is found by a transform is raised by a proven bound on its error (see tilted). What costs
 anything never costs 0: delta is at least the smallest positive float64, and epsilon at delta 0 is infinite.
 

@@ -27,12 +27,12 @@ type side struct {
 
 const (
 	// mostPoints is the largest number of masses of a side.
-	mostPoints = 1 << 15
+	mostPoints = 1 << 18
 	// rounding bounds the relative rounding error of what one operation does with the masses of a side: sums of at most
 	// 2·mostPoints non-negative terms, products of a few factors, and exponentials of arguments up to largestLoss that carry
-	// a few roundings, all of which stay below 6·mostPoints·2^-53 + 10·largestLoss·2^-53 < 2^-35. Every operation raises
+	// a few roundings, all of which stay below 6·mostPoints·2^-53 + 10·largestLoss·2^-53 < 2^-32. Every operation raises
 	// its result by it.
-	rounding = 0x1p-35
+	rounding = 0x1p-32
 	// largestLoss keeps e^loss and e^-loss far from overflow and underflow.
 	largestLoss = 600
 )
