@@ -15,7 +15,7 @@ import (
 // afterwards.
 type Data struct {
 	columns engine.Data
-	digest  func() [sha256.Size]byte // of the columns; computed once, when a state is first asked for
+	digest  func() [sha256.Size]byte // of the columns, computed once
 }
 
 // DataError says what is wrong with a set of samples.

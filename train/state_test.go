@@ -150,26 +150,28 @@ func FuzzState(f *testing.F) {
 	})
 }
 
+// otherRuns make the settings of another run.
+var otherRuns = map[string]func(*Settings){
+	"sampling rate": func(s *Settings) { s.Privacy.SamplingRate = 0.26 },
+	"noise":         func(s *Settings) { s.Privacy.NoiseMultiplier = 0 },
+	"clipping norm": func(s *Settings) { s.Privacy.ClippingNorm = 1 },
+	"steps":         func(s *Settings) { s.Privacy.Steps = 51 },
+	"nominal size":  func(s *Settings) { s.Privacy.NominalSize = 61 },
+	"optimizer":     func(s *Settings) { s.Optimizer = Adam(0.1) },
+	"learning rate": func(s *Settings) { s.Optimizer.LearningRate = 0.2 },
+	"key":           func(s *Settings) { s.Key = InsecureKey(8) },
+	"trial":         func(s *Settings) { s.Trial = 1 },
+	"no members":    func(s *Settings) { s.Members = []int32{} },
+	"some members":  func(s *Settings) { s.Members = []int32{1, 2} },
+}
+
 func TestRestoreRefusesOtherRuns(t *testing.T) {
 	trainer, _ := start(t, settings())
 	if _, err := trainer.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
 	state := trainer.State()
-	changes := map[string]func(*Settings){
-		"sampling rate": func(s *Settings) { s.Privacy.SamplingRate = 0.26 },
-		"noise":         func(s *Settings) { s.Privacy.NoiseMultiplier = 0 },
-		"clipping norm": func(s *Settings) { s.Privacy.ClippingNorm = 1 },
-		"steps":         func(s *Settings) { s.Privacy.Steps = 51 },
-		"nominal size":  func(s *Settings) { s.Privacy.NominalSize = 61 },
-		"optimizer":     func(s *Settings) { s.Optimizer = Adam(0.1) },
-		"learning rate": func(s *Settings) { s.Optimizer.LearningRate = 0.2 },
-		"key":           func(s *Settings) { s.Key = InsecureKey(8) },
-		"trial":         func(s *Settings) { s.Trial = 1 },
-		"no members":    func(s *Settings) { s.Members = []int32{} },
-		"some members":  func(s *Settings) { s.Members = []int32{1, 2} },
-	}
-	for name, change := range changes {
+	for name, change := range otherRuns {
 		s := settings()
 		change(&s)
 		other, _ := start(t, s)

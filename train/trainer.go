@@ -19,8 +19,8 @@ type Settings struct {
 	Optimizer Optimizer
 	Key       Key
 
-	// Trial names the run's random streams under Key. Two runs with the same key must differ in it:
-	// equal noise in two releases cancels out.
+	// Trial is one more thing to tell runs apart. Runs with the same Key that differ in it, or in any other setting, the
+	// data, the members or the model, draw different noise; runs that differ in nothing are the same run.
 	Trial uint32
 	// Members are the samples in play, ascending; nil means all. An empty, non-nil slice means none.
 	Members []int32
@@ -71,6 +71,7 @@ type Trainer struct {
 	mechanism Mechanism
 	run       engine.Run
 	settings  Settings
+	identity  identity
 	data      *Data
 	step      int
 }
@@ -104,20 +105,21 @@ func New(e engine.Engine, model compile.Source, data *Data, s Settings) (*Traine
 	if err := checkInitial(s.Initial, program); err != nil {
 		return nil, err
 	}
+	id := identityOf(program, data, s)
 	run, err := e.Start(engine.Job{
 		Program:   program,
 		Data:      &data.columns,
 		Members:   s.Members,
 		Mechanism: mechanism.Engine(),
 		Optimizer: s.Optimizer,
-		Key:       s.Key,
+		Key:       id.derive(s.Key, "streams"),
 		Trial:     s.Trial,
 		Initial:   s.Initial,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the run on engine %s: %w", e.Name(), err)
 	}
-	t := &Trainer{program: program, mechanism: mechanism, run: run, settings: s, data: data}
+	t := &Trainer{program: program, mechanism: mechanism, run: run, settings: s, identity: id, data: data}
 	t.warnOfFallback()
 	return t, nil
 }

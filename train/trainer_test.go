@@ -27,7 +27,7 @@ func TestTrainHandsOverTheJob(t *testing.T) {
 	}
 	m, _ := NewMechanism(s.Privacy)
 	job := e.job
-	if job.Mechanism != m.Engine() || job.Optimizer != s.Optimizer || job.Key != s.Key || job.Trial != 9 {
+	if job.Mechanism != m.Engine() || job.Optimizer != s.Optimizer || job.Key == s.Key || job.Trial != 9 {
 		t.Errorf("job %+v doesn't follow from the settings %+v", job, s)
 	}
 	if job.Members == nil || len(job.Members) != 0 {

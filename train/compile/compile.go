@@ -87,6 +87,7 @@ func newTracer(src Source) (*tracer, error) {
 		t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
 		t.prog.initial = append(t.prog.initial, data)
 	}
+	t.prog.digest = digest(src)
 	return t, nil
 }
 

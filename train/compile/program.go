@@ -1,5 +1,7 @@
 package compile
 
+import "crypto/sha256"
+
 // ID names a value of a program.
 type ID int
 
@@ -143,7 +145,11 @@ type Program struct {
 	Fallback *Fallback
 
 	initial [][]float32
+	digest  [sha256.Size]byte
 }
+
+// Digest is a hash of what the graph computes: operations, constants, shapes, and which node is computed from which.
+func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 
 // Fallback says that a graph can't be compiled and why.
 type Fallback struct {

@@ -1,0 +1,53 @@
+package train
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+
+	"github.com/dptrain/dptrain/train/compile"
+)
+
+// An identity is a hash of all that decides a run's course but its key: settings, members, data, initial values and what
+// the model computes.
+type identity [sha256.Size]byte
+
+func identityOf(p *compile.Program, data *Data, s Settings) identity {
+	settings, err := json.Marshal(struct {
+		Privacy   Privacy
+		Optimizer Optimizer
+		Trial     uint32
+		Samples   int
+		All       bool // no list of members
+	}{s.Privacy, s.Optimizer, s.Trial, data.Samples(), s.Members == nil})
+	if err != nil {
+		panic(err) // plain numbers and names, all checked to be finite
+	}
+	h := sha256.New()
+	h.Write([]byte("dptrain run 2\n"))
+	for _, sum := range [][sha256.Size]byte{p.Digest(), data.digest(), digest(s.Initial)} {
+		h.Write(sum[:])
+	}
+	members := make([]byte, 0, 4*len(s.Members))
+	for _, m := range s.Members {
+		members = binary.LittleEndian.AppendUint32(members, uint32(m))
+	}
+	sum := sha256.Sum256(members)
+	h.Write(sum[:])
+	h.Write(settings)
+	return identity(h.Sum(nil))
+}
+
+// derive returns a key of the run's own for a purpose. Who knows it learns nothing about s's key or about keys for other
+// purposes.
+//
+// A run draws from the key derived for "streams" instead of the one it is given. Two releases with the same noise differ
+// by a gradient without any, so runs that differ in anything at all must not share noise, even if whoever wrote the loop
+// gave all of them one key; and runs that differ in nothing may, since they release the same.
+func (id identity) derive(key Key, purpose string) [sha256.Size]byte {
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write([]byte(purpose))
+	mac.Write(id[:])
+	return [sha256.Size]byte(mac.Sum(nil))
+}

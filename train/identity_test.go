@@ -1,0 +1,125 @@
+package train
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"gorgonia.org/gorgonia"
+)
+
+// runKey returns the key that a run's streams are drawn from.
+func runKey(t *testing.T, model compile.Source, data *Data, s Settings) Key {
+	t.Helper()
+	e := &fakeEngine{}
+	if _, err := New(e, model, data, s); err != nil {
+		t.Fatal(err)
+	}
+	return e.job.Key
+}
+
+// Runs that share a key and a trial and differ in anything else draw from other streams; equal runs from the same.
+func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
+	model := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+	data := threeClouds(t, 60).Data
+	own := runKey(t, model(), data, settings())
+	if again := runKey(t, model(), threeClouds(t, 60).Data, settings()); again != own {
+		t.Error("the same run draws from other streams")
+	}
+	if own == settings().Key {
+		t.Error("the run draws from the key that it was given")
+	}
+	seen := map[Key]string{own: "the run itself"}
+	check := func(name string, key Key) {
+		t.Helper()
+		if other, twice := seen[key]; twice {
+			t.Errorf("%s draws from the streams of %s", name, other)
+		}
+		seen[key] = name
+	}
+	for name, change := range otherRuns {
+		s := settings()
+		change(&s)
+		check(name, runKey(t, model(), data, s))
+	}
+
+	all := settings() // all of them, by name
+	for i := range int32(60) {
+		all.Members = append(all.Members, i)
+	}
+	all.Members = all.Members[:59]
+	check("one member less", runKey(t, model(), data, all))
+
+	columns := [][]float32{slices.Clone(data.columns.Columns[0]), slices.Clone(data.columns.Columns[1])}
+	columns[0][17] = math.Nextafter32(columns[0][17], 9)
+	changed, err := NewData(60, columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("a sample's last bit", runKey(t, model(), changed, settings()))
+	fewer, err := NewData(59, columns[0][:59*2], columns[1][:59*3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("one sample less", runKey(t, model(), fewer, settings()))
+
+	check("other initial values", runKey(t, logistic(t, rand.NewPCG(5, 6)), data, settings()))
+	doubled := model()
+	doubled.Cost = gorgonia.Must(gorgonia.Mul(doubled.Cost, gorgonia.NewConstant(float32(2))))
+	check("twice the cost", runKey(t, doubled, data, settings()))
+	tripled := model()
+	tripled.Cost = gorgonia.Must(gorgonia.Mul(tripled.Cost, gorgonia.NewConstant(float32(3))))
+	check("three times the cost", runKey(t, tripled, data, settings()))
+}
+
+// The careless loop: models with and without one sample, all other things and the key equal. Noise that both shared would
+// cancel, and leave the sample's clipped gradient.
+func TestNoiseDoesNotCancel(t *testing.T) {
+	s := cpuSettings(SGD(1))
+	s.Privacy.Steps, s.Privacy.SamplingRate, s.Privacy.NoiseMultiplier = 1, 1, 1e4
+	train := func(members []int32) []float32 {
+		s.Members = members
+		trainer, err := New(cpu.New(cpu.Options{Workers: 1}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trainer.Close()
+		result, err := trainer.Train(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Concat(result.Parameters[0].Values, result.Parameters[1].Values)
+	}
+	var members []int32
+	for i := range int32(60) {
+		members = append(members, i)
+	}
+	with, without := train(members), train(members[1:])
+	square := 0.0
+	for i := range with {
+		square += math.Pow(float64(with[i]-without[i]), 2)
+	}
+	// Each of the nine differences is Gaussian with deviation sqrt(2)·1e4/600; a gradient's norm is at most 1/600. The sum of
+	// nine squares is that small with probability below 1e-13.
+	if noise := 1e4 / 600.0; math.Sqrt(square) < 0.1*noise {
+		t.Errorf("the models differ by %v, where one release's noise alone is %v: it cancelled", math.Sqrt(square), noise)
+	}
+}
+
+// A state must not go on in a run with another cost.
+func TestRestoreRefusesAnotherCost(t *testing.T) {
+	trainer, _ := start(t, settings())
+	other := logistic(t, rand.NewPCG(3, 4))
+	other.Cost = gorgonia.Must(gorgonia.Mul(other.Cost, gorgonia.NewConstant(float32(2))))
+	twice, err := New(&fakeEngine{}, other, threeClouds(t, 60).Data, settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := twice.Restore(trainer.State()); err == nil {
+		t.Error("restored the state of a run with another cost")
+	}
+}
