@@ -21,6 +21,12 @@ type accountOptions struct {
 	epsilon float64 // of account delta
 }
 
+// accounted is what one of the commands computes: its result, and how people read it.
+type accounted struct {
+	result any
+	text   func(io.Writer)
+}
+
 // notAccounted are the setting flags that no cost depends on.
 var notAccounted = []string{"model", "clipping-norm", "optimizer", "learning-rate", "warm-start", "workers"}
 
@@ -52,21 +58,25 @@ preset of --dataset, and flags change them. Nothing here depends on the model.`,
 	return cmd
 }
 
-func newAccountSubcommand(g *global, name, short string, run func(*global, accountOptions, configs.Experiment) error, except ...string) *cobra.Command {
+func newAccountSubcommand(g *global, name, short string, run func(accountOptions, configs.Experiment) (*accounted, error), except ...string) *cobra.Command {
 	var opts accountOptions
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: short,
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opts.steps < 0 {
 				return usagef("--steps: must be a number above 0, got %d", opts.steps)
 			}
-			e, err := opts.resolve()
+			e, err := opts.resolve(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return run(g, opts, e)
+			a, err := await(cmd.Context(), accounting, func() (*accounted, error) { return run(opts, e) })
+			if err != nil {
+				return err
+			}
+			return g.print(a.result, a.text)
 		},
 	}
 	opts.addFlags(cmd, append(except, notAccounted...)...)
@@ -147,90 +157,90 @@ func givenNoise(e configs.Experiment) (float64, error) {
 	return *e.Privacy.NoiseMultiplier, nil
 }
 
-func runAccountEpsilon(g *global, o accountOptions, e configs.Experiment) error {
+func runAccountEpsilon(o accountOptions, e configs.Experiment) (*accounted, error) {
 	if _, err := givenNoise(e); err != nil {
-		return err
+		return nil, err
 	}
-	return runAccountPlan(g, o, e, "epsilon", func(r accountResult) string { return report.Up(r.Epsilon) })
+	return runAccountPlan(o, e, "epsilon", func(r accountResult) string { return report.Up(r.Epsilon) })
 }
 
-func runAccountNoise(g *global, o accountOptions, e configs.Experiment) error {
-	return runAccountPlan(g, o, e, "noise multiplier", func(r accountResult) string { return exact(r.NoiseMultiplier) })
+func runAccountNoise(o accountOptions, e configs.Experiment) (*accounted, error) {
+	return runAccountPlan(o, e, "noise multiplier", func(r accountResult) string { return exact(r.NoiseMultiplier) })
 }
 
 // runAccountPlan settles noise and epsilon of a plan by whichever of the two is given.
-func runAccountPlan(g *global, o accountOptions, e configs.Experiment, answer string, value func(accountResult) string) error {
+func runAccountPlan(o accountOptions, e configs.Experiment, answer string, value func(accountResult) string) (*accounted, error) {
 	steps, err := o.stepsOf(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	event, err := o.events(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := spend(e.Privacy, 0, steps, func(noise float64) accountant.Event { return event(noise, steps) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r := o.result(e, p.NoiseMultiplier, steps, accountant.Guarantee{
 		Epsilon: p.Epsilon, Delta: p.Delta, Mode: accountant.Mode(p.Accounting), Bound: p.Bound, Order: p.Order,
 	})
-	return g.print(r, func(w io.Writer) { r.print(w, answer, value(r)) })
+	return &accounted{r, func(w io.Writer) { r.print(w, answer, value(r)) }}, nil
 }
 
-func runAccountDelta(g *global, o accountOptions, e configs.Experiment) error {
+func runAccountDelta(o accountOptions, e configs.Experiment) (*accounted, error) {
 	noise, err := givenNoise(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := o.checkEpsilon(); err != nil {
-		return err
+		return nil, err
 	}
 	steps, err := o.stepsOf(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	event, err := o.events(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	guarantee, err := accountant.Delta(event(noise, steps), o.epsilon, o.options(e))
 	if err != nil {
-		return fmt.Errorf("account for the plan: %w", err)
+		return nil, fmt.Errorf("account for the plan: %w", err)
 	}
 	r := o.result(e, noise, steps, guarantee)
-	return g.print(r, func(w io.Writer) { r.print(w, "delta", exact(r.Delta)) })
+	return &accounted{r, func(w io.Writer) { r.print(w, "delta", exact(r.Delta)) }}, nil
 }
 
-func runAccountSteps(g *global, o accountOptions, e configs.Experiment) error {
+func runAccountSteps(o accountOptions, e configs.Experiment) (*accounted, error) {
 	noise, err := givenNoise(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := o.checkEpsilon(); err != nil {
-		return err
+		return nil, err
 	}
 	event, err := o.events(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, o.options(e), func(steps int) accountant.Event {
 		return event(noise, steps)
 	})
 	switch {
 	case errors.Is(err, accountant.ErrUnbounded):
-		return usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
+		return nil, usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
 	case err != nil:
-		return fmt.Errorf("find the steps for epsilon %v: %w", o.epsilon, err)
+		return nil, fmt.Errorf("find the steps for epsilon %v: %w", o.epsilon, err)
 	case steps == 0:
-		return coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
+		return nil, coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
 	}
 	guarantee, err := accountant.Epsilon(event(noise, steps), e.Privacy.Delta, o.options(e))
 	if err != nil {
-		return fmt.Errorf("account for the plan: %w", err)
+		return nil, fmt.Errorf("account for the plan: %w", err)
 	}
 	r := o.result(e, noise, steps, guarantee)
-	return g.print(r, func(w io.Writer) { r.print(w, "steps", strconv.Itoa(r.Steps)) })
+	return &accounted{r, func(w io.Writer) { r.print(w, "steps", strconv.Itoa(r.Steps)) }}, nil
 }
 
 func (o accountOptions) options(e configs.Experiment) accountant.Options {

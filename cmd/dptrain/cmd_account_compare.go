@@ -34,16 +34,16 @@ var (
 	epsilonColumns = []string{string(accountant.Paper), string(accountant.Tight), withLosses, string(accountant.Best)}
 )
 
-// runAccountCompare prints, side by side, what each method costs with the given noise, or which noise it
+// runAccountCompare puts side by side what each method costs with the given noise, or which noise it
 // needs for the given epsilon.
-func runAccountCompare(g *global, o accountOptions, e configs.Experiment) error {
+func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, error) {
 	steps, err := o.stepsOf(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	size, err := sizeOf(e.Dataset)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	epochs := float64(steps) * e.Privacy.SamplingRate
 	var lines []comparison
@@ -55,11 +55,11 @@ func runAccountCompare(g *global, o accountOptions, e configs.Experiment) error 
 		}
 		answers, err := o.compare(e, steps)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		lines = append(lines, comparison{name, answers, epochs * float64(size.train) * share(e.Privacy, method)})
 	}
-	return g.print(lines, func(w io.Writer) { printComparison(w, lines, e.Privacy.NoiseMultiplier != nil) })
+	return &accounted{lines, func(w io.Writer) { printComparison(w, lines, e.Privacy.NoiseMultiplier != nil) }}, nil
 }
 
 // share is the work of tuning and final run over that of one run on all data.

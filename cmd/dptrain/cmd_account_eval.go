@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on.
 Functions: ` + strings.Join(accountant.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
 		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return runAccountEval(os.Stdin, g.stdout) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runAccountEval(cmd.Context(), os.Stdin, g.stdout) },
 	}
 }
 
@@ -46,23 +47,48 @@ type evalAnswer struct {
 	Error string          `json:"error,omitempty"`
 }
 
-func runAccountEval(in io.Reader, out io.Writer) error {
+func runAccountEval(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	enc := json.NewEncoder(out)
 	for {
-		line, err := lines.ReadBytes('\n')
+		a, err := await(ctx, "answering questions", func() (*evalAnswer, error) { return nextAnswer(lines) })
 		if err != nil && !errors.Is(err, io.EOF) {
-			return coded(codeInput, fmt.Errorf("read questions: %w", err))
+			return err
 		}
-		if len(line) > 1 || len(line) == 1 && line[0] != '\n' {
-			if err := enc.Encode(answer(line)); err != nil {
-				return fmt.Errorf("write answer: %w", err)
+		if a != nil {
+			if err := writeAnswer(ctx, enc, a); err != nil {
+				return err
 			}
 		}
 		if err != nil {
 			return nil
 		}
 	}
+}
+
+// nextAnswer answers the next line, unless it is empty. With the last one its error is io.EOF.
+func nextAnswer(lines *bufio.Reader) (*evalAnswer, error) {
+	line, err := lines.ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, coded(codeInput, fmt.Errorf("read questions: %w", err))
+	}
+	if len(line) == 0 || len(line) == 1 && line[0] == '\n' {
+		return nil, err
+	}
+	a := answer(line)
+	return &a, err
+}
+
+// writeAnswer waits for whoever reads the answers, which may be forever, and so it is the one thing that prints and is
+// left to itself by await. The reader then gets all of the answer or nothing, as pipes are for what fits into a page.
+func writeAnswer(ctx context.Context, enc *json.Encoder, a *evalAnswer) error {
+	_, err := await(ctx, "answering questions", func() (any, error) {
+		if err := enc.Encode(a); err != nil {
+			return nil, fmt.Errorf("write answer: %w", err)
+		}
+		return nil, nil
+	})
+	return err
 }
 
 func answer(line []byte) evalAnswer {

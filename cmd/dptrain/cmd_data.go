@@ -33,7 +33,7 @@ downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand.`
 			Use:   "list",
 			Short: "What can be trained on, and where it is",
 			Args:  noArgs,
-			RunE:  func(*cobra.Command, []string) error { return runDataList(g) },
+			RunE:  func(cmd *cobra.Command, _ []string) error { return runDataList(cmd.Context(), g) },
 		},
 		&cobra.Command{
 			Use:               "fetch NAME",
@@ -72,8 +72,8 @@ func atMostOneDataset(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func runDataList(g *global) error {
-	infos, err := datasets.List(datasets.Options{})
+func runDataList(ctx context.Context, g *global) error {
+	infos, err := await(ctx, "looking for data sets", func() ([]datasets.Info, error) { return datasets.List(datasets.Options{}) })
 	if err != nil {
 		return err
 	}
@@ -100,10 +100,12 @@ func megabytes(n int64) string {
 
 func runDataFetch(ctx context.Context, g *global, name string) error {
 	console := g.console()
-	err := datasets.Fetch(ctx, name, datasets.Options{Progress: tellDownload(console)})
+	_, err := awaitTelling(ctx, "fetching "+name, func(tell teller) (any, error) {
+		return nil, datasets.Fetch(ctx, name, datasets.Options{Progress: tellDownload(console, tell)})
+	})
 	console.EndProgress()
-	if ctx.Err() != nil {
-		return coded(codeInterrupted, errors.New("interrupted; what came so far is kept, fetch again to go on"))
+	if errors.Is(err, errInterrupted) {
+		return fmt.Errorf("%w; what came so far is kept, fetch again to go on", err)
 	}
 	if err != nil {
 		return err
@@ -141,7 +143,9 @@ func runDataVerifyAll(ctx context.Context, g *global) error {
 }
 
 func verify(ctx context.Context, name string) ([]verified, error) {
-	files, err := datasets.Verify(ctx, name, datasets.Options{})
+	files, err := await(ctx, "verifying "+name, func() ([]datasets.FileStatus, error) {
+		return datasets.Verify(ctx, name, datasets.Options{})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +179,9 @@ func tellVerified(g *global, files []verified) error {
 	return nil
 }
 
-func tellDownload(console *ui.Console) func(datasets.Progress) {
+func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
 	return func(p datasets.Progress) {
-		console.Progress(float64(p.Done), float64(p.Total), "downloading "+p.File)
+		tell(func() { console.Progress(float64(p.Done), float64(p.Total), "downloading "+p.File) })
 	}
 }
 
@@ -197,19 +201,24 @@ func sizeOf(dataset string) (size, error) {
 	return size{}, unknown("data set", dataset, datasets.Names())
 }
 
+// loaded is a data set that can be trained on.
+type loaded struct{ train, test *train.Classification }
+
 // loadData opens a data set for training.
-func loadData(ctx context.Context, console *ui.Console, dataset string) (data, test *train.Classification, err error) {
+func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded, error) {
 	console.Log().Debugf("open data set %s", dataset)
-	set, err := datasets.Open(ctx, dataset, datasets.Options{Progress: tellDownload(console)})
-	console.EndProgress()
-	if err != nil {
-		return nil, nil, err
-	}
-	if data, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
-		return nil, nil, fmt.Errorf("%s: training set: %w", dataset, err)
-	}
-	if test, err = train.NewClassification(set.Test.Samples, set.Test.Labels, set.Test.Classes); err != nil {
-		return nil, nil, fmt.Errorf("%s: test set: %w", dataset, err)
-	}
-	return data, test, nil
+	defer console.EndProgress()
+	return awaitTelling(ctx, "loading "+dataset, func(tell teller) (l loaded, err error) {
+		set, err := datasets.Open(ctx, dataset, datasets.Options{Progress: tellDownload(console, tell)})
+		if err != nil {
+			return l, err
+		}
+		if l.train, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
+			return l, fmt.Errorf("%s: training set: %w", dataset, err)
+		}
+		if l.test, err = train.NewClassification(set.Test.Samples, set.Test.Labels, set.Test.Classes); err != nil {
+			return l, fmt.Errorf("%s: test set: %w", dataset, err)
+		}
+		return l, nil
+	})
 }

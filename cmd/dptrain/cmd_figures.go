@@ -102,8 +102,10 @@ func runFigureBounds(ctx context.Context, g *global, opts figureBoundsOptions) e
 	return opts.write(ctx, g, "bounds", func() (figure.Figure, error) {
 		console := g.console()
 		defer console.EndProgress()
-		return figure.ComputeBounds(ctx, s, func(done, total int) {
-			console.Progress(float64(done), float64(total), "computing the bounds")
+		return awaitTelling(ctx, "computing the bounds", func(tell teller) (figure.Figure, error) {
+			return figure.ComputeBounds(ctx, s, func(done, total int) {
+				tell(func() { console.Progress(float64(done), float64(total), "computing the bounds") })
+			})
 		})
 	})
 }
@@ -159,7 +161,9 @@ func runFigureLines(ctx context.Context, g *global, opts figureLinesOptions) err
 	for i, noise := range opts.noise {
 		s.Candidates = append(s.Candidates, figure.Candidate{NoiseMultiplier: noise, Steps: opts.steps[i]})
 	}
-	return opts.write(ctx, g, "lines", func() (figure.Figure, error) { return figure.ComputeLines(s) })
+	return opts.write(ctx, g, "lines", func() (figure.Figure, error) {
+		return await(ctx, "computing the lines", func() (figure.Figure, error) { return figure.ComputeLines(s) })
+	})
 }
 
 // figureResult is what a figure prints as JSON.
@@ -176,15 +180,15 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 	case err != nil:
 		return coded(codeInput, fmt.Errorf("%w; give a directory that can be written to by --out", err))
 	}
-	f, err := compute()
+	files, err := draw(ctx, compute)
 	if err != nil {
 		place.Discard()
-		if ctx.Err() != nil {
-			return coded(codeInterrupted, errors.New("interrupted; nothing was written"))
+		if errors.Is(err, errInterrupted) {
+			return fmt.Errorf("%w; nothing was written", err)
 		}
 		return err
 	}
-	paths, err := place.Write(f)
+	paths, err := place.Write(files)
 	if err != nil {
 		return coded(codeInput, err)
 	}
@@ -193,4 +197,12 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 			fmt.Fprintln(w, path)
 		}
 	})
+}
+
+func draw(ctx context.Context, compute func() (figure.Figure, error)) (figure.Files, error) {
+	f, err := compute()
+	if err != nil {
+		return nil, err
+	}
+	return await(ctx, "drawing the figure", func() (figure.Files, error) { return figure.Encode(f) })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,14 +21,14 @@ From weakest to strongest: the preset of the data set, the file of --config,
 		Example: `  dptrain settings --dataset mnist --epsilon 2 >mine.yaml
   dptrain tune --config mine.yaml`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return runSettings(g, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSettings(cmd.Context(), g, opts) },
 	}
 	opts.addFlags(cmd)
 	return cmd
 }
 
-func runSettings(g *global, opts settingsOptions) error {
-	e, err := opts.resolve()
+func runSettings(ctx context.Context, g *global, opts settingsOptions) error {
+	e, err := opts.resolve(ctx)
 	if err != nil {
 		return err
 	}

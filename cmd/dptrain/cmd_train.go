@@ -41,25 +41,32 @@ training on the same data, it doesn't hold: "dptrain tune" accounts for that.
 }
 
 func runTrain(ctx context.Context, g *global, opts trainOptions) error {
-	e, err := opts.resolve()
+	e, err := opts.resolve(ctx)
 	if err != nil {
 		return err
 	}
-	size, err := sizeOf(e.Dataset)
+	type planned struct {
+		plan
+		settings train.Settings
+	}
+	p, err := await(ctx, accounting, func() (planned, error) {
+		size, err := sizeOf(e.Dataset)
+		if err != nil {
+			return planned{}, err
+		}
+		settings, privacy, err := planTraining(e, size.train)
+		return planned{plan{e, size, privacy}, settings}, err
+	})
 	if err != nil {
 		return err
 	}
-	settings, privacy, err := planTraining(e, size.train)
-	if err != nil {
-		return err
-	}
-	return opts.carryOut(ctx, g, plan{e, size, privacy}, func(ctx context.Context, r *run) (trained, error) {
-		return trainOnce(ctx, r, settings)
+	return opts.carryOut(ctx, g, p.plan, func(ctx context.Context, r *run, tell teller) (trained, error) {
+		return trainOnce(ctx, r, tell, p.settings)
 	})
 }
 
 // trainOnce is one run without tuning. Its random streams are those of trial 0.
-func trainOnce(ctx context.Context, r *run, s train.Settings) (out trained, err error) {
+func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out trained, err error) {
 	engine, err := newEngine(r.performance)
 	if err != nil {
 		return out, err
@@ -80,7 +87,9 @@ func trainOnce(ctx context.Context, r *run, s train.Settings) (out trained, err 
 
 	start := time.Now()
 	result, err := trainer.Train(ctx, func(p train.Progress) {
-		r.console.Progress(float64(p.Step), float64(p.Steps), "training, epsilon "+report.Up(r.privacy.Epsilon))
+		tell(func() {
+			r.console.Progress(float64(p.Step), float64(p.Steps), "training, epsilon "+report.Up(r.privacy.Epsilon))
+		})
 	})
 	if err != nil {
 		return out, err

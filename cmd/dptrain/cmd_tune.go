@@ -59,24 +59,31 @@ are private too: how long a run took tells about the number of trials.
 }
 
 func runTune(ctx context.Context, g *global, opts tuneOptions) error {
-	e, err := opts.resolve()
+	e, err := opts.resolve(ctx)
 	if err != nil {
 		return err
 	}
-	size, err := sizeOf(e.Dataset)
+	type planned struct {
+		plan
+		settings tuner.Settings
+	}
+	p, err := await(ctx, accounting, func() (planned, error) {
+		size, err := sizeOf(e.Dataset)
+		if err != nil {
+			return planned{}, err
+		}
+		settings, privacy, err := planTuning(e, size.train)
+		return planned{plan{e, size, privacy}, settings}, err
+	})
 	if err != nil {
 		return err
 	}
-	settings, privacy, err := planTuning(e, size.train)
-	if err != nil {
-		return err
-	}
-	return opts.carryOut(ctx, g, plan{e, size, privacy}, func(ctx context.Context, r *run) (trained, error) {
-		return tune(ctx, r, settings)
+	return opts.carryOut(ctx, g, p.plan, func(ctx context.Context, r *run, tell teller) (trained, error) {
+		return tune(ctx, r, tell, p.settings)
 	})
 }
 
-func tune(ctx context.Context, r *run, s tuner.Settings) (trained, error) {
+func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, error) {
 	drawn, err := tuner.NewPlan(s, r.key)
 	if err != nil {
 		return trained{}, err
@@ -87,7 +94,9 @@ func tune(ctx context.Context, r *run, s tuner.Settings) (trained, error) {
 		Data:        r.data,
 		Test:        r.test,
 		Performance: r.performance,
-		Progress:    tellTuning(r.console, r.privacy.Epsilon),
+		Progress: func(p tuner.PrivateProgress) {
+			tell(func() { showTuning(r.console, p, r.privacy.Epsilon) })
+		},
 	}
 	result, err := executor.Run(ctx, drawn)
 	if err != nil {
@@ -99,22 +108,20 @@ func tune(ctx context.Context, r *run, s tuner.Settings) (trained, error) {
 	return trained{released.Parameters, released.TestAccuracy, h, newPrivateTuning(result.Private)}, nil
 }
 
-// tellTuning shows progress and logs each trial. Scores are for the private log.
-func tellTuning(console *ui.Console, epsilon float64) func(tuner.PrivateProgress) {
-	return func(p tuner.PrivateProgress) {
-		what := fmt.Sprintf("tuning, trials done: %d", p.TrialsDone)
-		if p.Final {
-			what = fmt.Sprintf("final run, trials done: %d", p.TrialsDone)
-		}
-		console.Progress(p.Done, p.Total, fmt.Sprintf("%s, epsilon %s", what, report.Up(epsilon)))
-		switch {
-		case p.Err != nil:
-			console.Log().Warnf("a trial failed; it counts, and scores lowest: %v", p.Err)
-		case p.Kind == tuner.Finished && p.Final:
-			console.Log().Debugf("final run: test accuracy %v", p.Score)
-		case p.Kind == tuner.Finished:
-			console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
-		}
+// showTuning shows progress and logs each trial. Scores are for the private log.
+func showTuning(console *ui.Console, p tuner.PrivateProgress, epsilon float64) {
+	what := fmt.Sprintf("tuning, trials done: %d", p.TrialsDone)
+	if p.Final {
+		what = fmt.Sprintf("final run, trials done: %d", p.TrialsDone)
+	}
+	console.Progress(p.Done, p.Total, fmt.Sprintf("%s, epsilon %s", what, report.Up(epsilon)))
+	switch {
+	case p.Err != nil:
+		console.Log().Warnf("a trial failed; it counts, and scores lowest: %v", p.Err)
+	case p.Kind == tuner.Finished && p.Final:
+		console.Log().Debugf("final run: test accuracy %v", p.Score)
+	case p.Kind == tuner.Finished:
+		console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
 	}
 }
 

@@ -70,9 +70,12 @@ type trained struct {
 	private         any
 }
 
+// training does the work of a run. It shows nothing but by the teller: see await.
+type training func(context.Context, *run, teller) (trained, error)
+
 // carryOut shows the plan and, unless that was all that was asked for, makes everything ready that can
 // fail before hours of training, has them done, puts the run directory in its place and prints the result.
-func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do func(context.Context, *run) (trained, error)) error {
+func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training) error {
 	p.privacy.Insecure = o.seeded
 	if o.dryRun {
 		return g.print(planResult{p.experiment.Dataset, p.experiment.Model, p.privacy}, func(w io.Writer) { printPlan(w, p) })
@@ -87,11 +90,11 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do func(con
 	start := time.Now()
 	release, err := o.fill(ctx, g, p, dir, do)
 	if err != nil {
-		err = errors.Join(err, dir.Discard())
-		if ctx.Err() != nil {
-			return coded(codeInterrupted, errors.New("interrupted; nothing was written"))
+		discarded := dir.Discard()
+		if errors.Is(err, errInterrupted) && discarded == nil {
+			err = fmt.Errorf("%w; nothing was written", err)
 		}
-		return err
+		return errors.Join(err, discarded)
 	}
 	if err := dir.Publish(); err != nil {
 		return coded(codeInput, err)
@@ -113,7 +116,7 @@ func createDir(path string) (*report.Dir, error) {
 }
 
 // fill does the work between making the run directory and publishing it.
-func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do func(context.Context, *run) (trained, error)) (release report.Release, err error) {
+func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do training) (release report.Release, err error) {
 	log, err := dir.Log()
 	if err != nil {
 		return release, coded(codeInput, err)
@@ -131,7 +134,7 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 	if err != nil {
 		return release, err
 	}
-	result, err := do(ctx, r)
+	result, err := awaitTelling(ctx, "training", func(tell teller) (trained, error) { return do(ctx, r, tell) })
 	if err != nil {
 		return release, err
 	}
@@ -157,15 +160,17 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 
 // ready loads the data and draws the key.
 func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*run, error) {
+	set, err := loadData(ctx, console, p.experiment.Dataset)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{
 		plan:        p,
 		console:     console,
+		data:        set.train,
+		test:        set.test,
 		model:       builder(p.experiment),
 		performance: train.Performance{Workers: p.experiment.Performance.Workers},
-	}
-	var err error
-	if r.data, r.test, err = loadData(ctx, console, p.experiment.Dataset); err != nil {
-		return nil, err
 	}
 	if n := r.data.Samples(); p.privacy.Delta*float64(n) >= 1 {
 		console.Log().Warnf("delta %v is not below 1/%d: it allows releasing a sample outright", p.privacy.Delta, n)

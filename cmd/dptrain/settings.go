@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -85,8 +86,13 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// resolve returns the experiment. Flags are stronger than --set, which is stronger than the file.
-func (s *settings) resolve() (configs.Experiment, error) {
+// resolve returns the experiment. Flags are stronger than --set, which is stronger than the file, and that may be a
+// terminal or a pipe.
+func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
+	return await(ctx, "reading the settings", s.read)
+}
+
+func (s *settings) read() (configs.Experiment, error) {
 	var overrides []configs.Override
 	for _, text := range s.sets {
 		o, err := configs.ParseOverride(text)

@@ -51,18 +51,26 @@ func (p *Place) paths() []string {
 	return paths
 }
 
-// Write stores the figure in every format and returns the paths. No file is ever there in part.
-func (p *Place) Write(f Figure) ([]string, error) {
-	contents := make([][]byte, len(formats))
+// Files are a figure in every format.
+type Files [][]byte
+
+// Encode draws the figure in every format. Many panels take long.
+func Encode(f Figure) (Files, error) {
+	files := make(Files, len(formats))
 	for i, format := range formats {
 		var err error
-		if contents[i], err = format.encode(f); err != nil {
-			return nil, fmt.Errorf("make %s.%s: %w", p.name, format.extension, err)
+		if files[i], err = format.encode(f); err != nil {
+			return nil, fmt.Errorf("make a figure's %s: %w", format.extension, err)
 		}
 	}
+	return files, nil
+}
+
+// Write stores the files and returns their paths. No file is ever there in part.
+func (p *Place) Write(files Files) ([]string, error) {
 	paths := p.paths()
 	for i, path := range paths {
-		if err := maybe.WriteFile(path, contents[i], 0o644); err != nil {
+		if err := maybe.WriteFile(path, files[i], 0o644); err != nil {
 			return nil, fmt.Errorf("write figure: %w", err)
 		}
 	}

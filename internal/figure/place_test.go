@@ -27,7 +27,11 @@ func TestWriteMakesAllFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, err := place.Write(paperLines(t))
+	files, err := Encode(paperLines(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := place.Write(files)
 	if err != nil {
 		t.Fatal(err)
 	}
