@@ -27,9 +27,9 @@ const (
 	// finestStep is far above a rounding of 1: see selectionCurve.
 	finestStep = 0x1p-40
 	// mostWork bounds the products of two masses that one operation on a pair takes, and mostWorkInAll those of a whole
-	// event, about a second's: a coarser grid takes fewer.
-	mostWork      = 1 << 27
-	mostWorkInAll = 1 << 30
+	// event, about a quarter of a second's: a coarser grid takes fewer.
+	mostWork      = 1 << 25
+	mostWorkInAll = 1 << 28
 )
 
 func newProfiler(step float64) *profiler {
@@ -236,7 +236,10 @@ func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
 	fineness := 1
 	if count > 1 {
 		deviation := math.Sqrt(sampledGaussianVariance(rate, noise))
-		fineness = int(math.Max(1, math.Min(math.Ceil(r.step*finePoints/deviation), mostBins/8)))
+		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the shared
+		// grid's does; more would be lost on it.
+		most := math.Min(2*math.Sqrt(float64(count)), mostBins/8)
+		fineness = int(math.Ceil(math.Max(1, math.Min(r.step*finePoints/deviation, most))))
 	}
 	for ; ; fineness = (fineness + 1) / 2 {
 		d, err := composedGaussians(rate, noise, reach, count, r.step, fineness)

@@ -63,34 +63,43 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 		}
 		return t
 	}
-	from := border(0)
-	begin := 0
+	// Cells end at limit; what is beyond counts as a tail.
+	limit := 1/noise + reach
+	from, at := border(0), 0
 	if math.IsInf(from, -1) {
 		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up to
 		// the next border, and e^loss(a) is the grid point's own.
-		to := border(1)
-		tail := math.Min(to, -reach)
+		from, at = border(1), 1
+		begin, end := math.Min(from, -reach), math.Min(from, limit)
 		start := float64(g.low) * step
 		gap := (1 - rate) * (0x1p-50*math.Abs(start) - math.Expm1(start-math.Log1p(-rate)))
-		_, lower := cellIntegrals(tail, to, noise, 0)
-		g.p[1] += (math.Max(0, gap)*normalBelow(to) + rate*normalBelow(to-1/noise)) / whole
-		g.p[0] += math.Exp(logRate+x(to)-step) * (lower + normalBelow(tail)) / whole
-		from, begin = to, 1
+		_, lower := cellIntegrals(begin, end, from, noise, 0)
+		lower += normalBelow(begin)
+		if from > limit {
+			lower += normalBelow(-limit)
+		}
+		g.p[1] += (math.Max(0, gap)*normalBelow(from) + rate*normalBelow(from-1/noise)) / whole
+		g.p[0] += math.Exp(logRate+x(from)-step) * lower / whole
 	} else {
 		// P's mass below goes to the lowest point.
 		g.p[0] = (1-rate)*normalBelow(from) + rate*normalBelow(from-1/noise)
 		g.qInf = normalBelow(from)
 	}
-	for i := begin; i < n; i++ {
-		to := math.Max(from, border(i+1))
+	for from < limit && at < n {
+		to := math.Max(from, border(at+1))
 		// The factor e^x goes into the integral, where it meets phi: neither has to stay within range by itself.
-		upper, lower := cellIntegrals(from, to, noise, logRate+x(from))
-		g.p[i+1] += upper / whole
-		g.p[i] += lower * math.Exp((to-from)/noise-step) / whole
+		upper, lower := cellIntegrals(from, math.Min(to, limit), to, noise, logRate+x(from))
+		g.p[at+1] += upper / whole
+		g.p[at] += lower * math.Exp((to-from)/noise-step) / whole
+		if to > limit {
+			from = limit
+			break
+		}
 		from = to
+		at++
 	}
-	// Q's mass above goes to the highest point.
-	g.p[n] += math.Exp(float64(g.low+n)*step) * normalBelow(-from)
+	// Q's mass above goes to the highest point that none of it is below.
+	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from)
 	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
 	if g.shift > step {
 		return nil, errTooWide // noise of such a size that losses are lost in rounding

@@ -47,24 +47,39 @@ func composedSides(s []*side) (*side, error) {
 	if len(d.mass)*len(e.mass) > mostWork {
 		return nil, errTooFine
 	}
-	low := float64(d.low) + float64(e.low)
-	b, err := newBuilder(d.step, low, low+float64(len(d.mass)+len(e.mass)-2))
+	// Losses beyond what a side can hold go to infinity, or to the lowest.
+	widest := math.Ceil(largestLoss/d.step) - 1
+	low, high := float64(d.low+e.low), float64(d.high()+e.high())
+	if high < -widest || low > widest {
+		return nil, errTooWide
+	}
+	b, err := newBuilder(d.step, math.Max(low, -widest), math.Min(high, widest))
 	if err != nil {
 		return nil, err
 	}
-	finite := 0.0
-	for _, v := range e.mass {
-		finite += v
+	n := len(e.mass)
+	upTo := make([]float64, n+1) // sums of e's masses
+	for j, v := range e.mass {
+		upTo[j+1] = upTo[j] + v
 	}
+	b.inf = e.inf + d.inf*upTo[n]
 	for i, p := range d.mass {
 		if p == 0 {
 			continue
 		}
-		row := b.mass[i : i+len(e.mass)]
-		for j, v := range e.mass {
-			row[j] += p * v
+		// e's masses from the begin-th to the end-th have a place, the first at b.mass[offset+begin].
+		offset := i + d.low + e.low - b.low
+		begin, end := min(n, max(0, -offset)), max(0, min(n, len(b.mass)-offset))
+		if begin < end {
+			row := b.mass[offset+begin : offset+end]
+			for j, v := range e.mass[begin:end] {
+				row[j] += p * v
+			}
+		}
+		b.mass[0] += p * upTo[min(begin, end)]
+		for _, v := range e.mass[max(begin, end):] {
+			b.inf += p * v
 		}
 	}
-	b.inf = e.inf + d.inf*finite
 	return b.side(rounding)
 }

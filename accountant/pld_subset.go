@@ -16,7 +16,7 @@ func (s subsetPair) pair() (*pair, error) {
 	step := s.tune.removal.step
 	remove := make([]float64, max(0, s.tune.removal.high(), s.base.removal.high())+1)
 	add := make([]float64, max(0, s.tune.addition.high(), s.base.addition.high())+1)
-	if len(remove)*len(s.tune.removal.mass)+len(add)*len(s.tune.addition.mass) > mostWork/8 {
+	if len(remove)*len(s.tune.removal.mass)+len(add)*len(s.tune.addition.mass) > mostWork/2 {
 		return nil, errTooFine
 	}
 	removal, addition := s.removal(), s.addition()
