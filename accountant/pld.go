@@ -30,6 +30,8 @@ const (
 	// event, about a quarter of a second's: a coarser grid takes fewer.
 	mostWork      = 1 << 25
 	mostWorkInAll = 1 << 28
+	// transforms is what those of a composition take, in products for each mass.
+	transforms = 64
 )
 
 func newProfiler(step float64) *profiler {
@@ -104,12 +106,25 @@ func (r *profiler) pair(e Event) (*pair, error) {
 	return known.pair, known.err
 }
 
-// charge adds to the work that the result of an operation took, with the given number of products for each mass.
-func (r *profiler) charge(d *pair, err error, each int) (*pair, error) {
+// charge adds up the work of an operation with the result d, which took the products of x's masses with y's.
+func (r *profiler) charge(d *pair, err error, x, y *pair) (*pair, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.work += float64(len(x.removal.mass))*float64(len(y.removal.mass)) + float64(len(x.addition.mass))*float64(len(y.addition.mass))
+	return r.withinWork(d)
+}
+
+// chargeEach is charge for an operation that takes a given number of products for each mass of its result.
+func (r *profiler) chargeEach(d *pair, err error, each int) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
 	r.work += float64(len(d.removal.mass)+len(d.addition.mass)) * float64(each)
+	return r.withinWork(d)
+}
+
+func (r *profiler) withinWork(d *pair) (*pair, error) {
 	if r.work > mostWorkInAll {
 		return nil, errTooFine
 	}
@@ -151,7 +166,7 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 			return d, err
 		}
 		best, err := selectedPair(d, e.Repetitions)
-		return r.charge(best, err, len(d.removal.mass)+len(d.addition.mass))
+		return r.charge(best, err, best, d)
 	case MaxOver:
 		return r.maximum(e.Events)
 	case Parallel:
@@ -168,7 +183,7 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 			return nil, err
 		}
 		d, err := s.pair()
-		return r.charge(d, err, 8*len(s.tune.removal.mass))
+		return r.charge(d, err, d, s.tune)
 	}
 	panic("accountant: event of unknown type") // the set of events is closed
 }
@@ -184,9 +199,8 @@ func (r *profiler) composed(events []Event) (*pair, error) {
 			total = d
 			continue
 		}
-		each := len(d.removal.mass) + len(d.addition.mass)
-		total, err = composed(total, d)
-		if total, err = r.charge(total, err, each); err != nil {
+		both, err := composed(total, d)
+		if total, err = r.charge(both, err, total, d); err != nil {
 			return nil, err
 		}
 	}
@@ -214,9 +228,8 @@ func (r *profiler) selfComposed(e SelfComposed) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	const transforms = 64 // a few of them, in products for each mass
 	d, err = d.power(e.Count)
-	return r.charge(d, err, transforms)
+	return r.chargeEach(d, err, transforms)
 }
 
 // gaussians composes count steps of a sampled Gaussian mechanism, on a grid of their own that is finer than the shared
@@ -244,7 +257,7 @@ func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
 	for ; ; fineness = (fineness + 1) / 2 {
 		d, err := composedGaussians(rate, noise, reach, count, r.step, fineness)
 		if !errors.Is(err, errTooFine) || fineness == 1 {
-			return r.charge(d, err, 64*fineness)
+			return r.chargeEach(d, err, transforms*fineness)
 		}
 	}
 }
@@ -278,7 +291,7 @@ func (r *profiler) maximum(events []Event) (*pair, error) {
 		}
 	}
 	d, err := maximumPair(pairs)
-	return r.charge(d, err, len(events))
+	return r.chargeEach(d, err, len(events))
 }
 
 // Rounding losses to a grid of n points per standard deviation raises their variance by a relative 1/(6 n^2), which
