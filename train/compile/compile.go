@@ -4,22 +4,39 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gorgonia.org/gorgonia"
 )
 
 // Compile turns a graph into a step program. Errors wrap [ErrSource]; those of an operation that mixes
-// samples are a [*MixError]. A graph with an operation that has no rule compiles to a program with
-// [Program.Fallback] set if it was built with a batch of one, and is an error otherwise.
-func Compile(src Source) (*Program, error) {
-	t, err := newTracer(src)
-	if err != nil {
-		return nil, err
+// samples are a [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that
+// has no rule compiles to a program with [Program.Fallback] set if it was built with a batch of one and holds only
+// operations that are known to be pure, and is an error otherwise.
+func Compile(src Source) (p *Program, err error) {
+	t := &tracer{
+		prog:  &Program{Output: Tensor{Value: None}},
+		memo:  map[*gorgonia.Node]traced{},
+		needs: map[ID]bool{},
+	}
+	// Gorgonia knows panics only for much that can be wrong with a graph.
+	defer func() {
+		if r := recover(); r != nil {
+			where := ""
+			if t.at != nil {
+				where = fmt.Sprintf(" at node %q", label(t.at))
+			}
+			p, err = nil, fmt.Errorf("%w: panic%s: %v", ErrSource, where, r)
+		}
+	}()
+	if err := t.declare(src); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	err = t.compile(src)
 	var rule *RuleError
 	if errors.As(err, &rule) {
+		if pure := t.checkPure(src); pure != nil {
+			return nil, pure
+		}
 		if t.batch != 1 {
 			return nil, fmt.Errorf("%w: %w; build the graph with a batch of one to train it one sample at a time", ErrSource, err)
 		}
@@ -31,64 +48,92 @@ func Compile(src Source) (*Program, error) {
 	return t.prog, nil
 }
 
-func newTracer(src Source) (*tracer, error) {
-	fail := func(format string, args ...any) (*tracer, error) {
-		return nil, fmt.Errorf("%w: %w", ErrSource, fmt.Errorf(format, args...))
+// declare checks the graph and makes values of its inputs and parameters.
+func (t *tracer) declare(src Source) error {
+	if err := checkLists(src); err != nil {
+		return err
 	}
 	switch {
 	case len(src.Inputs) == 0:
-		return fail("it lists no inputs")
+		return errors.New("it lists no inputs")
 	case len(src.Params) == 0:
-		return fail("it lists no parameters")
-	case src.Cost == nil:
-		return fail("it has no cost")
+		return errors.New("it lists no parameters")
 	case !src.Cost.IsScalar():
-		return fail("cost %q has shape %v; sum it to a scalar", src.Cost.Name(), src.Cost.Shape())
-	}
-	t := &tracer{
-		prog:  &Program{Output: Tensor{Value: None}},
-		memo:  map[*gorgonia.Node]traced{},
-		needs: map[ID]bool{},
+		return fmt.Errorf("cost %q has shape %v; sum it to a scalar", label(src.Cost), src.Cost.Shape())
 	}
 	for i, n := range src.Inputs {
-		shape := shapeOf(n)
-		switch {
-		case n.Op() != nil:
-			return fail("input %q is computed", n.Name())
-		case len(shape) == 0:
-			return fail("input %q is a scalar; its first axis must be the batch", n.Name())
-		case i > 0 && shape[0] != t.batch:
-			return fail("input %q has a batch of %d, input %q one of %d", n.Name(), shape[0], src.Inputs[0].Name(), t.batch)
+		if err := t.input(src, i, n); err != nil {
+			return err
 		}
-		if t.batch = shape[0]; t.batch < 1 {
-			return fail("input %q has a batch of %d", n.Name(), t.batch)
-		}
-		id := t.value(Value{Name: n.Name(), Kind: Input, Shape: shape[1:], Index: i})
-		t.memo[n] = traced{class: batched, id: id, shape: shape[1:]}
-		t.prog.Inputs = append(t.prog.Inputs, Tensor{Name: n.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: id})
 	}
 	names := map[string]bool{}
 	for i, n := range src.Params {
-		if n.Op() != nil {
-			return fail("parameter %q is computed", n.Name())
+		if err := t.param(i, n, names); err != nil {
+			return err
 		}
-		if _, twice := t.memo[n]; twice || names[n.Name()] {
-			return fail("parameter %q is listed twice, or as an input too", n.Name())
-		}
-		names[n.Name()] = true
-		data, err := floats(n)
-		if err != nil {
-			return fail("parameter: %w", err)
-		}
-		shape := shapeOf(n)
-		id := t.value(Value{Name: n.Name(), Kind: Param, Shape: shape, Index: i})
-		t.needs[id] = true
-		t.memo[n] = traced{class: shared, id: id, shape: shape}
-		t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
-		t.prog.initial = append(t.prog.initial, data)
+	}
+	if err := checkGraph(src); err != nil {
+		return err
 	}
 	t.prog.digest = digest(src)
-	return t, nil
+	return nil
+}
+
+func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
+	shape := shapeOf(n)
+	t.at = n
+	switch {
+	case n.Op() != nil:
+		return fmt.Errorf("input %q is computed", label(n))
+	case nameOf(n) == "":
+		return nameless("input", i)
+	case len(shape) == 0:
+		return fmt.Errorf("input %q is a scalar; its first axis must be the batch", label(n))
+	case slices.Min(shape) < 1:
+		return fmt.Errorf("input %q has shape %v", label(n), shape)
+	case i > 0 && shape[0] != t.batch:
+		return fmt.Errorf("input %q has a batch of %d, input %q one of %d", label(n), shape[0], label(src.Inputs[0]), t.batch)
+	case slices.Index(src.Inputs, n) != i:
+		return fmt.Errorf("input %q is listed twice", label(n))
+	}
+	t.batch = shape[0]
+	id := t.value(Value{Name: n.Name(), Kind: Input, Shape: shape[1:], Index: i})
+	t.memo[n] = traced{class: batched, id: id, shape: shape[1:]}
+	t.prog.Inputs = append(t.prog.Inputs, Tensor{Name: n.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: id})
+	return nil
+}
+
+func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
+	t.at = n
+	switch {
+	case n.Op() != nil:
+		return fmt.Errorf("parameter %q is computed", label(n))
+	case nameOf(n) == "":
+		return nameless("parameter", i)
+	}
+	if _, twice := t.memo[n]; twice || names[n.Name()] {
+		return fmt.Errorf("parameter %q is listed twice, or as an input too", label(n))
+	}
+	names[n.Name()] = true
+	data, err := floats(n)
+	if err != nil {
+		return fmt.Errorf("parameter: %w", err)
+	}
+	shape := shapeOf(n)
+	if product(shape) != len(data) {
+		return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
+	}
+	id := t.value(Value{Name: n.Name(), Kind: Param, Shape: shape, Index: i})
+	t.needs[id] = true
+	t.memo[n] = traced{class: shared, id: id, shape: shape}
+	t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
+	t.prog.initial = append(t.prog.initial, data)
+	return nil
+}
+
+// nameless is the error of a node without a name. Gorgonia takes two of them, of one shape, for the same node.
+func nameless(what string, i int) error {
+	return fmt.Errorf("%s %d has no name; give it one of its own by gorgonia.WithName", what, i)
 }
 
 func (t *tracer) compile(src Source) error {
@@ -99,7 +144,7 @@ func (t *tracer) compile(src Source) error {
 			return fmt.Errorf("output: %w", err)
 		}
 		if out.class != batched || out.folded {
-			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, src.Output.Name())
+			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
 		}
 		p.Output = Tensor{Name: src.Output.Name(), Shape: out.shape, Size: product(out.shape), Value: out.id}
 		p.Predict = needed(t.code, []ID{out.id})
@@ -109,7 +154,7 @@ func (t *tracer) compile(src Source) error {
 		return fmt.Errorf("cost: %w", err)
 	}
 	if cost.class != summed || cost.partial {
-		return fmt.Errorf("%w: cost %q isn't a sum over the samples of the batch", ErrSource, src.Cost.Name())
+		return fmt.Errorf("%w: cost %q isn't a sum over the samples of the batch", ErrSource, label(src.Cost))
 	}
 	var ends []ID
 	for _, x := range cost.terms {
@@ -118,7 +163,7 @@ func (t *tracer) compile(src Source) error {
 		}
 	}
 	if len(ends) == 0 {
-		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, src.Cost.Name())
+		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, label(src.Cost))
 	}
 	p.Forward = needed(t.code, ends)
 	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}}
@@ -154,25 +199,37 @@ func needed(code []Instruction, ends []ID) []Instruction {
 	return out
 }
 
-// fallback keeps what one sample at a time needs; the graph's own shapes have a batch of one.
-func (t *tracer) fallback(src Source, reason error) (*Program, error) {
-	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost}) {
-		if f, ok := unaryFunc(n.Op()); ok && (f == Log2 || f == InverseSqrt) {
-			return nil, fmt.Errorf("%w: %w, and Gorgonia's own gradient of %s is wrong", ErrSource, reason, f)
+// checkPure refuses graphs that aren't known to be right even one sample at a time.
+func (t *tracer) checkPure(src Source) error {
+	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
+		if t.at = n; n.Op() == nil {
+			continue
 		}
 		if err := refused(n); err != nil {
-			return nil, err
+			return err
 		}
+	}
+	return nil
+}
+
+// fallback keeps what one sample at a time needs; the graph's own shapes have a batch of one.
+func (t *tracer) fallback(src Source, reason error) (*Program, error) {
+	ref, err := NewReference(src)
+	if err != nil {
+		return nil, err
+	}
+	if err := ref.try(t.prog.initial); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	p := &Program{
 		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial,
 		Output:   Tensor{Value: None},
-		Fallback: &Fallback{Source: src, Reason: reason, reference: sync.OnceValues(func() (*Reference, error) { return NewReference(src) })},
+		Fallback: &Fallback{Source: src, Reason: reason, reference: ref},
 	}
 	if src.Output != nil {
 		shape := shapeOf(src.Output)
 		if len(shape) == 0 || shape[0] != 1 {
-			return nil, fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, src.Output.Name())
+			return nil, fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
 		}
 		p.Output = Tensor{Name: src.Output.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: None}
 	}

@@ -251,7 +251,7 @@ func TestBadSources(t *testing.T) {
 func TestPlanNeverOverlaps(t *testing.T) {
 	for name, build := range enginetest.Zoo() {
 		t.Run(name, func(t *testing.T) {
-			src, err := build(2)
+			src, err := build.Build(2)
 			if err != nil {
 				t.Fatal(err)
 			}

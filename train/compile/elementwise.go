@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -27,10 +28,12 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "it transforms a parameter before use")
 	}
 	out := x
+	out.divided = x.divided && f == Neg
 	out.id = t.emit(n, x.shape, Instruction{Op: Unary, Func: f, In: []ID{x.id}})
 	return out, nil
 }
 
+// scaled multiplies a sum over the batch by a constant.
 func (v traced) scaled(by float64) traced {
 	terms := make([]term, len(v.terms))
 	for i, x := range v.terms {
@@ -48,7 +51,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	a, b := in[0], in[1]
 	switch {
 	case a.class == summed || b.class == summed:
-		return costArithmetic(n, f, a, b)
+		return costArithmetic(t, n, f, a, b)
 	case a.class == scalar && b.class == scalar:
 		return scalarArithmetic(n, f, a, b)
 	case a.ofBatch || b.ofBatch:
@@ -62,6 +65,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		out := x
 		out.id = t.emit(n, x.shape, Instruction{Op: BinaryScalar, Func: f, In: []ID{x.id}, Scalar: float32(s.number), Swap: swap})
+		out.divided = f == Div && !swap && t.isBatch(s) || f == Mul && t.perBatch(s)
 		return out, nil
 	}
 	out := a
@@ -88,13 +92,18 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			return traced{}, noRule(n, "its operands' shapes differ")
 		}
 	}
+	out.divided = false
 	out.id = t.emit(n, out.shape, Instruction{Op: Binary, Func: f, In: ids[:]})
 	return out, nil
 }
 
-func costArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
+// costArithmetic combines sums over the batch. A cost may be negated, scaled, and added to others.
+func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, error) {
+	divided := f == Div && t.isBatch(b) || f == Mul && (t.perBatch(a) || t.perBatch(b))
 	switch {
 	case a.partial || b.partial:
+	case divided && (a.class == scalar || b.class == scalar):
+		return traced{}, t.dividedTwice(n)
 	case a.class == summed && b.class == scalar && b.ofBatch, b.class == summed && a.class == scalar && a.ofBatch:
 		return traced{}, mixes(n, "the cost is divided by the batch size; use Sum instead of Mean, training divides by the expected batch size")
 	case a.class == summed && b.class == summed && (f == Add || f == Sub):
@@ -119,8 +128,27 @@ func costArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
 	return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one, and only be scaled or added to")
 }
 
+// isBatch and perBatch tell whether a number that was given, not read off a shape, is the graph's batch size or its
+// inverse. A half is everybody's factor of a square, and 1 changes nothing.
+func (t *tracer) isBatch(v traced) bool {
+	return v.class == scalar && v.constant && t.batch > 2 && v.number == float64(t.batch)
+}
+
+func (t *tracer) perBatch(v traced) bool {
+	return v.class == scalar && v.constant && t.batch > 2 && float32(v.number) == 1/float32(t.batch)
+}
+
+// dividedTwice is the error of a cost that takes its own mean. Training divides by the expected batch size once more:
+// gradients that much smaller than the clipping norm drown in noise that is made for it.
+func (t *tracer) dividedTwice(n *gorgonia.Node) error {
+	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or build the graph for another batch size if the number means something else", ErrSource, label(n), t.batch)
+}
+
 func scalarArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
-	out := traced{class: scalar, number: f.Binary(a.number, b.number), ofBatch: a.ofBatch || b.ofBatch}
+	out := traced{
+		class: scalar, number: f.Binary(a.number, b.number),
+		ofBatch: a.ofBatch || b.ofBatch, constant: a.constant && b.constant,
+	}
 	if out.ofBatch && (f != Mul || a.ofBatch && b.ofBatch) {
 		return traced{}, mixes(n, "it computes with the batch size")
 	}

@@ -42,17 +42,26 @@ func (e *RuleError) Error() string {
 	return s
 }
 
+// RefusedError says that an operation can't be trained privately at all, not even one sample at a time.
+type RefusedError struct {
+	Op      string
+	Node    string
+	Why     string
+	Instead string // what to use
+}
+
+// Error names the operation and what to use instead.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("operation %s (node %q) is refused: %s; use %s", e.Op, e.Node, e.Why, e.Instead)
+}
+
+// Unwrap makes a RefusedError an [ErrSource].
+func (e *RefusedError) Unwrap() error { return ErrSource }
+
 func mixes(n *gorgonia.Node, why string) error {
 	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
 }
 
 func noRule(n *gorgonia.Node, why string) error {
 	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
-}
-
-func opName(n *gorgonia.Node) string {
-	if n.Op() == nil {
-		return "input"
-	}
-	return fmt.Sprintf("%v [%s]", n.Op(), opType(n.Op()))
 }

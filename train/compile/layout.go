@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
@@ -28,6 +27,8 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
+// perSample splits the batch axis off a batched node's shape. Values are stored row-major with the
+// batch outermost, so a first axis that is a multiple of the batch holds whole samples.
 func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
 	if len(shape) == 0 || shape[0]%t.batch != 0 {
 		return nil, false, mixes(n, "it moves the batch away from the first axis")
@@ -57,6 +58,9 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.spread, v.shape = spread, permuted(v.shape, pattern)
 		return v, nil
 	case batched:
+		if t.batch == 1 && len(pattern) > 0 && pattern[0] != 0 {
+			return t.transposeOne(n, v, pattern)
+		}
 		if len(pattern) == 0 || pattern[0] != 0 {
 			return traced{}, mixes(n, "it moves the batch away from the first axis")
 		}
@@ -67,12 +71,34 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 				axes[i]--
 			}
 		}
-		out := v
-		out.shape = permuted(v.shape, axes)
-		out.id = t.emit(n, out.shape, Instruction{Op: Permute, In: []ID{v.id}, Axes: axes, Map: permutation(v.shape, axes)})
-		return out, nil
+		return t.permute(n, v, axes), nil
 	}
 	return traced{}, noRule(n, "")
+}
+
+func (t *tracer) permute(n *gorgonia.Node, v traced, axes []int) traced {
+	shape := permuted(v.shape, axes)
+	v.id = t.emit(n, shape, Instruction{Op: Permute, In: []ID{v.id}, Axes: axes, Map: permutation(v.shape, axes)})
+	v.shape = shape
+	return v
+}
+
+// transposeOne transposes a batch of one. All of it is one sample's, wherever the batch axis goes; the first axis
+// then counts as rows of that sample, unless it is of length one and can be the batch's.
+func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced, error) {
+	v.shape = shapeOf(children(n)[0])
+	if moves(v.shape, pattern) {
+		v = t.permute(n, v, pattern)
+	}
+	var err error
+	v.shape, v.folded, err = t.perSample(n, shapeOf(n))
+	return v, err
+}
+
+// moves tells whether a transposition changes the order of values: whether it does more than move axes of length
+// one around.
+func moves(shape, pattern []int) bool {
+	return !isIdentity(permutation(shape, pattern))
 }
 
 func permuted(shape, axes []int) []int {
@@ -83,6 +109,8 @@ func permuted(shape, axes []int) []int {
 	return out
 }
 
+// permutation returns, for each element of a tensor with its axes in the given order, where it stood
+// in the tensor of the given shape.
 func permutation(shape, axes []int) []int32 {
 	strides := stridesOf(shape)
 	to := permuted(shape, axes)
@@ -109,6 +137,7 @@ func stridesOf(shape []int) []int {
 	return s
 }
 
+// increment steps a row-major multi-index.
 func increment(index, shape []int) {
 	for d := len(shape) - 1; d >= 0; d-- {
 		index[d]++
@@ -123,10 +152,13 @@ func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	size := float64(children(n)[0].Shape()[f.int("axis")])
 	_, ofBatch := in[0].axis(f.int("axis"))
-	isBatch := ofBatch && (in[0].class == batched || in[0].overBatch)
+	// Of a batch of one, a first axis that holds more than the batch counts a sample's own rows.
+	rows := t.batch == 1 && in[0].folded
+	isBatch := ofBatch && !rows && (in[0].class == batched || in[0].overBatch)
 	return traced{class: scalar, number: size, ofBatch: isBatch}, nil
 }
 
+// repeat spreads an axis of length one, which is how Gorgonia broadcasts.
 func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, count := in[0], in[1]
 	along := fieldsOf(n.Op()).int("along")
@@ -187,6 +219,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
+// repeatMap returns where each element comes from when an axis of length one is repeated.
 func repeatMap(shape []int, axis, times int) []int32 {
 	outer, inner := product(shape[:axis]), product(shape[axis+1:])
 	out := make([]int32, 0, outer*times*inner)
@@ -202,19 +235,24 @@ func repeatMap(shape []int, axis, times int) []int32 {
 
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
-	op, ok := n.Op().(interface{ IsSlice() tensor.Slice })
-	if !ok || v.class != batched || v.folded {
+	if v.class != batched || v.folded {
 		return traced{}, noRule(n, "")
 	}
-	s := op.IsSlice()
+	s := sliceOf(n.Op())
 	axis, ofBatch := v.axis(fieldsOf(n.Op()).int("along"))
 	if s == nil {
 		return v, nil
 	}
+	step := max(s.Step(), 1)
 	if ofBatch {
+		switch {
+		case t.batch == 1:
+			return traced{}, noRule(n, "it takes the batch axis away")
+		case s.Start() == 0 && s.End() == t.batch && step == 1:
+			return v, nil
+		}
 		return traced{}, mixes(n, "it picks samples out of the batch")
 	}
-	step := max(s.Step(), 1)
 	var picks []int
 	for i := s.Start(); i < s.End(); i += step {
 		picks = append(picks, i)

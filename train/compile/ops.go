@@ -3,21 +3,14 @@ package compile
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// Gorgonia's operations are unexported types. They are told apart by type name and their settings read
+// Gorgonia's operations are unexported types. They are told apart by type (kind.go) and their settings read
 // by reflection, for the version that go.mod pins; the tests run every operation against Gorgonia
 // itself, so a version that renames or renumbers anything fails there.
-
-// opType returns the operation's type name without package and pointer: "softmaxOp".
-func opType(op gorgonia.Op) string {
-	name := fmt.Sprintf("%T", op)
-	return name[strings.LastIndexByte(name, '.')+1:]
-}
 
 // opFields gives read access to an operation's settings.
 type opFields struct{ v reflect.Value }
@@ -94,20 +87,24 @@ func binaryFunc(op gorgonia.Op) (Func, bool) {
 	return f, i >= 0 && f < binaryEnd
 }
 
-// children returns a node's operands in order.
-func children(n *gorgonia.Node) []*gorgonia.Node {
-	if n.Graph() == nil || n.Op() == nil {
-		return nil
+// sliceOf returns what a slice operation picks; nil stands for all.
+func sliceOf(op gorgonia.Op) tensor.Slice {
+	if s, ok := op.(interface{ IsSlice() tensor.Slice }); ok {
+		return s.IsSlice()
 	}
-	it := n.Graph().From(n.ID())
-	if it == nil {
-		return nil
+	return nil
+}
+
+// softmaxAxis returns the axis that a (log) softmax normalises over.
+func softmaxAxis(n *gorgonia.Node) int {
+	axis, s := fieldsOf(n.Op()).int("axis"), n.Shape()
+	if axis != -1 {
+		return axis
 	}
-	var out []*gorgonia.Node
-	for it.Next() {
-		out = append(out, it.Node().(*gorgonia.Node))
+	if s.IsColVec() || s.IsVector() && !s.IsRowVec() {
+		return 0
 	}
-	return out
+	return len(s) - 1
 }
 
 // shapeOf returns a node's shape as plain ints; a scalar has none.

@@ -1,19 +1,21 @@
 package compile
 
-import (
-	"gorgonia.org/gorgonia"
-)
-
-// scaled multiplies a sum over the batch by a constant.
-
-// costArithmetic combines sums over the batch. A cost may be negated, scaled, and added to others.
+import "gorgonia.org/gorgonia"
 
 // The linear algebra operators, in Gorgonia's order.
-
 const (
 	opMatMul = iota
 	opMatVec
+	opDot
+	opOuter
+	opBatched
 )
+
+// products names them.
+var products = [...]string{
+	opMatMul: "matrix product", opMatVec: "matrix times vector", opDot: "dot product",
+	opOuter: "outer product", opBatched: "batched matrix product",
+}
 
 func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
@@ -84,7 +86,6 @@ func isIdentity(m []int32) bool {
 }
 
 // isTransposition tells whether m maps a rows × cols view onto a stored cols × rows matrix.
-
 func isTransposition(m []int32, rows, cols int) bool {
 	for r := range rows {
 		for c := range cols {
@@ -95,17 +96,3 @@ func isTransposition(m []int32, rows, cols int) bool {
 	}
 	return true
 }
-
-// perSample splits the batch axis off a batched node's shape. Values are stored row-major with the
-
-// batch outermost, so a first axis that is a multiple of the batch holds whole samples.
-
-// permutation returns, for each element of a tensor with its axes in the given order, where it stood
-
-// in the tensor of the given shape.
-
-// increment steps a row-major multi-index.
-
-// repeat spreads an axis of length one, which is how Gorgonia broadcasts.
-
-// repeatMap returns where each element comes from when an axis of length one is repeated.

@@ -156,11 +156,11 @@ type Fallback struct {
 	Source Source
 	Reason error
 
-	reference func() (*Reference, error)
+	reference *Reference
 }
 
-// Reference returns the graph's one reference.
-func (f *Fallback) Reference() (*Reference, error) { return f.reference() }
+// Reference returns what computes the program's gradients. Concurrent calls to it take turns.
+func (f *Fallback) Reference() *Reference { return f.reference }
 
 // Initial returns a copy of the parameters' values as they were bound in the graph.
 func (p *Program) Initial() [][]float32 {

@@ -21,6 +21,12 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "")
 	}
 	if slices.Contains(along, 0) {
+		if v.folded && t.batch == 1 && !n.IsScalar() {
+			return traced{}, noRule(n, "it sums over a sample's rows")
+		}
+		if v.divided {
+			return traced{}, t.dividedTwice(n)
+		}
 		return traced{class: summed, terms: []term{{v.id, 1}}, partial: !n.IsScalar()}, nil
 	}
 	keep := make([]bool, len(v.shape))
@@ -60,13 +66,9 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "")
 	}
 	f := fieldsOf(n.Op())
-	dims := len(n.Shape())
-	axis := f.int("axis")
-	if axis == -1 {
-		axis = dims - 1
-		if n.Shape().IsColVec() || n.Shape().IsVector() && !n.Shape().IsRowVec() {
-			axis = 0
-		}
+	dims, axis := len(n.Shape()), softmaxAxis(n)
+	if axis == 0 && v.folded && t.batch == 1 {
+		return traced{}, noRule(n, "it normalises over a sample's rows")
 	}
 	if axis == 0 {
 		return traced{}, mixes(n, "it normalises over the batch axis")
@@ -80,6 +82,7 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		op = LogSoftmax
 	}
 	out := v
+	out.divided = false
 	out.id = t.emit(n, v.shape, Instruction{Op: op, In: []ID{v.id}, Rows: product(v.shape) / k, K: k})
 	return out, nil
 }

@@ -5,7 +5,7 @@ import "gorgonia.org/gorgonia"
 // rule lowers one operation, given its operands.
 type rule func(t *tracer, n *gorgonia.Node, in []traced) (traced, error)
 
-// rules holds the forward rule of each of Gorgonia's operations, by type name.
+// rules holds the forward rule of each of Gorgonia's operations, by the name of its type within Gorgonia.
 var rules map[string]rule
 
 func init() {

@@ -22,10 +22,12 @@ type traced struct {
 	class class
 
 	// batched: the value and its shape for one sample. folded tells that the node's first axis is
-	// batch × shape[0]; otherwise it is the batch alone and shape leaves it out.
-	id     ID
-	shape  []int
-	folded bool
+	// batch × shape[0]; otherwise it is the batch alone and shape leaves it out. divided tells that it was
+	// divided by a number that equals the batch size just before.
+	id      ID
+	shape   []int
+	folded  bool
+	divided bool
 
 	// shared: element j of the node, of shape `shape`, is element spread[j] of value id (nil: j).
 	// overBatch tells that it was repeated along the batch, whose axis shape leaves out unless folded.
@@ -33,8 +35,10 @@ type traced struct {
 	overBatch bool
 
 	// scalar: the number; it counts samples (times number) if ofBatch.
-	number  float64
-	ofBatch bool
+	// constant tells that it was given as a number, not read off a shape.
+	number   float64
+	ofBatch  bool
+	constant bool
 
 	// summed: Σ_k factor_k Σ_batch Σ_elements value_k. partial if some axes are still to be summed.
 	terms   []term
@@ -60,6 +64,7 @@ type tracer struct {
 	prog  *Program
 	memo  map[*gorgonia.Node]traced
 	needs map[ID]bool // values that depend on a parameter
+	at    *gorgonia.Node
 	code  []Instruction
 }
 
@@ -100,23 +105,24 @@ func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 	return v, nil
 }
 
-// lower handles the leaves and hands operations to their rules.
+// lower handles constants and hands operations to their rules; inputs and parameters are known beforehand.
 func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
+	t.at = n
 	op := n.Op()
-	if op == nil || opType(op) == "constantScalar" || opType(op) == "constantTensor" {
-		return t.leaf(n)
-	}
-	kind := opType(op)
-	if err := refused(n); err != nil {
-		return traced{}, err
-	}
-	if kind == "transposeOp" {
+	kind := kindOf(op)
+	switch kind {
+	case "constantScalar", "constantTensor":
+		return t.constant(n)
+	case "transposeOp":
 		if v, ok, err := t.convolution(n); ok || err != nil {
 			return v, err
 		}
 	}
 	rule, ok := rules[kind]
 	if !ok {
+		if err := refused(n); err != nil {
+			return traced{}, err
+		}
 		return traced{}, noRule(n, "")
 	}
 	var in []traced
@@ -132,21 +138,6 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		return traced{}, err
 	}
 	return v, t.check(n, v)
-}
-
-// refused returns an error for operations that nothing can be done about.
-func refused(n *gorgonia.Node) error {
-	if n.Op() == nil {
-		return nil
-	}
-	switch opType(n.Op()) {
-	case "BatchNormOp":
-		return mixes(n, "it normalises by statistics of the batch; use a normalisation over one sample's own values")
-	case "avgPoolOp":
-		// It divides by the width of the image, and its gradient isn't that of what it computes (v0.9.18).
-		return fmt.Errorf("%w: Gorgonia's average pooling (node %q) doesn't average; use Slice or Reshape and Mean, or a convolution by a constant", ErrSource, n.Name())
-	}
-	return nil
 }
 
 // check holds the compiler's idea of a node's size against Gorgonia's.
@@ -168,14 +159,14 @@ func (t *tracer) check(n *gorgonia.Node, v traced) error {
 	return nil
 }
 
-// leaf takes nodes that nothing computes and that aren't inputs or parameters for constants.
-func (t *tracer) leaf(n *gorgonia.Node) (traced, error) {
+// constant takes a node that Gorgonia itself holds constant. What nothing computes and nobody listed isn't one.
+func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
 	data, err := floats(n)
 	if err != nil {
-		return traced{}, fmt.Errorf("%w: %w; list it among the inputs or parameters, or bind a value", ErrSource, err)
+		return traced{}, noRule(n, err.Error())
 	}
 	if n.IsScalar() {
-		return traced{class: scalar, number: float64(data[0])}, nil
+		return traced{class: scalar, number: float64(data[0]), constant: true}, nil
 	}
 	id := t.value(Value{Name: n.Name(), Kind: Const, Shape: shapeOf(n), Data: data})
 	return traced{class: shared, id: id, shape: shapeOf(n)}, nil

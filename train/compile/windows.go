@@ -18,7 +18,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 		return traced{}, false, nil
 	}
 	chain := func(n *gorgonia.Node, kind string) []*gorgonia.Node {
-		if n == nil || n.Op() == nil || opType(n.Op()) != kind {
+		if n == nil || n.Op() == nil || kindOf(n.Op()) != kind {
 			return nil
 		}
 		return children(n)

@@ -35,11 +35,7 @@ func (e *cpuEngine) Start(job engine.Job) (engine.Run, error) {
 	}
 	r := &run{job: job, workers: e.workers}
 	if job.Program.Fallback != nil {
-		single, err := newOneByOne(job.Program)
-		if err != nil {
-			return nil, fmt.Errorf("start run on cpu: %w", err)
-		}
-		r.blocks = single
+		r.blocks = newOneByOne(job.Program)
 		r.workers = 1 // Gorgonia's operations keep state
 	} else {
 		r.blocks = newProgram(job.Program)

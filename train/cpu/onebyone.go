@@ -12,12 +12,8 @@ type oneByOne struct {
 	params  compile.Bound
 }
 
-func newOneByOne(p *compile.Program) (*oneByOne, error) {
-	ref, err := p.Fallback.Reference()
-	if err != nil {
-		return nil, err
-	}
-	return &oneByOne{program: p, ref: ref}, nil
+func newOneByOne(p *compile.Program) *oneByOne {
+	return &oneByOne{program: p, ref: p.Fallback.Reference()}
 }
 
 func (o *oneByOne) step(params [][]float32) (err error) {

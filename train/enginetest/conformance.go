@@ -19,6 +19,7 @@ import (
 // Conformance runs the whole suite against engines made by start, which is called once a test.
 func Conformance(t *testing.T, start func() engine.Engine) {
 	t.Run("Graphs", func(t *testing.T) { graphs(t, start()) })
+	t.Run("Differences", func(t *testing.T) { differences(t, start()) })
 	t.Run("RandomGraphs", func(t *testing.T) { RandomGraphs(t, start()) })
 	t.Run("Sampling", func(t *testing.T) { sampling(t, start()) })
 	t.Run("Noise", func(t *testing.T) { noise(t, start()) })

@@ -2,22 +2,26 @@ package enginetest
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // mistaken are graphs whose gradient Gorgonia v0.9.18 gets wrong: of log2 it takes ln 2 for its inverse, of
-// the inverse square root it returns something else altogether. They are held against differences of the
-// cost, which Gorgonia computes rightly.
+// the inverse square root it returns something else altogether. Only the engine's is held against differences.
 var mistaken = map[string]bool{"function log2": true, "function inverse sqrt": true}
 
-// CheckDifferences compares the engine's gradients with central differences of the cost of a graph that
-// G.Squares closed, in single precision: to some percent.
-func CheckDifferences(t TB, e engine.Engine, build Builder) {
+// CheckDifferences is a second opinion that shares nothing with package compile: central differences of the
+// cost in double precision, each evaluated by Gorgonia's own machine on a graph built afresh. The engine's gradient
+// and, unless Gorgonia's differentiation is known to be wrong, the reference's are held against them: in up to
+// 48 coordinates of each parameter, and in all of them at once in a random direction.
+func CheckDifferences(t TB, e engine.Engine, z Graph, mistaken bool) {
 	t.Helper()
-	src, err := build(1)
+	src, err := z.Build(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,26 +29,7 @@ func CheckDifferences(t TB, e engine.Engine, build Builder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := compile.NewReference(src)
-	if err != nil {
-		t.Fatal(err)
-	}
 	data := RandomData(p, 1, 3)
-	cost := func(params [][]float32) float64 {
-		at, err := ref.Bind(params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := ref.Output(at, data.Columns)
-		if err != nil {
-			t.Fatal(err)
-		}
-		total := 0.0
-		for _, v := range out {
-			total += float64(v) * float64(v)
-		}
-		return total
-	}
 	run, err := e.Start(engine.Job{
 		Program: p, Data: data,
 		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 1e6, ExpectedBatchSize: 1},
@@ -54,34 +39,154 @@ func CheckDifferences(t TB, e engine.Engine, build Builder) {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	sum, _, err := run.PrivateClippedSum([]int32{0})
+	single, _, err := run.PrivateClippedSum([]int32{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const h = 1e-2
-	for i := range sum {
-		for k, got := range sum[i] {
-			up, down := p.Initial(), p.Initial()
-			up[i][k] += h
-			down[i][k] -= h
-			want := (cost(up) - cost(down)) / (2 * h)
-			if math.Abs(float64(got)-want) > 0.03*(math.Abs(want)+0.1) {
-				t.Errorf("gradient of %q[%d] is %v, by differences %v", p.Params[i].Name, k, got, want)
+	of := make([][]float64, len(single))
+	for i, s := range single {
+		for _, v := range s {
+			of[i] = append(of[i], float64(v))
+		}
+	}
+	compareSlopes(t, "the engine", z, p.Initial(), data.Columns, of, 3e-4)
+	if !mistaken {
+		compareSlopes(t, "the reference", z, p.Initial(), data.Columns, doubleGradient(t, z, p, data), 1e-6)
+	}
+}
+
+// doubleGradient is the reference's gradient of the graph in double precision.
+func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]float64 {
+	t.Helper()
+	src, err := z.Double()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := ref.Bind(p.Initial())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ref.Gradient(at, data.Columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func compareSlopes(t TB, whose string, z Graph, params, inputs [][]float32, got [][]float64, tolerance float64) {
+	t.Helper()
+	largest, all := 0.0, 0.0
+	for _, g := range got {
+		for _, v := range g {
+			largest = math.Max(largest, math.Abs(v))
+			all += math.Abs(v)
+		}
+	}
+	check := func(where string, k int, got, scale float64, direction [][]float64) {
+		if want := slope(t, z, params, inputs, direction); !(math.Abs(got-want) <= tolerance*(scale+0.1)) {
+			t.Errorf("%s: slope along %s[%d] is %v, by differences %v", whose, where, k, got, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	total, everywhere := 0.0, zeros(params)
+	for i, g := range got {
+		for k, v := range g {
+			everywhere[i][k] = r.Float64()*2 - 1
+			total += everywhere[i][k] * v
+		}
+		for n, k := range r.Perm(len(g)) {
+			if n == 48 {
+				break
 			}
+			one := zeros(params)
+			one[i][k] = 1
+			check(string(rune('a'+i)), k, g[k], largest, one)
+		}
+	}
+	check("all parameters", 0, total, all, everywhere)
+}
+
+func zeros(like [][]float32) [][]float64 {
+	var out [][]float64
+	for _, p := range like {
+		out = append(out, make([]float64, len(p)))
+	}
+	return out
+}
+
+// slope is the central difference of the cost along a direction in the parameters' space.
+func slope(t TB, z Graph, params, inputs [][]float32, direction [][]float64) float64 {
+	t.Helper()
+	length := 0.0
+	for _, d := range direction {
+		for _, v := range d {
+			length += v * v
+		}
+	}
+	h := 1e-5 / math.Max(1, math.Sqrt(length))
+	return (machineCost(t, z, params, inputs, direction, h) - machineCost(t, z, params, inputs, direction, -h)) / (2 * h)
+}
+
+// machineCost evaluates the cost at params + h·direction by Gorgonia's machine. The machine walks a subgraph made
+// for it, whose index is fresh.
+func machineCost(t TB, z Graph, params, inputs [][]float32, direction [][]float64, h float64) float64 {
+	t.Helper()
+	src, err := z.Double()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range src.Inputs {
+		bindDoubles(t, n, inputs[i], nil, 0)
+	}
+	for i, n := range src.Params {
+		bindDoubles(t, n, params[i], direction[i], h)
+	}
+	m := gorgonia.NewLispMachine(src.Cost.Graph().SubgraphRoots(src.Cost), gorgonia.ExecuteFwdOnly())
+	defer m.Close()
+	if err := m.RunAll(); err != nil {
+		t.Fatalf("Gorgonia's machine: %v", err)
+	}
+	return src.Cost.Value().Data().(float64)
+}
+
+func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, h float64) {
+	t.Helper()
+	wide := make([]float64, len(values))
+	for k, v := range values {
+		wide[k] = float64(v)
+		if direction != nil {
+			wide[k] += h * direction[k]
+		}
+	}
+	var v any = wide[0]
+	if !n.IsScalar() {
+		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(wide))
+	}
+	if err := gorgonia.Let(n, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// differences holds every graph of the zoo, and those for a batch of one, against central differences.
+func differences(t *testing.T, e engine.Engine) {
+	for _, zoo := range []map[string]Graph{Zoo(), Lone()} {
+		for name, z := range zoo {
+			t.Run(name, func(t *testing.T) { CheckDifferences(t, e, z, mistaken[name]) })
 		}
 	}
 }
 
-// graphs holds every graph of the zoo and both models against Gorgonia.
+// graphs holds every graph of the zoo and both models against Gorgonia's differentiation, for every batch size.
 func graphs(t *testing.T, e engine.Engine) {
-	for name, build := range Zoo() {
-		t.Run(name, func(t *testing.T) {
-			if mistaken[name] {
-				CheckDifferences(t, e, build)
-				return
-			}
-			// A clipping norm that some samples exceed and some don't.
-			CheckGraph(t, e, build, 2, nil)
-		})
+	for name, z := range Zoo() {
+		if mistaken[name] {
+			continue // differences holds it
+		}
+		// A clipping norm that some samples exceed and some don't.
+		t.Run(name, func(t *testing.T) { CheckGraph(t, e, z.Build, 2, nil) })
 	}
 }

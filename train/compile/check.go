@@ -1,0 +1,173 @@
+package compile
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+// checkLists refuses lists that don't name nodes of one graph, before anything else looks at them.
+func checkLists(src Source) error {
+	if src.Cost == nil {
+		return fmt.Errorf("it has no cost")
+	}
+	g := src.Cost.Graph()
+	if g == nil {
+		return fmt.Errorf("cost %q belongs to no graph; Gorgonia takes 1-x and 1+x out of theirs when Log is taken of them", label(src.Cost))
+	}
+	check := func(what string, n *gorgonia.Node) error {
+		switch {
+		case n == nil:
+			return fmt.Errorf("%s is nil", what)
+		case n.Graph() != g:
+			return fmt.Errorf("%s, node %q, isn't in the graph of the cost", what, label(n))
+		}
+		return nil
+	}
+	for i, n := range src.Inputs {
+		if err := check(fmt.Sprintf("input %d", i), n); err != nil {
+			return err
+		}
+	}
+	for i, n := range src.Params {
+		if err := check(fmt.Sprintf("parameter %d", i), n); err != nil {
+			return err
+		}
+	}
+	if src.Output != nil {
+		return check("output", src.Output)
+	}
+	return nil
+}
+
+// checkGraph refuses graphs whose nodes can't be what they say, which would fail later and elsewhere: in a panic,
+// or in a worker that nobody can recover.
+func checkGraph(src Source) error {
+	const onTheWay, done = 1, 2
+	state := map[*gorgonia.Node]int{}
+	var visit func(n *gorgonia.Node) error
+	visit = func(n *gorgonia.Node) error {
+		if state[n] == done {
+			return nil
+		}
+		state[n] = onTheWay
+		below, err := operands(n)
+		if err != nil {
+			return err
+		}
+		for _, c := range below {
+			switch {
+			case c == nil:
+				return fmt.Errorf("node %q has an operand that is nil", label(n))
+			case state[c] == onTheWay:
+				return changed(n)
+			}
+			if err := visit(c); err != nil {
+				return err
+			}
+		}
+		state[n] = done
+		return checkNode(src, n, below)
+	}
+	for _, n := range []*gorgonia.Node{src.Cost, src.Output} {
+		if n != nil {
+			if err := visit(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// changed says that a node is in use though it was taken out of its graph. Gorgonia hands such a node out again
+// for the next one that is made, so that what used it now computes something else.
+func changed(n *gorgonia.Node) error {
+	return fmt.Errorf("node %q or an operand of it isn't what it was made as: Gorgonia takes 1-x and 1+x out of their graph when Log is taken of them; use Log1p there", label(n))
+}
+
+func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
+	for _, s := range n.Shape() {
+		if s < 1 {
+			return fmt.Errorf("node %q has shape %v: something before it, a window or a slice, doesn't fit", label(n), n.Shape())
+		}
+	}
+	op := n.Op()
+	if op == nil {
+		if slices.Contains(src.Inputs, n) || slices.Contains(src.Params, n) {
+			return nil
+		}
+		if n.Graph() == nil {
+			return changed(n)
+		}
+		if n.Value() != nil {
+			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it as a parameter to train it, or make it by gorgonia.NewConstant if it shall stay as it is", label(n))
+		}
+		return fmt.Errorf("node %q has no value bound and is neither input nor parameter; list it", label(n))
+	}
+	switch kind := kindOf(op); kind {
+	case "constantScalar", "constantTensor":
+		return nil
+	case "":
+		return refused(n)
+	}
+	h := fnv.New32a()
+	if n.WriteHash(h); n.Graph() != src.Cost.Graph() || h.Sum32() != n.Hashcode() {
+		return changed(n)
+	}
+	if a := op.Arity(); a >= 0 && a != len(below) {
+		return fmt.Errorf("node %q has %d operands, its operation %s takes %d", label(n), len(below), opName(n), a)
+	}
+	if ofLogSoftmax(n) || squareOfLogSoftmax(n, below) {
+		return fmt.Errorf("node %q takes a log softmax for a softmax: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, and Exp of it for the softmax", label(n))
+	}
+	return checkWindow(n, below)
+}
+
+// squareOfLogSoftmax recognises LogSoftMax(…)∘LogSoftMax(…), which was p log(p); who means a square writes Square.
+func squareOfLogSoftmax(n *gorgonia.Node, below []*gorgonia.Node) bool {
+	return kindOf(n.Op()) == "elemBinOp" && operatorOf(n.Op()) == Mul.String() && below[0] == below[1] &&
+		below[0].Op() != nil && kindOf(below[0].Op()) == "softmaxOp" && fieldsOf(below[0].Op()).bool("isLog")
+}
+
+// ofLogSoftmax recognises log1p(-LogSoftMax(…)). Nobody means that: it was log(1-p) until Gorgonia made log(p) of p.
+func ofLogSoftmax(n *gorgonia.Node) bool {
+	for _, f := range []Func{Log1p, Neg} {
+		if kindOf(n.Op()) != "elemUnaryOp" || operatorOf(n.Op()) != f.String() {
+			return false
+		}
+		if n = children(n)[0]; n.Op() == nil {
+			return false
+		}
+	}
+	return kindOf(n.Op()) == "softmaxOp" && fieldsOf(n.Op()).bool("isLog")
+}
+
+// checkWindow refuses windows that reach beyond their image: Gorgonia reads past its end, in goroutines of its own.
+func checkWindow(n *gorgonia.Node, below []*gorgonia.Node) error {
+	kind, f := kindOf(n.Op()), fieldsOf(n.Op())
+	var padH, padW int
+	dilationH, dilationW := 1, 1
+	switch kind {
+	case "im2colOp":
+		padH, padW = 2*f.int("padH"), 2*f.int("padW")
+		dilationH, dilationW = f.int("dilationH"), f.int("dilationW")
+	case "maxPoolOp":
+		padH, padW = f.int("padNorth")+f.int("padSouth"), f.int("padWest")+f.int("padEast")
+	default:
+		return nil
+	}
+	s := below[0].Shape()
+	if len(s) != 4 {
+		return fmt.Errorf("node %q takes windows of a value of shape %v; it must have samples, channels, rows and columns", label(n), s)
+	}
+	h, w := f.int("h"), f.int("w")
+	if h < 1 || w < 1 || s[2]+padH < dilationH*(h-1)+1 || s[3]+padW < dilationW*(w-1)+1 {
+		return fmt.Errorf("node %q: its window of %d×%d doesn't fit into the %d×%d of %q", label(n), h, w, s[2], s[3], label(below[0]))
+	}
+	if kind == "maxPoolOp" && max(f.int("padNorth"), f.int("padSouth")) >= h || kind == "maxPoolOp" && max(f.int("padWest"), f.int("padEast")) >= w {
+		return fmt.Errorf("node %q: some of its windows hold padding alone; pad by less than the window's %d×%d", label(n), h, w)
+	}
+	return nil
+}

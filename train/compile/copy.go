@@ -1,0 +1,84 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// copier copies nodes of a graph into a graph of its own. Differentiating adds to a graph and may take nodes out
+// of it, reads the graph's stale index, and some operations keep scratch values: none of that may reach the user's
+// graph, nor another reference of it.
+type copier struct {
+	graph *gorgonia.ExprGraph
+	nodes map[*gorgonia.Node]*gorgonia.Node // copies, by original
+	fixed map[*gorgonia.Node]gorgonia.Value // constants, by copy
+}
+
+func newCopier() *copier {
+	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}}
+}
+
+// copy copies all that a node depends on and returns the node's copy.
+func (c *copier) copy(end *gorgonia.Node) (*gorgonia.Node, error) {
+	for _, n := range evaluationOrder(gorgonia.Nodes{end}) {
+		if c.nodes[n] != nil {
+			continue
+		}
+		m, err := c.one(n)
+		if err != nil {
+			return nil, fmt.Errorf("copy node %q: %w", label(n), err)
+		}
+		c.nodes[n] = m
+	}
+	return c.nodes[end], nil
+}
+
+func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
+	defer recovered(&err)
+	var below gorgonia.Nodes
+	for _, o := range children(n) {
+		below = append(below, c.nodes[o])
+	}
+	op := n.Op()
+	if op == nil {
+		return c.leaf(n), nil
+	}
+	switch f := fieldsOf(op); kindOf(op) {
+	case "constantScalar", "constantTensor":
+		// Gorgonia tells constants apart by what they print, which leaves out the middle of large ones.
+		m = c.leaf(n)
+		c.fixed[m] = n.Value()
+		return m, nil
+	case "Iop":
+		return below[0], nil
+	case "maxPoolOp": // keeps where it found its maxima
+		pad := []int{f.int("padNorth"), f.int("padWest")}
+		return gorgonia.MaxPool2D(below[0], tensor.Shape{f.int("h"), f.int("w")}, pad, []int{f.int("strideH"), f.int("strideW")})
+	case "softmaxOp": // becomes a log softmax when Log is taken of it later
+		var axis []int
+		if a := f.int("axis"); a >= 0 {
+			axis = []int{a}
+		}
+		if f.bool("isLog") {
+			return gorgonia.LogSoftMax(below[0], axis...)
+		}
+		return gorgonia.SoftMax(below[0], axis...)
+	}
+	// The node takes the list of its operands over.
+	m = gorgonia.NewUniqueNode(gorgonia.WithType(n.Type()), gorgonia.WithOp(op), gorgonia.WithChildren(slices.Clone(below)),
+		gorgonia.In(c.graph), gorgonia.WithShape(n.Shape()...))
+	if !slices.Equal(children(m), below) {
+		return nil, errors.New("gorgonia takes it for another node")
+	}
+	return m, nil
+}
+
+// leaf makes an input. Inputs of one name and shape would be one node.
+func (c *copier) leaf(n *gorgonia.Node) *gorgonia.Node {
+	return gorgonia.NewUniqueNode(gorgonia.WithType(n.Type()), gorgonia.In(c.graph), gorgonia.WithShape(n.Shape()...),
+		gorgonia.WithName(fmt.Sprintf("leaf %d", len(c.nodes))))
+}

@@ -1,0 +1,246 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// errNotFinite says that a sample's gradient can't be finite and needn't be computed.
+var errNotFinite = errors.New("not finite")
+
+// evaluationError says which operation failed. What Gorgonia says of it may quote a sample's values, so that it is
+// kept apart from the text.
+type evaluationError struct {
+	op, node string
+	cause    error
+}
+
+func (e *evaluationError) Error() string {
+	return fmt.Sprintf("operation %s (node %q) failed", e.op, e.node)
+}
+
+// bound returns a sample's and the parameters' values by node.
+func (r *Reference) bound(params Bound, inputs [][]float32) (map[*gorgonia.Node]gorgonia.Value, error) {
+	if len(inputs) != len(r.src.Inputs) || len(params) != len(r.src.Params) {
+		return nil, fmt.Errorf("%d inputs and %d parameters given, the graph has %d and %d", len(inputs), len(params), len(r.src.Inputs), len(r.src.Params))
+	}
+	values := make(map[*gorgonia.Node]gorgonia.Value, len(r.forward)+len(r.backward))
+	for n, v := range r.fixed {
+		values[n] = v
+	}
+	for i, n := range r.src.Inputs {
+		v, err := valueOf(n, inputs[i])
+		if err != nil {
+			return nil, err
+		}
+		if r.inputs[i] != nil {
+			values[r.inputs[i]] = v
+		}
+	}
+	for i, n := range r.params {
+		if n != nil {
+			values[n] = params[i]
+		}
+	}
+	return values, nil
+}
+
+func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) error {
+	for _, n := range order {
+		if values[n] != nil {
+			continue
+		}
+		below := children(n)
+		if len(below) == 0 { // a constant of the differentiation
+			if values[n] = n.Value(); values[n] == nil {
+				return fmt.Errorf("node %q has no value", r.label(n))
+			}
+			continue
+		}
+		v, err := apply(n, below, values)
+		if err == nil && v == nil {
+			err = errors.New("it gave no value")
+		}
+		if errors.Is(err, errNotFinite) {
+			return err
+		}
+		if err != nil {
+			return &evaluationError{opName(n), r.label(n), err}
+		}
+		values[n] = v
+	}
+	return nil
+}
+
+// label names a node as the user did.
+func (r *Reference) label(n *gorgonia.Node) string {
+	if original := r.names[n]; original != nil {
+		return label(original)
+	}
+	return label(n)
+}
+
+// apply runs one operation on copies of its operands, which it may then do with as it likes.
+func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) (out gorgonia.Value, err error) {
+	defer recovered(&err)
+	switch kindOf(n.Op()) {
+	case "sumOp":
+		return reduce(n, values[below[0]], 0, func(a, b float64) float64 { return a + b })
+	case "maxOp":
+		return reduce(n, values[below[0]], math.Inf(-1), math.Max)
+	case "maxPoolDiffOp":
+		// A window without a number in it has no place to send its gradient to.
+		if x, err := doubles(values[below[0]]); err != nil || slices.ContainsFunc(x, func(v float64) bool { return !(v > -math.MaxFloat32) }) {
+			return nil, errNotFinite
+		}
+	}
+	in := make([]gorgonia.Value, len(below))
+	for i, c := range below {
+		if in[i], err = cloned(values[c]); err != nil {
+			return nil, err
+		}
+	}
+	return n.Op().Do(in...)
+}
+
+// cloned copies a value to memory that begins a cache line. The products that Gorgonia uses add up in another
+// order where it doesn't, so that the last bit would depend on where a copy happened to lie.
+func cloned(v gorgonia.Value) (gorgonia.Value, error) {
+	t, ok := v.(*tensor.Dense)
+	if !ok {
+		return gorgonia.CloneValue(v)
+	}
+	if t.RequiresIterator() {
+		t = t.Materialize().(*tensor.Dense)
+	}
+	switch d := t.Data().(type) {
+	case []float32:
+		return tensor.New(tensor.WithShape(t.Shape().Clone()...), tensor.WithBacking(aligned(d))), nil
+	case []float64:
+		return tensor.New(tensor.WithShape(t.Shape().Clone()...), tensor.WithBacking(aligned(d))), nil
+	}
+	return gorgonia.CloneValue(v)
+}
+
+func aligned[T float32 | float64](x []T) []T {
+	const line = 64
+	room := make([]T, len(x)+line)
+	for uintptr(unsafe.Pointer(&room[0]))%line != 0 {
+		room = room[1:]
+	}
+	room = room[:len(x):len(x)]
+	copy(room, x)
+	return room
+}
+
+// reduce folds axes. Package tensor's own reductions (v0.9.24) are wrong over some inner axes of tensors with four
+// and more.
+func reduce(n *gorgonia.Node, v gorgonia.Value, from float64, fold func(a, b float64) float64) (gorgonia.Value, error) {
+	x, err := doubles(v)
+	if err != nil {
+		return nil, err
+	}
+	shape := append([]int(nil), v.Shape()...)
+	along := fieldsOf(n.Op()).ints("along")
+	total := make([]float64, max(1, n.Shape().TotalSize()))
+	for i := range total {
+		total[i] = from
+	}
+	index := make([]int, len(shape))
+	for _, e := range x {
+		at := 0
+		for d, i := range index {
+			if !slices.Contains(along, d) {
+				at = at*shape[d] + i
+			}
+		}
+		total[at] = fold(total[at], e)
+		increment(index, shape)
+	}
+	return valueLike(n, v.Dtype(), total), nil
+}
+
+// valueOf makes a node's value of float32 numbers, in the graph's own precision.
+func valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value, error) {
+	if want := max(1, n.Shape().TotalSize()); len(numbers) != want {
+		return nil, fmt.Errorf("node %q: %d values given, %d needed", label(n), len(numbers), want)
+	}
+	wide := make([]float64, len(numbers))
+	for i, v := range numbers {
+		wide[i] = float64(v)
+	}
+	return valueLike(n, n.Dtype(), wide), nil
+}
+
+// valueLike makes a value of a node's shape.
+func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Value {
+	double := t == tensor.Float64
+	switch {
+	case n.IsScalar() && double:
+		return gorgonia.NewF64(numbers[0])
+	case n.IsScalar():
+		return gorgonia.NewF32(float32(numbers[0]))
+	case double:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(numbers))
+	}
+	narrow := make([]float32, len(numbers))
+	for i, e := range numbers {
+		narrow[i] = float32(e)
+	}
+	return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(narrow))
+}
+
+func doubles(v gorgonia.Value) ([]float64, error) {
+	if t, ok := v.(*tensor.Dense); ok && !t.RequiresIterator() {
+		if d, ok := t.Data().([]float64); ok {
+			return append([]float64(nil), d...), nil
+		}
+	}
+	if d, ok := v.Data().(float64); ok {
+		return []float64{d}, nil
+	}
+	narrow, err := floatsOf(v)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(narrow))
+	for i, x := range narrow {
+		out[i] = float64(x)
+	}
+	return out, nil
+}
+
+// try evaluates a made-up sample, so that operations that always fail do so before any training. The sample is
+// nobody's: what Gorgonia says of it may be told.
+func (r *Reference) try(initial [][]float32) error {
+	at, err := r.Bind(initial)
+	if err != nil {
+		return err
+	}
+	var inputs [][]float32
+	k := 0
+	for _, n := range r.src.Inputs {
+		x := make([]float32, max(1, n.Shape().TotalSize()))
+		for i := range x {
+			k++
+			_, fraction := math.Modf(float64(k) * math.Phi)
+			x[i] = float32(0.1 + 0.8*fraction)
+		}
+		inputs = append(inputs, x)
+	}
+	_, err = r.gradient(at, inputs)
+	if err == nil && r.output != nil {
+		_, err = r.Output(at, inputs)
+	}
+	var failed *evaluationError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%w: %w", failed, failed.cause)
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+package compile
+
+import "gorgonia.org/gorgonia"
+
+// Operands and the others let tests see what is read of a node and known of operations.
+var Operands = operands
+
+func KindAndOperator(op gorgonia.Op) (kind, operator string) { return kindOf(op), operatorOf(op) }
+
+func GradientKinds() []string { return append([]string(nil), gradientKinds...) }
+
+type Operation struct {
+	Kind, Operator, Made, Refused, Instead, Limits string
+	Compiled                                       bool
+}
+
+func Operations() []Operation {
+	var out []Operation
+	for _, o := range operations {
+		_, compiled := rules[o.kind]
+		switch o.kind {
+		case "constantScalar", "constantTensor", "im2colOp": // without a rule of their own; windows as Conv2d makes them
+			compiled = true
+		}
+		switch o.operator {
+		case products[opDot], products[opOuter], products[opBatched]:
+			compiled = false
+		}
+		out = append(out, Operation{o.kind, o.operator, o.made, o.refused, o.instead, o.limits, compiled})
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+// operation says what is known of one of Gorgonia's operations (v0.9.18), from reading its source and from the
+// suite, which holds every one that is taken against differences. What isn't in the list is refused.
+type operation struct {
+	kind     string // its type's name
+	operator string // where a type has several
+	made     string // who makes it
+	refused  string // why not even one sample at a time is right; empty where it is
+	instead  string
+	limits   string // what of it is taken
+	limit    func(n *gorgonia.Node) (why string)
+	mixes    bool // refused because samples see one another
+}
+
+// operations is the list of what dptrain knows. To be taken, an operation must give the same result for the same
+// operands whatever happened before, write nothing anywhere, and have the right gradient.
+var operations = slices.Concat(unaryOperations(), binaryOperations(), []operation{
+	{kind: "constantScalar", made: "NewConstant"},
+	{kind: "constantTensor", made: "NewConstant"},
+	{kind: "Iop", made: "ApplyOp(Iop{}, …)"},
+	{kind: "linAlgBinOp", operator: "matrix product", made: "Mul, Conv2d"},
+	{kind: "linAlgBinOp", operator: "matrix times vector", made: "Mul"},
+	{kind: "linAlgBinOp", operator: "dot product", made: "Mul"},
+	{kind: "linAlgBinOp", operator: "batched matrix product", made: "BatchedMatMul"},
+	{kind: "linAlgBinOp", operator: "outer product", made: "OuterProd",
+		refused: "its gradient is wrong", instead: "Reshape to a column and a row and multiply them by Mul"},
+	{kind: "tensordotOp", made: "Tensordot",
+		refused: "it fails, or its gradient does, for many shapes", instead: "Reshape and Mul or BatchedMatMul"},
+	{kind: "sumOp", made: "Sum, Mean, Norm"},
+	{kind: "maxOp", made: "Max"},
+	{kind: "sizeOp", made: "SizeOf, Mean, Broadcast…"},
+	{kind: "repeatOp", made: "Broadcast…", limits: "of an axis of length one", limit: repeatsMore},
+	{kind: "reshapeOp", made: "Reshape, Ravel"},
+	{kind: "transposeOp", made: "Transpose, Conv2d"},
+	{kind: "sliceOp", made: "Slice, Unconcat", limits: "in steps of one", limit: skips},
+	{kind: "concatOp", made: "Concat"},
+	{kind: "atOp", made: "At", refused: "it has no gradient", instead: "Slice and Sum"},
+	{kind: "softmaxOp", made: "SoftMax, LogSoftMax", limits: "over the last axis", limit: notLast},
+	{kind: "sparsemaxOp", made: "Sparsemax", refused: "its gradient isn't known to be right", instead: "SoftMax"},
+	{kind: "im2colOp", made: "Im2Col, Conv2d"},
+	{kind: "maxPoolOp", made: "MaxPool2D, MaxPool1D", limits: "with the same padding on both sides", limit: paddedUnequally},
+	{kind: "avgPoolOp", made: "AveragePool2D, AveragePool1D",
+		refused: "average pooling divides by the width of the image", instead: "Slice or Reshape and Mean, or a convolution by a constant"},
+	{kind: "globalAveragePoolOp", made: "GlobalAveragePool2D", refused: "it has no gradient", instead: "Reshape and Mean over the last axis"},
+	{kind: "upsampleOp", made: "Upsample2D"},
+	{kind: "byIndicesOp", made: "ByIndices"},
+	{kind: "minBetween", made: "MinBetween"},
+	{kind: "maxBetween", made: "MaxBetween"},
+	{kind: "clampOp", made: "nobody", refused: "it computes nothing", instead: "MinBetween and MaxBetween"},
+	{kind: "dtConvOp", made: "ConvType", refused: "its gradient isn't known to be right", instead: "one type throughout the graph"},
+	{kind: "diagFlatOp", made: "DiagFlat", refused: "it has no gradient", instead: "HadamardProd by a constant identity matrix"},
+	{kind: "dropoutOp", made: "Dropout",
+		refused: "it draws from a generator of its own, in prediction too, and its gradient is wrong", instead: "no dropout: the noise of private training already regularises"},
+	{kind: "randomOp", made: "UniformRandomNode, GaussianRandomNode, BinomialRandomNode",
+		refused: "it draws from a generator of its own, so that equal keys give unequal models", instead: "an input with one column of numbers drawn beforehand"},
+	{kind: "BatchNormOp", made: "BatchNorm", mixes: true,
+		refused: "it normalises by statistics of the batch, and keeps them", instead: normalise},
+	{kind: "GroupNormOp", made: "GroupNorm",
+		refused: "it keeps statistics of the sample before and logs every sample's gradient", instead: normalise},
+	{kind: "ctcLossOp", made: "CTCLoss", refused: "it keeps values of the sample before and may log", instead: "a cost of operations that are listed"},
+	{kind: "yoloOp", made: "YOLOv3", refused: "its gradient isn't known to be right", instead: "a cost of operations that are listed"},
+	{kind: "letOp", made: "Set", refused: "it changes another node", instead: "values bound before compiling"},
+	{kind: "readOp", made: "Read", refused: "it hands values of samples outside", instead: "the graph's output"},
+	{kind: "devTrans", made: "Gorgonia's CUDA machine", refused: "it moves values between devices", instead: "a graph for the CPU: engines bring their own devices"},
+	{kind: "ExternalOp", made: "Gorgonia's machines", refused: "it runs on a machine of Gorgonia's", instead: "the operation that it wraps"},
+})
+
+const normalise = "a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv"
+
+func unaryOperations() []operation {
+	made := map[Func]string{
+		Abs: "Abs", Sign: "Sign", Ceil: "Ceil", Floor: "Floor", Sin: "Sin", Cos: "Cos", Exp: "Exp", Ln: "Log", Log2: "Log2",
+		Neg: "Neg", SquareOf: "Square", Sqrt: "Sqrt", Inverse: "Inverse", InverseSqrt: "InverseSqrt", Cube: "Cube",
+		Tanh: "Tanh", Sigmoid: "Sigmoid", Log1p: "Log1p", Expm1: "Expm1", Softplus: "Softplus",
+	}
+	var out []operation
+	for f := Abs; f < unaryEnd; f++ {
+		o := operation{kind: "elemUnaryOp", operator: f.String(), made: made[f]}
+		switch f {
+		case Log2:
+			o.refused, o.instead = "its gradient is wrong", "Log, divided by the constant ln 2"
+		case InverseSqrt:
+			o.refused, o.instead = "its gradient is wrong", "Inverse of Sqrt"
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func binaryOperations() []operation {
+	made := map[Func]string{
+		Add: "Add, BroadcastAdd", Sub: "Sub, BroadcastSub", Mul: "HadamardProd, Mul, BroadcastHadamardProd",
+		Div: "HadamardDiv, Div, BroadcastHadamardDiv", Pow: "Pow, BroadcastPow", Lt: "Lt", Gt: "Gt", Lte: "Lte", Gte: "Gte", Eq: "Eq", Ne: "Ne",
+	}
+	var out []operation
+	for f := Add; f < binaryEnd; f++ {
+		o := operation{kind: "elemBinOp", operator: f.String(), made: made[f]}
+		if f == Pow {
+			// Its gradient takes the logarithm of the base, which Gorgonia "stabilises": it turns a softmax into a
+			// log softmax where it stands, and takes 1+x and 1−x out of the graph.
+			o.refused, o.instead = "differentiating it may change its operand", "Square, Cube or Sqrt, or Exp of a product with Log"
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// known returns what is known of an operation; false if nothing is.
+func known(op gorgonia.Op) (operation, bool) {
+	kind, operator := kindOf(op), operatorOf(op)
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.kind == kind && o.operator == operator })
+	if kind == "" || i < 0 {
+		return operation{}, false
+	}
+	return operations[i], true
+}
+
+// refused returns why a node can't be trained even one sample at a time, or nil.
+func refused(n *gorgonia.Node) error {
+	o, ok := known(n.Op())
+	switch {
+	case kindOf(n.Op()) == "":
+		return &RefusedError{opName(n), label(n), "it isn't one of Gorgonia's own, so nothing is known of what it keeps, prints or mixes", "operations of package gorgonia"}
+	case !ok:
+		return &RefusedError{opName(n), label(n), "dptrain doesn't know it", "operations that dptrain knows"}
+	case o.mixes:
+		return mixes(n, fmt.Sprintf("%s; use %s", o.refused, o.instead))
+	case o.refused != "":
+		return &RefusedError{opName(n), label(n), o.refused, o.instead}
+	case o.limit != nil:
+		if why := o.limit(n); why != "" {
+			return &RefusedError{opName(n), label(n), why, o.made + " " + o.limits}
+		}
+	}
+	return nil
+}
+
+func repeatsMore(n *gorgonia.Node) string {
+	from, along := children(n)[0].Shape(), fieldsOf(n.Op()).int("along")
+	if len(from) > 0 && (along < 0 || along >= len(from) || from[along] != 1) {
+		return "its gradient is right for an axis of length one only"
+	}
+	return ""
+}
+
+func skips(n *gorgonia.Node) string {
+	if s := sliceOf(n.Op()); s != nil && s.Step() > 1 {
+		return "its gradient isn't known to be right"
+	}
+	return ""
+}
+
+func notLast(n *gorgonia.Node) string {
+	if softmaxAxis(n) != len(n.Shape())-1 {
+		return "its gradient isn't known to be right"
+	}
+	return ""
+}
+
+func paddedUnequally(n *gorgonia.Node) string {
+	if f := fieldsOf(n.Op()); f.int("padNorth") != f.int("padSouth") || f.int("padWest") != f.int("padEast") {
+		return "its padding differs between sides, which Gorgonia takes for one another"
+	}
+	return ""
+}
