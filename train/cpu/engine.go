@@ -29,7 +29,8 @@ type cpuEngine struct{ workers int }
 func (e *cpuEngine) Name() string { return "cpu (" + kernel.Implementation() + ")" }
 
 // Start checks the job and lays out its memory.
-func (e *cpuEngine) Start(job engine.Job) (engine.Run, error) {
+func (e *cpuEngine) Start(job engine.Job) (started engine.Run, err error) {
+	defer guard(&err)
 	if err := check(job); err != nil {
 		return nil, fmt.Errorf("start run on cpu: %w", err)
 	}

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,6 +44,8 @@ type run struct {
 	params        [][]float32
 	first, second [][]float32
 
+	broken *panicError
+
 	std, grid, coarse float64
 
 	places int // of the data set in a chunk
@@ -61,21 +64,29 @@ type worker struct {
 	err   error
 }
 
-// Steps takes n logical steps.
+// Steps takes n logical steps. After a panic it takes no more until it is restored: the
+// update may have been under way, and to add the same noise to it again isn't what the guarantee is for.
 func (r *run) Steps(ctx context.Context, n int) error {
 	for range n {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.step(); err != nil {
-			return fmt.Errorf("step %d: %w", r.done+1, err)
+		if r.broken == nil {
+			err := r.step()
+			if err != nil && !errors.As(err, &r.broken) {
+				return fmt.Errorf("step %d: %w", r.done+1, err)
+			}
+		}
+		if r.broken != nil {
+			return fmt.Errorf("step %d: %w", r.done+1, r.broken)
 		}
 	}
 	return nil
 }
 
 // step is Equation DP_SGD_update of the paper: sample, clip and sum, add noise, divide, update.
-func (r *run) step() error {
+func (r *run) step() (err error) {
+	defer guard(&err)
 	m := r.job.Mechanism
 	r.batch = r.stream(random.Minibatch).Bernoulli(m.SamplingProbability, r.members, r.batch[:0])
 	if err := r.clippedSum(r.batch); err != nil {
@@ -153,7 +164,7 @@ func (r *run) share(n int, f func(*worker, int) error) error {
 			if i >= n {
 				return
 			}
-			if w.err = f(w, i); w.err != nil {
+			if w.err = guarded(w, i, f); w.err != nil {
 				return
 			}
 		}
@@ -171,6 +182,11 @@ func (r *run) share(n int, f func(*worker, int) error) error {
 		}
 	}
 	return nil
+}
+
+func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
+	defer guard(&err)
+	return f(w, i)
 }
 
 // State returns a copy of the run's state.
@@ -197,13 +213,17 @@ func (r *run) Restore(s engine.State) error {
 		copyAll(r.second, s.Second)
 	}
 	copyAll(r.params, s.Params)
-	r.done = s.Step
+	r.done, r.broken = s.Step, nil
 	return nil
 }
 
 // Predict returns the program's output for every sample.
-func (r *run) Predict(ctx context.Context, data *engine.Data) ([]float32, error) {
+func (r *run) Predict(ctx context.Context, data *engine.Data) (out []float32, err error) {
+	defer guard(&err)
 	p := r.job.Program
+	if data == nil {
+		return nil, fmt.Errorf("predict: there is no data")
+	}
 	if p.Output.Name == "" {
 		return nil, fmt.Errorf("predict: the graph names no output")
 	}
@@ -214,8 +234,8 @@ func (r *run) Predict(ctx context.Context, data *engine.Data) ([]float32, error)
 		return nil, fmt.Errorf("predict: %w", err)
 	}
 	size := p.Output.Size
-	out := make([]float32, data.Samples*size)
-	err := r.share((data.Samples+chunk-1)/chunk, func(w *worker, c int) error {
+	out = make([]float32, data.Samples*size)
+	err = r.share((data.Samples+chunk-1)/chunk, func(w *worker, c int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -230,6 +250,7 @@ func (r *run) Predict(ctx context.Context, data *engine.Data) ([]float32, error)
 
 // PrivateClippedSum returns the clipped sum over the given samples and their squared gradient norms.
 func (r *run) PrivateClippedSum(samples []int32) (sum [][]float32, squaredNorms []float64, err error) {
+	defer guard(&err)
 	for _, s := range samples {
 		if s < 0 || int(s) >= r.job.Data.Samples {
 			return nil, nil, fmt.Errorf("sample %d is outside the %d samples", s, r.job.Data.Samples)

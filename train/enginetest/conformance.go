@@ -391,4 +391,7 @@ func badJobs(t *testing.T, e engine.Engine) {
 			t.Errorf("%s: the job was started", name)
 		}
 	}
+	if _, err := begin(t, e, job(p, 10)).Predict(context.Background(), nil); err == nil {
+		t.Error("a prediction was made of no data")
+	}
 }
