@@ -15,7 +15,7 @@
 // The graph is differentiated in reverse by rules of our own rather than by gorgonia.Grad: reverse mode
 // reaches every use of a parameter with exactly the pair that the per-sample gradient is made of (what
 // went in, x, and what comes back, δ), saves what the rules need in the form they need it, and leaves
-// Gorgonia's own differentiation as an independent oracle ([Reference]). For each use of a parameter there
+// Gorgonia's own differentiation as an oracle ([Reference]), with central differences for a second opinion. For each use of a parameter there
 // is a rule:
 //
 //	product     y = x W        g_i = x_iᵀ δ_i            ‖g_i‖² = ‖x_i‖² ‖δ_i‖²   Σ c_i g_i = xᵀ diag(c) δ
@@ -30,9 +30,29 @@
 // measured. Where a parameter is used more than once the parts of g_i overlap and norms don't add: all its uses
 // write into one per-sample gradient of that parameter, which is then measured and summed.
 //
-// An operation with no rule makes the whole graph falls back to Gorgonia's own gradient, one sample at a time
+// # One sample at a time
+//
+// An operation with no rule makes the whole graph fall back to Gorgonia's own gradient, one sample at a time
 // ([Program.Fallback]): right and slow. It needs a graph that was built with a batch of one, because
 // only there is "the gradient of one sample" defined without knowing what the operation does.
+//
+// That is so only while the operation is a function: one that keeps something of the sample before lets it see
+// another after all, one that draws makes equal keys give unequal models, and one that prints lets samples out. So
+// there is a list of what is known to be pure and to have the right gradient, by Go type, package included, and by
+// operator; operations.md is made of it. Whatever isn't in it is a [RefusedError]. Every operation in it is in the
+// zoo of package enginetest, where its gradient is held against differences. A sample's cost is evaluated before
+// anything of its gradient; where the cost isn't finite there is no gradient. Errors never say what Gorgonia says of a
+// failure, which may quote the sample.
+//
+// # Reading Gorgonia's graphs
+//
+// Gorgonia's graph finds nodes by an index that is stale once a node was taken out, and it takes nodes out by itself:
+// the 1-x whose logarithm is asked for. So operands are read from the node itself, which takes reflection;
+// everything that adds to a graph happens in a copy; and every node must still have the hash that it was made with,
+// since Gorgonia hands nodes that it took out to whoever makes the next one, though others still use them.
+//
+// No graph makes [Compile] panic, and none that it takes should make an engine panic: shapes, windows and operands are
+// checked beforehand, because some of Gorgonia's operations fail in goroutines of their own.
 //
 // # Engines
 //

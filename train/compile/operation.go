@@ -51,7 +51,7 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 		refused: "average pooling divides by the width of the image", instead: "Slice or Reshape and Mean, or a convolution by a constant"},
 	{kind: "globalAveragePoolOp", made: "GlobalAveragePool2D", refused: "it has no gradient", instead: "Reshape and Mean over the last axis"},
 	{kind: "upsampleOp", made: "Upsample2D"},
-	{kind: "byIndicesOp", made: "ByIndices"},
+	{kind: "byIndicesOp", made: "ByIndices", limits: "along the first of two axes or more", limit: picksElsewhere},
 	{kind: "minBetween", made: "MinBetween"},
 	{kind: "maxBetween", made: "MaxBetween"},
 	{kind: "clampOp", made: "nobody", refused: "it computes nothing", instead: "MinBetween and MaxBetween"},
@@ -154,6 +154,13 @@ func repeatsMore(n *gorgonia.Node) string {
 func skips(n *gorgonia.Node) string {
 	if s := sliceOf(n.Op()); s != nil && s.Step() > 1 {
 		return "its gradient isn't known to be right"
+	}
+	return ""
+}
+
+func picksElsewhere(n *gorgonia.Node) string {
+	if fieldsOf(n.Op()).int("axis") != 0 || len(children(n)[0].Shape()) < 2 {
+		return "its gradient is wrong there"
 	}
 	return ""
 }

@@ -51,6 +51,9 @@ func TestImpureOperationsAreRefused(t *testing.T) {
 		"power of a softmax": {func(g *enginetest.G) (node, error) {
 			return gorgonia.Pow(g.Do(gorgonia.SoftMax(row(g))), gorgonia.NewConstant(float32(2)))
 		}, "use Square"},
+		"indices along the second axis": {func(g *enginetest.G) (node, error) {
+			return gorgonia.ByIndices(row(g), gorgonia.NewConstant(tensor.New(tensor.WithShape(2), tensor.WithBacking([]int{1, 0}))), 1)
+		}, "first of two axes"},
 		"unequal padding": {func(g *enginetest.G) (node, error) {
 			return gorgonia.MaxPool2D(image(g), tensor.Shape{2, 2}, []int{1, 0, 0, 1}, []int{1, 1})
 		}, "padding"},

@@ -45,4 +45,10 @@
 //
 // Norms are measured on the very numbers that are summed, and a sample whose norm is beyond single
 // precision's reach contributes nothing.
+//
+// # When something panics
+//
+// A panic in a worker would end the process, past any recover of its caller, and print what may be a sample's values.
+// It becomes an error of the step that names the function and nothing else. The run then takes no step until it is
+// restored.
 package cpu

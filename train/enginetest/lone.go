@@ -24,7 +24,7 @@ func Lone() map[string]Graph {
 		return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(n)))))
 	}
 	type build = func(g *G) (compile.Source, error)
-	out := map[string]Graph{}
+	out := variants()
 	for name, draw := range map[string]build{
 		"largest of a row": func(g *G) (compile.Source, error) { return cost(g, g.Do(gorgonia.Max(product(g, 1, 6), 1))) },
 		"largest of an inner axis": func(g *G) (compile.Source, error) {
