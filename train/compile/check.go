@@ -44,9 +44,15 @@ func checkLists(src Source) error {
 
 // checkGraph refuses graphs whose nodes can't be what they say, which would fail later and elsewhere: in a panic,
 // or in a worker that nobody can recover.
-func checkGraph(src Source) error {
+func checkGraph(src Source) (err error) {
 	const onTheWay, done = 1, 2
 	state := map[*gorgonia.Node]int{}
+	var at *gorgonia.Node
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("node %q: panic: %v", nameOf(at), p)
+		}
+	}()
 	var visit func(n *gorgonia.Node) error
 	visit = func(n *gorgonia.Node) error {
 		if state[n] == done {
@@ -68,7 +74,7 @@ func checkGraph(src Source) error {
 				return err
 			}
 		}
-		state[n] = done
+		state[n], at = done, n
 		return checkNode(src, n, below)
 	}
 	for _, n := range []*gorgonia.Node{src.Cost, src.Output} {

@@ -115,11 +115,14 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 		return fmt.Errorf("parameter %q is listed twice, or as an input too", label(n))
 	}
 	names[n.Name()] = true
+	shape := shapeOf(n)
+	if len(shape) > 0 && slices.Min(shape) < 1 {
+		return fmt.Errorf("parameter %q has shape %v", label(n), shape)
+	}
 	data, err := floats(n)
 	if err != nil {
 		return fmt.Errorf("parameter: %w", err)
 	}
-	shape := shapeOf(n)
 	if product(shape) != len(data) {
 		return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
 	}

@@ -55,6 +55,8 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		return m, nil
 	case "Iop":
 		return below[0], nil
+	case "maxOp":
+		op = maximum{op}
 	case "maxPoolOp": // keeps where it found its maxima
 		pad := []int{f.int("padNorth"), f.int("padWest")}
 		return gorgonia.MaxPool2D(below[0], tensor.Shape{f.int("h"), f.int("w")}, pad, []int{f.int("strideH"), f.int("strideW")})

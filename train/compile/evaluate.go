@@ -89,11 +89,15 @@ func (r *Reference) label(n *gorgonia.Node) string {
 // apply runs one operation on copies of its operands, which it may then do with as it likes.
 func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) (out gorgonia.Value, err error) {
 	defer recovered(&err)
+	switch op := n.Op().(type) {
+	case maximum:
+		return reduce(n, values[below[0]], alongOf(op), math.Inf(-1), math.Max)
+	case maximumBack:
+		return spread(n, values[below[0]], values[below[1]], alongOf(op))
+	}
 	switch kindOf(n.Op()) {
 	case "sumOp":
-		return reduce(n, values[below[0]], 0, func(a, b float64) float64 { return a + b })
-	case "maxOp":
-		return reduce(n, values[below[0]], math.Inf(-1), math.Max)
+		return reduce(n, values[below[0]], fieldsOf(n.Op()).ints("along"), 0, func(a, b float64) float64 { return a + b })
 	case "maxPoolDiffOp":
 		// A window without a number in it has no place to send its gradient to.
 		if x, err := doubles(values[below[0]]); err != nil || slices.ContainsFunc(x, func(v float64) bool { return !(v > -math.MaxFloat32) }) {
@@ -137,33 +141,6 @@ func aligned[T float32 | float64](x []T) []T {
 	room = room[:len(x):len(x)]
 	copy(room, x)
 	return room
-}
-
-// reduce folds axes. Package tensor's own reductions (v0.9.24) are wrong over some inner axes of tensors with four
-// and more.
-func reduce(n *gorgonia.Node, v gorgonia.Value, from float64, fold func(a, b float64) float64) (gorgonia.Value, error) {
-	x, err := doubles(v)
-	if err != nil {
-		return nil, err
-	}
-	shape := append([]int(nil), v.Shape()...)
-	along := fieldsOf(n.Op()).ints("along")
-	total := make([]float64, max(1, n.Shape().TotalSize()))
-	for i := range total {
-		total[i] = from
-	}
-	index := make([]int, len(shape))
-	for _, e := range x {
-		at := 0
-		for d, i := range index {
-			if !slices.Contains(along, d) {
-				at = at*shape[d] + i
-			}
-		}
-		total[at] = fold(total[at], e)
-		increment(index, shape)
-	}
-	return valueLike(n, v.Dtype(), total), nil
 }
 
 // valueOf makes a node's value of float32 numbers, in the graph's own precision.

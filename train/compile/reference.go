@@ -43,7 +43,8 @@ func NewReference(src Source) (*Reference, error) {
 	return r, nil
 }
 
-func (r *Reference) build() error {
+func (r *Reference) build() (err error) {
+	defer recovered(&err)
 	if err := checkLists(r.src); err != nil {
 		return err
 	}
@@ -59,7 +60,6 @@ func (r *Reference) build() error {
 		return fmt.Errorf("output %q doesn't have the batch as its first axis", label(s))
 	}
 	c := newCopier()
-	var err error
 	if r.cost, err = c.copy(r.src.Cost); err != nil {
 		return err
 	}
@@ -125,6 +125,10 @@ var gradientKinds = []string{"col2imOp", "maxPoolDiffOp", "softmaxDiffOp", "slic
 func checkBackward(backward []*gorgonia.Node) error {
 	for _, n := range backward {
 		if n.Op() == nil || slices.Contains(gradientKinds, kindOf(n.Op())) {
+			continue
+		}
+		switch n.Op().(type) {
+		case maximum, maximumBack:
 			continue
 		}
 		if o, ok := known(n.Op()); !ok || o.refused != "" && kindOf(n.Op()) != "linAlgBinOp" && o.operator == "" {

@@ -94,6 +94,10 @@ func variants() map[string]Graph {
 		"upsample 3": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Upsample2D(values(g, 1, 2, 2, 2), 3))
 		},
+		"max of equals": func(g *G) *gorgonia.Node {
+			a := values(g, 2, 3)
+			return g.Do(gorgonia.Max(g.Do(gorgonia.Concat(0, a, g.Do(gorgonia.Concat(0, a, a)))), 0))
+		},
 		"max 0 of 2": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Max(values(g, 3, 4), 0))
 		},

@@ -1,0 +1,85 @@
+package compile
+
+import (
+	"math"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+// maximum stands for Gorgonia's Max in a copied graph. Where several values are the largest, Gorgonia's gradient goes
+// to each of them in full, so that equal rows count twice; this one goes to the first of them. It takes everything
+// else from the operation that it stands for.
+type maximum struct{ gorgonia.Op }
+
+// DiffWRT and SymDiff make a maximum differentiable.
+func (m maximum) DiffWRT(int) []bool { return []bool{true} }
+
+func (m maximum) SymDiff(inputs gorgonia.Nodes, output, grad *gorgonia.Node) (gorgonia.Nodes, error) {
+	x := inputs[0]
+	back := gorgonia.NewUniqueNode(gorgonia.WithType(x.Type()), gorgonia.WithOp(maximumBack(m)),
+		gorgonia.WithChildren(gorgonia.Nodes{x, grad}), gorgonia.In(x.Graph()), gorgonia.WithShape(x.Shape()...))
+	return gorgonia.Nodes{back}, nil
+}
+
+// maximumBack gives a maximum's gradient back; its operands are the maximum's operand and the gradient.
+type maximumBack struct{ gorgonia.Op }
+
+func alongOf(op gorgonia.Op) []int { return fieldsOf(op).ints("Op", "along") }
+
+// reduce folds axes of a node's operand. Package tensor's own reductions (v0.9.24) are wrong over some inner axes of
+// tensors with four and more.
+func reduce(n *gorgonia.Node, v gorgonia.Value, along []int, from float64, fold func(a, b float64) float64) (gorgonia.Value, error) {
+	x, err := doubles(v)
+	if err != nil {
+		return nil, err
+	}
+	total := make([]float64, max(1, n.Shape().TotalSize()))
+	for i := range total {
+		total[i] = from
+	}
+	for i, to := range folded(v.Shape(), along) {
+		total[to] = fold(total[to], x[i])
+	}
+	return valueLike(n, v.Dtype(), total), nil
+}
+
+// spread gives each maximum's gradient to the first value that it is.
+func spread(n *gorgonia.Node, v, grad gorgonia.Value, along []int) (gorgonia.Value, error) {
+	x, err := doubles(v)
+	if err != nil {
+		return nil, err
+	}
+	g, err := doubles(grad)
+	if err != nil {
+		return nil, err
+	}
+	to := folded(v.Shape(), along)
+	first := slices.Repeat([]int{-1}, len(g))
+	for i, v := range x {
+		if best := &first[to[i]]; *best < 0 || v > x[*best] || math.IsNaN(v) && !math.IsNaN(x[*best]) {
+			*best = i
+		}
+	}
+	out := make([]float64, len(x))
+	for k, i := range first {
+		out[i] = g[k]
+	}
+	return valueLike(n, v.Dtype(), out), nil
+}
+
+// folded returns, for each element of a tensor in row-major order, which element of the result it falls to when the
+// given axes are folded.
+func folded(shape, along []int) []int {
+	out := make([]int, product(shape))
+	index := make([]int, len(shape))
+	for i := range out {
+		for d, k := range index {
+			if !slices.Contains(along, d) {
+				out[i] = out[i]*shape[d] + k
+			}
+		}
+		increment(index, shape)
+	}
+	return out
+}
