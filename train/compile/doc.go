@@ -10,6 +10,11 @@
 // the graph by the meaning of each operation, never by comparing sizes (a batch of ten and ten classes
 // look the same), and refuses with a [MixError] any operation that lets one sample see another.
 //
+// Inputs and parameters have names of their own: two without one, of one shape, are the same node to Gorgonia. What is
+// neither is a constant by gorgonia.NewConstant, or an error: a value that somebody forgot to list would be frozen
+// without a word. The cost isn't divided by the batch size, not even as a number: training divides by the expected
+// batch size, and gradients made small twice would drown in noise that is made for the clipping norm.
+//
 // # The rewrite
 //
 // The graph is differentiated in reverse by rules of our own rather than by gorgonia.Grad: reverse mode

@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorgonia.org/gorgonia"
 )
@@ -64,4 +65,12 @@ func mixes(n *gorgonia.Node, why string) error {
 
 func noRule(n *gorgonia.Node, why string) error {
 	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
+}
+
+// oneLine takes the line breaks out of what Gorgonia says, which may print whole tensors.
+func oneLine(err error) error {
+	if text := err.Error(); strings.ContainsAny(text, "\n\t") {
+		return errors.New(strings.Join(strings.Fields(text), " "))
+	}
+	return err
 }

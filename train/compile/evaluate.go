@@ -217,7 +217,7 @@ func (r *Reference) try(initial [][]float32) error {
 	}
 	var failed *evaluationError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%w: %w", failed, failed.cause)
+		return fmt.Errorf("%w: %w", failed, oneLine(failed.cause))
 	}
 	return err
 }

@@ -38,7 +38,7 @@ type Bound []gorgonia.Value
 func NewReference(src Source) (*Reference, error) {
 	r := &Reference{src: src, names: map[*gorgonia.Node]*gorgonia.Node{}}
 	if err := r.build(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSource, err)
+		return nil, fmt.Errorf("%w: %w", ErrSource, oneLine(err))
 	}
 	return r, nil
 }
@@ -64,7 +64,7 @@ func (r *Reference) build() (err error) {
 		return err
 	}
 	if r.grads, err = differentiate(r.cost, r.src.Params, c); err != nil {
-		return fmt.Errorf("differentiate cost: %w", err)
+		return fmt.Errorf("differentiate cost %q: %w", label(r.src.Cost), err)
 	}
 	r.forward = evaluationOrder(gorgonia.Nodes{r.cost})
 	r.backward = slices.DeleteFunc(evaluationOrder(r.grads), func(n *gorgonia.Node) bool { return slices.Contains(r.forward, n) })
