@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -261,6 +262,28 @@ func TestBadSources(t *testing.T) {
 		_, err := compile.Compile(src)
 		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// A graph has one program, whichever way maps are walked: what is told by a program may be bound to it.
+func TestProgramsAreDeterministic(t *testing.T) {
+	for _, name := range []string{"cnn", "max-pool with overlap and padding", "residual"} {
+		var first *compile.Program
+		for range 20 {
+			src, err := enginetest.Zoo()[name].Build(2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := compile.Compile(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = p
+			} else if !reflect.DeepEqual(p, first) {
+				t.Fatalf("%s: two compilations differ", name)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -112,7 +113,8 @@ func (p *Program) plan(code []Instruction, keep []ID) Plan {
 		home[in.Out] = x
 	}
 	var order []*life
-	for id, l := range lives {
+	for _, id := range slices.Sorted(maps.Keys(lives)) {
+		l := lives[id]
 		if _, moved := home[id]; moved {
 			continue
 		}
