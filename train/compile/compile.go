@@ -25,7 +25,7 @@ func Compile(src Source) (p *Program, err error) {
 			if t.at != nil {
 				where = fmt.Sprintf(" at node %q", label(t.at))
 			}
-			p, err = nil, fmt.Errorf("%w: panic%s: %v", ErrSource, where, r)
+			p, err = nil, fmt.Errorf("%w: panic%s: %w", ErrSource, where, oneLine(fmt.Errorf("%v", r)))
 		}
 	}()
 	if err := t.declare(src); err != nil {
