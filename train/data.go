@@ -83,6 +83,9 @@ func (d *Data) Samples() int { return d.columns.Samples }
 
 // checkInputs returns a [*DataError] where the columns don't have the shapes of the program's inputs.
 func (d *Data) checkInputs(p *compile.Program) error {
+	if d == nil || d.digest == nil {
+		return &DataError{"no data; make them by NewData"}
+	}
 	if len(d.columns.Columns) != len(p.Inputs) {
 		return &DataError{fmt.Sprintf("the data has %d columns, the model %d inputs", len(d.columns.Columns), len(p.Inputs))}
 	}

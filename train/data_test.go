@@ -1,9 +1,13 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
+
+	"github.com/dptrain/dptrain/train/compile"
 )
 
 func TestNewDataRefuses(t *testing.T) {
@@ -95,5 +99,25 @@ func TestAccuracyOfNoSamples(t *testing.T) {
 	}
 	if got := c.accuracy(nil); got != 0 {
 		t.Errorf("got %v, want 0", got)
+	}
+}
+
+// What was never made by NewData is an error, not a panic.
+func TestNoData(t *testing.T) {
+	model := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+	for _, data := range []*Data{nil, {}} {
+		_, err := New(&fakeEngine{}, model(), data, settings())
+		var wrong *DataError
+		if !errors.As(err, &wrong) {
+			t.Errorf("error %v, want a DataError", err)
+		}
+	}
+	var wrong *SettingError
+	if _, err := New(nil, model(), threeClouds(t, 60).Data, settings()); !errors.As(err, &wrong) {
+		t.Errorf("no engine: error %v, want a SettingError", err)
+	}
+	trainer, _ := start(t, settings())
+	if _, err := trainer.Accuracy(context.Background(), nil); err == nil {
+		t.Error("no test set is no error")
 	}
 }

@@ -79,6 +79,9 @@ type Trainer struct {
 // New compiles the model, checks that settings, model and data fit together and makes the run ready on
 // the engine. Wrong settings are a [*SettingError], wrong data a [*DataError].
 func New(e engine.Engine, model compile.Source, data *Data, s Settings) (*Trainer, error) {
+	if e == nil {
+		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
+	}
 	if s.Key == (Key{}) {
 		return nil, &SettingError{"key", s.Key, "one that NewKey drew: the zero key's noise is known to everybody"}
 	}
@@ -197,6 +200,9 @@ func (t *Trainer) Accuracy(ctx context.Context, test *Classification) (float64, 
 
 // CheckTest returns an error, a [*DataError] inside it, if Accuracy can't take the test set.
 func (t *Trainer) CheckTest(test *Classification) error {
+	if test == nil {
+		return fmt.Errorf("test set: %w", &DataError{"none; make one by NewClassification"})
+	}
 	if err := test.checkInputs(t.program); err != nil {
 		return fmt.Errorf("test set: %w", err)
 	}
