@@ -30,7 +30,7 @@ type binomialMixture struct {
 // newBinomialMixture takes p in (0, 1) and exponents that hold x_j at x[j]; a nil y is 0 everywhere.
 func newBinomialMixture(p float64, x, y []float64) binomialMixture {
 	fact := logFactorials()
-	logP, log1P := math.Log(p), math.Log1p(-p)
+	logP, log1P := ln(p), math.Log1p(-p)
 	m := binomialMixture{first: newSequence(len(x)), last: newSequence(len(x)), size: -logP - log1P}
 	if y != nil {
 		m.first0, m.last0 = newSequence(len(x)), newSequence(len(x))
@@ -111,7 +111,7 @@ func (s sequence) logConvolution(t sequence, n int) float64 {
 			sum += sFrac[j] * tFrac[n-j] * math.Float64frombits(uint64(1023+d)<<52)
 		}
 	}
-	return math.Log(sum) + float64(top)*math.Ln2
+	return ln(sum) + float64(top)*math.Ln2
 }
 
 // logExpm1 returns log(e^x - 1) for x >= 0.
@@ -119,7 +119,7 @@ func logExpm1(x float64) float64 {
 	if x > 30 {
 		return x + math.Log1p(-math.Exp(-x))
 	}
-	return math.Log(math.Expm1(x))
+	return ln(math.Expm1(x))
 }
 
 // log1pExp returns log(1 + e^x).

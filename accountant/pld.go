@@ -245,7 +245,7 @@ func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
 		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
 		count = 1
 	}
-	reach := math.Sqrt(2 * (math.Log(float64(count)) - logTail))
+	reach := math.Sqrt(2 * (ln(float64(count)) - logTail))
 	fineness := 1
 	if count > 1 {
 		deviation := math.Sqrt(sampledGaussianVariance(rate, noise))

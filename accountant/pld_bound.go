@@ -20,7 +20,7 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 func (b profileBound) epsilon(delta float64) Guarantee {
 	g := Guarantee{Delta: delta, Bound: b.name}
 	excess := func(epsilon float64) (float64, error) {
-		return math.Log(padded(b.profile.deltaAt(epsilon)) / delta), nil
+		return ln(padded(b.profile.deltaAt(epsilon)) / delta), nil
 	}
 	at := func(epsilon float64) float64 { x, _ := excess(epsilon); return x }
 	if at(0) <= 0 {

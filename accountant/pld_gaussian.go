@@ -50,7 +50,7 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	}
 	g := &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}
 	n := len(g.p) - 1
-	whole, logRate := -math.Expm1(-step), math.Log(rate)
+	whole, logRate := -math.Expm1(-step), ln(rate)
 
 	// border returns the output at which the loss is that of grid point i, and records by how much it may be off.
 	border := func(i int) float64 {

@@ -125,7 +125,7 @@ func composedInf(inf float64, finite []float64, count int) float64 {
 		total += p
 	}
 	n := float64(count)
-	return n * inf * math.Exp((n-1)*math.Max(0, math.Log(total)+rounding))
+	return n * inf * math.Exp((n-1)*math.Max(0, ln(total)+rounding))
 }
 
 // power composes a pair with itself count times.
@@ -169,7 +169,7 @@ func (m moments) at(tilt float64) float64 {
 		total += w * e
 		e *= ratio
 	}
-	return m.count * (math.Log(total) + shift)
+	return m.count * (ln(total) + shift)
 }
 
 // edge returns a loss beyond which P (side 1) or Q (side -1) has less than e^logTail after composition, by Chernoff's
@@ -227,7 +227,7 @@ func (t *transform) power(m moments, c *composition, points int, tilts [3]float6
 	for k, tilt := range tilts {
 		logSum := m.at(tilt) / m.count
 		noise := t.tilted(m, tilt, logSum)
-		logNoise := math.Log(noise)
+		logNoise := ln(noise)
 		position := ((start % t.n) + t.n) % t.n
 		for j := range bounds {
 			untilt := m.count*logSum - tilt*float64(start+j)*m.g.step
@@ -301,7 +301,7 @@ func (t *transform) tilted(m moments, tilt, logSum float64) float64 {
 		if k == 0 || 2*k == t.n {
 			weight = 1
 		}
-		mean += weight * math.Exp((m.count-1)*math.Log(size+e1))
+		mean += weight * math.Exp((m.count-1)*ln(size+e1))
 	}
 	mean *= (1 + (m.count+float64(t.n))*8*u) / float64(t.n)
 	t.fft.Sequence(t.sum, t.hat)

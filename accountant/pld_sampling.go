@@ -9,12 +9,12 @@ func sampledLoss(rate, x float64) float64 {
 		return x
 	}
 	if x > 300 {
-		return x + math.Log(rate) + math.Log1p((1-rate)/rate*math.Exp(-x))
+		return x + ln(rate) + math.Log1p((1-rate)/rate*math.Exp(-x))
 	}
 	if y := rate * math.Expm1(x); y > -0.5 {
 		return math.Log1p(y)
 	}
-	return math.Log((1 - rate) + rate*math.Exp(x))
+	return ln((1 - rate) + rate*math.Exp(x))
 }
 
 // unsampledLoss inverts sampledLoss; it is -Inf below the smallest loss that sampling allows.
@@ -26,7 +26,7 @@ func unsampledLoss(rate, l float64) float64 {
 	case x <= -1:
 		return math.Inf(-1)
 	case l > 30:
-		return l - math.Log(rate) + math.Log1p(-(1-rate)*math.Exp(-l))
+		return l - ln(rate) + math.Log1p(-(1-rate)*math.Exp(-l))
 	}
 	return math.Log1p(x)
 }

@@ -38,7 +38,7 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 		u, t = math.Min(1, u*(1+rounding)), math.Min(1, t*(1-rounding))
 		logA, logB := k.logSlope(u)+slopeError(k, u), k.logSlope(t)-slopeError(k, t)
 		later := 1 + k.growth(t)*dt*(1-rounding)
-		reach = math.Max(reach, logA-logB-math.Log(later)+rounding)
+		reach = math.Max(reach, logA-logB-ln(later)+rounding)
 		b := 0.0
 		if logB > -700 { // 0 is below any b
 			b = math.Exp(logB) * later * (1 - 0x1p-50)

@@ -88,10 +88,10 @@ func (s subsetPair) baseAbove(c float64) float64 {
 	if c <= 0 {
 		return (1 - s.q) - c
 	}
-	return (1 - s.q) * s.base.remove(math.Log(c/(1-s.q)))
+	return (1 - s.q) * s.base.remove(ln(c/(1-s.q)))
 }
 
 // baseBelow is E (c - level (1-q) L2)_+, for c > 0.
 func (s subsetPair) baseBelow(c, level float64) float64 {
-	return c * s.base.add(math.Log(level*(1-s.q)/c))
+	return c * s.base.add(ln(level*(1-s.q)/c))
 }

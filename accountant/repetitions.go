@@ -111,7 +111,7 @@ func (p TruncatedPoisson) Expected() float64 { return p.Rate / -math.Expm1(-p.Ra
 
 // Expected returns eta (1-gamma)/(gamma (1-gamma^eta)), or its limit where eta is 0 or gamma is 1.
 func (d TruncatedNegativeBinomial) Expected() float64 {
-	logGamma := math.Log(d.Success)
+	logGamma := ln(d.Success)
 	if logGamma == 0 {
 		return 1
 	}
@@ -126,15 +126,15 @@ func (p Poisson) none() float64                 { return math.Exp(-p.Mean) }
 func (TruncatedPoisson) none() float64          { return 0 }
 func (TruncatedNegativeBinomial) none() float64 { return 0 }
 
-func (p Poisson) logSlope(z float64) float64 { return math.Log(p.Mean) - p.Mean*(1-z) }
+func (p Poisson) logSlope(z float64) float64 { return ln(p.Mean) - p.Mean*(1-z) }
 
 func (p TruncatedPoisson) logSlope(z float64) float64 {
-	return math.Log(p.Expected()) - p.Rate*(1-z)
+	return ln(p.Expected()) - p.Rate*(1-z)
 }
 
 func (d TruncatedNegativeBinomial) logSlope(z float64) float64 {
 	// phi'(z) = E K (gamma/(1-(1-gamma) z))^(1+eta), and 1-(1-gamma) z = gamma + (1-gamma)(1-z).
-	return math.Log(d.Expected()) - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
+	return ln(d.Expected()) - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
 }
 
 // alwaysOnce reports whether K is 1.

@@ -12,7 +12,7 @@ const tolerance = 1e-10
 // and Takahashi, 2020) on the logarithm: as few evaluations as the secant method on a smooth function and never more than
 // one or two over bisection on any other.
 func narrow(low, lowExcess, high, highExcess float64, excess func(float64) (float64, error)) (float64, float64, error) {
-	a, b := math.Log(low), math.Log(high)
+	a, b := ln(low), ln(high)
 	fa, fb := lowExcess, highExcess
 	eps := tolerance / 2
 	most := int(math.Ceil(math.Log2((b-a)/(2*eps)))) + 2
@@ -37,9 +37,9 @@ func narrow(low, lowExcess, high, highExcess float64, excess func(float64) (floa
 			return 0, 0, err
 		}
 		if fx > 0 {
-			a, fa, low = math.Log(noise), fx, noise
+			a, fa, low = ln(noise), fx, noise
 		} else {
-			b, fb, high = math.Log(noise), fx, noise
+			b, fb, high = ln(noise), fx, noise
 		}
 	}
 	return low, high, nil

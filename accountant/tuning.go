@@ -73,7 +73,7 @@ func logMean(mean float64) float64 {
 	if mean == 1 {
 		return 0
 	}
-	return math.Max(0, math.Log(mean)*(1+ulp)+8*ulp)
+	return math.Max(0, ln(mean)*(1+ulp)+8*ulp)
 }
 
 // poissonAnyMean holds for every mu > 0: the printed theorem is false below 1, where it gives a mechanism that ignores
@@ -83,7 +83,7 @@ func poissonAnyMean(e Curve, deltaHat []float64, mu float64) Curve {
 	for a := 2; a <= e.high(); a++ {
 		y := float64(a-1) * (e[a] + mu*deltaHat[a]) * (1 + 4*ulp)
 		// log(e^-mu + mu e^y), whose weights sum to 1 + (e^-mu - 1 + mu).
-		l := math.Log(mu) + y + ulp*(math.Abs(math.Log(mu))+y)
+		l := ln(mu) + y + ulp*(math.Abs(ln(mu))+y)
 		if y < 30 {
 			l = math.Log1p((expm1Excess(mu) + mu*math.Expm1(y)) * (1 + 8*ulp))
 		} else if !math.IsInf(y, 1) {
@@ -113,7 +113,7 @@ func expm1Excess(x float64) float64 {
 // ((1-1/l) e(l) + log(1/gamma)/l) + log(E K)/(a-1). Between integers the bracket is monotone along the chord of
 // (l-1) e(l), so integer l lose nothing.
 func (d TruncatedNegativeBinomial) tuned(e Curve, _ func() []float64, o Orders) Curve {
-	logInverse := -math.Log(d.Success) * (1 + ulp)
+	logInverse := -ln(d.Success) * (1 + ulp)
 	extra := logInverse // l = 1
 	for l := o.Low; l <= min(o.High, e.high()); l++ {
 		x := float64(l)
