@@ -32,11 +32,15 @@ func selectedPair(d *pair, k Repetitions) (*pair, error) {
 // tangent at the outcome's beginning. A difference of linear functions is largest at an end, where it is a line in y; and
 // the beginning of an outcome is below the end of the one before.
 func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
+	logMean := math.Abs(k.logSlope(1))
 	// add adds the line at u for the tangent at t, dt later.
 	add := func(u, t, dt float64) {
 		// Sums are rounded: u goes up, T down.
 		u, t = math.Min(1, u*(1+rounding)), math.Min(1, t*(1-rounding))
-		logA, logB := k.logSlope(u)+slopeError(k, u), k.logSlope(t)-slopeError(k, t)
+		logA, logB := k.logSlope(u), k.logSlope(t)
+		// The rounding of the terms that logSlope adds up.
+		logA += 0x1p-48 * (1 + logMean + math.Abs(logA))
+		logB -= 0x1p-48 * (1 + logMean + math.Abs(logB))
 		later := 1 + k.growth(t)*dt*(1-rounding)
 		reach = math.Max(reach, logA-logB-ln(later)+rounding)
 		b := 0.0
@@ -69,11 +73,6 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 	}
 	add(1, t, 0)
 	return lines, reach
-}
-
-// slopeError bounds the rounding of k.logSlope(z).
-func slopeError(k Repetitions, z float64) float64 {
-	return 0x1p-48 * (1 + math.Abs(k.logSlope(1)) + math.Abs(k.logSlope(z)))
 }
 
 // selectedDivergences returns the bounds at epsilon = 0, step, 2 step, ...
