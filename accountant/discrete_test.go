@@ -11,8 +11,8 @@ import (
 // sample. Outcomes are scored by their index, so a permutation of the outcomes is a choice of the scores.
 type discrete struct{ p, q []float64 }
 
-// drawDiscrete draws a mechanism of 2 to 6 outcomes with losses of a few units, sometimes with outcomes of no probability
-// on one side, in random order or in the orders that separate the neighbours best.
+// drawDiscrete draws a mechanism of 2 to 6 outcomes with losses of a few units, in random order or in the orders that
+// separate the neighbours best.
 func drawDiscrete(t *rapid.T, name string) discrete {
 	n := rapid.IntRange(2, 6).Draw(t, name+" outcomes")
 	spread := rapid.Float64Range(0.01, 3).Draw(t, name+" spread")

@@ -12,7 +12,8 @@ import (
 )
 
 // Data is a checked set of samples. It keeps the slices it is made from: they must not change
-// afterwards.
+// afterwards. Runs are told apart by their data as they were first seen; two runs on one Data whose slices
+// changed in between would draw the same noise.
 type Data struct {
 	columns engine.Data
 	digest  func() [sha256.Size]byte // of the columns, computed once

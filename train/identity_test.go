@@ -123,3 +123,25 @@ func TestRestoreRefusesAnotherCost(t *testing.T) {
 		t.Error("restored the state of a run with another cost")
 	}
 }
+
+// The key that a run draws from must not be what its states carry: those are written to disk.
+func TestStateDoesNotHoldTheKey(t *testing.T) {
+	trainer, e := start(t, settings())
+	if state := trainer.State(); state.run == e.job.Key || state.run == settings().Key {
+		t.Error("a state holds the key of the run's noise")
+	}
+}
+
+// Neither a list changed afterwards nor a missing context may do more than they should.
+func TestLaterChangesDoNotReachTheRun(t *testing.T) {
+	s := settings()
+	s.Members = []int32{0, 1}
+	trainer, e := start(t, s)
+	s.Members[1] = 3
+	if e.job.Members[1] != 1 {
+		t.Error("the run's members changed with the caller's slice")
+	}
+	if _, err := trainer.Train(context.Context(nil), nil); err == nil {
+		t.Error("no context is no error")
+	}
+}

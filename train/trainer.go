@@ -102,6 +102,7 @@ func New(e engine.Engine, model compile.Source, data *Data, s Settings) (*Traine
 	if err := checkMembers(s.Members, data.Samples()); err != nil {
 		return nil, err
 	}
+	s.Members = slices.Clone(s.Members) // of nil it is nil
 	if s.Initial == nil {
 		s.Initial = program.Initial()
 	}
@@ -159,6 +160,9 @@ const reports = 200
 // that call [Trainer.State] may be used. On a cancelled context it stops after a whole step and returns
 // the context's error, and State tells how far it came.
 func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, error) {
+	if ctx == nil {
+		return Result{}, &SettingError{"context", nil, "one; context.Background() is never cancelled"}
+	}
 	steps := t.settings.Privacy.Steps
 	chunk := max(1, steps/reports)
 	for t.step < steps {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // checkLists refuses lists that don't name nodes of one graph, before anything else looks at them.
@@ -84,7 +85,7 @@ func checkGraph(src Source) (err error) {
 			}
 		}
 	}
-	return nil
+	return checkLogSoftmax(src)
 }
 
 // changed says that a node is in use though it was taken out of its graph. Gorgonia hands such a node out again
@@ -101,7 +102,10 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	}
 	op := n.Op()
 	if op == nil {
-		if slices.Contains(src.Inputs, n) || slices.Contains(src.Params, n) {
+		switch {
+		case slices.Contains(src.Params, n):
+			return checkBound(n)
+		case slices.Contains(src.Inputs, n):
 			return nil
 		}
 		if n.Graph() == nil {
@@ -114,7 +118,7 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	}
 	switch kind := kindOf(op); kind {
 	case "constantScalar", "constantTensor":
-		return nil
+		return checkBound(n)
 	case "":
 		return refused(n)
 	}
@@ -125,29 +129,24 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	if a := op.Arity(); a >= 0 && a != len(below) {
 		return fmt.Errorf("node %q has %d operands, its operation %s takes %d", label(n), len(below), opName(n), a)
 	}
-	if ofLogSoftmax(n) || squareOfLogSoftmax(n, below) {
-		return fmt.Errorf("node %q takes a log softmax for a softmax: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, and Exp of it for the softmax", label(n))
-	}
 	return checkWindow(n, below)
 }
 
-// squareOfLogSoftmax recognises LogSoftMax(…)∘LogSoftMax(…), which was p log(p); who means a square writes Square.
-func squareOfLogSoftmax(n *gorgonia.Node, below []*gorgonia.Node) bool {
-	return kindOf(n.Op()) == "elemBinOp" && operatorOf(n.Op()) == Mul.String() && below[0] == below[1] &&
-		below[0].Op() != nil && kindOf(below[0].Op()) == "softmaxOp" && fieldsOf(below[0].Op()).bool("isLog")
-}
-
-// ofLogSoftmax recognises log1p(-LogSoftMax(…)). Nobody means that: it was log(1-p) until Gorgonia made log(p) of p.
-func ofLogSoftmax(n *gorgonia.Node) bool {
-	for _, f := range []Func{Log1p, Neg} {
-		if kindOf(n.Op()) != "elemUnaryOp" || operatorOf(n.Op()) != f.String() {
-			return false
-		}
-		if n = children(n)[0]; n.Op() == nil {
-			return false
+// checkBound refuses values that would be read wrong or train nothing: in column-major order, or not finite as float32.
+func checkBound(n *gorgonia.Node) error {
+	if t, ok := n.Value().(*tensor.Dense); ok && len(t.Shape()) > 1 && t.DataOrder().IsColMajor() && !t.RequiresIterator() {
+		return fmt.Errorf("node %q is bound to a tensor in column-major order; use row-major order", label(n))
+	}
+	values, err := floats(n)
+	if err != nil {
+		return nil // what holds no floating-point numbers is for the rules
+	}
+	for _, v := range values {
+		if v-v != 0 { // NaN or infinite
+			return fmt.Errorf("node %q is bound to a value that isn't finite in single precision", label(n))
 		}
 	}
-	return kindOf(n.Op()) == "softmaxOp" && fieldsOf(n.Op()).bool("isLog")
+	return nil
 }
 
 // checkWindow refuses windows that reach beyond their image: Gorgonia reads past its end, in goroutines of its own.

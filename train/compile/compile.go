@@ -225,7 +225,7 @@ func (t *tracer) fallback(src Source, reason error) (*Program, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	p := &Program{
-		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial,
+		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial, digest: t.prog.digest,
 		Output:   Tensor{Value: None},
 		Fallback: &Fallback{Source: src, Reason: reason, reference: ref},
 	}

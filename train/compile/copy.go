@@ -51,8 +51,8 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	case "constantScalar", "constantTensor":
 		// Gorgonia tells constants apart by what they print, which leaves out the middle of large ones.
 		m = c.leaf(n)
-		c.fixed[m] = n.Value()
-		return m, nil
+		c.fixed[m], err = cloned(n.Value())
+		return m, err
 	case "Iop":
 		return below[0], nil
 	case "maxOp":

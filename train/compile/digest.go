@@ -25,17 +25,17 @@ func digest(src Source) [sha256.Size]byte {
 		writeOperation(h, n.Op())
 		operands := children(n)
 		if len(operands) == 0 && n.Value() != nil {
-			writeConstant(h, n.Value().Data())
+			writeConstant(h, n.Value())
 		}
 		for _, c := range operands {
 			fmt.Fprintf(h, " %d", place[c])
 		}
 	}
 	for _, n := range src.Inputs {
-		fmt.Fprintf(h, "\ninput %d %v", place[n], shapeOf(n)[1:])
+		fmt.Fprintf(h, "\ninput %d %v %v", place[n], shapeOf(n)[1:], n.Dtype())
 	}
 	for _, n := range src.Params {
-		fmt.Fprintf(h, "\nparameter %d %v", place[n], shapeOf(n))
+		fmt.Fprintf(h, "\nparameter %d %v %v", place[n], shapeOf(n), n.Dtype())
 	}
 	fmt.Fprintf(h, "\ncost %d output %d", place[src.Cost], place[src.Output])
 	return [sha256.Size]byte(h.Sum(nil))
@@ -47,18 +47,15 @@ func writeOperation(h hash.Hash, op gorgonia.Op) {
 	op.WriteHash(h)
 }
 
-// writeConstant writes every bit of a constant; its text would round.
-func writeConstant(h hash.Hash, data any) {
-	switch d := data.(type) {
-	case []float32:
-		for _, v := range d {
-			fmt.Fprintf(h, " %x", math.Float32bits(v))
-		}
-	case []float64:
-		for _, v := range d {
-			fmt.Fprintf(h, " %x", math.Float64bits(v))
-		}
-	default:
-		fmt.Fprintf(h, " %T %v", d, d)
+// writeConstant writes every bit of a constant, in row-major order; its text would round.
+func writeConstant(h hash.Hash, v gorgonia.Value) {
+	values, err := doubles(v)
+	if err != nil {
+		fmt.Fprintf(h, " %T %v", v.Data(), v.Data())
+		return
+	}
+	fmt.Fprintf(h, " %v %v", v.Shape(), v.Dtype())
+	for _, x := range values {
+		fmt.Fprintf(h, " %x", math.Float64bits(x))
 	}
 }

@@ -254,7 +254,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, mixes(n, "it picks samples out of the batch")
 	}
 	var picks []int
-	for i := s.Start(); i < s.End(); i += step {
+	for i := s.Start(); i < min(s.End(), v.shape[axis]); i += step { // Gorgonia's slices end where the axis does
 		picks = append(picks, i)
 	}
 	outer, inner := product(v.shape[:axis]), product(v.shape[axis+1:])

@@ -46,7 +46,7 @@ func variants() map[string]Graph {
 			return g.Do(gorgonia.SoftMax(values(g, 2, 3, 4), 2))
 		},
 		"softmax 4d": func(g *G) *gorgonia.Node {
-			return g.Do(gorgonia.LogSoftMax(values(g, 2, 2, 3, 4)))
+			return g.Do(gorgonia.Exp(g.Do(gorgonia.LogSoftMax(values(g, 2, 2, 3, 4)))))
 		},
 		"softmax vec": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.SoftMax(values(g, 5)))

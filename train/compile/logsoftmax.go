@@ -1,0 +1,107 @@
+package compile
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+)
+
+// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. When Log is taken of a softmax,
+// Gorgonia (v0.9.18) turns the softmax itself into its logarithm where it stands, so that all else that used it, before or
+// after, now uses the logarithm, and nothing of the graph shows it. So a log softmax is taken only where there is no such
+// else: besides its own Exp it has one use, and one that nobody has for probabilities whose logarithm they took, linear in
+// it. A graph that takes a logarithm and throws it away can't be told from one that means it.
+func checkLogSoftmax(src Source) error {
+	order := evaluationOrder(gorgonia.Nodes{src.Cost, src.Output})
+	users := map[*gorgonia.Node][]*gorgonia.Node{}
+	for _, n := range order {
+		for _, c := range children(n) {
+			users[c] = append(users[c], n)
+		}
+	}
+	for _, n := range order {
+		if !isLogSoftmax(n) {
+			continue
+		}
+		var use *gorgonia.Node
+		for _, u := range users[n] {
+			switch {
+			case isExp(u):
+			case use != nil || !weighed(u, n, users):
+				return fmt.Errorf("node %q takes a log softmax where a softmax may be meant: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, once, and Exp of it for the softmax", label(u))
+			default:
+				use = u
+			}
+		}
+	}
+	return nil
+}
+
+func isLogSoftmax(n *gorgonia.Node) bool {
+	return n.Op() != nil && kindOf(n.Op()) == "softmaxOp" && fieldsOf(n.Op()).bool("isLog")
+}
+
+func isExp(n *gorgonia.Node) bool {
+	return kindOf(n.Op()) == "elemUnaryOp" && operatorOf(n.Op()) == Exp.String()
+}
+
+// weighed reports whether n, a use of the log softmax l, is what is done with log probabilities: adding them up or
+// weighing them by what doesn't depend on them, after changes of sign and shape.
+func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) bool {
+	passes := func() bool {
+		for _, u := range users[n] {
+			if !weighed(u, l, users) {
+				return false
+			}
+		}
+		return true
+	}
+	switch kindOf(n.Op()) {
+	case "sumOp":
+		return true
+	case "sliceOp", "reshapeOp", "transposeOp", "repeatOp", "Iop":
+		return passes()
+	case "elemUnaryOp":
+		return operatorOf(n.Op()) == Neg.String() && passes()
+	case "linAlgBinOp":
+		return apart(n, l)
+	case "elemBinOp":
+		switch operatorOf(n.Op()) {
+		case Add.String(), Sub.String(), Mul.String():
+			return apart(n, l)
+		case Div.String():
+			return apart(n, l) && !dependsOn(children(n)[1], l, map[*gorgonia.Node]bool{})
+		}
+	}
+	return false
+}
+
+// apart reports whether only one operand of n depends on l other than by its Exp.
+func apart(n, l *gorgonia.Node) bool {
+	uses := 0
+	for _, c := range children(n) {
+		if dependsOn(c, l, map[*gorgonia.Node]bool{}) {
+			uses++
+		}
+	}
+	return uses <= 1
+}
+
+func dependsOn(n, l *gorgonia.Node, seen map[*gorgonia.Node]bool) bool {
+	if n == l {
+		return true
+	}
+	if seen[n] || n.Op() == nil {
+		return false
+	}
+	seen[n] = true
+	if isExp(n) && children(n)[0] == l {
+		return false
+	}
+	for _, c := range children(n) {
+		if dependsOn(c, l, seen) {
+			return true
+		}
+	}
+	return false
+}
