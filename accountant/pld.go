@@ -241,6 +241,12 @@ func (r *profiler) gaussians(rate, noise float64, count int) (*pair, error) {
 	if noise == 0 {
 		return nil, errTooWide
 	}
+	// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their ends
+	// that roundings matter, the end stands for them.
+	const least, most = 1e-100, 1 - 0x1p-20
+	if rate = math.Max(rate, least); rate > most {
+		rate = 1
+	}
 	if rate == 1 { // count Gaussians are one with less noise
 		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
 		count = 1

@@ -104,11 +104,16 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	if g.shift > step {
 		return nil, errTooWide // noise of such a size that losses are lost in rounding
 	}
+	p, q := g.pInf*(1+rounding), g.qInf*(1+rounding)
+	g.pInf, g.qInf = p, q
 	for i := range g.p {
 		g.p[i] *= 1 + rounding
+		p += g.p[i]
+		q += g.p[i] * math.Exp(-float64(g.low+i)*step)
 	}
-	g.pInf *= 1 + rounding
-	g.qInf *= 1 + rounding
+	if !(p >= 1 && q >= 1) {
+		return nil, errTooWide // as in builder.side
+	}
 	return g, nil
 }
 

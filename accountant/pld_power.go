@@ -14,7 +14,7 @@ const (
 	// mostTransform is the largest size of a Fourier transform, and mostComposed the largest count it composes: beyond, its
 	// error bounds would leave nothing.
 	mostTransform = 1 << 20
-	mostComposed  = 1 << 40
+	mostComposed  = 1 << 32
 )
 
 // A composition is a lossGrid composed with itself count times, on a window of losses from first to last in units of the
@@ -82,7 +82,7 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 	m := moments{g: g, count: float64(count)}
 	high, tiltHigh := m.edge(1)
 	low, tiltLow := m.edge(-1)
-	if !(high < largestLoss && low > -largestLoss) {
+	if !(high < largestLoss && low > -largestLoss && low < high) {
 		return nil, errTooWide
 	}
 	c := &composition{step: g.step, coarsen: coarsen}

@@ -60,8 +60,10 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 		for left := q[i]; left > 0 && u < 1; {
 			dt := left
 			if t < 1 {
-				dt = growth / k.growth(math.Min(1, t+growth/k.growth(t)))
-				dt = math.Min(left, math.Max(dt, shortest))
+				dt = math.Min(left, growth/k.growth(t))
+				for from := k.logSlope(t); dt > shortest && k.logSlope(math.Min(1, t+dt))-from > growth; {
+					dt /= 2
+				}
 			}
 			du := s.mass[i] * (dt / q[i])
 			if u+du >= 1 {

@@ -61,7 +61,9 @@ func (s *side) high() int { return s.low + len(s.mass) - 1 }
 
 // at returns R.
 func (s *side) at(epsilon float64) float64 {
-	epsilon -= math.Abs(epsilon) * 0x1p-50 // losses carry a rounding, and R does not grow
+	// Losses carry a rounding, and beyond them R is what it is there; it does not grow.
+	epsilon = math.Max(-2*largestLoss, math.Min(epsilon, 2*largestLoss))
+	epsilon -= math.Abs(epsilon) * 0x1p-50
 	n := len(s.mass)
 	k := int(math.Max(0, math.Min(math.Floor(epsilon/s.step)+1-float64(s.low), float64(n))))
 	for k > 0 && s.loss(k-1) > epsilon {
@@ -164,5 +166,10 @@ func (b *builder) side(slack float64) (*side, error) {
 	for i := range mass {
 		mass[i] *= 1 + slack
 	}
-	return newSide(b.step, b.low+bottom, mass, b.inf*(1+slack)), nil
+	s := newSide(b.step, b.low+bottom, mass, b.inf*(1+slack))
+	// Every divergence is 1 at minus infinity. What is less, or no number, has lost masses to rounding: it is no bound.
+	if !(s.total() >= 1) {
+		return nil, errTooWide
+	}
+	return s, nil
 }

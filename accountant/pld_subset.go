@@ -46,6 +46,7 @@ func (s subsetPair) removal() func(epsilon float64) float64 {
 		ratios[i] = s.q * math.Exp(tune.loss(i))
 	}
 	return func(epsilon float64) float64 {
+		epsilon = math.Min(epsilon, largestLoss) // no divergence grows, and e^epsilon stays finite
 		level := math.Exp(epsilon)
 		level -= level * tune.cancelled(epsilon)
 		total := s.q*tune.inf + rest*s.baseAbove(level)
@@ -66,6 +67,7 @@ func (s subsetPair) addition() func(epsilon float64) float64 {
 		ratios[i] = s.q * math.Exp(-tune.loss(i))
 	}
 	return func(epsilon float64) float64 {
+		epsilon = math.Min(epsilon, largestLoss)
 		level, one := math.Exp(epsilon), 1+tune.cancelled(epsilon)
 		total := tune.inf * s.baseBelow(one, level)
 		for i, w := range tune.mass {

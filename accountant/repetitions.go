@@ -115,9 +115,9 @@ func (d TruncatedNegativeBinomial) Expected() float64 {
 	if logGamma == 0 {
 		return 1
 	}
-	ratio := -1 / logGamma // eta/(1-gamma^eta)
-	if d.Shape != 0 {
-		ratio = d.Shape / -math.Expm1(d.Shape*logGamma)
+	ratio := -1 / logGamma                            // eta/(1-gamma^eta)
+	if x := d.Shape * logGamma; math.Abs(x) > 1e-17 { // below, the two are the same number
+		ratio = d.Shape / -math.Expm1(x)
 	}
 	return (1 - d.Success) / d.Success * ratio
 }

@@ -1,0 +1,54 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// TestRoundedAway has parameters so near the ends of their ranges that masses once got lost in rounding: the bounds were NaN
+// and passed for 0, or below the truth, or the computation ran out of memory or panicked.
+func TestRoundedAway(t *testing.T) {
+	best := Options{Mode: Best}
+	for _, noise := range []float64{0.1, 0.15, 0.2, 0.25} {
+		for _, units := range []float64{1, 5, 8, 16, 64, 1000, 1e5} {
+			rate := 1 - units*0x1p-53
+			e := DPSGD(rate, noise, 1)
+			for _, event := range []Event{e, SelectBest{e, TruncatedNegativeBinomial{1, 0.999999}}, MaxOver{[]Event{e, Gaussian{1}}}} {
+				g, err := Delta(event, 1, best)
+				if truth := gaussianDelta(1/noise, 1) * (1 - 1e-9); err != nil || !(g.Delta >= truth) {
+					t.Errorf("%v: delta %v, %v, want %v", event, g.Delta, err, truth)
+				}
+			}
+		}
+	}
+	one := mustEpsilon(t, Gaussian{1}, 1e-5, best)
+	for _, e := range []Event{DPSGD(1e-300, 0.03, 1), DPSGD(5e-324, 1, 1), DPSGD(1e-320, 0.1, 1)} {
+		if both := mustEpsilon(t, Composed{[]Event{e, Gaussian{1}}}, 1e-5, best); !(both >= one*(1-1e-9)) {
+			t.Errorf("%v and a Gaussian: epsilon %v, below the Gaussian's %v", e, both, one)
+		}
+	}
+	for _, shape := range []float64{5e-324, -5e-324, 1e-323, 1e-310, 1e-20} {
+		k, limit := TruncatedNegativeBinomial{shape, 0.2}, TruncatedNegativeBinomial{0, 0.2}
+		if math.Abs(k.Expected()/limit.Expected()-1) > 1e-12 {
+			t.Errorf("shape %v: mean %v, want %v", shape, k.Expected(), limit.Expected())
+		}
+	}
+	for _, e := range []Event{
+		Baseline(TruncatedNegativeBinomial{-0.999, 1e-9}, Gaussian{1}),
+		SelfComposed{Parallel{[]Event{Gaussian{0.0625}, Gaussian{0.0625}}}, 2},
+		SelfComposed{SelectBest{Gaussian{0.08}, Poisson{5}}, 2},
+	} {
+		if g, err := Epsilon(e, 1e-5, best); err != nil || !(g.Epsilon > 0) {
+			t.Errorf("%v: %v, %v", e, g, err)
+		}
+	}
+	plan := Variant1(0.1, Poisson{15}, DPSGD(0.01, 2, 5000))
+	for _, epsilon := range []float64{690, 709, 710, 1e4, math.MaxFloat64} {
+		for _, e := range []Event{plan, Variant2(0.1, Poisson{15}, DPSGD(0.01, 2, 5000)), SubsetThenRest{1 - 0x1p-53, Gaussian{1}, Gaussian{2}}} {
+			if g, err := Delta(e, epsilon, best); err != nil || !(g.Delta > 0 && g.Delta < 1e-20) {
+				t.Errorf("%v at epsilon %v: %v", fmt.Sprint(e), epsilon, g.Delta)
+			}
+		}
+	}
+}
