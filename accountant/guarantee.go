@@ -56,11 +56,11 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return Guarantee{}, err
 	}
-	g, err := smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
-	if err == nil && delta == 0 && !free(e) {
-		g.Epsilon = math.Inf(1)
+	if delta == 0 && Validate(e) == nil && !free(e) {
+		o, err := o.check()
+		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode), err
 	}
-	return g, err
+	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }
 
 // Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing; where

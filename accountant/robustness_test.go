@@ -362,7 +362,7 @@ func FuzzJSONEvent(f *testing.F) {
 // TestExtremes makes random calls from codes, always the same ones.
 func TestExtremes(t *testing.T) {
 	source := rand.New(rand.NewPCG(7, 7))
-	for range 300 * long() {
+	for range 80 * long() {
 		data := make([]byte, 6+source.IntN(40))
 		for i := range data {
 			data[i] = byte(source.IntN(255))
