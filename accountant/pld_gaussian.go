@@ -73,7 +73,7 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 		begin, end := math.Min(from, -reach), math.Min(from, limit)
 		start := float64(g.low) * step
 		gap := (1 - rate) * (0x1p-50*math.Abs(start) - math.Expm1(start-math.Log1p(-rate)))
-		_, lower := cellIntegrals(begin, end, from, noise, 0)
+		_, lower := cellIntegrals(begin, begin, end, from, noise, 0)
 		lower += normalBelow(begin)
 		if from > limit {
 			lower += normalBelow(-limit)
@@ -88,7 +88,12 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	for from < limit && at < n {
 		to := math.Max(from, border(at+1))
 		// The factor e^x goes into the integral, where it meets phi: neither has to stay within range by itself.
-		upper, lower := cellIntegrals(from, math.Min(to, limit), to, noise, logRate+x(from))
+		begin := math.Max(from, math.Min(to, -reach))
+		upper, lower := cellIntegrals(from, begin, math.Min(to, limit), to, noise, logRate+x(from))
+		if begin > from { // a tail too long to integrate: all of it counts at both ends
+			g.p[at+1] += (1-rate)*normalBelow(begin) + rate*normalBelow(begin-1/noise)
+			g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(begin)
+		}
 		g.p[at+1] += upper / whole
 		g.p[at] += lower * math.Exp((to-from)/noise-step) / whole
 		if to > limit {

@@ -14,13 +14,13 @@ var (
 	}
 )
 
-// cellIntegrals returns e^logScale times the integrals over [a, end], end <= b, of
+// cellIntegrals returns e^logScale times the integrals over [begin, end], a <= begin and end <= b, of
 //
 //	phi(t) (e^{(t-a)/noise} - 1)   and   phi(t) (1 - e^{(t-b)/noise})
 //
 // for the standard normal density phi, to a relative 1e-13 and the rounding of the exponent.
 //
-// Proof. Cut [a, end] into parts of centre c and half-width r with r D <= 1/8, D = max(1, |c|+1, 1/noise). The integrands
+// Proof. Cut [begin, end] into parts of centre c and half-width r with r D <= 1/8, D = max(1, |c|+1, 1/noise). The integrands
 // are entire. The ellipse with foci c-r and c+r and half-axes of sum 25 r reaches no further from c than s = 12.6 r <=
 // 1.6/D. In it |phi| is at most phi(c) e^{|c| s + s²/2} <= e^1.6 phi(c), while on the part phi is at least
 // e^{-1/8} phi(c). The other factor of the first integrand is there at most e^{(d+s)/noise} - 1 <= (1 + s/d) e^{s/noise}
@@ -31,17 +31,17 @@ var (
 // ellipse is at most M = 2 e · 13.6 · e^{3.2+1/8} < 2100 times its mean over the part, and the error of the rule with n
 // points is at most (32/15) M rho^{-2(n-1)}/(1 - rho^-2) of the integral (Trefethen, Approximation theory and
 // approximation practice, Theorem 19.3), with rho = 25 and n = 7 below 8e-14.
-func cellIntegrals(a, end, b, noise, logScale float64) (up, down float64) {
-	if !(end > a) {
+func cellIntegrals(a, begin, end, b, noise, logScale float64) (up, down float64) {
+	if !(end > begin) {
 		return 0, 0
 	}
-	d := math.Max(math.Max(math.Abs(a), math.Abs(end))+1, 1/noise)
-	parts := math.Ceil(4 * d * (end - a))
-	r := (end - a) / parts / 2
+	d := math.Max(math.Max(math.Abs(begin), math.Abs(end))+1, 1/noise)
+	parts := math.Ceil(4 * d * (end - begin))
+	r := (end - begin) / parts / 2
 	for k := range int(parts) {
-		begin := float64(2*k) * r // of the part, from a
+		part := (begin - a) + float64(2*k)*r // its beginning, from a
 		for j, node := range gaussNodes {
-			s, back := begin+r*(1+node), (b-a)-begin-r*(1+node)
+			s, back := part+r*(1+node), (b-a)-part-r*(1+node)
 			t := a + s
 			w := gaussWeights[j] * math.Exp(logScale-t*t/2)
 			up += w * math.Expm1(s/noise)

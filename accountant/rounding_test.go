@@ -30,7 +30,7 @@ func TestCellIntegrals(t *testing.T) {
 				width *= math.Min(1, 8*noise) // beyond, Boole's panels are too coarse
 				b := a + width
 				width = b - a
-				up, down := cellIntegrals(a, b, b, noise, 0)
+				up, down := cellIntegrals(a, a, b, b, noise, 0)
 				phi := func(s float64) float64 { return math.Exp(-(a+s)*(a+s)/2) / math.Sqrt(2*math.Pi) }
 				wantUp := boole(a, b, func(s float64) float64 { return phi(s) * math.Expm1(s/noise) })
 				wantDown := boole(a, b, func(s float64) float64 { return -phi(s) * math.Expm1((s-width)/noise) })
