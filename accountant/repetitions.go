@@ -79,6 +79,26 @@ func NegativeBinomial(shape, mean float64) (TruncatedNegativeBinomial, error) {
 	return d, nil
 }
 
+// TruncatedPoissonWithMean returns the Poisson distribution given K >= 1 of the given mean, above 1.
+func TruncatedPoissonWithMean(mean float64) (TruncatedPoisson, error) {
+	if !(mean > 1) || math.IsInf(mean, 1) {
+		return TruncatedPoisson{}, fmt.Errorf("%w mean %v of a truncated Poisson: not a finite number > 1", ErrInvalid, mean)
+	}
+	// The mean Rate/(1-e^-Rate) grows with the rate and lies between Rate and Rate+1, and above 1+Rate/2.
+	low, high := mean-1, math.Min(mean, 2*(mean-1))
+	for {
+		mid := low + (high-low)/2
+		if mid <= low || mid >= high {
+			return TruncatedPoisson{Rate: high}, nil
+		}
+		if (TruncatedPoisson{Rate: mid}).Expected() < mean {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+}
+
 func (p Poisson) check() error {
 	if !(p.Mean > 0) || math.IsInf(p.Mean, 1) {
 		return fmt.Errorf("mean %v of Poisson is not a finite number > 0", p.Mean)

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -129,5 +130,37 @@ func TestMeanIsMet(t *testing.T) {
 	}
 	if k, err := Geometric(15); err != nil || math.Abs(k.Success-1.0/15) > 1e-15 {
 		t.Errorf("geometric of mean 15: success %v, %v", k.Success, err)
+	}
+}
+
+func TestTruncatedPoissonWithMean(t *testing.T) {
+	// Rates are m + W(-m e^-m), W the main branch of Lambert's function, at the float64 m: mpmath with 60 digits.
+	for _, c := range []struct{ mean, rate float64 }{
+		{1.0000000001, 2.000000165414075320486475e-10},
+		{1.001, 0.001999333777451888308965499},
+		{1.1, 0.1937475579949906732494119},
+		{2, 1.593624260040040092323042},
+		{6, 5.984901226402594425236393},
+		{15, 14.9999954114441376760171},
+		{700, 700},
+		{1e6, 1e6},
+		{math.MaxFloat64, math.MaxFloat64},
+	} {
+		k, err := TruncatedPoissonWithMean(c.mean)
+		if err != nil {
+			t.Errorf("mean %v: %v", c.mean, err)
+			continue
+		}
+		if math.Abs(k.Rate-c.rate) > 1e-15*c.mean { // the mean, read with that error, says no more
+			t.Errorf("mean %v: rate %v, want %v", c.mean, k.Rate, c.rate)
+		}
+	}
+	if k, err := TruncatedPoissonWithMean(math.Nextafter(1, 2)); err != nil || !(k.Rate > 0) {
+		t.Errorf("the smallest mean: %+v, %v", k, err)
+	}
+	for _, mean := range []float64{1, 0.5, 0, -3, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if k, err := TruncatedPoissonWithMean(mean); !errors.Is(err, ErrInvalid) {
+			t.Errorf("mean %v: %+v, %v, want ErrInvalid", mean, k, err)
+		}
 	}
 }
