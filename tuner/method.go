@@ -19,3 +19,17 @@ func (m Method) validate() error {
 	}
 	return &train.SettingError{Setting: "tuning method", Value: string(m), Want: "baseline, variant1 or variant2"}
 }
+
+// ExpectedWork returns how much tuning and final run compute on average, in runs on all of the data: a trial on a
+// random subset of rate q is q of a run. meanTrials is the mean of K. It speaks of candidates of equal sampling
+// rate and steps.
+func (m Method) ExpectedWork(q, meanTrials float64) float64 {
+	switch m {
+	case Variant1:
+		return meanTrials*q + 1 - q
+	case Variant2:
+		return meanTrials*q + 1
+	default:
+		return meanTrials
+	}
+}

@@ -98,7 +98,7 @@ func (s Settings) trialEvent() accountant.Event {
 			continue
 		}
 		seen = append(seen, c)
-		events = append(events, accountant.DPSGD(c.SamplingRate, c.NoiseMultiplier, c.Steps))
+		events = append(events, s.privacy(c, s.trialSize()).Event())
 	}
 	if len(events) == 1 {
 		return events[0]

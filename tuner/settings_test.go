@@ -199,3 +199,36 @@ func TestSettingsValidate(t *testing.T) {
 		t.Errorf("the baseline has no subset: %v", err)
 	}
 }
+
+func TestExpectedWork(t *testing.T) {
+	for _, tt := range []struct {
+		method  Method
+		q, mean float64
+		want    float64 // the trials' share of the data, each, plus the final run's
+	}{
+		{Baseline, 0.1, 15, 15},
+		{Variant1, 0.1, 15, 2.4},
+		{Variant2, 0.1, 15, 2.5},
+		{Variant1, 0.5, 0.25, 0.625},
+		{Variant2, 0.5, 0.25, 1.125},
+	} {
+		if got := tt.method.ExpectedWork(tt.q, tt.mean); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("%s, q %v, mean %v: %v, want %v", tt.method, tt.q, tt.mean, got, tt.want)
+		}
+	}
+}
+
+// A plan of K trials has just the work that is expected where K is the mean.
+func TestWorkIsWhatIsExpected(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		for trials := range 8 {
+			s := settings(m, 3)
+			plan := planWith(t, s, trials)
+			run := float64(s.Samples) * s.Space[0].SamplingRate * float64(s.Space[0].Steps)
+			want := m.ExpectedWork(s.SubsetRate, float64(trials)) * run
+			if got := newMeter(plan, nil).state.Total; math.Abs(got-want) > 1e-9*run {
+				t.Errorf("%d trials: %v gradients, expected %v", trials, got, want)
+			}
+		}
+	})
+}

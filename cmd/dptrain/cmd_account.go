@@ -97,7 +97,7 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 func (o accountOptions) events(e configs.Experiment) (func(noise float64, steps int) accountant.Event, error) {
 	if o.single {
 		return func(noise float64, steps int) accountant.Event {
-			return accountant.DPSGD(e.Privacy.SamplingRate, noise, steps)
+			return trainingPrivacy(e, 0, steps, noise).Event()
 		}, nil
 	}
 	r, err := repetitionsOf(e.Privacy)

@@ -49,30 +49,18 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 	var lines []comparison
 	for _, method := range []string{"single", "baseline", "1", "2"} {
 		o.single = method == "single"
-		name := "one run, no tuning"
+		name, work := "one run, no tuning", 1.0
 		if !o.single {
 			e.Privacy.Variant, name = method, methodName(method)
+			work = methods[method].ExpectedWork(e.Privacy.SubsetRate, e.Privacy.MeanRepetitions)
 		}
 		answers, err := o.compare(e, steps)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, comparison{name, answers, epochs * float64(size.train) * share(e.Privacy, method)})
+		lines = append(lines, comparison{name, answers, epochs * float64(size.train) * work})
 	}
 	return &accounted{lines, func(w io.Writer) { printComparison(w, lines, e.Privacy.NoiseMultiplier != nil) }}, nil
-}
-
-// share is the work of tuning and final run over that of one run on all data.
-func share(p configs.Privacy, method string) float64 {
-	switch method {
-	case "baseline":
-		return p.MeanRepetitions
-	case "1":
-		return p.MeanRepetitions*p.SubsetRate + 1 - p.SubsetRate
-	case "2":
-		return p.MeanRepetitions*p.SubsetRate + 1
-	}
-	return 1
 }
 
 func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*float64, error) {

@@ -86,21 +86,25 @@ func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, 
 		return train.Settings{}, report.Privacy{}, err
 	}
 	privacy, err := spend(p, n, steps, func(noise float64) accountant.Event {
-		return accountant.DPSGD(p.SamplingRate, noise, steps)
+		return trainingPrivacy(e, n, steps, noise).Event()
 	})
 	if err != nil {
 		return train.Settings{}, report.Privacy{}, err
 	}
 	return train.Settings{
-		Privacy: train.Privacy{
-			SamplingRate:    p.SamplingRate,
-			NoiseMultiplier: privacy.NoiseMultiplier,
-			ClippingNorm:    p.ClippingNorm,
-			Steps:           steps,
-			NominalSize:     float64(n),
-		},
+		Privacy:   trainingPrivacy(e, n, steps, privacy.NoiseMultiplier),
 		Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate),
 	}, privacy, nil
+}
+
+func trainingPrivacy(e configs.Experiment, n, steps int, noise float64) train.Privacy {
+	return train.Privacy{
+		SamplingRate:    e.Privacy.SamplingRate,
+		NoiseMultiplier: noise,
+		ClippingNorm:    e.Privacy.ClippingNorm,
+		Steps:           steps,
+		NominalSize:     float64(n),
+	}
 }
 
 func stepsOf(p configs.Privacy) (int, error) {
