@@ -12,6 +12,9 @@
 // The baseline (Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy", 2021)
 // does step 2 on X and returns the best trial's model.
 //
+// [Calibrate] finds the noise for which all of that together meets a budget, and [Settings.Guarantee] says what
+// settings guarantee as they are.
+//
 // A [Plan] is pure data: [NewPlan] makes all random choices of steps 1 and 2 from the settings and a
 // key. An [Executor] carries it out. The same plan gives the same model to the last byte, however many
 // workers there are.

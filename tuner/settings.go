@@ -34,11 +34,8 @@ const (
 // Validate returns an error for the first setting that can't be used: a [*train.SettingError], perhaps
 // wrapped, or an [*accountant.EventError] for a distribution of K that makes no sense.
 func (s Settings) Validate() error {
-	if err := s.Method.validate(); err != nil {
+	if err := s.validateMethod(); err != nil {
 		return err
-	}
-	if s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1) {
-		return &train.SettingError{Setting: "subset rate", Value: s.SubsetRate, Want: "a number in (0, 1)"}
 	}
 	if err := validateRepetitions(s.Repetitions); err != nil {
 		return err
@@ -54,6 +51,16 @@ func (s Settings) Validate() error {
 	}
 	if err := accountant.Validate(s.Event()); err != nil {
 		return fmt.Errorf("account for the plan: %w", err)
+	}
+	return nil
+}
+
+func (s Settings) validateMethod() error {
+	if err := s.Method.validate(); err != nil {
+		return err
+	}
+	if s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1) {
+		return &train.SettingError{Setting: "subset rate", Value: s.SubsetRate, Want: "a number in (0, 1)"}
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // accountOptions say which plan to account for. No command here touches data.
@@ -93,17 +95,30 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	return cmd
 }
 
-// events returns what the plan does, by noise multiplier and steps of each run.
-func (o accountOptions) events(e configs.Experiment) (func(noise float64, steps int) accountant.Event, error) {
+// events returns what the plan with its given noise does, by steps of each run.
+func (o accountOptions) events(e configs.Experiment) (func(steps int) accountant.Event, error) {
 	if o.single {
-		return func(noise float64, steps int) accountant.Event {
-			return trainingPrivacy(e, 0, steps, noise).Event()
-		}, nil
+		return func(steps int) accountant.Event { return trainingPrivacy(e, 0, steps).Event() }, nil
 	}
 	r, err := repetitionsOf(e.Privacy)
-	return func(noise float64, steps int) accountant.Event {
-		return tuningSettings(e, r, 0, steps, noise).Event()
-	}, err
+	return func(steps int) accountant.Event { return tuningSettings(e, r, 0, steps).Event() }, err
+}
+
+// settle returns the plan's noise multiplier, given or found, and its guarantee.
+func (o accountOptions) settle(e configs.Experiment, steps int) (noise float64, g accountant.Guarantee, err error) {
+	if o.single {
+		p, g, err := settle(e.Privacy, trainingPrivacy(e, 0, steps), train.Calibrate)
+		return p.NoiseMultiplier, g, err
+	}
+	r, err := repetitionsOf(e.Privacy)
+	if err != nil {
+		return 0, g, err
+	}
+	s, g, err := settle(e.Privacy, tuningSettings(e, r, 0, steps), tuner.Calibrate)
+	if err != nil {
+		return 0, g, err
+	}
+	return s.Space[0].NoiseMultiplier, g, nil
 }
 
 func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
@@ -174,17 +189,11 @@ func runAccountPlan(o accountOptions, e configs.Experiment, answer string, value
 	if err != nil {
 		return nil, err
 	}
-	event, err := o.events(e)
+	noise, guarantee, err := o.settle(e, steps)
 	if err != nil {
 		return nil, err
 	}
-	p, err := spend(e.Privacy, 0, steps, func(noise float64) accountant.Event { return event(noise, steps) })
-	if err != nil {
-		return nil, err
-	}
-	r := o.result(e, p.NoiseMultiplier, steps, accountant.Guarantee{
-		Epsilon: p.Epsilon, Delta: p.Delta, Mode: accountant.Mode(p.Accounting), Bound: p.Bound, Order: p.Order,
-	})
+	r := o.result(e, noise, steps, guarantee)
 	return &accounted{r, func(w io.Writer) { r.print(w, answer, value(r)) }}, nil
 }
 
@@ -204,7 +213,7 @@ func runAccountDelta(o accountOptions, e configs.Experiment) (*accounted, error)
 	if err != nil {
 		return nil, err
 	}
-	guarantee, err := accountant.Delta(event(noise, steps), o.epsilon, o.options(e))
+	guarantee, err := accountant.Delta(event(steps), o.epsilon, accountingOf(e.Privacy))
 	if err != nil {
 		return nil, fmt.Errorf("account for the plan: %w", err)
 	}
@@ -224,9 +233,7 @@ func runAccountSteps(o accountOptions, e configs.Experiment) (*accounted, error)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, o.options(e), func(steps int) accountant.Event {
-		return event(noise, steps)
-	})
+	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, accountingOf(e.Privacy), event)
 	switch {
 	case errors.Is(err, accountant.ErrUnbounded):
 		return nil, usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
@@ -235,16 +242,12 @@ func runAccountSteps(o accountOptions, e configs.Experiment) (*accounted, error)
 	case steps == 0:
 		return nil, coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
 	}
-	guarantee, err := accountant.Epsilon(event(noise, steps), e.Privacy.Delta, o.options(e))
+	guarantee, err := accountant.Epsilon(event(steps), e.Privacy.Delta, accountingOf(e.Privacy))
 	if err != nil {
 		return nil, fmt.Errorf("account for the plan: %w", err)
 	}
 	r := o.result(e, noise, steps, guarantee)
 	return &accounted{r, func(w io.Writer) { r.print(w, "steps", strconv.Itoa(r.Steps)) }}, nil
-}
-
-func (o accountOptions) options(e configs.Experiment) accountant.Options {
-	return accountant.Options{Mode: accountant.Mode(e.Privacy.Accounting)}
 }
 
 func (o accountOptions) checkEpsilon() error {

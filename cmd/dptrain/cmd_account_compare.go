@@ -64,14 +64,14 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 }
 
 func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*float64, error) {
+	if e.Privacy.NoiseMultiplier == nil {
+		return o.compareNoise(e, steps)
+	}
 	event, err := o.events(e)
 	if err != nil {
 		return nil, err
 	}
-	if noise := e.Privacy.NoiseMultiplier; noise != nil {
-		return compareEpsilons(event(*noise, steps), e.Privacy.Delta)
-	}
-	return compareNoise(e.Privacy, steps, func(noise float64) accountant.Event { return event(noise, steps) })
+	return compareEpsilons(event(steps), e.Privacy.Delta)
 }
 
 func compareEpsilons(event accountant.Event, delta float64) (map[string]*float64, error) {
@@ -99,11 +99,11 @@ func finite(epsilon float64) *float64 {
 	return &epsilon
 }
 
-func compareNoise(p configs.Privacy, steps int, event func(noise float64) accountant.Event) (map[string]*float64, error) {
+func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[string]*float64, error) {
 	answers := map[string]*float64{}
 	for _, column := range noiseColumns {
-		p.Accounting = column
-		spent, err := spend(p, 0, steps, event)
+		e.Privacy.Accounting = column
+		noise, _, err := o.settle(e, steps)
 		var code *codedError
 		switch {
 		case errors.As(err, &code) && code.code == codeBudget:
@@ -111,7 +111,7 @@ func compareNoise(p configs.Privacy, steps int, event func(noise float64) accoun
 		case err != nil:
 			return nil, err
 		default:
-			answers[column] = &spent.NoiseMultiplier
+			answers[column] = &noise
 		}
 	}
 	return answers, nil

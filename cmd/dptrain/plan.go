@@ -17,23 +17,20 @@ var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, 
 // planTuning turns an experiment on n samples into settings that keep to its budget, and says what they
 // guarantee.
 func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, error) {
-	p := e.Privacy
-	steps, err := stepsOf(p)
+	steps, err := stepsOf(e.Privacy)
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
-	r, err := repetitionsOf(p)
+	r, err := repetitionsOf(e.Privacy)
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
-	privacy, err := spend(p, n, steps, func(noise float64) accountant.Event {
-		return tuningSettings(e, r, n, steps, noise).Event()
-	})
+	settings, guarantee, err := settle(e.Privacy, tuningSettings(e, r, n, steps), tuner.Calibrate)
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
+	privacy := stated(e.Privacy, n, steps, settings.Space[0].NoiseMultiplier, guarantee)
 	privacy.Tuning = statedTuning(e)
-	settings := tuningSettings(e, r, n, steps, privacy.NoiseMultiplier)
 	return settings, privacy, settings.Validate()
 }
 
@@ -56,8 +53,12 @@ func statedTuning(e configs.Experiment) *report.Tuning {
 	return t
 }
 
-func tuningSettings(e configs.Experiment, r accountant.Repetitions, n, steps int, noise float64) tuner.Settings {
-	candidate := tuner.Candidate{SamplingRate: e.Privacy.SamplingRate, Steps: steps, NoiseMultiplier: noise}
+// tuningSettings have the noise that is given, or none yet.
+func tuningSettings(e configs.Experiment, r accountant.Repetitions, n, steps int) tuner.Settings {
+	candidate := tuner.Candidate{SamplingRate: e.Privacy.SamplingRate, Steps: steps}
+	if noise := e.Privacy.NoiseMultiplier; noise != nil {
+		candidate.NoiseMultiplier = *noise
+	}
 	return tuner.Settings{
 		Method:       methods[e.Privacy.Variant],
 		SubsetRate:   e.Privacy.SubsetRate,
@@ -80,31 +81,30 @@ func methodName(variant string) string {
 
 // planTraining is the same for one run without tuning. The settings lack a key.
 func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, error) {
-	p := e.Privacy
-	steps, err := stepsOf(p)
+	steps, err := stepsOf(e.Privacy)
 	if err != nil {
 		return train.Settings{}, report.Privacy{}, err
 	}
-	privacy, err := spend(p, n, steps, func(noise float64) accountant.Event {
-		return trainingPrivacy(e, n, steps, noise).Event()
-	})
+	privacy, guarantee, err := settle(e.Privacy, trainingPrivacy(e, n, steps), train.Calibrate)
 	if err != nil {
 		return train.Settings{}, report.Privacy{}, err
 	}
-	return train.Settings{
-		Privacy:   trainingPrivacy(e, n, steps, privacy.NoiseMultiplier),
-		Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate),
-	}, privacy, nil
+	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
+	return settings, stated(e.Privacy, n, steps, privacy.NoiseMultiplier, guarantee), nil
 }
 
-func trainingPrivacy(e configs.Experiment, n, steps int, noise float64) train.Privacy {
-	return train.Privacy{
-		SamplingRate:    e.Privacy.SamplingRate,
-		NoiseMultiplier: noise,
-		ClippingNorm:    e.Privacy.ClippingNorm,
-		Steps:           steps,
-		NominalSize:     float64(n),
+// trainingPrivacy has the noise that is given, or none yet.
+func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
+	p := train.Privacy{
+		SamplingRate: e.Privacy.SamplingRate,
+		ClippingNorm: e.Privacy.ClippingNorm,
+		Steps:        steps,
+		NominalSize:  float64(n),
 	}
+	if noise := e.Privacy.NoiseMultiplier; noise != nil {
+		p.NoiseMultiplier = *noise
+	}
+	return p
 }
 
 func stepsOf(p configs.Privacy) (int, error) {
@@ -125,21 +125,58 @@ func optimizer(name string, learningRate float64) train.Optimizer {
 	return train.SGD(learningRate)
 }
 
-// spend finds the noise multiplier, which is the settings' own or the smallest that their epsilon allows,
-// and states what the event then guarantees.
-func spend(p configs.Privacy, n, steps int, event func(noise float64) accountant.Event) (report.Privacy, error) {
-	options := accountant.Options{Mode: accountant.Mode(p.Accounting)}
-	noise, err := noiseFor(p, options, event)
-	if err != nil {
-		return report.Privacy{}, err
+// guaranteed is a plan that says what it guarantees: tuner.Settings or, for one run, train.Privacy.
+type guaranteed interface {
+	Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error)
+}
+
+// settle gives a plan without noise the smallest that its epsilon allows, leaves one with noise as it is, and says
+// what it then guarantees. calibrate is the plan's own.
+func settle[P guaranteed](p configs.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error)) (P, accountant.Guarantee, error) {
+	if p.NoiseMultiplier != nil {
+		g, err := guaranteeOf(p, plan)
+		return plan, g, err
 	}
-	g, err := accountant.Epsilon(event(noise), p.Delta, options)
+	plan, g, err := calibrate(plan, *p.Epsilon, p.Delta, accountingOf(p))
 	if err != nil {
-		return report.Privacy{}, fmt.Errorf("account for the plan: %w", err)
+		err = explained(p, err)
+	}
+	return plan, g, err
+}
+
+// guaranteeOf refuses a plan whose noise, which is given, has no finite epsilon.
+func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, error) {
+	g, err := plan.Guarantee(p.Delta, accountingOf(p))
+	if err != nil {
+		return g, fmt.Errorf("account for the plan: %w", err)
 	}
 	if math.IsInf(g.Epsilon, 1) {
-		return report.Privacy{}, coded(codeBudget, fmt.Errorf("noise multiplier %v has no finite epsilon at delta %v; give more noise", noise, p.Delta))
+		return g, coded(codeBudget, fmt.Errorf("noise multiplier %v has no finite epsilon at delta %v; give more noise", *p.NoiseMultiplier, p.Delta))
 	}
+	return g, nil
+}
+
+// explained says what can be done where no noise could be found.
+func explained(p configs.Privacy, err error) error {
+	switch {
+	case errors.Is(err, accountant.ErrInfeasible):
+		hint := "give a larger epsilon or delta"
+		if p.Accounting != string(accountant.Best) { // Rényi bounds have a floor, which no noise gets under
+			hint += ", or best accounting"
+		}
+		return coded(codeBudget, fmt.Errorf("epsilon %v at delta %v can't be met by any noise with %s accounting; %s", *p.Epsilon, p.Delta, p.Accounting, hint))
+	case errors.Is(err, accountant.ErrUnbounded):
+		return usagef("epsilon %v is met by any noise, which protects nobody; give a smaller one", *p.Epsilon)
+	}
+	return fmt.Errorf("find the noise for epsilon %v: %w", *p.Epsilon, err)
+}
+
+func accountingOf(p configs.Privacy) accountant.Options {
+	return accountant.Options{Mode: accountant.Mode(p.Accounting)}
+}
+
+// stated is what the statement says about a plan and its guarantee, but for the search.
+func stated(p configs.Privacy, n, steps int, noise float64, g accountant.Guarantee) report.Privacy {
 	return report.Privacy{
 		Epsilon:         g.Epsilon,
 		Delta:           g.Delta,
@@ -151,25 +188,5 @@ func spend(p configs.Privacy, n, steps int, event func(noise float64) accountant
 		Accounting:      string(g.Mode),
 		Bound:           g.Bound,
 		Order:           g.Order,
-	}, nil
-}
-
-func noiseFor(p configs.Privacy, options accountant.Options, event func(noise float64) accountant.Event) (float64, error) {
-	if p.NoiseMultiplier != nil {
-		return *p.NoiseMultiplier, nil
 	}
-	noise, err := accountant.CalibrateNoise(*p.Epsilon, p.Delta, options, event)
-	switch {
-	case errors.Is(err, accountant.ErrInfeasible):
-		hint := "give a larger epsilon or delta"
-		if options.Mode != accountant.Best { // Rényi bounds have a floor, which no noise gets under
-			hint += ", or best accounting"
-		}
-		return 0, coded(codeBudget, fmt.Errorf("epsilon %v at delta %v can't be met by any noise with %s accounting; %s", *p.Epsilon, p.Delta, options.Mode, hint))
-	case errors.Is(err, accountant.ErrUnbounded):
-		return 0, usagef("epsilon %v is met by any noise, which protects nobody; give a smaller one", *p.Epsilon)
-	case err != nil:
-		return 0, fmt.Errorf("find the noise for epsilon %v: %w", *p.Epsilon, err)
-	}
-	return noise, nil
 }
