@@ -24,10 +24,11 @@ var rooms = []struct {
 }{
 	{".", nil},
 	{"accountant", nil},
-	{"datasets", nil},
+	{"datasets", []string{"internal/nearest"}},
 	{"models", nil},
-	{"configs", nil},
+	{"configs", []string{"internal/nearest"}},
 	{"internal/random", nil},
+	{"internal/nearest", nil},
 	{"internal/figure", []string{"accountant"}},
 	{"internal/report", []string{"accountant"}},
 	{"internal/ui", []string{"accountant"}},

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dptrain/dptrain/internal/nearest"
 )
 
 // decode puts the settings of a YAML document over e and leaves the others alone.
@@ -152,15 +153,13 @@ func namesIn(parent string) []string {
 // unknownKey names the key that was probably meant: by its whole path, or by its last part when the
 // block was forgotten.
 func unknownKey(key string) error {
-	best, bestDistance := "", math.MaxInt
-	for _, known := range append(Keys(), namesIn("")...) {
-		d := min(distance(key, known), distance(lastPart(key), lastPart(known)))
-		if d < bestDistance {
-			best, bestDistance = known, d
-		}
-	}
-	if bestDistance <= tolerance(lastPart(key)) {
-		return fmt.Errorf("unknown key %s; did you mean %s?", key, best)
+	last := lastPart(key)
+	near := nearest.Name(append(Keys(), namesIn("")...), func(known string) (int, bool) {
+		d := min(nearest.Distance(key, known), nearest.Distance(last, lastPart(known)))
+		return d, d <= tolerance(last)
+	})
+	if near != "" {
+		return fmt.Errorf("unknown key %s; did you mean %s?", key, near)
 	}
 	siblings := namesIn(block(key))
 	if len(siblings) == 0 {

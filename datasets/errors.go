@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/nearest"
 )
 
 // What errors of this package mean; test with [errors.Is].
@@ -61,37 +63,12 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown data set %q (known: %s)%s", e.Name, strings.Join(Names(), ", "), hint)
 }
 
-// nearest returns the name with the smallest edit distance to s, whatever its case, or "" if even that
-// one would need more than half of its letters changed.
-func nearest(s string, names []string) string {
+// nearestTo returns the name that takes the fewest edits from s, whatever its case, or "" if even that one would need
+// more than half of its letters changed.
+func nearestTo(s string, names []string) string {
 	s = strings.ToLower(s)
-	best, bestDistance := "", 0
-	for _, name := range names {
-		d := editDistance(s, name)
-		if 2*d <= len(name) && (best == "" || d < bestDistance) {
-			best, bestDistance = name, d
-		}
-	}
-	return best
-}
-
-// editDistance is Levenshtein's: insertions, deletions and replacements of bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return nearest.Name(names, func(name string) (int, bool) {
+		d := nearest.Distance(s, name)
+		return d, 2*d <= len(name)
+	})
 }

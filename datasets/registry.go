@@ -54,7 +54,7 @@ func lookup(name string) (*entry, error) {
 			return e, nil
 		}
 	}
-	return nil, &UnknownError{Name: name, Nearest: nearest(name, Names())}
+	return nil, &UnknownError{Name: name, Nearest: nearestTo(name, Names())}
 }
 
 // Open returns the named data set, downloading it first if it is not here. Errors: [*UnknownError];
