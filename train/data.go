@@ -38,7 +38,7 @@ func NewData(samples int, columns ...[]float32) (*Data, error) {
 			return nil, &DataError{fmt.Sprintf("column %d: %v", k, err)}
 		}
 	}
-	d := &Data{columns: engine.Data{Samples: samples, Columns: columns}}
+	d := &Data{columns: engine.Data{Samples: samples, Columns: engine.Floats(columns...)}}
 	d.digest = sync.OnceValue(func() [sha256.Size]byte { return digest(columns) })
 	return d, nil
 }
@@ -91,7 +91,7 @@ func (d *Data) checkInputs(p *compile.Program) error {
 		return &DataError{fmt.Sprintf("the data has %d columns, the model %d inputs", len(d.columns.Columns), len(p.Inputs))}
 	}
 	for k, input := range p.Inputs {
-		if got := len(d.columns.Columns[k]); got != d.Samples()*input.Size {
+		if got := d.columns.Columns[k].Len(); got != d.Samples()*input.Size {
 			return &DataError{fmt.Sprintf("column %d holds %d values for %d samples, the model's input %q takes %d a sample %v",
 				k, got, d.Samples(), input.Name, input.Size, input.Shape)}
 		}

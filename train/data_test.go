@@ -58,7 +58,7 @@ func TestClassificationColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []float32{0, 0, 1, 1, 0, 0}
-	for i, v := range c.columns.Columns[1] {
+	for i, v := range c.columns.Columns[1].Floats {
 		if v != want[i] {
 			t.Fatalf("one-hot labels %v, want %v", c.columns.Columns[1], want)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/random"
@@ -16,134 +17,152 @@ import (
 )
 
 // fakeEngine trains by the rules of package engine on gradients of its own: element j of a parameter
-// has the gradient θ_j − x_i[j mod size], that of a mean. It keeps the last job it was handed.
+// has the gradient θ_j − x_i[j mod size], that of a mean. It keeps what it was handed last.
 type fakeEngine struct {
-	job   engine.Job
-	fail  error          // what Start returns
-	steps []int          // sizes of the calls of Steps
-	after func(step int) // unless nil, called after each step
+	program *compile.Program
+	data    *engine.Data
+	jobs    []engine.Job
+	job     engine.Job          // the last of jobs
+	fail    error               // what Start returns
+	broken  func(run int) error // unless nil, what a run's first step returns
+	steps   []int               // the first run's numbers of steps, call by call
+	after   func(step int)      // unless nil, called after each step
+	closed  int                 // how often Close was called
 }
 
 func (e *fakeEngine) Name() string { return "fake" }
 
-func (e *fakeEngine) Start(job engine.Job) (engine.Run, error) {
+func (e *fakeEngine) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {
+	e.program, e.data = p, d
+	return e, nil
+}
+
+func (e *fakeEngine) Start(jobs ...engine.Job) (engine.Runs, error) {
 	if e.fail != nil {
 		return nil, e.fail
 	}
-	e.job = job
-	r := &fakeRun{engine: e, job: job}
-	r.state = engine.State{Params: clone(job.Initial), First: clone(job.Initial)}
-	for _, m := range r.state.First {
-		clear(m)
+	e.jobs, e.job = jobs, jobs[len(jobs)-1]
+	g := &fakeRuns{fakeEngine: e}
+	for _, job := range jobs {
+		g.runs = append(g.runs, &fakeRun{engine: e, job: job, state: engine.State{Params: slices.Clone(job.Initial), First: make([]float32, len(job.Initial))}})
 	}
-	return r, nil
+	return g, nil
+}
+
+func (e *fakeEngine) Close() error { e.closed++; return nil }
+
+type fakeRuns struct {
+	*fakeEngine
+	runs []*fakeRun
+}
+
+func (g *fakeRuns) Steps(ctx context.Context, steps ...int) error {
+	g.steps = append(g.steps, steps[0])
+	failed := make(engine.RunErrors, len(steps))
+	for i, n := range steps {
+		for range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if g.broken != nil && g.broken(i) != nil {
+				failed[i] = g.broken(i)
+				break
+			}
+			g.runs[i].step()
+			if g.after != nil {
+				g.after(g.runs[i].state.Step)
+			}
+		}
+	}
+	return failed.Or()
+}
+
+func (g *fakeRuns) Done() []int {
+	var out []int
+	for _, r := range g.runs {
+		out = append(out, int(r.done.Load()))
+	}
+	return out
+}
+
+func (g *fakeRuns) State(i int) engine.State {
+	s := g.runs[i].state
+	return engine.State{Step: s.Step, Params: slices.Clone(s.Params), First: slices.Clone(s.First)}
+}
+
+func (g *fakeRuns) Restore(i int, s engine.State) error {
+	r := g.runs[i]
+	if len(s.Params) != len(r.state.Params) || len(s.First) != len(r.state.First) {
+		return fmt.Errorf("%d parameters and %d moments", len(s.Params), len(s.First))
+	}
+	r.state = engine.State{Step: s.Step, Params: slices.Clone(s.Params), First: slices.Clone(s.First)}
+	r.done.Store(int64(s.Step))
+	return nil
+}
+
+// Predict returns the first column's values, repeated or cut to the output's size.
+func (g *fakeRuns) Predict(_ context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
+	size, out := g.program.Inputs[0].Size, g.program.Output.Size
+	logits := make([]float32, 0, data.Samples*out)
+	for i := range data.Samples {
+		for j := range out {
+			logits = append(logits, data.Columns[0].Floats[i*size+j%size])
+		}
+	}
+	return slices.Repeat([][]float32{logits}, len(runs)), nil
 }
 
 type fakeRun struct {
 	engine *fakeEngine
 	job    engine.Job
 	state  engine.State
-	closed bool
-}
-
-func clone(group [][]float32) [][]float32 {
-	out := make([][]float32, len(group))
-	for i := range group {
-		out[i] = slices.Clone(group[i])
-	}
-	return out
-}
-
-func (r *fakeRun) Steps(ctx context.Context, n int) error {
-	r.engine.steps = append(r.engine.steps, n)
-	for range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.step()
-		if r.engine.after != nil {
-			r.engine.after(r.state.Step)
-		}
-	}
-	return nil
+	done   atomic.Int64
 }
 
 func (r *fakeRun) step() {
 	m, id := r.job.Mechanism, random.ID{Trial: r.job.Trial, Step: uint32(r.state.Step)}
 	members := r.job.Members
 	if members == nil {
-		for i := range int32(r.job.Data.Samples) {
+		for i := range int32(r.engine.data.Samples) {
 			members = append(members, i)
 		}
 	}
 	id.Purpose = random.Minibatch
-	batch := r.job.Key.Stream(id).Bernoulli(m.SamplingProbability, members, nil)
-	sum, _, _ := r.PrivateClippedSum(batch)
+	sum := r.clippedSum(r.job.Key.Stream(id).Bernoulli(m.SamplingProbability, members, nil))
 	id.Purpose = random.Noise
-	noise := r.job.Key.Stream(id)
-	for p := range sum {
-		normals := make([]float64, len(sum[p]))
-		noise.Normals(normals)
-		for j, z := range normals {
-			g := (float64(sum[p][j]) + z*m.NoiseMultiplier*m.ClippingNorm) / m.ExpectedBatchSize
-			first := 0.5*r.state.First[p][j] + float32(g) // a moment, so that resuming has something to lose
-			r.state.First[p][j] = first
-			r.state.Params[p][j] -= float32(r.job.Optimizer.LearningRate) * first
-		}
+	normals := make([]float64, len(sum))
+	r.job.Key.Stream(id).Normals(normals)
+	for j, z := range normals {
+		g := (float64(sum[j]) + z*m.NoiseMultiplier*m.ClippingNorm) / m.ExpectedBatchSize
+		first := 0.5*r.state.First[j] + float32(g) // a moment, so that resuming has something to lose
+		r.state.First[j] = first
+		r.state.Params[j] -= float32(r.job.Optimizer.LearningRate) * first
 	}
+	// Padding stays 0.
+	l := engine.LayoutOf(r.engine.program)
+	r.state.Params, r.state.First = l.Join(l.Split(r.state.Params)), l.Join(l.Split(r.state.First))
 	r.state.Step++
+	r.done.Add(1)
 }
 
-func (r *fakeRun) PrivateClippedSum(samples []int32) ([][]float32, []float64, error) {
-	sum, norms := clone(r.state.Params), make([]float64, len(samples))
-	for p := range sum {
-		clear(sum[p])
-	}
-	size := r.job.Program.Inputs[0].Size
-	for i, sample := range samples {
-		x := r.job.Data.Columns[0][int(sample)*size:][:size]
-		g := clone(r.state.Params)
-		for p := range g {
-			for j := range g[p] {
-				g[p][j] -= x[j%size]
-				norms[i] += float64(g[p][j]) * float64(g[p][j])
-			}
+func (r *fakeRun) clippedSum(samples []int32) []float32 {
+	sum := make([]float32, len(r.state.Params))
+	size := r.engine.program.Inputs[0].Size
+	for _, sample := range samples {
+		x := r.engine.data.Columns[0].Floats[int(sample)*size:][:size]
+		g := slices.Clone(r.state.Params)
+		norm := 0.0
+		for j := range g {
+			g[j] -= x[j%size]
+			norm += float64(g[j]) * float64(g[j])
 		}
-		factor := float32(min(1, r.job.Mechanism.ClippingNorm/math.Sqrt(norms[i])))
-		for p := range g {
-			for j := range g[p] {
-				sum[p][j] += factor * g[p][j]
-			}
+		factor := float32(min(1, r.job.Mechanism.ClippingNorm/math.Sqrt(norm)))
+		for j := range g {
+			sum[j] += factor * g[j]
 		}
 	}
-	return sum, norms, nil
+	return sum
 }
-
-func (r *fakeRun) State() engine.State {
-	return engine.State{Step: r.state.Step, Params: clone(r.state.Params), First: clone(r.state.First)}
-}
-
-func (r *fakeRun) Restore(s engine.State) error {
-	if len(s.Params) != len(r.state.Params) || len(s.First) != len(r.state.First) {
-		return fmt.Errorf("%d parameters and %d moments", len(s.Params), len(s.First))
-	}
-	r.state = engine.State{Step: s.Step, Params: clone(s.Params), First: clone(s.First)}
-	return nil
-}
-
-// Predict returns the first column's values, repeated or cut to the output's size.
-func (r *fakeRun) Predict(_ context.Context, data *engine.Data) ([]float32, error) {
-	size, out := r.job.Program.Inputs[0].Size, r.job.Program.Output.Size
-	logits := make([]float32, 0, data.Samples*out)
-	for i := range data.Samples {
-		for j := range out {
-			logits = append(logits, data.Columns[0][i*size+j%size])
-		}
-	}
-	return logits, nil
-}
-
-func (r *fakeRun) Close() error { r.closed = true; return nil }
 
 // logistic returns the graph of a logistic regression from two features to three classes.
 func logistic(t testing.TB, seed rand.Source) compile.Source {

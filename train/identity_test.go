@@ -54,7 +54,7 @@ func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	all.Members = all.Members[:59]
 	check("one member less", runKey(t, model(), data, all))
 
-	columns := [][]float32{slices.Clone(data.columns.Columns[0]), slices.Clone(data.columns.Columns[1])}
+	columns := [][]float32{slices.Clone(data.columns.Columns[0].Floats), slices.Clone(data.columns.Columns[1].Floats)}
 	columns[0][17] = math.Nextafter32(columns[0][17], 9)
 	changed, err := NewData(60, columns...)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/train/engine"
 )
@@ -18,7 +19,26 @@ import (
 // Its encoding is [State.MarshalBinary]'s.
 type State struct {
 	run   [sha256.Size]byte // fingerprint of the run's settings
-	inner engine.State
+	inner tensors
+}
+
+// tensors is an engine's state without its layout, which is no part of the encoding.
+type tensors struct {
+	Step   int
+	Params [][]float32
+	First  [][]float32
+	Second [][]float32
+}
+
+// laidOut returns the state as an engine takes it.
+func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
+	for _, group := range [][][]float32{t.Params, t.First, t.Second} {
+		fits := func(values []float32, length int) bool { return len(values) == length }
+		if group != nil && !slices.EqualFunc(group, l.Lengths, fits) {
+			return engine.State{}, fmt.Errorf("%w: its tensors don't have the model's sizes", ErrState)
+		}
+	}
+	return engine.State{Step: t.Step, Params: l.Join(t.Params), First: l.Join(t.First), Second: l.Join(t.Second)}, nil
 }
 
 // Step returns the number of steps done.

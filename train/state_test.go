@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/engine"
 	"pgregory.net/rapid"
 )
 
@@ -31,7 +30,7 @@ func encode(t testing.TB, s State) []byte {
 }
 
 func exampleState() State {
-	return State{run: [32]byte{1, 2, 3}, inner: engine.State{
+	return State{run: [32]byte{1, 2, 3}, inner: tensors{
 		Step:   258,
 		Params: [][]float32{{1, -2.5}, {float32(math.Inf(1))}},
 		First:  [][]float32{{0.5, 0}, {float32(math.NaN())}},
@@ -107,7 +106,7 @@ func TestStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bits := rapid.Map(rapid.Uint32(), math.Float32frombits) // NaNs with their payloads too
 		group := rapid.SliceOfN(rapid.SliceOfN(bits, 0, 5), 0, 3)
-		s := State{inner: engine.State{
+		s := State{inner: tensors{
 			Step:   rapid.IntRange(0, maxSteps).Draw(t, "step"),
 			Params: group.Draw(t, "params"),
 			First:  group.Draw(t, "first"),

@@ -33,7 +33,7 @@ func TestTrainHandsOverTheJob(t *testing.T) {
 	if job.Members == nil || len(job.Members) != 0 {
 		t.Errorf("no members became %v; nil would mean all", job.Members)
 	}
-	if !reflect.DeepEqual(job.Initial, job.Program.Initial()) {
+	if !reflect.DeepEqual(job.Initial, engine.LayoutOf(e.program).Join(e.program.Initial())) {
 		t.Error("the run doesn't begin with the graph's own values")
 	}
 	if !reflect.DeepEqual(result.Event, m.Event()) {
@@ -261,10 +261,9 @@ func TestDiverged(t *testing.T) {
 }
 
 func TestCloseClosesTheRun(t *testing.T) {
-	trainer, _ := start(t, settings())
-	run := trainer.run.(*fakeRun)
-	if err := trainer.Close(); err != nil || !run.closed {
-		t.Errorf("closed: %v, %v", run.closed, err)
+	trainer, e := start(t, settings())
+	if err := trainer.Close(); err != nil || e.closed != 2 {
+		t.Errorf("closed %d times, want runs and model: %v", e.closed, err)
 	}
 }
 
@@ -303,7 +302,7 @@ func TestStateKnowsItsData(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := threeClouds(t, 600)
-	other.columns.Columns[0][7]++
+	other.columns.Columns[0].Floats[7]++
 	b, err := New(cpu.New(cpu.Options{}), logistic(t, rand.NewPCG(3, 4)), other.Data, cpuSettings(SGD(0.5)))
 	if err != nil {
 		t.Fatal(err)

@@ -4,9 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // The whole way on the CPU engine: the same release from any number of workers, and it has learnt.
@@ -19,11 +17,10 @@ func TestTuneOnCPU(t *testing.T) {
 		var want Result
 		for i, workers := range []int{1, 2, 5} {
 			result := mustRun(t, Executor{
-				Engine:      func(p train.Performance) (engine.Engine, error) { return cpu.New(cpu.Options{Workers: p.Workers}), nil },
-				Model:       linear,
-				Data:        labelled(t, 1000, 1),
-				Test:        labelled(t, 500, 2),
-				Performance: train.Performance{Workers: workers},
+				Engine: cpu.New(cpu.Options{Workers: workers}),
+				Model:  linear(),
+				Data:   labelled(t, 1000, 1),
+				Test:   labelled(t, 500, 2),
 			}, plan)
 			if result = timeless(result); i == 0 {
 				want = result

@@ -4,27 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 
+	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Executor carries out plans on this machine, trials side by side.
+// Executor carries out plans on one engine, trials side by side as the engine sees fit.
 type Executor struct {
-	// Engine makes an engine with the workers that it may use: one engine for the trials that follow
-	// each other, so many side by side, then one for the final run.
-	Engine func(train.Performance) (engine.Engine, error)
-	// Model builds the model. Every trial and the final run begin with initial parameters of their
-	// own, as in the paper. It is never called concurrently.
-	Model train.Builder
+	Engine engine.Engine
+	// Model is compiled once. Every trial and the final run begin with initial parameters of their own, as in the paper,
+	// if Model draws them.
+	Model train.Model
 	// Data is X, Test the public test set that selects.
 	Data, Test *train.Classification
-	// Performance is shared out between trials: it never changes the result.
-	Performance train.Performance
 	// Progress, unless nil, is called for each turn of events, never concurrently.
 	Progress func(PrivateProgress)
+	// Fallback, unless nil, is called with the reason if the engine fell back on a slower one: see
+	// [train.Loaded.Fallback].
+	Fallback func(reason error)
 }
 
 // ErrDiverged says that there is no finite model to release. The budget is spent all the same.
@@ -42,62 +40,72 @@ func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
 		return Result{}, err
 	}
 	x := &execution{Executor: e, plan: plan}
-	if err := x.check(); err != nil {
+	if err := x.load(); err != nil {
 		return Result{}, err
 	}
-	x.meter = newMeter(plan, e.Progress)
-	trials, err := x.tune(ctx)
-	if err != nil {
+	result, err := x.run(ctx)
+	if err := errors.Join(err, x.loaded.Close()); err != nil {
 		return Result{}, err
 	}
-	best := selectBest(trials)
-	if plan.Settings.Method == Baseline {
-		return x.release(ctx, trials, best)
-	}
-	return x.trainFinal(ctx, trials, best)
+	return result, nil
 }
 
 // execution is one run of an executor.
 type execution struct {
 	Executor
-	plan     Plan
-	meter    *meter
-	building sync.Mutex // Gorgonia doesn't promise that graphs can be built side by side
+	plan   Plan
+	loaded *train.Loaded
+	meter  *meter
 }
 
-// check starts the final run of the first candidate and drops it again, so that what can't work at all
-// fails before hours of training.
-func (x *execution) check() error {
-	if err := x.Performance.Validate(); err != nil {
-		return err
-	}
+// load makes the model and the data ready. It starts the final run of the first candidate and drops it again, so that
+// what can't work at all fails before hours of training.
+func (x *execution) load() error {
 	if n := x.plan.Settings.Samples; x.Data.Samples() != n {
 		return &train.SettingError{Setting: "number of samples", Value: n, Want: fmt.Sprintf("the data's %d", x.Data.Samples())}
 	}
-	eng, err := x.engine(x.workers())
+	loaded, err := train.Load(x.Engine, x.Model.Source, x.Data.Data)
 	if err != nil {
 		return err
 	}
-	trainer, err := x.trainer(eng, x.plan.final(x.plan.Settings.Space[0]))
+	x.loaded = loaded
+	if err := x.check(); err != nil {
+		return errors.Join(err, loaded.Close())
+	}
+	if reason := loaded.Fallback(); reason != nil && x.Fallback != nil {
+		x.Fallback(reason)
+	}
+	return nil
+}
+
+func (x *execution) check() error {
+	if err := x.loaded.CheckTest(x.Test); err != nil {
+		return err
+	}
+	group, err := x.loaded.Start(x.beginning(x.plan.final(x.plan.Settings.Space[0])))
 	if err != nil {
 		return err
 	}
-	return errors.Join(trainer.CheckTest(x.Test), trainer.Close())
+	return group.Close()
 }
 
-func (x *execution) workers() int {
-	if x.Performance.Workers > 0 {
-		return x.Performance.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-func (x *execution) engine(workers int) (engine.Engine, error) {
-	p := x.Performance
-	p.Workers = workers
-	eng, err := x.Engine(p)
+func (x *execution) run(ctx context.Context) (Result, error) {
+	x.meter = newMeter(x.plan, x.Progress)
+	trials, err := x.tune(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("make an engine: %w", err)
+		return Result{}, err
 	}
-	return eng, nil
+	best := selectBest(trials)
+	if x.plan.Settings.Method == Baseline {
+		return x.release(ctx, trials, best)
+	}
+	return x.trainFinal(ctx, trials, best)
+}
+
+// beginning draws the initial parameters of a run, unless it has some or the model has its own.
+func (x *execution) beginning(s train.Settings) train.Settings {
+	if s.Initial == nil && x.Model.Initial != nil {
+		s.Initial = x.Model.Initial(s.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: s.Trial}))
+	}
+	return s
 }

@@ -100,31 +100,62 @@ func TestRunFollowsThePaper(t *testing.T) {
 	})
 }
 
-// A user's performance settings, and chance in who finishes first, change neither event nor model nor
-// any score.
-func TestPerformanceChangesNothing(t *testing.T) {
-	methods(t, func(t *testing.T, m Method) {
-		plan := planWith(t, settings(m, 6), 7)
-		want := timeless(mustRun(t, (&fakeLab{}).executor(t), plan))
-		rapid.Check(t, func(rt *rapid.T) {
-			e := (&fakeLab{}).executor(t)
-			e.Performance = train.Performance{Workers: rapid.IntRange(0, 12).Draw(rt, "workers")}
-			if got := timeless(mustRun(t, e, plan)); !reflect.DeepEqual(got, want) {
-				rt.Fatalf("%+v gives\n%+v, want\n%+v", e.Performance, got, want)
-			}
-		})
-	})
+// Trials are handed to the engine together, on one model that is loaded once; more than 64 in several groups.
+func TestTrialsGoTogether(t *testing.T) {
+	lab := &fakeLab{}
+	mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 3), 3))
+	if want := []int{1, 3, 1}; !reflect.DeepEqual(lab.groups, want) || lab.loads != 1 {
+		t.Errorf("%d loads, groups of %v; want one, a check, three trials and the final run", lab.loads, lab.groups)
+	}
+	lab = &fakeLab{}
+	result := mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 130), 130))
+	if want := []int{1, 64, 64, 2, 1}; !reflect.DeepEqual(lab.groups, want) || len(result.Private.Trials) != 130 {
+		t.Errorf("groups of %v, %d trials", lab.groups, len(result.Private.Trials))
+	}
+	for i, trial := range result.Private.Trials {
+		if trial.Trial.Stream != uint32(i)+1 {
+			t.Fatalf("trial %d has stream %d", i, trial.Trial.Stream)
+		}
+	}
 }
 
-func TestWorkersAreSharedOut(t *testing.T) {
-	lab := &fakeLab{}
-	e := lab.executor(t)
-	e.Performance.Workers = 7
-	mustRun(t, e, planWith(t, settings(Variant1, 3), 3))
-	// The check before, three trials side by side, the final run.
-	if want := []int{7, 2, 2, 2, 7}; !reflect.DeepEqual(lab.workers, want) {
-		t.Errorf("engines with %v workers, want %v", lab.workers, want)
+// An engine that can't take a group fails its trials; the others count.
+func TestGroupIsRefused(t *testing.T) {
+	broken := errors.New("out of memory")
+	lab := &fakeLab{refuse: func(jobs []engine.Job) error {
+		if len(jobs) == 64 {
+			return broken
+		}
+		return nil
+	}}
+	result := mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 66), 66))
+	if result.Private.Best < 64 || result.Private.Trials[0].Failure == "" || result.Private.Trials[65].Failure != "" {
+		t.Errorf("trial %d won of %+v", result.Private.Best, result.Private.Trials)
 	}
+}
+
+// Whoever runs the tuning is told why it is slow.
+func TestFallbackIsTold(t *testing.T) {
+	for _, lacks := range []bool{false, true} {
+		var told []error
+		e := (&fakeLab{}).executor(t)
+		if lacks {
+			e.Engine = engine.FirstOf(without{}, e.Engine)
+		}
+		e.Fallback = func(reason error) { told = append(told, reason) }
+		mustRun(t, e, planWith(t, settings(Variant1, 3), 3))
+		var reason *engine.UnsupportedError
+		if lacks != (len(told) == 1) || lacks && (!errors.As(told[0], &reason) || reason.Operation != "softmax") {
+			t.Errorf("told %v", told)
+		}
+	}
+}
+
+type without struct{}
+
+func (without) Name() string { return "poor" }
+func (without) Load(*compile.Program, *engine.Data) (engine.Loaded, error) {
+	return nil, &engine.UnsupportedError{Engine: "poor", Operation: "softmax"}
 }
 
 // Runs are independent: no two begin with the same parameters or share a stream of noise.
@@ -136,7 +167,7 @@ func TestRunsBeginIndependently(t *testing.T) {
 	}
 	seen := map[float32]bool{}
 	for _, job := range lab.jobs {
-		seen[job.Initial[0][0]] = true
+		seen[job.Initial[0]] = true
 	}
 	if len(seen) != 7 {
 		t.Errorf("%d different beginnings of 7 runs", len(seen))
@@ -170,11 +201,7 @@ func TestNoTrials(t *testing.T) {
 		if other := mustRun(t, e, plan); !reflect.DeepEqual(other.Released, result.Released) {
 			t.Errorf("other data: %+v, want %+v", other.Released, result.Released)
 		}
-		initial, err := linear(plan.Private.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: FinalStream}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := initial.Params[0].Value().Data(); !reflect.DeepEqual(result.Released.Parameters[0].Values, want) {
+		if want := drawn(plan.Private.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: FinalStream}))[0]; !reflect.DeepEqual(result.Released.Parameters[0].Values, want) {
 			t.Errorf("released %v, want the untrained %v", result.Released.Parameters, want)
 		}
 	})
@@ -279,11 +306,8 @@ func TestWarmStart(t *testing.T) {
 
 		// The winner's model is what the baseline of the same trials would release.
 		trial := plan.trial(result.Private.Best)
-		source, err := linear(trial.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: trial.Trial}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		trainer, err := train.New(lab, source, labelled(t, 200, 1).Data, trial)
+		trial.Initial = drawn(trial.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: trial.Trial}))
+		trainer, err := train.New(lab, linear().Source, labelled(t, 200, 1).Data, trial)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +316,7 @@ func TestWarmStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		winner := again.Parameters[0].Values
-		if started := lab.jobs[FinalStream].Initial[0]; reflect.DeepEqual(started, winner) != warm {
+		if started := lab.jobs[FinalStream].Initial; reflect.DeepEqual(started, winner) != warm {
 			t.Errorf("warm start %v: the final run began with %v, the winner ended with %v", warm, started, winner)
 		}
 	}
@@ -307,8 +331,8 @@ func TestCancel(t *testing.T) {
 		lab := &fakeLab{}
 		ctx, cancel := context.WithCancel(background)
 		e := lab.executor(t)
-		e.Progress = func(p PrivateProgress) {
-			if p.Kind == Stepped && p.Trial == tt.trial && p.Step == 5 {
+		lab.after = func(job engine.Job, step int) {
+			if int(job.Trial) == tt.trial && step == 5 { // trial i, counted from 1, has stream i
 				cancel()
 			}
 		}
@@ -329,7 +353,6 @@ func TestProgress(t *testing.T) {
 		plan := planWith(t, s, 6)
 		lab := &fakeLab{accuracy: scores(map[float64]float64{0.1: 0.25, 1: 0.75, 10: 0.5})}
 		e := lab.executor(t)
-		e.Performance.Workers = 4
 		var inside atomic.Int32
 		var last PrivateProgress
 		kinds := map[Kind]int{}
@@ -386,19 +409,15 @@ func TestRunChecksFirst(t *testing.T) {
 			*p = planWith(t, settings(Baseline, 3), 3)
 			p.Settings.Method = Variant1
 		}, otherPlan},
-		"samples":     {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1) }, otherPlan},
-		"performance": {func(e *Executor, _ *Plan) { e.Performance.Workers = -1 }, "workers is -1"},
-		"data":        {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1) }, "number of samples is 200: want the data's 199"},
-		"test set":    {func(e *Executor, _ *Plan) { e.Test = wide }, "test set: column 0 holds 20 values for 10 samples"},
-		"model": {func(e *Executor, _ *Plan) {
-			e.Model = func(rand.Source) (compile.Source, error) { return compile.Source{}, wrong }
-		}, "build the model: wrong"},
-		"graph": {func(e *Executor, _ *Plan) {
-			e.Model = func(rand.Source) (compile.Source, error) { return compile.Source{}, nil }
-		}, "compile the model"},
-		"engine": {func(e *Executor, _ *Plan) {
-			e.Engine = func(train.Performance) (engine.Engine, error) { return nil, wrong }
-		}, "make an engine: wrong"},
+		"samples":  {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1) }, otherPlan},
+		"data":     {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1) }, "number of samples is 200: want the data's 199"},
+		"test set": {func(e *Executor, _ *Plan) { e.Test = wide }, "test set: column 0 holds 20 values for 10 samples"},
+		"graph":    {func(e *Executor, _ *Plan) { e.Model.Source = compile.Source{} }, "compile the model"},
+		"initial values": {func(e *Executor, _ *Plan) {
+			e.Model.Initial = func(rand.Source) [][]float32 { return [][]float32{{1}} }
+		}, `size of initial parameter "w" is 1`},
+		"engine":  {func(e *Executor, _ *Plan) { e.Engine = nil }, "engine is <nil>"},
+		"refusal": {func(e *Executor, _ *Plan) { e.Engine.(*fakeLab).refuse = func([]engine.Job) error { return wrong } }, "wrong"},
 	}
 	for name, tt := range tests {
 		lab := &fakeLab{}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -18,133 +18,153 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fakeLab makes engines that draw as package engine says and "train" by adding up what they drew, so
+// fakeLab is an engine that draws as package engine says and "trains" by adding up what it drew, so
 // that a result depends on every part of its job. It keeps each job, by trial, and scores as told.
 type fakeLab struct {
-	accuracy func(engine.Job) float64 // of a finished run; nil: a pseudorandom function of its parameters
-	diverge  func(engine.Job) bool    // whether a run ends with a NaN
-	fail     func(engine.Job) error   // what a run's first step returns
+	accuracy func(engine.Job) float64       // of a finished run; nil: a pseudorandom function of its parameters
+	diverge  func(engine.Job) bool          // whether a run ends with a NaN
+	fail     func(engine.Job) error         // what a run's first step returns
+	after    func(job engine.Job, step int) // unless nil, called after each step
+	refuse   func(jobs []engine.Job) error  // what Start returns
 
-	mu      sync.Mutex
+	data    *engine.Data
 	jobs    map[uint32]engine.Job // by Trial
-	stepped int                   // steps of all runs
-	open    int                   // runs not closed yet
-	workers []int                 // of each engine made
-}
-
-func (l *fakeLab) engine(p train.Performance) (engine.Engine, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.workers = append(l.workers, p.Workers)
-	return l, nil
+	groups  []int                 // the number of jobs of each Start
+	loads   int
+	stepped int // steps of all runs
+	open    int // loads and groups not closed yet
 }
 
 func (l *fakeLab) Name() string { return "fake" }
 
-func (l *fakeLab) Start(job engine.Job) (engine.Run, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *fakeLab) Load(_ *compile.Program, data *engine.Data) (engine.Loaded, error) {
+	l.data = data
+	l.loads++
+	l.open++
+	return l, nil
+}
+
+func (l *fakeLab) Start(jobs ...engine.Job) (engine.Runs, error) {
+	if l.refuse != nil {
+		if err := l.refuse(jobs); err != nil {
+			return nil, err
+		}
+	}
 	if l.jobs == nil {
 		l.jobs = map[uint32]engine.Job{}
 	}
-	l.jobs[job.Trial] = job
 	l.open++
-	r := &fakeRun{lab: l, job: job}
-	for _, p := range job.Initial {
-		r.state.Params = append(r.state.Params, slices.Clone(p))
+	l.groups = append(l.groups, len(jobs))
+	g := &fakeRuns{lab: l}
+	for _, job := range jobs {
+		l.jobs[job.Trial] = job
+		g.runs = append(g.runs, &fakeRun{lab: l, job: job, params: slices.Clone(job.Initial)})
 	}
-	return r, nil
+	return g, nil
 }
 
-type fakeRun struct {
-	lab   *fakeLab
-	job   engine.Job
-	state engine.State
+func (l *fakeLab) Close() error { l.open--; return nil }
+
+type fakeRuns struct {
+	lab  *fakeLab
+	runs []*fakeRun
 }
 
-func (r *fakeRun) Steps(ctx context.Context, n int) error {
-	for range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if r.lab.fail != nil {
-			if err := r.lab.fail(r.job); err != nil {
+// Steps takes the runs in turns, one step each.
+func (g *fakeRuns) Steps(ctx context.Context, steps ...int) error {
+	failed := make(engine.RunErrors, len(steps))
+	for step := range slices.Max(steps) {
+		for i, r := range g.runs {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if step >= steps[i] || failed[i] != nil {
+				continue
+			}
+			if g.lab.fail != nil {
+				failed[i] = g.lab.fail(r.job)
+			}
+			if failed[i] == nil {
+				r.step()
+			}
 		}
-		r.step()
 	}
-	return nil
+	return failed.Or()
+}
+
+func (g *fakeRuns) Done() []int {
+	var out []int
+	for _, r := range g.runs {
+		out = append(out, int(r.done.Load()))
+	}
+	return out
+}
+
+func (g *fakeRuns) State(i int) engine.State {
+	r := g.runs[i]
+	return engine.State{Step: int(r.done.Load()), Params: slices.Clone(r.params)}
+}
+
+// Predict gets the wanted share of the labels right, which it reads off the second column.
+func (g *fakeRuns) Predict(_ context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
+	var out [][]float32
+	for _, i := range runs {
+		right := int(math.Round(g.runs[i].score() * float64(data.Samples)))
+		logits := slices.Clone(data.Columns[1].Floats)
+		for i := right; i < data.Samples; i++ {
+			row := logits[2*i : 2*i+2]
+			row[0], row[1] = row[1], row[0]
+		}
+		out = append(out, logits)
+	}
+	return out, nil
+}
+
+func (g *fakeRuns) Close() error                    { g.lab.open--; return nil }
+func (g *fakeRuns) Restore(int, engine.State) error { return errors.New("not needed") }
+
+type fakeRun struct {
+	lab    *fakeLab
+	job    engine.Job
+	params []float32
+	done   atomic.Int64
 }
 
 func (r *fakeRun) step() {
-	m, id := r.job.Mechanism, random.ID{Trial: r.job.Trial, Step: uint32(r.state.Step)}
+	m, id := r.job.Mechanism, random.ID{Trial: r.job.Trial, Step: uint32(r.done.Load())}
 	members := r.job.Members
 	if members == nil {
-		for i := range int32(r.job.Data.Samples) {
+		for i := range int32(r.lab.data.Samples) {
 			members = append(members, i)
 		}
 	}
 	id.Purpose = random.Minibatch
 	sum := 0.0
 	for _, i := range r.job.Key.Stream(id).Bernoulli(m.SamplingProbability, members, nil) {
-		sum += float64(r.job.Data.Columns[0][i])
+		sum += float64(r.lab.data.Columns[0].Floats[i])
 	}
 	id.Purpose = random.Noise
-	noise := r.job.Key.Stream(id)
-	for _, p := range r.state.Params {
-		normals := make([]float64, len(p))
-		noise.Normals(normals)
-		for j, z := range normals {
-			p[j] -= float32(r.job.Optimizer.LearningRate * (sum + z*m.NoiseMultiplier*m.ClippingNorm) / m.ExpectedBatchSize)
-		}
+	normals := make([]float64, len(r.params))
+	r.job.Key.Stream(id).Normals(normals)
+	for j, z := range normals {
+		r.params[j] -= float32(r.job.Optimizer.LearningRate * (sum + z*m.NoiseMultiplier*m.ClippingNorm) / m.ExpectedBatchSize)
 	}
-	r.state.Step++
+	done := r.done.Add(1)
 	if r.lab.diverge != nil && r.lab.diverge(r.job) {
-		r.state.Params[0][0] = float32(math.NaN())
+		r.params[0] = float32(math.NaN())
 	}
-	r.lab.mu.Lock()
 	r.lab.stepped++
-	r.lab.mu.Unlock()
-}
-
-func (r *fakeRun) State() engine.State {
-	s := engine.State{Step: r.state.Step}
-	for _, p := range r.state.Params {
-		s.Params = append(s.Params, slices.Clone(p))
+	if r.lab.after != nil {
+		r.lab.after(r.job, int(done))
 	}
-	return s
-}
-
-// Predict gets the wanted share of the labels right, which it reads off the second column.
-func (r *fakeRun) Predict(_ context.Context, data *engine.Data) ([]float32, error) {
-	right := int(math.Round(r.score() * float64(data.Samples)))
-	logits := slices.Clone(data.Columns[1])
-	for i := right; i < data.Samples; i++ {
-		row := logits[2*i : 2*i+2]
-		row[0], row[1] = row[1], row[0]
-	}
-	return logits, nil
 }
 
 func (r *fakeRun) score() float64 {
 	if r.lab.accuracy != nil {
 		return r.lab.accuracy(r.job)
 	}
-	_, fraction := math.Modf(math.Abs(float64(r.state.Params[0][0])) * 1000)
+	_, fraction := math.Modf(math.Abs(float64(r.params[0])) * 1000)
 	return fraction
-}
-
-func (r *fakeRun) Close() error {
-	r.lab.mu.Lock()
-	defer r.lab.mu.Unlock()
-	r.lab.open--
-	return nil
-}
-
-func (r *fakeRun) Restore(engine.State) error { return errors.New("not needed") }
-func (r *fakeRun) PrivateClippedSum([]int32) ([][]float32, []float64, error) {
-	return nil, nil, errors.New("not needed")
 }
 
 // scores returns an accuracy for each learning rate.
@@ -152,17 +172,24 @@ func scores(byRate map[float64]float64) func(engine.Job) float64 {
 	return func(job engine.Job) float64 { return byRate[job.Optimizer.LearningRate] }
 }
 
-// linear builds a model from one feature to two classes.
-func linear(seed rand.Source) (compile.Source, error) {
-	g, draw := gorgonia.NewGraph(), rand.New(seed)
+// linear is a model from one feature to two classes.
+func linear() train.Model {
+	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("x"), gorgonia.WithShape(4, 1))
 	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("y"), gorgonia.WithShape(4, 2))
-	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("w"), gorgonia.WithShape(1, 2),
-		gorgonia.WithValue(tensor.New(tensor.WithShape(1, 2), tensor.WithBacking([]float32{draw.Float32(), draw.Float32()}))))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("w"), gorgonia.WithShape(1, 2), gorgonia.WithInit(gorgonia.Zeroes()))
 	logits := gorgonia.Must(gorgonia.Mul(x, w))
 	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
 		gorgonia.Must(gorgonia.HadamardProd(y, gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
-	return compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Output: logits, Cost: cost}, nil
+	return train.Model{
+		Source:  compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Output: logits, Cost: cost},
+		Initial: drawn,
+	}
+}
+
+func drawn(seed rand.Source) [][]float32 {
+	draw := rand.New(seed)
+	return [][]float32{{draw.Float32(), draw.Float32()}}
 }
 
 // labelled returns n samples of one feature, by its sign in one of two classes.
@@ -219,10 +246,9 @@ func planWith(t testing.TB, s Settings, trials int) Plan {
 
 func (l *fakeLab) executor(t testing.TB) Executor {
 	return Executor{
-		Engine:      l.engine,
-		Model:       linear,
-		Data:        labelled(t, 200, 1),
-		Test:        labelled(t, 1000, 2),
-		Performance: train.Performance{Workers: 2},
+		Engine: l,
+		Model:  linear(),
+		Data:   labelled(t, 200, 1),
+		Test:   labelled(t, 1000, 2),
 	}
 }

@@ -3,7 +3,6 @@ package tuner
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/dptrain/dptrain/train"
 )
@@ -48,24 +47,21 @@ func (x *execution) release(ctx context.Context, trials []outcome, best int) (Re
 	return x.result(winner.model, winner.record.Score, settings, winner.record.Hyperparameters, trials, best), nil
 }
 
-// finish carries out the final run with every worker.
+// finish carries out the final run.
 func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidate, trials []outcome, best int) (Result, error) {
-	eng, err := x.engine(x.workers())
-	if err != nil {
-		return Result{}, err
-	}
-	tell := x.meter.final(s.Privacy)
-	start := time.Now()
-	model, accuracy, err := x.play(ctx, eng, s, tell.stepped)
-	if err == nil && model == nil {
-		err = ErrDiverged
-	}
+	runs, err := x.play(ctx, []train.Settings{s}, []*teller{x.meter.final(s.Privacy)})
 	if err != nil {
 		return Result{}, fmt.Errorf("final run: %w", err)
 	}
-	tell.finished(accuracy, nil)
-	result := x.result(model, accuracy, s, tuned, trials, best)
-	result.Private.FinalSeconds = time.Since(start).Seconds()
+	final := runs[0]
+	if final.err == nil && final.model == nil {
+		final.err = ErrDiverged
+	}
+	if final.err != nil {
+		return Result{}, fmt.Errorf("final run: %w", final.err)
+	}
+	result := x.result(final.model, final.score, s, tuned, trials, best)
+	result.Private.FinalSeconds = final.seconds
 	return result, nil
 }
 

@@ -51,9 +51,15 @@ type teller struct {
 	trial   int // 0 for the final run
 	privacy train.Privacy
 	step    int
+	counted bool // among the trials that are done
 }
 
-func (t *teller) stepped(p train.Progress) { t.advance(Stepped, p.Step, 0, nil) }
+// stepped tells of steps, if any were taken since.
+func (t *teller) stepped(p train.Progress) {
+	if p.Step > t.step {
+		t.advance(Stepped, p.Step, 0, nil)
+	}
+}
 
 // finished counts a run that stopped early as done: there is no more work in it.
 func (t *teller) finished(score float64, err error) {
@@ -66,7 +72,8 @@ func (t *teller) advance(kind Kind, step int, score float64, err error) {
 	defer m.mu.Unlock()
 	m.state.Done += float64(step-t.step) * t.privacy.ExpectedBatchSize()
 	t.step = step
-	if kind == Finished && t.trial > 0 {
+	if !t.counted && t.trial > 0 && (kind == Finished || step == t.privacy.Steps) {
+		t.counted = true
 		m.state.TrialsDone++
 	}
 	if m.call == nil {

@@ -18,7 +18,7 @@ type PrivateProgress struct {
 	Trial  int  // otherwise about this trial, 1..Trials
 	Trials int  // K
 
-	TrialsDone  int
+	TrialsDone  int // that have taken all their steps, or failed
 	Step, Steps int // of the run
 
 	// Done and Total measure all work in expected gradients of single samples. Total is an estimate

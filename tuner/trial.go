@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // outcome is what became of a trial.
@@ -21,29 +16,21 @@ type outcome struct {
 	err    error             // why it failed
 }
 
+// mostAtOnce is the number of trials that an engine is handed at once. Few tuning runs draw more; those that do must not
+// hold the state of all at the same time.
+const mostAtOnce = 64
+
 // tune carries out all trials. Its outcomes are in the order of the plan, whoever finished first.
 func (x *execution) tune(ctx context.Context) ([]outcome, error) {
-	outcomes := make([]outcome, len(x.plan.Private.Trials))
-	atOnce := min(x.workers(), len(outcomes))
-	group, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range atOnce {
-		group.Go(func() error {
-			eng, err := x.engine(x.workers() / atOnce)
-			if err != nil {
-				return err
-			}
-			for i := int(next.Add(1) - 1); i < len(outcomes); i = int(next.Add(1) - 1) {
-				outcomes[i], err = x.trial(ctx, eng, i)
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	trials := len(x.plan.Private.Trials)
+	outcomes := make([]outcome, 0, trials)
+	for len(outcomes) < trials {
+		first := len(outcomes)
+		group, err := x.trials(ctx, first, min(first+mostAtOnce, trials))
+		if err != nil {
+			return nil, fmt.Errorf("tuning stopped: %w", err)
+		}
+		outcomes = append(outcomes, group...)
 	}
 	return outcomes, anySucceeded(outcomes)
 }
@@ -61,62 +48,133 @@ func anySucceeded(outcomes []outcome) error {
 	return fmt.Errorf("every trial failed; the first: %w", outcomes[0].err)
 }
 
-// trial carries out trial i. Its only errors are the context's.
-func (x *execution) trial(ctx context.Context, eng engine.Engine, i int) (outcome, error) {
-	settings := x.plan.trial(i)
-	tell := x.meter.trial(i, settings.Privacy)
-	start := time.Now()
-	model, score, err := x.play(ctx, eng, settings, tell.stepped)
-	if ctx.Err() != nil {
-		return outcome{}, fmt.Errorf("tuning stopped: %w", ctx.Err())
+// trials carries out trials [from, to). Its only errors are the context's.
+func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error) {
+	settings := make([]train.Settings, to-from)
+	tellers := make([]*teller, to-from)
+	for k := range settings {
+		settings[k] = x.plan.trial(from + k)
+		tellers[k] = x.meter.trial(from+k, settings[k].Privacy)
 	}
-	tell.finished(score, err)
-	record := PrivateTrial{
-		Trial:           x.plan.Private.Trials[i],
-		Hyperparameters: x.plan.candidate(i),
-		Score:           score,
-		Diverged:        err == nil && model == nil,
-		Seconds:         time.Since(start).Seconds(),
-	}
+	played, err := x.play(ctx, settings, tellers)
 	if err != nil {
-		record.Failure = err.Error()
+		return nil, err
 	}
-	return outcome{record: record, model: model, err: err}, nil
+	outcomes := make([]outcome, to-from)
+	for k, p := range played {
+		record := PrivateTrial{
+			Trial:           x.plan.Private.Trials[from+k],
+			Hyperparameters: x.plan.candidate(from + k),
+			Score:           p.score,
+			Diverged:        p.err == nil && p.model == nil,
+			Seconds:         p.seconds,
+		}
+		if p.err != nil {
+			record.Failure = p.err.Error()
+		}
+		outcomes[k] = outcome{record: record, model: p.model, err: p.err}
+	}
+	return outcomes, nil
 }
 
-// play trains a model and scores it on the public test set. A run that diverges or fails leaves no
-// model and scores lowest.
-func (x *execution) play(ctx context.Context, eng engine.Engine, s train.Settings, stepped func(train.Progress)) (model []train.Parameter, score float64, err error) {
-	trainer, err := x.trainer(eng, s)
-	if err != nil {
-		return nil, lowest, err
-	}
-	model, score, err = x.trainAndScore(ctx, trainer, stepped)
-	if err := errors.Join(err, trainer.Close()); err != nil {
-		return nil, lowest, err
-	}
-	return model, score, nil
+// played is what came of one run. A run that diverged or failed leaves no model and scores lowest.
+type played struct {
+	model   []train.Parameter
+	score   float64
+	err     error
+	seconds float64 // of its steps, as far as anybody looked
 }
 
-func (x *execution) trainAndScore(ctx context.Context, trainer *train.Trainer, stepped func(train.Progress)) ([]train.Parameter, float64, error) {
-	result, err := trainer.Train(ctx, stepped)
-	if err != nil {
-		return nil, lowest, err
+// play trains models side by side and scores them on the public test set. Its only errors are the context's: what goes
+// wrong with a run is in its outcome.
+func (x *execution) play(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
+	out := make([]played, len(settings))
+	if err := x.trainAndScore(ctx, settings, tellers, out); err != nil {
+		for i := range out {
+			if out[i].err == nil {
+				out[i] = played{err: err}
+			}
+		}
 	}
-	if result.Diverged() {
-		return nil, lowest, nil
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	score, err := trainer.Accuracy(ctx, x.Test)
-	return result.Parameters, score, err
+	for i := range out {
+		if out[i].model == nil {
+			out[i].score = lowest
+		}
+		tellers[i].finished(out[i].score, out[i].err)
+	}
+	return out, nil
 }
 
-// trainer builds the model of a run, with the run's own initial parameters, and makes it ready.
-func (x *execution) trainer(eng engine.Engine, s train.Settings) (*train.Trainer, error) {
-	x.building.Lock()
-	defer x.building.Unlock()
-	source, err := x.Model(s.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: s.Trial}))
-	if err != nil {
-		return nil, fmt.Errorf("build the model: %w", err)
+// trainAndScore fills in what comes of each run; its errors are everybody's.
+func (x *execution) trainAndScore(ctx context.Context, settings []train.Settings, tellers []*teller, out []played) (err error) {
+	for i := range settings {
+		settings[i] = x.beginning(settings[i])
 	}
-	return train.New(eng, source, x.Data.Data, s)
+	group, err := x.loaded.Start(settings...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, group.Close()) }()
+	watch := newStopwatch(len(settings))
+	err = group.Train(ctx, func(runs []train.Progress) {
+		watch.look(runs)
+		for i, p := range runs {
+			tellers[i].stepped(p)
+		}
+	})
+	var failed train.RunErrors
+	if !errors.As(err, &failed) && err != nil {
+		return err
+	}
+	var whole []int
+	for i := range out {
+		out[i].seconds = watch.seconds[i]
+		if failed != nil && failed[i] != nil {
+			out[i].err = failed[i]
+			continue
+		}
+		result, err := group.Result(i)
+		if err != nil {
+			return err
+		}
+		if !result.Diverged() {
+			out[i].model = result.Parameters
+			whole = append(whole, i)
+		}
+	}
+	scores, err := group.Accuracy(ctx, x.Test, whole...)
+	for k, i := range whole {
+		if err != nil {
+			out[i] = played{err: err}
+		} else {
+			out[i].score = scores[k]
+		}
+	}
+	return nil
+}
+
+// stopwatch takes the times of runs that begin and end between two looks.
+type stopwatch struct {
+	last    time.Time
+	seconds []float64 // of each run so far
+	steps   []int
+}
+
+func newStopwatch(runs int) *stopwatch {
+	return &stopwatch{last: time.Now(), seconds: make([]float64, runs), steps: make([]int, runs)}
+}
+
+// look adds the time since the last look to the runs that have moved.
+func (w *stopwatch) look(runs []train.Progress) {
+	now := time.Now()
+	for i, p := range runs {
+		if p.Step > w.steps[i] {
+			w.seconds[i] += now.Sub(w.last).Seconds()
+			w.steps[i] = p.Step
+		}
+	}
+	w.last = now
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,16 +66,9 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 
 // trainOnce is one run without tuning. Its random streams are those of trial 0.
 func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out trained, err error) {
-	engine, err := newEngine(r.performance)
-	if err != nil {
-		return out, err
-	}
-	model, err := r.model(r.key.Stream(random.ID{Purpose: random.Initialisation}))
-	if err != nil {
-		return out, fmt.Errorf("build the model: %w", err)
-	}
 	s.Key = r.key
-	trainer, err := train.New(engine, model, r.data.Data, s)
+	s.Initial = r.model.Initial(r.key.Stream(random.ID{Purpose: random.Initialisation}))
+	trainer, err := train.New(newEngine(r.performance), r.model.Source, r.data.Data, s)
 	if err != nil {
 		return out, err
 	}
@@ -84,6 +76,7 @@ func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out 
 	if err := trainer.CheckTest(r.test); err != nil {
 		return out, err
 	}
+	tell(func() { warnOfFallback(r.console, trainer.Fallback()) })
 
 	start := time.Now()
 	result, err := trainer.Train(ctx, func(p train.Progress) {

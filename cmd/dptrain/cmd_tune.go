@@ -89,11 +89,11 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 		return trained{}, err
 	}
 	executor := tuner.Executor{
-		Engine:      newEngine,
-		Model:       r.model,
-		Data:        r.data,
-		Test:        r.test,
-		Performance: r.performance,
+		Engine:   newEngine(r.performance),
+		Model:    r.model,
+		Data:     r.data,
+		Test:     r.test,
+		Fallback: func(reason error) { tell(func() { warnOfFallback(r.console, reason) }) },
 		Progress: func(p tuner.PrivateProgress) {
 			tell(func() { showTuning(r.console, p, r.privacy.Epsilon) })
 		},

@@ -58,7 +58,7 @@ type run struct {
 	console     *ui.Console
 	data, test  *train.Classification
 	key         train.Key
-	model       train.Builder
+	model       train.Model
 	performance train.Performance
 }
 
@@ -164,12 +164,16 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if err != nil {
 		return nil, err
 	}
+	model, err := modelOf(p.experiment)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{
+		model:       model,
 		plan:        p,
 		console:     console,
 		data:        set.train,
 		test:        set.test,
-		model:       builder(p.experiment),
 		performance: train.Performance{Workers: p.experiment.Performance.Workers},
 	}
 	if n := r.data.Samples(); p.privacy.Delta*float64(n) >= 1 {
@@ -184,16 +188,32 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	return r, nil
 }
 
-func builder(e configs.Experiment) train.Builder {
-	return func(src rand.Source) (compile.Source, error) {
-		network, err := models.New(e.Model, src, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
-		return compile.Source(network), err
+func modelOf(e configs.Experiment) (train.Model, error) {
+	build := func(src rand.Source) (models.Network, error) {
+		return models.New(e.Model, src, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
 	}
+	network, err := build(rand.NewPCG(1, 2))
+	return train.Model{Source: compile.Source(network), Initial: func(src rand.Source) [][]float32 {
+		n, _ := build(src)
+		var out [][]float32
+		for _, p := range n.Params {
+			out = append(out, p.Value().Data().([]float32))
+		}
+		return out
+	}}, err
 }
 
 // newEngine is the one place that knows which engines there are.
-func newEngine(p train.Performance) (engine.Engine, error) {
-	return cpu.New(cpu.Options{Workers: p.Workers}), nil
+func newEngine(p train.Performance) engine.Engine {
+	o := cpu.Options{Workers: p.Workers}
+	return engine.FirstOf(cpu.New(o), cpu.OneByOne(o))
+}
+
+// warnOfFallback tells why a model is slow to train.
+func warnOfFallback(console *ui.Console, reason error) {
+	if reason != nil {
+		console.Log().Warnf("the model is trained by a slower engine, which changes nothing but the time: %v", reason)
+	}
 }
 
 func tensors(parameters []train.Parameter) []report.Tensor {

@@ -20,20 +20,29 @@ func trained(t *testing.T, src compile.Source, row ...[]float32) [][]float32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := cpu.New(cpu.Options{}).Start(engine.Job{
-		Program: p, Data: &engine.Data{Samples: 1, Columns: row},
+	l := engine.LayoutOf(p)
+	loaded, err := cpu.New(cpu.Options{}).Load(p, &engine.Data{Samples: 1, Columns: engine.Floats(row...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	runs, err := loaded.Start(engine.Job{
 		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 1e3, ExpectedBatchSize: 1},
-		Optimizer: engine.Optimizer{Method: engine.SGD},
+		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: -1},
+		Initial:   l.Join(p.Initial()),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer run.Close()
-	sum, _, err := run.PrivateClippedSum([]int32{0})
-	if err != nil {
+	defer runs.Close()
+	if err := runs.Steps(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	return sum
+	gradient := runs.State(0).Params
+	for i, was := range l.Join(p.Initial()) {
+		gradient[i] -= was
+	}
+	return l.Split(gradient)
 }
 
 // Logistic regression by the textbook: the gradient of −y log p − (1−y) log(1−p) is (p − y)x, for every batch size.

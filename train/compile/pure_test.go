@@ -116,8 +116,8 @@ func gradients(t *testing.T, z enginetest.Graph, order ...int) [][][]float64 {
 	for _, s := range order {
 		var row [][]float32
 		for _, c := range data.Columns {
-			size := len(c) / 3
-			row = append(row, c[s*size:(s+1)*size])
+			size := c.Len() / 3
+			row = append(row, c.Floats[s*size:(s+1)*size])
 		}
 		g, err := ref.Gradient(at, row)
 		if err != nil {

@@ -32,15 +32,19 @@ func TestReferenceIsTheTapeMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := enginetest.RandomData(p, 1, 1)
-		got, err := ref.Gradient(bind(t, ref, p.Initial()), data.Columns)
+		var row [][]float32
+		for _, c := range data.Columns {
+			row = append(row, c.Floats)
+		}
+		got, err := ref.Gradient(bind(t, ref, p.Initial()), row)
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		tape := build()
 		for i, n := range tape.Inputs {
-			wide := make([]float64, len(data.Columns[i]))
-			for k, v := range data.Columns[i] {
+			wide := make([]float64, len(row[i]))
+			for k, v := range row[i] {
 				wide[k] = float64(v)
 			}
 			if err := gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(wide))); err != nil {

@@ -30,17 +30,21 @@ func BenchmarkStep(b *testing.B) {
 			for _, workers := range []int{1, 2} {
 				expected := 0.0213 * float64(samples)
 				b.Run(fmt.Sprintf("%s/batch=%.0f/workers=%d", name, expected, workers), func(b *testing.B) {
-					run, err := cpu.New(cpu.Options{Workers: workers}).Start(engine.Job{
-						Program: p, Data: data,
+					loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)
+					if err != nil {
+						b.Fatal(err)
+					}
+					runs, err := loaded.Start(engine.Job{
 						Mechanism: engine.Mechanism{SamplingProbability: 0.0213, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: expected},
 						Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
+						Initial:   engine.LayoutOf(p).Join(p.Initial()),
 					})
 					if err != nil {
 						b.Fatal(err)
 					}
-					defer run.Close()
+					defer runs.Close()
 					for b.Loop() {
-						if err := run.Steps(context.Background(), 1); err != nil {
+						if err := runs.Steps(context.Background(), 1); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -2,9 +2,11 @@ package cpu_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/random"
@@ -16,22 +18,34 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+// suite holds an engine to the contract.
+func suite(e func() engine.Engine) enginetest.Suite {
+	return enginetest.Suite{Engine: e, Inspect: cpu.Inspect, Tolerance: 2e-4, Short: testing.Short()}
+}
+
+func compiled() engine.Engine { return cpu.New(cpu.Options{}) }
+
+func withFallback() engine.Engine {
+	return engine.FirstOf(cpu.New(cpu.Options{}), cpu.OneByOne(cpu.Options{}))
+}
+
+func TestSuite(t *testing.T) { suite(compiled).Run(t) }
+
+// Every operation that has no rule is right one sample at a time.
+func TestOneByOne(t *testing.T) { suite(withFallback).Lone(t) }
+
 func TestModels(t *testing.T) {
 	activations := map[string]models.TemperedSigmoid{"tanh": models.Tanh, "tempered": {Scale: 1.5, Temperature: 1.2, Offset: 0.7}}
 	for _, name := range models.Names() {
 		for act, a := range activations {
 			t.Run(name+"/"+act, func(t *testing.T) {
-				enginetest.CheckGraph(t, cpu.New(cpu.Options{}), func(batch int) (compile.Source, error) {
+				suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {
 					n, err := models.New(name, rand.NewPCG(1, 2), models.Options{Batch: batch, Activation: a})
 					return compile.Source(n), err
 				}, 1, nil)
 			})
 		}
 	}
-}
-
-func TestConformance(t *testing.T) {
-	enginetest.Conformance(t, func() engine.Engine { return cpu.New(cpu.Options{}) })
 }
 
 // A graph with an operation that has no rule is trained one sample at a time: its clipped sums equal
@@ -47,52 +61,61 @@ func TestFallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Fallback == nil {
-		t.Fatal("Max has a rule now: use another operation here")
-	}
 	data := enginetest.RandomData(p, 1, 2)
-	run, err := cpu.New(cpu.Options{Workers: 2}).Start(engine.Job{
-		Program: p, Data: data,
+	var unsupported *engine.UnsupportedError
+	if _, err := cpu.New(cpu.Options{}).Load(p, data); !errors.As(err, &unsupported) || !strings.Contains(err.Error(), "maxOp") {
+		t.Fatalf("Max has a rule now, or isn't named (%v): use another operation here", err)
+	}
+	loaded, err := withFallback().Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	if err := engine.Passed(loaded); !errors.As(err, &unsupported) {
+		t.Errorf("passed over for %v", err)
+	}
+	runs, err := loaded.Start(engine.Job{
 		Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 0.01, ClippingNorm: 100, ExpectedBatchSize: 1},
 		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.1},
+		Initial:   engine.LayoutOf(p).Join(p.Initial()),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer run.Close()
+	defer runs.Close()
 	cost := func(w []float32) float64 {
 		best := math.Inf(-1)
 		for c := range 6 {
 			v := 0.0
 			for k := range 4 {
-				v += float64(data.Columns[0][k]) * float64(w[k*6+c])
+				v += float64(data.Columns[0].Floats[k]) * float64(w[k*6+c])
 			}
 			best = math.Max(best, v)
 		}
 		return best * best
 	}
-	sum, _, err := run.PrivateClippedSum([]int32{0})
+	sum, _, err := cpu.Inspect(runs).ClippedSum(0, []int32{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := run.State().Params[0]
-	for i, got := range sum[0] {
+	at := runs.State(0).Params
+	for i, got := range sum {
 		up, down := append([]float32(nil), at...), append([]float32(nil), at...)
 		up[i] += 1e-2
 		down[i] -= 1e-2
-		if want := (cost(up) - cost(down)) / 2e-2; math.Abs(float64(got)-want) > 1e-3 {
+		if want := (cost(up) - cost(down)) / 2e-2; math.Abs(got-want) > 1e-3 {
 			t.Errorf("gradient %d is %v, by differences %v", i, got, want)
 		}
 	}
-	if err := run.Steps(context.Background(), 2); err != nil {
+	if err := runs.Steps(context.Background(), 2); err != nil {
 		t.Fatal(err)
 	}
-	out, err := run.Predict(context.Background(), data)
+	out, err := runs.Predict(context.Background(), data, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := cost(run.State().Params[0]); math.Abs(float64(out[0]*out[0])-want) > 1e-4 {
-		t.Errorf("prediction %v, want ±√%v", out[0], want)
+	if want := cost(runs.State(0).Params); math.Abs(float64(out[0][0]*out[0][0])-want) > 1e-4 {
+		t.Errorf("prediction %v, want ±√%v", out[0][0], want)
 	}
 }
 
@@ -107,22 +130,28 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := enginetest.RandomData(p, 300, 2)
-	var want engine.State
+	var want []engine.State
+	job := engine.Job{
+		Mechanism: engine.Mechanism{SamplingProbability: 0.5, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 150},
+		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
+		Key:       random.InsecureKey(3),
+		Initial:   engine.LayoutOf(p).Join(p.Initial()),
+	}
 	for _, workers := range []int{1, 2, 5} {
-		run, err := cpu.New(cpu.Options{Workers: workers}).Start(engine.Job{
-			Program: p, Data: data,
-			Mechanism: engine.Mechanism{SamplingProbability: 0.5, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 150},
-			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
-			Key:       random.InsecureKey(3),
-		})
+		loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := run.Steps(context.Background(), 3); err != nil {
+		other := job
+		other.Trial = 1
+		runs, err := loaded.Start(job, other, job)
+		if err != nil {
 			t.Fatal(err)
 		}
-		got := run.State()
-		run.Close()
+		if err := runs.Steps(context.Background(), 3, 2, 1); err != nil {
+			t.Fatal(err)
+		}
+		got := []engine.State{runs.State(0), runs.State(1), runs.State(2)}
 		if workers == 1 {
 			want = got
 		} else if !reflect.DeepEqual(got, want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,30 +20,30 @@ type explosive struct {
 	sample int32
 }
 
-func (e explosive) clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
 	for _, s := range samples {
 		if s == e.sample {
-			panic(data.Columns[0][int(s)*6 : int(s)*6+6])
+			panic(data.Columns[0].Floats[int(s)*6 : int(s)*6+6])
 		}
 	}
-	return e.workspace.clipped(data, samples, clip, sum, squared)
+	return e.workspace.clipped(b, data, samples, clip, sum, squared)
 }
 
-func (e explosive) predict(data *engine.Data, from, to int, _ []float32) error {
+func (e explosive) predict(_ binding, data *engine.Data, from, to int, _ []float32) error {
 	var none []float32
-	none[from] = data.Columns[0][to] // the runtime's own panic
+	none[from] = data.Columns[0].Floats[to] // the runtime's own panic
 	return nil
 }
 
 type charged struct {
-	blocks
+	executable
 	sample int32
 }
 
-func (c charged) workspace() workspace { return explosive{c.blocks.workspace(), c.sample} }
+func (c charged) workspace() workspace { return explosive{c.executable.workspace(), c.sample} }
 
-// A panic in a worker is an error of the step. It would take the process down, past every recover of its caller; and
-// what it says may be a sample.
+// A panic in a worker is an error of the run. It would take the process down, past every recover of its caller; and
+// what it says may be a sample. The other runs take their steps.
 func TestPanicsOfWorkersAreErrors(t *testing.T) {
 	n, err := models.MLP(rand.NewPCG(3, 4), models.Options{}, 6, 3)
 	if err != nil {
@@ -53,23 +54,32 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	const samples = 500
-	data := &engine.Data{Samples: samples, Columns: [][]float32{make([]float32, samples*6), make([]float32, samples*3)}}
-	for i := range data.Columns[0] {
-		data.Columns[0][i] = 0.8125 + float32(i)
+	data := &engine.Data{Samples: samples, Columns: engine.Floats(make([]float32, samples*6), make([]float32, samples*3))}
+	for i := range data.Columns[0].Floats {
+		data.Columns[0].Floats[i] = 0.8125 + float32(i)
 	}
 	for _, workers := range []int{1, 4} {
-		started, err := New(Options{Workers: workers}).Start(engine.Job{
-			Program: p, Data: data,
-			Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: samples},
-			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
-			Key:       random.InsecureKey(1),
-		})
+		e := New(Options{Workers: workers}).(*cpuEngine)
+		e.lower = func(p *compile.Program) (executable, error) {
+			l, err := lower(p)
+			return charged{l, 321}, err
+		}
+		loaded, err := e.Load(p, data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := started.(*run)
-		r.blocks = charged{r.blocks, 321}
-		before := r.State()
+		job := engine.Job{
+			Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: samples},
+			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
+			Key:       random.InsecureKey(1),
+			Initial:   engine.LayoutOf(p).Join(p.Initial()),
+		}
+		spared := job
+		spared.Members = []int32{1, 2, 3, 320}
+		runs, err := loaded.Start(spared, job, spared)
+		if err != nil {
+			t.Fatal(err)
+		}
 		check := func(what string, err error) {
 			t.Helper()
 			if err == nil || !strings.Contains(err.Error(), "panic in") || !strings.Contains(err.Error(), "explosive") {
@@ -78,34 +88,40 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 				t.Errorf("%d workers, %s: %q quotes the sample", workers, what, err)
 			}
 		}
-		first := r.Steps(context.Background(), 1)
+		first := runs.Steps(context.Background(), 1, 1, 2)
 		check("step", first)
-		if after := r.State(); after.Step != before.Step {
-			t.Errorf("%d workers: the step that panicked counts", workers)
+		var failed engine.RunErrors
+		if !errors.As(first, &failed) || len(failed) != 3 || failed[0] != nil || failed[1] == nil || failed[2] != nil {
+			t.Errorf("%d workers: failed are %v, want run 1", workers, first)
+		}
+		if done := runs.Done(); !slices.Equal(done, []int{1, 0, 2}) {
+			t.Errorf("%d workers: done are %v: the step that panicked counts, or others don't", workers, done)
 		}
 		// Such a run may be in the middle of an update: it takes no more steps.
-		r.blocks = newProgram(p)
-		r.pool = nil
-		if again := r.Steps(context.Background(), 1); !errors.Is(again, errors.Unwrap(first)) {
+		r := runs.(*group).runs[1]
+		r.job.Members, r.members = spared.Members, spared.Members
+		if again := runs.Steps(context.Background(), 0, 1, 0); again == nil || again.Error() != first.Error() {
 			t.Errorf("%d workers: a run went on after a panic: %v", workers, again)
 		}
-		r.blocks = charged{r.blocks, 321}
-		r.pool = nil
-		_, _, err = r.PrivateClippedSum([]int32{320, 321})
-		check("clipped sum", err)
-		_, err = r.Predict(context.Background(), data)
+		if err := runs.Restore(1, runs.State(0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := runs.Steps(context.Background(), 0, 1, 0); err != nil {
+			t.Errorf("%d workers: a restored run: %v", workers, err)
+		}
+		_, err = runs.Predict(context.Background(), data, 1)
 		check("prediction", err)
-		r.Close()
 	}
 }
 
 // Programs that nobody compiled, and no data, are errors as well.
 func TestPanicsAtTheStartAreErrors(t *testing.T) {
 	empty := &compile.Program{Forward: []compile.Instruction{{Op: compile.Conv}}, Values: []compile.Value{{}}}
-	if _, err := New(Options{}).Start(engine.Job{
-		Program: empty, Data: &engine.Data{},
-		Mechanism: engine.Mechanism{ClippingNorm: 1, ExpectedBatchSize: 1}, Optimizer: engine.Optimizer{Method: engine.SGD},
-	}); err == nil {
-		t.Error("a program without operands was started")
+	if loaded, err := New(Options{}).Load(empty, &engine.Data{}); err == nil {
+		if _, err := loaded.Start(engine.Job{
+			Mechanism: engine.Mechanism{ClippingNorm: 1, ExpectedBatchSize: 1}, Optimizer: engine.Optimizer{Method: engine.SGD},
+		}); err == nil {
+			t.Error("a program without operands was started")
+		}
 	}
 }

@@ -12,14 +12,18 @@ import (
 // level cache that a current core has.
 const cacheFloats = 192 << 10
 
-// program runs a compiled step program. Parameters and what is derived from them are shared by all
-// workspaces; blockSize samples go through the program at a time.
-type program struct {
+// lowered is a program made ready for this machine: blockSize samples go through it at a time.
+type lowered struct {
 	*compile.Program
 	blockSize int
-	params    [][]float32
-	shared    map[compile.ID][]float32 // by Shared value: its source spread over a sample
-	filters   map[compile.ID]filter    // by convolution filter
+}
+
+// bound is what one run derives from its parameters.
+type bound struct {
+	*lowered
+	params  [][]float32
+	shared  map[compile.ID][]float32 // by Shared value: its source spread over a sample
+	filters map[compile.ID]filter    // by convolution filter
 }
 
 // filter is a convolution's parameter as its product reads it: [C·KH·KW, OutC].
@@ -28,9 +32,15 @@ type filter struct {
 	transpose []float32
 }
 
-func newProgram(p *compile.Program) *program {
-	q := &program{Program: p, shared: map[compile.ID][]float32{}, filters: map[compile.ID]filter{}}
-	q.blockSize = min(chunk, max(1, cacheFloats/max(1, p.GradientPlan.Floats)))
+func lower(p *compile.Program) (*lowered, error) {
+	if p.Fallback != nil {
+		return nil, &engine.UnsupportedError{Operation: "opaque", Why: p.Fallback.Reason.Error()}
+	}
+	return &lowered{Program: p, blockSize: min(32, max(1, cacheFloats/max(1, p.GradientPlan.Floats)))}, nil
+}
+
+func (p *lowered) bind() binding {
+	q := &bound{lowered: p, shared: map[compile.ID][]float32{}, filters: map[compile.ID]filter{}}
 	for id, v := range p.Values {
 		if v.Kind == compile.Shared {
 			q.shared[compile.ID(id)] = make([]float32, v.Size)
@@ -44,8 +54,8 @@ func newProgram(p *compile.Program) *program {
 	return q
 }
 
-// step lays the parameters out in the forms in which they are read.
-func (p *program) step(params [][]float32) error {
+// set lays the parameters out in the forms in which they are read.
+func (p *bound) set(params [][]float32) error {
 	p.params = params
 	for id, f := range p.filters {
 		kernel.Transpose(f.transpose, p.source(id), f.outputs, len(f.transpose)/f.outputs)
@@ -60,7 +70,7 @@ func (p *program) step(params [][]float32) error {
 	return nil
 }
 
-func (p *program) source(id compile.ID) []float32 {
+func (p *bound) source(id compile.ID) []float32 {
 	if v := p.Values[id]; v.Kind == compile.Const {
 		return v.Data
 	} else {
@@ -68,11 +78,11 @@ func (p *program) source(id compile.ID) []float32 {
 	}
 }
 
-func (p *program) workspace() workspace {
+func (p *lowered) workspace() workspace {
 	floats := max(p.GradientPlan.Floats, p.PredictPlan.Floats)
 	indices := max(p.GradientPlan.Indices, p.PredictPlan.Indices)
 	b := &block{
-		program:  p,
+		lowered:  p,
 		floats:   make([]float32, floats*p.blockSize),
 		indices:  make([]int32, indices*p.blockSize),
 		gradient: make([]place, len(p.Values)),
@@ -92,7 +102,8 @@ type place struct {
 
 // block is one worker's workspace: room for blockSize samples.
 type block struct {
-	*program
+	*lowered
+	bound              *bound
 	floats             []float32
 	indices            []int32
 	gradient, predicts []place
@@ -119,9 +130,9 @@ func (b *block) buf(id compile.ID) []float32 {
 	v := &b.Values[id]
 	switch v.Kind {
 	case compile.Param, compile.Const:
-		return b.source(id)
+		return b.bound.source(id)
 	case compile.Shared:
-		return b.shared[id]
+		return b.bound.shared[id]
 	}
 	return b.at[id].floats[:v.Size*b.n]
 }
@@ -130,7 +141,7 @@ func (b *block) buf(id compile.ID) []float32 {
 func (b *block) row(id compile.ID, s int) []float32 {
 	size := b.Values[id].Size
 	if b.Values[id].Kind == compile.Shared {
-		return b.shared[id]
+		return b.bound.shared[id]
 	}
 	return b.at[id].floats[s*size : (s+1)*size]
 }
@@ -152,13 +163,13 @@ func (b *block) load(data *engine.Data, sample func(int) int) {
 		}
 		for s := range b.n {
 			at := sample(s) * in.Size
-			copy(dst[s*in.Size:(s+1)*in.Size], data.Columns[i][at:at+in.Size])
+			copy(dst[s*in.Size:(s+1)*in.Size], data.Columns[i].Floats[at:at+in.Size])
 		}
 	}
 }
 
-func (b *block) clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
-	b.at = b.gradient
+func (b *block) clipped(on binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+	b.at, b.bound = b.gradient, on.(*bound)
 	for from := 0; from < len(samples); from += b.blockSize {
 		part := samples[from:min(from+b.blockSize, len(samples))]
 		b.n = len(part)
@@ -168,9 +179,8 @@ func (b *block) clipped(data *engine.Data, samples []int32, clip float64, sum []
 		sq := squared[from : from+b.n]
 		b.measure(sq)
 		for s, v := range sq {
-			c := compile.Clip(v, clip)
-			b.factors[s] = float32(c)
-			if c == 0 {
+			b.factors[s] = engine.ClipFactor(v, clip)
+			if b.factors[s] == 0 {
 				b.silence(s)
 			}
 		}
@@ -179,8 +189,8 @@ func (b *block) clipped(data *engine.Data, samples []int32, clip float64, sum []
 	return nil
 }
 
-func (b *block) predict(data *engine.Data, from, to int, out []float32) error {
-	b.at = b.predicts
+func (b *block) predict(on binding, data *engine.Data, from, to int, out []float32) error {
+	b.at, b.bound = b.predicts, on.(*bound)
 	size := b.Output.Size
 	for ; from < to; from += b.blockSize {
 		first := from

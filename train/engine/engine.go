@@ -2,93 +2,148 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
-	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train/compile"
 )
-
-// Data is a set of samples as an engine reads them: one column for each batch input of the program.
-// Column k holds Samples rows of Program.Inputs[k].Size float32 values, row after row.
-type Data struct {
-	Samples int
-	Columns [][]float32
-}
-
-// Mechanism is the part of a job that the privacy guarantee depends on.
-type Mechanism struct {
-	SamplingProbability float64 // of each member at each step, independently; in [0, 1]
-	NoiseMultiplier     float64 // standard deviation of the noise over ClippingNorm; 0 adds none
-	ClippingNorm        float64 // C, the L2 bound of one sample's contribution
-	ExpectedBatchSize   float64 // the divisor of the noisy sum
-}
-
-// Method names an optimizer.
-type Method string
-
-// The optimizers that engines implement.
-const (
-	SGD  Method = "dp-sgd"
-	Adam Method = "dp-adam"
-)
-
-// Optimizer turns noisy mean gradients into parameter updates. Everything in it is post-processing.
-type Optimizer struct {
-	Method       Method
-	LearningRate float64
-	Beta1, Beta2 float64 // Adam only
-	Epsilon      float64 // Adam only
-}
-
-// Job is one training run, as pure data. An engine must not change any slice in it.
-type Job struct {
-	Program   *compile.Program
-	Data      *Data
-	Members   []int32 // the samples in play, ascending; nil means all of Data
-	Mechanism Mechanism
-	Optimizer Optimizer
-	Key       random.Key
-	Trial     uint32      // names this run's streams under Key; unique among the runs of one key
-	Initial   [][]float32 // parameters at step 0, in the order of Program.Params
-}
-
-// State is everything that a run carries from step to step. Together with its [Job] it determines all
-// that follows: random streams are named by (key, trial, step), so a step number is their position.
-type State struct {
-	Step   int         `json:"step"` // steps done
-	Params [][]float32 `json:"params"`
-	First  [][]float32 `json:"first,omitempty"`  // Adam's first moment
-	Second [][]float32 `json:"second,omitempty"` // Adam's second moment
-}
-
-// Run is a job under way on a device. Its methods are not safe for concurrent use.
-type Run interface {
-	// Steps takes n logical steps. On a cancelled context it stops after a whole step and returns
-	// the context's error; State then tells how far it came.
-	Steps(ctx context.Context, n int) error
-
-	// State returns a copy of the run's state.
-	State() State
-
-	// Restore replaces the run's state, which must have the program's shapes.
-	Restore(State) error
-
-	// Predict returns the program's output for every sample of data, Program.Output.Size values
-	// each, at the current parameters.
-	Predict(ctx context.Context, data *Data) ([]float32, error)
-
-	// PrivateClippedSum returns, at the current parameters, the clipped sum over exactly the given
-	// samples and each sample's squared gradient norm. Neither carries noise: they are for tests
-	// and must never leave a run.
-	PrivateClippedSum(samples []int32) (sum [][]float32, squaredNorms []float64, err error)
-
-	// Close gives back what the run holds on the device.
-	Close() error
-}
 
 // Engine runs jobs on one kind of device.
 type Engine interface {
 	Name() string
-	// Start checks the job and makes it ready on the device. A job that can't run is an error that
-	// names the field at fault.
-	Start(Job) (Run, error)
+	// Load makes a program, and the data that its runs train on, ready on the device. The data must not change while
+	// it is loaded. A program that this engine can't run at all is an [*UnsupportedError].
+	Load(*compile.Program, *Data) (Loaded, error)
+}
+
+// Loaded is a program and its data on a device. Its methods may be used concurrently.
+type Loaded interface {
+	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError].
+	Start(...Job) (Runs, error)
+	// Close gives back what is held on the device. Runs are closed before.
+	Close() error
+}
+
+// Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered as they were
+// started. Methods other than Done are not safe for concurrent use.
+type Runs interface {
+	// Steps takes steps[i] logical steps of run i. On a cancelled context every run stops after a whole step, and the
+	// error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
+	// other from its steps; the error is then a [RunErrors].
+	Steps(ctx context.Context, steps ...int) error
+
+	// Done tells how many steps each run has done. It may be called while Steps is at work.
+	Done() []int
+
+	// State returns a copy of a run's state.
+	State(run int) State
+
+	// Restore replaces a run's state, which must have the run's lengths.
+	Restore(run int, s State) error
+
+	// Predict returns, for each of the given runs at its current parameters, the program's output for every sample of
+	// data: Program.Output.Size values each.
+	Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error)
+
+	// Close gives back what the runs hold on the device.
+	Close() error
+}
+
+// RunErrors tells which runs of a group failed: element i is run i's error, or nil.
+type RunErrors []error
+
+func (e RunErrors) Error() string {
+	var out []string
+	for i, err := range e {
+		if err != nil {
+			out = append(out, fmt.Sprintf("run %d: %v", i, err))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// Unwrap returns the errors that there are.
+func (e RunErrors) Unwrap() []error {
+	var out []error
+	for _, err := range e {
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// Or returns e as an error, or nil if no run failed.
+func (e RunErrors) Or() error {
+	if len(e.Unwrap()) == 0 {
+		return nil
+	}
+	return e
+}
+
+// UnsupportedError says which operation keeps an engine from running a program. Another engine may have it.
+type UnsupportedError struct {
+	Engine    string
+	Operation string
+	Why       string // may be empty
+}
+
+func (e *UnsupportedError) Error() string {
+	s := fmt.Sprintf("engine %s has no operation %s", e.Engine, e.Operation)
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+// FirstOf returns an engine that loads each program on the first of the given engines that can run it. [Passed] tells
+// what kept those before it from it.
+func FirstOf(engines ...Engine) Engine { return choice(engines) }
+
+type choice []Engine
+
+func (c choice) Name() string {
+	names := make([]string, len(c))
+	for i, e := range c {
+		names[i] = e.Name()
+	}
+	return strings.Join(names, ", else ")
+}
+
+func (c choice) Load(p *compile.Program, d *Data) (Loaded, error) {
+	if len(c) == 0 {
+		return nil, errors.New("there is no engine to load on")
+	}
+	var passed []error
+	for _, e := range c {
+		l, err := e.Load(p, d)
+		var unsupported *UnsupportedError
+		switch {
+		case errors.As(err, &unsupported):
+			passed = append(passed, err)
+		case err != nil:
+			return nil, err
+		case len(passed) > 0:
+			return chosen{l, errors.Join(passed...)}, nil
+		default:
+			return l, nil
+		}
+	}
+	return nil, errors.Join(passed...)
+}
+
+// chosen is what an engine loaded after others couldn't.
+type chosen struct {
+	Loaded
+	passed error
+}
+
+// Passed returns what kept engines from a program before one of [FirstOf] loaded it: [*UnsupportedError] values, joined;
+// nil if the first did. Whoever made the choice should tell its user: the result is the same, its time may not be.
+func Passed(l Loaded) error {
+	if c, ok := l.(chosen); ok {
+		return c.passed
+	}
+	return nil
 }

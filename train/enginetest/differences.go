@@ -20,7 +20,7 @@ var mistaken = map[string]bool{"function log2": true, "function inverse sqrt": t
 // cost in double precision, each evaluated by Gorgonia's own machine on a graph built afresh. The engine's gradient
 // and, unless Gorgonia's differentiation is known to be wrong, the reference's are held against them: in up to
 // 48 coordinates of each parameter, and in all of them at once in a random direction.
-func CheckDifferences(t TB, e engine.Engine, z Graph, mistaken bool) {
+func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
 	t.Helper()
 	src, err := z.Build(1)
 	if err != nil {
@@ -31,30 +31,14 @@ func CheckDifferences(t TB, e engine.Engine, z Graph, mistaken bool) {
 		t.Fatal(err)
 	}
 	data := RandomData(p, 1, 3)
-	run, err := e.Start(engine.Job{
-		Program: p, Data: data,
-		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 1e6, ExpectedBatchSize: 1},
-		Optimizer: engine.Optimizer{Method: engine.SGD},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
-	single, _, err := run.PrivateClippedSum([]int32{0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := make([][]float64, len(single))
-	for i, s := range single {
-		for _, v := range s {
-			of[i] = append(of[i], float64(v))
-		}
-	}
-	opinions := []opinion{{"the engine's", of, 3e-4}}
+	runs, done := s.start(t, p, data, plain(p, 1e6))
+	defer done()
+	sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+	opinions := []opinion{{"the engine's", split(p, sum), 1.5 * s.Tolerance}}
 	if !mistaken {
 		opinions = append(opinions, opinion{"the reference's", doubleGradient(t, z, p, data), 1e-6})
 	}
-	compareSlopes(t, z, p, data.Columns, opinions)
+	compareSlopes(t, z, p, floats(data), opinions)
 }
 
 // opinion is somebody's gradient, and how far it may be off, relative to its size.
@@ -79,7 +63,7 @@ func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ref.Gradient(at, data.Columns)
+	got, err := ref.Gradient(at, floats(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,22 +172,29 @@ func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, 
 	}
 }
 
-// differences holds every graph of the zoo, and those for a batch of one, against central differences.
-func differences(t *testing.T, e engine.Engine) {
-	for _, zoo := range []map[string]Graph{Zoo(), Lone()} {
-		for name, z := range zoo {
-			t.Run(name, func(t *testing.T) { CheckDifferences(t, e, z, mistaken[name]) })
-		}
+// floats returns the columns of data that has no others.
+func floats(data *engine.Data) [][]float32 {
+	var out [][]float32
+	for _, c := range data.Columns {
+		out = append(out, c.Floats)
+	}
+	return out
+}
+
+// differences holds every graph against central differences.
+func (s Suite) differences(t *testing.T, zoo map[string]Graph) {
+	for name, z := range zoo {
+		t.Run(name, func(t *testing.T) { s.CheckDifferences(t, z, mistaken[name]) })
 	}
 }
 
 // graphs holds every graph of the zoo and both models against Gorgonia's differentiation, for every batch size.
-func graphs(t *testing.T, e engine.Engine) {
+func (s Suite) graphs(t *testing.T) {
 	for name, z := range Zoo() {
 		if mistaken[name] {
 			continue // differences holds it
 		}
 		// A clipping norm that some samples exceed and some don't.
-		t.Run(name, func(t *testing.T) { CheckGraph(t, e, z.Build, 2, nil) })
+		t.Run(name, func(t *testing.T) { s.CheckGraph(t, z.Build, 2, nil) })
 	}
 }

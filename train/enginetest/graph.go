@@ -24,7 +24,7 @@ type Builder func(batch int) (compile.Source, error)
 // CheckGraph compiles a graph built with several batch sizes, lets the engine compute the clipped sum,
 // the squared norms and the outputs of random samples, and compares them with Gorgonia on
 // single samples. Samples are standard normal unless data is given.
-func CheckGraph(t TB, e engine.Engine, build Builder, clip float64, data *engine.Data) {
+func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) {
 	t.Helper()
 	single, err := build(1)
 	if err != nil {
@@ -38,7 +38,7 @@ func CheckGraph(t TB, e engine.Engine, build Builder, clip float64, data *engine
 	if data == nil {
 		data = RandomData(p, 11, 1)
 	}
-	want := oracle.run(data, clip)
+	want := oracle.run(data, engine.Mechanism{ClippingNorm: clip}.ClipTo())
 	for _, batch := range []int{1, 4} {
 		src, err := build(batch)
 		if err != nil {
@@ -48,32 +48,19 @@ func CheckGraph(t TB, e engine.Engine, build Builder, clip float64, data *engine
 		if err != nil {
 			t.Fatalf("compile with a batch of %d: %v", batch, err)
 		}
-		compare(t, e, p, data, clip, want, batch)
+		s.compare(t, p, data, clip, want, batch)
 	}
 }
 
 // compare runs one program over all of data and holds it against the oracle.
-func compare(t TB, e engine.Engine, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
+func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
 	t.Helper()
-	run, err := e.Start(engine.Job{
-		Program: p, Data: data,
-		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: clip, ExpectedBatchSize: 1},
-		Optimizer: engine.Optimizer{Method: engine.SGD},
-	})
-	if err != nil {
-		t.Fatalf("batch %d: %v", batch, err)
-	}
-	defer run.Close()
-	samples := make([]int32, data.Samples)
-	for i := range samples {
-		samples[i] = int32(i)
-	}
-	sum, squared, err := run.PrivateClippedSum(samples)
-	if err != nil {
-		t.Fatalf("batch %d: %v", batch, err)
-	}
+	runs, done := s.start(t, p, data, plain(p, clip))
+	defer done()
+	sums, squared := s.clippedSum(t, runs, 0, everyone(data.Samples))
+	sum := split(p, sums)
 	for i, got := range squared {
-		if !close32(got, want.squared[i], want.squared[i]) {
+		if !s.near(got, want.squared[i], want.squared[i]) {
 			t.Errorf("batch %d: squared norm of sample %d is %v, Gorgonia's %v", batch, i, got, want.squared[i])
 		}
 	}
@@ -83,7 +70,7 @@ func compare(t TB, e engine.Engine, p *compile.Program, data *engine.Data, clip 
 			scale = math.Max(scale, math.Abs(v))
 		}
 		for j, got := range tensor {
-			if !close32(float64(got), want.sum[i][j], scale) {
+			if !s.near(got, want.sum[i][j], scale) {
 				t.Fatalf("batch %d: clipped sum of %q[%d] is %v, Gorgonia's %v", batch, p.Params[i].Name, j, got, want.sum[i][j])
 			}
 		}
@@ -91,24 +78,23 @@ func compare(t TB, e engine.Engine, p *compile.Program, data *engine.Data, clip 
 	if p.Output.Name == "" {
 		return
 	}
-	out, err := run.Predict(context.Background(), data)
+	out, err := runs.Predict(context.Background(), data, 0)
 	if err != nil {
 		t.Fatalf("batch %d: %v", batch, err)
 	}
-	for i, got := range out {
-		if !close32(float64(got), want.output[i], 1) {
+	for i, got := range out[0] {
+		if !s.near(float64(got), want.output[i], 1) {
 			t.Fatalf("batch %d: output %d is %v, Gorgonia's %v", batch, i, got, want.output[i])
 		}
 	}
 }
 
-// close32 compares within a few thousand units of float32's last place at the given scale: room for
-// sums of thousands of terms in another order.
-func close32(got, want, scale float64) bool {
+// near compares within the tolerance at the given scale.
+func (s Suite) near(got, want, scale float64) bool {
 	if math.IsNaN(want) || math.IsInf(want, 0) {
 		return math.IsNaN(got) || math.IsInf(got, 0)
 	}
-	return math.Abs(got-want) <= 2e-4*math.Abs(scale)+2e-6
+	return math.Abs(got-want) <= s.Tolerance*(math.Abs(scale)+0.01)
 }
 
 // RandomData makes samples of standard normal values for a program's inputs.
@@ -121,7 +107,7 @@ func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 		for i := range column {
 			column[i] = float32(r.NormFloat64())
 		}
-		d.Columns = append(d.Columns, column)
+		d.Columns = append(d.Columns, engine.Column{Floats: column})
 	}
 	return d
 }
@@ -165,8 +151,8 @@ func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
 	for s := range data.Samples {
 		var row [][]float32
 		for _, c := range data.Columns {
-			size := len(c) / data.Samples
-			row = append(row, c[s*size:(s+1)*size])
+			size := c.Len() / data.Samples
+			row = append(row, c.Floats[s*size:(s+1)*size])
 		}
 		grads, err := o.ref.Gradient(o.at, row)
 		if err != nil {
@@ -179,7 +165,7 @@ func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
 			}
 		}
 		res.squared = append(res.squared, squared)
-		if c := compile.Clip(squared, clip); c > 0 {
+		if c := float64(engine.ClipFactor(squared, clip)); c > 0 {
 			for i, g := range grads {
 				for j, v := range g {
 					res.sum[i][j] += c * v

@@ -5,20 +5,19 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
 )
 
-// RandomGraphs holds random graphs against Gorgonia: chains of products, biases, scales, elementwise
+// randomGraphs holds random graphs against Gorgonia: chains of products, biases, scales, elementwise
 // functions, softmax, products over rows within a sample and convolutions, in which weights and earlier
 // values are used again at random.
-func RandomGraphs(t *testing.T, e engine.Engine) {
+func (s Suite) randomGraphs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		recipe := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 2, 7).Draw(r, "recipe")
 		clip := rapid.Float64Range(0.05, 20).Draw(r, "clip")
-		CheckGraph(r, e, func(batch int) (compile.Source, error) { return randomGraph(batch, recipe) }, clip, nil)
+		s.CheckGraph(r, func(batch int) (compile.Source, error) { return randomGraph(batch, recipe) }, clip, nil)
 	})
 }
 

@@ -1,0 +1,129 @@
+package cpu
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// team is the workers, one a core, that all runs of a loaded program share. A run borrows some for each step: as many as
+// there are for each run under way, so that the last one has them all. What a run computes doesn't depend on their number.
+type team struct {
+	size int
+	hire func() *worker
+
+	mu     sync.Mutex
+	freed  sync.Cond
+	idle   []*worker
+	out    int // workers lent
+	active int // runs under way
+}
+
+// worker is what one core needs for itself.
+type worker struct {
+	space workspace
+	sum   []float32   // one chunk's clipped sum
+	parts [][]float32 // of sum, by parameter
+	acc   []float64   // the sum of its chunks, on the grid
+}
+
+func newTeam(size int, hire func() *worker) *team {
+	t := &team{size: size, hire: hire}
+	t.freed.L = &t.mu
+	return t
+}
+
+// join tells that a run is under way; leave, that it is not.
+func (t *team) join() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.active++
+}
+
+func (t *team) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.active--
+}
+
+// borrow waits for at least one worker.
+func (t *team) borrow() crew {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.out == t.size {
+		t.freed.Wait()
+	}
+	n := min(t.size-t.out, max(1, t.size/max(1, t.active)))
+	t.out += n
+	c := make(crew, n)
+	for i := range c {
+		if last := len(t.idle) - 1; last >= 0 {
+			c[i], t.idle = t.idle[last], t.idle[:last]
+		} else {
+			c[i] = t.hire()
+		}
+	}
+	return c
+}
+
+func (t *team) giveBack(c crew) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = append(t.idle, c...)
+	t.out -= len(c)
+	t.freed.Broadcast()
+}
+
+// dismiss lets the memory of idle workers go.
+func (t *team) dismiss() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = nil
+}
+
+// crew is the workers that a run has for a step.
+type crew []*worker
+
+// share calls f for every index below n, by whoever is free.
+func (c crew) share(n int, f func(*worker, int) error) error {
+	var next atomic.Int64
+	errs := make([]error, len(c))
+	work := func(k int) {
+		for i := int(next.Add(1)) - 1; i < n && errs[k] == nil; i = int(next.Add(1)) - 1 {
+			errs[k] = guarded(c[k], i, f)
+		}
+	}
+	var wait sync.WaitGroup
+	for k := 1; k < min(len(c), n); k++ {
+		wait.Go(func() { work(k) })
+	}
+	work(0)
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
+	defer guard(&err)
+	return f(w, i)
+}
+
+// clear forgets what the crew has summed.
+func (c crew) clear() {
+	for _, w := range c {
+		clear(w.acc)
+	}
+}
+
+// total adds up what the crew holds of coordinates from on: exactly, and so in any order.
+func (c crew) total(from int, sum []float64) {
+	clear(sum)
+	for _, w := range c {
+		for j, v := range w.acc[from : from+len(sum)] {
+			sum[j] += v
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/train/compile"
+)
+
+// Column holds one input's values for all samples, row after row, in one of two types: a column of floats has no Ints.
+type Column struct {
+	Floats []float32
+	Ints   []int32 // token ids and the like
+}
+
+// Floats makes a column of each slice.
+func Floats(columns ...[]float32) []Column {
+	out := make([]Column, len(columns))
+	for i, c := range columns {
+		out[i].Floats = c
+	}
+	return out
+}
+
+// Len returns the number of values.
+func (c Column) Len() int { return len(c.Floats) + len(c.Ints) }
+
+// missing tells a column that isn't there from one of no samples.
+func (c Column) missing() bool { return c.Floats == nil && c.Ints == nil }
+
+// Data is a set of samples as an engine reads them: one column for each input of the program. Column k holds Samples
+// rows of Program.Inputs[k].Size values.
+type Data struct {
+	Samples int
+	Columns []Column
+}
+
+// Check holds the columns against the program's inputs. The error is a [*FieldError].
+func (d *Data) Check(p *compile.Program) error {
+	return d.check(p, func(int) bool { return true })
+}
+
+// CheckPredict does the same for what a prediction reads: a column that the output doesn't depend on, such as the
+// labels, may be missing.
+func (d *Data) CheckPredict(p *compile.Program) error { return d.check(p, p.PredictReads) }
+
+func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
+	switch {
+	case p == nil:
+		return &FieldError{"Program", "there is none"}
+	case d == nil:
+		return &FieldError{"Data", "there are none"}
+	case d.Samples < 0:
+		return &FieldError{"Data.Samples", fmt.Sprintf("%d samples", d.Samples)}
+	case len(d.Columns) != len(p.Inputs):
+		return &FieldError{"Data.Columns", fmt.Sprintf("%d columns, the program has %d inputs", len(d.Columns), len(p.Inputs))}
+	}
+	for k, in := range p.Inputs {
+		c := d.Columns[k]
+		if c.missing() && !reads(k) {
+			continue
+		}
+		field := fmt.Sprintf("Data.Columns[%d]", k)
+		if c.Ints != nil {
+			return &FieldError{field, fmt.Sprintf("whole numbers, input %q takes floating-point ones", in.Name)}
+		}
+		if want := d.Samples * in.Size; c.Len() != want {
+			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d", c.Len(), d.Samples, in.Name, want)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// anyMechanism draws a mechanism that passes the checks, from end to end of the range.
+func anyMechanism(t *rapid.T) Mechanism {
+	return Mechanism{
+		SamplingProbability: 0.5,
+		NoiseMultiplier:     rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-3, 1e4)).Draw(t, "noise"),
+		ClippingNorm:        math.Exp(rapid.Float64Range(-21, 21).Draw(t, "log clip")),
+		ExpectedBatchSize:   1,
+	}
+}
+
+// multiple tells whether x is a whole multiple of g, by exact arithmetic.
+func multiple(x, g float64) bool {
+	return new(big.Rat).Quo(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(g)).IsInt()
+}
+
+// nearest returns the multiple of g nearest to x, ties to even multiples, by exact arithmetic.
+func nearest(x *big.Rat, g float64) *big.Rat {
+	q := new(big.Rat).Quo(x, new(big.Rat).SetFloat64(g))
+	half := big.NewRat(1, 2)
+	down := new(big.Int).Div(q.Num(), q.Denom()) // rounds towards -Inf, since denominators are positive
+	over := new(big.Rat).Sub(q, new(big.Rat).SetInt(down))
+	if c := over.Cmp(half); c > 0 || c == 0 && down.Bit(0) == 1 {
+		down.Add(down, big.NewInt(1))
+	}
+	return new(big.Rat).Mul(new(big.Rat).SetInt(down), new(big.Rat).SetFloat64(g))
+}
+
+// Grids are powers of two, all sums of a step are exact on the fine one, and the coarse one is 2⁻⁷ to 2⁻⁶ of the noise.
+func TestGrids(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, samples := anyMechanism(t), rapid.IntRange(0, math.MaxInt32).Draw(t, "samples")
+		g := m.Grid(samples)
+		for _, v := range []float64{g.Fine, g.Coarse} {
+			if f, _ := math.Frexp(v); f != 0.5 {
+				t.Fatalf("grid %v isn't a power of two", v)
+			}
+		}
+		largest := m.ClippingNorm * (float64(samples) + 9.5*m.NoiseMultiplier)
+		if largest/g.Fine > 0x1p51 {
+			t.Fatalf("a sum of %v is %v times the fine grid", largest, largest/g.Fine)
+		}
+		if d := m.NoiseDeviation(); d > 0 && !(g.Coarse == g.Fine || g.Coarse <= d*0x1p-6 && g.Coarse > d*0x1p-7) {
+			t.Fatalf("coarse grid %v for noise of %v and a fine grid of %v", g.Coarse, d, g.Fine)
+		}
+		if g.Coarse < g.Fine || m.NoiseMultiplier == 0 && g.Coarse != g.Fine {
+			t.Fatalf("grids %+v", g)
+		}
+	})
+}
+
+// Rounding and release are what exact arithmetic says, and a sum moved by a multiple of the coarse grid moves the
+// outcome by exactly that.
+func TestRelease(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, samples := anyMechanism(t), rapid.IntRange(0, 1e6).Draw(t, "samples")
+		g, deviation := m.Grid(samples), m.NoiseDeviation()
+		x := float32(rapid.Float64Range(-1, 1).Draw(t, "chunk") * m.ClippingNorm * float64(min(samples, 64)))
+		if got, want := g.Round(x), nearest(new(big.Rat).SetFloat64(float64(x)), g.Fine); new(big.Rat).SetFloat64(got).Cmp(want) != 0 {
+			t.Fatalf("%v rounds to %v, want %v", x, got, want)
+		}
+		sum := math.RoundToEven(rapid.Float64Range(-1, 1).Draw(t, "sum")*m.ClippingNorm*float64(samples)/g.Fine) * g.Fine
+		z := rapid.Float64Range(-9.5, 9.5).Draw(t, "normal")
+		noise := nearest(new(big.Rat).SetFloat64(z*deviation), g.Fine)
+		want := nearest(noise.Add(noise, new(big.Rat).SetFloat64(sum)), g.Coarse)
+		got := g.Release(sum, z, deviation)
+		if new(big.Rat).SetFloat64(got).Cmp(want) != 0 {
+			t.Fatalf("sum %v and noise %v·%v are released as %v, want %v", sum, z, deviation, got, want)
+		}
+		if !multiple(got, g.Coarse) || math.Abs(got-(sum+z*deviation)) > g.Coarse {
+			t.Fatalf("sum %v and noise %v·%v are released as %v on %+v", sum, z, deviation, got, g)
+		}
+		shift := g.Coarse * float64(2*rapid.IntRange(-50, 50).Draw(t, "shift")) // even, so that ties go the same way
+		if moved := g.Release(sum+shift, z, deviation); math.Abs(sum+shift) < 0x1p51*g.Fine && moved-got != shift {
+			t.Fatalf("a sum moved by %v moves the outcome by %v", shift, moved-got)
+		}
+	})
+}
+
+// The noise is rounded before it meets the sum: half a step of it, alone, goes to 0 and not with an odd sum to the next.
+func TestNoiseIsRoundedByItself(t *testing.T) {
+	m := Mechanism{NoiseMultiplier: 1e-16, ClippingNorm: 1}
+	g := m.Grid(1)
+	if g.Coarse != g.Fine {
+		t.Fatalf("grids %+v aren't one", g)
+	}
+	for normal, want := range map[float64]float64{0.5: 1, 1.5: 3, -0.5: 1, -1.5: -1, 2.25: 3} {
+		if got := g.Release(g.Fine, normal, g.Fine); got != want*g.Fine {
+			t.Errorf("a sum of 1 and noise of %v are released as %v", normal, got/g.Fine)
+		}
+	}
+}

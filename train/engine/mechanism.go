@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+)
+
+// Mechanism is the part of a job that the privacy guarantee depends on.
+type Mechanism struct {
+	SamplingProbability float64 // of each member at each step, independently; in [0, 1]
+	NoiseMultiplier     float64 // σ, the standard deviation of the noise over ClippingNorm; 0 adds none
+	ClippingNorm        float64 // C, what the noise is made for: the L2 distance that one sample may move a step's sum
+	ExpectedBatchSize   float64 // the divisor of the noisy sum
+}
+
+// clippingMargin is by how much, relative to C, engines clip to less than C. Norms, clip factors and sums are rounded, so
+// that one more sample whose gradient was clipped to C could move the computed sum by more than C, and noise for a
+// sensitivity of C would then have less than its noise multiplier. That real sensitivities exceed ideal ones, and that
+// libraries overlooked it, is shown by Casacuberta, Shoemate, Vadhan and Wagaman, "Widespread Underestimation of
+// Sensitivity in Differentially Private Libraries and How to Fix It" (CCS 2022). The package comment derives what the
+// margin must cover.
+const clippingMargin = 0x1p-10
+
+// ClipTo returns the norm that each sample's gradient is clipped to, a little less than C.
+func (m Mechanism) ClipTo() float64 { return m.ClippingNorm * (1 - clippingMargin) }
+
+// NoiseDeviation returns the standard deviation of the noise in each coordinate, σ·C.
+func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.ClippingNorm }
+
+// ClipFactor returns what a gradient of the given squared norm is multiplied by so that its norm is at most c:
+// min(1, c/norm), taken in float64 and rounded to float32. It is 0 where the norm isn't finite: such a sample
+// contributes nothing, and neither may any NaN of it. Nor does one that would be scaled by less than 2⁻¹⁰⁰: in single
+// precision the factor, and what it scales, would be rounded too coarsely to keep to c.
+func ClipFactor(squaredNorm, c float64) float32 {
+	norm := math.Sqrt(squaredNorm)
+	switch {
+	case norm <= c:
+		return 1
+	case c/norm >= 0x1p-100:
+		return float32(c / norm)
+	}
+	return 0 // NaN and infinity come here too
+}
+
+func (m Mechanism) check() error {
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	switch {
+	case !(m.SamplingProbability >= 0 && m.SamplingProbability <= 1):
+		return &FieldError{"Mechanism.SamplingProbability", fmt.Sprintf("%v is outside [0, 1]", m.SamplingProbability)}
+	case !(m.NoiseMultiplier >= 0 && finite(m.NoiseMultiplier)):
+		return &FieldError{"Mechanism.NoiseMultiplier", fmt.Sprintf("%v isn't a number from 0 up", m.NoiseMultiplier)}
+	case !(m.ClippingNorm > 0 && finite(m.ClippingNorm)):
+		return &FieldError{"Mechanism.ClippingNorm", fmt.Sprintf("%v isn't a positive number", m.ClippingNorm)}
+	case !(m.ExpectedBatchSize > 0 && finite(m.ExpectedBatchSize)):
+		return &FieldError{"Mechanism.ExpectedBatchSize", fmt.Sprintf("%v isn't a positive number", m.ExpectedBatchSize)}
+	}
+	return nil
+}
+
+// checkSums refuses what the grid's roundings could move by more than a quarter of the clipping margin: see the package
+// comment. It takes parameters by the hundred million, or noise by the million.
+func (m Mechanism) checkSums(samples, parameters int) error {
+	g := m.Grid(samples)
+	if !(g.Fine > 0) || !(g.Fine >= 0x1p-1000) || !(g.Coarse <= 0x1p1000) {
+		return &FieldError{"Mechanism", fmt.Sprintf("clipping norm %v and noise multiplier %v leave no grid for the sums", m.ClippingNorm, m.NoiseMultiplier)}
+	}
+	moved := (MostInChunk + 2) * math.Sqrt(float64(parameters)) * g.Fine / 2
+	if moved > m.ClippingNorm*clippingMargin/4 {
+		return &FieldError{"Mechanism", fmt.Sprintf("%d parameters, %d samples and noise multiplier %v are too much for exact sums", parameters, samples, m.NoiseMultiplier)}
+	}
+	return nil
+}

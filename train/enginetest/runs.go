@@ -1,0 +1,251 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// assorted returns jobs that differ in everything, and a number of steps for each.
+func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
+	base := job(p, samples)
+	quiet, few, none, other, big := base, base, adam(base), adam(base), base
+	quiet.Mechanism.NoiseMultiplier = 0
+	quiet.Mechanism.SamplingProbability = 1
+	few.Members, few.Trial = []int32{3, 4, 5, 20}, 3
+	none.Members, none.Trial = []int32{}, 4
+	other.Key[0]++
+	big.Initial = slices.Clone(base.Initial)
+	big.Initial[1] = 9
+	big.Mechanism.ClippingNorm, big.Optimizer.LearningRate = 7, 0.01
+	return []engine.Job{base, quiet, few, none, other, big, adam(base), base}, []int{5, 12, 1, 0, 7, 9, 3, 2}
+}
+
+// groups checks that a run in any group is, to the bit, the run alone, however long the others are and however steps
+// are asked for.
+func groups(t TB, s Suite) {
+	p := mlp(t, 6, 5, 3)
+	const samples = 90
+	data := RandomData(p, samples, 5)
+	jobs, steps := assorted(p, samples)
+	want := make([]engine.State, len(jobs))
+	for i, j := range jobs {
+		runs, done := s.start(t, p, data, j)
+		advance(t, runs, steps[i])
+		want[i] = runs.State(0)
+		done()
+	}
+	hold := func(what string, runs engine.Runs, of []int) {
+		t.Helper()
+		for k, i := range of {
+			if d := difference(runs.State(k), want[i]); d != "" {
+				t.Errorf("%s: run %d differs from itself alone in %s", what, i, d)
+			}
+		}
+	}
+	all, done := s.start(t, p, data, jobs...)
+	advance(t, all, steps...)
+	hold("all at once", all, []int{0, 1, 2, 3, 4, 5, 6, 7})
+	done()
+
+	order := []int{4, 1, 7, 0}
+	some, done := s.start(t, p, data, jobs[4], jobs[1], jobs[7], jobs[0])
+	for _, part := range [][]int{{1, 0, 2, 0}, {6, 3, 0, 5}, {0, 9, 0, 0}} {
+		advance(t, some, part...)
+	}
+	hold("in parts", some, order)
+	if got := some.Done(); !slices.Equal(got, []int{7, 12, 2, 5}) {
+		t.Errorf("done are %v", got)
+	}
+	done()
+	if err := func() error {
+		runs, done := s.start(t, p, data, jobs[0], jobs[1])
+		defer done()
+		return runs.Steps(context.Background(), 1)
+	}(); err == nil {
+		t.Errorf("one number of steps was taken for two runs")
+	}
+}
+
+// together checks that two engines, and two groups on one engine, don't disturb each other.
+func together(t TB, s Suite) {
+	p := mlp(t, 6, 5, 3)
+	const samples = 90
+	data := RandomData(p, samples, 5)
+	jobs, steps := assorted(p, samples)
+	runs, done := s.start(t, p, data, jobs...)
+	advance(t, runs, steps...)
+	var want []engine.State
+	for i := range jobs {
+		want = append(want, runs.State(i))
+	}
+	done()
+
+	first, err := s.Engine().Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Engine().Load(p, RandomData(p, samples, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	faults := make([]error, 3)
+	for k, on := range []engine.Loaded{first, first, second} {
+		wait.Go(func() {
+			faults[k] = func() error {
+				runs, err := on.Start(jobs...)
+				if err != nil {
+					return err
+				}
+				if err := runs.Steps(context.Background(), steps...); err != nil {
+					return err
+				}
+				for i := range jobs {
+					if d := difference(runs.State(i), want[i]); d != "" {
+						return fmt.Errorf("run %d differs from itself alone in %s", i, d)
+					}
+				}
+				return runs.Close()
+			}()
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(append(faults, first.Close(), second.Close())...); err != nil {
+		t.Errorf("side by side: %v", err)
+	}
+}
+
+// progress checks that steps can be counted while they are taken.
+func progress(t TB, s Suite) {
+	p := mlp(t, 6, 5, 3)
+	j := job(p, 90)
+	runs, done := s.start(t, p, RandomData(p, 90, 5), j, adam(j))
+	defer done()
+	want := []int{300, 200}
+	ended := make(chan error)
+	go func() { ended <- runs.Steps(context.Background(), want...) }()
+	last := []int{0, 0}
+	for {
+		at := runs.Done()
+		if len(at) != 2 || at[0] < last[0] || at[1] < last[1] || at[0] > want[0] || at[1] > want[1] {
+			t.Fatalf("done are %v after %v of %v", at, last, want)
+		}
+		last = at
+		select {
+		case err := <-ended:
+			if at := runs.Done(); err != nil || !slices.Equal(at, want) {
+				t.Errorf("ended with %v after %v of %v", err, at, want)
+			}
+			return
+		default:
+		}
+	}
+}
+
+// resume checks that a run stopped and restored elsewhere ends where an uninterrupted one does, to the
+// last bit, for both optimizers.
+func resume(t TB, s Suite) {
+	p := mlp(t, 6, 5, 3)
+	data := RandomData(p, 50, 5)
+	for _, j := range []engine.Job{job(p, 50), adam(job(p, 50))} {
+		runs, done := s.start(t, p, data, j, j, j)
+		advance(t, runs, 7, 3, 0)
+		want, half := runs.State(0), runs.State(1)
+		if err := runs.Restore(2, half); err != nil {
+			t.Fatal(err)
+		}
+		advance(t, runs, 0, 1, 4)
+		if d := difference(runs.State(2), want); d != "" {
+			t.Errorf("%s: a resumed run ends elsewhere in %s", j.Optimizer.Method, d)
+		}
+		if half.Step != 3 || difference(half, runs.State(1)) == "" {
+			t.Errorf("%s: the saved state changed with the run", j.Optimizer.Method)
+		}
+		for field, spoil := range map[string]func(*engine.State){
+			"Params": func(s *engine.State) { s.Params = s.Params[1:] },
+			"First":  func(s *engine.State) { s.First = append(s.First, 1) },
+			"Second": func(s *engine.State) { s.Second = append(s.Second, 1) },
+			"Step":   func(s *engine.State) { s.Step = -1 },
+		} {
+			state := runs.State(0)
+			spoil(&state)
+			var fault *engine.FieldError
+			if err := runs.Restore(0, state); !errors.As(err, &fault) || fault.Field != field {
+				t.Errorf("%s: a state with a wrong %s: %v", j.Optimizer.Method, field, err)
+			}
+		}
+		if d := difference(runs.State(0), want); d != "" {
+			t.Errorf("%s: a state that was refused changed %s", j.Optimizer.Method, d)
+		}
+		done()
+	}
+}
+
+// cancel checks that cancelled runs stop after a whole step and can go on.
+func cancel(t TB, s Suite) {
+	p := mlp(t, 6, 3)
+	data := RandomData(p, 50, 5)
+	j := job(p, 50)
+	whole, done := s.start(t, p, data, j)
+	advance(t, whole, 5)
+	want := whole.State(0)
+	done()
+	runs, done := s.start(t, p, data, j, adam(j))
+	defer done()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if err := runs.Steps(ctx, 5, 5); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled steps returned %v", err)
+	}
+	at := runs.Done()
+	advance(t, runs, 5-at[0], 0)
+	if d := difference(runs.State(0), want); d != "" {
+		t.Errorf("a cancelled run that went on ends elsewhere in %s", d)
+	}
+}
+
+// predict checks that every run predicts by its own parameters, several at once as each by itself, and that what a
+// prediction doesn't read may be missing.
+func predict(t TB, s Suite) {
+	p := mlp(t, 6, 5, 3)
+	j := job(p, 90)
+	runs, done := s.start(t, p, RandomData(p, 90, 5), j, adam(j), j)
+	defer done()
+	advance(t, runs, 3, 5, 0)
+	test := RandomData(p, 131, 8)
+	test.Columns[1] = engine.Column{}
+	ctx := context.Background()
+	out, err := runs.Predict(ctx, test, 2, 0, 1)
+	if err != nil || len(out) != 3 {
+		t.Fatalf("%d predictions of 3 runs, %v", len(out), err)
+	}
+	for k, i := range []int{2, 0, 1} {
+		one, err := runs.Predict(ctx, test, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !sameBits(out[k], one[0]) || len(one[0]) != 131*3 {
+			t.Errorf("run %d predicts other values among others", i)
+		}
+		if k > 0 && sameBits(out[k], out[0]) {
+			t.Errorf("two runs predict the same")
+		}
+	}
+	if none, err := runs.Predict(ctx, RandomData(p, 0, 8), 0); err != nil || len(none[0]) != 0 {
+		t.Errorf("no samples: %v, %v", none, err)
+	}
+	short := RandomData(p, 131, 8)
+	short.Columns[0].Floats = short.Columns[0].Floats[1:]
+	for name, data := range map[string]*engine.Data{"no data": nil, "a short column": short, "no columns": {Samples: 3}} {
+		var fault *engine.FieldError
+		if _, err := runs.Predict(ctx, data, 0); !errors.As(err, &fault) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

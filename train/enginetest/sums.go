@@ -1,0 +1,310 @@
+package enginetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// exact checks that sums are multiples of the fine grid, below 2⁵¹ of it, and the same every time.
+func exact(t TB, s Suite) {
+	p := mlp(t, 9, 7, 5)
+	const samples = 700
+	for _, clip := range []float64{0.5, 1e-9, 3e8} {
+		j := plain(p, clip)
+		runs, done := s.start(t, p, RandomData(p, samples, 5), j)
+		defer done()
+		fine := j.Mechanism.Grid(samples).Fine
+		for _, batch := range [][]int32{{3}, {0, 699}, everyone(40), everyone(65), everyone(samples)} {
+			sum, _ := s.clippedSum(t, runs, 0, batch)
+			for k, v := range sum {
+				if n := v / fine; n != math.Trunc(n) || math.Abs(n) > 0x1p51 {
+					t.Fatalf("clip %v, %d samples: coordinate %d sums to %v times the fine grid", clip, len(batch), k, n)
+				}
+			}
+			for range 3 {
+				if again, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(again, sum) {
+					t.Fatalf("clip %v, %d samples: two sums over one batch differ", clip, len(batch))
+				}
+			}
+		}
+	}
+}
+
+// paths checks that a sample touches its own path in the tree only: where a node holds more than 64 samples, what its
+// two halves hold is summed apart, to the last bit.
+func paths(t TB, s Suite) {
+	p := product(t, 5, 4)
+	const places = 1024
+	data := RandomData(p, places, 5)
+	runs, done := s.start(t, p, data, plain(p, 0.7))
+	defer done()
+	sum := func(batch []int32) []float64 {
+		v, _ := s.clippedSum(t, runs, 0, batch)
+		return v
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(from, to, n int) []int32 {
+		var out []int32
+		for _, i := range r.Perm(to - from)[:n] {
+			out = append(out, int32(from+i))
+		}
+		slices.Sort(out)
+		return out
+	}
+	// A node at each level, and how many its halves hold.
+	for _, c := range []struct{ from, half, left, right int }{
+		{0, 512, 65, 65}, {0, 512, 100, 300}, {0, 512, 512, 512}, {0, 512, 64, 1}, {0, 512, 1, 64}, {0, 512, 33, 32},
+		{512, 256, 64, 1}, {512, 256, 200, 77}, {256, 128, 1, 64}, {896, 64, 64, 64}, {960, 32, 32, 32}, {384, 64, 64, 1},
+	} {
+		left, right := pick(c.from, c.from+c.half, c.left), pick(c.from+c.half, c.from+2*c.half, c.right)
+		both := sum(slices.Concat(left, right))
+		if c.left+c.right <= engine.MostInChunk {
+			continue // may be one chunk
+		}
+		apart := sum(left)
+		for k, v := range sum(right) {
+			apart[k] += v
+		}
+		if !slices.Equal(both, apart) {
+			t.Errorf("%d samples in one half of a node and %d in the other aren't summed apart", c.left, c.right)
+		}
+	}
+	for range 20 {
+		left, right := pick(0, 512, 65+r.IntN(300)), pick(512, 1024, 65+r.IntN(300))
+		x := slices.Index(left, left[r.IntN(len(left))])
+		without := slices.Delete(slices.Clone(left), x, x+1)
+		if len(without) <= engine.MostInChunk {
+			continue
+		}
+		alone, other := sum(left), sum(without)
+		in, out := sum(slices.Concat(left, right)), sum(slices.Concat(without, right))
+		for k := range in {
+			if in[k]-out[k] != alone[k]-other[k] {
+				t.Fatalf("sample %d moves coordinate %d by %v, by %v if half of the data is empty", left[x], k, in[k]-out[k], alone[k]-other[k])
+			}
+		}
+	}
+}
+
+// alone checks that a sample's gradient is its own: its norm, to the bit, is the same in any company and at any place,
+// and a chunk's sum is the sum of its samples, but for single precision's rounding.
+func alone(t TB, s Suite) {
+	for name, z := range Zoo() {
+		if s.Short && name == "cnn" {
+			continue
+		}
+		src, err := z.Build(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := compile.Compile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const samples, clip = 83, 2
+		data := RandomData(p, samples, 7)
+		// One sample at several places.
+		copies := []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82}
+		for k, in := range p.Inputs {
+			c := data.Columns[k].Floats
+			for _, at := range copies {
+				copy(c[int(at)*in.Size:(int(at)+1)*in.Size], c[5*in.Size:6*in.Size])
+			}
+		}
+		j := plain(p, clip)
+		runs, done := s.start(t, p, data, j)
+		all, norms := s.clippedSum(t, runs, 0, everyone(samples))
+		single := map[int32]float64{}
+		apart := make([]float64, len(all))
+		for _, i := range everyone(samples) {
+			sum, norm := s.clippedSum(t, runs, 0, []int32{i})
+			single[i] = norm[0]
+			for k, v := range sum {
+				apart[k] += v
+			}
+		}
+		for _, batch := range [][]int32{everyone(samples), everyone(33), everyone(samples)[1:], everyone(samples)[17:], copies, {5, 77}} {
+			if _, norms = s.clippedSum(t, runs, 0, batch); len(norms) != len(batch) {
+				t.Fatalf("%s: %d norms of %d samples", name, len(norms), len(batch))
+			}
+			for k, i := range batch {
+				if math.Float64bits(norms[k]) != math.Float64bits(single[i]) {
+					t.Errorf("%s: in a batch of %d the squared norm of sample %d is %v, alone %v", name, len(batch), i, norms[k], single[i])
+				}
+			}
+		}
+		for _, i := range copies {
+			if single[i] != single[5] {
+				t.Errorf("%s: the same sample has squared norm %v at place 5, %v at %d", name, single[5], single[i], i)
+			}
+		}
+		// Two chunks at least, none above 64: 64·66 + 19·21 roundings, and the grid's.
+		limit := (64*66+19*21)*0x1p-24*clip + 2*samples*math.Sqrt(float64(len(all)))*j.Mechanism.Grid(samples).Fine
+		if got := distance(all, apart); !(got <= limit) {
+			t.Errorf("%s: the sum of %d samples is %v from that of each by itself, at most %v is rounding", name, samples, got, limit)
+		}
+		done()
+	}
+}
+
+// neighbours checks what the noise is for: one sample more moves the sum by at most C, whatever the samples.
+func neighbours(t TB, s Suite) {
+	const size = 6
+	p := inner(t, size)
+	r := rand.New(rand.NewPCG(3, 4))
+	most := 20000
+	if s.Short {
+		most = 600
+	}
+	unit := func() []float64 {
+		v, squared := make([]float64, size), 0.0
+		for k := range v {
+			v[k] = r.NormFloat64()
+			squared += v[k] * v[k]
+		}
+		for k := range v {
+			v[k] /= math.Sqrt(squared)
+		}
+		return v
+	}
+	for _, clip := range []float64{1, 3e-9, 7e8} {
+		axis := unit()
+		scaled := func(direction []float64, norm float64) []float64 {
+			out := make([]float64, size)
+			for k, v := range direction {
+				out[k] = v * norm
+			}
+			return out
+		}
+		for name, draw := range map[string]func(i int) []float64{
+			"aligned":                  func(int) []float64 { return scaled(axis, 100*clip) },
+			"aligned along a diagonal": func(int) []float64 { return []float64{clip, clip, clip, clip, clip, clip} },
+			"aligned at the limit":     func(int) []float64 { return scaled(axis, clip*(1-0x1p-10)*(1+r.NormFloat64()*0x1p-20)) },
+			"cancelling":               func(i int) []float64 { return scaled(axis, clip*float64(100-200*(i%2))) },
+			"small beside large":       func(i int) []float64 { return scaled(axis, clip*math.Pow(2, float64(-i%31))) },
+			"clipped, any direction":   func(int) []float64 { return scaled(unit(), clip*1e3) },
+			"of any size":              func(int) []float64 { return scaled(unit(), math.Pow(10, r.Float64()*60-30)) },
+			"subnormal":                func(int) []float64 { return scaled(unit(), 1e-40) },
+			"huge":                     func(int) []float64 { return scaled(unit(), 1e37) },
+			"not finite among others": func(i int) []float64 {
+				v := scaled(unit(), clip*2)
+				if i%5 == 0 {
+					v[i%size] = math.NaN()
+				}
+				return v
+			},
+		} {
+			column := make([]float32, 0, most*size)
+			for i := range most {
+				for _, v := range draw(i) {
+					column = append(column, float32(v))
+				}
+			}
+			data := &engine.Data{Samples: most, Columns: engine.Floats(column)}
+			runs, done := s.start(t, p, data, plain(p, clip))
+			for _, of := range []int{1, 2, 64, 65, 66, 129, 500, most} {
+				batch := everyone(most)
+				if of < most {
+					batch = batch[:0]
+					for _, i := range r.Perm(most)[:of] {
+						batch = append(batch, int32(i))
+					}
+					slices.Sort(batch)
+				}
+				with, _ := s.clippedSum(t, runs, 0, batch)
+				for _, x := range []int{0, of / 2, of - 1, r.IntN(of)} {
+					without, _ := s.clippedSum(t, runs, 0, slices.Delete(slices.Clone(batch), x, x+1))
+					if moved := distance(with, without); !(moved <= clip) {
+						t.Errorf("%s: of %d samples, number %d moves the sum by %v times the clipping norm", name, of, batch[x], moved/clip)
+					}
+				}
+			}
+			done()
+		}
+	}
+}
+
+// scales checks single samples whose values were chosen to break arithmetic: rows that nearly cancel, sizes at the ends of
+// single precision and tiny clipping norms are where engines go wrong.
+func scales(t TB, s Suite) {
+	rows := func(batch int) (compile.Source, error) {
+		g := NewG(batch, 8)
+		x, y, w := g.In("x", 2, 40), g.In("y", 2, 30), g.Param("w", 40, 30)
+		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{batch * 2, 40})), w))
+		return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Reshape(h, tensor.Shape{batch, 2, 30})), y)))))
+	}
+	src, err := rows(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twoRows, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]*compile.Program{"two rows": twoRows, "one row": product(t, 100, 20)} {
+		for _, clip := range []float64{1, 1e-9, 1e9} {
+			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e18, 1e-24}, {1e-24, 1e18}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
+				data := RandomData(p, 1, 4)
+				x, y := data.Columns[0].Floats, data.Columns[1].Floats
+				if p == twoRows { // the second row all but undoes the first
+					copy(x[40:], x[:40])
+					x[40] += 8e-4
+					for k := range 30 {
+						y[30+k] = -y[k]
+					}
+				}
+				for k := range x {
+					x[k] = float32(float64(x[k]) * scale[0])
+				}
+				for k := range y {
+					y[k] = float32(float64(y[k]) * scale[1])
+				}
+				runs, done := s.start(t, p, data, plain(p, clip))
+				sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+				if got := distance(sum, make([]float64, len(sum))); !(got <= clip) {
+					t.Errorf("%s: a sample of scale %v contributes %v at clipping norm %v", name, scale, got, clip)
+				}
+				done()
+			}
+		}
+	}
+}
+
+// notFinite checks that a sample whose gradient isn't finite contributes nothing and harms no other.
+func notFinite(t TB, s Suite) {
+	p := mlp(t, 6, 5, 3)
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
+		data := RandomData(p, 9, 5)
+		for k := range 6 {
+			data.Columns[0].Floats[4*6+k] = bad
+		}
+		// Labels of that size make the loss, and so the gradient, overflow for a finite input too.
+		for k := range 3 {
+			data.Columns[1].Floats[4*3+k] = bad
+		}
+		j := job(p, 9)
+		runs, done := s.start(t, p, data, j)
+		with, squared := s.clippedSum(t, runs, 0, everyone(9))
+		if !math.IsNaN(squared[4]) && !math.IsInf(squared[4], 0) {
+			t.Errorf("%v: the squared norm is %v", bad, squared[4])
+		}
+		without, _ := s.clippedSum(t, runs, 0, []int32{0, 1, 2, 3, 5, 6, 7, 8})
+		// The others may be added in another order.
+		if got := distance(with, without); !(got <= 9*11*0x1p-24*j.Mechanism.ClippingNorm) {
+			t.Errorf("%v: the sum with the bad sample is %v from the one without", bad, got)
+		}
+		advance(t, runs, 3)
+		for _, v := range runs.State(0).Params {
+			if v-v != 0 {
+				t.Fatalf("%v: training on a sample without a finite gradient broke the parameters", bad)
+			}
+		}
+		done()
+	}
+}

@@ -1,0 +1,126 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use.
+type Group struct {
+	*Loaded
+	runs     engine.Runs
+	settings []prepared
+}
+
+// RunErrors tells which runs of a group failed: element i is run i's error, or nil.
+type RunErrors = engine.RunErrors
+
+// polled is how often a group looks how far its runs are.
+const polled = 100 * time.Millisecond
+
+// Train takes all steps that are left. It calls progress, which may be nil, several times a second and at the end, with
+// how far each run is. A run that fails stops where it is and keeps no other from its steps; the error is then a
+// [RunErrors]. On a cancelled context every run stops after a whole step, and the error is the context's; Train may be called again.
+func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
+	if ctx == nil {
+		return &SettingError{"context", nil, "one; context.Background() is never cancelled"}
+	}
+	left := make([]int, len(g.settings))
+	for i, done := range g.runs.Done() {
+		left[i] = g.settings[i].Privacy.Steps - done
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- g.runs.Steps(ctx, left...) }()
+	tick := time.NewTicker(polled)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if progress != nil {
+				progress(g.progress())
+			}
+		case err := <-ended:
+			if progress != nil {
+				progress(g.progress())
+			}
+			return err
+		}
+	}
+}
+
+func (g *Group) progress() []Progress {
+	out := make([]Progress, len(g.settings))
+	for i, done := range g.runs.Done() {
+		out[i] = Progress{Step: done, Steps: g.settings[i].Privacy.Steps}
+	}
+	return out
+}
+
+// Result returns what a run that has taken all its steps gives. It is an error to ask before.
+func (g *Group) Result(run int) (Result, error) {
+	state := g.runs.State(run)
+	s := g.settings[run]
+	if state.Step != s.Privacy.Steps {
+		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
+	}
+	parameters := make([]Parameter, len(g.program.Params))
+	for i, values := range g.layout.Split(state.Params) {
+		p := g.program.Params[i]
+		parameters[i] = Parameter{Name: p.Name, Shape: slices.Clone(p.Shape), Values: values}
+	}
+	return Result{Parameters: parameters, Event: s.mechanism.Event()}, nil
+}
+
+// Accuracy returns, for each of the given runs, the share of public test samples whose class the model gets right at its
+// current parameters; a sample with NaN among its logits counts as wrong. On the training samples it would be a
+// private statistic.
+func (g *Group) Accuracy(ctx context.Context, test *Classification, runs ...int) ([]float64, error) {
+	if err := g.CheckTest(test); err != nil {
+		return nil, err
+	}
+	logits, err := g.runs.Predict(ctx, &test.columns, runs...)
+	if err != nil {
+		return nil, fmt.Errorf("predict the test set: %w", err)
+	}
+	out := make([]float64, len(runs))
+	for i := range out {
+		out[i] = test.accuracy(logits[i])
+	}
+	return out, nil
+}
+
+// State returns a copy of a run's state.
+func (g *Group) State(run int) State {
+	s, inner := g.settings[run], g.runs.State(run)
+	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
+		Step: inner.Step, Params: g.layout.Split(inner.Params), First: g.layout.Split(inner.First), Second: g.layout.Split(inner.Second),
+	}}
+}
+
+// Restore takes a run to a state that the same run was in before: same settings, same key, same
+// model and data. What follows is then the same to the last byte as if it had never stopped.
+func (g *Group) Restore(run int, s State) error {
+	own := g.settings[run]
+	if s.run != own.identity.derive(own.Key, "state") {
+		return errors.New("the state belongs to a run with other settings, key, model or data: resume with the same ones")
+	}
+	inner, err := s.inner.laidOut(g.layout)
+	if err != nil {
+		return err
+	}
+	if inner.Step > own.Privacy.Steps {
+		return fmt.Errorf("the state is at step %d of a run of %d", inner.Step, own.Privacy.Steps)
+	}
+	if err := g.runs.Restore(run, inner); err != nil {
+		return fmt.Errorf("restore step %d: %w", inner.Step, err)
+	}
+	return nil
+}
+
+// Close gives back what the runs hold on the device.
+func (g *Group) Close() error { return g.runs.Close() }

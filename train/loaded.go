@@ -1,0 +1,117 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Loaded is a model and the data that it is trained on, compiled once and held by an engine, ready for any number of
+// runs. Its methods may be used concurrently.
+type Loaded struct {
+	engine  engine.Engine
+	loaded  engine.Loaded
+	program *compile.Program
+	layout  engine.Layout
+	data    *Data
+}
+
+// Load compiles the model and loads it with its data. Errors about the graph wrap [compile.ErrSource]; wrong data are a
+// [*DataError]; an [*engine.UnsupportedError] says which operation the engine lacks.
+func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
+	if e == nil {
+		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
+	}
+	program, err := compile.Compile(model)
+	if err != nil {
+		return nil, fmt.Errorf("compile the model: %w", err)
+	}
+	if err := data.checkInputs(program); err != nil {
+		return nil, err
+	}
+	loaded, err := e.Load(program, &data.columns)
+	if err != nil {
+		return nil, fmt.Errorf("load the model: %w", err)
+	}
+	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: data}, nil
+}
+
+// Fallback tells why engines of an [engine.FirstOf] were passed over for the one that runs the model; nil if the first
+// one does. The results are the same, but it may be much slower: tell the user.
+func (l *Loaded) Fallback() error { return engine.Passed(l.loaded) }
+
+// CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.
+func (l *Loaded) CheckTest(test *Classification) error {
+	if test == nil {
+		return fmt.Errorf("test set: %w", &DataError{"none; make one by NewClassification"})
+	}
+	if err := test.checkInputs(l.program); err != nil {
+		return fmt.Errorf("test set: %w", err)
+	}
+	if l.program.Output.Size != test.classes {
+		return fmt.Errorf("test set: %w", &DataError{fmt.Sprintf("%d classes, but the model's output has %d values a sample", test.classes, l.program.Output.Size)})
+	}
+	return nil
+}
+
+// Start checks settings and makes runs ready that advance side by side, each as if it were alone. Wrong settings are a
+// [*SettingError].
+func (l *Loaded) Start(settings ...Settings) (*Group, error) {
+	g := &Group{Loaded: l}
+	jobs := make([]engine.Job, len(settings))
+	for i, s := range settings {
+		r, err := l.prepare(s)
+		if err != nil {
+			return nil, err
+		}
+		g.settings = append(g.settings, r)
+		jobs[i] = engine.Job{
+			Members:   r.Members,
+			Mechanism: r.mechanism.Engine(),
+			Optimizer: r.Optimizer,
+			Key:       r.identity.derive(r.Key, "streams"),
+			Trial:     r.Trial,
+			Initial:   l.layout.Join(r.Initial),
+		}
+	}
+	runs, err := l.loaded.Start(jobs...)
+	if err != nil {
+		return nil, fmt.Errorf("start on engine %s: %w", l.engine.Name(), err)
+	}
+	g.runs = runs
+	return g, nil
+}
+
+// prepared is checked settings and what follows from them.
+type prepared struct {
+	Settings
+	mechanism Mechanism
+	identity  identity
+}
+
+func (l *Loaded) prepare(s Settings) (prepared, error) {
+	if s.Key == (Key{}) {
+		return prepared{}, &SettingError{"key", s.Key, "one that NewKey drew: the zero key's noise is known to everybody"}
+	}
+	mechanism, err := NewMechanism(s.Privacy)
+	if err != nil {
+		return prepared{}, err
+	}
+	if err := errors.Join(ValidateOptimizer(s.Optimizer), checkMembers(s.Members, l.data.Samples())); err != nil {
+		return prepared{}, err
+	}
+	s.Members = slices.Clone(s.Members) // of nil it is nil
+	if s.Initial == nil {
+		s.Initial = l.program.Initial()
+	}
+	if err := checkInitial(s.Initial, l.program); err != nil {
+		return prepared{}, err
+	}
+	return prepared{s, mechanism, identityOf(l.program, l.data, s)}, nil
+}
+
+// Close gives back what the engine holds. Close the groups first.
+func (l *Loaded) Close() error { return l.loaded.Close() }
