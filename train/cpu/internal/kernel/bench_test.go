@@ -122,7 +122,8 @@ func BenchmarkGemm(b *testing.B) {
 		if s.transB {
 			ldb = s.k
 		}
-		for _, p := range products() {
+		for _, known := range tables() {
+			p := known.product
 			b.Run(name+"/"+p.name, func(b *testing.B) {
 				for b.Loop() {
 					p.gemm(s.transA, s.transB, s.m, s.n, s.k, 1, x, lda, y, ldb, s.beta, z, s.n)

@@ -11,7 +11,7 @@
 //   - [Exp], [Tanh], [Sigmoid] and [Log] are defined by package math in float64, rounded once. The
 //     fast forms are within the documented number of units in the last place, and the two register
 //     widths agree bit for bit.
-//   - [Gemm] depends on which of the four implementations is built in ([Implementation]).
+//   - [Gemm] depends on which of the three implementations the processor can run ([Implementation]).
 //
 // So a result never depends on a slice's alignment, on where in a slice an element stands, or on
 // which goroutine computes it.

@@ -7,7 +7,9 @@ package kernel
 // where op(X) is X, or its transpose if transX is true. Row i of a matrix starts at element i·ldx. As in
 // BLAS, beta = 0 overwrites C, which may then hold NaN, and alpha = 0 leaves A and B unread.
 //
-// The result depends on the arguments and on [Implementation], on nothing else. "avx2" and "avx512" agree bit
+// The result depends on the arguments and on [Implementation], on nothing else: an element of C is the same whatever
+// m and n are, so that a sample's values don't depend on who shares its block. (Tuned libraries such as OpenBLAS don't
+// promise that, and don't keep it.) "avx2" and "avx512" agree bit
 // for bit: the sum of an element is one chain of fused multiply-adds from zero in ascending order, times
 // alpha, plus beta times the old element in one more fused multiply-add.
 func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
@@ -21,33 +23,16 @@ func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int,
 		scaleMatrix(c, ldc, m, n, beta)
 		return
 	}
-	activeProduct.gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	active.product.gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// Implementation names what [Gemm] runs on: "openblas" if built with the tag openblas, else "avx512" or
-// "avx2" by what the processor can do, else "gonum".
-func Implementation() string { return activeProduct.name }
+// Implementation names what [Gemm] runs on: "avx512" or "avx2" by what the processor can do, else "gonum".
+func Implementation() string { return active.product.name }
 
 // product is one implementation of Gemm, for m, n and k of at least 1.
 type product struct {
 	name string
 	gemm func(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
-}
-
-// activeProduct is what Gemm calls: the last, fastest, of those that are built in and that this processor
-// can run.
-var activeProduct = func() product {
-	all := products()
-	return all[len(all)-1]
-}()
-
-// products lists the implementations that can run here.
-func products() []product {
-	var all []product
-	for _, t := range tables() {
-		all = append(all, t.product)
-	}
-	return append(all, openBLAS...)
 }
 
 // checkMatrix checks that a slice holds the matrix whose op is rows×cols.

@@ -107,10 +107,37 @@ func fma32(x, y, z float32) float32 {
 	return float32(sum)
 }
 
+// TestGemmElementsAreTheirOwn computes rows by themselves: what shares a product with them must not matter, or a sample's
+// gradient would depend on its neighbours.
+func TestGemmElementsAreTheirOwn(t *testing.T) {
+	arenas := newArenas(t)
+	for _, known := range tables() {
+		t.Run(known.product.name, rapid.MakeCheck(func(t *rapid.T) {
+			p := drawMultiplication(t, arenas, normal)
+			whole := append([]float32(nil), p.c...)
+			p.by(known.product, whole)
+			from := rapid.IntRange(0, p.m-1).Draw(t, "from")
+			rows := rapid.IntRange(1, p.m-from).Draw(t, "rows")
+			part := p
+			first := from * p.lda
+			if p.transA {
+				first = from
+			}
+			part.m, part.a = rows, p.a[first:]
+			c := append([]float32(nil), p.c[from*p.ldc:]...)
+			part.by(known.product, c)
+			for i := range rows {
+				wantSame(t, "row", c[i*p.ldc:i*p.ldc+p.n], whole[(from+i)*p.ldc:(from+i)*p.ldc+p.n])
+			}
+		}))
+	}
+}
+
 // TestGemm holds every implementation against float64 within the bound of any order of summation.
 func TestGemm(t *testing.T) {
 	arenas := newArenas(t)
-	for _, q := range products() {
+	for _, known := range tables() {
+		q := known.product
 		t.Run(q.name, rapid.MakeCheck(func(t *rapid.T) {
 			p := drawMultiplication(t, arenas, normal)
 			c := append([]float32(nil), p.c...)

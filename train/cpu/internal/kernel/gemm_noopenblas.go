@@ -1,5 +1,0 @@
-//go:build !openblas
-
-package kernel
-
-var openBLAS []product
