@@ -5,17 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// team is the workers, one a core, that all runs of a loaded program share. A run borrows some for each step: as many as
-// there are for each run under way, so that the last one has them all. What a run computes doesn't depend on their number.
+// team is the workers, one a core, that all runs of a loaded program share. A run borrows some for each step: its part of
+// those that are free, so that none is idle while runs are under way, and the last run has them all. What a run
+// computes doesn't depend on their number.
 type team struct {
 	size int
 	hire func() *worker
 
-	mu     sync.Mutex
-	freed  sync.Cond
-	idle   []*worker
-	out    int // workers lent
-	active int // runs under way
+	mu    sync.Mutex
+	freed sync.Cond
+	idle  []*worker
+	lent  int // workers
+	under int // runs under way
+	crews int // of these, runs that have workers now
 }
 
 // worker is what one core needs for itself.
@@ -36,24 +38,26 @@ func newTeam(size int, hire func() *worker) *team {
 func (t *team) join() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.active++
+	t.under++
 }
 
 func (t *team) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.active--
+	t.under--
 }
 
 // borrow waits for at least one worker.
 func (t *team) borrow() crew {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.out == t.size {
+	for t.lent == t.size {
 		t.freed.Wait()
 	}
-	n := min(t.size-t.out, max(1, t.size/max(1, t.active)))
-	t.out += n
+	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
+	n := (free + waiting - 1) / waiting
+	t.lent += n
+	t.crews++
 	c := make(crew, n)
 	for i := range c {
 		if last := len(t.idle) - 1; last >= 0 {
@@ -69,7 +73,8 @@ func (t *team) giveBack(c crew) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.idle = append(t.idle, c...)
-	t.out -= len(c)
+	t.lent -= len(c)
+	t.crews--
 	t.freed.Broadcast()
 }
 

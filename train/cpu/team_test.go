@@ -1,0 +1,65 @@
+package cpu
+
+import (
+	"slices"
+	"testing"
+)
+
+// Workers are divided among the runs under way, none is idle, and the last run has them all.
+func TestTeamIsDivided(t *testing.T) {
+	for _, c := range []struct {
+		size, runs int
+		want       []int
+	}{
+		{1, 1, []int{1}}, {8, 1, []int{8}}, {8, 5, []int{2, 2, 2, 1, 1}}, {2, 2, []int{1, 1}}, {16, 15, append([]int{2}, slices.Repeat([]int{1}, 14)...)},
+	} {
+		hired := 0
+		team := newTeam(c.size, func() *worker { hired++; return &worker{} })
+		var crews []crew
+		var got []int
+		for range c.runs {
+			team.join()
+		}
+		for range c.runs {
+			crews = append(crews, team.borrow())
+			got = append(got, len(crews[len(crews)-1]))
+		}
+		if !slices.Equal(got, c.want) || hired != c.size {
+			t.Errorf("%d workers for %d runs: %v, %d hired; want %v", c.size, c.runs, got, hired, c.want)
+		}
+		// Steps end in any order, and shares stay.
+		for k := range crews {
+			team.giveBack(crews[k])
+			if crews[k] = team.borrow(); len(crews[k]) != c.want[k] {
+				t.Errorf("%d workers for %d runs: run %d has %d after a step, before %d", c.size, c.runs, k, len(crews[k]), c.want[k])
+			}
+		}
+		for k := range crews[1:] {
+			team.giveBack(crews[k+1])
+			team.leave()
+		}
+		team.giveBack(crews[0])
+		if last := team.borrow(); len(last) != c.size || hired != c.size {
+			t.Errorf("the last of %d runs has %d of %d workers, %d hired", c.runs, len(last), c.size, hired)
+		}
+	}
+}
+
+// More runs than workers wait for each other: two groups may step at once.
+func TestTeamIsWaitedFor(t *testing.T) {
+	team := newTeam(1, func() *worker { return &worker{} })
+	team.join()
+	team.join()
+	first := team.borrow()
+	got := make(chan crew)
+	go func() { got <- team.borrow() }()
+	select {
+	case <-got:
+		t.Fatal("one worker was lent twice")
+	default:
+	}
+	team.giveBack(first)
+	if second := <-got; len(second) != 1 {
+		t.Errorf("%d workers came", len(second))
+	}
+}
