@@ -8,8 +8,12 @@ func sampledLoss(rate, x float64) float64 {
 	if rate == 1 {
 		return x
 	}
-	if x > 300 {
-		return x + ln(rate) + math.Log1p((1-rate)/rate*math.Exp(-x))
+	if x > 300 { // where e^x overflows, or soon will
+		l := x + ln(rate)
+		if l < 30 {
+			return math.Log1p(math.Exp(l) - rate)
+		}
+		return l + math.Log1p((1-rate)*math.Exp(-l))
 	}
 	if y := rate * math.Expm1(x); y > -0.5 {
 		return math.Log1p(y)

@@ -39,8 +39,8 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 		u, t = math.Min(1, u*(1+rounding)), math.Min(1, t*(1-rounding))
 		logA, logB := k.logSlope(u), k.logSlope(t)
 		// The rounding of the terms that logSlope adds up.
-		logA += 0x1p-48 * (1 + logMean + math.Abs(logA))
-		logB -= 0x1p-48 * (1 + logMean + math.Abs(logB))
+		logA += 0x1p-46 * (1 + logMean + math.Abs(logA))
+		logB -= 0x1p-46 * (1 + logMean + math.Abs(logB))
 		later := 1 + k.growth(t)*dt*(1-rounding)
 		reach = math.Max(reach, logA-logB-ln(later)+rounding)
 		b := 0.0
@@ -60,7 +60,7 @@ func selectionLines(s *side, k Repetitions) (lines []line, reach float64) {
 		for left := q[i]; left > 0 && u < 1; {
 			dt := left
 			if t < 1 {
-				dt = math.Min(left, growth/k.growth(t))
+				dt = math.Min(left, math.Max(shortest, growth/k.growth(t)))
 				for from := k.logSlope(t); dt > shortest && k.logSlope(math.Min(1, t+dt))-from > growth; {
 					dt /= 2
 				}

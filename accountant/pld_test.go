@@ -156,3 +156,19 @@ func TestFinerGridsLowerTheBound(t *testing.T) {
 		}
 	}
 }
+
+// Large losses of rarely sampled mechanisms, by mpmath with 60 digits at the float64 arguments.
+func TestSampledLossAtTheEnds(t *testing.T) {
+	for _, c := range []struct{ rate, x, want float64 }{
+		{1.445439770745916e-190, 337.25, 4.224876534372286874075e-44},
+		{1e-200, 400, 5.221469689764143857126e-27},
+		{1e-130, 301, 1.837379912485484417174},
+		{1e-150, 700, 354.6122360508931474036},
+		{0.3, 400, 398.7960271956740639704},
+		{1e-135, 310, 0.3561683355103287845685},
+	} {
+		if got := sampledLoss(c.rate, c.x); math.Abs(got-c.want) > sampledError(c.rate, c.x)+0x1p-51*c.want {
+			t.Errorf("rate %v, loss %v: %v, want %v", c.rate, c.x, got, c.want)
+		}
+	}
+}

@@ -131,17 +131,35 @@ func (p TruncatedPoisson) Expected() float64 { return p.Rate / -math.Expm1(-p.Ra
 
 // Expected returns eta (1-gamma)/(gamma (1-gamma^eta)), or its limit where eta is 0 or gamma is 1.
 func (d TruncatedNegativeBinomial) Expected() float64 {
-	logGamma := ln(d.Success)
-	if logGamma == 0 {
+	if d.Success == 1 {
 		return 1
 	}
-	ratio := -1 / logGamma                            // eta/(1-gamma^eta)
-	if x := d.Shape * logGamma; math.Abs(x) > 1e-17 { // below, the two are the same number
-		ratio = d.Shape / -math.Expm1(x)
+	if d.Success > 0.3 {
+		return (1 - d.Success) / d.Success * d.perTrial() * math.Exp(math.Max(0, -d.Shape)*ln(d.Success))
 	}
-	return (1 - d.Success) / d.Success * ratio
+	return math.Exp(d.logExpected())
 }
 
+// perTrial returns |eta|/(1-gamma^|eta|), or its limit where eta is 0, for gamma below 1.
+func (d TruncatedNegativeBinomial) perTrial() float64 {
+	logInverse := -ln(d.Success)
+	eta := math.Abs(d.Shape)
+	if x := eta * logInverse; x > 1e-17 { // below, the two are the same number
+		return eta / -math.Expm1(-x)
+	}
+	return 1 / logInverse
+}
+
+// logExpected returns the logarithm of the mean, within 2^-53 (70 + 5 times itself): for small gamma it isn't taken from
+// powers of gamma, which magnify the rounding of their exponents, and overflow.
+func (d TruncatedNegativeBinomial) logExpected() float64 {
+	if d.Success > 0.3 {
+		return ln(d.Expected())
+	}
+	// Where eta is negative, eta/(1-gamma^eta) is |eta|/(1-gamma^|eta|) times gamma^|eta|.
+	power := math.Min(1, 1+d.Shape)
+	return math.Log1p(-d.Success) - power*ln(d.Success) + ln(d.perTrial())
+}
 func (p Poisson) none() float64                 { return math.Exp(-p.Mean) }
 func (TruncatedPoisson) none() float64          { return 0 }
 func (TruncatedNegativeBinomial) none() float64 { return 0 }
@@ -154,7 +172,7 @@ func (p TruncatedPoisson) logSlope(z float64) float64 {
 
 func (d TruncatedNegativeBinomial) logSlope(z float64) float64 {
 	// phi'(z) = E K (gamma/(1-(1-gamma) z))^(1+eta), and 1-(1-gamma) z = gamma + (1-gamma)(1-z).
-	return ln(d.Expected()) - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
+	return d.logExpected() - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
 }
 
 // alwaysOnce reports whether K is 1.

@@ -164,3 +164,63 @@ func TestTruncatedPoissonWithMean(t *testing.T) {
 		}
 	}
 }
+
+// The mean at the ends of the range, where powers of gamma magnify roundings and overflow. Logarithms by mpmath with 60
+// digits, at the float64 parameters.
+func TestExpectedAtTheEnds(t *testing.T) {
+	for _, c := range []struct{ shape, success, log float64 }{
+		{-0.9999999, 5e-324, 0.00007434400714800672296914},
+		{-0.9977165823970308, 6.349559013904726e-275, 1.43937825250797411627},
+		{-0.5, 1e-300, 344.6946167685469072808},
+		{-0.5, 0.3, 0.3456237542897329945886},
+		{0, 1e-200, 454.3846687870131443442},
+		{1e-20, 1e-200, 454.3846687870131443465},
+		{-1e-20, 0.25, 0.7719780286898287089835},
+		{0.002, 1e-300, 684.8501879869931211531},
+		{-0.002, 1e-300, 683.468636931196693714},
+		{1, 1e-15, 34.53877639491068518256},
+		{3.5, 1e-308, 710.4489716106614387639},
+		{1e300, 0.5, 690.7755278982137052579},
+		{1, 0.9999999999, 1.000000082790371007368e-10},
+		{-0.9, 0.9999999999999999, 5.551115123125781875252e-18},
+		{700, 0.999, 0.3303211971472976443623},
+	} {
+		d := TruncatedNegativeBinomial{Shape: c.shape, Success: c.success}
+		if got := d.logExpected(); !(math.Abs(got-c.log) <= 0x1p-53*(70+5*c.log)) {
+			t.Errorf("%+v: log mean %v, want %v", d, got, c.log)
+		}
+		if got := logMean(d.logExpected()); got < c.log || got > c.log+1e-12*(1+c.log) {
+			t.Errorf("%+v: log mean %v, rounded up to %v", d, c.log, got)
+		}
+		if got, want := d.Expected(), math.Exp(c.log); want < 1e300 && !(math.Abs(got-want) <= 1e-12*want) {
+			t.Errorf("%+v: mean %v, want %v", d, got, want)
+		}
+		if at1 := d.logSlope(1); math.Abs(at1-c.log) > 1e-12*(1+c.log) {
+			t.Errorf("%+v: the slope at 1 is e^%v, want the mean, e^%v", d, at1, c.log)
+		}
+	}
+}
+
+// Papernot and Steinke's Theorem 2 for Gaussian trials, by mpmath with 60 digits at the float64 parameters, over the same
+// orders: the curve must not be below it, and not far above.
+func TestNegativeBinomialAtTheEnds(t *testing.T) {
+	for _, c := range []struct {
+		noise, shape, success float64
+		order                 int
+		want                  float64
+	}{
+		{30.483003902359805, -0.9977165823970308, 6.349559013904726e-275, 2, 1.446399246663244722587},
+		{30.483003902359805, -0.9977165823970308, 6.349559013904726e-275, 100, 0.07429293498409660000071},
+		{5, 0.002, 1e-300, 2, 692.3188626050254336943},
+		{5, -0.9999999, 5e-324, 3, 0.06003794172381811706513},
+	} {
+		e := SelectBest{Event: Gaussian{NoiseMultiplier: c.noise}, Repetitions: TruncatedNegativeBinomial{Shape: c.shape, Success: c.success}}
+		curve, err := RDP(e, Options{Mode: Paper})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := curve[c.order]; !(got >= c.want && got <= c.want*(1+1e-9)) {
+			t.Errorf("%+v, order %d: %v, want %v", e, c.order, got, c.want)
+		}
+	}
+}

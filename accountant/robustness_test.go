@@ -174,6 +174,8 @@ var seen = []struct {
 	{"a delta that underflows", accountant.Gaussian{NoiseMultiplier: 1}},
 	{"a curve that underflows", accountant.Gaussian{NoiseMultiplier: 1e300}},
 	{"a rate that underflows", sampled(1e-300, accountant.Gaussian{NoiseMultiplier: 2})},
+	{"a slope that grows by 10^15 at the end", accountant.Baseline(accountant.TruncatedNegativeBinomial{Shape: 1, Success: 1e-15}, accountant.Gaussian{NoiseMultiplier: 1e12})},
+	{"a mean of infinity times nothing", sampled(0.5, accountant.Baseline(accountant.TruncatedNegativeBinomial{Shape: -0.9999999, Success: 5e-324}, accountant.Gaussian{NoiseMultiplier: 0.05}))},
 	{"a grid of 10^8 points", accountant.Baseline(accountant.TruncatedPoisson{Rate: 1}, sampled(1e-300, accountant.Gaussian{NoiseMultiplier: 0.1116}))},
 }
 

@@ -52,12 +52,15 @@ func (p Poisson) tuned(e Curve, deltaHat func() []float64, _ Orders) Curve {
 	if p.Mean < 1 {
 		return poissonAnyMean(e, deltaHat(), p.Mean)
 	}
-	return poissonTuned(e, deltaHat(), p.Mean, logMean(p.Mean))
+	if p.Mean == 1 {
+		return poissonTuned(e, deltaHat(), 1, 0)
+	}
+	return poissonTuned(e, deltaHat(), p.Mean, logMean(ln(p.Mean)))
 }
 
 // tuned is the same theorem with log(mu) replaced by the logarithm of the mean of K given K >= 1.
 func (p TruncatedPoisson) tuned(e Curve, deltaHat func() []float64, _ Orders) Curve {
-	return poissonTuned(e, deltaHat(), p.Rate, logMean(p.Expected()))
+	return poissonTuned(e, deltaHat(), p.Rate, logMean(ln(p.Expected())))
 }
 
 func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
@@ -68,13 +71,8 @@ func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
 	return t
 }
 
-// logMean is the logarithm of a mean of at least 1 that is itself a few roundings off, rounded up; that of 1 is 0.
-func logMean(mean float64) float64 {
-	if mean == 1 {
-		return 0
-	}
-	return math.Max(0, ln(mean)*(1+ulp)+8*ulp)
-}
+// logMean rounds up the logarithm of a mean of at least 1, itself within 2^-53 (70 + 5 times itself).
+func logMean(log float64) float64 { return math.Max(0, log)*(1+8*ulp) + 80*ulp }
 
 // poissonAnyMean holds for every mu > 0: the printed theorem is false below 1, where it gives a mechanism that ignores
 // its data a negative divergence, because it forgets the e^-mu that both sides put on K = 0.
@@ -119,7 +117,10 @@ func (d TruncatedNegativeBinomial) tuned(e Curve, _ func() []float64, o Orders) 
 		x := float64(l)
 		extra = math.Min(extra, (1-1/x)*e[l]+logInverse/x)
 	}
-	log := logMean(d.Expected())
+	log := 0.0
+	if !alwaysOnce(d) {
+		log = logMean(d.logExpected())
+	}
 	t := newCurve(e.high())
 	for a := 2; a <= e.high(); a++ {
 		t[a] = (e[a] + (1+d.Shape)*extra + log/float64(a-1)) * (1 + 8*ulp)
