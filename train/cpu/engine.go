@@ -36,11 +36,12 @@ func (e *cpuEngine) Start(job engine.Job) (started engine.Run, err error) {
 	}
 	r := &run{job: job, workers: e.workers}
 	if job.Program.Fallback != nil {
-		r.blocks = newOneByOne(job.Program)
+		r.program = newOneByOne(job.Program)
 		r.workers = 1 // Gorgonia's operations keep state
-	} else {
-		r.blocks = newProgram(job.Program)
+	} else if r.program, err = lower(job.Program); err != nil {
+		return nil, fmt.Errorf("start run on cpu: %w", err)
 	}
+	r.bound = r.program.bind()
 	r.params = job.Program.Initial()
 	if job.Initial != nil {
 		copyAll(r.params, job.Initial)

@@ -36,7 +36,7 @@ func (b *block) forward(in *compile.Instruction) {
 	case compile.BinaryScalar:
 		binaryScalar(in.Func, z, x, in.Scalar, in.Swap)
 	case compile.MatMul:
-		m, w := b.n*in.Rows, b.source(in.In[1])
+		m, w := b.n*in.Rows, b.bound.source(in.In[1])
 		kernel.Gemm(false, in.TransB, m, in.N, in.K, 1, x, in.K, w, ldb(in), 0, z, in.N)
 	case compile.Conv:
 		b.conv(in)
@@ -83,7 +83,7 @@ func (b *block) rowIndices(id compile.ID, s int) []int32 {
 // conv multiplies each sample's patches by the filters. The product that needs no packing has the
 // positions as rows; the result is turned around afterwards.
 func (b *block) conv(in *compile.Instruction) {
-	w, filter := in.Window, b.filters[in.In[1]].transpose
+	w, filter := in.Window, b.bound.transposed[in.In[1]]
 	byPosition := b.room(in.N * in.Rows)
 	for s := range b.n {
 		col := b.row(in.Aux, s)
@@ -110,7 +110,7 @@ func (b *block) backward(in *compile.Instruction) {
 			b.chain(b.row(in.Out, s), b.row(in.In[0], s), in.Accumulate, binaryDerivative(in, x, y, z))
 		}
 	case compile.MatMulBack:
-		m, w := b.n*in.Rows, b.source(in.In[1])
+		m, w := b.n*in.Rows, b.bound.source(in.In[1])
 		kernel.Gemm(false, !in.TransB, m, in.K, in.N, 1, dz, in.N, w, ldb(in), beta, dx, in.K)
 	case compile.GradMatMul:
 		for s := range b.n {
@@ -153,7 +153,7 @@ func (b *block) scatter(in *compile.Instruction, s int) {
 	dz, dx := b.row(in.In[0], s), b.row(in.Out, s)
 	switch w := in.Window; in.Op {
 	case compile.ConvBack:
-		col, filter := b.row(in.Aux, s), b.source(in.In[1])
+		col, filter := b.row(in.Aux, s), b.bound.source(in.In[1])
 		kernel.Gemm(true, false, in.N, in.K, in.Rows, 1, dz, in.N, filter, in.K, 0, col, in.K)
 		kernel.Col2im(dx, col, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
 	case compile.MaxPoolBack:

@@ -19,27 +19,27 @@ type explosive struct {
 	sample int32
 }
 
-func (e explosive) clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
 	for _, s := range samples {
 		if s == e.sample {
 			panic(data.Columns[0][int(s)*6 : int(s)*6+6])
 		}
 	}
-	return e.workspace.clipped(data, samples, clip, sum, squared)
+	return e.workspace.clipped(b, data, samples, clip, sum, squared)
 }
 
-func (e explosive) predict(data *engine.Data, from, to int, _ []float32) error {
+func (e explosive) predict(_ binding, data *engine.Data, from, to int, _ []float32) error {
 	var none []float32
 	none[from] = data.Columns[0][to] // the runtime's own panic
 	return nil
 }
 
 type charged struct {
-	blocks
+	executable
 	sample int32
 }
 
-func (c charged) workspace() workspace { return explosive{c.blocks.workspace(), c.sample} }
+func (c charged) workspace() workspace { return explosive{c.executable.workspace(), c.sample} }
 
 // A panic in a worker is an error of the step. It would take the process down, past every recover of its caller; and
 // what it says may be a sample.
@@ -68,7 +68,8 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := started.(*run)
-		r.blocks = charged{r.blocks, 321}
+		sound := r.program
+		r.program = charged{sound, 321}
 		before := r.State()
 		check := func(what string, err error) {
 			t.Helper()
@@ -84,12 +85,12 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 			t.Errorf("%d workers: the step that panicked counts", workers)
 		}
 		// Such a run may be in the middle of an update: it takes no more steps.
-		r.blocks = newProgram(p)
+		r.program = sound
 		r.pool = nil
 		if again := r.Steps(context.Background(), 1); !errors.Is(again, errors.Unwrap(first)) {
 			t.Errorf("%d workers: a run went on after a panic: %v", workers, again)
 		}
-		r.blocks = charged{r.blocks, 321}
+		r.program = charged{sound, 321}
 		r.pool = nil
 		_, _, err = r.PrivateClippedSum([]int32{320, 321})
 		check("clipped sum", err)

@@ -9,19 +9,35 @@ import (
 type oneByOne struct {
 	program *compile.Program
 	ref     *compile.Reference
-	params  compile.Bound
 }
 
 func newOneByOne(p *compile.Program) *oneByOne {
 	return &oneByOne{program: p, ref: p.Fallback.Reference()}
 }
 
-func (o *oneByOne) step(params [][]float32) (err error) {
-	o.params, err = o.ref.Bind(params)
+func (o *oneByOne) bind() binding { return &inGraph{ref: o.ref} }
+
+func (o *oneByOne) workspace() workspace { return o }
+
+// inGraph is one run's parameters in the graph's own form.
+type inGraph struct {
+	ref    *compile.Reference
+	params compile.Bound
+}
+
+func (g *inGraph) set(params [][]float32) (err error) {
+	g.params, err = g.ref.Bind(params)
 	return err
 }
 
-func (o *oneByOne) workspace() workspace { return o }
+// paramsOf returns what a run's parameters are in the graph's own form.
+func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
+	g, ok := run.(*inGraph)
+	if !ok || g.ref != o.ref {
+		return nil, errOtherProgram
+	}
+	return g.params, nil
+}
 
 // row returns a sample's inputs; zeros for a column that isn't there, which only labels can be.
 func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
@@ -36,9 +52,13 @@ func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	return out
 }
 
-func (o *oneByOne) clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+	params, err := o.paramsOf(run)
+	if err != nil {
+		return err
+	}
 	for k, s := range samples {
-		grads, err := o.ref.Gradient(o.params, o.row(data, int(s)))
+		grads, err := o.ref.Gradient(params, o.row(data, int(s)))
 		if err != nil {
 			return err
 		}
@@ -61,9 +81,13 @@ func (o *oneByOne) clipped(data *engine.Data, samples []int32, clip float64, sum
 	return nil
 }
 
-func (o *oneByOne) predict(data *engine.Data, from, to int, out []float32) error {
+func (o *oneByOne) predict(run binding, data *engine.Data, from, to int, out []float32) error {
+	params, err := o.paramsOf(run)
+	if err != nil {
+		return err
+	}
 	for s := from; s < to; s++ {
-		y, err := o.ref.Output(o.params, o.row(data, s))
+		y, err := o.ref.Output(params, o.row(data, s))
 		if err != nil {
 			return err
 		}

@@ -1,58 +1,33 @@
 package cpu
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// cacheFloats is the size that a block's buffers should stay below: three quarters of the 1 MB of second
-// level cache that a current core has.
-const cacheFloats = 192 << 10
+// errOtherProgram is what a worker says of parameters that were bound to another program than its own.
+var errOtherProgram = errors.New("the parameters are bound to another program")
 
-// program runs a compiled step program. Parameters and what is derived from them are shared by all
-// workspaces; blockSize samples go through the program at a time.
-type program struct {
-	*compile.Program
-	blockSize int
-	params    [][]float32
-	shared    map[compile.ID][]float32 // by Shared value: its source spread over a sample
-	filters   map[compile.ID]filter    // by convolution filter
+// bound is one run's parameters, and what is derived from them.
+type bound struct {
+	*lowered
+	params     [][]float32
+	shared     map[compile.ID][]float32 // by Shared value: its source spread over a sample
+	transposed map[compile.ID][]float32 // by convolution filter: [C·KH·KW, OutC], as its product reads it
 }
 
-// filter is a convolution's parameter as its product reads it: [C·KH·KW, OutC].
-type filter struct {
-	outputs   int // OutC
-	transpose []float32
-}
-
-func newProgram(p *compile.Program) *program {
-	q := &program{Program: p, shared: map[compile.ID][]float32{}, filters: map[compile.ID]filter{}}
-	q.blockSize = min(chunk, max(1, cacheFloats/max(1, p.GradientPlan.Floats)))
-	for id, v := range p.Values {
-		if v.Kind == compile.Shared {
-			q.shared[compile.ID(id)] = make([]float32, v.Size)
-		}
+// set lays the parameters out in the forms in which they are read. It keeps the slices.
+func (b *bound) set(params [][]float32) error {
+	b.params = params
+	for id, f := range b.filters {
+		kernel.Transpose(b.transposed[id], b.source(id), f.outputs, f.patch)
 	}
-	for _, in := range slices.Concat(p.Forward, p.Predict) {
-		if in.Op == compile.Conv {
-			q.filters[in.In[1]] = filter{in.Rows, make([]float32, in.Rows*in.K)}
-		}
-	}
-	return q
-}
-
-// step lays the parameters out in the forms in which they are read.
-func (p *program) step(params [][]float32) error {
-	p.params = params
-	for id, f := range p.filters {
-		kernel.Transpose(f.transpose, p.source(id), f.outputs, len(f.transpose)/f.outputs)
-	}
-	for id, dst := range p.shared {
-		v := p.Values[id]
-		src := p.source(v.Source)
+	for id, dst := range b.shared {
+		v := b.Values[id]
+		src := b.source(v.Source)
 		for j, k := range v.Spread {
 			dst[j] = src[k]
 		}
@@ -60,56 +35,44 @@ func (p *program) step(params [][]float32) error {
 	return nil
 }
 
-func (p *program) source(id compile.ID) []float32 {
-	if v := p.Values[id]; v.Kind == compile.Const {
+// source returns a parameter or constant as it is stored.
+func (b *bound) source(id compile.ID) []float32 {
+	if v := b.Values[id]; v.Kind == compile.Const {
 		return v.Data
 	} else {
-		return p.params[v.Index]
+		return b.params[v.Index]
 	}
 }
 
-func (p *program) workspace() workspace {
-	floats := max(p.GradientPlan.Floats, p.PredictPlan.Floats)
-	indices := max(p.GradientPlan.Indices, p.PredictPlan.Indices)
-	b := &block{
-		program:  p,
-		floats:   make([]float32, floats*p.blockSize),
-		indices:  make([]int32, indices*p.blockSize),
-		gradient: make([]place, len(p.Values)),
-		predicts: make([]place, len(p.Values)),
-		factors:  make([]float32, p.blockSize),
-	}
-	b.layOut(b.gradient, p.GradientPlan)
-	b.layOut(b.predicts, p.PredictPlan)
-	return b
-}
-
-// place is where a buffer lies, for a whole block.
-type place struct {
+// buffer is where a value's rows lie, one for each sample of a block.
+type buffer struct {
 	floats  []float32
 	indices []int32
 }
 
-// block is one worker's workspace: room for blockSize samples.
+// block is one worker's workspace: room for the samples that go through the program together. A value has a row for
+// each of them.
 type block struct {
-	*program
+	*lowered
 	floats             []float32
 	indices            []int32
-	gradient, predicts []place
-	at                 []place // the plan in force
-	n                  int     // samples in the block now
+	gradient, predicts []buffer
 	factors            []float32
 	scratch            []float32
+
+	bound *bound   // the run that is worked for now
+	at    []buffer // gradient or predicts
+	n     int      // samples in the block
 }
 
-func (b *block) layOut(places []place, plan compile.Plan) {
+func (b *block) layOut(buffers []buffer, plan compile.Plan) {
 	for id, offset := range plan.Offset {
 		v := b.Values[id]
-		from, to := offset*b.blockSize, offset*b.blockSize+v.Size*b.blockSize
+		from, to := offset*b.samples, (offset+v.Size)*b.samples
 		if v.Kind == compile.Indices {
-			places[id].indices = b.indices[from:to]
+			buffers[id].indices = b.indices[from:to]
 		} else {
-			places[id].floats = b.floats[from:to]
+			buffers[id].floats = b.floats[from:to]
 		}
 	}
 }
@@ -119,9 +82,9 @@ func (b *block) buf(id compile.ID) []float32 {
 	v := &b.Values[id]
 	switch v.Kind {
 	case compile.Param, compile.Const:
-		return b.source(id)
+		return b.bound.source(id)
 	case compile.Shared:
-		return b.shared[id]
+		return b.bound.shared[id]
 	}
 	return b.at[id].floats[:v.Size*b.n]
 }
@@ -130,7 +93,7 @@ func (b *block) buf(id compile.ID) []float32 {
 func (b *block) row(id compile.ID, s int) []float32 {
 	size := b.Values[id].Size
 	if b.Values[id].Kind == compile.Shared {
-		return b.shared[id]
+		return b.bound.shared[id]
 	}
 	return b.at[id].floats[s*size : (s+1)*size]
 }
@@ -157,10 +120,23 @@ func (b *block) load(data *engine.Data, sample func(int) int) {
 	}
 }
 
-func (b *block) clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+// workFor makes a run's parameters those that are computed with.
+func (b *block) workFor(run binding) error {
+	p, ok := run.(*bound)
+	if !ok || p.lowered != b.lowered {
+		return errOtherProgram
+	}
+	b.bound = p
+	return nil
+}
+
+func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+	if err := b.workFor(run); err != nil {
+		return err
+	}
 	b.at = b.gradient
-	for from := 0; from < len(samples); from += b.blockSize {
-		part := samples[from:min(from+b.blockSize, len(samples))]
+	for from := 0; from < len(samples); from += b.samples {
+		part := samples[from:min(from+b.samples, len(samples))]
 		b.n = len(part)
 		b.load(data, func(s int) int { return int(part[s]) })
 		b.execute(b.Forward)
@@ -179,12 +155,15 @@ func (b *block) clipped(data *engine.Data, samples []int32, clip float64, sum []
 	return nil
 }
 
-func (b *block) predict(data *engine.Data, from, to int, out []float32) error {
+func (b *block) predict(run binding, data *engine.Data, from, to int, out []float32) error {
+	if err := b.workFor(run); err != nil {
+		return err
+	}
 	b.at = b.predicts
 	size := b.Output.Size
-	for ; from < to; from += b.blockSize {
+	for ; from < to; from += b.samples {
 		first := from
-		b.n = min(b.blockSize, to-from)
+		b.n = min(b.samples, to-from)
 		b.load(data, func(s int) int { return first + s })
 		b.execute(b.Predict)
 		n := copy(out, b.buf(b.Output.Value)[:b.n*size])

@@ -18,27 +18,13 @@ import (
 // don't matter to it, and a sample that comes or goes changes the rounding in its own chunk only.
 const chunk = 32
 
-// blocks computes gradients and outputs of a few samples at a time; one worker holds one workspace.
-type blocks interface {
-	// step prepares what all workspaces share for the given parameters.
-	step(params [][]float32) error
-	// workspace makes room for one worker.
-	workspace() workspace
-}
-
-type workspace interface {
-	// clipped adds to sum the clipped gradients of the given samples and writes their squared norms.
-	clipped(data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error
-	// predict writes the outputs of samples [from, to).
-	predict(data *engine.Data, from, to int, out []float32) error
-}
-
 // run is a job under way.
 type run struct {
 	job     engine.Job
 	workers int
 	members []int32
-	blocks  blocks
+	program executable
+	bound   binding
 
 	done          int
 	params        [][]float32
@@ -105,7 +91,7 @@ func (r *run) stream(p random.Purpose) *random.Stream {
 
 func (r *run) staff() []*worker {
 	for len(r.pool) < r.workers {
-		w := &worker{space: r.blocks.workspace(), sum: zerosLike(r.params)}
+		w := &worker{space: r.program.workspace(), sum: zerosLike(r.params)}
 		for _, p := range r.params {
 			w.acc = append(w.acc, make([]float64, len(p)))
 		}
@@ -117,7 +103,7 @@ func (r *run) staff() []*worker {
 // clippedSum leaves the clipped sum over the samples, which are ascending, in the workers' accumulators,
 // and the samples' squared norms in r.norms.
 func (r *run) clippedSum(samples []int32) error {
-	if err := r.blocks.step(r.params); err != nil {
+	if err := r.bound.set(r.params); err != nil {
 		return err
 	}
 	for _, w := range r.staff() {
@@ -132,7 +118,7 @@ func (r *run) clippedSum(samples []int32) error {
 		for _, s := range w.sum {
 			clear(s)
 		}
-		if err := w.space.clipped(r.job.Data, samples[from:to], r.job.Mechanism.ClippingNorm, w.sum, r.norms[from:to]); err != nil {
+		if err := w.space.clipped(r.bound, r.job.Data, samples[from:to], r.job.Mechanism.ClippingNorm, w.sum, r.norms[from:to]); err != nil {
 			return err
 		}
 		for i, s := range w.sum {
@@ -230,7 +216,7 @@ func (r *run) Predict(ctx context.Context, data *engine.Data) (out []float32, er
 	if err := checkData(p, data, true); err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
 	}
-	if err := r.blocks.step(r.params); err != nil {
+	if err := r.bound.set(r.params); err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
 	}
 	size := p.Output.Size
@@ -240,7 +226,7 @@ func (r *run) Predict(ctx context.Context, data *engine.Data) (out []float32, er
 			return err
 		}
 		from, to := c*chunk, min((c+1)*chunk, data.Samples)
-		return w.space.predict(data, from, to, out[from*size:to*size])
+		return w.space.predict(r.bound, data, from, to, out[from*size:to*size])
 	})
 	if err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
