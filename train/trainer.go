@@ -219,10 +219,10 @@ func (t *Trainer) CheckTest(test *Classification) error {
 // Fallback returns nil for a model that was compiled, and otherwise why it has to be trained one sample
 // at a time, which is right but slow. New logs it once.
 func (t *Trainer) Fallback() error {
-	if t.program.Fallback == nil {
-		return nil
+	if missing := t.program.Missing(); missing != nil {
+		return missing
 	}
-	return t.program.Fallback.Reason
+	return nil
 }
 
 // warned holds the reasons that were logged already: a tuning run makes many trainers of one model.

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Compile turns a graph into a step program. Errors wrap [ErrSource]; those of an operation that mixes
 // samples are a [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that
-// has no rule compiles to a program with [Program.Fallback] set if it was built with a batch of one and holds only
-// operations that are known to be pure, and is an error otherwise.
+// has no rule compiles to a program whose one instruction is [Opaque] if it was built with a batch of one and holds only
+// operations that are known to be pure, and is an error otherwise. Either all parameters have values bound or none.
 func Compile(src Source) (p *Program, err error) {
 	t := &tracer{
 		prog:  &Program{Output: Tensor{Value: None}},
@@ -40,7 +41,7 @@ func Compile(src Source) (p *Program, err error) {
 		if t.batch != 1 {
 			return nil, fmt.Errorf("%w: %w; build the graph with a batch of one to train it one sample at a time", ErrSource, err)
 		}
-		return t.fallback(src, err)
+		return t.opaque(src, rule)
 	}
 	if err != nil {
 		return nil, err
@@ -71,6 +72,9 @@ func (t *tracer) declare(src Source) error {
 		if err := t.param(i, n, names); err != nil {
 			return err
 		}
+	}
+	if err := checkAllBound(src.Params); err != nil {
+		return err
 	}
 	if err := checkGraph(src); err != nil {
 		return err
@@ -119,18 +123,33 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	if len(shape) > 0 && slices.Min(shape) < 1 {
 		return fmt.Errorf("parameter %q has shape %v", label(n), shape)
 	}
-	data, err := floats(n)
-	if err != nil {
-		return fmt.Errorf("parameter: %w", err)
+	if d := n.Dtype(); d != tensor.Float32 && d != tensor.Float64 {
+		return fmt.Errorf("parameter %q is of type %v; floating-point numbers are needed", label(n), d)
 	}
-	if product(shape) != len(data) {
-		return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
+	if n.Value() != nil {
+		data, err := floats(n)
+		if err != nil {
+			return fmt.Errorf("parameter: %w", err)
+		}
+		if product(shape) != len(data) {
+			return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
+		}
+		t.prog.initial = append(t.prog.initial, data)
 	}
 	id := t.value(Value{Name: n.Name(), Kind: Param, Shape: shape, Index: i})
 	t.needs[id] = true
 	t.memo[n] = traced{class: shared, id: id, shape: shape}
 	t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
-	t.prog.initial = append(t.prog.initial, data)
+	return nil
+}
+
+// checkAllBound refuses parameters of which some have initial values and some don't.
+func checkAllBound(params gorgonia.Nodes) error {
+	free := func(n *gorgonia.Node) bool { return n.Value() == nil }
+	bound := func(n *gorgonia.Node) bool { return n.Value() != nil }
+	if i, j := slices.IndexFunc(params, free), slices.IndexFunc(params, bound); i >= 0 && j >= 0 {
+		return fmt.Errorf("parameter %q has no value bound and parameter %q has; bind all of them or none", label(params[i]), label(params[j]))
+	}
 	return nil
 }
 
@@ -215,8 +234,8 @@ func (t *tracer) checkPure(src Source) error {
 	return nil
 }
 
-// fallback keeps what one sample at a time needs; the graph's own shapes have a batch of one.
-func (t *tracer) fallback(src Source, reason error) (*Program, error) {
+// opaque makes a program of the graph as it stands; its own shapes have a batch of one.
+func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
 	ref, err := NewReference(src)
 	if err != nil {
 		return nil, err
@@ -226,9 +245,16 @@ func (t *tracer) fallback(src Source, reason error) (*Program, error) {
 	}
 	p := &Program{
 		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial, digest: t.prog.digest,
-		Output:   Tensor{Value: None},
-		Fallback: &Fallback{Source: src, Reason: reason, reference: ref},
+		Output:  Tensor{Value: None},
+		missing: missing, reference: ref,
 	}
+	whole := Instruction{Op: Opaque, Out: None, Aux: None}
+	for _, list := range [][]Tensor{p.Inputs, p.Params} {
+		for _, v := range list {
+			whole.In = append(whole.In, v.Value)
+		}
+	}
+	p.Values, p.Forward = t.prog.Values[:len(whole.In)], []Instruction{whole} // inputs and parameters were declared first
 	if src.Output != nil {
 		shape := shapeOf(src.Output)
 		if len(shape) == 0 || shape[0] != 1 {

@@ -105,15 +105,53 @@ func TestUnknownOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rule *compile.RuleError
-	if p.Fallback == nil || !errors.As(p.Fallback.Reason, &rule) {
-		t.Fatalf("the graph compiled without falling back: %+v", p.Fallback)
+	if m := p.Missing(); m == nil || !strings.Contains(m.Op, "Max") || p.Reference() == nil {
+		t.Fatalf("missing is %v, reference %v", m, p.Reference())
+	}
+	if len(p.Forward) != 1 || p.Forward[0].Op != compile.Opaque || len(p.Backward)+len(p.Predict)+len(p.Reductions) > 0 {
+		t.Errorf("instructions %v, %v, %v and reductions %v, want one opaque instruction", p.Forward, p.Backward, p.Predict, p.Reductions)
 	}
 	if src, err = unknown(enginetest.NewG(3, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = compile.Compile(src); err == nil || !strings.Contains(err.Error(), "batch of one") {
 		t.Errorf("with a batch of three: %v", err)
+	}
+}
+
+// A graph may leave its parameters unbound, with rules for all of its operations or without: the program is the same.
+func TestUnboundParameters(t *testing.T) {
+	for name, op := range map[string]func(*gorgonia.Node) (*gorgonia.Node, error){
+		"compiled": gorgonia.Tanh,
+		"opaque":   func(n *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Max(n, 1) },
+	} {
+		build := func(bound bool) *compile.Program {
+			g := gorgonia.NewGraph()
+			x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(1, 3), gorgonia.WithName("x"))
+			var params gorgonia.Nodes
+			h := x
+			for _, p := range []string{"v", "w"} {
+				opts := []gorgonia.NodeConsOpt{gorgonia.WithShape(3, 3), gorgonia.WithName(p)}
+				if bound {
+					opts = append(opts, gorgonia.WithInit(gorgonia.Zeroes()))
+				}
+				n := gorgonia.NewMatrix(g, tensor.Float32, opts...)
+				params = append(params, n)
+				h = gorgonia.Must(gorgonia.Mul(h, n))
+			}
+			p, err := compile.Compile(compile.Source{Inputs: gorgonia.Nodes{x}, Params: params, Cost: gorgonia.Must(gorgonia.Sum(gorgonia.Must(op(h))))})
+			if err != nil {
+				t.Fatalf("%s, bound %v: %v", name, bound, err)
+			}
+			return p
+		}
+		bound, free := build(true), build(false)
+		if free.Initial() != nil || len(bound.Initial()) != 2 {
+			t.Errorf("%s: initial values %v of unbound parameters, %v of bound ones", name, free.Initial(), bound.Initial())
+		}
+		if bound.Digest() != free.Digest() || !reflect.DeepEqual(bound.Forward, free.Forward) {
+			t.Errorf("%s: bound and unbound parameters make two programs", name)
+		}
 	}
 }
 
@@ -250,8 +288,11 @@ func TestBadSources(t *testing.T) {
 		"to a scalar":   func(s *compile.Source) { s.Cost = s.Output },
 		"listed twice":  func(s *compile.Source) { s.Params = append(s.Params, s.Params[0]) },
 		"is computed":   func(s *compile.Source) { s.Inputs[0] = s.Output },
-		"no value bound": func(s *compile.Source) {
-			s.Params[0] = gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v"))
+		`"v" has no value bound and parameter "w" has`: func(s *compile.Source) {
+			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
+		},
+		`"v" is of type int`: func(s *compile.Source) {
+			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Int, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
 		},
 		"depend on any parameter": func(s *compile.Source) {
 			s.Cost = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(s.Inputs[0]))))

@@ -38,7 +38,7 @@
 // # One sample at a time
 //
 // An operation with no rule makes the whole graph fall back to Gorgonia's own gradient, one sample at a time
-// ([Program.Fallback]): right and slow. It needs a graph that was built with a batch of one, because
+// ([Opaque]): right and slow. It needs a graph that was built with a batch of one, because
 // only there is "the gradient of one sample" defined without knowing what the operation does.
 //
 // That is so only while the operation is a function: one that keeps something of the sample before lets it see

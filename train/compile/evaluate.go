@@ -194,22 +194,29 @@ func doubles(v gorgonia.Value) ([]float64, error) {
 }
 
 // try evaluates a made-up sample, so that operations that always fail do so before any training. The sample is
-// nobody's: what Gorgonia says of it may be told.
+// nobody's: what Gorgonia says of it may be told. Parameters that the graph doesn't bind are made up too.
 func (r *Reference) try(initial [][]float32) error {
+	k := 0
+	madeUp := func(nodes gorgonia.Nodes, scale float64) [][]float32 {
+		var out [][]float32
+		for _, n := range nodes {
+			x := make([]float32, max(1, n.Shape().TotalSize()))
+			for i := range x {
+				k++
+				_, fraction := math.Modf(float64(k) * math.Phi)
+				x[i] = float32(scale * (0.1 + 0.8*fraction))
+			}
+			out = append(out, x)
+		}
+		return out
+	}
+	inputs := madeUp(r.src.Inputs, 1)
+	if initial == nil {
+		initial = madeUp(r.src.Params, 0.1)
+	}
 	at, err := r.Bind(initial)
 	if err != nil {
 		return err
-	}
-	var inputs [][]float32
-	k := 0
-	for _, n := range r.src.Inputs {
-		x := make([]float32, max(1, n.Shape().TotalSize()))
-		for i := range x {
-			k++
-			_, fraction := math.Modf(float64(k) * math.Phi)
-			x[i] = float32(0.1 + 0.8*fraction)
-		}
-		inputs = append(inputs, x)
 	}
 	_, err = r.gradient(at, inputs)
 	if err == nil && r.output != nil {

@@ -59,6 +59,7 @@ const (
 	Reduce                 // z[Map[j]] = Σ x[j]
 	Softmax                // z = softmax of the rows of x [Rows, K]
 	LogSoftmax             // z = log softmax of the rows of x
+	Opaque                 // cost and gradient of the whole graph, evaluated as it stands by Program.Reference
 
 	UnaryBack      // dx = dz·Func'(x); In = dz, x, z
 	BinaryBack     // dx = ∂Func/∂(operand Side)·dz; In = dz, x, y, z
@@ -140,30 +141,28 @@ type Program struct {
 	GradientPlan Plan // memory of Forward, Backward and Reductions
 	PredictPlan  Plan // memory of Predict
 
-	// Fallback is set where the graph has an operation without a rule; the instruction lists are
-	// then empty and the gradients come from a [Reference].
-	Fallback *Fallback
-
-	initial [][]float32
-	digest  [sha256.Size]byte
+	initial   [][]float32
+	digest    [sha256.Size]byte
+	missing   *RuleError
+	reference *Reference
 }
 
 // Digest is a hash of what the graph computes: operations, constants, shapes, and which node is computed from which.
 func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 
-// Fallback says that a graph can't be compiled and why.
-type Fallback struct {
-	Source Source
-	Reason error
+// Missing returns nil for a program of instructions that each sample goes through, and otherwise which operation has no
+// rule. The program's only instruction is then [Opaque], and an engine that doesn't run one says so.
+func (p *Program) Missing() *RuleError { return p.missing }
 
-	reference *Reference
-}
+// Reference evaluates the graph of an [Opaque] instruction, one sample at a time; it is nil for every other program.
+// Concurrent calls to it take turns.
+func (p *Program) Reference() *Reference { return p.reference }
 
-// Reference returns what computes the program's gradients. Concurrent calls to it take turns.
-func (f *Fallback) Reference() *Reference { return f.reference }
-
-// Initial returns a copy of the parameters' values as they were bound in the graph.
+// Initial returns a copy of the parameters' values as they were bound in the graph, or nil if it binds none.
 func (p *Program) Initial() [][]float32 {
+	if p.initial == nil {
+		return nil
+	}
 	out := make([][]float32, len(p.initial))
 	for i, v := range p.initial {
 		out[i] = append([]float32(nil), v...)
@@ -171,10 +170,10 @@ func (p *Program) Initial() [][]float32 {
 	return out
 }
 
-// PredictReads tells whether the output depends on input i. Of a fallback that isn't known; it reads all.
+// PredictReads tells whether the output depends on input i. Of an [Opaque] program that isn't known; it reads all.
 func (p *Program) PredictReads(i int) bool {
 	_, read := p.PredictPlan.Offset[p.Inputs[i].Value]
-	return read || p.Fallback != nil
+	return read || p.missing != nil
 }
 
 // Size returns the number of parameters, counted one by one.

@@ -47,7 +47,7 @@ func TestFallback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Fallback == nil {
+	if p.Missing() == nil {
 		t.Fatal("Max has a rule now: use another operation here")
 	}
 	data := enginetest.RandomData(p, 1, 2)

@@ -35,16 +35,15 @@ func (e *cpuEngine) Start(job engine.Job) (started engine.Run, err error) {
 		return nil, fmt.Errorf("start run on cpu: %w", err)
 	}
 	r := &run{job: job, workers: e.workers}
-	if job.Program.Fallback != nil {
+	if job.Program.Missing() != nil {
 		r.program = newOneByOne(job.Program)
 		r.workers = 1 // Gorgonia's operations keep state
 	} else if r.program, err = lower(job.Program); err != nil {
 		return nil, fmt.Errorf("start run on cpu: %w", err)
 	}
 	r.bound = r.program.bind()
-	r.params = job.Program.Initial()
-	if job.Initial != nil {
-		copyAll(r.params, job.Initial)
+	if r.params = clone(job.Initial); r.params == nil {
+		r.params = job.Program.Initial()
 	}
 	if job.Optimizer.Method == engine.Adam {
 		r.first, r.second = zerosLike(r.params), zerosLike(r.params)
@@ -141,6 +140,9 @@ func check(job engine.Job) error {
 	}
 	if job.Initial != nil {
 		return checkShapes(p, "initial parameters", job.Initial)
+	}
+	if p.Initial() == nil {
+		return fmt.Errorf("initial parameters: the graph binds none and the job brings none")
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ type filter struct{ outputs, patch int }
 
 // lower makes a program ready for this machine.
 func lower(p *compile.Program) (*lowered, error) {
-	if p.Fallback != nil {
-		return nil, fmt.Errorf("lower program: %w", p.Fallback.Reason)
+	if missing := p.Missing(); missing != nil {
+		return nil, fmt.Errorf("lower program: %w", missing)
 	}
 	l := &lowered{Program: p, filters: map[compile.ID]filter{}}
 	l.samples = min(mostSamples, max(1, cacheFloats/max(1, p.GradientPlan.Floats)))

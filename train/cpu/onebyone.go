@@ -5,14 +5,14 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// oneByOne runs a program that fell back: every sample by itself, with Gorgonia's own gradient.
+// oneByOne runs an opaque program: every sample by itself, with Gorgonia's own gradient.
 type oneByOne struct {
 	program *compile.Program
 	ref     *compile.Reference
 }
 
 func newOneByOne(p *compile.Program) *oneByOne {
-	return &oneByOne{program: p, ref: p.Fallback.Reference()}
+	return &oneByOne{program: p, ref: p.Reference()}
 }
 
 func (o *oneByOne) bind() binding { return &inGraph{ref: o.ref} }
