@@ -34,6 +34,9 @@ func Compile(src Source) (p *Program, err error) {
 	}
 	err = t.compile(src)
 	var rule *RuleError
+	if err == nil {
+		err = t.prog.Check()
+	}
 	if errors.As(err, &rule) {
 		if pure := t.checkPure(src); pure != nil {
 			return nil, pure
@@ -138,7 +141,7 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	}
 	id := t.value(Value{Name: n.Name(), Kind: Param, Shape: shape, Index: i})
 	t.needs[id] = true
-	t.memo[n] = traced{class: shared, id: id, shape: shape}
+	t.memo[n] = traced{class: shared, id: id, shape: shape, view: ViewOf(shape)}
 	t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
 	return nil
 }
@@ -192,13 +195,6 @@ func (t *tracer) compile(src Source) error {
 	r.reverse(cost.terms, p.Forward)
 	p.Backward, p.Reductions = r.code, r.sums
 	slices.SortFunc(p.Reductions, func(a, b Reduction) int { return a.Param - b.Param })
-
-	var keep []ID
-	for _, s := range p.Reductions {
-		keep = append(keep, s.X, s.Delta, s.G)
-	}
-	p.GradientPlan = p.plan(slices.Concat(p.Forward, p.Backward), keep)
-	p.PredictPlan = p.plan(p.Predict, []ID{p.Output.Value})
 	return nil
 }
 
@@ -248,7 +244,7 @@ func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
 		Output:  Tensor{Value: None},
 		missing: missing, reference: ref,
 	}
-	whole := Instruction{Op: Opaque, Out: None, Aux: None}
+	whole := Instruction{Op: Opaque, Out: None, Where: None}
 	for _, list := range [][]Tensor{p.Inputs, p.Params} {
 		for _, v := range list {
 			whole.In = append(whole.In, v.Value)

@@ -3,7 +3,6 @@ package compile_test
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -303,104 +302,6 @@ func TestBadSources(t *testing.T) {
 		_, err := compile.Compile(src)
 		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
-		}
-	}
-}
-
-// A graph has one program, whichever way maps are walked: what is told by a program may be bound to it.
-func TestProgramsAreDeterministic(t *testing.T) {
-	for _, name := range []string{"cnn", "max-pool with overlap and padding", "residual"} {
-		var first *compile.Program
-		for range 20 {
-			src, err := enginetest.Zoo()[name].Build(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile.Compile(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil {
-				first = p
-			} else if !reflect.DeepEqual(p, first) {
-				t.Fatalf("%s: two compilations differ", name)
-			}
-		}
-	}
-}
-
-// Buffers that live at the same time must not share space: in every graph of the zoo, each value still
-// stands where it was written when an instruction or a reduction reads it.
-func TestPlanNeverOverlaps(t *testing.T) {
-	for name, build := range enginetest.Zoo() {
-		t.Run(name, func(t *testing.T) {
-			src, err := build.Build(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile.Compile(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var kept []compile.ID
-			for _, r := range p.Reductions {
-				if r.Delta != compile.None && slices.Contains(kept, r.Delta) {
-					t.Errorf("two reductions weigh value %d (%s)", r.Delta, p.Values[r.Delta].Name)
-				}
-				kept = append(kept, r.X, r.Delta, r.G)
-			}
-			replay(t, p, p.GradientPlan, slices.Concat(p.Forward, p.Backward), kept)
-			replay(t, p, p.PredictPlan, p.Predict, []compile.ID{p.Output.Value})
-		})
-	}
-}
-
-// replay remembers which value each float was last written for.
-func replay(t *testing.T, p *compile.Program, plan compile.Plan, code []compile.Instruction, kept []compile.ID) {
-	t.Helper()
-	owners := map[compile.Kind][]compile.ID{
-		compile.Buffer: make([]compile.ID, plan.Floats), compile.Indices: make([]compile.ID, plan.Indices),
-	}
-	place := func(id compile.ID) []compile.ID {
-		offset, ok := plan.Offset[id]
-		if id == compile.None || !ok {
-			return nil
-		}
-		owner := owners[compile.Buffer]
-		if p.Values[id].Kind == compile.Indices {
-			owner = owners[compile.Indices]
-		}
-		return owner[offset : offset+p.Values[id].Size]
-	}
-	write := func(id compile.ID) {
-		owner := place(id)
-		for k := range owner {
-			owner[k] = id
-		}
-	}
-	read := func(id compile.ID, by string) {
-		for _, owner := range place(id) {
-			if owner != id {
-				t.Fatalf("%s reads value %d (%s) after value %d took its place", by, id, p.Values[id].Name, owner)
-			}
-		}
-	}
-	for _, in := range p.Inputs {
-		write(in.Value)
-	}
-	for _, in := range code {
-		for _, id := range in.Reads() {
-			read(id, p.Values[in.Out].Name)
-		}
-		switch in.Op {
-		case compile.Conv, compile.MaxPool, compile.ConvBack:
-			write(in.Aux)
-		}
-		write(in.Out)
-	}
-	for _, id := range kept {
-		if id != compile.None {
-			read(id, "the end")
 		}
 	}
 }

@@ -77,15 +77,15 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		switch {
 		case v.class == shared:
 			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
-				v.shape = v.shape[1:] // with a batch of one the batch axis needs no repeating
+				v.shape, v.view = v.shape[1:], v.view.without(0) // with a batch of one the batch axis needs no repeating
 			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
 				return traced{}, mixes(n, "it gives each place in the batch its own parameter; broadcast the parameter along the batch axis")
 			}
-			spread, ok := v.spreadOver(out.shape)
+			view, ok := v.spreadOver(out.shape)
 			if !ok {
 				return traced{}, noRule(n, "its operands' shapes differ")
 			}
-			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: append([]int(nil), out.shape...), Source: v.id, Spread: spread})
+			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: view.Shape, Source: v.id, View: view})
 			t.needs[id] = t.needs[v.id]
 			ids[i] = id
 		case !slices.Equal(v.shape, out.shape):

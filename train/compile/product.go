@@ -35,7 +35,6 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case w.overBatch:
 		return traced{}, noRule(n, "the parameter is repeated along the batch")
 	}
-	source := t.prog.Values[w.id]
 	var k, cols int
 	transB := false
 	switch {
@@ -49,13 +48,14 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	default:
 		return traced{}, noRule(n, "")
 	}
-	if w.spread != nil && !isIdentity(w.spread) {
-		if len(w.shape) != 2 || !isTransposition(w.spread, w.shape[0], w.shape[1]) {
-			return traced{}, noRule(n, "the parameter is rearranged before use")
-		}
+	switch {
+	case w.view.Contiguous():
+	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).Contiguous():
 		transB = !transB
+	default:
+		return traced{}, noRule(n, "the parameter is rearranged before use")
 	}
-	if len(w.shape) == 2 && source.Size != w.shape[0]*w.shape[1] {
+	if w.view.Size() != t.prog.Values[w.id].Size {
 		return traced{}, noRule(n, "the parameter is repeated before use")
 	}
 	rows := 1
@@ -74,25 +74,4 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	out.id = t.emit(n, out.shape, Instruction{Op: MatMul, In: []ID{x.id, w.id}, Rows: rows, K: k, N: cols, TransB: transB})
 	return out, nil
-}
-
-func isIdentity(m []int32) bool {
-	for i, v := range m {
-		if int(v) != i {
-			return false
-		}
-	}
-	return true
-}
-
-// isTransposition tells whether m maps a rows × cols view onto a stored cols × rows matrix.
-func isTransposition(m []int32, rows, cols int) bool {
-	for r := range rows {
-		for c := range cols {
-			if int(m[r*cols+c]) != c*rows+r {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -37,56 +37,220 @@ const cacheFloats = 192 << 10
 // mostSamples is the most samples that go through the program together.
 const mostSamples = 32
 
-// lowered is a step program as this machine's cores run it.
+// lowered is a step program as this machine's cores run it: convolutions unroll their images, a filter's gradient is
+// formed where the program only says what it is made of, and values have places in memory.
 type lowered struct {
 	*compile.Program
-	samples int // that go through the program together: a block
-	filters map[compile.ID]filter
+	values             []compile.Value // the program's, then this machine's own
+	forward, predicted []instruction
+	backward           []instruction
+	reductions         []compile.Reduction // RankOne or Materialised
+	tables             [][]int32           // by Shared value: which element of its source is where
+	filters            []filter
+	scratch            int // floats that one sample's convolution needs
+
+	gradient, prediction layout
+	samples              int // that go through the program together: a block
 }
 
-// filter is the shape of a convolution's parameter: [outputs, patch].
-type filter struct{ outputs, patch int }
+// instruction is one of a program's, with what this machine makes of its geometry.
+type instruction struct {
+	compile.Instruction
+	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
+	unrolls bool       // it writes columns, for itself or for the gradient of its filter
+	table   []int32    // of views: where each element is
+	run     int        // of GradSpread: table[j] = j/run throughout, if not 0
+}
 
-// lower makes a program ready for this machine.
-func lower(p *compile.Program) (*lowered, error) {
-	if missing := p.Missing(); missing != nil {
-		return nil, fmt.Errorf("lower program: %w", missing)
+// Reads returns what the instruction reads on this machine.
+func (in instruction) Reads() []compile.ID {
+	ids := in.Instruction.Reads()
+	if in.Op == compile.GradConv && !in.unrolls {
+		ids[1] = in.columns // which stand for the images
 	}
-	l := &lowered{Program: p, filters: map[compile.ID]filter{}}
-	l.samples = min(mostSamples, max(1, cacheFloats/max(1, p.GradientPlan.Floats)))
-	for _, in := range slices.Concat(p.Forward, p.Predict) {
-		if in.Op == compile.Conv {
-			l.filters[in.In[1]] = filter{in.Rows, in.K}
+	return ids
+}
+
+// Writes returns what the instruction writes on this machine.
+func (in instruction) Writes() []compile.ID {
+	ids := in.Instruction.Writes()
+	if in.unrolls {
+		ids = append(ids, in.columns)
+	}
+	return ids
+}
+
+// filter is a convolution's parameter, [outputs, patch].
+type filter struct {
+	id             compile.ID
+	outputs, patch int
+}
+
+// lower makes a program ready for this machine. A program with an instruction that this machine doesn't know is an error.
+func lower(p *compile.Program) (*lowered, error) {
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("lower program: %w", err)
+	}
+	l := &lowered{Program: p, values: slices.Clone(p.Values), tables: make([][]int32, len(p.Values))}
+	for id, v := range p.Values {
+		if v.Kind == compile.Shared {
+			l.tables[id] = v.View.Elements()
+		}
+		if v.Kind == compile.Input && v.Type != compile.Float32 {
+			return nil, fmt.Errorf("lower program: input %q holds integers, which this engine doesn't read", v.Name)
 		}
 	}
+	for _, list := range []struct {
+		from []compile.Instruction
+		to   *[]instruction
+	}{{p.Forward, &l.forward}, {p.Backward, &l.backward}, {p.Predict, &l.predicted}} {
+		for _, in := range list.from {
+			out, err := l.instruction(in)
+			if err != nil {
+				return nil, fmt.Errorf("lower program: %w", err)
+			}
+			*list.to = append(*list.to, out)
+		}
+	}
+	l.formGradients()
+	l.gradient = layOut(l.values, slices.Concat(l.forward, l.backward), kept(l.reductions))
+	l.prediction = layOut(l.values, l.predicted, []compile.ID{p.Output.Value})
+	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.floats)))
 	return l, nil
 }
 
-func (l *lowered) bind() binding {
-	b := &bound{lowered: l, shared: map[compile.ID][]float32{}, transposed: map[compile.ID][]float32{}}
-	for id, v := range l.Values {
-		if v.Kind == compile.Shared {
-			b.shared[compile.ID(id)] = make([]float32, v.Size)
+// instruction lowers one instruction.
+func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
+	out := instruction{Instruction: in, columns: compile.None}
+	switch in.Op {
+	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.MatMul, compile.MaxPool,
+		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
+		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul:
+	case compile.Gather, compile.Scatter:
+		out.table = in.View.Elements()
+	case compile.GradSpread:
+		out.table = in.View.Elements()
+		out.run = runOf(out.table)
+	case compile.Conv:
+		w := in.Window
+		out.unrolls, out.columns = true, l.columnsOf(in.In[0], w, in.In[1])
+		if out.columns == compile.None {
+			out.columns = l.value("im2col of "+l.values[in.In[0]].Name, w.Positions(), w.Patch())
+		}
+		if f := (filter{in.In[1], w.OutC, w.Patch()}); !slices.Contains(l.filters, f) {
+			l.filters = append(l.filters, f)
+		}
+		l.scratch = max(l.scratch, w.Positions()*w.OutC)
+	case compile.ConvBack:
+		out.unrolls, out.columns = true, l.value("im2col of "+l.values[in.Out].Name, in.Window.Positions(), in.Window.Patch())
+	case compile.GradConv:
+		return l.gradConv(in, compile.None), nil
+	default:
+		return out, fmt.Errorf("this engine doesn't know the operation %v", in.Op)
+	}
+	return out, nil
+}
+
+// value makes room for a value of this machine's own.
+func (l *lowered) value(name string, shape ...int) compile.ID {
+	v := compile.Value{Name: name, Kind: compile.Buffer, Shape: shape, Size: compile.ViewOf(shape).Size()}
+	l.values = append(l.values, v)
+	return compile.ID(len(l.values) - 1)
+}
+
+// columnsOf returns where a convolution unrolls its images: one by the filter, or one by any filter if that is None. It
+// returns None if there is no such convolution.
+func (l *lowered) columnsOf(images compile.ID, w *compile.Window, filter compile.ID) compile.ID {
+	for _, in := range l.forward {
+		if in.Op == compile.Conv && in.In[0] == images && *in.Window == *w && (filter == compile.None || in.In[1] == filter) {
+			return in.columns
 		}
 	}
-	for id, f := range l.filters {
-		b.transposed[id] = make([]float32, f.outputs*f.patch)
+	return compile.None
+}
+
+// gradConv reads the images as a convolution by the filter has unrolled them, or unrolls them itself.
+func (l *lowered) gradConv(in compile.Instruction, filter compile.ID) instruction {
+	out := instruction{Instruction: in, columns: l.columnsOf(in.In[1], in.Window, filter)}
+	if out.columns == compile.None {
+		out.unrolls, out.columns = true, l.value("im2col of "+l.values[in.In[1]].Name, in.Window.Positions(), in.Window.Patch())
+	}
+	return out
+}
+
+// formGradients adds the instructions that form the gradients of filters which the program doesn't form: each as soon as
+// its δ is complete and nobody else needs it, so that their lives are short.
+func (l *lowered) formGradients() {
+	after := map[int][]instruction{}
+	for _, r := range l.Reductions {
+		if r.Rule == compile.OfConv {
+			param := l.Params[r.Param]
+			g := l.value("per-sample ∂"+param.Name, param.Shape...)
+			form := compile.Instruction{Op: compile.GradConv, In: []compile.ID{r.Delta, r.X}, Out: g, Where: compile.None, Window: r.Window}
+			last := lastUse(l.backward, r.Delta)
+			after[last] = append(after[last], l.gradConv(form, param.Value))
+			r = compile.Reduction{Param: r.Param, Rule: compile.Materialised, X: compile.None, Delta: compile.None, G: g}
+		}
+		l.reductions = append(l.reductions, r)
+	}
+	var code []instruction
+	for i, in := range l.backward {
+		code = append(append(code, in), after[i]...)
+	}
+	l.backward = code
+}
+
+// lastUse returns the last instruction that reads or writes a value.
+func lastUse(code []instruction, id compile.ID) int {
+	last := 0
+	for i, in := range code {
+		if slices.Contains(in.Reads(), id) || slices.Contains(in.Writes(), id) {
+			last = i
+		}
+	}
+	return last
+}
+
+// kept returns what reductions read after the last instruction.
+func kept(reductions []compile.Reduction) []compile.ID {
+	p := compile.Program{Reductions: reductions}
+	return p.Kept()
+}
+
+// runOf returns r if m[j] = j/r throughout, else 0: 1 for a bias over a vector, the number of positions for
+// one over an image.
+func runOf(m []int32) int {
+	run := 0
+	for run < len(m) && m[run] == 0 {
+		run++
+	}
+	if run == 0 {
+		return 0
+	}
+	for j, k := range m {
+		if int(k) != j/run {
+			return 0
+		}
+	}
+	return run
+}
+
+func (l *lowered) bind() binding {
+	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: make([][]float32, len(l.values))}
+	for id, t := range l.tables {
+		b.shared[id] = make([]float32, len(t))
+	}
+	for _, f := range l.filters {
+		b.transposed[f.id] = make([]float32, f.outputs*f.patch)
 	}
 	return b
 }
 
 func (l *lowered) workspace() workspace {
-	floats := max(l.GradientPlan.Floats, l.PredictPlan.Floats)
-	indices := max(l.GradientPlan.Indices, l.PredictPlan.Indices)
-	b := &block{
+	return &block{
 		lowered:  l,
-		floats:   make([]float32, floats*l.samples),
-		indices:  make([]int32, indices*l.samples),
-		gradient: make([]buffer, len(l.Values)),
-		predicts: make([]buffer, len(l.Values)),
+		memory:   newMemory(l),
 		factors:  make([]float32, l.samples),
+		position: make([]float32, l.scratch),
 	}
-	b.layOut(b.gradient, l.GradientPlan)
-	b.layOut(b.predicts, l.PredictPlan)
-	return b
 }

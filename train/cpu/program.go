@@ -15,95 +15,66 @@ var errOtherProgram = errors.New("the parameters are bound to another program")
 type bound struct {
 	*lowered
 	params     [][]float32
-	shared     map[compile.ID][]float32 // by Shared value: its source spread over a sample
-	transposed map[compile.ID][]float32 // by convolution filter: [C·KH·KW, OutC], as its product reads it
+	shared     [][]float32 // by Shared value: its source as a sample sees it
+	transposed [][]float32 // by filter: [patch, outputs], as its product reads it
 }
 
 // set lays the parameters out in the forms in which they are read. It keeps the slices.
 func (b *bound) set(params [][]float32) error {
 	b.params = params
-	for id, f := range b.filters {
-		kernel.Transpose(b.transposed[id], b.source(id), f.outputs, f.patch)
+	for _, f := range b.filters {
+		kernel.Transpose(b.transposed[f.id], b.stored(f.id), f.outputs, f.patch)
 	}
-	for id, dst := range b.shared {
-		v := b.Values[id]
-		src := b.source(v.Source)
-		for j, k := range v.Spread {
+	for id, table := range b.tables {
+		if table == nil {
+			continue
+		}
+		dst, src := b.shared[id], b.stored(b.values[id].Source)
+		for j, k := range table {
 			dst[j] = src[k]
 		}
 	}
 	return nil
 }
 
-// source returns a parameter or constant as it is stored.
-func (b *bound) source(id compile.ID) []float32 {
-	if v := b.Values[id]; v.Kind == compile.Const {
+// stored returns a parameter or constant as it is stored.
+func (b *bound) stored(id compile.ID) []float32 {
+	v := &b.values[id]
+	if v.Kind == compile.Const {
 		return v.Data
-	} else {
-		return b.params[v.Index]
 	}
-}
-
-// buffer is where a value's rows lie, one for each sample of a block.
-type buffer struct {
-	floats  []float32
-	indices []int32
+	return b.params[v.Index]
 }
 
 // block is one worker's workspace: room for the samples that go through the program together. A value has a row for
 // each of them.
 type block struct {
 	*lowered
-	floats             []float32
-	indices            []int32
-	gradient, predicts []buffer
-	factors            []float32
-	scratch            []float32
+	memory
+	factors  []float32
+	position []float32 // one sample's convolution, its positions as rows
 
 	bound *bound   // the run that is worked for now
-	at    []buffer // gradient or predicts
+	at    []buffer // gradient or prediction
 	n     int      // samples in the block
 }
 
-func (b *block) layOut(buffers []buffer, plan compile.Plan) {
-	for id, offset := range plan.Offset {
-		v := b.Values[id]
-		from, to := offset*b.samples, (offset+v.Size)*b.samples
-		if v.Kind == compile.Indices {
-			buffers[id].indices = b.indices[from:to]
-		} else {
-			buffers[id].floats = b.floats[from:to]
-		}
-	}
-}
+// rows returns the rows of a value for the samples in the block.
+func (b *block) rows(id compile.ID) []float32 { return b.at[id].floats[:b.values[id].Size*b.n] }
 
-// buf returns the rows of a value for the samples in the block; a shared value has one row.
-func (b *block) buf(id compile.ID) []float32 {
-	v := &b.Values[id]
-	switch v.Kind {
-	case compile.Param, compile.Const:
-		return b.bound.source(id)
-	case compile.Shared:
-		return b.bound.shared[id]
-	}
-	return b.at[id].floats[:v.Size*b.n]
-}
-
-// row returns the part of a buffer that belongs to sample s of the block.
+// row returns the row of a value that belongs to sample s of the block; a shared value has one for all.
 func (b *block) row(id compile.ID, s int) []float32 {
-	size := b.Values[id].Size
-	if b.Values[id].Kind == compile.Shared {
+	v := &b.values[id]
+	if v.Kind == compile.Shared {
 		return b.bound.shared[id]
 	}
-	return b.at[id].floats[s*size : (s+1)*size]
+	return b.at[id].floats[s*v.Size : (s+1)*v.Size]
 }
 
-// room returns scratch space of n floats, good until the next call.
-func (b *block) room(n int) []float32 {
-	if cap(b.scratch) < n {
-		b.scratch = make([]float32, n)
-	}
-	return b.scratch[:n]
+// indices returns the row of a value of places.
+func (b *block) indices(id compile.ID, s int) []int32 {
+	size := b.values[id].Size
+	return b.at[id].indices[s*size : (s+1)*size]
 }
 
 // load copies the block's samples into the program's inputs.
@@ -134,13 +105,13 @@ func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip fl
 	if err := b.workFor(run); err != nil {
 		return err
 	}
-	b.at = b.gradient
+	b.at = b.memory.gradient
 	for from := 0; from < len(samples); from += b.samples {
 		part := samples[from:min(from+b.samples, len(samples))]
 		b.n = len(part)
 		b.load(data, func(s int) int { return int(part[s]) })
-		b.execute(b.Forward)
-		b.execute(b.Backward)
+		b.execute(b.forward)
+		b.execute(b.backward)
 		sq := squared[from : from+b.n]
 		b.measure(sq)
 		for s, v := range sq {
@@ -159,14 +130,13 @@ func (b *block) predict(run binding, data *engine.Data, from, to int, out []floa
 	if err := b.workFor(run); err != nil {
 		return err
 	}
-	b.at = b.predicts
-	size := b.Output.Size
+	b.at = b.memory.prediction
 	for ; from < to; from += b.samples {
 		first := from
 		b.n = min(b.samples, to-from)
 		b.load(data, func(s int) int { return first + s })
-		b.execute(b.Predict)
-		n := copy(out, b.buf(b.Output.Value)[:b.n*size])
+		b.execute(b.predicted)
+		n := copy(out, b.rows(b.Output.Value))
 		out = out[n:]
 	}
 	return nil
