@@ -103,10 +103,18 @@ func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	case slices.Index(src.Inputs, n) != i:
 		return fmt.Errorf("input %q is listed twice", label(n))
 	}
+	elements := Float32
+	switch d := n.Dtype(); d {
+	case tensor.Float32, tensor.Float64:
+	case tensor.Int, tensor.Int32, tensor.Int64:
+		elements = Int32
+	default:
+		return fmt.Errorf("input %q is of type %v; floating-point numbers or integers are needed", label(n), d)
+	}
 	t.batch = shape[0]
-	id := t.value(Value{Name: n.Name(), Kind: Input, Shape: shape[1:], Index: i})
+	id := t.value(Value{Name: n.Name(), Kind: Input, Type: elements, Shape: shape[1:], Index: i})
 	t.memo[n] = traced{class: batched, id: id, shape: shape[1:]}
-	t.prog.Inputs = append(t.prog.Inputs, Tensor{Name: n.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: id})
+	t.prog.Inputs = append(t.prog.Inputs, Tensor{Name: n.Name(), Type: elements, Shape: shape[1:], Size: product(shape[1:]), Value: id})
 	return nil
 }
 
@@ -171,7 +179,7 @@ func (t *tracer) compile(src Source) error {
 		if out.class != batched || out.folded {
 			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
 		}
-		p.Output = Tensor{Name: src.Output.Name(), Shape: out.shape, Size: product(out.shape), Value: out.id}
+		p.Output = Tensor{Name: src.Output.Name(), Type: p.Values[out.id].Type, Shape: out.shape, Size: product(out.shape), Value: out.id}
 		p.Predict = needed(t.code, []ID{out.id})
 	}
 	cost, err := t.trace(src.Cost)

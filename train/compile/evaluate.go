@@ -158,6 +158,14 @@ func valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value, error) {
 // valueLike makes a value of a node's shape.
 func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Value {
 	double := t == tensor.Float64
+	switch t {
+	case tensor.Int:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(integers[int](numbers)))
+	case tensor.Int32:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(integers[int32](numbers)))
+	case tensor.Int64:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(integers[int64](numbers)))
+	}
 	switch {
 	case n.IsScalar() && double:
 		return gorgonia.NewF64(numbers[0])
@@ -171,6 +179,15 @@ func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Val
 		narrow[i] = float32(e)
 	}
 	return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(narrow))
+}
+
+// integers is the numbers without what comes after the point.
+func integers[T int | int32 | int64](numbers []float64) []T {
+	out := make([]T, len(numbers))
+	for i, v := range numbers {
+		out[i] = T(v)
+	}
+	return out
 }
 
 func doubles(v gorgonia.Value) ([]float64, error) {

@@ -133,11 +133,19 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		}
 		in = append(in, v)
 	}
+	if t.integers(in...) {
+		return traced{}, noRule(n, "it reads integers")
+	}
 	v, err := rule(t, n, in)
 	if err != nil {
 		return traced{}, err
 	}
 	return v, t.check(n, v)
+}
+
+// integers tells whether some of a rule's operands are integers, which no rule reads.
+func (t *tracer) integers(in ...traced) bool {
+	return slices.ContainsFunc(in, func(v traced) bool { return v.class == batched && t.prog.Values[v.id].Type != Float32 })
 }
 
 // check holds the compiler's idea of a node's size against Gorgonia's.

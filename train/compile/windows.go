@@ -67,6 +67,9 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	if err != nil {
 		return traced{}, false, err
 	}
+	if t.integers(x) {
+		return traced{}, false, noRule(n, "it reads integers")
+	}
 	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch ||
 		len(w.shape) != 2 || !w.view.Contiguous() {
 		return traced{}, false, noRule(n, "only Conv2d of a batch-first input by a parameter has one")

@@ -59,7 +59,7 @@ type instruction struct {
 	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
 	unrolls bool       // it writes columns, for itself or for the gradient of its filter
 	table   []int32    // of views: where each element is
-	run     int        // of GradSpread: table[j] = j/run throughout, if not 0
+	run     int        // of GradSpread: the view is of the whole result, each element run times in a row, if not 0
 }
 
 // Reads returns what the instruction reads on this machine.
@@ -130,7 +130,7 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		out.table = in.View.Elements()
 	case compile.GradSpread:
 		out.table = in.View.Elements()
-		out.run = runOf(out.table)
+		out.run = runOf(out.table, l.values[in.Out].Size)
 	case compile.Conv:
 		w := in.Window
 		out.unrolls, out.columns = true, l.columnsOf(in.In[0], w, in.In[1])
@@ -217,17 +217,14 @@ func kept(reductions []compile.Reduction) []compile.ID {
 	return p.Kept()
 }
 
-// runOf returns r if m[j] = j/r throughout, else 0: 1 for a bias over a vector, the number of positions for
-// one over an image.
-func runOf(m []int32) int {
-	run := 0
-	for run < len(m) && m[run] == 0 {
-		run++
-	}
-	if run == 0 {
+// runOf returns r if the elements of a view are those of a whole value of the given size, each r times in a row, else 0.
+// It is 1 for a bias over a vector, the number of positions for one over an image.
+func runOf(table []int32, size int) int {
+	run := len(table) / size
+	if run*size != len(table) {
 		return 0
 	}
-	for j, k := range m {
+	for j, k := range table {
 		if int(k) != j/run {
 			return 0
 		}
