@@ -86,6 +86,7 @@ func (t *tracer) declare(src Source) error {
 	return nil
 }
 
+// input makes a value of input i, whose first axis must be the batch, the same in all of them.
 func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	shape := shapeOf(n)
 	t.at = n
@@ -118,6 +119,7 @@ func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	return nil
 }
 
+// param makes a value of parameter i and keeps what it is bound to, if anything. names are those of the parameters before.
 func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	t.at = n
 	switch {
@@ -169,6 +171,7 @@ func nameless(what string, i int) error {
 	return fmt.Errorf("%s %d has no name; give it one of its own by gorgonia.WithName", what, i)
 }
 
+// compile lowers output and cost into the program: forward for both, backward for the cost.
 func (t *tracer) compile(src Source) error {
 	p := t.prog
 	if src.Output != nil {
@@ -223,48 +226,4 @@ func needed(code []Instruction, ends []ID) []Instruction {
 	}
 	slices.Reverse(out)
 	return out
-}
-
-// checkPure refuses graphs that aren't known to be right even one sample at a time.
-func (t *tracer) checkPure(src Source) error {
-	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
-		if t.at = n; n.Op() == nil {
-			continue
-		}
-		if err := refused(n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// opaque makes a program of the graph as it stands; its own shapes have a batch of one.
-func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
-	ref, err := NewReference(src)
-	if err != nil {
-		return nil, err
-	}
-	if err := ref.try(t.prog.initial); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSource, err)
-	}
-	p := &Program{
-		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial, digest: t.prog.digest,
-		Output:  Tensor{Value: None},
-		missing: missing, reference: ref,
-	}
-	whole := Instruction{Op: Opaque, Out: None, Where: None}
-	for _, list := range [][]Tensor{p.Inputs, p.Params} {
-		for _, v := range list {
-			whole.In = append(whole.In, v.Value)
-		}
-	}
-	p.Values, p.Forward = t.prog.Values[:len(whole.In)], []Instruction{whole} // inputs and parameters were declared first
-	if src.Output != nil {
-		shape := shapeOf(src.Output)
-		if len(shape) == 0 || shape[0] != 1 {
-			return nil, fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
-		}
-		p.Output = Tensor{Name: src.Output.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: None}
-	}
-	return p, nil
 }

@@ -51,6 +51,7 @@ func (r *Reference) bound(params Bound, inputs [][]float32) (map[*gorgonia.Node]
 	return values, nil
 }
 
+// evaluate computes the nodes in order, each from values that are there already or were computed before it.
 func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) error {
 	for _, n := range order {
 		if values[n] != nil {
@@ -132,6 +133,7 @@ func cloned(v gorgonia.Value) (gorgonia.Value, error) {
 	return gorgonia.CloneValue(v)
 }
 
+// aligned copies numbers to memory that begins a cache line.
 func aligned[T float32 | float64](x []T) []T {
 	const line = 64
 	room := make([]T, len(x)+line)
@@ -190,6 +192,7 @@ func integers[T int | int32 | int64](numbers []float64) []T {
 	return out
 }
 
+// doubles returns a value's numbers in double precision, in row-major order.
 func doubles(v gorgonia.Value) ([]float64, error) {
 	if t, ok := v.(*tensor.Dense); ok && !t.RequiresIterator() {
 		if d, ok := t.Data().([]float64); ok {

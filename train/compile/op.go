@@ -135,6 +135,7 @@ var table = [opEnd]opRow{
 	Opaque: {name: "opaque"},
 }
 
+// rowsN, rowsK and kN are the sizes that a product's operands and result have.
 func rowsN(in *Instruction) int { return size(in.Rows, in.N) }
 func rowsK(in *Instruction) int { return size(in.Rows, in.K) }
 func kN(in *Instruction) int    { return size(in.K, in.N) }
@@ -160,6 +161,7 @@ func sizeOfView(notViewed int) func(in *Instruction, k int) int {
 	}
 }
 
+// readsOfUnary, readsOfBinary and readsOfScalar tell what derivatives read besides dz.
 func readsOfUnary(in *Instruction, k int) bool {
 	return k == 0 || k == 1 && in.Func.needsX() || k == 2 && in.Func.needsY()
 }

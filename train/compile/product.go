@@ -17,6 +17,10 @@ var products = [...]string{
 	opOuter: "outer product", opBatched: "batched matrix product",
 }
 
+// matMul lowers x·w, x with the batch in its first axis, w a parameter or constant: a matrix, its transpose by either of
+// Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample. A product of two values that depend on
+// the sample mixes all of them in Gorgonia's batch, and so does one that contracts the batch axis; at a batch of one neither
+// does, and there is merely no rule.
 func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	kind := f.int("āBinaryOperator")

@@ -6,6 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+// sum lowers sums. One over the batch axis and all others ends the graph as a cost, or part of it; Gorgonia may take it in
+// two steps, batch first. One over a sample's own axes adds its values up through a view that stands still along them.
 func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	along := fieldsOf(n.Op()).ints("along")
@@ -45,6 +47,7 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
+// softmax lowers softmax and its logarithm over the last axis. Over the batch axis it mixes the samples.
 func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class != batched {

@@ -170,6 +170,7 @@ func (r Rule) String() string {
 	return nameOf8("rule", uint8(r), []string{RankOne: "rank one", OfConv: "of conv", Materialised: "materialised"})
 }
 
+// nameOf8 returns the name of a code, or what it is the code of and its number.
 func nameOf8(what string, i uint8, names []string) string {
 	if int(i) < len(names) {
 		return names[i]

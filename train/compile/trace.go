@@ -45,11 +45,13 @@ type traced struct {
 	partial bool
 }
 
+// term is a value whose elements are added up over the batch, and what the sum is multiplied by.
 type term struct {
 	id     ID
 	factor float64
 }
 
+// product returns the number of elements of a shape.
 func product(shape []int) int {
 	n := 1
 	for _, s := range shape {
@@ -68,12 +70,14 @@ type tracer struct {
 	code  []Instruction
 }
 
+// value adds a value to the program. Size follows from Shape.
 func (t *tracer) value(v Value) ID {
 	v.Size = product(v.Shape)
 	t.prog.Values = append(t.prog.Values, v)
 	return ID(len(t.prog.Values) - 1)
 }
 
+// buffer adds a value that instructions will write, of the given shape for one sample.
 func (t *tracer) buffer(name string, shape []int) ID {
 	return t.value(Value{Name: name, Kind: Buffer, Shape: append([]int(nil), shape...)})
 }
@@ -93,6 +97,8 @@ func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
 	return in.Out
 }
 
+// trace returns what a node of the graph is, once it and all that it depends on is lowered. Nodes that are met again were
+// lowered then.
 func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 	if v, ok := t.memo[n]; ok {
 		return v, nil

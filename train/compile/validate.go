@@ -17,12 +17,14 @@ func (p *Program) Check() error {
 	return nil
 }
 
+// checker is a check under way. It trusts nothing in the program: whatever it indexes by or multiplies is checked before.
 type checker struct {
 	*Program
 	written map[ID]bool // by the instructions so far
 	forward map[ID]bool // by Forward
 }
 
+// program checks values and tensors first, so that all else can look at them.
 func (c *checker) program() error {
 	if err := c.values(); err != nil {
 		return err
@@ -82,6 +84,7 @@ func (c *checker) values() error {
 	return nil
 }
 
+// value checks one value by itself; a shared one also against its source.
 func (c *checker) value(id ID, v Value) error {
 	switch {
 	case v.Size == 0 || v.Size != size(v.Shape...):
@@ -127,6 +130,7 @@ func (c *checker) view(v View, whole, n int) error {
 	return nil
 }
 
+// tensorsOf returns the inputs or the parameters.
 func (c *checker) tensorsOf(k Kind) []Tensor {
 	if k == Param {
 		return c.Params
@@ -182,6 +186,7 @@ func (c *checker) known(id ID) error {
 // ready tells whether a value can be read now.
 func (c *checker) ready(id ID) bool { return c.Values[id].Kind != Buffer || c.written[id] }
 
+// reductions checks that no parameter and no gradient comes twice.
 func (c *checker) reductions() error {
 	seen, named := map[int]bool{}, map[ID]bool{}
 	for _, r := range c.Reductions {

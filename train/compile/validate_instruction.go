@@ -15,6 +15,7 @@ func (c *checker) list(name string, code []Instruction) error {
 	return nil
 }
 
+// instruction checks one instruction against the row of its operation, in the order in which that is safe.
 func (c *checker) instruction(in *Instruction) error {
 	if in.Op >= Opaque {
 		return errors.New("no engine knows it here")

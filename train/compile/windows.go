@@ -22,6 +22,8 @@ func (w *Window) Patch() int { return size(w.C, w.KH, w.KW) }
 // Positions returns how many places the window has in an image: the number of rows of im2col.
 func (w *Window) Positions() int { return size(w.OutH, w.OutW) }
 
+// inSize, outSize and filterSize return the number of values of an image, of what comes of it and of the filters; 0 if the
+// window's numbers are impossible.
 func (w *Window) inSize() int     { return size(w.C, w.H, w.W) }
 func (w *Window) outSize() int    { return size(w.OutC, w.OutH, w.OutW) }
 func (w *Window) filterSize() int { return size(w.OutC, w.C, w.KH, w.KW) }
@@ -91,6 +93,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	return out, true, nil
 }
 
+// maxPool lowers max-pooling. Where the maxima were found is a value of its own, which sends gradients back there.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, win, err := t.pool(n, in)
 	if err != nil {

@@ -118,6 +118,7 @@ type memory struct {
 	gradient, prediction []buffer // by value
 }
 
+// newMemory makes room for a whole block of samples.
 func newMemory(l *lowered) memory {
 	floats := make([]float32, max(l.gradient.floats, l.prediction.floats)*l.samples)
 	indices := make([]int32, max(l.gradient.indices, l.prediction.indices)*l.samples)

@@ -52,6 +52,7 @@ func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	return out
 }
 
+// clipped differentiates one sample after another; a gradient that isn't finite adds nothing.
 func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
 	params, err := o.paramsOf(run)
 	if err != nil {
@@ -81,6 +82,7 @@ func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip
 	return nil
 }
 
+// predict evaluates the output of one sample after another.
 func (o *oneByOne) predict(run binding, data *engine.Data, from, to int, out []float32) error {
 	params, err := o.paramsOf(run)
 	if err != nil {

@@ -101,6 +101,7 @@ func (b *block) workFor(run binding) error {
 	return nil
 }
 
+// clipped takes the samples block by block: forward, backward, norms, then the sum of the clipped gradients.
 func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
 	if err := b.workFor(run); err != nil {
 		return err
@@ -126,6 +127,7 @@ func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip fl
 	return nil
 }
 
+// predict takes the samples block by block through the instructions that compute the output.
 func (b *block) predict(run binding, data *engine.Data, from, to int, out []float32) error {
 	if err := b.workFor(run); err != nil {
 		return err
