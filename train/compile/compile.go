@@ -35,7 +35,9 @@ func Compile(src Source) (p *Program, err error) {
 	err = t.compile(src)
 	var rule *RuleError
 	if err == nil {
-		err = t.prog.Check()
+		if err = t.prog.Check(); err != nil {
+			err = fmt.Errorf("%w: compiled to what isn't a %w", ErrSource, err)
+		}
 	}
 	if errors.As(err, &rule) {
 		if pure := t.checkPure(src); pure != nil {

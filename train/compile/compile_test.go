@@ -154,6 +154,32 @@ func TestUnboundParameters(t *testing.T) {
 	}
 }
 
+// A parameter is seen through strides: what they can't say is named.
+func TestRearrangedParameters(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape []int // of what is seen of the transposed parameter
+		fits  bool
+	}{
+		"an axis split":        {[]int{1, 2, 2, 3}, true},
+		"an axis of one more":  {[]int{1, 4, 1, 3}, true},
+		"axes merged":          {[]int{1, 12}, false},
+		"axes split elsewhere": {[]int{1, 2, 6}, false},
+	} {
+		g := enginetest.NewG(4, 1)
+		v := g.Do(gorgonia.Reshape(g.Do(gorgonia.Transpose(g.Param("v", 3, 4))), append(tensor.Shape{}, c.shape...)))
+		h := g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 12)))
+		h = g.Do(gorgonia.Reshape(h, append(tensor.Shape{4}, c.shape[1:]...)))
+		src, err := g.Squares(g.Do(gorgonia.BroadcastAdd(h, v, nil, []byte{0})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = compile.Compile(src)
+		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "rearranged before use")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Where Gorgonia itself computes something else than it says, there is nothing to fall back to.
 func TestNoFallbackOnWrongGradients(t *testing.T) {
 	g := enginetest.NewG(1, 1)
