@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/train/compile"
@@ -26,6 +27,11 @@ func TestLifetimes(t *testing.T) {
 	for at, inPlace := range []bool{false, true, false, true, false, false} {
 		if code[at].InPlace() != inPlace {
 			t.Errorf("%v may write over its operand: %v", code[at], code[at].InPlace())
+		}
+	}
+	for at, reads := range [][]compile.ID{{input, weight}, {h}, nil, {dz, z}, {dz, z, dh}, {dh, input}} {
+		if got := code[at].Reads(); !slices.Equal(got, reads) {
+			t.Errorf("%v reads %v, want %v", code[at], got, reads)
 		}
 	}
 	square := compile.Instruction{Op: compile.Binary, Func: compile.Mul, In: []compile.ID{h, h}, Out: z, Where: compile.None}

@@ -127,7 +127,8 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 		"δ that isn't there": {"has been written", func(t *testing.T, p program) {
 			p.Backward = p.Backward[:len(p.Backward)-2]
 		}},
-		"δ that the forward pass needs": {"another use", func(t *testing.T, p program) { p.Reductions[4].Delta = 25 }},
+		"δ that the forward pass needs": {"another use", func(t *testing.T, p program) { p.Reductions[4].Delta = 22 }},
+		"G of two":                      {"another use", func(t *testing.T, p program) { p.Reductions[3].G = p.Reductions[5].G }},
 		"δ of two":                      {"another use", func(t *testing.T, p program) { p.Reductions[6].X = p.Reductions[4].Delta }},
 	} {
 		t.Run(name, func(t *testing.T) {

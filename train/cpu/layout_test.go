@@ -159,3 +159,19 @@ func TestBindingsOfOtherPrograms(t *testing.T) {
 		t.Error("a worker took another program's parameters")
 	}
 }
+
+// Runs are of a whole value: what reaches one part of it, or leaves an order, is none.
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		table []int32
+		size  int
+		want  int
+	}{
+		{[]int32{0, 1, 2}, 3, 1}, {[]int32{0, 0, 1, 1}, 2, 2}, {[]int32{0, 0, 0}, 1, 3},
+		{[]int32{0, 1}, 3, 0}, {[]int32{0, 0}, 2, 0}, {[]int32{0, 1, 0, 1}, 2, 0}, {[]int32{0, 0, 1}, 2, 0}, {[]int32{1, 0}, 2, 0},
+	} {
+		if got := runOf(c.table, c.size); got != c.want {
+			t.Errorf("runOf(%v, %d) = %d, want %d", c.table, c.size, got, c.want)
+		}
+	}
+}
