@@ -94,6 +94,8 @@ func changed(n *gorgonia.Node) error {
 	return fmt.Errorf("node %q or an operand of it isn't what it was made as: Gorgonia takes 1-x and 1+x out of their graph when Log is taken of them; use Log1p there", label(n))
 }
 
+// checkNode checks one node, given its operands: that it has a shape, that it is what it was made as, that somebody has
+// listed it if nothing computes it, and that its operation takes such operands.
 func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	for _, s := range n.Shape() {
 		if s < 1 {

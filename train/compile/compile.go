@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Compile turns a graph into a step program. Errors wrap [ErrSource]; those of an operation that mixes
 // samples are a [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that
-// has no rule compiles to a program with [Program.Fallback] set if it was built with a batch of one and holds only
-// operations that are known to be pure, and is an error otherwise.
+// has no rule compiles to a program whose one instruction is [Opaque] if it was built with a batch of one and holds only
+// operations that are known to be pure, and is an error otherwise. Either all parameters have values bound or none.
 func Compile(src Source) (p *Program, err error) {
 	t := &tracer{
 		prog:  &Program{Output: Tensor{Value: None}},
@@ -33,6 +34,11 @@ func Compile(src Source) (p *Program, err error) {
 	}
 	err = t.compile(src)
 	var rule *RuleError
+	if err == nil {
+		if err = t.prog.Check(); err != nil {
+			err = fmt.Errorf("%w: compiled to what isn't a %w", ErrSource, err)
+		}
+	}
 	if errors.As(err, &rule) {
 		if pure := t.checkPure(src); pure != nil {
 			return nil, pure
@@ -40,7 +46,7 @@ func Compile(src Source) (p *Program, err error) {
 		if t.batch != 1 {
 			return nil, fmt.Errorf("%w: %w; build the graph with a batch of one to train it one sample at a time", ErrSource, err)
 		}
-		return t.fallback(src, err)
+		return t.opaque(src, rule)
 	}
 	if err != nil {
 		return nil, err
@@ -72,6 +78,9 @@ func (t *tracer) declare(src Source) error {
 			return err
 		}
 	}
+	if err := checkAllBound(src.Params); err != nil {
+		return err
+	}
 	if err := checkGraph(src); err != nil {
 		return err
 	}
@@ -79,6 +88,7 @@ func (t *tracer) declare(src Source) error {
 	return nil
 }
 
+// input makes a value of input i, whose first axis must be the batch, the same in all of them.
 func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	shape := shapeOf(n)
 	t.at = n
@@ -96,13 +106,22 @@ func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	case slices.Index(src.Inputs, n) != i:
 		return fmt.Errorf("input %q is listed twice", label(n))
 	}
+	elements := Float32
+	switch d := n.Dtype(); d {
+	case tensor.Float32, tensor.Float64:
+	case tensor.Int, tensor.Int32, tensor.Int64:
+		elements = Int32
+	default:
+		return fmt.Errorf("input %q is of type %v; floating-point numbers or integers are needed", label(n), d)
+	}
 	t.batch = shape[0]
-	id := t.value(Value{Name: n.Name(), Kind: Input, Shape: shape[1:], Index: i})
+	id := t.value(Value{Name: n.Name(), Kind: Input, Type: elements, Shape: shape[1:], Index: i})
 	t.memo[n] = traced{class: batched, id: id, shape: shape[1:]}
-	t.prog.Inputs = append(t.prog.Inputs, Tensor{Name: n.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: id})
+	t.prog.Inputs = append(t.prog.Inputs, Tensor{Name: n.Name(), Type: elements, Shape: shape[1:], Size: product(shape[1:]), Value: id})
 	return nil
 }
 
+// param makes a value of parameter i and keeps what it is bound to, if anything. names are those of the parameters before.
 func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	t.at = n
 	switch {
@@ -119,18 +138,33 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	if len(shape) > 0 && slices.Min(shape) < 1 {
 		return fmt.Errorf("parameter %q has shape %v", label(n), shape)
 	}
-	data, err := floats(n)
-	if err != nil {
-		return fmt.Errorf("parameter: %w", err)
+	if d := n.Dtype(); d != tensor.Float32 && d != tensor.Float64 {
+		return fmt.Errorf("parameter %q is of type %v; floating-point numbers are needed", label(n), d)
 	}
-	if product(shape) != len(data) {
-		return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
+	if n.Value() != nil {
+		data, err := floats(n)
+		if err != nil {
+			return fmt.Errorf("parameter: %w", err)
+		}
+		if product(shape) != len(data) {
+			return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
+		}
+		t.prog.initial = append(t.prog.initial, data)
 	}
 	id := t.value(Value{Name: n.Name(), Kind: Param, Shape: shape, Index: i})
 	t.needs[id] = true
-	t.memo[n] = traced{class: shared, id: id, shape: shape}
+	t.memo[n] = traced{class: shared, id: id, shape: shape, view: ViewOf(shape)}
 	t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
-	t.prog.initial = append(t.prog.initial, data)
+	return nil
+}
+
+// checkAllBound refuses parameters of which some have initial values and some don't.
+func checkAllBound(params gorgonia.Nodes) error {
+	free := func(n *gorgonia.Node) bool { return n.Value() == nil }
+	bound := func(n *gorgonia.Node) bool { return n.Value() != nil }
+	if i, j := slices.IndexFunc(params, free), slices.IndexFunc(params, bound); i >= 0 && j >= 0 {
+		return fmt.Errorf("parameter %q has no value bound and parameter %q has; bind all of them or none", label(params[i]), label(params[j]))
+	}
 	return nil
 }
 
@@ -139,6 +173,7 @@ func nameless(what string, i int) error {
 	return fmt.Errorf("%s %d has no name; give it one of its own by gorgonia.WithName", what, i)
 }
 
+// compile lowers output and cost into the program: forward for both, backward for the cost.
 func (t *tracer) compile(src Source) error {
 	p := t.prog
 	if src.Output != nil {
@@ -149,7 +184,7 @@ func (t *tracer) compile(src Source) error {
 		if out.class != batched || out.folded {
 			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
 		}
-		p.Output = Tensor{Name: src.Output.Name(), Shape: out.shape, Size: product(out.shape), Value: out.id}
+		p.Output = Tensor{Name: src.Output.Name(), Type: p.Values[out.id].Type, Shape: out.shape, Size: product(out.shape), Value: out.id}
 		p.Predict = needed(t.code, []ID{out.id})
 	}
 	cost, err := t.trace(src.Cost)
@@ -173,13 +208,6 @@ func (t *tracer) compile(src Source) error {
 	r.reverse(cost.terms, p.Forward)
 	p.Backward, p.Reductions = r.code, r.sums
 	slices.SortFunc(p.Reductions, func(a, b Reduction) int { return a.Param - b.Param })
-
-	var keep []ID
-	for _, s := range p.Reductions {
-		keep = append(keep, s.X, s.Delta, s.G)
-	}
-	p.GradientPlan = p.plan(slices.Concat(p.Forward, p.Backward), keep)
-	p.PredictPlan = p.plan(p.Predict, []ID{p.Output.Value})
 	return nil
 }
 
@@ -200,41 +228,4 @@ func needed(code []Instruction, ends []ID) []Instruction {
 	}
 	slices.Reverse(out)
 	return out
-}
-
-// checkPure refuses graphs that aren't known to be right even one sample at a time.
-func (t *tracer) checkPure(src Source) error {
-	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
-		if t.at = n; n.Op() == nil {
-			continue
-		}
-		if err := refused(n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fallback keeps what one sample at a time needs; the graph's own shapes have a batch of one.
-func (t *tracer) fallback(src Source, reason error) (*Program, error) {
-	ref, err := NewReference(src)
-	if err != nil {
-		return nil, err
-	}
-	if err := ref.try(t.prog.initial); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSource, err)
-	}
-	p := &Program{
-		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial, digest: t.prog.digest,
-		Output:   Tensor{Value: None},
-		Fallback: &Fallback{Source: src, Reason: reason, reference: ref},
-	}
-	if src.Output != nil {
-		shape := shapeOf(src.Output)
-		if len(shape) == 0 || shape[0] != 1 {
-			return nil, fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
-		}
-		p.Output = Tensor{Name: src.Output.Name(), Shape: shape[1:], Size: product(shape[1:]), Value: None}
-	}
-	return p, nil
 }

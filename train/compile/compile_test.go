@@ -3,7 +3,6 @@ package compile_test
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -105,15 +104,79 @@ func TestUnknownOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rule *compile.RuleError
-	if p.Fallback == nil || !errors.As(p.Fallback.Reason, &rule) {
-		t.Fatalf("the graph compiled without falling back: %+v", p.Fallback)
+	if m := p.Missing(); m == nil || !strings.Contains(m.Op, "Max") || p.Reference() == nil {
+		t.Fatalf("missing is %v, reference %v", m, p.Reference())
+	}
+	if len(p.Forward) != 1 || p.Forward[0].Op != compile.Opaque || len(p.Backward)+len(p.Predict)+len(p.Reductions) > 0 {
+		t.Errorf("instructions %v, %v, %v and reductions %v, want one opaque instruction", p.Forward, p.Backward, p.Predict, p.Reductions)
 	}
 	if src, err = unknown(enginetest.NewG(3, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = compile.Compile(src); err == nil || !strings.Contains(err.Error(), "batch of one") {
 		t.Errorf("with a batch of three: %v", err)
+	}
+}
+
+// A graph may leave its parameters unbound, with rules for all of its operations or without: the program is the same.
+func TestUnboundParameters(t *testing.T) {
+	for name, op := range map[string]func(*gorgonia.Node) (*gorgonia.Node, error){
+		"compiled": gorgonia.Tanh,
+		"opaque":   func(n *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Max(n, 1) },
+	} {
+		build := func(bound bool) *compile.Program {
+			g := gorgonia.NewGraph()
+			x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(1, 3), gorgonia.WithName("x"))
+			var params gorgonia.Nodes
+			h := x
+			for _, p := range []string{"v", "w"} {
+				opts := []gorgonia.NodeConsOpt{gorgonia.WithShape(3, 3), gorgonia.WithName(p)}
+				if bound {
+					opts = append(opts, gorgonia.WithInit(gorgonia.Zeroes()))
+				}
+				n := gorgonia.NewMatrix(g, tensor.Float32, opts...)
+				params = append(params, n)
+				h = gorgonia.Must(gorgonia.Mul(h, n))
+			}
+			p, err := compile.Compile(compile.Source{Inputs: gorgonia.Nodes{x}, Params: params, Cost: gorgonia.Must(gorgonia.Sum(gorgonia.Must(op(h))))})
+			if err != nil {
+				t.Fatalf("%s, bound %v: %v", name, bound, err)
+			}
+			return p
+		}
+		bound, free := build(true), build(false)
+		if free.Initial() != nil || len(bound.Initial()) != 2 {
+			t.Errorf("%s: initial values %v of unbound parameters, %v of bound ones", name, free.Initial(), bound.Initial())
+		}
+		if bound.Digest() != free.Digest() || !reflect.DeepEqual(bound.Forward, free.Forward) {
+			t.Errorf("%s: bound and unbound parameters make two programs", name)
+		}
+	}
+}
+
+// A parameter is seen through strides: what they can't say is named.
+func TestRearrangedParameters(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape []int // of what is seen of the transposed parameter
+		fits  bool
+	}{
+		"an axis split":        {[]int{1, 2, 2, 3}, true},
+		"an axis of one more":  {[]int{1, 4, 1, 3}, true},
+		"axes merged":          {[]int{1, 12}, false},
+		"axes split elsewhere": {[]int{1, 2, 6}, false},
+	} {
+		g := enginetest.NewG(4, 1)
+		v := g.Do(gorgonia.Reshape(g.Do(gorgonia.Transpose(g.Param("v", 3, 4))), append(tensor.Shape{}, c.shape...)))
+		h := g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 12)))
+		h = g.Do(gorgonia.Reshape(h, append(tensor.Shape{4}, c.shape[1:]...)))
+		src, err := g.Squares(g.Do(gorgonia.BroadcastAdd(h, v, nil, []byte{0})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = compile.Compile(src)
+		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "rearranged before use")) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -250,8 +313,11 @@ func TestBadSources(t *testing.T) {
 		"to a scalar":   func(s *compile.Source) { s.Cost = s.Output },
 		"listed twice":  func(s *compile.Source) { s.Params = append(s.Params, s.Params[0]) },
 		"is computed":   func(s *compile.Source) { s.Inputs[0] = s.Output },
-		"no value bound": func(s *compile.Source) {
-			s.Params[0] = gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v"))
+		`"v" has no value bound and parameter "w" has`: func(s *compile.Source) {
+			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
+		},
+		`"v" is of type int`: func(s *compile.Source) {
+			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Int, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
 		},
 		"depend on any parameter": func(s *compile.Source) {
 			s.Cost = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(s.Inputs[0]))))
@@ -262,104 +328,6 @@ func TestBadSources(t *testing.T) {
 		_, err := compile.Compile(src)
 		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
-		}
-	}
-}
-
-// A graph has one program, whichever way maps are walked: what is told by a program may be bound to it.
-func TestProgramsAreDeterministic(t *testing.T) {
-	for _, name := range []string{"cnn", "max-pool with overlap and padding", "residual"} {
-		var first *compile.Program
-		for range 20 {
-			src, err := enginetest.Zoo()[name].Build(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile.Compile(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first == nil {
-				first = p
-			} else if !reflect.DeepEqual(p, first) {
-				t.Fatalf("%s: two compilations differ", name)
-			}
-		}
-	}
-}
-
-// Buffers that live at the same time must not share space: in every graph of the zoo, each value still
-// stands where it was written when an instruction or a reduction reads it.
-func TestPlanNeverOverlaps(t *testing.T) {
-	for name, build := range enginetest.Zoo() {
-		t.Run(name, func(t *testing.T) {
-			src, err := build.Build(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile.Compile(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var kept []compile.ID
-			for _, r := range p.Reductions {
-				if r.Delta != compile.None && slices.Contains(kept, r.Delta) {
-					t.Errorf("two reductions weigh value %d (%s)", r.Delta, p.Values[r.Delta].Name)
-				}
-				kept = append(kept, r.X, r.Delta, r.G)
-			}
-			replay(t, p, p.GradientPlan, slices.Concat(p.Forward, p.Backward), kept)
-			replay(t, p, p.PredictPlan, p.Predict, []compile.ID{p.Output.Value})
-		})
-	}
-}
-
-// replay remembers which value each float was last written for.
-func replay(t *testing.T, p *compile.Program, plan compile.Plan, code []compile.Instruction, kept []compile.ID) {
-	t.Helper()
-	owners := map[compile.Kind][]compile.ID{
-		compile.Buffer: make([]compile.ID, plan.Floats), compile.Indices: make([]compile.ID, plan.Indices),
-	}
-	place := func(id compile.ID) []compile.ID {
-		offset, ok := plan.Offset[id]
-		if id == compile.None || !ok {
-			return nil
-		}
-		owner := owners[compile.Buffer]
-		if p.Values[id].Kind == compile.Indices {
-			owner = owners[compile.Indices]
-		}
-		return owner[offset : offset+p.Values[id].Size]
-	}
-	write := func(id compile.ID) {
-		owner := place(id)
-		for k := range owner {
-			owner[k] = id
-		}
-	}
-	read := func(id compile.ID, by string) {
-		for _, owner := range place(id) {
-			if owner != id {
-				t.Fatalf("%s reads value %d (%s) after value %d took its place", by, id, p.Values[id].Name, owner)
-			}
-		}
-	}
-	for _, in := range p.Inputs {
-		write(in.Value)
-	}
-	for _, in := range code {
-		for _, id := range in.Reads() {
-			read(id, p.Values[in.Out].Name)
-		}
-		switch in.Op {
-		case compile.Conv, compile.MaxPool, compile.ConvBack:
-			write(in.Aux)
-		}
-		write(in.Out)
-	}
-	for _, id := range kept {
-		if id != compile.None {
-			read(id, "the end")
 		}
 	}
 }

@@ -37,6 +37,7 @@ func (c *copier) copy(end *gorgonia.Node) (*gorgonia.Node, error) {
 	return c.nodes[end], nil
 }
 
+// one copies a node whose operands are copied already.
 func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	defer recovered(&err)
 	var below gorgonia.Nodes

@@ -37,8 +37,8 @@
 //
 // # One sample at a time
 //
-// An operation with no rule makes the whole graph fall back to Gorgonia's own gradient, one sample at a time
-// ([Program.Fallback]): right and slow. It needs a graph that was built with a batch of one, because
+// An operation with no rule makes the whole graph one instruction ([Opaque]), which is Gorgonia's own gradient, one sample
+// at a time: right and slow. It needs a graph that was built with a batch of one, because
 // only there is "the gradient of one sample" defined without knowing what the operation does.
 //
 // That is so only while the operation is a function: one that keeps something of the sample before lets it see
@@ -59,8 +59,28 @@
 // No graph makes [Compile] panic, and none that it takes should make an engine panic: shapes, windows and operands are
 // checked beforehand, because some of Gorgonia's operations fail in goroutines of their own.
 //
-// # Engines
+// # The program
 //
-// A [Program] is data: values, instructions in order, and a memory plan in which buffers whose lives
-// don't overlap share space. Sizes are per sample; an engine chooses how many samples it takes at once.
+// A [Program] is data that knows no device. Its [Value]s are typed tensors of one sample: some have a row for each sample
+// (inputs, and what instructions write), the others are the same for all (parameters, constants, and views of them).
+// [Instruction]s are in order; Predict computes the output, Forward the cost's terms, Backward what the gradients are made
+// of. Each acts on every sample by itself, so that an engine takes as many samples at a time as it likes.
+//
+// What an operation computes stands beside its [Op]; what it takes, which operands it reads and what may be done in place
+// stand in one row of a table. Where elements move, a strided [View] says from where or to where: a transposed value, a
+// slice and a repeated axis are views that are read, a sum over an axis is a view that is added to. Where a window moves,
+// a [Window] says so; nobody says that its places are written out.
+//
+// After Backward, a [Reduction] for each parameter says what its per-sample gradient is made of. That of a matrix or a
+// filter that is used once is said and not computed: an engine measures it, and sums it, in whatever room it has. What is
+// measured must be what is summed.
+//
+// There is no plan of memory. [Lifetimes] tells from when to when a value is needed, [Instruction.InPlace] which result may
+// lie where an operand did, and [Program.Kept] what the reductions read; each engine lays out its own memory, and lowers
+// the instructions to what suits its device. One that meets an operation it doesn't know refuses the program by its name:
+// [Opaque] among them, which stands for a whole graph.
+//
+// [Program.String] lists a program for people, testdata has the listings of both models, and a graph has the same one
+// each time and for every batch it is built with, but for what only a batch of one allows. [Program.Check] holds a
+// program, whoever made it, against all that engines rely on; those that [Compile] returns pass it.
 package compile

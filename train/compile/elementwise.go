@@ -7,6 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+// unary lowers a function of one operand: of a sample's values by an instruction, of a number at once. Of a sum over the
+// batch only the negative is one.
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := unaryFunc(n.Op())
 	if !ok {
@@ -43,6 +45,9 @@ func (v traced) scaled(by float64) traced {
 	return v
 }
 
+// binary lowers a function of two operands, at least one of which depends on the sample. The other may be a number, a value
+// of the same shape, or a parameter or constant, repeated along the batch, which is seen in the sample's shape. Functions of
+// the cost and of numbers are for costArithmetic and scalarArithmetic.
 func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := binaryFunc(n.Op())
 	if !ok {
@@ -77,15 +82,15 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		switch {
 		case v.class == shared:
 			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
-				v.shape = v.shape[1:] // with a batch of one the batch axis needs no repeating
+				v.shape, v.view = v.shape[1:], v.view.without(0) // with a batch of one the batch axis needs no repeating
 			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
 				return traced{}, mixes(n, "it gives each place in the batch its own parameter; broadcast the parameter along the batch axis")
 			}
-			spread, ok := v.spreadOver(out.shape)
+			view, ok := v.spreadOver(out.shape)
 			if !ok {
 				return traced{}, noRule(n, "its operands' shapes differ")
 			}
-			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: append([]int(nil), out.shape...), Source: v.id, Spread: spread})
+			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: view.Shape, Source: v.id, View: view})
 			t.needs[id] = t.needs[v.id]
 			ids[i] = id
 		case !slices.Equal(v.shape, out.shape):
@@ -144,6 +149,7 @@ func (t *tracer) dividedTwice(n *gorgonia.Node) error {
 	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or build the graph for another batch size if the number means something else", ErrSource, label(n), t.batch)
 }
 
+// scalarArithmetic computes with numbers. One that counts samples may be multiplied by one that doesn't.
 func scalarArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
 	out := traced{
 		class: scalar, number: f.Binary(a.number, b.number),

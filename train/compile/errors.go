@@ -59,10 +59,13 @@ func (e *RefusedError) Error() string {
 // Unwrap makes a RefusedError an [ErrSource].
 func (e *RefusedError) Unwrap() error { return ErrSource }
 
+// mixes is the error of an operation that lets samples see one another: nothing can be done about it.
 func mixes(n *gorgonia.Node, why string) error {
 	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
 }
 
+// noRule is the error of an operation, or of operands of it, that the compiler can't take; the graph may still be evaluated
+// as it stands.
 func noRule(n *gorgonia.Node, why string) error {
 	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
 }

@@ -51,6 +51,7 @@ func (r *Reference) bound(params Bound, inputs [][]float32) (map[*gorgonia.Node]
 	return values, nil
 }
 
+// evaluate computes the nodes in order, each from values that are there already or were computed before it.
 func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) error {
 	for _, n := range order {
 		if values[n] != nil {
@@ -132,6 +133,7 @@ func cloned(v gorgonia.Value) (gorgonia.Value, error) {
 	return gorgonia.CloneValue(v)
 }
 
+// aligned copies numbers to memory that begins a cache line.
 func aligned[T float32 | float64](x []T) []T {
 	const line = 64
 	room := make([]T, len(x)+line)
@@ -158,6 +160,14 @@ func valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value, error) {
 // valueLike makes a value of a node's shape.
 func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Value {
 	double := t == tensor.Float64
+	switch t {
+	case tensor.Int:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(integers[int](numbers)))
+	case tensor.Int32:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(integers[int32](numbers)))
+	case tensor.Int64:
+		return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(integers[int64](numbers)))
+	}
 	switch {
 	case n.IsScalar() && double:
 		return gorgonia.NewF64(numbers[0])
@@ -173,6 +183,16 @@ func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Val
 	return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(narrow))
 }
 
+// integers is the numbers without what comes after the point.
+func integers[T int | int32 | int64](numbers []float64) []T {
+	out := make([]T, len(numbers))
+	for i, v := range numbers {
+		out[i] = T(v)
+	}
+	return out
+}
+
+// doubles returns a value's numbers in double precision, in row-major order.
 func doubles(v gorgonia.Value) ([]float64, error) {
 	if t, ok := v.(*tensor.Dense); ok && !t.RequiresIterator() {
 		if d, ok := t.Data().([]float64); ok {
@@ -194,22 +214,29 @@ func doubles(v gorgonia.Value) ([]float64, error) {
 }
 
 // try evaluates a made-up sample, so that operations that always fail do so before any training. The sample is
-// nobody's: what Gorgonia says of it may be told.
+// nobody's: what Gorgonia says of it may be told. Parameters that the graph doesn't bind are made up too.
 func (r *Reference) try(initial [][]float32) error {
+	k := 0
+	madeUp := func(nodes gorgonia.Nodes, scale float64) [][]float32 {
+		var out [][]float32
+		for _, n := range nodes {
+			x := make([]float32, max(1, n.Shape().TotalSize()))
+			for i := range x {
+				k++
+				_, fraction := math.Modf(float64(k) * math.Phi)
+				x[i] = float32(scale * (0.1 + 0.8*fraction))
+			}
+			out = append(out, x)
+		}
+		return out
+	}
+	inputs := madeUp(r.src.Inputs, 1)
+	if initial == nil {
+		initial = madeUp(r.src.Params, 0.1)
+	}
 	at, err := r.Bind(initial)
 	if err != nil {
 		return err
-	}
-	var inputs [][]float32
-	k := 0
-	for _, n := range r.src.Inputs {
-		x := make([]float32, max(1, n.Shape().TotalSize()))
-		for i := range x {
-			k++
-			_, fraction := math.Modf(float64(k) * math.Phi)
-			x[i] = float32(0.1 + 0.8*fraction)
-		}
-		inputs = append(inputs, x)
 	}
 	_, err = r.gradient(at, inputs)
 	if err == nil && r.output != nil {

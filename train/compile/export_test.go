@@ -30,3 +30,7 @@ func Operations() []Operation {
 	}
 	return out
 }
+
+func Reshaped(v View, shape []int) (View, bool) { return v.reshaped(shape) }
+
+func Within(v View, size int) bool { return v.within(size) }

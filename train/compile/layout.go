@@ -6,6 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+// reshape lowers a change of shape, which moves nothing: a batched value keeps its rows as long as the batch stays in front,
+// and a shared one is seen through a view of the new shape if there is one.
 func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	to := shapeOf(n)
@@ -14,7 +16,11 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		if v.overBatch {
 			return traced{}, noRule(n, "the parameter is repeated along the batch")
 		}
-		v.shape = to
+		view, ok := v.view.reshaped(to)
+		if !ok {
+			return traced{}, noRule(n, "the parameter is rearranged before use")
+		}
+		v.view, v.shape = view, to
 		return v, nil
 	case batched:
 		per, folded, err := t.perSample(n, to)
@@ -41,6 +47,8 @@ func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded boo
 	return per, true, nil
 }
 
+// transpose lowers a permutation of axes. A shared value is seen through another view; a batched one, whose batch axis must
+// stay in front, is written anew.
 func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	pattern := fieldsOf(n.Op()).ints("pattern")
@@ -49,13 +57,7 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		if v.overBatch {
 			return traced{}, noRule(n, "the parameter is repeated along the batch")
 		}
-		m := v.mapping()
-		from := permutation(v.shape, pattern)
-		spread := make([]int32, len(m))
-		for i, j := range from {
-			spread[i] = m[j]
-		}
-		v.spread, v.shape = spread, permuted(v.shape, pattern)
+		v.view, v.shape = v.view.permuted(pattern), permuted(v.shape, pattern)
 		return v, nil
 	case batched:
 		if t.batch == 1 && len(pattern) > 0 && pattern[0] != 0 {
@@ -76,9 +78,10 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
+// permute emits what writes a sample's values anew with their axes in another order.
 func (t *tracer) permute(n *gorgonia.Node, v traced, axes []int) traced {
 	shape := permuted(v.shape, axes)
-	v.id = t.emit(n, shape, Instruction{Op: Permute, In: []ID{v.id}, Axes: axes, Map: permutation(v.shape, axes)})
+	v.id = t.emit(n, shape, Instruction{Op: Gather, In: []ID{v.id}, View: ViewOf(v.shape).permuted(axes)})
 	v.shape = shape
 	return v
 }
@@ -98,9 +101,10 @@ func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced
 // moves tells whether a transposition changes the order of values: whether it does more than move axes of length
 // one around.
 func moves(shape, pattern []int) bool {
-	return !isIdentity(permutation(shape, pattern))
+	return !ViewOf(shape).permuted(pattern).Contiguous()
 }
 
+// permuted returns what belongs to the axes - lengths or strides - in their new order.
 func permuted(shape, axes []int) []int {
 	out := make([]int, len(axes))
 	for i, a := range axes {
@@ -109,45 +113,8 @@ func permuted(shape, axes []int) []int {
 	return out
 }
 
-// permutation returns, for each element of a tensor with its axes in the given order, where it stood
-// in the tensor of the given shape.
-func permutation(shape, axes []int) []int32 {
-	strides := stridesOf(shape)
-	to := permuted(shape, axes)
-	out := make([]int32, product(shape))
-	index := make([]int, len(to))
-	for i := range out {
-		at := 0
-		for d, a := range axes {
-			at += index[d] * strides[a]
-		}
-		out[i] = int32(at)
-		increment(index, to)
-	}
-	return out
-}
-
-func stridesOf(shape []int) []int {
-	s := make([]int, len(shape))
-	n := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		s[i] = n
-		n *= shape[i]
-	}
-	return s
-}
-
-// increment steps a row-major multi-index.
-func increment(index, shape []int) {
-	for d := len(shape) - 1; d >= 0; d-- {
-		index[d]++
-		if index[d] < shape[d] {
-			return
-		}
-		index[d] = 0
-	}
-}
-
+// sizeOf lowers the length of an axis to a number. That of the batch axis is remembered to count samples: to divide by it, as
+// Mean over the batch does, mixes them.
 func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	size := float64(children(n)[0].Shape()[f.int("axis")])
@@ -175,14 +142,9 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		if err != nil {
 			return traced{}, err
 		}
-		rows := 1
+		v.view = v.view.without(0)
 		if folded {
-			rows = per[0]
-		}
-		m := v.mapping()
-		v.spread = nil
-		for range rows {
-			v.spread = append(v.spread, m...)
+			v.view = v.view.times(per[0])
 		}
 		v.shape, v.folded, v.overBatch = per, folded, true
 		return v, nil
@@ -196,43 +158,23 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		if axis < 0 {
 			return traced{}, noRule(n, "")
 		}
-		m := v.mapping()
-		shape := slices.Clone(v.shape)
-		shape[axis] = to[along]
-		spread := make([]int32, 0, product(shape))
-		for _, j := range repeatMap(v.shape, axis, to[along]) {
-			spread = append(spread, m[j])
-		}
-		v.shape, v.spread = shape, spread
+		v.view = v.view.repeated(axis, to[along])
+		v.shape = v.view.Shape
 		return v, nil
 	case v.class == batched:
 		axis, ofBatch := v.axis(along)
 		if ofBatch {
 			return traced{}, mixes(n, "it repeats along the batch")
 		}
-		out := v
-		out.shape = slices.Clone(v.shape)
-		out.shape[axis] = to[along]
-		out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, Map: repeatMap(v.shape, axis, to[along])})
+		out, view := v, ViewOf(v.shape).repeated(axis, to[along])
+		out.shape = view.Shape
+		out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 		return out, nil
 	}
 	return traced{}, noRule(n, "")
 }
 
-// repeatMap returns where each element comes from when an axis of length one is repeated.
-func repeatMap(shape []int, axis, times int) []int32 {
-	outer, inner := product(shape[:axis]), product(shape[axis+1:])
-	out := make([]int32, 0, outer*times*inner)
-	for o := range outer {
-		for range times {
-			for i := range inner {
-				out = append(out, int32(o*inner+i))
-			}
-		}
-	}
-	return out
-}
-
+// slice lowers a range of one axis of a sample's values, in steps. Of the batch axis all of it may be taken and nothing else.
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class != batched || v.folded {
@@ -253,24 +195,13 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		return traced{}, mixes(n, "it picks samples out of the batch")
 	}
-	var picks []int
-	for i := s.Start(); i < min(s.End(), v.shape[axis]); i += step { // Gorgonia's slices end where the axis does
-		picks = append(picks, i)
-	}
-	outer, inner := product(v.shape[:axis]), product(v.shape[axis+1:])
-	var from []int32
-	for o := range outer {
-		for _, p := range picks {
-			for i := range inner {
-				from = append(from, int32((o*v.shape[axis]+p)*inner+i))
-			}
-		}
-	}
+	end := min(s.End(), v.shape[axis]) // Gorgonia's slices end where the axis does
+	view := ViewOf(v.shape).sliced(axis, s.Start(), (end-s.Start()+step-1)/step, step)
 	per, folded, err := t.perSample(n, shapeOf(n))
 	if err != nil {
 		return traced{}, err
 	}
 	out := traced{class: batched, shape: per, folded: folded}
-	out.id = t.emit(n, per, Instruction{Op: Gather, In: []ID{v.id}, Map: from})
+	out.id = t.emit(n, per, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 	return out, nil
 }

@@ -83,3 +83,14 @@ func folded(shape, along []int) []int {
 	}
 	return out
 }
+
+// increment steps a row-major multi-index.
+func increment(index, shape []int) {
+	for d := len(shape) - 1; d >= 0; d-- {
+		index[d]++
+		if index[d] < shape[d] {
+			return
+		}
+		index[d] = 0
+	}
+}

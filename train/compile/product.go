@@ -17,6 +17,10 @@ var products = [...]string{
 	opOuter: "outer product", opBatched: "batched matrix product",
 }
 
+// matMul lowers x·w, x with the batch in its first axis, w a parameter or constant: a matrix, its transpose by either of
+// Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample. A product of two values that depend on
+// the sample mixes all of them in Gorgonia's batch, and so does one that contracts the batch axis; at a batch of one neither
+// does, and there is merely no rule.
 func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	kind := f.int("āBinaryOperator")
@@ -35,7 +39,6 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case w.overBatch:
 		return traced{}, noRule(n, "the parameter is repeated along the batch")
 	}
-	source := t.prog.Values[w.id]
 	var k, cols int
 	transB := false
 	switch {
@@ -49,13 +52,14 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	default:
 		return traced{}, noRule(n, "")
 	}
-	if w.spread != nil && !isIdentity(w.spread) {
-		if len(w.shape) != 2 || !isTransposition(w.spread, w.shape[0], w.shape[1]) {
-			return traced{}, noRule(n, "the parameter is rearranged before use")
-		}
+	switch {
+	case w.view.Contiguous():
+	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).Contiguous():
 		transB = !transB
+	default:
+		return traced{}, noRule(n, "the parameter is rearranged before use")
 	}
-	if len(w.shape) == 2 && source.Size != w.shape[0]*w.shape[1] {
+	if w.view.Size() != t.prog.Values[w.id].Size {
 		return traced{}, noRule(n, "the parameter is repeated before use")
 	}
 	rows := 1
@@ -74,25 +78,4 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	out.id = t.emit(n, out.shape, Instruction{Op: MatMul, In: []ID{x.id, w.id}, Rows: rows, K: k, N: cols, TransB: transB})
 	return out, nil
-}
-
-func isIdentity(m []int32) bool {
-	for i, v := range m {
-		if int(v) != i {
-			return false
-		}
-	}
-	return true
-}
-
-// isTransposition tells whether m maps a rows × cols view onto a stored cols × rows matrix.
-func isTransposition(m []int32, rows, cols int) bool {
-	for r := range rows {
-		for c := range cols {
-			if int(m[r*cols+c]) != c*rows+r {
-				return false
-			}
-		}
-	}
-	return true
 }

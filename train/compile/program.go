@@ -1,169 +1,129 @@
 package compile
 
-import "crypto/sha256"
-
-// ID names a value of a program.
-type ID int
-
-// None marks an operand or result that an instruction doesn't have.
-const None ID = -1
-
-// Kind says where a value lives.
-type Kind uint8
-
-// The kinds of values.
-const (
-	Buffer  Kind = iota // written by an instruction, one row a sample
-	Indices             // as Buffer, of int32: where MaxPool found its maxima
-	Input               // column Index of the data, one row a sample
-	Param               // parameter Index, the same for all samples
-	Const               // Data, the same for all samples
-	Shared              // a parameter or constant (Source) spread over a sample's shape by Spread
+import (
+	"crypto/sha256"
+	"slices"
 )
 
-// Value is a tensor of a program. Shapes and sizes are those of one sample, without the batch axis.
+// ID names a value of a program: its place in [Program.Values].
+type ID int
+
+// None marks a value that isn't there.
+const None ID = -1
+
+// Kind says where a value comes from.
+type Kind uint8
+
+// The kinds of values. Of the first two every sample has a row of its own; the others are the same for all samples.
+const (
+	Buffer Kind = iota // written by instructions
+	Input              // column Index of the data
+	Param              // parameter Index
+	Const              // Data
+	Shared             // a parameter or constant (Source) seen through View
+)
+
+// Type is what the elements of a value are.
+type Type uint8
+
+// The types.
+const (
+	Float32 Type = iota
+	Int32
+)
+
+// Value is a tensor of a program, in row-major order. Shapes and sizes are those of one sample, without the batch axis.
 type Value struct {
 	Name   string
 	Kind   Kind
+	Type   Type
 	Shape  []int
-	Size   int
+	Size   int       // the product of Shape
 	Index  int       // of Input and Param
 	Data   []float32 // of Const
-	Source ID        // of Shared: element j is element Spread[j] of Source
-	Spread []int32
+	Source ID        // of Shared
+	View   View      // of Shared, over Source
 }
 
 // Tensor names a program's input, parameter or output. Shape and Size leave out the batch axis.
 type Tensor struct {
 	Name  string
+	Type  Type
 	Shape []int
 	Size  int
 	Value ID
 }
 
-// Op is what an instruction does. In the comments x, y are In[0], In[1], z is Out and d· a gradient;
-// Instructions replace their result; those from UnaryBack on add to it instead if Accumulate is set.
-type Op uint8
+// Rule says what one parameter's per-sample gradient is made of, once Forward and Backward are done.
+type Rule uint8
 
-// The operations. Every one acts on each sample of a block by itself.
+// The rules. A parameter that is used once has its gradient told by what it is made of, so that an engine need not have
+// all of it in memory at any time.
 const (
-	Fill         Op = iota // z = Scalar
-	Unary                  // z = Func(x)
-	Binary                 // z = Func(x, y), elementwise; y may be Shared
-	BinaryScalar           // z = Func(x, Scalar), or Func(Scalar, x) if Swap
-	MatMul                 // z = x·y: x [Rows, K], y a parameter [K, N], or [N, K] if TransB
-	Conv                   // z = y*x by Window; y is [Rows, K]; Aux = im2col(x): [N positions, K]
-	MaxPool                // z = maximum of x over Window; Aux = where it was found
-	Permute                // z = x with axes in the order Axes
-	Gather                 // z[j] = x[Map[j]]
-	Reduce                 // z[Map[j]] = Σ x[j]
-	Softmax                // z = softmax of the rows of x [Rows, K]
-	LogSoftmax             // z = log softmax of the rows of x
-
-	UnaryBack      // dx = dz·Func'(x); In = dz, x, z
-	BinaryBack     // dx = ∂Func/∂(operand Side)·dz; In = dz, x, y, z
-	ScalarBack     // dx = ∂Func/∂x·dz; In = dz, x, z
-	MatMulBack     // dx = dz·yᵀ; In = dz, y
-	ConvBack       // dx = col2im(dzᵀ·y); In = dz, y; Aux = scratch of im2col's size
-	MaxPoolBack    // dx[Aux] = Σ dz; In = dz
-	PermuteBack    // dx = dz with the axes put back; In = dz
-	GatherBack     // dx[Map[j]] = Σ dz[j]; In = dz
-	ReduceBack     // dx[j] = dz[Map[j]]; In = dz
-	SoftmaxBack    // dx = z∘(dz − rowsum(dz∘z)); In = dz, z
-	LogSoftmaxBack // dx = dz − exp(z)·rowsum(dz); In = dz, z
-
-	GradMatMul // G = xᵀ·dz; In = dz, x; [N, K] if TransB
-	GradConv   // G = dz·Aux; In = dz
-	GradSpread // G[Map[j]] = Σ dz[j]; In = dz
+	RankOne      Rule = iota // g = xᵀδ, of one row each; ‖g‖² = ‖x‖²‖δ‖²
+	OfConv                   // g = δ·im2col(x)
+	Materialised             // g = G, which Backward has written
 )
 
-// Window is the geometry of a convolution or pooling over channels × height × width.
-type Window struct {
-	C, H, W, KH, KW      int
-	PadH, PadW           int // before the first row and column
-	PadHEnd, PadWEnd     int // after the last
-	StrideH, StrideW     int
-	DilationH, DilationW int
-	OutC, OutH, OutW     int
-}
-
-// Instruction is one step of a program.
-type Instruction struct {
-	Op         Op
-	Func       Func
-	In         []ID
-	Out        ID
-	Aux        ID
-	Rows, K, N int
-	TransB     bool
-	Swap       bool
-	Accumulate bool
-	Side       int
-	Scalar     float32
-	Axes       []int
-	Map        []int32
-	Run        int // of GradSpread: Map[j] = j/Run throughout, if not 0
-	Window     *Window
-}
-
-// NormRule is how one parameter's part of the per-sample squared norm is computed.
-type NormRule uint8
-
-// The rules.
-const (
-	RankOne      NormRule = iota // ‖x‖²‖δ‖²: one row a sample
-	Materialised                 // ‖G‖², G the per-sample gradient itself
-)
-
-// Reduction is how one parameter's clipped sum is made of a block, after the backward pass.
+// Reduction is how one parameter's clipped sum is made of the samples' rows, after the backward pass. Its δ or G has no
+// other use by then, so that an engine may scale it where it is.
 type Reduction struct {
 	Param    int
-	Rule     NormRule
-	X, Delta ID // of RankOne: [K] and [N]
-	K, N     int
-	TransB   bool // the parameter is stored as [N, K]
-	G        ID   // of Materialised
+	Rule     Rule
+	X, Delta ID      // of RankOne, [K] and [N]; of OfConv, images and what comes back from their convolution
+	G        ID      // of Materialised
+	K, N     int     // of RankOne
+	TransB   bool    // of RankOne: the parameter is stored as [N, K]
+	Window   *Window // of OfConv
 }
 
 // Program is a compiled graph; see the package comment. It is immutable once compiled.
 type Program struct {
 	Inputs []Tensor
 	Params []Tensor
-	Output Tensor // Value is None if the source has no output
+	Output Tensor // Value is None if the source has no output, or the program is opaque
 
 	Values     []Value
 	Predict    []Instruction // computes Output
 	Forward    []Instruction // computes the cost's terms
-	Backward   []Instruction // leaves x, δ and G for Reductions
-	Reductions []Reduction   // one for each parameter that the cost depends on
+	Backward   []Instruction // leaves what the reductions name; writes nothing that Forward wrote
+	Reductions []Reduction   // at most one for each parameter, in their order; none where the cost doesn't depend on it
 
-	GradientPlan Plan // memory of Forward, Backward and Reductions
-	PredictPlan  Plan // memory of Predict
+	initial   [][]float32
+	digest    [sha256.Size]byte
+	missing   *RuleError
+	reference *Reference
+}
 
-	// Fallback is set where the graph has an operation without a rule; the instruction lists are
-	// then empty and the gradients come from a [Reference].
-	Fallback *Fallback
-
-	initial [][]float32
-	digest  [sha256.Size]byte
+// Kept returns the values that the program's reductions name: those that outlive Forward and Backward.
+func (p *Program) Kept() []ID {
+	var ids []ID
+	for _, r := range p.Reductions {
+		for _, id := range []ID{r.X, r.Delta, r.G} {
+			if id != None {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // Digest is a hash of what the graph computes: operations, constants, shapes, and which node is computed from which.
 func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 
-// Fallback says that a graph can't be compiled and why.
-type Fallback struct {
-	Source Source
-	Reason error
+// Missing returns nil for a program of instructions that each sample goes through, and otherwise which operation has no
+// rule. The program's only instruction is then [Opaque], and an engine that doesn't run one says so.
+func (p *Program) Missing() *RuleError { return p.missing }
 
-	reference *Reference
-}
+// Reference evaluates the graph of an [Opaque] instruction, one sample at a time; it is nil for every other program.
+// Concurrent calls to it take turns.
+func (p *Program) Reference() *Reference { return p.reference }
 
-// Reference returns what computes the program's gradients. Concurrent calls to it take turns.
-func (f *Fallback) Reference() *Reference { return f.reference }
-
-// Initial returns a copy of the parameters' values as they were bound in the graph.
+// Initial returns a copy of the parameters' values as they were bound in the graph, or nil if it binds none.
 func (p *Program) Initial() [][]float32 {
+	if p.initial == nil {
+		return nil
+	}
 	out := make([][]float32, len(p.initial))
 	for i, v := range p.initial {
 		out[i] = append([]float32(nil), v...)
@@ -171,10 +131,11 @@ func (p *Program) Initial() [][]float32 {
 	return out
 }
 
-// PredictReads tells whether the output depends on input i. Of a fallback that isn't known; it reads all.
+// PredictReads tells whether the output depends on input i. Of an [Opaque] program that isn't known; it reads all.
 func (p *Program) PredictReads(i int) bool {
-	_, read := p.PredictPlan.Offset[p.Inputs[i].Value]
-	return read || p.Fallback != nil
+	id := p.Inputs[i].Value
+	reads := func(in Instruction) bool { return slices.Contains(in.In, id) }
+	return p.missing != nil || p.Output.Value == id || slices.ContainsFunc(p.Predict, reads)
 }
 
 // Size returns the number of parameters, counted one by one.

@@ -159,7 +159,7 @@ func TestForwardPassComesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := p.Fallback.Reference()
+	ref := p.Reference()
 	image := make([]float32, 25)
 	for i := range image {
 		image[i] = float32(math.NaN())
@@ -224,7 +224,7 @@ func TestIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := compile.Compile(src); err != nil || p.Fallback != nil {
+		if p, err := compile.Compile(src); err != nil || p.Missing() != nil {
 			t.Errorf("batch %d: %v", batch, err)
 		}
 	}

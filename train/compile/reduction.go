@@ -6,6 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+// sum lowers sums. One over the batch axis and all others ends the graph as a cost, or part of it; Gorgonia may take it in
+// two steps, batch first. One over a sample's own axes adds its values up through a view that stands still along them.
 func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	along := fieldsOf(n.Op()).ints("along")
@@ -29,37 +31,23 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		return traced{class: summed, terms: []term{{v.id, 1}}, partial: !n.IsScalar()}, nil
 	}
-	keep := make([]bool, len(v.shape))
-	for i := range keep {
-		keep[i] = true
-	}
-	for _, a := range along {
-		axis, _ := v.axis(a)
-		keep[axis] = false
-	}
 	out := v
 	out.shape = nil
-	for i, k := range keep {
-		if k {
-			out.shape = append(out.shape, v.shape[i])
+	into := View{Shape: slices.Clone(v.shape), Strides: make([]int, len(v.shape))} // axes that are summed keep the stride 0
+	var kept []int
+	for axis, length := range v.shape {
+		if !slices.ContainsFunc(along, func(a int) bool { summed, _ := v.axis(a); return summed == axis }) {
+			out.shape, kept = append(out.shape, length), append(kept, axis)
 		}
 	}
-	into := make([]int32, product(v.shape))
-	index := make([]int, len(v.shape))
-	for i := range into {
-		at := 0
-		for d, k := range keep {
-			if k {
-				at = at*v.shape[d] + index[d]
-			}
-		}
-		into[i] = int32(at)
-		increment(index, v.shape)
+	for i, stride := range ViewOf(out.shape).Strides {
+		into.Strides[kept[i]] = stride
 	}
-	out.id = t.emit(n, out.shape, Instruction{Op: Reduce, In: []ID{v.id}, Map: into})
+	out.id = t.emit(n, out.shape, Instruction{Op: Scatter, In: []ID{v.id}, View: into})
 	return out, nil
 }
 
+// softmax lowers softmax and its logarithm over the last axis. Over the batch axis it mixes the samples.
 func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class != batched {

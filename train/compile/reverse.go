@@ -24,6 +24,14 @@ func (r *reverser) source(id ID) ID {
 	return None
 }
 
+// nameOf returns what a value is called in the names of those that are made of it.
+func (r *reverser) nameOf(id ID) string {
+	if name := r.prog.Values[id].Name; name != "" {
+		return name
+	}
+	return id.String()
+}
+
 // reverse differentiates the cost's terms with respect to every parameter.
 func (r *reverser) reverse(terms []term, forward []Instruction) {
 	for _, in := range forward {
@@ -64,14 +72,10 @@ func (r *reverser) into(id ID, in Instruction) {
 	}
 	d, seen := r.grads[id]
 	if !seen {
-		v := r.prog.Values[id]
-		d = r.buffer("∂"+v.Name, v.Shape)
+		d = r.buffer("∂"+r.nameOf(id), r.prog.Values[id].Shape)
 		r.grads[id] = d
 	}
-	in.Out, in.Accumulate = d, seen
-	if in.Op != ConvBack && in.Op != MaxPoolBack {
-		in.Aux = None
-	}
+	in.Out, in.Where, in.Accumulate = d, None, seen
 	r.code = append(r.code, in)
 }
 
@@ -97,14 +101,17 @@ func (r *reverser) back(in Instruction, dz ID) {
 		r.into(x, b)
 		r.gradMatMul(in, dz)
 	case Conv:
-		if r.needs[x] {
-			b.Op, b.In = ConvBack, []ID{dz, in.In[1]}
-			b.Aux = r.buffer("im2col of ∂"+r.prog.Values[x].Name, []int{in.N, in.K})
-			r.into(x, b)
-		}
-		r.gradParam(in.In[1], Instruction{Op: GradConv, In: []ID{dz}, Aux: in.Aux, Rows: in.Rows, K: in.K, N: in.N})
-	case MaxPool, Permute, Gather, Reduce:
-		b.Op, b.In = in.Op-MaxPool+MaxPoolBack, []ID{dz}
+		b.Op, b.In = ConvBack, []ID{dz, in.In[1]}
+		r.into(x, b)
+		r.gradConv(in, dz)
+	case MaxPool:
+		b.Op, b.In = MaxPoolBack, []ID{dz, in.Where}
+		r.into(x, b)
+	case Gather:
+		b.Op, b.In = Scatter, []ID{dz}
+		r.into(x, b)
+	case Scatter:
+		b.Op, b.In = Gather, []ID{dz}
 		r.into(x, b)
 	case Softmax, LogSoftmax:
 		b.Op, b.In = in.Op-Softmax+SoftmaxBack, []ID{dz, in.Out}
@@ -130,31 +137,12 @@ func (r *reverser) binaryBack(in Instruction, dz ID) {
 		}
 		from := dz
 		if !in.Func.keeps(side) {
-			v := r.prog.Values[in.Out]
-			b.Out, b.Aux = r.buffer("∂"+v.Name+" by operand", v.Shape), None
+			b.Out, b.Where = r.buffer("∂"+r.nameOf(in.Out)+" by operand", r.prog.Values[in.Out].Shape), None
 			r.code = append(r.code, b)
 			from = b.Out
 		}
-		r.gradParam(p, Instruction{Op: GradSpread, In: []ID{from}, Aux: None, Map: r.prog.Values[id].Spread, Run: runOf(r.prog.Values[id].Spread)})
+		r.gradParam(p, Instruction{Op: GradSpread, In: []ID{from}, View: r.prog.Values[id].View})
 	}
-}
-
-// runOf returns r if m[j] = j/r throughout, else 0: 1 for a bias over a vector, the number of positions for
-// one over an image.
-func runOf(m []int32) int {
-	run := 0
-	for run < len(m) && m[run] == 0 {
-		run++
-	}
-	if run == 0 {
-		return 0
-	}
-	for j, k := range m {
-		if int(k) != j/run {
-			return 0
-		}
-	}
-	return run
 }
 
 // passes tells whether an operand's gradient is the result's own, so that one buffer can be both. The
@@ -173,13 +161,27 @@ func (r *reverser) gradMatMul(in Instruction, dz ID) {
 		return
 	}
 	if r.uses[w] > 1 || in.Rows > 1 {
-		r.gradParam(w, Instruction{Op: GradMatMul, In: []ID{dz, in.In[0]}, Aux: None, Rows: in.Rows, K: in.K, N: in.N, TransB: in.TransB})
+		r.gradParam(w, Instruction{Op: GradMatMul, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N, TransB: in.TransB})
 		return
 	}
 	r.sums = append(r.sums, Reduction{
 		Param: r.prog.Values[w].Index, Rule: RankOne, X: in.In[0], Delta: dz,
 		K: in.K, N: in.N, TransB: in.TransB, G: None,
 	})
+}
+
+// gradConv says what the gradient of a filter is made of, and forms it only where the filter has several uses.
+func (r *reverser) gradConv(in Instruction, dz ID) {
+	w := r.source(in.In[1])
+	switch {
+	case w == None:
+	case r.uses[w] > 1:
+		r.gradParam(w, Instruction{Op: GradConv, In: []ID{dz, in.In[0]}, Window: in.Window})
+	default:
+		r.sums = append(r.sums, Reduction{
+			Param: r.prog.Values[w].Index, Rule: OfConv, X: in.In[0], Delta: dz, Window: in.Window, G: None,
+		})
+	}
 }
 
 // gradParam emits an instruction that writes (part of) a parameter's per-sample gradient.
@@ -195,6 +197,6 @@ func (r *reverser) gradParam(id ID, in Instruction) {
 		r.g[p] = g
 		r.sums = append(r.sums, Reduction{Param: v.Index, Rule: Materialised, X: None, Delta: None, G: g})
 	}
-	in.Out, in.Accumulate = g, seen
+	in.Out, in.Where, in.Accumulate = g, None, seen
 	r.code = append(r.code, in)
 }

@@ -2,7 +2,8 @@ package compile
 
 import "gorgonia.org/gorgonia"
 
-// rule lowers one operation, given its operands.
+// rule lowers one operation, given its operands: it emits instructions and returns what the node is, or an error by
+// noRule or mixes. Operands are floating-point numbers. No rule looks at a size to find out what is the batch.
 type rule func(t *tracer, n *gorgonia.Node, in []traced) (traced, error)
 
 // rules holds the forward rule of each of Gorgonia's operations, by the name of its type within Gorgonia.

@@ -3,7 +3,7 @@ package compile
 import "gorgonia.org/gorgonia"
 
 // Source is a Gorgonia graph to be trained. Every input has the batch as its first axis, the cost is a
-// sum over the samples of the batch, and Params have their initial values bound. All have names.
+// sum over the samples of the batch, and all Params have their initial values bound or none has. All have names.
 type Source struct {
 	Inputs gorgonia.Nodes // batch-first, at least one
 	Params gorgonia.Nodes // trained, in this order

@@ -29,9 +29,9 @@ type traced struct {
 	folded  bool
 	divided bool
 
-	// shared: element j of the node, of shape `shape`, is element spread[j] of value id (nil: j).
+	// shared: the node, of shape `shape`, is value id seen through a view of that shape.
 	// overBatch tells that it was repeated along the batch, whose axis shape leaves out unless folded.
-	spread    []int32
+	view      View
 	overBatch bool
 
 	// scalar: the number; it counts samples (times number) if ofBatch.
@@ -45,11 +45,13 @@ type traced struct {
 	partial bool
 }
 
+// term is a value whose elements are added up over the batch, and what the sum is multiplied by.
 type term struct {
 	id     ID
 	factor float64
 }
 
+// product returns the number of elements of a shape.
 func product(shape []int) int {
 	n := 1
 	for _, s := range shape {
@@ -68,21 +70,23 @@ type tracer struct {
 	code  []Instruction
 }
 
+// value adds a value to the program. Size follows from Shape.
 func (t *tracer) value(v Value) ID {
 	v.Size = product(v.Shape)
 	t.prog.Values = append(t.prog.Values, v)
 	return ID(len(t.prog.Values) - 1)
 }
 
+// buffer adds a value that instructions will write, of the given shape for one sample.
 func (t *tracer) buffer(name string, shape []int) ID {
 	return t.value(Value{Name: name, Kind: Buffer, Shape: append([]int(nil), shape...)})
 }
 
 // emit appends a forward instruction that computes a new buffer and returns it.
 func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
-	in.Out = t.buffer(n.Name(), shape)
-	if in.Op != Conv && in.Op != MaxPool {
-		in.Aux = None
+	in.Out = t.buffer(nameOf(n), shape)
+	if in.Op != MaxPool {
+		in.Where = None
 	}
 	for _, id := range in.In {
 		if t.needs[id] {
@@ -93,6 +97,8 @@ func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
 	return in.Out
 }
 
+// trace returns what a node of the graph is, once it and all that it depends on is lowered. Nodes that are met again were
+// lowered then.
 func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 	if v, ok := t.memo[n]; ok {
 		return v, nil
@@ -133,11 +139,19 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		}
 		in = append(in, v)
 	}
+	if t.integers(in...) {
+		return traced{}, noRule(n, "it reads integers")
+	}
 	v, err := rule(t, n, in)
 	if err != nil {
 		return traced{}, err
 	}
 	return v, t.check(n, v)
+}
+
+// integers tells whether some of a rule's operands are integers, which no rule reads.
+func (t *tracer) integers(in ...traced) bool {
+	return slices.ContainsFunc(in, func(v traced) bool { return v.class == batched && t.prog.Values[v.id].Type != Float32 })
 }
 
 // check holds the compiler's idea of a node's size against Gorgonia's.
@@ -168,8 +182,8 @@ func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
 	if n.IsScalar() {
 		return traced{class: scalar, number: float64(data[0]), constant: true}, nil
 	}
-	id := t.value(Value{Name: n.Name(), Kind: Const, Shape: shapeOf(n), Data: data})
-	return traced{class: shared, id: id, shape: shapeOf(n)}, nil
+	id := t.value(Value{Name: label(n), Kind: Const, Shape: shapeOf(n), Data: data})
+	return traced{class: shared, id: id, shape: shapeOf(n), view: ViewOf(shapeOf(n))}, nil
 }
 
 // axis translates an axis of a batched node into one of its per-sample shape. Axis 0 is the batch's; in
@@ -181,31 +195,11 @@ func (v traced) axis(a int) (perSample int, ofBatch bool) {
 	return a - 1, a == 0
 }
 
-// spreadOver returns which element of a shared value meets each element of a batched operand of the
-// given per-sample shape; false if the shapes don't match.
-func (v traced) spreadOver(shape []int) ([]int32, bool) {
-	n := product(shape)
+// spreadOver returns how a shared value is seen by a batched operand of the given per-sample shape; false if the shapes
+// don't match.
+func (v traced) spreadOver(shape []int) (View, bool) {
 	if len(v.shape) == 0 {
-		return make([]int32, n), true
+		return View{v.view.Offset, slices.Clone(shape), make([]int, len(shape))}, true
 	}
-	if !slices.Equal(v.shape, shape) {
-		return nil, false
-	}
-	return v.mapping(), true
-}
-
-// mapping returns a shared value's spread, written out where it is the identity.
-func (v traced) mapping() []int32 {
-	if v.spread != nil {
-		return v.spread
-	}
-	return iota32(product(v.shape))
-}
-
-func iota32(n int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(i)
-	}
-	return out
+	return v.view, slices.Equal(v.shape, shape)
 }

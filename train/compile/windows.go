@@ -6,6 +6,28 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+// Window is the geometry of a convolution or pooling over channels × height × width.
+type Window struct {
+	C, H, W, KH, KW      int
+	PadH, PadW           int // before the first row and column
+	PadHEnd, PadWEnd     int // after the last
+	StrideH, StrideW     int
+	DilationH, DilationW int
+	OutC, OutH, OutW     int
+}
+
+// Patch returns how many values of an image one place of the window covers: the row length of im2col.
+func (w *Window) Patch() int { return size(w.C, w.KH, w.KW) }
+
+// Positions returns how many places the window has in an image: the number of rows of im2col.
+func (w *Window) Positions() int { return size(w.OutH, w.OutW) }
+
+// inSize, outSize and filterSize return the number of values of an image, of what comes of it and of the filters; 0 if the
+// window's numbers are impossible.
+func (w *Window) inSize() int     { return size(w.C, w.H, w.W) }
+func (w *Window) outSize() int    { return size(w.OutC, w.OutH, w.OutW) }
+func (w *Window) filterSize() int { return size(w.OutC, w.C, w.KH, w.KW) }
+
 // convolution recognises what gorgonia.Conv2d builds,
 //
 //	transpose_0312(reshape(reshape(im2col(x)) × reshape(filter)ᵀ))
@@ -47,8 +69,11 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	if err != nil {
 		return traced{}, false, err
 	}
+	if t.integers(x) {
+		return traced{}, false, noRule(n, "it reads integers")
+	}
 	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch ||
-		len(w.shape) != 2 || w.spread != nil && !isIdentity(w.spread) {
+		len(w.shape) != 2 || !w.view.Contiguous() {
 		return traced{}, false, noRule(n, "only Conv2d of a batch-first input by a parameter has one")
 	}
 	f := fieldsOf(columns.Op())
@@ -60,24 +85,23 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	}
 	shape := shapeOf(n)
 	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
-	k, l := win.C*win.KH*win.KW, win.OutH*win.OutW
-	if w.shape[0] != win.OutC || w.shape[1] != k {
+	if w.shape[0] != win.OutC || w.shape[1] != win.Patch() {
 		return traced{}, false, noRule(n, "its filter's shape doesn't match")
 	}
 	out := traced{class: batched, shape: shape[1:]}
-	aux := t.buffer(n.Name()+" im2col", []int{l, k})
-	out.id = t.emit(n, out.shape, Instruction{Op: Conv, In: []ID{x.id, w.id}, Aux: aux, Rows: win.OutC, K: k, N: l, Window: win})
+	out.id = t.emit(n, out.shape, Instruction{Op: Conv, In: []ID{x.id, w.id}, Window: win})
 	return out, true, nil
 }
 
+// maxPool lowers max-pooling. Where the maxima were found is a value of its own, which sends gradients back there.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, win, err := t.pool(n, in)
 	if err != nil {
 		return traced{}, err
 	}
 	out := traced{class: batched, shape: shapeOf(n)[1:]}
-	where := t.value(Value{Name: n.Name() + " argmax", Kind: Indices, Shape: out.shape})
-	out.id = t.emit(n, out.shape, Instruction{Op: MaxPool, In: []ID{v.id}, Aux: where, Window: win})
+	where := t.value(Value{Name: "places of maxima", Kind: Buffer, Type: Int32, Shape: out.shape})
+	out.id = t.emit(n, out.shape, Instruction{Op: MaxPool, In: []ID{v.id}, Where: where, Window: win})
 	return out, nil
 }
 

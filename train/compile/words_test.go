@@ -97,8 +97,8 @@ func TestOneSampleDoesNotMix(t *testing.T) {
 		p, err := compile.Compile(src)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if compiled[name] != (p.Fallback == nil) {
-			t.Errorf("%s: compiled is %v", name, p.Fallback == nil)
+		} else if compiled[name] != (p.Missing() == nil) {
+			t.Errorf("%s: compiled is %v", name, p.Missing() == nil)
 		}
 	}
 	// All of the batch is the batch, whatever its size.

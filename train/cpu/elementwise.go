@@ -84,7 +84,7 @@ type derivative func(d []float32, from int)
 
 // chain computes dx = dz∘d, or adds it. dx may be dz. Derivatives are made a piece at a time so that
 // they stay in the first level cache.
-func (b *block) chain(dx, dz []float32, accumulate bool, f derivative) {
+func chain(dx, dz []float32, accumulate bool, f derivative) {
 	var room [512]float32
 	for from := 0; from < len(dx); from += len(room) {
 		to := min(from+len(room), len(dx))
@@ -134,7 +134,7 @@ func fill(d []float32, v float32) {
 }
 
 // scalarDerivative differentiates f(x, s) or f(s, x) by x.
-func scalarDerivative(in *compile.Instruction, x, z []float32) derivative {
+func scalarDerivative(in *instruction, x, z []float32) derivative {
 	return func(d []float32, from int) {
 		switch {
 		case in.Func == compile.Add, in.Func == compile.Sub && !in.Swap:
@@ -158,7 +158,7 @@ func scalarDerivative(in *compile.Instruction, x, z []float32) derivative {
 }
 
 // binaryDerivative differentiates f(x, y) by one operand.
-func binaryDerivative(in *compile.Instruction, x, y, z []float32) derivative {
+func binaryDerivative(in *instruction, x, y, z []float32) derivative {
 	return func(d []float32, from int) {
 		to := from + len(d)
 		switch {

@@ -66,27 +66,6 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	return l, nil
 }
 
-// executable is a program lowered to something that this machine can run. It never changes.
-type executable interface {
-	// bind makes room for what one run derives from its parameters.
-	bind() binding
-	// workspace makes room for one worker; a worker takes its turns with any run.
-	workspace() workspace
-}
-
-// binding is what one run derives from its parameters, for all workers.
-type binding interface {
-	set(params [][]float32) error
-}
-
-// workspace computes gradients and outputs of a block of samples at a time.
-type workspace interface {
-	// clipped adds to sum the clipped gradients of the given samples and writes their squared norms.
-	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error
-	// predict writes the outputs of samples [from, to).
-	predict(b binding, data *engine.Data, from, to int, out []float32) error
-}
-
 // loaded is a program and its data, with the workers that its runs share.
 type loaded struct {
 	code    executable

@@ -6,185 +6,168 @@ import (
 )
 
 // execute runs instructions over the samples in the block.
-func (b *block) execute(code []compile.Instruction) {
+func (b *block) execute(code []instruction) {
 	for i := range code {
-		in := &code[i]
-		if in.Op < compile.UnaryBack {
-			b.forward(in)
-		} else {
-			b.backward(in)
+		b.run(&code[i])
+	}
+}
+
+// run runs one instruction: those whose operands lie row after row at once, the others sample by sample.
+func (b *block) run(in *instruction) {
+	z := b.rows(in.Out)
+	switch in.Op {
+	case compile.Fill:
+		fill(z, in.Scalar)
+	case compile.Unary:
+		unary(in.Func, z, b.rows(in.In[0]))
+	case compile.BinaryScalar:
+		binaryScalar(in.Func, z, b.rows(in.In[0]), in.Scalar, in.Swap)
+	case compile.UnaryBack:
+		chain(z, b.rows(in.In[0]), in.Accumulate, unaryDerivative(in.Func, b.rows(in.In[1]), b.rows(in.In[2])))
+	case compile.ScalarBack:
+		chain(z, b.rows(in.In[0]), in.Accumulate, scalarDerivative(in, b.rows(in.In[1]), b.rows(in.In[2])))
+	case compile.MatMul, compile.MatMulBack:
+		b.matMul(in, z)
+	case compile.Softmax:
+		kernel.Softmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
+	case compile.LogSoftmax:
+		kernel.LogSoftmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
+	case compile.SoftmaxBack, compile.LogSoftmaxBack:
+		if !in.Accumulate {
+			clear(z)
+		}
+		softmaxBack(in, z, b.rows(in.In[0]), b.rows(in.In[1]), b.n*in.Rows)
+	default:
+		if sums(in.Op) && !in.Accumulate {
+			clear(z)
+		}
+		for s := range b.n {
+			b.runSample(in, s)
 		}
 	}
 }
 
-func (b *block) forward(in *compile.Instruction) {
-	z := b.buf(in.Out)
-	if in.Op == compile.Fill {
-		for i := range z {
-			z[i] = in.Scalar
+// sums tells whether an operation adds to its result whatever comes first.
+func sums(op compile.Op) bool {
+	switch op {
+	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread:
+		return true
+	}
+	return false
+}
+
+// runSample runs one instruction for sample s.
+func (b *block) runSample(in *instruction, s int) {
+	z, x, w := b.row(in.Out, s), b.row(in.In[0], s), in.Window
+	switch in.Op {
+	case compile.Binary:
+		binary(in.Func, z, x, b.row(in.In[1], s))
+	case compile.BinaryBack:
+		chain(z, x, in.Accumulate, binaryDerivative(in, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s)))
+	case compile.Gather:
+		gather(z, x, in.table, in.Accumulate)
+	case compile.Scatter:
+		scatter(z, x, in.table)
+	case compile.GradSpread:
+		scatterRuns(z, x, in.table, in.run)
+	case compile.Conv:
+		b.conv(in, z, x, s)
+	case compile.ConvBack:
+		columns := b.row(in.columns, s)
+		kernel.Gemm(true, false, w.Positions(), w.Patch(), w.OutC, 1, x, w.Positions(), b.bound.stored(in.In[1]), w.Patch(), 0, columns, w.Patch())
+		kernel.Col2im(z, columns, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
+	case compile.GradConv:
+		columns := b.row(in.columns, s)
+		if in.unrolls {
+			unroll(columns, b.row(in.In[1], s), w)
+		}
+		kernel.Gemm(false, false, w.OutC, w.Patch(), w.Positions(), 1, x, w.Positions(), columns, w.Patch(), beta(in), z, w.Patch())
+	case compile.MaxPool:
+		kernel.MaxPool(z, b.indices(in.Where, s), x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW)
+	case compile.MaxPoolBack:
+		kernel.MaxPoolBackward(z, x, b.indices(in.In[1], s))
+	case compile.GradMatMul:
+		y := b.row(in.In[1], s)
+		if in.TransB {
+			kernel.Gemm(true, false, in.N, in.K, in.Rows, 1, x, in.N, y, in.K, beta(in), z, in.K)
+		} else {
+			kernel.Gemm(true, false, in.K, in.N, in.Rows, 1, y, in.K, x, in.N, beta(in), z, in.N)
+		}
+	}
+}
+
+// beta is what a product multiplies its result by before it adds to it.
+func beta(in *instruction) float32 {
+	if in.Accumulate {
+		return 1
+	}
+	return 0
+}
+
+// matMul multiplies the block's rows by a stored matrix, or by its transpose.
+func (b *block) matMul(in *instruction, z []float32) {
+	m, w, x := b.n*in.Rows, b.bound.stored(in.In[1]), b.rows(in.In[0])
+	ldb := in.N // the row length of the matrix as it is stored
+	if in.TransB {
+		ldb = in.K
+	}
+	if in.Op == compile.MatMul {
+		kernel.Gemm(false, in.TransB, m, in.N, in.K, 1, x, in.K, w, ldb, 0, z, in.N)
+	} else {
+		kernel.Gemm(false, !in.TransB, m, in.K, in.N, 1, x, in.N, w, ldb, beta(in), z, in.K)
+	}
+}
+
+// conv multiplies a sample's patches by the filters. The product that needs no packing has the
+// positions as rows; the result is turned around afterwards.
+func (b *block) conv(in *instruction, z, x []float32, s int) {
+	w, columns := in.Window, b.row(in.columns, s)
+	unroll(columns, x, w)
+	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), 1, columns, w.Patch(), b.bound.transposed[in.In[1]], w.OutC, 0, b.position, w.OutC)
+	kernel.Transpose(z, b.position[:len(z)], w.Positions(), w.OutC)
+}
+
+// unroll writes each place of the window as a row.
+func unroll(columns, x []float32, w *compile.Window) {
+	kernel.Im2col(columns, x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
+}
+
+// gather computes z[j] = x[m[j]], or adds it.
+func gather(z, x []float32, m []int32, add bool) {
+	if add {
+		for j, k := range m {
+			z[j] += x[k]
 		}
 		return
 	}
-	x := b.buf(in.In[0])
-	switch in.Op {
-	case compile.Unary:
-		unary(in.Func, z, x)
-	case compile.Binary:
-		for s := range b.n {
-			binary(in.Func, b.row(in.Out, s), b.row(in.In[0], s), b.row(in.In[1], s))
-		}
-	case compile.BinaryScalar:
-		binaryScalar(in.Func, z, x, in.Scalar, in.Swap)
-	case compile.MatMul:
-		m, w := b.n*in.Rows, b.bound.source(in.In[1])
-		kernel.Gemm(false, in.TransB, m, in.N, in.K, 1, x, in.K, w, ldb(in), 0, z, in.N)
-	case compile.Conv:
-		b.conv(in)
-	case compile.MaxPool:
-		for s := range b.n {
-			w, where := in.Window, b.rowIndices(in.Aux, s)
-			kernel.MaxPool(b.row(in.Out, s), where, b.row(in.In[0], s), w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW)
-		}
-	case compile.Permute, compile.Gather:
-		for s := range b.n {
-			z, x := b.row(in.Out, s), b.row(in.In[0], s)
-			for j, k := range in.Map {
-				z[j] = x[k]
-			}
-		}
-	case compile.Reduce:
-		clear(z)
-		for s := range b.n {
-			z, x := b.row(in.Out, s), b.row(in.In[0], s)
-			for j, k := range in.Map {
-				z[k] += x[j]
-			}
-		}
-	case compile.Softmax:
-		kernel.Softmax(z, x, b.n*in.Rows, in.K)
-	case compile.LogSoftmax:
-		kernel.LogSoftmax(z, x, b.n*in.Rows, in.K)
+	for j, k := range m {
+		z[j] = x[k]
 	}
 }
 
-// ldb is the row length of a product's stored parameter.
-func ldb(in *compile.Instruction) int {
-	if in.TransB {
-		return in.K
-	}
-	return in.N
-}
-
-func (b *block) rowIndices(id compile.ID, s int) []int32 {
-	size := b.Values[id].Size
-	return b.at[id].indices[s*size : (s+1)*size]
-}
-
-// conv multiplies each sample's patches by the filters. The product that needs no packing has the
-// positions as rows; the result is turned around afterwards.
-func (b *block) conv(in *compile.Instruction) {
-	w, filter := in.Window, b.bound.filters[in.In[1]].transpose
-	byPosition := b.room(in.N * in.Rows)
-	for s := range b.n {
-		col := b.row(in.Aux, s)
-		kernel.Im2col(col, b.row(in.In[0], s), w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
-		kernel.Gemm(false, false, in.N, in.Rows, in.K, 1, col, in.K, filter, in.Rows, 0, byPosition, in.Rows)
-		kernel.Transpose(b.row(in.Out, s), byPosition, in.N, in.Rows)
+// scatter adds each x[j] to z[m[j]].
+func scatter(z, x []float32, m []int32) {
+	for j, k := range m {
+		z[k] += x[j]
 	}
 }
 
-func (b *block) backward(in *compile.Instruction) {
-	dz, dx := b.buf(in.In[0]), b.buf(in.Out)
-	beta := float32(0)
-	if in.Accumulate {
-		beta = 1
-	}
-	switch in.Op {
-	case compile.UnaryBack:
-		b.chain(dx, dz, in.Accumulate, unaryDerivative(in.Func, b.reads(in, 1), b.reads(in, 2)))
-	case compile.ScalarBack:
-		b.chain(dx, dz, in.Accumulate, scalarDerivative(in, b.reads(in, 1), b.reads(in, 2)))
-	case compile.BinaryBack:
-		for s := range b.n {
-			x, y, z := b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s)
-			b.chain(b.row(in.Out, s), b.row(in.In[0], s), in.Accumulate, binaryDerivative(in, x, y, z))
-		}
-	case compile.MatMulBack:
-		m, w := b.n*in.Rows, b.bound.source(in.In[1])
-		kernel.Gemm(false, !in.TransB, m, in.K, in.N, 1, dz, in.N, w, ldb(in), beta, dx, in.K)
-	case compile.GradMatMul:
-		for s := range b.n {
-			g, d, x := b.row(in.Out, s), b.row(in.In[0], s), b.row(in.In[1], s)
-			if in.TransB {
-				kernel.Gemm(true, false, in.N, in.K, in.Rows, 1, d, in.N, x, in.K, beta, g, in.K)
-			} else {
-				kernel.Gemm(true, false, in.K, in.N, in.Rows, 1, x, in.K, d, in.N, beta, g, in.N)
-			}
-		}
-	case compile.GradConv:
-		for s := range b.n {
-			kernel.Gemm(false, false, in.Rows, in.K, in.N, 1, b.row(in.In[0], s), in.N, b.row(in.Aux, s), in.K, beta, b.row(in.Out, s), in.K)
-		}
-	case compile.SoftmaxBack, compile.LogSoftmaxBack:
-		if !in.Accumulate {
-			clear(dx)
-		}
-		softmaxBack(in, dx, dz, b.buf(in.In[1]), b.n*in.Rows)
-	default:
-		if !in.Accumulate {
-			clear(dx)
-		}
-		for s := range b.n {
-			b.scatter(in, s)
-		}
-	}
-}
-
-// reads returns an operand of a derivative, or nil where the plan has let it go.
-func (b *block) reads(in *compile.Instruction, k int) []float32 {
-	if id := in.In[k]; b.Values[id].Kind != compile.Buffer || b.at[id].floats != nil {
-		return b.buf(id)
-	}
-	return nil
-}
-
-// scatter adds one sample's part to the result of an instruction that moves gradients around.
-func (b *block) scatter(in *compile.Instruction, s int) {
-	dz, dx := b.row(in.In[0], s), b.row(in.Out, s)
-	switch w := in.Window; in.Op {
-	case compile.ConvBack:
-		col, filter := b.row(in.Aux, s), b.bound.source(in.In[1])
-		kernel.Gemm(true, false, in.N, in.K, in.Rows, 1, dz, in.N, filter, in.K, 0, col, in.K)
-		kernel.Col2im(dx, col, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
-	case compile.MaxPoolBack:
-		kernel.MaxPoolBackward(dx, dz, b.rowIndices(in.Aux, s))
-	case compile.PermuteBack, compile.GatherBack, compile.GradSpread:
-		spreadBack(dx, dz, in.Map, in.Run)
-	case compile.ReduceBack:
-		for j, k := range in.Map {
-			dx[j] += dz[k]
-		}
-	}
-}
-
-// spreadBack adds each dz[j] to dx[m[j]]. A bias over a vector and one over an image are the common maps.
-func spreadBack(dx, dz []float32, m []int32, run int) {
+// scatterRuns does the same. A bias over a vector and one over an image are the common maps.
+func scatterRuns(z, x []float32, m []int32, run int) {
 	switch run {
 	case 0:
-		for j, k := range m {
-			dx[k] += dz[j]
-		}
+		scatter(z, x, m)
 	case 1:
-		kernel.Add(dx, dx, dz)
+		kernel.Add(z, z, x)
 	default:
-		for k := range dx {
-			dx[k] += kernel.Sum(dz[k*run : (k+1)*run])
+		for k := range z {
+			z[k] += kernel.Sum(x[k*run : (k+1)*run])
 		}
 	}
 }
 
 // softmaxBack adds the gradient through a (log) softmax whose rows are z.
-func softmaxBack(in *compile.Instruction, dx, dz, z []float32, rows int) {
+func softmaxBack(in *instruction, dx, dz, z []float32, rows int) {
 	k := in.K
 	for r := range rows {
 		dx, dz, z := dx[r*k:(r+1)*k], dz[r*k:(r+1)*k], z[r*k:(r+1)*k]

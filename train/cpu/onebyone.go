@@ -5,32 +5,43 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// oneByOne runs a program that fell back: every sample by itself, with Gorgonia's own gradient.
+// oneByOne runs an opaque program: every sample by itself, with Gorgonia's own gradient.
 type oneByOne struct {
 	program *compile.Program
 	ref     *compile.Reference
 }
 
+// lowerOpaque takes no program but those that are one opaque instruction.
 func lowerOpaque(p *compile.Program) (executable, error) {
-	if p.Fallback == nil {
-		return nil, &engine.UnsupportedError{Operation: "compiled"}
+	if p.Missing() == nil {
+		return nil, &engine.UnsupportedError{Operation: p.Forward[0].Op.String(), Why: "it evaluates whole graphs"}
 	}
-	return &oneByOne{program: p, ref: p.Fallback.Reference()}, nil
+	return &oneByOne{program: p, ref: p.Reference()}, nil
 }
 
-// graphParams are one run's parameters in the graph's own form.
-type graphParams struct {
+func (o *oneByOne) bind() binding { return &inGraph{ref: o.ref} }
+
+func (o *oneByOne) workspace() workspace { return o }
+
+// inGraph is one run's parameters in the graph's own form.
+type inGraph struct {
 	ref    *compile.Reference
 	params compile.Bound
 }
 
-func (g *graphParams) set(params [][]float32) (err error) {
+func (g *inGraph) set(params [][]float32) (err error) {
 	g.params, err = g.ref.Bind(params)
 	return err
 }
 
-func (o *oneByOne) bind() binding        { return &graphParams{ref: o.ref} }
-func (o *oneByOne) workspace() workspace { return o }
+// paramsOf returns what a run's parameters are in the graph's own form.
+func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
+	g, ok := run.(*inGraph)
+	if !ok || g.ref != o.ref {
+		return nil, errOtherProgram
+	}
+	return g.params, nil
+}
 
 // row returns a sample's inputs; zeros for a column that isn't there, which only labels can be.
 func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
@@ -45,9 +56,14 @@ func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	return out
 }
 
-func (o *oneByOne) clipped(on binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+// clipped differentiates one sample after another; a gradient that isn't finite adds nothing.
+func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+	params, err := o.paramsOf(run)
+	if err != nil {
+		return err
+	}
 	for k, s := range samples {
-		grads, err := o.ref.Gradient(on.(*graphParams).params, o.row(data, int(s)))
+		grads, err := o.ref.Gradient(params, o.row(data, int(s)))
 		if err != nil {
 			return err
 		}
@@ -70,9 +86,14 @@ func (o *oneByOne) clipped(on binding, data *engine.Data, samples []int32, clip 
 	return nil
 }
 
-func (o *oneByOne) predict(on binding, data *engine.Data, from, to int, out []float32) error {
+// predict evaluates the output of one sample after another.
+func (o *oneByOne) predict(run binding, data *engine.Data, from, to int, out []float32) error {
+	params, err := o.paramsOf(run)
+	if err != nil {
+		return err
+	}
 	for s := from; s < to; s++ {
-		y, err := o.ref.Output(on.(*graphParams).params, o.row(data, s))
+		y, err := o.ref.Output(params, o.row(data, s))
 		if err != nil {
 			return err
 		}

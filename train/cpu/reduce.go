@@ -15,7 +15,7 @@ const largest = 0x1p120
 // measure writes each sample's squared gradient norm, by the rule of every parameter.
 func (b *block) measure(squared []float64) {
 	clear(squared)
-	for _, r := range b.Reductions {
+	for _, r := range b.reductions {
 		for s := range b.n {
 			switch r.Rule {
 			case compile.RankOne:
@@ -39,7 +39,7 @@ func usable(squared float64) float64 {
 // silence clears everything that sample s would add to a sum: its gradient isn't finite, and zero times
 // that isn't zero.
 func (b *block) silence(s int) {
-	for _, r := range b.Reductions {
+	for _, r := range b.reductions {
 		for _, id := range []compile.ID{r.X, r.Delta, r.G} {
 			if id != compile.None {
 				clear(b.row(id, s))
@@ -50,14 +50,14 @@ func (b *block) silence(s int) {
 
 // reduce adds each parameter's gradients, weighted by the clip factors, to sum.
 func (b *block) reduce(sum [][]float32) {
-	for _, r := range b.Reductions {
+	for _, r := range b.reductions {
 		dst := sum[r.Param]
 		if r.Rule == compile.Materialised {
-			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.buf(r.G), len(dst), 1, dst, len(dst))
+			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.rows(r.G), len(dst), 1, dst, len(dst))
 			continue
 		}
 		// δ is one product's own: what a sum passes on, it passes to one operand alone.
-		x, d := b.buf(r.X), b.buf(r.Delta)
+		x, d := b.rows(r.X), b.rows(r.Delta)
 		kernel.ScaleRows(d, d, b.n, r.N, b.factors[:b.n])
 		if r.TransB {
 			kernel.Gemm(true, false, r.N, r.K, b.n, 1, d, r.N, x, r.K, 1, dst, r.K)

@@ -60,8 +60,8 @@ func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
 			continue
 		}
 		field := fmt.Sprintf("Data.Columns[%d]", k)
-		if c.Ints != nil {
-			return &FieldError{field, fmt.Sprintf("whole numbers, input %q takes floating-point ones", in.Name)}
+		if integers := in.Type == compile.Int32; c.Ints != nil && !integers || c.Floats != nil && integers {
+			return &FieldError{field, fmt.Sprintf("its type isn't that of input %q", in.Name)}
 		}
 		if want := d.Samples * in.Size; c.Len() != want {
 			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d", c.Len(), d.Samples, in.Name, want)}

@@ -1,0 +1,185 @@
+package compile
+
+import "fmt"
+
+// Op is what an instruction does. In the comments x and y are operands, z is the result, d· a gradient and G a
+// parameter's per-sample gradient; V[j] is the place in the viewed value that element j of [Instruction.View] is.
+type Op uint8
+
+// The operations.
+const (
+	Unary        Op = iota // z = Func(x)
+	Binary                 // z = Func(x, y), elementwise; one of them may be Shared
+	BinaryScalar           // z = Func(x, Scalar), or Func(Scalar, x) if Swap
+	MatMul                 // z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
+	Conv                   // z = y*x by Window: y [OutC, C·KH·KW]
+	MaxPool                // z = maximum of x over Window, the first of several; Where = its place in x
+	Gather                 // z[j] = x[V[j]]
+	Scatter                // z = 0, then z[V[j]] += x[j]
+	Softmax                // z = softmax of the rows of x [Rows, K]
+	LogSoftmax             // z = log softmax of the rows of x [Rows, K]
+
+	Fill           // dz = Scalar
+	UnaryBack      // dx = dz·Func'(x)
+	BinaryBack     // dx = dz·∂Func/∂(operand Side)
+	ScalarBack     // dx = dz·∂Func/∂x
+	MatMulBack     // dx = dz·yᵀ
+	ConvBack       // dx = col2im(dzᵀ·y)
+	MaxPoolBack    // dx = 0, then dx[where[j]] += dz[j]
+	SoftmaxBack    // dx = z∘(dz − rowsum(dz∘z))
+	LogSoftmaxBack // dx = dz − exp(z)·rowsum(dz)
+
+	GradMatMul // G = xᵀ·dz: [K, N], or [N, K] if TransB
+	GradConv   // G = dz·im2col(x)
+	GradSpread // G = 0, then G[V[j]] += dz[j]
+
+	Opaque // cost and gradient of the whole graph, evaluated as it stands by Program.Reference; it writes nothing
+	opEnd
+)
+
+// String returns the operation's name.
+func (op Op) String() string { return op.row().name }
+
+// row returns what is known of an operation.
+func (op Op) row() *opRow {
+	if op >= opEnd {
+		return &opRow{name: fmt.Sprintf("operation %d", uint8(op))}
+	}
+	return &table[op]
+}
+
+// opRow is all that sets an operation apart, but what it computes. Listings, checks and lifetimes are made of it.
+type opRow struct {
+	name     string
+	operands []operand
+	result   string // "" if it has none
+
+	// size returns the size that the geometry gives the result (k = -1) or operand k; where it is nil or returns 0, all
+	// are of the result's size.
+	size func(in *Instruction, k int) int
+	// reads tells whether operand k is read; nil if all are.
+	reads func(in *Instruction, k int) bool
+
+	takes   funcs // the elementwise functions it takes
+	fields  field // what it has besides operands
+	inPlace bool  // the result may lie where the first operand does
+	adds    bool  // it takes Accumulate
+}
+
+// operand is one of an operation's operands.
+type operand struct {
+	name string
+	role role
+}
+
+// role says what an operand may be.
+type role uint8
+
+const (
+	perSample role = iota // a row of floats for each sample
+	places                // a row of indices for each sample
+	stored                // a parameter or constant as it is stored
+	either                // a row of floats for each sample, or Shared
+)
+
+// funcs is a set of elementwise functions.
+type funcs uint8
+
+const (
+	noFunc funcs = iota
+	ofOne
+	ofTwo
+	ofTwoSmooth // but the comparisons
+)
+
+// field is a set of an instruction's fields.
+type field uint8
+
+const (
+	hasWindow field = 1 << iota
+	hasView
+	hasProduct // Rows, K, N
+	hasRows    // Rows, K
+	hasScalar
+	hasSide
+	hasWhere
+)
+
+// table has one row for each operation.
+var table = [opEnd]opRow{
+	Unary:        {name: "unary", result: "z", operands: []operand{{"x", perSample}}, takes: ofOne, inPlace: true},
+	Binary:       {name: "binary", result: "z", operands: []operand{{"x", either}, {"y", either}}, takes: ofTwo, inPlace: true},
+	BinaryScalar: {name: "scalar", result: "z", operands: []operand{{"x", perSample}}, takes: ofTwo, fields: hasScalar, inPlace: true},
+	MatMul:       {name: "matmul", result: "z", operands: []operand{{"x", perSample}, {"y", stored}}, fields: hasProduct, size: sizeOfProduct(rowsN, rowsK, kN)},
+	Conv:         {name: "conv", result: "z", operands: []operand{{"x", perSample}, {"y", stored}}, fields: hasWindow, size: sizeOfWindow((*Window).outSize, (*Window).inSize, (*Window).filterSize)},
+	MaxPool:      {name: "maxpool", result: "z", operands: []operand{{"x", perSample}}, fields: hasWindow | hasWhere, size: sizeOfWindow((*Window).outSize, (*Window).inSize)},
+	Gather:       {name: "gather", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(-1)},
+	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
+	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
+	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
+
+	Fill:           {name: "fill", result: "dz", fields: hasScalar},
+	UnaryBack:      {name: "∂unary", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofOne, inPlace: true, adds: true, reads: readsOfUnary},
+	BinaryBack:     {name: "∂binary", result: "dx", operands: []operand{{"dz", perSample}, {"x", either}, {"y", either}, {"z", perSample}}, takes: ofTwoSmooth, fields: hasSide, inPlace: true, adds: true, reads: readsOfBinary},
+	ScalarBack:     {name: "∂scalar", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofTwoSmooth, fields: hasScalar, inPlace: true, adds: true, reads: readsOfScalar},
+	MatMulBack:     {name: "∂matmul", result: "dx", operands: []operand{{"dz", perSample}, {"y", stored}}, fields: hasProduct, adds: true, size: sizeOfProduct(rowsK, rowsN, kN)},
+	ConvBack:       {name: "∂conv", result: "dx", operands: []operand{{"dz", perSample}, {"y", stored}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).filterSize)},
+	MaxPoolBack:    {name: "∂maxpool", result: "dx", operands: []operand{{"dz", perSample}, {"where", places}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).outSize)},
+	SoftmaxBack:    {name: "∂softmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
+	LogSoftmaxBack: {name: "∂logsoftmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
+
+	GradMatMul: {name: "grad matmul", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasProduct, adds: true, size: sizeOfProduct(kN, rowsN, rowsK)},
+	GradConv:   {name: "grad conv", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).filterSize, (*Window).outSize, (*Window).inSize)},
+	GradSpread: {name: "grad spread", result: "G", operands: []operand{{"dz", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
+
+	Opaque: {name: "opaque"},
+}
+
+// rowsN, rowsK and kN are the sizes that a product's operands and result have.
+func rowsN(in *Instruction) int { return size(in.Rows, in.N) }
+func rowsK(in *Instruction) int { return size(in.Rows, in.K) }
+func kN(in *Instruction) int    { return size(in.K, in.N) }
+
+// sizeOfProduct is the size of an operation's result and operands by Rows, K and N.
+func sizeOfProduct(of ...func(*Instruction) int) func(in *Instruction, k int) int {
+	return func(in *Instruction, k int) int { return of[k+1](in) }
+}
+
+// sizeOfWindow is the same by Window.
+func sizeOfWindow(of ...func(*Window) int) func(in *Instruction, k int) int {
+	return func(in *Instruction, k int) int { return of[k+1](in.Window) }
+}
+
+// sizeOfView is the size of what isn't viewed, the result (-1) or the operand: as many elements as the view has. What is
+// viewed must hold the view and may have more, which 0 stands for.
+func sizeOfView(notViewed int) func(in *Instruction, k int) int {
+	return func(in *Instruction, k int) int {
+		if k == notViewed {
+			return in.View.Size()
+		}
+		return 0
+	}
+}
+
+// readsOfUnary, readsOfBinary and readsOfScalar tell what derivatives read besides dz.
+func readsOfUnary(in *Instruction, k int) bool {
+	return k == 0 || k == 1 && in.Func.needsX() || k == 2 && in.Func.needsY()
+}
+
+func readsOfBinary(in *Instruction, k int) bool {
+	switch in.Func {
+	case Add, Sub:
+		return k == 0
+	case Mul:
+		return k == 0 || k == 2-in.Side
+	}
+	return true
+}
+
+func readsOfScalar(in *Instruction, k int) bool {
+	switch in.Func {
+	case Add, Sub, Mul:
+		return k == 0
+	}
+	return true
+}

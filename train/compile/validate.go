@@ -1,0 +1,250 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Check holds a program against what engines rely on: every value is where it is said to be, sizes are what the
+// operations make of them, nothing is read before it is written, views stay inside their values, and reductions name
+// each parameter once. [Compile] checks what it returns; engines check what they are handed.
+func (p *Program) Check() error {
+	c := &checker{Program: p}
+	if err := c.program(); err != nil {
+		return fmt.Errorf("program: %w", err)
+	}
+	return nil
+}
+
+// checker is a check under way. It trusts nothing in the program: whatever it indexes by or multiplies is checked before.
+type checker struct {
+	*Program
+	written map[ID]bool // by the instructions so far
+	forward map[ID]bool // by Forward
+}
+
+// program checks values and tensors first, so that all else can look at them.
+func (c *checker) program() error {
+	if err := c.values(); err != nil {
+		return err
+	}
+	if err := c.tensors(); err != nil {
+		return err
+	}
+	if c.missing != nil || c.reference != nil || slices.ContainsFunc(c.Forward, func(in Instruction) bool { return in.Op == Opaque }) {
+		return c.opaque()
+	}
+	c.written = map[ID]bool{}
+	if err := c.list("predict", c.Predict); err != nil {
+		return err
+	}
+	if id := c.Output.Value; id != None && (!c.Values[id].perSample() || !c.ready(id)) {
+		return fmt.Errorf("output is value %d, which predict doesn't write", id)
+	}
+	c.written = map[ID]bool{}
+	if err := c.list("forward", c.Forward); err != nil {
+		return err
+	}
+	c.forward = map[ID]bool{}
+	for id := range c.written {
+		c.forward[id] = true
+	}
+	if err := c.list("backward", c.Backward); err != nil {
+		return err
+	}
+	return c.reductions()
+}
+
+// opaque checks a program that is evaluated as a whole.
+func (c *checker) opaque() error {
+	switch {
+	case c.missing == nil || c.reference == nil:
+		return errors.New("an opaque instruction, a missing rule and a reference come together")
+	case len(c.Forward) != 1 || c.Forward[0].Op != Opaque || len(c.Predict)+len(c.Backward)+len(c.Reductions) > 0:
+		return errors.New("an opaque instruction isn't the only one")
+	case c.Output.Value != None:
+		return errors.New("an opaque instruction writes no output")
+	}
+	in := c.Forward[0]
+	for _, id := range in.In {
+		if err := c.known(id); err != nil {
+			return fmt.Errorf("opaque: %w", err)
+		}
+	}
+	return c.absent(&in, &table[Opaque])
+}
+
+func (c *checker) values() error {
+	for id, v := range c.Values {
+		if err := c.value(ID(id), v); err != nil {
+			return fmt.Errorf("value %d (%s): %w", id, v.Name, err)
+		}
+	}
+	return nil
+}
+
+// value checks one value by itself; a shared one also against its source.
+func (c *checker) value(id ID, v Value) error {
+	switch {
+	case v.Size == 0 || v.Size != size(v.Shape...):
+		return fmt.Errorf("its shape %v doesn't have its size %d", v.Shape, v.Size)
+	case v.Type > Int32:
+		return fmt.Errorf("it is of an unknown type")
+	case v.Type == Int32 && v.Kind != Buffer && v.Kind != Input:
+		return fmt.Errorf("a value of kind %v holds integers", v.Kind)
+	}
+	switch v.Kind {
+	case Buffer:
+	case Input, Param:
+		if tensors := c.tensorsOf(v.Kind); v.Index < 0 || v.Index >= len(tensors) || tensors[v.Index].Value != id {
+			return fmt.Errorf("it isn't %v %d", v.Kind, v.Index)
+		}
+	case Const:
+		if len(v.Data) != v.Size {
+			return fmt.Errorf("it has %d values for a size of %d", len(v.Data), v.Size)
+		}
+	case Shared:
+		if err := c.known(v.Source); err != nil {
+			return fmt.Errorf("source: %w", err)
+		}
+		from := c.Values[v.Source]
+		if from.Kind != Param && from.Kind != Const {
+			return fmt.Errorf("its source is of kind %v", from.Kind)
+		}
+		return c.view(v.View, from.Size, v.Size)
+	default:
+		return fmt.Errorf("it is of an unknown kind")
+	}
+	return nil
+}
+
+// view checks that a view of n elements is inside a value of the given size.
+func (c *checker) view(v View, whole, n int) error {
+	switch {
+	case !v.within(whole):
+		return fmt.Errorf("%v isn't inside a value of size %d", v, whole)
+	case v.Size() != n:
+		return fmt.Errorf("%v has %d elements, not %d", v, v.Size(), n)
+	}
+	return nil
+}
+
+// tensorsOf returns the inputs or the parameters.
+func (c *checker) tensorsOf(k Kind) []Tensor {
+	if k == Param {
+		return c.Params
+	}
+	return c.Inputs
+}
+
+// tensors checks that inputs, parameters and output are the values they name.
+func (c *checker) tensors() error {
+	for _, k := range []Kind{Input, Param} {
+		for i, t := range c.tensorsOf(k) {
+			if err := c.tensor(t); err != nil {
+				return fmt.Errorf("%v %d: %w", k, i, err)
+			}
+			if v := c.Values[t.Value]; v.Kind != k || v.Index != i {
+				return fmt.Errorf("%v %d is value %d, which is %v %d", k, i, t.Value, v.Kind, v.Index)
+			}
+		}
+	}
+	if c.Output.Value != None {
+		if err := c.tensor(c.Output); err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+	}
+	if c.initial != nil && !slices.EqualFunc(c.initial, c.Params, func(v []float32, t Tensor) bool { return len(v) == t.Size }) {
+		return errors.New("the initial values aren't the parameters'")
+	}
+	return nil
+}
+
+// tensor checks that a tensor's size and type are its value's. Its shape may be another of the same size.
+func (c *checker) tensor(t Tensor) error {
+	if err := c.known(t.Value); err != nil {
+		return err
+	}
+	if v := c.Values[t.Value]; v.Size != t.Size || v.Size != size(t.Shape...) || v.Type != t.Type {
+		return fmt.Errorf("%v %v isn't value %d, %v %v", t.Type, t.Shape, t.Value, v.Type, v.Shape)
+	}
+	return nil
+}
+
+// perSample tells whether every sample has a row of its own.
+func (v Value) perSample() bool { return v.Kind == Buffer || v.Kind == Input }
+
+// known refuses what isn't the ID of a value.
+func (c *checker) known(id ID) error {
+	if id < 0 || int(id) >= len(c.Values) {
+		return fmt.Errorf("there is no value %d", id)
+	}
+	return nil
+}
+
+// ready tells whether a value can be read now.
+func (c *checker) ready(id ID) bool { return c.Values[id].Kind != Buffer || c.written[id] }
+
+// reductions checks that no parameter and no gradient comes twice.
+func (c *checker) reductions() error {
+	seen, named := map[int]bool{}, map[ID]bool{}
+	for _, r := range c.Reductions {
+		if r.Param < 0 || r.Param >= len(c.Params) {
+			return fmt.Errorf("reduction of parameter %d: there is none", r.Param)
+		}
+		if seen[r.Param] {
+			return fmt.Errorf("reduction of parameter %q comes twice", c.Params[r.Param].Name)
+		}
+		seen[r.Param] = true
+		if err := c.reduction(r, named); err != nil {
+			return fmt.Errorf("reduction of parameter %q: %w", c.Params[r.Param].Name, err)
+		}
+	}
+	for _, r := range c.Reductions {
+		if named[r.X] {
+			return fmt.Errorf("reduction of parameter %q: value %d has another use", c.Params[r.Param].Name, r.X)
+		}
+	}
+	return nil
+}
+
+// reduction checks one of them. named are the gradients that others name: an engine may scale them where they are.
+func (c *checker) reduction(r Reduction, named map[ID]bool) error {
+	want := map[ID]int{}
+	of, scaled := 0, r.Delta
+	switch r.Rule {
+	case RankOne:
+		of, want[r.X], want[r.Delta] = size(r.K, r.N), r.K, r.N
+	case OfConv:
+		w := r.Window
+		if err := w.check(); err != nil {
+			return err
+		}
+		of, want[r.X], want[r.Delta] = w.filterSize(), w.inSize(), w.outSize()
+	case Materialised:
+		of, scaled = c.Params[r.Param].Size, r.G
+		want[r.G] = of
+	default:
+		return errors.New("its rule is unknown")
+	}
+	if r.Rule == Materialised != (r.X == None && r.Delta == None) || r.Rule == Materialised != (r.G != None) || r.Rule == OfConv != (r.Window != nil) {
+		return errors.New("it names what its rule doesn't have")
+	}
+	if of != c.Params[r.Param].Size {
+		return fmt.Errorf("it makes %d values of %d", of, c.Params[r.Param].Size)
+	}
+	for id, n := range want {
+		if err := c.known(id); err != nil {
+			return err
+		}
+		if v := c.Values[id]; !v.perSample() || v.Kind == Input && id == scaled || v.Type != Float32 || v.Size != n || !c.ready(id) {
+			return fmt.Errorf("value %d isn't a row of %d floats for each sample that has been written", id, n)
+		}
+	}
+	if named[scaled] || c.forward[scaled] {
+		return fmt.Errorf("value %d has another use", scaled)
+	}
+	named[scaled] = true
+	return nil
+}

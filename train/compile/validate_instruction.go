@@ -1,0 +1,220 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+)
+
+// list checks instructions that run one after another.
+func (c *checker) list(name string, code []Instruction) error {
+	for at := range code {
+		if err := c.instruction(&code[at]); err != nil {
+			return fmt.Errorf("%s, instruction %d, %v: %w", name, at, code[at].Op, err)
+		}
+	}
+	return nil
+}
+
+// instruction checks one instruction against the row of its operation, in the order in which that is safe.
+func (c *checker) instruction(in *Instruction) error {
+	if in.Op >= Opaque {
+		return errors.New("no engine knows it here")
+	}
+	row := in.Op.row()
+	for _, check := range []func(*Instruction, *opRow) error{c.absent, c.geometry, c.operands, c.result} {
+		if err := check(in, row); err != nil {
+			return err
+		}
+	}
+	for _, id := range in.Writes() {
+		c.written[id] = true
+	}
+	return nil
+}
+
+// absent refuses fields that an operation doesn't have.
+func (c *checker) absent(in *Instruction, row *opRow) error {
+	has := func(f field) bool { return row.fields&f != 0 }
+	product := has(hasProduct) || has(hasRows)
+	switch {
+	case row.takes == noFunc && in.Func != 0:
+		return errors.New("it has a function")
+	case !has(hasScalar) && (in.Scalar != 0 || in.Swap), in.Op == Fill && in.Swap:
+		return errors.New("it has a number")
+	case !has(hasSide) && in.Side != 0:
+		return errors.New("it has a side")
+	case !has(hasWindow) && in.Window != nil:
+		return errors.New("it has a window")
+	case !has(hasView) && (in.View.Offset != 0 || len(in.View.Shape)+len(in.View.Strides) > 0):
+		return errors.New("it has a view")
+	case !product && (in.Rows != 0 || in.K != 0), !has(hasProduct) && (in.N != 0 || in.TransB):
+		return errors.New("it has the sizes of a product")
+	case !has(hasWhere) && in.Where != None:
+		return errors.New("it writes places")
+	case !row.adds && in.Accumulate:
+		return errors.New("it doesn't accumulate")
+	case row.result == "" && in.Out != None:
+		return errors.New("it has a result")
+	}
+	return nil
+}
+
+// geometry checks functions, sides, sizes and windows by themselves.
+func (c *checker) geometry(in *Instruction, row *opRow) error {
+	if !row.takes.has(in.Func) {
+		return fmt.Errorf("it doesn't take function %q (%d)", in.Func, in.Func)
+	}
+	if in.Side < 0 || in.Side > 1 {
+		return fmt.Errorf("it has no side %d", in.Side)
+	}
+	if row.fields&hasProduct != 0 && size(in.Rows, in.K, in.N) == 0 || row.fields&hasRows != 0 && size(in.Rows, in.K) == 0 {
+		return fmt.Errorf("its sizes are %d, %d and %d", in.Rows, in.K, in.N)
+	}
+	if row.fields&hasWindow == 0 {
+		return nil
+	}
+	if err := in.Window.check(); err != nil {
+		return err
+	}
+	w := in.Window
+	padded := max(w.PadH, w.PadHEnd) >= w.KH || max(w.PadW, w.PadWEnd) >= w.KW // some windows hold nothing else
+	if (in.Op == MaxPool || in.Op == MaxPoolBack) && (padded || w.OutC != w.C || w.DilationH != 1 || w.DilationW != 1) {
+		return errors.New("its window isn't one of pooling")
+	}
+	return nil
+}
+
+// has tells whether a function is in the set.
+func (s funcs) has(f Func) bool {
+	switch s {
+	case ofOne:
+		return f < unaryEnd
+	case ofTwo:
+		return f >= Add && f < binaryEnd
+	case ofTwoSmooth:
+		return f >= Add && f <= Pow
+	}
+	return f == 0
+}
+
+// operands checks that what an instruction reads is there, of its type and size.
+func (c *checker) operands(in *Instruction, row *opRow) error {
+	if len(in.In) != len(row.operands) {
+		return fmt.Errorf("it has %d operands, not %d", len(in.In), len(row.operands))
+	}
+	if err := c.known(in.Out); err != nil {
+		return err
+	}
+	perSampleOperands := 0
+	for k, o := range row.operands {
+		id := in.In[k]
+		if err := c.known(id); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+		v := c.Values[id]
+		if !o.role.takes(v) {
+			return fmt.Errorf("%s can't be value %d, %v %v", o.name, id, v.Kind, v.Type)
+		}
+		if want := c.size(in, row, k); v.Size != want && want > 0 {
+			return fmt.Errorf("%s is value %d of size %d, not %d", o.name, id, v.Size, want)
+		}
+		if !c.ready(id) {
+			return fmt.Errorf("%s is value %d, which isn't written yet", o.name, id)
+		}
+		if id == in.Out || id == in.Where {
+			return fmt.Errorf("%s is its own result", o.name)
+		}
+		if v.perSample() {
+			perSampleOperands++
+		}
+	}
+	if len(row.operands) > 0 && perSampleOperands == 0 {
+		return errors.New("it is the same for all samples")
+	}
+	return nil
+}
+
+// takes tells whether a value may play a role.
+func (r role) takes(v Value) bool {
+	row := v.perSample()
+	switch r {
+	case places:
+		return row && v.Type == Int32
+	case stored:
+		return v.Kind == Param || v.Kind == Const
+	case either:
+		return (row || v.Kind == Shared) && v.Type == Float32
+	}
+	return row && v.Type == Float32
+}
+
+// size returns the size that the result (-1) or operand k must have; 0 where a view tells.
+func (c *checker) size(in *Instruction, row *opRow, k int) int {
+	if row.size != nil {
+		return row.size(in, k)
+	}
+	return c.Values[in.Out].Size
+}
+
+// result checks what an instruction writes.
+func (c *checker) result(in *Instruction, row *opRow) error {
+	z := c.Values[in.Out]
+	if z.Kind != Buffer || z.Type != Float32 {
+		return fmt.Errorf("%s can't be value %d, %v %v", row.result, in.Out, z.Kind, z.Type)
+	}
+	if want := c.size(in, row, -1); z.Size != want && want > 0 {
+		return fmt.Errorf("%s is value %d of size %d, not %d", row.result, in.Out, z.Size, want)
+	}
+	if row.fields&hasView != 0 {
+		viewed := z.Size
+		if in.Op == Gather {
+			viewed = c.Values[in.In[0]].Size
+		}
+		if err := c.view(in.View, viewed, in.View.Size()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.forward[in.Out]:
+		return fmt.Errorf("value %d was written by forward", in.Out)
+	case in.Accumulate && !c.written[in.Out]:
+		return fmt.Errorf("it adds to value %d, which isn't written yet", in.Out)
+	case in.Accumulate && c.forward == nil:
+		return errors.New("nothing is added up before backward")
+	case !in.Accumulate && c.written[in.Out]:
+		return fmt.Errorf("value %d is written already", in.Out)
+	}
+	if row.fields&hasWhere == 0 {
+		return nil
+	}
+	if err := c.known(in.Where); err != nil {
+		return fmt.Errorf("where: %w", err)
+	}
+	if v := c.Values[in.Where]; v.Kind != Buffer || v.Type != Int32 || v.Size != z.Size || c.written[in.Where] || in.Where == in.Out {
+		return fmt.Errorf("it can't write places to value %d", in.Where)
+	}
+	return nil
+}
+
+// check holds a window against the image it moves over.
+func (w *Window) check() error {
+	if w == nil {
+		return errors.New("it has no window")
+	}
+	for _, n := range []int{w.inSize(), w.outSize(), w.filterSize(), size(w.StrideH), size(w.StrideW), size(w.DilationH), size(w.DilationW), size(w.Positions(), w.Patch())} {
+		if n == 0 {
+			return fmt.Errorf("its window %+v has no size", *w)
+		}
+	}
+	fits := func(image, before, after, window, stride, dilation, out int) bool {
+		if before < 0 || after < 0 || before > maxSize || after > maxSize {
+			return false
+		}
+		room := image + before + after - dilation*(window-1) - 1 // each below 2⁶²
+		return room >= 0 && room/stride+1 == out
+	}
+	if !fits(w.H, w.PadH, w.PadHEnd, w.KH, w.StrideH, w.DilationH, w.OutH) || !fits(w.W, w.PadW, w.PadWEnd, w.KW, w.StrideW, w.DilationW, w.OutW) {
+		return fmt.Errorf("its window %+v doesn't fit", *w)
+	}
+	return nil
+}

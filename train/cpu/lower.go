@@ -1,0 +1,204 @@
+package cpu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// executable is a program made ready for this machine. It is immutable: all runs of a program, and all of their
+// workers, may share one.
+type executable interface {
+	// bind makes room for one run's parameters in the forms in which they are read.
+	bind() binding
+	// workspace makes room for one worker, which may work for one run after another.
+	workspace() workspace
+}
+
+// binding is one run's parameters. Between two calls of set any number of workers may read it.
+type binding interface {
+	set(params [][]float32) error
+}
+
+// workspace computes gradients and outputs of a few samples at a time. One worker holds it.
+type workspace interface {
+	// clipped adds to sum the clipped gradients of the given samples and writes their squared norms.
+	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error
+	// predict writes the outputs of samples [from, to).
+	predict(b binding, data *engine.Data, from, to int, out []float32) error
+}
+
+// cacheFloats is the size that a block's buffers should stay below: three quarters of the 1 MB of second
+// level cache that a current core has.
+const cacheFloats = 192 << 10
+
+// mostSamples is the most samples that go through the program together.
+const mostSamples = 32
+
+// lowered is a step program as this machine's cores run it: convolutions unroll their images, a filter's gradient is
+// formed where the program only says what it is made of, and values have places in memory.
+type lowered struct {
+	*compile.Program
+	values             []compile.Value // the program's, then this machine's own
+	forward, predicted []instruction
+	backward           []instruction
+	reductions         []compile.Reduction // RankOne or Materialised
+	tables             [][]int32           // by Shared value: which element of its source is where
+	filters            []filter
+	scratch            int // floats that one sample's convolution needs
+
+	gradient, prediction layout
+	samples              int // that go through the program together: a block
+}
+
+// instruction is one of a program's, with what this machine makes of its geometry.
+type instruction struct {
+	compile.Instruction
+	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
+	unrolls bool       // it writes columns, for itself or for the gradient of its filter
+	table   []int32    // of views: where each element is
+	run     int        // of GradSpread: the view is of the whole result, each element run times in a row, if not 0
+}
+
+// Reads returns what the instruction reads on this machine.
+func (in instruction) Reads() []compile.ID {
+	ids := in.Instruction.Reads()
+	if in.Op == compile.GradConv && !in.unrolls {
+		ids[1] = in.columns // which stand for the images
+	}
+	return ids
+}
+
+// Writes returns what the instruction writes on this machine.
+func (in instruction) Writes() []compile.ID {
+	ids := in.Instruction.Writes()
+	if in.unrolls {
+		ids = append(ids, in.columns)
+	}
+	return ids
+}
+
+// filter is a convolution's parameter, [outputs, patch].
+type filter struct {
+	id             compile.ID
+	outputs, patch int
+}
+
+// lower makes a program ready for this machine. Of an instruction that this machine doesn't know the error is an
+// [*engine.UnsupportedError].
+func lower(p *compile.Program) (*lowered, error) {
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("lower program: %w", err)
+	}
+	l := &lowered{Program: p, values: slices.Clone(p.Values), tables: make([][]int32, len(p.Values))}
+	for id, v := range p.Values {
+		if v.Kind == compile.Shared {
+			l.tables[id] = v.View.Elements()
+		}
+		if v.Kind == compile.Input && v.Type != compile.Float32 {
+			return nil, &engine.UnsupportedError{Operation: "integer input", Why: fmt.Sprintf("input %q holds integers", v.Name)}
+		}
+	}
+	for _, list := range []struct {
+		from []compile.Instruction
+		to   *[]instruction
+	}{{p.Forward, &l.forward}, {p.Backward, &l.backward}, {p.Predict, &l.predicted}} {
+		for _, in := range list.from {
+			out, err := l.instruction(in)
+			if err != nil {
+				return nil, err
+			}
+			*list.to = append(*list.to, out)
+		}
+	}
+	l.formGradients()
+	l.gradient = layOut(l.values, slices.Concat(l.forward, l.backward), kept(l.reductions))
+	l.prediction = layOut(l.values, l.predicted, []compile.ID{p.Output.Value})
+	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.floats)))
+	return l, nil
+}
+
+// instruction lowers one instruction.
+func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
+	out := instruction{Instruction: in, columns: compile.None}
+	switch in.Op {
+	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.MatMul, compile.MaxPool,
+		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
+		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul:
+	case compile.Gather, compile.Scatter:
+		out.table = in.View.Elements()
+	case compile.GradSpread:
+		out.table = in.View.Elements()
+		out.run = runOf(out.table, l.values[in.Out].Size)
+	case compile.Conv:
+		w := in.Window
+		out.unrolls, out.columns = true, l.columnsOf(in.In[0], w, in.In[1])
+		if out.columns == compile.None {
+			out.columns = l.value("im2col of "+l.values[in.In[0]].Name, w.Positions(), w.Patch())
+		}
+		if f := (filter{in.In[1], w.OutC, w.Patch()}); !slices.Contains(l.filters, f) {
+			l.filters = append(l.filters, f)
+		}
+		l.scratch = max(l.scratch, w.Positions()*w.OutC)
+	case compile.ConvBack:
+		out.unrolls, out.columns = true, l.value("im2col of "+l.values[in.Out].Name, in.Window.Positions(), in.Window.Patch())
+	case compile.GradConv:
+		return l.gradConv(in, compile.None), nil
+	case compile.Opaque:
+		missing := l.Missing()
+		return out, &engine.UnsupportedError{Operation: missing.Op, Why: missing.Error() + "; OneByOne runs it"}
+	default:
+		return out, &engine.UnsupportedError{Operation: in.Op.String()}
+	}
+	return out, nil
+}
+
+// value makes room for a value of this machine's own.
+func (l *lowered) value(name string, shape ...int) compile.ID {
+	v := compile.Value{Name: name, Kind: compile.Buffer, Shape: shape, Size: compile.ViewOf(shape).Size()}
+	l.values = append(l.values, v)
+	return compile.ID(len(l.values) - 1)
+}
+
+// kept returns what reductions read after the last instruction.
+func kept(reductions []compile.Reduction) []compile.ID {
+	p := compile.Program{Reductions: reductions}
+	return p.Kept()
+}
+
+// runOf returns r if the elements of a view are those of a whole value of the given size, each r times in a row, else 0.
+// It is 1 for a bias over a vector, the number of positions for one over an image.
+func runOf(table []int32, size int) int {
+	run := len(table) / size
+	if run*size != len(table) {
+		return 0
+	}
+	for j, k := range table {
+		if int(k) != j/run {
+			return 0
+		}
+	}
+	return run
+}
+
+func (l *lowered) bind() binding {
+	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: make([][]float32, len(l.values))}
+	for id, t := range l.tables {
+		b.shared[id] = make([]float32, len(t))
+	}
+	for _, f := range l.filters {
+		b.transposed[f.id] = make([]float32, f.outputs*f.patch)
+	}
+	return b
+}
+
+func (l *lowered) workspace() workspace {
+	return &block{
+		lowered:  l,
+		memory:   newMemory(l),
+		factors:  make([]float32, l.samples),
+		position: make([]float32, l.scratch),
+	}
+}
