@@ -3,7 +3,7 @@ package compile
 import "math"
 
 // Func is an elementwise function. The order of the unary and of the binary functions is that of
-// Gorgonia's operator types, from which they are read (see ops.go).
+// Gorgonia's operator types, from which they are read (see settings.go).
 type Func uint8
 
 // The unary functions.
