@@ -1,5 +1,6 @@
 // Package models builds the networks of the paper's experiments as Gorgonia graphs of stock operations,
-// and initialises them from a stream of our own (Gorgonia's initialisers seed from the clock).
+// and draws their initial values, apart from the graphs, from a stream of our own (Gorgonia's initialisers seed from the
+// clock).
 //
 // A [Network] has the batch as the first axis of its inputs and a cost that sums over the samples, so
 // that a private trainer can tell samples apart:

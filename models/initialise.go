@@ -1,33 +1,52 @@
 package models
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// uniform makes a parameter with values drawn from U(−1/√fan, 1/√fan), fan being the number of inputs
-// of one unit: PyTorch's default for linear and convolutional layers, weights and biases alike (Kaiming
-// uniform with a = √5), which the paper's models were trained from.
-func (b *builder) uniform(name string, fan int, shape ...int) *gorgonia.Node {
-	bound := 1 / math.Sqrt(float64(fan))
-	n := tensor.Shape(shape).TotalSize()
-	values := make([]float64, n)
-	for i := range values {
-		// One draw a value, rounded once, so that both precisions start from the same model.
-		values[i] = float64(float32((2*b.random.Float64() - 1) * bound))
-	}
-	var backing any = values
-	if !b.opts.Double {
-		narrow := make([]float32, n)
-		for i, v := range values {
-			narrow[i] = float32(v)
-		}
-		backing = narrow
-	}
-	w := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name),
-		gorgonia.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))))
+// param makes a parameter without values. fan is the number of inputs of one unit, from which its initial values are drawn.
+func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
+	w := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 	b.params = append(b.params, w)
+	b.fans = append(b.fans, fan)
 	return w
+}
+
+// Initial draws initial values for every parameter, in the order of Params, from U(−1/√fan, 1/√fan), fan being the number
+// of inputs of one unit: PyTorch's default for linear and convolutional layers, weights and biases alike (Kaiming
+// uniform with a = √5), which the paper's models were trained from.
+func (n Network) Initial(src rand.Source) [][]float32 {
+	draw := rand.New(src)
+	out := make([][]float32, len(n.Params))
+	for i, p := range n.Params {
+		bound := 1 / math.Sqrt(float64(n.fans[i]))
+		out[i] = make([]float32, p.Shape().TotalSize())
+		for k := range out[i] {
+			out[i][k] = float32((2*draw.Float64() - 1) * bound)
+		}
+	}
+	return out
+}
+
+// Bind gives the graph's parameters values, for use with Gorgonia's own machines.
+func (n Network) Bind(values [][]float32) error {
+	for i, p := range n.Params {
+		var backing any = append([]float32(nil), values[i]...)
+		if p.Dtype() == tensor.Float64 {
+			wide := make([]float64, len(values[i]))
+			for k, v := range values[i] {
+				wide[k] = float64(v)
+			}
+			backing = wide
+		}
+		if err := gorgonia.Let(p, tensor.New(tensor.WithShape(p.Shape()...), tensor.WithBacking(backing))); err != nil {
+			return fmt.Errorf("bind parameter %q: %w", p.Name(), err)
+		}
+	}
+	return nil
 }

@@ -2,19 +2,24 @@ package models
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// Network is a model as an expression graph with its initial parameters bound. The fields are those of
-// compile.Source, so that one converts into the other.
-type Network struct {
+// Graph is a model's expression graph, its parameters without values. The fields are those of compile.Source, so that one
+// converts into the other.
+type Graph struct {
 	Inputs gorgonia.Nodes // x [batch, …], y [batch, classes]
 	Params gorgonia.Nodes // weights and biases, first layer first
 	Output *gorgonia.Node // logits [batch, classes]
 	Cost   *gorgonia.Node // cross-entropy, summed over the batch
+}
+
+// Network is a graph and how its parameters begin: one graph serves any number of runs.
+type Network struct {
+	Graph
+	fans []int // inputs of one unit, by parameter
 }
 
 // Options are what the builders have in common.
@@ -37,19 +42,19 @@ type builder struct {
 	graph  *gorgonia.ExprGraph
 	opts   Options
 	dtype  tensor.Dtype
-	random *rand.Rand
 	params gorgonia.Nodes
+	fans   []int
 	err    error
 }
 
-func newBuilder(src rand.Source, o Options) *builder {
+func newBuilder(o Options) *builder {
 	if o.Batch == 0 {
 		o.Batch = 1
 	}
 	if o.Activation == (TemperedSigmoid{}) {
 		o.Activation = Tanh
 	}
-	b := &builder{graph: gorgonia.NewGraph(), opts: o, dtype: tensor.Float32, random: rand.New(src)}
+	b := &builder{graph: gorgonia.NewGraph(), opts: o, dtype: tensor.Float32}
 	if o.Double {
 		b.dtype = tensor.Float64
 	}
@@ -95,8 +100,8 @@ func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
 
 // linear computes x·w + bias for x [batch, in].
 func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.Node {
-	w := b.uniform(name+".weight", in, in, out)
-	bias := b.uniform(name+".bias", in, 1, out)
+	w := b.param(name+".weight", in, in, out)
+	bias := b.param(name+".bias", in, 1, out)
 	x = b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Mul(x, w) })
 	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0}) })
 }
@@ -104,8 +109,8 @@ func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.N
 // conv computes the convolution of x [batch, in, height, width], with square kernels.
 func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, pad int) *gorgonia.Node {
 	fan := in * kernel * kernel
-	w := b.uniform(name+".weight", fan, out, in, kernel, kernel)
-	bias := b.uniform(name+".bias", fan, 1, out, 1, 1)
+	w := b.param(name+".weight", fan, out, in, kernel, kernel)
+	bias := b.param(name+".bias", fan, 1, out, 1, 1)
 	x = b.do(name, func() (*gorgonia.Node, error) {
 		return gorgonia.Conv2d(x, w, tensor.Shape{kernel, kernel}, []int{pad, pad}, []int{stride, stride}, []int{1, 1})
 	})
@@ -122,5 +127,5 @@ func (b *builder) network(x, logits *gorgonia.Node, classes int) (Network, error
 	if b.err != nil {
 		return Network{}, fmt.Errorf("build graph: %w", b.err)
 	}
-	return Network{Inputs: gorgonia.Nodes{x, y}, Params: b.params, Output: logits, Cost: cost}, nil
+	return Network{Graph{Inputs: gorgonia.Nodes{x, y}, Params: b.params, Output: logits, Cost: cost}, b.fans}, nil
 }

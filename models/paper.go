@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -11,8 +10,8 @@ import (
 // CNN builds the convolutional network of Opacus's MNIST example for 28×28 grey images and ten classes:
 // convolution 1→16 (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution 16→32 (4×4, stride 2),
 // max-pool (2, stride 1), 512→32, 32→10. It has 26,010 parameters. The input is x [batch, 1, 28, 28].
-func CNN(src rand.Source, o Options) (Network, error) {
-	b := newBuilder(src, o)
+func CNN(o Options) (Network, error) {
+	b := newBuilder(o)
 	input := b.input("x", 1, 28, 28)
 	pool := func(x *gorgonia.Node) *gorgonia.Node {
 		return b.do("max-pool", func() (*gorgonia.Node, error) {
@@ -28,11 +27,11 @@ func CNN(src rand.Source, o Options) (Network, error) {
 
 // MLP builds a fully connected network with the given widths: inputs, hidden layers, classes. The
 // paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. The input is x [batch, widths[0]].
-func MLP(src rand.Source, o Options, widths ...int) (Network, error) {
+func MLP(o Options, widths ...int) (Network, error) {
 	if len(widths) < 2 {
 		return Network{}, fmt.Errorf("build graph: an MLP needs inputs and classes, got widths %v", widths)
 	}
-	b := newBuilder(src, o)
+	b := newBuilder(o)
 	input := b.input("x", widths[0])
 	x := input
 	for i := 1; i < len(widths)-1; i++ {

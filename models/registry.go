@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -11,12 +10,12 @@ import (
 func Names() []string { return []string{"cnn", "mlp"} }
 
 // New builds a model by name for 28×28 grey images and ten classes.
-func New(name string, src rand.Source, o Options) (Network, error) {
+func New(name string, o Options) (Network, error) {
 	switch name {
 	case "cnn":
-		return CNN(src, o)
+		return CNN(o)
 	case "mlp":
-		return MLP(src, o, 784, 120, 120, 10)
+		return MLP(o, 784, 120, 120, 10)
 	}
 	names := Names()
 	slices.Sort(names)

@@ -74,17 +74,18 @@ func subsetAccuracy(t *testing.T, data, test *train.Classification, seed uint64,
 	}
 	const q = 0.1
 	subset := key.Stream(random.ID{Purpose: random.Subset}).Bernoulli(q, all, nil)
-	n, err := models.MLP(key.Stream(random.ID{Purpose: random.Initialisation}), models.Options{}, 784, 120, 120, 10)
+	n, err := models.MLP(models.Options{}, 784, 120, 120, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := train.New(cpu.New(cpu.Options{Workers: 1}), compile.Source(n), data.Data, train.Settings{
+	trainer, err := train.New(cpu.New(cpu.Options{Workers: 1}), compile.Source(n.Graph), data.Data, train.Settings{
 		Privacy: train.Privacy{
 			SamplingRate: 0.0213, NoiseMultiplier: noise, ClippingNorm: 3, Steps: 1878,
 			NominalSize: q * float64(len(all)),
 		},
 		Optimizer: train.SGD(math.Pow(10, -0.5)),
 		Key:       key,
+		Initial:   n.Initial(key.Stream(random.ID{Purpose: random.Initialisation})),
 		Members:   subset,
 	})
 	if err != nil {
@@ -113,16 +114,17 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	}
 	data, test := classification(t, set.Train), classification(t, set.Test)
 	key := train.InsecureKey(1)
-	n, err := models.CNN(key.Stream(random.ID{Purpose: random.Initialisation}), models.Options{})
+	n, err := models.CNN(models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := train.New(cpu.New(cpu.Options{}), compile.Source(n), data.Data, train.Settings{
+	trainer, err := train.New(cpu.New(cpu.Options{}), compile.Source(n.Graph), data.Data, train.Settings{
 		Privacy: train.Privacy{
 			SamplingRate: 0.02, ClippingNorm: 1, Steps: 400, NominalSize: float64(data.Samples()),
 		},
 		Optimizer: train.SGD(0.5),
 		Key:       key,
+		Initial:   n.Initial(key.Stream(random.ID{Purpose: random.Initialisation})),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,9 @@ func checkMembers(members []int32, samples int) error {
 }
 
 func checkInitial(initial [][]float32, p *compile.Program) error {
+	if initial == nil {
+		return &SettingError{"initial parameters", "missing", "some in Settings.Initial, or values bound in the graph"}
+	}
 	if len(initial) != len(p.Params) {
 		return &SettingError{"number of initial parameters", len(initial), fmt.Sprintf("the model's %d", len(p.Params))}
 	}

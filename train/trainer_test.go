@@ -14,6 +14,8 @@ import (
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/cpu"
 	"github.com/dptrain/dptrain/train/engine"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
 )
 
@@ -209,10 +211,24 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New(&fakeEngine{}, compile.Source{}, good, settings()); !errors.Is(err, compile.ErrSource) {
 		t.Errorf("empty graph: %v", err)
 	}
+	var setting *SettingError
+	if _, err := New(&fakeEngine{}, unbound(), good, settings()); !errors.As(err, &setting) || setting.Setting != "initial parameters" {
+		t.Errorf("a graph without values: %v", err)
+	}
 	broken := errors.New("no device")
 	if _, err := New(&fakeEngine{fail: broken}, logistic(t, rand.NewPCG(1, 1)), good, settings()); !errors.Is(err, broken) {
 		t.Errorf("engine's error: %v", err)
 	}
+}
+
+// unbound returns a graph whose parameter has no values.
+func unbound() compile.Source {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("x"), gorgonia.WithShape(4, 2))
+	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("y"), gorgonia.WithShape(4, 3))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("w"), gorgonia.WithShape(2, 3))
+	h := gorgonia.Must(gorgonia.HadamardProd(gorgonia.Must(gorgonia.Mul(x, w)), y))
+	return compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Cost: gorgonia.Must(gorgonia.Sum(h))}
 }
 
 func TestAccuracy(t *testing.T) {

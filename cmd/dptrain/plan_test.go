@@ -11,7 +11,6 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -156,7 +155,7 @@ func TestEveryDatasetHasAPresetThatPlans(t *testing.T) {
 		if _, _, err := planTraining(e, size.train); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := models.New(e.Model, train.InsecureKey(1).Stream(random.ID{}), models.Options{}); err != nil {
+		if _, err := models.New(e.Model, models.Options{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"path/filepath"
 	"time"
 
@@ -189,18 +188,8 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 }
 
 func modelOf(e configs.Experiment) (train.Model, error) {
-	build := func(src rand.Source) (models.Network, error) {
-		return models.New(e.Model, src, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
-	}
-	network, err := build(rand.NewPCG(1, 2))
-	return train.Model{Source: compile.Source(network), Initial: func(src rand.Source) [][]float32 {
-		n, _ := build(src)
-		var out [][]float32
-		for _, p := range n.Params {
-			out = append(out, p.Value().Data().([]float32))
-		}
-		return out
-	}}, err
+	network, err := models.New(e.Model, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
 }
 
 // newEngine is the one place that knows which engines there are.

@@ -1,7 +1,6 @@
 package compile_test
 
 import (
-	"math/rand/v2"
 	"os"
 	"testing"
 
@@ -13,11 +12,11 @@ import (
 // model compiles one of the paper's models, built for the given batch size.
 func model(t testing.TB, name string, batch int) *compile.Program {
 	t.Helper()
-	n, err := models.New(name, rand.NewPCG(1, 2), models.Options{Batch: batch})
+	n, err := models.New(name, models.Options{Batch: batch})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n))
+	p, err := compile.Compile(compile.Source(n.Graph))
 	if err != nil {
 		t.Fatal(err)
 	}

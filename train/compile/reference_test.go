@@ -16,11 +16,14 @@ import (
 func TestReferenceIsTheTapeMachine(t *testing.T) {
 	for _, name := range models.Names() {
 		build := func() compile.Source {
-			n, err := models.New(name, rand.NewPCG(1, 2), models.Options{Double: true})
+			n, err := models.New(name, models.Options{Double: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return compile.Source(n)
+			if err := n.Bind(n.Initial(rand.NewPCG(1, 2))); err != nil {
+				t.Fatal(err)
+			}
+			return compile.Source(n.Graph)
 		}
 		src := build()
 		p, err := compile.Compile(src)

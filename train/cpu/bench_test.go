@@ -17,11 +17,11 @@ import (
 // of the paper's shapes: 60,000 at the paper's sampling rate for the final run, 6,000 for a trial.
 func BenchmarkStep(b *testing.B) {
 	for _, name := range models.Names() {
-		n, err := models.New(name, rand.NewPCG(1, 2), models.Options{})
+		n, err := models.New(name, models.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := compile.Compile(compile.Source(n))
+		p, err := compile.Compile(compile.Source(n.Graph))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func BenchmarkStep(b *testing.B) {
 					runs, err := loaded.Start(engine.Job{
 						Mechanism: engine.Mechanism{SamplingProbability: 0.0213, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: expected},
 						Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
-						Initial:   engine.LayoutOf(p).Join(p.Initial()),
+						Initial:   engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2))),
 					})
 					if err != nil {
 						b.Fatal(err)

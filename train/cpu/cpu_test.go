@@ -40,8 +40,11 @@ func TestModels(t *testing.T) {
 		for act, a := range activations {
 			t.Run(name+"/"+act, func(t *testing.T) {
 				suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {
-					n, err := models.New(name, rand.NewPCG(1, 2), models.Options{Batch: batch, Activation: a})
-					return compile.Source(n), err
+					n, err := models.New(name, models.Options{Batch: batch, Activation: a})
+					if err != nil {
+						return compile.Source{}, err
+					}
+					return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
 				}, 1, nil)
 			})
 		}
@@ -121,11 +124,11 @@ func TestFallback(t *testing.T) {
 
 // The number of workers changes nothing, to the last bit.
 func TestWorkers(t *testing.T) {
-	n, err := models.New("cnn", rand.NewPCG(1, 2), models.Options{})
+	n, err := models.New("cnn", models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n))
+	p, err := compile.Compile(compile.Source(n.Graph))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +138,7 @@ func TestWorkers(t *testing.T) {
 		Mechanism: engine.Mechanism{SamplingProbability: 0.5, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 150},
 		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
 		Key:       random.InsecureKey(3),
-		Initial:   engine.LayoutOf(p).Join(p.Initial()),
+		Initial:   engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2))),
 	}
 	for _, workers := range []int{1, 2, 5} {
 		loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)

@@ -45,11 +45,11 @@ func (c charged) workspace() workspace { return explosive{c.executable.workspace
 // A panic in a worker is an error of the run. It would take the process down, past every recover of its caller; and
 // what it says may be a sample. The other runs take their steps.
 func TestPanicsOfWorkersAreErrors(t *testing.T) {
-	n, err := models.MLP(rand.NewPCG(3, 4), models.Options{}, 6, 3)
+	n, err := models.MLP(models.Options{}, 6, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n))
+	p, err := compile.Compile(compile.Source(n.Graph))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 			Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: samples},
 			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
 			Key:       random.InsecureKey(1),
-			Initial:   engine.LayoutOf(p).Join(p.Initial()),
+			Initial:   engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(3, 4))),
 		}
 		spared := job
 		spared.Members = []int32{1, 2, 3, 320}

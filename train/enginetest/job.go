@@ -14,11 +14,14 @@ import (
 // mlp is a network that every test can afford.
 func mlp(t TB, widths ...int) *compile.Program {
 	t.Helper()
-	n, err := models.MLP(rand.NewPCG(3, 4), models.Options{}, widths...)
+	n, err := models.MLP(models.Options{}, widths...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n))
+	if err := n.Bind(n.Initial(rand.NewPCG(3, 4))); err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(compile.Source(n.Graph))
 	if err != nil {
 		t.Fatal(err)
 	}

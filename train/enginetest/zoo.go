@@ -32,8 +32,11 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, functions())
 	for _, name := range models.Names() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
-			n, err := models.New(name, rand.NewPCG(1, 2), models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
-			return compile.Source(n), err
+			n, err := models.New(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
+			if err != nil {
+				return compile.Source{}, err
+			}
+			return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
 		}}
 	}
 	return all
