@@ -82,7 +82,7 @@ func (s sequence) set(i int, x float64) {
 	switch {
 	case x < -1e15:
 		s.frac[i], s.exp[i] = 1, absent
-	case x > 1e15:
+	case !(x <= 1e15): // NaN, if there should ever be one, is as good as infinity
 		s.frac[i], s.exp[i] = 1, -absent
 	default:
 		k := math.Floor(x * math.Log2E)

@@ -16,7 +16,11 @@ func conversionCost(a int, logDelta float64) float64 {
 
 // deltaAt is the same conversion solved for delta.
 func deltaAt(a int, r, epsilon float64) float64 {
-	return atMostOne(logDeltaIntercept(a, r) - float64(a-1)*epsilon*(1-4*ulp))
+	intercept := logDeltaIntercept(a, r)
+	if math.IsInf(intercept, 1) {
+		return 1
+	}
+	return atMostOne(intercept - float64(a-1)*epsilon*(1-4*ulp))
 }
 
 // atMostOne is e^logDelta, rounded up, which is never 0, or 1.

@@ -9,9 +9,9 @@ type Curve []float64
 // ulp is twice the rounding error of one operation: a value times 1+ulp is at least what it was before rounding.
 const ulp = 0x1p-52
 
-// roundedUp raises a value of a few operations by more than their rounding. It is for values that are above 0 in exact
-// arithmetic, and doesn't let them underflow.
-func roundedUp(x float64) float64 { return math.Max(x*(1+8*ulp), math.SmallestNonzeroFloat64) }
+// roundedUp raises a value of a few operations by more than their rounding, subnormal ones too. It is for values that are
+// above 0 in exact arithmetic, and doesn't let them underflow.
+func roundedUp(x float64) float64 { return x*(1+8*ulp) + 8*math.SmallestNonzeroFloat64 }
 
 func newCurve(high int) Curve { return make(Curve, high+1) }
 

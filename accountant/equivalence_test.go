@@ -335,11 +335,13 @@ func TestRandomForms(t *testing.T) {
 }
 
 // TestCostIsMonotone: less delta, less noise, more steps and more parts cost no less. In mode Best that holds up to the
-// grid, which changes with the event but not with delta, so a fault of less than the tolerance passes.
+// grid, which changes with the event but not with delta, so a fault of less than the tolerance passes. Below a delta of
+// 1e-12 the proven error of transforms shows as well, and most for two steps: they may cost more than four.
 func TestCostIsMonotone(t *testing.T) {
 	comparisons := 0
 	check(t, 6, func(t *rapid.T) {
 		e, delta := drawEvent(t, rapid.IntRange(0, 2).Draw(t, "depth")), drawDelta(t)
+		delta = math.Max(delta, 1e-12)
 		other := drawEvent(t, 0)
 		for _, mode := range modes {
 			cost := mustEpsilon(t, e, delta, mode)

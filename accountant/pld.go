@@ -27,7 +27,7 @@ const (
 	// finestStep is far above a rounding of 1: see selectionCurve.
 	finestStep = 0x1p-40
 	// mostWork bounds the products of two masses that one operation on a pair takes, and mostWorkInAll those of a whole
-	// event, about a quarter of a second's: a coarser grid takes fewer.
+	// event, some seconds' at most: a coarser grid takes fewer.
 	mostWork      = 1 << 25
 	mostWorkInAll = 1 << 28
 	// transforms is what those of a composition take, in products for each mass.

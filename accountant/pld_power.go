@@ -259,8 +259,8 @@ func (t *transform) power(m moments, c *composition, points int, tilts [3]float6
 // (fastSize). Follow one input to one output: a pass multiplies it by a tabulated root of unity, whose argument of at most
 // 2.4 carries four roundings and whose sine and cosine two each, 12.5u together, by a complex product, sqrt(5)u (Brent,
 // Percival and Zimmermann, 2007), and adds it up, twice for radix 4, 2u, once for radix 2, u, and for radix 3 with real
-// factors of sum below 1.4, 6u; all relative to what the path has carried so far, since |fl(y+z) - (y+z)| <= u |y+z|. That
-// makes at most 17u for a pass of radix 4 and 37u for the other two together, and so an error of every output of at most
+// factors of sum below 1.4, one of them 3.7u off its value, 7.4u; all relative to what the path has carried so far, since
+// |fl(y+z) - (y+z)| <= u |y+z|. That makes at most 17u for a pass of radix 4 and 38u for the other two together, and so an error of every output of at most
 // (8.5 log2(n) + 46) u times the sum of the inputs' absolute values: of 1 (1+n u) here. Forwards, every frequency X is
 // known within e1 of that size. X^count computed by squaring is within (count-1) sqrt(5) u |X|^count of X's own, which is
 // within count e1 (|X|+e1)^(count-1) of the true one. Backwards, the errors of all frequencies are averaged, and the

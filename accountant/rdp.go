@@ -88,7 +88,8 @@ func flattened(e PoissonSampled) PoissonSampled {
 // productUp returns x·y for non-negative numbers, rounded up.
 func productUp(x, y float64) float64 {
 	p := x * y
-	if math.FMA(x, y, -p) > 0 || p == 0 && x > 0 && y > 0 {
+	inexact := p < 0x1p-960 && x > 0 && y > 0 // where the fused product's own rounding says nothing
+	if inexact || math.FMA(x, y, -p) > 0 {
 		return math.Nextafter(p, math.Inf(1))
 	}
 	return p

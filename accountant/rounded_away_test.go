@@ -52,3 +52,39 @@ func TestRoundedAway(t *testing.T) {
 		}
 	}
 }
+
+// Subnormal numbers are rounded up too, by mpmath with 800 digits: products of rates, curves, and what is made of them.
+func TestSubnormalsAreRoundedUp(t *testing.T) {
+	rate := func(q float64, e Event) Event { return PoissonSampled{SamplingProbability: q, Event: e} }
+	for _, c := range []struct {
+		event Event
+		want  float64 // at order 2
+	}{
+		{rate(1e-200, rate(7.3e-124, Gaussian{NoiseMultiplier: 0.0258})), 14.21417},
+		{SelfComposed{Event: Gaussian{NoiseMultiplier: 3.7e161}, Count: 1 << 62}, 3.369e-305},
+		{Gaussian{NoiseMultiplier: 3.7e161}, 7.3e-324},
+	} {
+		for _, mode := range []Mode{Paper, Tight} {
+			curve, err := RDP(c.event, Options{Mode: mode})
+			if err != nil || !(curve[2] >= c.want) {
+				t.Errorf("%+v, mode %s: %v at order 2, %v, want %v or more", c.event, mode, curve[2], err, c.want)
+			}
+		}
+	}
+	if p := productUp(1e-200, 7.3e-124); p < 7.3e-324 {
+		t.Errorf("1e-200 times 7.3e-124 is %v, rounded up", p)
+	}
+	if p := productUp(0.5, 0.25); p != 0.125 {
+		t.Errorf("an exact product is %v", p)
+	}
+	if p := productUp(0, 1e-300); p != 0 {
+		t.Errorf("0 times a rate is %v", p)
+	}
+}
+
+// What overflows bounds nothing: a delta of 1, not NaN.
+func TestOverflowIsNoDelta(t *testing.T) {
+	if d := deltaAt(1024, 1e306, 1e306); d != 1 {
+		t.Errorf("delta is %v", d)
+	}
+}

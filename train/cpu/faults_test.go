@@ -212,6 +212,9 @@ func scale(v []float64, by float64) {
 // The second opinion must be able to dissent: of an engine that is wrong in one place, of one that trains another
 // cost, and of nobody else.
 func TestDifferencesFindFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short tests look at two coordinates of each parameter only")
+	}
 	zoo := enginetest.Zoo()
 	bent := func(at int, by float64) fault {
 		return fault{sums: func(sum, _ []float64) { sum[at] += by }}

@@ -46,8 +46,5 @@ func (r *run) noisyMean(from int, sum, mean []float64) {
 	if deviation > 0 {
 		r.job.Normals(int(r.done.Load()), from, mean)
 	}
-	divisor := r.job.Mechanism.ExpectedBatchSize
-	for j, z := range mean {
-		mean[j] = r.grid.Release(sum[j], z, deviation) / divisor
-	}
+	r.grid.Release(sum, mean, deviation, r.job.Mechanism.ExpectedBatchSize)
 }

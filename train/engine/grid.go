@@ -23,13 +23,17 @@ func (m Mechanism) Grid(samples int) Grid {
 // Round returns the multiple of Fine that is nearest to one coordinate of a chunk's sum, ties to even.
 func (g Grid) Round(sum float32) float64 { return math.RoundToEven(float64(sum)/g.Fine) * g.Fine }
 
-// Release returns one coordinate of what leaves a step: the sum, which is a multiple of Fine, plus noise, rounded to a
-// multiple of Coarse. The noise is the given standard normal times the deviation, in one rounding, and then rounded to
-// Fine; ties go to even.
-func (g Grid) Release(sum, normal, deviation float64) float64 {
-	// Grids are powers of two: dividing by them is exact.
-	noisy := sum + math.RoundToEven(float64(normal*deviation)/g.Fine)*g.Fine
-	return math.RoundToEven(noisy/g.Coarse) * g.Coarse
+// Release turns standard normals into what the optimizer gets: the sums, which are multiples of Fine, plus noise, rounded to
+// multiples of Coarse, and then divided. Each coordinate's noise is its normal times the deviation, in one rounding, and
+// then rounded to Fine; ties go to even. The slices have one length.
+func (g Grid) Release(sums, normals []float64, deviation, divisor float64) {
+	fine, coarse := g.Fine, g.Coarse
+	perFine, perCoarse := 1/fine, 1/coarse // of powers of two: exact, as are products with them
+	sums = sums[:len(normals)]
+	for j, z := range normals {
+		noisy := sums[j] + math.RoundToEven(float64(z*deviation)*perFine)*fine
+		normals[j] = math.RoundToEven(noisy*perCoarse) * coarse / divisor
+	}
 }
 
 // floorPower returns the largest power of two that is at most x.

@@ -58,6 +58,13 @@ func TestGrids(t *testing.T) {
 	})
 }
 
+// release releases one coordinate.
+func release(g Grid, sum, normal, deviation float64) float64 {
+	normals := []float64{normal}
+	g.Release([]float64{sum}, normals, deviation, 1)
+	return normals[0]
+}
+
 // Rounding and release are what exact arithmetic says, and a sum moved by a multiple of the coarse grid moves the
 // outcome by exactly that.
 func TestRelease(t *testing.T) {
@@ -72,7 +79,7 @@ func TestRelease(t *testing.T) {
 		z := rapid.Float64Range(-9.5, 9.5).Draw(t, "normal")
 		noise := nearest(new(big.Rat).SetFloat64(z*deviation), g.Fine)
 		want := nearest(noise.Add(noise, new(big.Rat).SetFloat64(sum)), g.Coarse)
-		got := g.Release(sum, z, deviation)
+		got := release(g, sum, z, deviation)
 		if new(big.Rat).SetFloat64(got).Cmp(want) != 0 {
 			t.Fatalf("sum %v and noise %v·%v are released as %v, want %v", sum, z, deviation, got, want)
 		}
@@ -80,7 +87,7 @@ func TestRelease(t *testing.T) {
 			t.Fatalf("sum %v and noise %v·%v are released as %v on %+v", sum, z, deviation, got, g)
 		}
 		shift := g.Coarse * float64(2*rapid.IntRange(-50, 50).Draw(t, "shift")) // even, so that ties go the same way
-		if moved := g.Release(sum+shift, z, deviation); math.Abs(sum+shift) < 0x1p51*g.Fine && moved-got != shift {
+		if moved := release(g, sum+shift, z, deviation); math.Abs(sum+shift) < 0x1p51*g.Fine && moved-got != shift {
 			t.Fatalf("a sum moved by %v moves the outcome by %v", shift, moved-got)
 		}
 	})
@@ -94,8 +101,30 @@ func TestNoiseIsRoundedByItself(t *testing.T) {
 		t.Fatalf("grids %+v aren't one", g)
 	}
 	for normal, want := range map[float64]float64{0.5: 1, 1.5: 3, -0.5: 1, -1.5: -1, 2.25: 3} {
-		if got := g.Release(g.Fine, normal, g.Fine); got != want*g.Fine {
+		if got := release(g, g.Fine, normal, g.Fine); got != want*g.Fine {
 			t.Errorf("a sum of 1 and noise of %v are released as %v", normal, got/g.Fine)
 		}
+	}
+}
+
+func TestReleaseDivides(t *testing.T) {
+	m := Mechanism{NoiseMultiplier: 1, ClippingNorm: 1}
+	g := m.Grid(100)
+	normals := []float64{0.25, -1.5}
+	g.Release([]float64{3, 5}, normals, 1, 7)
+	if normals[0] != 3.25/7 || normals[1] != 3.5/7 {
+		t.Errorf("released %v", normals)
+	}
+}
+
+func BenchmarkRelease(b *testing.B) {
+	m := Mechanism{NoiseMultiplier: 1, ClippingNorm: 1}
+	g := m.Grid(60000)
+	sums, normals := make([]float64, 4096), make([]float64, 4096)
+	for b.Loop() {
+		for j := range normals {
+			normals[j] = float64(j%7) - 3
+		}
+		g.Release(sums, normals, 1, 128)
 	}
 }

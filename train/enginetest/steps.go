@@ -157,9 +157,7 @@ func after(p *compile.Program, j engine.Job, state *engine.State, sum []float64,
 		to := from + l.Lengths[i]
 		mean := make([]float64, to-from)
 		j.Normals(state.Step, from, mean)
-		for k := range mean {
-			mean[k] = grid.Release(sum[from+k], mean[k], m.NoiseDeviation()) / m.ExpectedBatchSize
-		}
+		grid.Release(sum[from:to], mean, m.NoiseDeviation(), m.ExpectedBatchSize)
 		part := func(v []float32) []float32 {
 			if v == nil {
 				return nil
