@@ -1,0 +1,45 @@
+// What kernels may use of a device, and all that they use: plain C++ with a few words for what C++ hasn't. Compiled by
+// nvcc the words are CUDA's; compiled by a plain C++ compiler they are the emulated device's (emulated.h), where memory
+// is bounds-checked, poisoned and watched for races, and blocks run in a random order.
+//
+//	KERNEL(name)(parameters) { … }   a kernel, followed by EXPORT(name). Launches are one-dimensional.
+//	DEVICE                           before a function that kernels call
+//	global<T>                        a pointer to device memory: p[i] reads and writes, p + i points on
+//	SHARED(T, name, n)               an array of a block's shared memory; n is a constant. It holds nothing at first.
+//	threadIdx.x, blockIdx.x, blockDim.x, gridDim.x
+//	barrier()                        every thread of the block waits; what was written before is seen after
+//	atomic_add(p, i, v)              p[i] += v for a global or shared array of int, unsigned or unsigned long long; returns
+//	                                 what was there
+//	lane(), ballot(b), shuffle(v, from)
+//	                                 the thread's place in its warp of 32; the lanes where b holds; v of another lane. All
+//	                                 lanes of the warp that haven't returned take part
+//	bits_of(x), double_of(b)         a double's bits and back
+//
+// Arithmetic: nothing is contracted (nvcc --fmad=false, g++ -ffp-contract=off): a*b + c is two roundings, fma(a, b, c) is
+// one, on every device. Division and square root are rounded to nearest.
+#pragma once
+
+#ifdef __CUDACC__
+
+#include <cstdint>
+
+#define KERNEL(name) extern "C" __global__ void name
+#define EXPORT(name)
+#define DEVICE __device__ inline
+#define SHARED(T, name, n) __shared__ T name[n]
+
+template <class T> using global = T *;
+
+DEVICE void barrier() { __syncthreads(); }
+template <class T, class U> DEVICE T atomic_add(T *p, size_t i, U v) { return atomicAdd(p + i, T(v)); }
+DEVICE unsigned lane() { return threadIdx.x % 32; }
+DEVICE unsigned ballot(bool b) { return __ballot_sync(__activemask(), b); }
+template <class T> DEVICE T shuffle(T v, unsigned from) { return __shfl_sync(__activemask(), v, from); }
+DEVICE uint64_t bits_of(double x) { return uint64_t(__double_as_longlong(x)); }
+DEVICE double double_of(uint64_t b) { return __longlong_as_double((long long)b); }
+
+#else
+
+#include "emulated.h"
+
+#endif
