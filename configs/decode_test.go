@@ -71,7 +71,7 @@ func TestBadSettings(t *testing.T) {
 		{"rate twice", "", sets("tuning.learning_rates=[1, 0.1, 1]"), "tuning.learning_rates: 1 stands twice; each rate is equally likely, list it once"},
 		{"rate of zero", "", sets("tuning.learning_rates=[0]"), "tuning.learning_rates: must be a number above 0, got 0"},
 		{"offset", "", sets("activation.offset=.nan"), "activation.offset: must be a finite number, got NaN"},
-		{"workers", "", sets("performance.workers=-1"), "performance.workers: must be 0 (one for each core) or more, got -1"},
+		{"workers", "", sets("performance.workers=-1"), "performance.workers: must be 0 (one for each core) to 1024, got -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Resolve(File{Text: []byte(c.file)}, c.sets)

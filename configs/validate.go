@@ -115,8 +115,8 @@ func finite(key string, v float64) error {
 }
 
 func workers(n int) error {
-	if n < 0 {
-		return fmt.Errorf("performance.workers: must be 0 (one for each core) or more, got %d", n)
+	if n < 0 || n > 1024 {
+		return fmt.Errorf("performance.workers: must be 0 (one for each core) to 1024, got %d", n)
 	}
 	return nil
 }

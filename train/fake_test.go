@@ -19,15 +19,16 @@ import (
 // fakeEngine trains by the rules of package engine on gradients of its own: element j of a parameter
 // has the gradient θ_j − x_i[j mod size], that of a mean. It keeps what it was handed last.
 type fakeEngine struct {
-	program *compile.Program
-	data    *engine.Data
-	jobs    []engine.Job
-	job     engine.Job          // the last of jobs
-	fail    error               // what Start returns
-	broken  func(run int) error // unless nil, what a run's first step returns
-	steps   []int               // the first run's numbers of steps, call by call
-	after   func(step int)      // unless nil, called after each step
-	closed  int                 // how often Close was called
+	program    *compile.Program
+	data       *engine.Data
+	jobs       []engine.Job
+	job        engine.Job          // the last of jobs
+	fail       error               // what Start returns
+	broken     func(run int) error // unless nil, what a run's first step returns
+	steps      []int               // the first run's numbers of steps, call by call
+	after      func(step int)      // unless nil, called after each step
+	closed     int                 // how often Close was called
+	arithmetic string
 }
 
 func (e *fakeEngine) Name() string { return "fake" }
@@ -50,6 +51,8 @@ func (e *fakeEngine) Start(jobs ...engine.Job) (engine.Runs, error) {
 }
 
 func (e *fakeEngine) Close() error { e.closed++; return nil }
+
+func (e *fakeEngine) Arithmetic() string { return e.arithmetic }
 
 type fakeRuns struct {
 	*fakeEngine

@@ -20,6 +20,9 @@ type Group struct {
 // RunErrors tells which runs of a group failed: element i is run i's error, or nil.
 type RunErrors = engine.RunErrors
 
+// errNoContext is the error of a missing context.
+var errNoContext = &SettingError{"context", nil, "one; context.Background() is never cancelled"}
+
 // polled is how often a group looks how far its runs are.
 const polled = 100 * time.Millisecond
 
@@ -28,7 +31,7 @@ const polled = 100 * time.Millisecond
 // [RunErrors]. On a cancelled context every run stops after a whole step, and the error is the context's; Train may be called again.
 func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
-		return &SettingError{"context", nil, "one; context.Background() is never cancelled"}
+		return errNoContext
 	}
 	left := make([]int, len(g.settings))
 	for i, done := range g.runs.Done() {
@@ -80,8 +83,16 @@ func (g *Group) Result(run int) (Result, error) {
 // current parameters; a sample with NaN among its logits counts as wrong. On the training samples it would be a
 // private statistic.
 func (g *Group) Accuracy(ctx context.Context, test *Classification, runs ...int) ([]float64, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if err := g.CheckTest(test); err != nil {
 		return nil, err
+	}
+	for _, i := range runs {
+		if i < 0 || i >= len(g.settings) {
+			return nil, &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
+		}
 	}
 	logits, err := g.runs.Predict(ctx, &test.columns, runs...)
 	if err != nil {

@@ -9,23 +9,24 @@ import (
 	"github.com/dptrain/dptrain/train/compile"
 )
 
-// An identity is a hash of all that decides a run's course but its key: settings, members, data, initial values and what
-// the model computes.
+// An identity is a hash of all that decides a run's course but its key: settings, members, data, initial values, what the
+// model computes, and in which arithmetic.
 type identity [sha256.Size]byte
 
-func identityOf(p *compile.Program, data *Data, s Settings) identity {
+func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) identity {
 	settings, err := json.Marshal(struct {
 		Privacy   Privacy
 		Optimizer Optimizer
 		Trial     uint32
 		Samples   int
 		All       bool // no list of members
-	}{s.Privacy, s.Optimizer, s.Trial, data.Samples(), s.Members == nil})
+		Engine    string
+	}{s.Privacy, s.Optimizer, s.Trial, data.Samples(), s.Members == nil, arithmetic})
 	if err != nil {
 		panic(err) // plain numbers and names, all checked to be finite
 	}
 	h := sha256.New()
-	h.Write([]byte("dptrain run 2\n"))
+	h.Write([]byte("dptrain run 3\n"))
 	for _, sum := range [][sha256.Size]byte{p.Digest(), data.digest(), digest(s.Initial)} {
 		h.Write(sum[:])
 	}

@@ -67,6 +67,12 @@ func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	}
 	check("one sample less", runKey(t, model(), fewer, settings()))
 
+	e := &fakeEngine{arithmetic: "another"}
+	if _, err := New(e, model(), data, settings()); err != nil {
+		t.Fatal(err)
+	}
+	check("another engine's arithmetic", e.job.Key)
+
 	check("other initial values", runKey(t, logistic(t, rand.NewPCG(5, 6)), data, settings()))
 	doubled := model()
 	doubled.Cost = gorgonia.Must(gorgonia.Mul(doubled.Cost, gorgonia.NewConstant(float32(2))))

@@ -110,7 +110,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
-	return prepared{s, mechanism, identityOf(l.program, l.data, s)}, nil
+	return prepared{s, mechanism, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 
 // Close gives back what the engine holds. Close the groups first.

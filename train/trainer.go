@@ -37,7 +37,7 @@ const reports = 200
 // the context's error, and State tells how far it came.
 func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, error) {
 	if ctx == nil {
-		return Result{}, &SettingError{"context", nil, "one; context.Background() is never cancelled"}
+		return Result{}, errNoContext
 	}
 	steps := t.group.settings[0].Privacy.Steps
 	part := max(1, steps/reports)

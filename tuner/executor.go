@@ -35,6 +35,9 @@ var ErrDiverged = errors.New("training diverged: parameters aren't finite; try s
 // A trial that fails scores lowest and tuning goes on; only if every trial fails does Run, with the
 // first one's error. If no finite model comes out the error is [ErrDiverged].
 func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
+	if ctx == nil {
+		return Result{}, &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
+	}
 	plan, err := plan.redraw()
 	if err != nil {
 		return Result{}, err
@@ -61,6 +64,9 @@ type execution struct {
 // load makes the model and the data ready. It starts the final run of the first candidate and drops it again, so that
 // what can't work at all fails before hours of training.
 func (x *execution) load() error {
+	if x.Data == nil || x.Data.Data == nil {
+		return &train.SettingError{Setting: "data", Want: "some, from train.NewClassification"}
+	}
 	if n := x.plan.Settings.Samples; x.Data.Samples() != n {
 		return &train.SettingError{Setting: "number of samples", Value: n, Want: fmt.Sprintf("the data's %d", x.Data.Samples())}
 	}

@@ -63,7 +63,8 @@ func (l *fakeLab) Start(jobs ...engine.Job) (engine.Runs, error) {
 	return g, nil
 }
 
-func (l *fakeLab) Close() error { l.open--; return nil }
+func (l *fakeLab) Close() error       { l.open--; return nil }
+func (l *fakeLab) Arithmetic() string { return "none" }
 
 type fakeRuns struct {
 	lab  *fakeLab

@@ -12,7 +12,7 @@ import (
 // outcome is what became of a trial.
 type outcome struct {
 	record PrivateTrial
-	model  []train.Parameter // nil if it diverged or failed
+	model  []train.Parameter // nil if it diverged or failed, or another is better
 	err    error             // why it failed
 }
 
@@ -20,7 +20,8 @@ type outcome struct {
 // hold the state of all at the same time.
 const mostAtOnce = 64
 
-// tune carries out all trials. Its outcomes are in the order of the plan, whoever finished first.
+// tune carries out all trials. Its outcomes are in the order of the plan, whoever finished first. Only the best one has
+// its model still.
 func (x *execution) tune(ctx context.Context) ([]outcome, error) {
 	trials := len(x.plan.Private.Trials)
 	outcomes := make([]outcome, 0, trials)
@@ -31,6 +32,12 @@ func (x *execution) tune(ctx context.Context) ([]outcome, error) {
 			return nil, fmt.Errorf("tuning stopped: %w", err)
 		}
 		outcomes = append(outcomes, group...)
+		best := selectBest(outcomes)
+		for i := range outcomes {
+			if i != best {
+				outcomes[i].model = nil
+			}
+		}
 	}
 	return outcomes, anySucceeded(outcomes)
 }
@@ -89,7 +96,17 @@ type played struct {
 // wrong with a run is in its outcome.
 func (x *execution) play(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
 	out := make([]played, len(settings))
-	if err := x.trainAndScore(ctx, settings, tellers, out); err != nil {
+	for i := range settings {
+		settings[i] = x.beginning(settings[i])
+	}
+	group, err := x.loaded.Start(settings...)
+	if err != nil && len(settings) > 1 {
+		return x.playAlone(ctx, settings, tellers)
+	}
+	if err == nil {
+		err = x.trainAndScore(ctx, group, tellers, out)
+	}
+	if err != nil {
 		for i := range out {
 			if out[i].err == nil {
 				out[i] = played{err: err}
@@ -108,17 +125,24 @@ func (x *execution) play(ctx context.Context, settings []train.Settings, tellers
 	return out, nil
 }
 
-// trainAndScore fills in what comes of each run; its errors are everybody's.
-func (x *execution) trainAndScore(ctx context.Context, settings []train.Settings, tellers []*teller, out []played) (err error) {
+// playAlone plays one run after another where an engine doesn't take them together: for want of memory, or because of one
+// of them, which then fails alone.
+func (x *execution) playAlone(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
+	var out []played
 	for i := range settings {
-		settings[i] = x.beginning(settings[i])
+		one, err := x.play(ctx, settings[i:i+1], tellers[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one...)
 	}
-	group, err := x.loaded.Start(settings...)
-	if err != nil {
-		return err
-	}
+	return out, nil
+}
+
+// trainAndScore fills in what comes of each run of a group, and closes it; its errors are everybody's.
+func (x *execution) trainAndScore(ctx context.Context, group *train.Group, tellers []*teller, out []played) (err error) {
 	defer func() { err = errors.Join(err, group.Close()) }()
-	watch := newStopwatch(len(settings))
+	watch := newStopwatch(len(out))
 	err = group.Train(ctx, func(runs []train.Progress) {
 		watch.look(runs)
 		for i, p := range runs {

@@ -149,8 +149,8 @@ func (w *Window) String() string {
 	if w.DilationH != 1 || w.DilationW != 1 {
 		s += fmt.Sprintf(" dilation %d×%d", w.DilationH, w.DilationW)
 	}
-	if w.PadH != 0 || w.PadW != 0 || w.PadHEnd != 0 || w.PadWEnd != 0 {
-		s += fmt.Sprintf(" padding %d,%d×%d,%d", w.PadH, w.PadHEnd, w.PadW, w.PadWEnd)
+	if w.PadH != 0 || w.PadW != 0 {
+		s += fmt.Sprintf(" padding %d×%d", w.PadH, w.PadW)
 	}
 	return s + fmt.Sprintf(" to %d×%d×%d", w.OutC, w.OutH, w.OutW)
 }

@@ -77,7 +77,7 @@ func (c *checker) geometry(in *Instruction, row *opRow) error {
 		return err
 	}
 	w := in.Window
-	padded := max(w.PadH, w.PadHEnd) >= w.KH || max(w.PadW, w.PadWEnd) >= w.KW // some windows hold nothing else
+	padded := w.PadH >= w.KH || w.PadW >= w.KW // some windows hold nothing else
 	if (in.Op == MaxPool || in.Op == MaxPoolBack) && (padded || w.OutC != w.C || w.DilationH != 1 || w.DilationW != 1) {
 		return errors.New("its window isn't one of pooling")
 	}
@@ -206,14 +206,14 @@ func (w *Window) check() error {
 			return fmt.Errorf("its window %+v has no size", *w)
 		}
 	}
-	fits := func(image, before, after, window, stride, dilation, out int) bool {
-		if before < 0 || after < 0 || before > maxSize || after > maxSize {
+	fits := func(image, pad, window, stride, dilation, out int) bool {
+		if pad < 0 || pad > maxSize {
 			return false
 		}
-		room := image + before + after - dilation*(window-1) - 1 // each below 2⁶²
+		room := image + 2*pad - dilation*(window-1) - 1 // each below 2⁶²
 		return room >= 0 && room/stride+1 == out
 	}
-	if !fits(w.H, w.PadH, w.PadHEnd, w.KH, w.StrideH, w.DilationH, w.OutH) || !fits(w.W, w.PadW, w.PadWEnd, w.KW, w.StrideW, w.DilationW, w.OutW) {
+	if !fits(w.H, w.PadH, w.KH, w.StrideH, w.DilationH, w.OutH) || !fits(w.W, w.PadW, w.KW, w.StrideW, w.DilationW, w.OutW) {
 		return fmt.Errorf("its window %+v doesn't fit", *w)
 	}
 	return nil

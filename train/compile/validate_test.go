@@ -85,7 +85,7 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 		"window beyond its image": {"doesn't fit", func(t *testing.T, p program) { find(t, p.Forward, compile.Conv).Window.PadH-- }},
 		"pooling of padding": {"isn't one of pooling", func(t *testing.T, p program) {
 			w := find(t, p.Forward, compile.MaxPool).Window
-			w.PadH, w.PadHEnd, w.OutH = 2, 2, w.OutH+4
+			w.PadH, w.OutH = 2, w.OutH+4
 		}},
 		"window without use": {"has a window", func(t *testing.T, p program) { p.Forward[1].Window = p.Forward[0].Window }},
 		"view gone":          {"elements, not", func(t *testing.T, p program) { p.Values[11].View = compile.ViewOf(nil) }},

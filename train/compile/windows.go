@@ -9,8 +9,7 @@ import (
 // Window is the geometry of a convolution or pooling over channels × height × width.
 type Window struct {
 	C, H, W, KH, KW      int
-	PadH, PadW           int // before the first row and column
-	PadHEnd, PadWEnd     int // after the last
+	PadH, PadW           int // zeros on both sides of rows and columns; pooling passes over them
 	StrideH, StrideW     int
 	DilationH, DilationW int
 	OutC, OutH, OutW     int
@@ -79,7 +78,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	f := fieldsOf(columns.Op())
 	win := &Window{
 		C: x.shape[0], H: x.shape[1], W: x.shape[2], KH: f.int("h"), KW: f.int("w"),
-		PadH: f.int("padH"), PadW: f.int("padW"), PadHEnd: f.int("padH"), PadWEnd: f.int("padW"),
+		PadH: f.int("padH"), PadW: f.int("padW"),
 		StrideH: f.int("strideH"), StrideW: f.int("strideW"),
 		DilationH: f.int("dilationH"), DilationW: f.int("dilationW"),
 	}
@@ -114,10 +113,10 @@ func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
 	f := fieldsOf(n.Op())
 	win := &Window{
 		C: v.shape[0], H: v.shape[1], W: v.shape[2], KH: f.int("h"), KW: f.int("w"),
-		PadH: f.int("padNorth"), PadW: f.int("padWest"), PadHEnd: f.int("padSouth"), PadWEnd: f.int("padEast"),
+		PadH: f.int("padNorth"), PadW: f.int("padWest"),
 		StrideH: f.int("strideH"), StrideW: f.int("strideW"), DilationH: 1, DilationW: 1,
 	}
-	if win.PadH != win.PadHEnd || win.PadW != win.PadWEnd {
+	if win.PadH != f.int("padSouth") || win.PadW != f.int("padEast") {
 		return v, nil, noRule(n, "its padding differs between sides")
 	}
 	shape := shapeOf(n)

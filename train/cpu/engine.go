@@ -18,29 +18,39 @@ type Options struct {
 // New returns the CPU engine. It runs every program that has a rule for each of its operations.
 func New(o Options) engine.Engine {
 	return &cpuEngine{
-		name:    "cpu (" + kernel.Implementation() + ")",
-		workers: o.workers(),
-		lower:   func(p *compile.Program) (executable, error) { return lower(p) },
+		name:       "cpu (" + kernel.Implementation() + ")",
+		arithmetic: "cpu, " + kernel.Arithmetic() + ", " + runtime.GOARCH,
+		workers:    o.workers(),
+		lower:      func(p *compile.Program) (executable, error) { return lower(p) },
 	}
 }
 
 // OneByOne returns the engine for the rest: it lets Gorgonia evaluate the graph and its gradient, one sample at a time,
 // which is right and slow. Make it the last choice of [engine.FirstOf].
 func OneByOne(o Options) engine.Engine {
-	return &cpuEngine{name: "cpu (one sample at a time)", workers: o.workers(), lower: lowerOpaque}
+	return &cpuEngine{
+		name:       "cpu (one sample at a time)",
+		arithmetic: "gorgonia, " + runtime.GOARCH,
+		workers:    o.workers(),
+		lower:      lowerOpaque,
+	}
 }
+
+// mostWorkers bounds workers: more than cores gain nothing, and each takes memory.
+const mostWorkers = 1024
 
 func (o Options) workers() int {
 	if o.Workers > 0 {
-		return o.Workers
+		return min(o.Workers, mostWorkers)
 	}
 	return runtime.GOMAXPROCS(0)
 }
 
 type cpuEngine struct {
-	name    string
-	workers int
-	lower   func(*compile.Program) (executable, error)
+	name       string
+	arithmetic string
+	workers    int
+	lower      func(*compile.Program) (executable, error)
 }
 
 // Name says which matrix product the engine was built with, the one thing that sets its speed.
@@ -52,6 +62,9 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	if err := d.Check(p); err != nil {
 		return nil, fmt.Errorf("load on %s: %w", e.name, err)
 	}
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("load on %s: %w", e.name, err)
+	}
 	code, err := e.lower(p)
 	var unsupported *engine.UnsupportedError
 	if errors.As(err, &unsupported) {
@@ -60,7 +73,7 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{code: code, program: p, data: d, layout: engine.LayoutOf(p)}
+	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p)}
 	l.updates = l.spans()
 	l.team = newTeam(e.workers, l.worker)
 	return l, nil
@@ -68,13 +81,18 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 
 // loaded is a program and its data, with the workers that its runs share.
 type loaded struct {
-	code    executable
-	program *compile.Program
-	data    *engine.Data
-	layout  engine.Layout
-	updates []span
-	team    *team
+	arithmetic string
+	code       executable
+	program    *compile.Program
+	data       *engine.Data
+	layout     engine.Layout
+	updates    []span
+	team       *team
 }
+
+// Arithmetic names the matrix product, in whose rounding machines differ, and what the standard library's functions
+// depend on.
+func (l *loaded) Arithmetic() string { return l.arithmetic }
 
 // worker makes what one core needs.
 func (l *loaded) worker() *worker {

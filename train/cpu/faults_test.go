@@ -82,6 +82,9 @@ type faultyRuns struct {
 
 func (r faultyRuns) Steps(ctx context.Context, steps ...int) error {
 	if r.deaf {
+		for i := range steps {
+			steps[i] = min(steps[i], 1000)
+		}
 		ctx = context.Background()
 	}
 	if r.steps != nil {

@@ -86,12 +86,9 @@ type filter struct {
 	outputs, patch int
 }
 
-// lower makes a program ready for this machine. Of an instruction that this machine doesn't know the error is an
+// lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know the error is an
 // [*engine.UnsupportedError].
 func lower(p *compile.Program) (*lowered, error) {
-	if err := p.Check(); err != nil {
-		return nil, fmt.Errorf("lower program: %w", err)
-	}
 	l := &lowered{Program: p, values: slices.Clone(p.Values), tables: make([][]int32, len(p.Values))}
 	for id, v := range p.Values {
 		if v.Kind == compile.Shared {

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -25,7 +24,7 @@ type run struct {
 	params        []float32
 	tensors       [][]float32 // the parts of params, by parameter
 	first, second []float32
-	broken        *panicError
+	broken        error // what stopped it, until it is restored
 
 	batch []int32
 	cuts  []int
@@ -54,14 +53,11 @@ func newRun(l *loaded, job engine.Job) *run {
 	return r
 }
 
-// step takes one logical step. After a panic it takes no more until it is restored: the update may have been under way,
-// and to add the same noise to it again isn't what the guarantee is for.
+// step takes one logical step. After one that failed it takes no more until it is restored: the update may have been
+// under way, and to add the same noise to it again isn't what the guarantee is for.
 func (r *run) step(c crew) error {
 	if r.broken == nil {
-		err := r.trained(c)
-		if err == nil || !errors.As(err, &r.broken) {
-			return r.located(err)
-		}
+		r.broken = r.trained(c)
 	}
 	return r.located(r.broken)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/train/compile"
 )
@@ -49,8 +50,8 @@ func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
 		return &FieldError{"Program", "there is none"}
 	case d == nil:
 		return &FieldError{"Data", "there are none"}
-	case d.Samples < 0:
-		return &FieldError{"Data.Samples", fmt.Sprintf("%d samples", d.Samples)}
+	case d.Samples < 0 || d.Samples > math.MaxInt32:
+		return &FieldError{"Data.Samples", fmt.Sprintf("%d samples; there may be 0 to %d", d.Samples, math.MaxInt32)}
 	case len(d.Columns) != len(p.Inputs):
 		return &FieldError{"Data.Columns", fmt.Sprintf("%d columns, the program has %d inputs", len(d.Columns), len(p.Inputs))}
 	}
@@ -63,8 +64,8 @@ func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
 		if integers := in.Type == compile.Int32; c.Ints != nil && !integers || c.Floats != nil && integers {
 			return &FieldError{field, fmt.Sprintf("its type isn't that of input %q", in.Name)}
 		}
-		if want := d.Samples * in.Size; c.Len() != want {
-			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d", c.Len(), d.Samples, in.Name, want)}
+		if n := c.Len(); in.Size > 0 && (n%in.Size != 0 || n/in.Size != d.Samples) {
+			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d each", n, d.Samples, in.Name, in.Size)}
 		}
 	}
 	return nil

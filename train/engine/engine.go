@@ -19,6 +19,9 @@ type Engine interface {
 
 // Loaded is a program and its data on a device. Its methods may be used concurrently.
 type Loaded interface {
+	// Arithmetic names what gradients are computed with. Where it is the same the bits are. Runs must draw noise of their
+	// own for each: two releases with the same noise differ by something without any.
+	Arithmetic() string
 	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError].
 	Start(...Job) (Runs, error)
 	// Close gives back what is held on the device. Runs are closed before.
@@ -104,9 +107,11 @@ func FirstOf(engines ...Engine) Engine { return choice(engines) }
 type choice []Engine
 
 func (c choice) Name() string {
-	names := make([]string, len(c))
-	for i, e := range c {
-		names[i] = e.Name()
+	var names []string
+	for _, e := range c {
+		if e != nil {
+			names = append(names, e.Name())
+		}
 	}
 	return strings.Join(names, ", else ")
 }
@@ -117,6 +122,9 @@ func (c choice) Load(p *compile.Program, d *Data) (Loaded, error) {
 	}
 	var passed []error
 	for _, e := range c {
+		if e == nil {
+			return nil, errors.New("one of the engines to choose from is nil")
+		}
 		l, err := e.Load(p, d)
 		var unsupported *UnsupportedError
 		switch {

@@ -21,6 +21,10 @@ type Mechanism struct {
 // margin must cover.
 const clippingMargin = 0x1p-10
 
+// Clipping norms keep to a range in which single precision has room on both sides: the errors that the package comment
+// bounds are relative, and below some 10^-26 what is clipped underflows.
+const leastNorm, mostNorm = 1e-12, 1e12
+
 // ClipTo returns the norm that each sample's gradient is clipped to, a little less than C.
 func (m Mechanism) ClipTo() float64 { return m.ClippingNorm * (1 - clippingMargin) }
 
@@ -49,8 +53,8 @@ func (m Mechanism) check() error {
 		return &FieldError{"Mechanism.SamplingProbability", fmt.Sprintf("%v is outside [0, 1]", m.SamplingProbability)}
 	case !(m.NoiseMultiplier >= 0 && finite(m.NoiseMultiplier)):
 		return &FieldError{"Mechanism.NoiseMultiplier", fmt.Sprintf("%v isn't a number from 0 up", m.NoiseMultiplier)}
-	case !(m.ClippingNorm > 0 && finite(m.ClippingNorm)):
-		return &FieldError{"Mechanism.ClippingNorm", fmt.Sprintf("%v isn't a positive number", m.ClippingNorm)}
+	case !(m.ClippingNorm >= leastNorm && m.ClippingNorm <= mostNorm):
+		return &FieldError{"Mechanism.ClippingNorm", fmt.Sprintf("%v is outside [%v, %v]", m.ClippingNorm, leastNorm, mostNorm)}
 	case !(m.ExpectedBatchSize > 0 && finite(m.ExpectedBatchSize)):
 		return &FieldError{"Mechanism.ExpectedBatchSize", fmt.Sprintf("%v isn't a positive number", m.ExpectedBatchSize)}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
@@ -187,7 +188,7 @@ func resume(t TB, s Suite) {
 	}
 }
 
-// cancel checks that cancelled runs stop after a whole step and can go on.
+// cancel checks that cancelled runs stop after a whole step, soon, and can go on.
 func cancel(t TB, s Suite) {
 	p := mlp(t, 6, 3)
 	data := RandomData(p, 50, 5)
@@ -207,6 +208,36 @@ func cancel(t TB, s Suite) {
 	advance(t, runs, 5-at[0], 0)
 	if d := difference(runs.State(0), want); d != "" {
 		t.Errorf("a cancelled run that went on ends elsewhere in %s", d)
+	}
+
+	// In the middle of more steps than anybody waits for.
+	ctx, stop = context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- runs.Steps(ctx, 1<<30, 1<<30) }()
+	for at = runs.Done(); at[0] < 20 || at[1] < 20; at = runs.Done() {
+		select {
+		case err := <-ended:
+			t.Fatalf("steps ended with %v at %v", err, runs.Done())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	stop()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("steps cancelled in the middle returned %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("steps that were cancelled go on")
+	}
+	at = runs.Done()
+	again, done2 := s.start(t, p, data, j, adam(j))
+	defer done2()
+	advance(t, again, at...)
+	for i := range at {
+		if d := difference(runs.State(i), again.State(i)); d != "" {
+			t.Errorf("run %d, cancelled after %d steps, isn't where they lead in %s", i, at[i], d)
+		}
 	}
 }
 

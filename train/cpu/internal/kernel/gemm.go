@@ -26,8 +26,16 @@ func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int,
 	active.product.gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// Implementation names what [Gemm] runs on: "avx512" or "avx2" by what the processor can do, else "gonum".
+// Implementation names what [Gemm] runs on: "avx512" or "avx2" by what the processor can do, else "plain".
 func Implementation() string { return active.product.name }
+
+// Arithmetic names what results depend on: implementations with the same one agree bit for bit.
+func Arithmetic() string {
+	if active == &plain {
+		return "plain"
+	}
+	return "fused"
+}
 
 // product is one implementation of Gemm, for m, n and k of at least 1.
 type product struct {

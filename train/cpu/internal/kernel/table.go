@@ -22,7 +22,7 @@ type table struct {
 
 // plain is the definition of every kernel in a table.
 var plain = table{
-	name: "plain", product: product{"gonum", gemmGonum},
+	name: "plain", product: product{"plain", gemmPlain},
 	add: addPlain, sub: subPlain, mul: mulPlain, div: divPlain,
 	addScalar: addScalarPlain, mulScalar: mulScalarPlain,
 	subFromScalar: subFromScalarPlain, divScalarBy: divScalarByPlain, mulAdd: mulAddPlain,
