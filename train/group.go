@@ -66,6 +66,9 @@ func (g *Group) progress() []Progress {
 
 // Result returns what a run that has taken all its steps gives. It is an error to ask before.
 func (g *Group) Result(run int) (Result, error) {
+	if err := g.checkRuns(run); err != nil {
+		return Result{}, err
+	}
 	state := g.runs.State(run)
 	s := g.settings[run]
 	if state.Step != s.Privacy.Steps {
@@ -89,10 +92,8 @@ func (g *Group) Accuracy(ctx context.Context, test *Classification, runs ...int)
 	if err := g.CheckTest(test); err != nil {
 		return nil, err
 	}
-	for _, i := range runs {
-		if i < 0 || i >= len(g.settings) {
-			return nil, &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
-		}
+	if err := g.checkRuns(runs...); err != nil {
+		return nil, err
 	}
 	logits, err := g.runs.Predict(ctx, &test.columns, runs...)
 	if err != nil {
@@ -105,6 +106,35 @@ func (g *Group) Accuracy(ctx context.Context, test *Classification, runs ...int)
 	return out, nil
 }
 
+// Predict returns, for each of the given runs at its current parameters, the model's output for every sample: the values
+// of one after those of the other. What is in columns that the output doesn't depend on, such as labels, doesn't matter. On
+// the training samples it would be a private statistic.
+func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if data == nil {
+		return nil, &DataError{"no data; make them by NewData"}
+	}
+	if err := g.checkRuns(runs...); err != nil {
+		return nil, err
+	}
+	out, err := g.runs.Predict(ctx, &data.columns, runs...)
+	if err != nil {
+		return nil, fmt.Errorf("predict: %w", err)
+	}
+	return out, nil
+}
+
+func (g *Group) checkRuns(runs ...int) error {
+	for _, i := range runs {
+		if i < 0 || i >= len(g.settings) {
+			return &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
+		}
+	}
+	return nil
+}
+
 // State returns a copy of a run's state.
 func (g *Group) State(run int) State {
 	s, inner := g.settings[run], g.runs.State(run)
@@ -113,12 +143,12 @@ func (g *Group) State(run int) State {
 	}}
 }
 
-// Restore takes a run to a state that the same run was in before: same settings, same key, same
-// model and data. What follows is then the same to the last byte as if it had never stopped.
+// Restore takes a run to a state that the same run was in before: same settings, initial values among them, same key, same
+// model and data, on an engine of the same arithmetic. What follows is then the same to the last byte as if it had never stopped.
 func (g *Group) Restore(run int, s State) error {
 	own := g.settings[run]
 	if s.run != own.identity.derive(own.Key, "state") {
-		return errors.New("the state belongs to a run with other settings, key, model or data: resume with the same ones")
+		return errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)")
 	}
 	inner, err := s.inner.laidOut(g.layout)
 	if err != nil {

@@ -68,6 +68,15 @@ func (t *Trainer) Accuracy(ctx context.Context, test *Classification) (float64, 
 	return accuracy[0], nil
 }
 
+// Predict returns the model's output for every sample: see [Group.Predict].
+func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
+	out, err := t.group.Predict(ctx, data, 0)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
 // CheckTest returns an error, a [*DataError] inside it, if Accuracy can't take the test set.
 func (t *Trainer) CheckTest(test *Classification) error { return t.group.CheckTest(test) }
 

@@ -23,6 +23,8 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // method or subset rate, or one of [accountant.CalibrateNoise]: it wraps [accountant.ErrInfeasible] where no noise is
 // enough, as where mode and orders put a floor under epsilon, and [accountant.ErrInvalid] where an argument or a setting
 // makes no sense.
+//
+// Options{} are the paper's bounds; accountant.Options{Mode: accountant.Best} needs less noise.
 func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, accountant.Guarantee{}, err

@@ -34,3 +34,14 @@ func Operations() []Operation {
 func Reshaped(v View, shape []int) (View, bool) { return v.reshaped(shape) }
 
 func Within(v View, size int) bool { return v.within(size) }
+
+// Operated returns all operations but Opaque, and which of them may add to their results.
+func Operated() (all, adding []Op) {
+	for op := range Opaque {
+		all = append(all, op)
+		if op.row().adds {
+			adding = append(adding, op)
+		}
+	}
+	return all, adding
+}

@@ -7,7 +7,7 @@ import "slices"
 type Instruction struct {
 	Op         Op
 	Func       Func // of the elementwise operations
-	In         []ID
+	In         []ID // in the order of the Op's comment; what Reads leaves out is named, but may be gone
 	Out        ID
 	Where      ID      // of MaxPool: where it found its maxima; else None
 	Rows, K, N int     // of products and softmax
@@ -17,7 +17,7 @@ type Instruction struct {
 	Swap       bool    // of BinaryScalar and ScalarBack: Scalar is the function's first operand
 	Side       int     // of BinaryBack: the operand whose gradient it computes
 	View       View    // of Gather, over x; of Scatter and GradSpread, over the result
-	Accumulate bool
+	Accumulate bool    // of Gather, Scatter, all …Back and all Grad…: add to the result
 }
 
 // Reads returns the values whose rows, or elements, an instruction reads. That is not all it names: the derivative of tanh

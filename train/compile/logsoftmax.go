@@ -20,6 +20,13 @@ func checkLogSoftmax(src Source) error {
 		}
 	}
 	for _, n := range order {
+		if n == src.Output && n.Op() != nil && kindOf(n.Op()) == "softmaxOp" && !isLogSoftmax(n) {
+			for _, u := range users[n] {
+				if weighed(u, n, users) {
+					return fmt.Errorf("node %q weighs the softmax that is the output where its logarithm may be meant: LogSoftMax of what a SoftMax was taken of before is, to Gorgonia, the same node; use LogSoftMax alone, and Exp of it for the softmax", label(u))
+				}
+			}
+		}
 		if !isLogSoftmax(n) {
 			continue
 		}

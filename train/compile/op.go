@@ -2,36 +2,37 @@ package compile
 
 import "fmt"
 
-// Op is what an instruction does. In the comments x and y are operands, z is the result, d· a gradient and G a
-// parameter's per-sample gradient; V[j] is the place in the viewed value that element j of [Instruction.View] is.
+// Op is what an instruction does. The comments begin with the operands, in the order of [Instruction.In]: x and y are
+// operands of the forward pass, z is its result, d· a gradient and G a parameter's per-sample gradient; V[j] is the place in the
+// viewed value that element j of [Instruction.View] is. What is said to begin at 0 doesn't if Accumulate is set.
 type Op uint8
 
 // The operations.
 const (
-	Unary        Op = iota // z = Func(x)
-	Binary                 // z = Func(x, y), elementwise; one of them may be Shared
-	BinaryScalar           // z = Func(x, Scalar), or Func(Scalar, x) if Swap
-	MatMul                 // z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
-	Conv                   // z = y*x by Window: y [OutC, C·KH·KW]
-	MaxPool                // z = maximum of x over Window, the first of several; Where = its place in x
-	Gather                 // z[j] = x[V[j]]
-	Scatter                // z = 0, then z[V[j]] += x[j]
-	Softmax                // z = softmax of the rows of x [Rows, K]
-	LogSoftmax             // z = log softmax of the rows of x [Rows, K]
+	Unary        Op = iota // (x) z = Func(x)
+	Binary                 // (x, y) z = Func(x, y), elementwise; one of them may be Shared
+	BinaryScalar           // (x) z = Func(x, Scalar), or Func(Scalar, x) if Swap
+	MatMul                 // (x, y) z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
+	Conv                   // (x, y) z = y·im2col(x)ᵀ by Window: y [OutC, C·KH·KW], not flipped
+	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its place in x, of C·H·W
+	Gather                 // (x) z[j] = x[V[j]]
+	Scatter                // (x) z = 0, then z[V[j]] += x[j]
+	Softmax                // (x) z = softmax of the rows of x [Rows, K]
+	LogSoftmax             // (x) z = log softmax of the rows of x [Rows, K]
 
-	Fill           // dz = Scalar
-	UnaryBack      // dx = dz·Func'(x)
-	BinaryBack     // dx = dz·∂Func/∂(operand Side)
-	ScalarBack     // dx = dz·∂Func/∂x
-	MatMulBack     // dx = dz·yᵀ
-	ConvBack       // dx = col2im(dzᵀ·y)
-	MaxPoolBack    // dx = 0, then dx[where[j]] += dz[j]
-	SoftmaxBack    // dx = z∘(dz − rowsum(dz∘z))
-	LogSoftmaxBack // dx = dz − exp(z)·rowsum(dz)
+	Fill           // () dz = Scalar
+	UnaryBack      // (dz, x, z) dx = dz·Func'(x)
+	BinaryBack     // (dz, x, y, z) dx = dz·∂Func/∂(operand Side)
+	ScalarBack     // (dz, x, z) dx = dz·∂Func/∂x
+	MatMulBack     // (dz, y) dx = dz·yᵀ
+	ConvBack       // (dz, y) dx = col2im(dzᵀ·y)
+	MaxPoolBack    // (dz, where) dx = 0, then dx[where[j]] += dz[j]
+	SoftmaxBack    // (dz, z) dx = z∘(dz − rowsum(dz∘z))
+	LogSoftmaxBack // (dz, z) dx = dz − exp(z)·rowsum(dz)
 
-	GradMatMul // G = xᵀ·dz: [K, N], or [N, K] if TransB
-	GradConv   // G = dz·im2col(x)
-	GradSpread // G = 0, then G[V[j]] += dz[j]
+	GradMatMul // (dz, x) G = xᵀ·dz: [K, N], or [N, K] if TransB
+	GradConv   // (dz, x) G = dz·im2col(x): [OutC, C·KH·KW]
+	GradSpread // (dz) G = 0, then G[V[j]] += dz[j]
 
 	Opaque // cost and gradient of the whole graph, evaluated as it stands by Program.Reference; it writes nothing
 	opEnd

@@ -85,7 +85,7 @@ type Program struct {
 
 	Values     []Value
 	Predict    []Instruction // computes Output
-	Forward    []Instruction // computes the cost's terms
+	Forward    []Instruction // computes the cost's terms, by itself
 	Backward   []Instruction // leaves what the reductions name; writes nothing that Forward wrote
 	Reductions []Reduction   // at most one for each parameter, in their order; none where the cost doesn't depend on it
 

@@ -10,6 +10,9 @@ import (
 // operations make of them, nothing is read before it is written, views stay inside their values, and reductions name
 // each parameter once. [Compile] checks what it returns; engines check what they are handed.
 func (p *Program) Check() error {
+	if p == nil {
+		return errors.New("program: there is none")
+	}
 	c := &checker{Program: p}
 	if err := c.program(); err != nil {
 		return fmt.Errorf("program: %w", err)

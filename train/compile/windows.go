@@ -6,10 +6,12 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Window is the geometry of a convolution or pooling over channels × height × width.
+// Window is the geometry of a convolution or pooling over channels × height × width. Place (y, x) of the window meets row
+// y·StrideH − PadH + k·DilationH of the image with its row k, and columns likewise. The rows of im2col are the places,
+// [OutH·OutW, C·KH·KW], and their elements (c, kh, kw) in that order.
 type Window struct {
 	C, H, W, KH, KW      int
-	PadH, PadW           int // zeros on both sides of rows and columns; pooling passes over them
+	PadH, PadW           int // on both sides: zeros to a convolution, never the maximum of pooling
 	StrideH, StrideW     int
 	DilationH, DilationW int
 	OutC, OutH, OutW     int

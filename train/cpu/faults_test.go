@@ -151,6 +151,17 @@ func (f fault) suite() enginetest.Suite {
 func TestSuiteFindsFaults(t *testing.T) {
 	caught := map[string]bool{}
 	var started atomic.Uint32
+	simple := func() *compile.Program {
+		src, err := enginetest.Zoo()["an identity"].Build(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := compile.Compile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}()
 	for name, c := range map[string]struct {
 		fault
 		by []string // the checks that must find it
@@ -165,18 +176,29 @@ func TestSuiteFindsFaults(t *testing.T) {
 				scale(sum, 0.99)
 			}
 		}}, []string{"Alone", "Paths"}},
+		"norms a little too short": {fault{sums: func(_, norms []float64) { scale(norms, 1-1e-4) }}, []string{"Wide"}},
+		"runs another program": {fault{program: func(p *compile.Program) *compile.Program {
+			if p != nil && p.Missing() != nil || p != nil && len(p.Forward) > 0 && p.Forward[0].Op == 200 {
+				return simple
+			}
+			return p
+		}}, []string{"Opaque"}},
 		"NaN in the sum": {fault{sums: func(sum, norms []float64) {
 			if len(norms) == 9 {
 				sum[0] = math.NaN()
 			}
 		}}, []string{"NotFinite"}},
-		"everybody is a member":                 {fault{job: func(j *engine.Job) { j.Members = nil }}, []string{"Draws", "EmptyBatch", "Refusals"}},
-		"another trial's draws":                 {fault{job: func(j *engine.Job) { j.Trial++ }}, []string{"Draws", "Noise", "Release"}},
-		"half the noise":                        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch"}},
-		"a grid off by a third":                 {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier *= 3; j.Mechanism.ExpectedBatchSize *= 3 }}, []string{"Coarse"}},
-		"another learning rate":                 {fault{job: func(j *engine.Job) { j.Optimizer.LearningRate *= 1 + 1e-7 }}, []string{"Release"}},
-		"SGD for Adam":                          {fault{job: func(j *engine.Job) { j.Optimizer.Method = engine.SGD }}, []string{"Release", "Refusals"}},
-		"a step too many":                       {fault{steps: func(steps []int) { steps[0]++ }}, []string{"Groups", "Progress", "Draws"}},
+		"everybody is a member": {fault{job: func(j *engine.Job) { j.Members = nil }}, []string{"Draws", "EmptyBatch", "Refusals"}},
+		"another trial's draws": {fault{job: func(j *engine.Job) { j.Trial++ }}, []string{"Draws", "Noise", "Release"}},
+		"half the noise":        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch"}},
+		"a grid off by a third": {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier *= 3; j.Mechanism.ExpectedBatchSize *= 3 }}, []string{"Coarse"}},
+		"another learning rate": {fault{job: func(j *engine.Job) { j.Optimizer.LearningRate *= 1 + 1e-7 }}, []string{"Release"}},
+		"SGD for Adam":          {fault{job: func(j *engine.Job) { j.Optimizer.Method = engine.SGD }}, []string{"Release", "Refusals"}},
+		"a step too many": {fault{steps: func(steps []int) {
+			if len(steps) > 0 {
+				steps[0]++
+			}
+		}}, []string{"Groups", "Progress", "Draws"}},
 		"the first run's state":                 {fault{state: func(int) int { return 0 }}, []string{"Groups", "Resume", "Predict"}},
 		"deaf to cancelling":                    {fault{deaf: true}, []string{"Cancel"}},
 		"restores nothing":                      {fault{idle: true}, []string{"Resume"}},

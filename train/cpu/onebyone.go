@@ -47,11 +47,19 @@ func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
 func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	var out [][]float32
 	for i, in := range o.program.Inputs {
-		if data.Columns[i].Len() == 0 {
+		from, to := sample*in.Size, (sample+1)*in.Size
+		switch c := data.Columns[i]; {
+		case c.Floats != nil:
+			out = append(out, c.Floats[from:to])
+		case c.Ints != nil:
+			row := make([]float32, in.Size)
+			for k, v := range c.Ints[from:to] {
+				row[k] = float32(v)
+			}
+			out = append(out, row)
+		default:
 			out = append(out, make([]float32, in.Size))
-			continue
 		}
-		out = append(out, data.Columns[i].Floats[sample*in.Size:(sample+1)*in.Size])
 	}
 	return out
 }

@@ -32,6 +32,7 @@ type run struct {
 }
 
 func newRun(l *loaded, job engine.Job) *run {
+	job.Members = slices.Clone(job.Members) // of nil it is nil
 	r := &run{
 		loaded:  l,
 		job:     job,

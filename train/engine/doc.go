@@ -10,6 +10,13 @@
 //	G = (S + N(0, (σC)² I)) / ExpectedBatchSize
 //	θ ← Optimizer(θ, G)
 //
+// As Go, after t steps, with a sum S that an engine has made of gradients:
+//
+//	batch := job.Minibatch(t, members, nil)
+//	job.Normals(t, 0, noise)                                  // within one parameter, as all that follows
+//	grid.Release(sum, noise, mechanism.NoiseDeviation(), mechanism.ExpectedBatchSize)
+//	job.Optimizer.Update(t+1, params, first, second, noise)   // which are mean gradients now
+//
 // C is the clipping norm that the noise is made for, c = C(1 − 2⁻¹⁰). An empty B still adds noise and updates. The
 // divisor is the expected batch size, never |B|.
 //
@@ -27,8 +34,9 @@
 //
 //  1. A sample's computed gradient g_i depends on the sample and on the parameters alone, to the last bit: not on who
 //     shares its block, tile or warp, nor on where in the data or in the batch it stands.
-//  2. Its norm is measured on the very numbers that are summed, to a relative 2⁻¹⁸ or better, and one that is beyond
-//     single precision's reach counts as infinite. No norm from Gram matrices: where rows nearly cancel, they leave a
+//  2. Its norm is measured on the very numbers that are summed, to a relative 2⁻¹⁸ or better, whatever its size (single
+//     precision's own sums stagnate after some 10⁶ squares: add blocks of them in double), and one that is beyond
+//     single precision's reach, 2⁶⁰ for each factor that it is made of, counts as infinite. No norm from Gram matrices: where rows nearly cancel, they leave a
 //     rounding error in its place. A sample with factor 0 contributes nothing, NaN or not.
 //  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, M being the
 //     engine's own and the same in all its runs. Such a sum of m samples is off by at most m(m+2)·2⁻²⁴·c in norm.
@@ -57,6 +65,10 @@
 // 64 and 1, by (64·66 + 3)·2⁻²⁴ c on the other: together 2⁻¹⁰·0.516 c. Each of at most 1 + 65 chunks is rounded once in
 // each coordinate, by at most half of Fine: (M+2)·√d·Fine/2 in norm for d parameters, which [Job.Check] holds below 2⁻¹²C.
 // Altogether c(1 + 2⁻¹⁷ + 0.516·2⁻¹⁰) + 0.25·2⁻¹⁰ C < C(1 − 0.2·2⁻¹⁰).
+//
+// That counts relative errors. A product that underflows errs by up to 2⁻¹⁵⁰ besides, a factor of a gradient by that times
+// the other factor, which is at most 2⁶⁰ (rule 2): 2⁻⁸⁴√d in a chunk, nothing beside the least clipping norm that
+// [Job.Check] lets pass, 10⁻¹². Nor does anything overflow below the largest, 10¹².
 //
 // # Noise
 //

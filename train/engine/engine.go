@@ -13,7 +13,9 @@ import (
 type Engine interface {
 	Name() string
 	// Load makes a program, and the data that its runs train on, ready on the device. The data must not change while
-	// it is loaded. A program that this engine can't run at all is an [*UnsupportedError].
+	// it is loaded. It holds the data against the program first ([Data.Check], whose error is a [*FieldError]), then the
+	// program against itself ([compile.Program.Check]), and refuses a program with an instruction that it doesn't
+	// know, [compile.Opaque] among them, by an [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
 }
 
@@ -28,11 +30,12 @@ type Loaded interface {
 	Close() error
 }
 
-// Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered as they were
-// started. Methods other than Done are not safe for concurrent use.
+// Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered from 0 as they were
+// started; a number that isn't theirs, or a call after Close, is a mistake in the caller's program and may panic. Methods
+// other than Done are not safe for concurrent use.
 type Runs interface {
-	// Steps takes steps[i] logical steps of run i. On a cancelled context every run stops after a whole step, and the
-	// error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
+	// Steps takes steps[i] logical steps of run i; a negative number is an error, and no run moves. On a context that is
+	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
 	// other from its steps; the error is then a [RunErrors].
 	Steps(ctx context.Context, steps ...int) error
 
@@ -42,11 +45,11 @@ type Runs interface {
 	// State returns a copy of a run's state.
 	State(run int) State
 
-	// Restore replaces a run's state, which must have the run's lengths.
+	// Restore replaces a run's state by a copy of one that has the run's lengths.
 	Restore(run int, s State) error
 
 	// Predict returns, for each of the given runs at its current parameters, the program's output for every sample of
-	// data: Program.Output.Size values each.
+	// data: Program.Output.Size values each. Of a program without an output it is an error.
 	Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error)
 
 	// Close gives back what the runs hold on the device.

@@ -1,9 +1,13 @@
 package enginetest
 
 import (
+	"errors"
 	"reflect"
+	"strings"
+	"testing"
 
 	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
 	"pgregory.net/rapid"
 )
 
@@ -65,5 +69,64 @@ func corrupt(t *rapid.T, v reflect.Value) {
 		default:
 			return
 		}
+	}
+}
+
+// corrupted checks that an engine refuses programs that aren't right.
+func (s Suite) corrupted(t *testing.T) {
+	names := []string{"residual", "convolutions with stride, padding and dilation", "slices within a sample"}
+	zoo := Zoo()
+	rapid.Check(t, func(r *rapid.T) {
+		src, err := zoo[rapid.SampledFrom(names).Draw(r, "graph")].Build(1)
+		if err != nil {
+			r.Fatal(err)
+		}
+		p, err := compile.Compile(src)
+		if err != nil {
+			r.Fatal(err)
+		}
+		data := RandomData(p, 3, 1)
+		Corrupt(r, p)
+		wrong := p.Check()
+		loaded, err := s.Engine().Load(p, data)
+		if err == nil {
+			err = loaded.Close()
+			if wrong != nil {
+				r.Fatalf("loaded in spite of: %v", wrong)
+			}
+		}
+		if err != nil && strings.Contains(err.Error(), "panic") {
+			r.Fatal(err)
+		}
+	})
+}
+
+// opaque checks that an engine refuses a program that it would have to evaluate as a graph, by the name of the operation
+// that has no rule, unless it does so, and rightly; and one with an operation that nobody has.
+func opaque(t TB, s Suite) {
+	z := Lone()["largest of a row"]
+	src, err := z.Build(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := RandomData(p, 3, 1)
+	var lacks *engine.UnsupportedError
+	switch loaded, err := s.Engine().Load(p, data); {
+	case err == nil:
+		if err := loaded.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		s.CheckDifferences(t, z, false)
+	case !errors.As(err, &lacks) || lacks.Operation != p.Missing().Op:
+		t.Errorf("a graph with %s: %v", p.Missing().Op, err)
+	}
+	p = mlp(t, 6, 3)
+	p.Forward[0].Op = 200
+	if _, err := s.Engine().Load(p, RandomData(p, 3, 1)); err == nil {
+		t.Errorf("a program with an operation of number 200 was loaded")
 	}
 }

@@ -64,12 +64,15 @@ func groups(t TB, s Suite) {
 		t.Errorf("done are %v", got)
 	}
 	done()
-	if err := func() error {
-		runs, done := s.start(t, p, data, jobs[0], jobs[1])
-		defer done()
-		return runs.Steps(context.Background(), 1)
-	}(); err == nil {
-		t.Errorf("one number of steps was taken for two runs")
+	two, done := s.start(t, p, data, jobs[0], jobs[1])
+	defer done()
+	for _, steps := range [][]int{{1}, {1, 1, 1}, {1, -1}, {}} {
+		if err := two.Steps(context.Background(), steps...); err == nil {
+			t.Errorf("steps %v were taken of two runs", steps)
+		}
+	}
+	if got := two.Done(); !slices.Equal(got, []int{0, 0}) {
+		t.Errorf("steps that were refused were taken: %v", got)
 	}
 }
 
@@ -167,6 +170,25 @@ func resume(t TB, s Suite) {
 		}
 		if half.Step != 3 || difference(half, runs.State(1)) == "" {
 			t.Errorf("%s: the saved state changed with the run", j.Optimizer.Method)
+		}
+		// Restored parameters are the ones that are used, and copies.
+		moved := runs.State(2)
+		for k := range moved.Params {
+			moved.Params[k] *= 2
+		}
+		sum, _ := s.clippedSum(t, runs, 2, everyone(50))
+		if err := runs.Restore(2, moved); err != nil {
+			t.Fatal(err)
+		}
+		if other, _ := s.clippedSum(t, runs, 2, everyone(50)); slices.Equal(sum, other) {
+			t.Errorf("%s: gradients after a restore are those of the parameters before", j.Optimizer.Method)
+		}
+		if done := runs.Done(); done[2] != moved.Step {
+			t.Errorf("%s: after a restore to step %d %d are done", j.Optimizer.Method, moved.Step, done[2])
+		}
+		clear(moved.Params)
+		if d := difference(runs.State(2), moved); d == "" {
+			t.Errorf("%s: a run goes on with the slices that it was restored from", j.Optimizer.Method)
 		}
 		for field, spoil := range map[string]func(*engine.State){
 			"Params": func(s *engine.State) { s.Params = s.Params[1:] },
@@ -267,6 +289,11 @@ func predict(t TB, s Suite) {
 		if k > 0 && sameBits(out[k], out[0]) {
 			t.Errorf("two runs predict the same")
 		}
+	}
+	cancelled, stop := context.WithCancel(ctx)
+	stop()
+	if _, err := runs.Predict(cancelled, test, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("a prediction that was cancelled returns %v", err)
 	}
 	if none, err := runs.Predict(ctx, RandomData(p, 0, 8), 0); err != nil || len(none[0]) != 0 {
 		t.Errorf("no samples: %v, %v", none, err)

@@ -35,6 +35,7 @@ func (s Suite) Run(t *testing.T) {
 	t.Run("Graphs", s.graphs)
 	t.Run("Differences", func(t *testing.T) { s.differences(t, Zoo()) })
 	t.Run("RandomGraphs", s.randomGraphs)
+	t.Run("Corrupted", s.corrupted)
 	for name, check := range Checks() {
 		t.Run(name, func(t *testing.T) { check(t, s) })
 	}
@@ -48,6 +49,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Paths":      paths,
 		"Alone":      alone,
 		"Neighbours": neighbours,
+		"Wide":       wide,
 		"Scales":     scales,
 		"NotFinite":  notFinite,
 		"Draws":      draws,
@@ -61,6 +63,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Resume":     resume,
 		"Cancel":     cancel,
 		"Predict":    predict,
+		"Opaque":     opaque,
 		"Refusals":   refusals,
 	}
 }

@@ -139,7 +139,11 @@ func alone(t TB, s Suite) {
 				}
 			}
 		}
+		first, _ := s.clippedSum(t, runs, 0, []int32{5})
 		for _, i := range copies {
+			if sum, _ := s.clippedSum(t, runs, 0, []int32{i}); !slices.Equal(sum, first) {
+				t.Errorf("%s: the same sample has another gradient at place %d than at 5", name, i)
+			}
 			if single[i] != single[5] {
 				t.Errorf("%s: the same sample has squared norm %v at place 5, %v at %d", name, single[5], single[i], i)
 			}
@@ -224,6 +228,42 @@ func neighbours(t TB, s Suite) {
 						t.Errorf("%s: of %d samples, number %d moves the sum by %v times the clipping norm", name, of, batch[x], moved/clip)
 					}
 				}
+			}
+			done()
+		}
+	}
+}
+
+// wide checks gradients of a million equal elements, whose squares single precision can't add up: the sum stagnates, the
+// gradient looks shorter than it is, and contributes more than C. By each rule of [compile.Reduction].
+func wide(t TB, s Suite) {
+	g := NewG(1, 8)
+	x, y, w := g.In("x", 64, 16, 16), g.In("y", 64, 1, 1), g.Param("w", 64, 64, 16, 16)
+	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{16, 16}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conv, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv} {
+		for _, v := range []float32{0.9, 1.3, 0.77} {
+			data := RandomData(p, 1, 4)
+			for _, c := range data.Columns {
+				for k := range c.Floats {
+					c.Floats[k] = v
+				}
+			}
+			want := 0x1p20 * math.Pow(float64(v), float64(2*len(data.Columns)))
+			runs, done := s.start(t, p, data, plain(p, 1))
+			sum, squared := s.clippedSum(t, runs, 0, []int32{0})
+			if got := distance(sum, make([]float64, len(sum))); !(got <= 1 && got > 0.99) {
+				t.Errorf("%s: a gradient of a million elements %v contributes %v times the clipping norm", name, v, got)
+			}
+			if off := math.Abs(squared[0]/want - 1); !(off <= 0x1p-17) {
+				t.Errorf("%s: the squared norm of a million elements %v is off by a relative %v", name, v, off)
 			}
 			done()
 		}

@@ -193,6 +193,41 @@ var shapes = map[string]Graph{
 		h = g.Do(gorgonia.BroadcastHadamardDiv(h, column(deviation), nil, []byte{1}))
 		return g.Squares(g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastHadamardProd(h, g.Param("s", 1, 6), nil, []byte{0})))))
 	}},
+	"a product with a transposed parameter": {35, func(g *G) (compile.Source, error) {
+		x, w := g.In("x", 5), g.Param("w", 4, 5)
+		return g.Squares(g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, g.Do(gorgonia.Transpose(w, 1, 0)))))))
+	}},
+	"a product with a constant": {36, func(g *G) (compile.Source, error) {
+		values := make([]float32, 20)
+		for i := range values {
+			values[i] = float32(i)/10 - 1
+		}
+		h := g.Do(gorgonia.Mul(g.In("x", 5), gorgonia.NewConstant(g.value(values, []int{5, 4}))))
+		return g.Squares(g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(h, g.Param("w", 4, 3))))))
+	}},
+	// What comes back through the softmaxes is added to what has come back before.
+	"softmaxes beside their operands": {37, func(g *G) (compile.Source, error) {
+		x := g.In("x", 5)
+		h, k := g.Do(gorgonia.Mul(x, g.Param("w", 5, 4))), g.Do(gorgonia.Mul(x, g.Param("v", 5, 4)))
+		soft := g.Do(gorgonia.Add(g.Do(gorgonia.SoftMax(h)), g.Do(gorgonia.Tanh(h))))
+		logs := g.Do(gorgonia.Add(g.Do(gorgonia.Neg(g.Do(gorgonia.LogSoftMax(k)))), g.Do(gorgonia.Tanh(k))))
+		return g.Squares(g.Do(gorgonia.Add(soft, logs)))
+	}},
+	// One value goes through two convolutions, a pooling and a scale: all their gradients are added up.
+	"a value in many windows": {38, func(g *G) (compile.Source, error) {
+		x, w, v, u := g.In("x", 1, 5, 5), g.Param("w", 2, 1, 1, 1), g.Param("v", 2, 2, 3, 3), g.Param("u", 2, 2, 3, 3)
+		conv := func(x, w *gorgonia.Node, k, pad int) *gorgonia.Node {
+			return g.Do(gorgonia.Conv2d(x, w, tensor.Shape{k, k}, []int{pad, pad}, []int{1, 1}, []int{1, 1}))
+		}
+		h := g.Do(gorgonia.Tanh(conv(x, w, 1, 0)))
+		pool := g.Do(gorgonia.MaxPool2D(h, tensor.Shape{3, 3}, []int{1, 1}, []int{1, 1}))
+		both := g.Do(gorgonia.Add(conv(h, v, 3, 1), conv(h, u, 3, 1)))
+		return g.Squares(g.Do(gorgonia.Add(pool, g.Do(gorgonia.Add(g.Do(gorgonia.Mul(g.Number(2), h)), both)))))
+	}},
+	"a convolution with dilated rows": {39, func(g *G) (compile.Source, error) {
+		x, w := g.In("x", 2, 7, 5), g.Param("w", 3, 2, 3, 2)
+		return g.Squares(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{3, 2}, []int{1, 0}, []int{1, 2}, []int{2, 1})))
+	}},
 	"an identity": {34, func(g *G) (compile.Source, error) {
 		h := g.Do(gorgonia.ApplyOp(gorgonia.Iop{}, g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 3)))))
 		return g.Squares(g.Do(gorgonia.Tanh(h)))

@@ -1,0 +1,26 @@
+package cpu
+
+import (
+	"errors"
+	"testing"
+)
+
+// A worker that fails does no more: what it does afterwards must not make its failure forgotten.
+func TestShareKeepsAFailure(t *testing.T) {
+	want := errors.New("no")
+	for _, workers := range []int{1, 3} {
+		calls := 0
+		err := make(crew, workers).share(5, func(_ *worker, i int) error {
+			if workers == 1 {
+				calls++
+			}
+			if i == 0 {
+				return want
+			}
+			return nil
+		})
+		if !errors.Is(err, want) || calls > 1 {
+			t.Errorf("%d workers: %v after %d calls", workers, err, calls)
+		}
+	}
+}

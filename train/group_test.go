@@ -1,0 +1,157 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+func twoRuns(t *testing.T, e *fakeEngine) (*Group, [2]Settings) {
+	t.Helper()
+	one, two := settings(), settings()
+	two.Trial, two.Privacy.Steps = 1, 30
+	l, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := l.Start(one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, [2]Settings{one, two}
+}
+
+// Each run of a group has its own state, which is the lone run's and no other's.
+func TestStatesOfAGroup(t *testing.T) {
+	g, s := twoRuns(t, &fakeEngine{})
+	if err := g.Train(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	states := []State{g.State(0), g.State(1)}
+	for i := range states {
+		lone, _ := start(t, s[i])
+		if _, err := lone.Train(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		want, _ := lone.State().MarshalBinary()
+		got, _ := states[i].MarshalBinary()
+		if !bytes.Equal(got, want) {
+			t.Errorf("run %d has another state in a group", i)
+		}
+	}
+	fresh, _ := twoRuns(t, &fakeEngine{})
+	for i := range states {
+		if err := fresh.Restore(i, states[1-i]); err == nil {
+			t.Errorf("run %d took run %d's state", i, 1-i)
+		}
+	}
+	if err := fresh.Restore(1, states[1]); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fresh.State(0).Step(), fresh.State(1).Step(); a != 0 || b != 30 {
+		t.Errorf("after run 1 was restored the runs are at %d and %d", a, b)
+	}
+}
+
+// A state beyond the run's end is refused, though it names the run.
+func TestStateBeyondTheEnd(t *testing.T) {
+	trainer, _ := start(t, settings())
+	b, _ := trainer.State().MarshalBinary()
+	at := len(stateMagic) + sha256.Size
+	binary.LittleEndian.PutUint64(b[at:], 51)
+	sum := sha256.Sum256(b[:len(b)-sha256.Size])
+	copy(b[len(b)-sha256.Size:], sum[:])
+	var s State
+	if err := s.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := trainer.Restore(s); err == nil {
+		t.Error("step 51 of 50 was restored")
+	}
+}
+
+// A group tells how far it is while it is under way, and at the end.
+func TestGroupTellsProgress(t *testing.T) {
+	e := &fakeEngine{}
+	e.after = func(int) { time.Sleep(5 * time.Millisecond) }
+	g, _ := twoRuns(t, e)
+	var told [][]Progress
+	if err := g.Train(context.Background(), func(p []Progress) { told = append(told, slices.Clone(p)) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) < 2 || !slices.Equal(told[len(told)-1], []Progress{{50, 50}, {30, 30}}) {
+		t.Errorf("told %v", told)
+	}
+}
+
+// A model with more outputs than the test set has classes can't be scored: rows would be cut in the wrong place.
+func TestMoreOutputsThanClasses(t *testing.T) {
+	trainer, _ := start(t, settings())
+	two, err := NewClassification(make([]float32, 8), []int32{0, 1, 0, 1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The label column is two wide then, so that the sizes of columns tell first; the check of classes must too.
+	two.columns.Columns[1].Floats = make([]float32, 12)
+	if err := trainer.CheckTest(two); err == nil {
+		t.Error("two classes are scored by three outputs")
+	}
+}
+
+// What an engine holds is given back if the run can't start, and a lone run's error is not a group's.
+func TestLoneRunsErrors(t *testing.T) {
+	e := &fakeEngine{}
+	s := settings()
+	s.Optimizer.LearningRate = -1
+	if _, err := New(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, s); err == nil || e.closed != 1 {
+		t.Errorf("%v; closed %d times", err, e.closed)
+	}
+	trainer, e := start(t, settings())
+	e.broken = func(int) error { return context.DeadlineExceeded }
+	var group RunErrors
+	if _, err := trainer.Train(context.Background(), nil); err == nil || errors.As(err, &group) {
+		t.Errorf("got %v", err)
+	}
+	s = settings()
+	s.Initial = [][]float32{{1, 2, 3, 4, 5, 6, 7}, {7, 8, 9}}
+	var fault *SettingError
+	if _, err := New(&fakeEngine{}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, s); !errors.As(err, &fault) {
+		t.Errorf("a value too many: %v", err)
+	}
+}
+
+// Predictions need no labels, and are the very ones that accuracy is taken from; a run that isn't there is an error.
+func TestPredict(t *testing.T) {
+	trainer := onCPU(t, 2, cpuSettings(SGD(0.5)))
+	if _, err := trainer.Train(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	test := threeClouds(t, 90)
+	unlabelled, err := NewData(90, test.columns.Columns[0].Floats, make([]float32, 270))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := trainer.Predict(context.Background(), unlabelled)
+	if err != nil || len(out) != 270 {
+		t.Fatalf("%d values, %v", len(out), err)
+	}
+	want, err := trainer.Accuracy(context.Background(), test)
+	if got := test.accuracy(out); err != nil || got != want || got < 0.98 {
+		t.Errorf("predictions are %v right, accuracy is %v, %v", got, want, err)
+	}
+	if _, err := trainer.group.Predict(context.Background(), unlabelled, 1); err == nil {
+		t.Error("run 1 of one predicts")
+	}
+	if _, err := trainer.group.Result(-1); err == nil {
+		t.Error("run -1 has a result")
+	}
+	if _, err := trainer.Predict(context.Background(), nil); err == nil {
+		t.Error("no data are no error")
+	}
+}

@@ -1,0 +1,124 @@
+package tuner
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Every trial is its own, whatever group it is in: its settings, its record and what is told of it.
+func TestTrialsOfEveryGroupAreTheirOwn(t *testing.T) {
+	lab := &fakeLab{}
+	s := settings(Variant1, 130)
+	plan := planWith(t, s, 130)
+	e := lab.executor(t)
+	finished := map[int]bool{}
+	e.Progress = func(p PrivateProgress) {
+		if p.Kind == Finished && !p.Final {
+			finished[p.Trial] = true
+		}
+	}
+	result := mustRun(t, e, plan)
+	for i, got := range result.Private.Trials {
+		c := plan.candidate(i)
+		job, ok := lab.jobs[plan.Private.Trials[i].Stream]
+		if !ok || job.Optimizer.LearningRate != c.LearningRate {
+			t.Fatalf("trial %d trained at rate %v (%v), want %v", i, job.Optimizer.LearningRate, ok, c.LearningRate)
+		}
+		if got.Trial != plan.Private.Trials[i] || got.Hyperparameters != c {
+			t.Fatalf("trial %d is recorded as %+v", i, got)
+		}
+		if !finished[i+1] {
+			t.Fatalf("nobody was told of trial %d", i+1)
+		}
+	}
+	if len(lab.jobs) != 131 {
+		t.Errorf("%d different runs, want 130 trials and the final one", len(lab.jobs))
+	}
+}
+
+// Nothing is released once the context is cancelled, though all trials took their steps.
+func TestCancelledAfterTheLastStep(t *testing.T) {
+	plan := planWith(t, settings(Baseline, 3), 3)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	steps := 0
+	lab := &fakeLab{after: func(engine.Job, int) {
+		if steps++; steps == 30 {
+			cancel()
+		}
+	}}
+	if _, err := lab.executor(t).Run(ctx, plan); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The final run has the winner's hyperparameters, wherever among the trials it is.
+func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		tried := 0
+		for seed := range uint64(200) {
+			plan := mustPlan(t, settings(m, 5), seed)
+			if n := len(plan.Private.Trials); n < 2 || plan.Private.Trials[0].Candidate == plan.Private.Trials[n-1].Candidate {
+				continue
+			}
+			last := len(plan.Private.Trials) - 1
+			lab := &fakeLab{accuracy: func(j engine.Job) float64 {
+				if j.Trial == plan.Private.Trials[last].Stream {
+					return 0.75
+				}
+				return 0.25
+			}}
+			r := mustRun(t, lab.executor(t), plan)
+			if h := r.Released.Hyperparameters; r.Private.Best != last || h.Tuned != plan.candidate(last) || h.Optimizer.LearningRate != plan.Settings.FinalLearningRate(plan.candidate(last).LearningRate) {
+				t.Fatalf("trial %d won, released %+v", r.Private.Best, h)
+			}
+			if m != Baseline && lab.jobs[FinalStream].Optimizer.LearningRate != r.Released.Hyperparameters.Optimizer.LearningRate {
+				t.Fatal("the final run has another rate than is released")
+			}
+			if tried++; tried == 5 {
+				return
+			}
+		}
+	})
+}
+
+// Whoever changes a plan while it is carried out changes nothing.
+func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
+	plan := planWith(t, settings(Variant2, 3), 3)
+	lab := &fakeLab{}
+	e := lab.executor(t)
+	e.Progress = func(PrivateProgress) {
+		for i := range plan.Settings.Space {
+			plan.Settings.Space[i].NoiseMultiplier = 0
+		}
+	}
+	mustRun(t, e, plan)
+	for trial, j := range lab.jobs {
+		if j.Mechanism.NoiseMultiplier != 2 {
+			t.Errorf("trial %d has noise %v", trial, j.Mechanism.NoiseMultiplier)
+		}
+	}
+}
+
+// Trials that take time say how much, and none has another's.
+func TestSecondsAreTheTrials(t *testing.T) {
+	w := newStopwatch(2)
+	at := w.last
+	wait := func(d time.Duration) { w.last = time.Now().Add(-d) }
+	_ = at
+	wait(2 * time.Second)
+	w.look([]train.Progress{{Step: 3}, {}})
+	if since := time.Since(w.last); since > time.Second {
+		t.Errorf("last look %v ago", since)
+	}
+	wait(5 * time.Second)
+	w.look([]train.Progress{{Step: 3}, {Step: 1}})
+	if a, b := w.seconds[0], w.seconds[1]; a < 1.9 || a > 2.5 || b < 4.9 || b > 5.5 {
+		t.Errorf("seconds %v", w.seconds)
+	}
+}
