@@ -1,0 +1,13 @@
+//go:build (darwin || freebsd || linux || netbsd) && !android
+
+package emulator
+
+import "github.com/ebitengine/purego"
+
+func load(file string) (uintptr, error) {
+	return purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
+}
+
+func find(library uintptr, name string) (uintptr, error) {
+	return purego.Dlsym(library, name)
+}
