@@ -120,7 +120,7 @@ public:
     d.epoch++;
     d.ready.clear();
     for (unsigned t = 0; t < count; t++) {
-      d.threads[t].fiber.start(d.stacks[t], run_thread);
+      d.threads[t].fiber.start(d.stacks.top(t), run_thread);
       release(t);
     }
     while (!d.faulted && returned < count) {

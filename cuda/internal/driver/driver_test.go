@@ -25,7 +25,7 @@ func TestArguments(t *testing.T) {
 func TestArgumentsOfOtherTypesAreNamed(t *testing.T) {
 	for _, bad := range []any{7, uint8(7), "seven", nil, []float32{7}, uintptr(7)} {
 		_, err := Arguments(int32(0), bad)
-		if err == nil || !strings.Contains(err.Error(), "argument 1 is a ") {
+		if err == nil || !strings.Contains(err.Error(), "argument 1 is of type ") {
 			t.Errorf("%T: error %v", bad, err)
 		}
 	}

@@ -139,6 +139,15 @@ KERNEL(mixed_atomics)(global<int> counter, global<int> out) {
 }
 EXPORT(mixed_atomics)
 
+// Some blocks add atomically, one reads meanwhile.
+KERNEL(mixed_blocks)(global<int> counter, global<int> out) {
+  if (blockIdx.x == 3)
+    out[0] = counter[0];
+  else
+    atomic_add(counter, 0, 1);
+}
+EXPORT(mixed_blocks)
+
 KERNEL(atomic_unwritten)(global<int> counter) { atomic_add(counter, 0, 1); }
 EXPORT(atomic_unwritten)
 
