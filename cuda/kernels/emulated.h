@@ -150,7 +150,8 @@ template <class T> struct global : global<const T> {
 
 namespace emulated {
 
-template <class T> global<T> shared(const void *key, const char *name, uint64_t n, const char *file, int line) {
+template <class T, uint64_t n> global<T> shared(const void *key, const char *name, const char *file, int line) {
+  static_assert(n > 0, "a shared array holds something");
   global<T> p;
   p.address = shared_array(key, name, n * sizeof(T), file, line);
   return p;
@@ -211,7 +212,7 @@ private:
 #define DEVICE __attribute__((always_inline)) inline
 #define SHARED(T, name, n)                                                                                              \
   static char name##_key;                                                                                              \
-  const global<T> name = emulated::shared<T>(&name##_key, #name, n, __FILE__, __LINE__)
+  const global<T> name = emulated::shared<T, n>(&name##_key, #name, __FILE__, __LINE__)
 
 #define threadIdx (emulated::Index{emulated::place.thread})
 #define blockIdx (emulated::Index{emulated::place.block})
@@ -248,6 +249,12 @@ DEVICE T shuffle(T v, unsigned from, const char *file = __builtin_FILE(), int li
   word = emulated::wait_for_warp(true, word, from, file, line);
   memcpy(&v, &word, sizeof v);
   return v;
+}
+
+template <class T>
+DEVICE T shuffle(emulated::Element<T> &&v, unsigned from, const char *file = __builtin_FILE(),
+                 int line = __builtin_LINE()) {
+  return shuffle(T(std::move(v)), from, file, line);
 }
 
 DEVICE uint64_t bits_of(double x) {

@@ -22,8 +22,9 @@ import (
 	"github.com/dptrain/dptrain/cuda/kernels"
 )
 
-// ErrNoCompiler says that this machine has no C++ compiler, and so no emulated device.
-var ErrNoCompiler = errors.New("no C++ compiler")
+// ErrNoCompiler says that this machine has no C++ compiler that could make what this program can open, and so no emulated
+// device.
+var ErrNoCompiler = errors.New("no C++ compiler for the emulated device")
 
 // flags keep arithmetic as it is written, and names to the library: two libraries may have kernels of one name.
 var flags = []string{"-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off"}
@@ -112,6 +113,9 @@ type compiler struct {
 }
 
 func findCompiler(ctx context.Context) (*compiler, error) {
+	if !loadable {
+		return nil, fmt.Errorf("%w on %s", ErrNoCompiler, runtime.GOOS)
+	}
 	commands := [][]string{{"g++"}, {"clang++"}, {"c++"}}
 	hint := "none of g++, clang++, c++ is here; install one or set CXX"
 	if cxx := strings.Fields(os.Getenv("CXX")); len(cxx) > 0 {

@@ -4,6 +4,8 @@ package emulator
 
 import "github.com/ebitengine/purego"
 
+const loadable = true
+
 func load(file string) (uintptr, error) {
 	return purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }

@@ -2,16 +2,11 @@
 
 package emulator
 
-import (
-	"errors"
-	"fmt"
-	"runtime"
-)
+import "errors"
 
-func load(string) (uintptr, error) {
-	return 0, fmt.Errorf("%w on %s", errors.ErrUnsupported, runtime.GOOS)
-}
+// purego can't open libraries here.
+const loadable = false
 
-func find(uintptr, string) (uintptr, error) {
-	return 0, errors.ErrUnsupported
-}
+func load(string) (uintptr, error) { return 0, errors.ErrUnsupported }
+
+func find(uintptr, string) (uintptr, error) { return 0, errors.ErrUnsupported }

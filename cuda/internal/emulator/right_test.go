@@ -168,6 +168,13 @@ func testRightKernels(t *testing.T, d *Device) {
 		}
 	}
 
+	p = alloc(t, d, 16)
+	tables := upload(t, d, upload[int32](t, d, 1, 2, 3, 4), 0, upload[int32](t, d, 5, 6, 7, 8), 0)
+	launch(t, d, "totals", 1, 4, tables, p)
+	if diff := cmp.Diff([]int32{9 + 14, 14, 21 + 14, 14}, download[int32](t, d, p, 4)); diff != "" {
+		t.Errorf("totals: %s", diff)
+	}
+
 	p = alloc(t, d, 4)
 	launch(t, d, "other_ones", 1, 1, p)
 	if got := download[uint32](t, d, p, 1); got[0] != 2 {

@@ -102,6 +102,23 @@ KERNEL(order)(global<unsigned> ticket, global<unsigned> threads) {
 }
 EXPORT(order)
 
+// A pointer to memory of either kind, in functions and in memory.
+template <class T> DEVICE T total(global<const T> p, int n) {
+  T sum = 0;
+  for (int i = 0; i < n; i++) sum += p[i];
+  return sum;
+}
+
+KERNEL(totals)(global<const global<int>> tables, global<int> out) {
+  SHARED(int, own, 4);
+  own[threadIdx.x] = int(threadIdx.x) + 1;
+  barrier();
+  global<int> table = tables[threadIdx.x];
+  int sum = table == nullptr ? 0 : total<int>(table + 1, 3);
+  out[threadIdx.x] = sum + total<int>(own, 4) + shuffle(own[threadIdx.x], 3);
+}
+EXPORT(totals)
+
 // After a barrier everyone may read what one wrote, and write what one read.
 KERNEL(rotate)(global<int> ring, int rounds) {
   unsigned t = threadIdx.x, next = (t + 1) % blockDim.x;
