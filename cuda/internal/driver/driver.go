@@ -118,7 +118,8 @@ func Arguments(arguments ...any) ([]Argument, error) {
 		case float64:
 			words[i] = Argument{KindFloat64, math.Float64bits(a)}
 		default:
-			return nil, fmt.Errorf("argument %d is of type %T: want driver.Pointer, int32, uint32, int64, uint64, float32 or float64", i, a)
+			return nil, fmt.Errorf("argument %d is of type %T: want driver.Pointer, int32, uint32, int64, uint64, float32 or float64",
+				i, a)
 		}
 	}
 	return words, nil
