@@ -19,11 +19,17 @@
 #error "kernels need every operation rounded by itself: compile without -ffast-math"
 #endif
 
+// Nothing of this leaves the library, which the compiler has to be told before it sees a declaration.
+#pragma GCC visibility push(hidden)
+
 namespace emulated {
+
+struct Device;
 
 // Where the running thread stands.
 struct Place {
   unsigned thread, block, threads, blocks;
+  Device *device;
 };
 extern __thread Place place;
 
@@ -268,3 +274,5 @@ DEVICE double double_of(uint64_t b) {
   memcpy(&x, &b, sizeof x);
   return x;
 }
+
+#pragma GCC visibility pop

@@ -4,7 +4,7 @@
 namespace emulated {
 
 static uint64_t wait(State state, uint64_t value, unsigned from, const char *file, int line) {
-  Device &d = *device;
+  Device &d = *place.device;
   Thread &t = d.threads[place.thread];
   t.state = state;
   t.value = value;
@@ -23,7 +23,7 @@ uint64_t wait_for_warp(bool shuffles, uint64_t value, unsigned from, const char 
 
 // What a fiber runs.
 static void run_thread() {
-  Device &d = *device;
+  Device &d = *place.device;
   d.kernel->call(d.kernel->code, d.parameters.data());
   d.threads[place.thread].state = Returned;
   stop(d);

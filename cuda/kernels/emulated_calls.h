@@ -92,13 +92,12 @@ static bool run(Device &d, uint32_t blocks, uint32_t threads) {
   d.first_epoch = d.epoch + 1;
   d.faulted = false;
   d.counters.launches++;
-  device = &d;
   for (uint32_t i = 0; i < blocks && !d.faulted; i++) {
-    place = {0, order[i], threads, blocks};
+    place = {0, order[i], threads, blocks, &d};
     Block(d, order[i], threads).run();
   }
   d.allocations.start_block();
-  device = nullptr;
+  place.device = nullptr;
   return !d.faulted;
 }
 

@@ -75,7 +75,6 @@ struct Device {
 };
 
 __thread Place place;
-static __thread Device *device; // the one that this thread runs a launch of
 
 static const Export *exports;
 
@@ -158,17 +157,17 @@ static Text blame(const char *who, Who other, Who several, const char *did, cons
 }
 
 // watch looks at one access to one word for races, and notes it.
-static inline void watch(Device &d, Shadow &s, uint64_t number, int64_t offset, Access a, const char *file, int line) {
+static inline void watch(Device &d, const Place &here, Shadow &s, uint64_t number, int64_t offset, Access a, const char *file, int line) {
   if (s.epoch != d.epoch) {
     if (s.epoch < d.first_epoch) s.writing_block = s.reading_block = s.adding_block = 0;
     s.writer = s.reader = s.adder = 0;
     s.epoch = d.epoch;
   }
-  uint16_t thread = uint16_t(place.thread + 1), other_thread;
+  uint16_t thread = uint16_t(here.thread + 1), other_thread;
   if (const char *did = conflict<uint16_t>(a.kind, thread, s.writer, s.reader, s.adder, &other_thread))
     refuse(d, "race", number, offset, a, file, line,
            blame<uint16_t>("thread", other_thread, several_threads, did, "with no barrier between").text);
-  uint32_t block = place.block + 1, other_block;
+  uint32_t block = here.block + 1, other_block;
   if (const char *did = conflict<uint32_t>(a.kind, block, s.writing_block, s.reading_block, s.adding_block, &other_block))
     refuse(d, "race between blocks", number, offset, a, file, line,
            blame<uint32_t>("block", other_block, several_blocks, did, "in the same launch").text);
@@ -177,7 +176,8 @@ static inline void watch(Device &d, Shadow &s, uint64_t number, int64_t offset, 
 }
 
 char *touch(uint64_t address, int64_t index, Access a, const char *file, int line) {
-  Device &d = *device;
+  const Place &here = place;
+  Device &d = *here.device;
   uint64_t number = number_of(address);
   Memory *m = d.allocations.find(number);
   if (__builtin_expect(!m, false)) refuse(d, "out of bounds", 0, 0, a, file, line);
@@ -199,7 +199,7 @@ char *touch(uint64_t address, int64_t index, Access a, const char *file, int lin
       s.written |= bytes;
     else if ((s.written & bytes) != bytes && !(d.unchecked & Unwritten))
       refuse(d, "never written", number, offset, a, file, line);
-    if (!(d.unchecked & Races)) watch(d, s, number, offset, a, file, line);
+    if (!(d.unchecked & Races)) watch(d, here, s, number, offset, a, file, line);
   }
   if (number >= first_allocation) {
     d.counters.bytes_read += a.kind == Read ? a.size : 0;
@@ -219,7 +219,7 @@ uint64_t moved(uint64_t address, int64_t index, uint32_t size) {
 }
 
 uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const char *file, int line) {
-  Device &d = *device;
+  Device &d = *place.device;
   uint64_t number = d.allocations.shared(key, name, bytes);
   if (!number) {
     complain(d, place.block, place.thread, file, line,

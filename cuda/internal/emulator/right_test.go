@@ -340,6 +340,18 @@ func BenchmarkAccesses(b *testing.B) {
 	b.ReportMetric(3*n*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
 }
 
+func BenchmarkReads(b *testing.B) {
+	d := device(b, library(b, "right"), 1)
+	const n, threads = 1 << 12, 128
+	x := upload(b, d, make([]float32, n)...)
+	y := alloc(b, d, 4*threads)
+	b.ResetTimer()
+	for range b.N {
+		launch(b, d, "reads", 1, threads, x, y, int32(n))
+	}
+	b.ReportMetric(2*n*threads*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+}
+
 func BenchmarkReduce(b *testing.B) {
 	d := device(b, library(b, "right"), 1)
 	const n = 1 << 16

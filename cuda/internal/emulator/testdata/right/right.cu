@@ -130,3 +130,14 @@ KERNEL(rotate)(global<int> ring, int rounds) {
   }
 }
 EXPORT(rotate)
+
+// Reads, and little else: for a benchmark.
+KERNEL(reads)(global<const float> in, global<float> out, int n) {
+  SHARED(float, own, 256);
+  for (unsigned i = threadIdx.x; i < 256; i += blockDim.x) own[i] = 1.0f;
+  barrier();
+  float sum = 0;
+  for (int i = 0; i < n; i++) sum += in[i] * own[i % 256];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+EXPORT(reads)
