@@ -43,7 +43,11 @@ var rooms = table{
 
 	"tuner": {"accountant", "train", "train/engine", "internal/random"},
 
-	"cuda":        {"train/compile", "train/engine", "internal/random"},
+	"cuda":                   {"train/compile", "train/engine", "internal/random"},
+	"cuda/kernels":           nil,
+	"cuda/internal/driver":   nil,
+	"cuda/internal/emulator": {"cuda/internal/driver", "cuda/kernels"},
+
 	"cmd/dptrain": {anything},
 }
 

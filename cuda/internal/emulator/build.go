@@ -1,0 +1,205 @@
+package emulator
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dptrain/dptrain/cuda/kernels"
+)
+
+// ErrNoCompiler says that this machine has no C++ compiler that could make what this program can open, and so no emulated
+// device.
+var ErrNoCompiler = errors.New("no C++ compiler for the emulated device")
+
+// flags keep arithmetic as it is written, and names to the library: two libraries may have kernels of one name.
+var flags = []string{"-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off"}
+
+// deviceSource is the one file that has the device itself. The name can't be a kernel's.
+const (
+	deviceSource = "emulated-device.cc"
+	deviceText   = "#include \"emulated_device.h\"\n"
+)
+
+// Build compiles the kernels of a folder, its files *.cu, each by itself. They include device.cuh, which need not be
+// there, and headers beside them. Where there is no compiler the error is [ErrNoCompiler]. The compiler is that of the
+// variable CXX or else g++, clang++ or c++.
+func Build(ctx context.Context, sources fs.FS) (*Library, error) {
+	return build(ctx, sources)
+}
+
+func build(ctx context.Context, sources fs.FS, extra ...string) (*Library, error) {
+	files, err := gather(sources)
+	if err != nil {
+		return nil, fmt.Errorf("kernels: %w", err)
+	}
+	c, err := findCompiler(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.flags = append(slices.Clone(flags), extra...)
+
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		// No home: compile for this process only. The library stays when its file goes.
+		dir, err := os.MkdirTemp("", "dptrain-emulated-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		return c.make(ctx, files, filepath.Join(dir, "kernels.so"))
+	}
+	file := filepath.Join(cache, "dptrain", "emulated", c.hash(files)+".so")
+	if _, err := os.Stat(file); err == nil {
+		// A file that can't be opened is made anew.
+		if l, err := open(file); err == nil {
+			return l, nil
+		}
+	}
+	return c.make(ctx, files, file)
+}
+
+// gather returns the contents of all files that are compiled or included.
+func gather(sources fs.FS) (map[string][]byte, error) {
+	files := map[string][]byte{deviceSource: []byte(deviceText)}
+	add := func(from fs.FS, pattern string) (int, error) {
+		names, err := fs.Glob(from, pattern)
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range names {
+			if files[name], err = fs.ReadFile(from, name); err != nil {
+				return 0, err
+			}
+		}
+		return len(names), nil
+	}
+	kernelCount := 0
+	for _, from := range []struct {
+		fs      fs.FS
+		pattern string
+	}{{kernels.Files, "*.h"}, {kernels.Files, "*.cuh"}, {sources, "*.h"}, {sources, "*.cuh"}, {sources, "*.cu"}} {
+		n, err := add(from.fs, from.pattern)
+		if err != nil {
+			return nil, err
+		}
+		kernelCount = n
+	}
+	if kernelCount == 0 {
+		return nil, errors.New("no file *.cu")
+	}
+	return files, nil
+}
+
+// compiler is a command that compiles C++.
+type compiler struct {
+	command []string
+	version string
+	flags   []string
+}
+
+func findCompiler(ctx context.Context) (*compiler, error) {
+	if !loadable {
+		return nil, fmt.Errorf("%w on %s", ErrNoCompiler, runtime.GOOS)
+	}
+	commands := [][]string{{"g++"}, {"clang++"}, {"c++"}}
+	hint := "none of g++, clang++, c++ is here; install one or set CXX"
+	if cxx := strings.Fields(os.Getenv("CXX")); len(cxx) > 0 {
+		commands = [][]string{cxx}
+		hint = fmt.Sprintf("CXX is %q, which isn't here", cxx[0])
+	}
+	for _, command := range commands {
+		if _, err := exec.LookPath(command[0]); err != nil {
+			continue
+		}
+		c := &compiler{command: command}
+		version, err := c.run(ctx, "", "--version")
+		if err != nil {
+			return nil, err
+		}
+		c.version = version
+		return c, nil
+	}
+	return nil, fmt.Errorf("%w: %s", ErrNoCompiler, hint)
+}
+
+// run returns what the compiler says.
+func (c *compiler) run(ctx context.Context, dir string, arguments ...string) (string, error) {
+	arguments = append(slices.Clone(c.command[1:]), arguments...)
+	cmd := exec.CommandContext(ctx, c.command[0], arguments...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", c.command[0], strings.Join(arguments, " "), err, bytes.TrimSpace(out))
+	}
+	return string(out), nil
+}
+
+// hash names what would come out.
+func (c *compiler) hash(files map[string][]byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %s %q %q %q\n", runtime.GOOS, runtime.GOARCH, c.command, c.version, c.flags)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(h, "%q %q\n", name, files[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// make compiles and links to file, which appears whole or not at all, and opens it.
+func (c *compiler) make(ctx context.Context, files map[string][]byte, file string) (*Library, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(file), "build-") // on the same file system
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return nil, err
+		}
+	}
+
+	link := []string{"-shared", "-o", "kernels.so"}
+	group, groupContext := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if ext := path.Ext(name); ext != ".cu" && ext != ".cc" {
+			continue
+		}
+		link = append(link, name+".o")
+		group.Go(func() error {
+			// -x: that a file .cu is C++ is news to the compiler.
+			_, err := c.run(groupContext, dir, slices.Concat(c.flags, []string{"-c", "-o", name + ".o", "-x", "c++", name})...)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if _, err := c.run(ctx, dir, append(link, "-lm")...); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(filepath.Join(dir, "kernels.so"), file); err != nil {
+		return nil, err
+	}
+	return open(file)
+}
