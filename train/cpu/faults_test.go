@@ -66,6 +66,7 @@ type faultyLoaded struct {
 }
 
 func (l faultyLoaded) Start(jobs ...engine.Job) (engine.Runs, error) {
+	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		if l.job != nil {
 			l.job(&jobs[i])

@@ -58,7 +58,7 @@ func (g *group) advance(ctx context.Context, r *run, steps int) error {
 		if ctx.Err() != nil {
 			return nil // the caller tells
 		}
-		c := g.team.borrow()
+		c := g.team.borrow(r.parallel())
 		err := r.step(c)
 		g.team.giveBack(c)
 		if err != nil {
@@ -97,7 +97,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) (ou
 	}
 	g.team.join()
 	defer g.team.leave()
-	c := g.team.borrow()
+	c := g.team.borrow((data.Samples + predictedAtOnce - 1) / predictedAtOnce)
 	defer g.team.giveBack(c)
 	for _, i := range runs {
 		predicted, err := g.runs[i].predict(ctx, c, data)

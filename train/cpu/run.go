@@ -54,6 +54,13 @@ func newRun(l *loaded, job engine.Job) *run {
 	return r
 }
 
+// parallel returns how many workers a step of this run can keep busy: with the samples that it expects, twice over, or
+// with the parameters.
+func (r *run) parallel() int {
+	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (mostInChunk / 4)
+	return max(len(r.updates), 1+int(expected))
+}
+
 // step takes one logical step. After one that failed it takes no more until it is restored: the update may have been
 // under way, and to add the same noise to it again isn't what the guarantee is for.
 func (r *run) step(c crew) error {

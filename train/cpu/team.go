@@ -47,15 +47,15 @@ func (t *team) leave() {
 	t.under--
 }
 
-// borrow waits for at least one worker.
-func (t *team) borrow() crew {
+// borrow waits for at least one worker, and takes no more than most.
+func (t *team) borrow(most int) crew {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.lent == t.size {
 		t.freed.Wait()
 	}
 	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
-	n := (free + waiting - 1) / waiting
+	n := min(max(1, most), (free+waiting-1)/waiting)
 	t.lent += n
 	t.crews++
 	c := make(crew, n)

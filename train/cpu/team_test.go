@@ -21,7 +21,7 @@ func TestTeamIsDivided(t *testing.T) {
 			team.join()
 		}
 		for range c.runs {
-			crews = append(crews, team.borrow())
+			crews = append(crews, team.borrow(c.size))
 			got = append(got, len(crews[len(crews)-1]))
 		}
 		if !slices.Equal(got, c.want) || hired != c.size {
@@ -30,7 +30,7 @@ func TestTeamIsDivided(t *testing.T) {
 		// Steps end in any order, and shares stay.
 		for k := range crews {
 			team.giveBack(crews[k])
-			if crews[k] = team.borrow(); len(crews[k]) != c.want[k] {
+			if crews[k] = team.borrow(100); len(crews[k]) != c.want[k] {
 				t.Errorf("%d workers for %d runs: run %d has %d after a step, before %d", c.size, c.runs, k, len(crews[k]), c.want[k])
 			}
 		}
@@ -39,7 +39,7 @@ func TestTeamIsDivided(t *testing.T) {
 			team.leave()
 		}
 		team.giveBack(crews[0])
-		if last := team.borrow(); len(last) != c.size || hired != c.size {
+		if last := team.borrow(100); len(last) != c.size || hired != c.size {
 			t.Errorf("the last of %d runs has %d of %d workers, %d hired", c.runs, len(last), c.size, hired)
 		}
 	}
@@ -50,9 +50,14 @@ func TestTeamIsWaitedFor(t *testing.T) {
 	team := newTeam(1, func() *worker { return &worker{} })
 	team.join()
 	team.join()
-	first := team.borrow()
+	if few := team.borrow(0); len(few) != 1 {
+		t.Errorf("no work at all has %d workers", len(few))
+	} else {
+		team.giveBack(few)
+	}
+	first := team.borrow(100)
 	got := make(chan crew)
-	go func() { got <- team.borrow() }()
+	go func() { got <- team.borrow(100) }()
 	select {
 	case <-got:
 		t.Fatal("one worker was lent twice")

@@ -138,6 +138,7 @@ func progress(t TB, s Suite) {
 	for {
 		at := runs.Done()
 		if len(at) != 2 || at[0] < last[0] || at[1] < last[1] || at[0] > want[0] || at[1] > want[1] {
+			<-ended
 			t.Fatalf("done are %v after %v of %v", at, last, want)
 		}
 		last = at
