@@ -10,7 +10,7 @@
 //	barrier()                        every thread of the block waits; what was written before is seen after
 //	atomic_add(p, i, v)              p[i] += v for a global or shared array of int, unsigned or unsigned long long; returns
 //	                                 what was there
-//	lane(), ballot(b), shuffle(v, from)
+//	lane(), lanes_where(b), shuffle(v, from)
 //	                                 the thread's place in its warp of 32; the lanes where b holds; v of another lane. All
 //	                                 lanes of the warp that haven't returned take part
 //	bits_of(x), double_of(b)         a double's bits and back
@@ -33,7 +33,7 @@ template <class T> using global = T *;
 DEVICE void barrier() { __syncthreads(); }
 template <class T, class U> DEVICE T atomic_add(T *p, size_t i, U v) { return atomicAdd(p + i, T(v)); }
 DEVICE unsigned lane() { return threadIdx.x % 32; }
-DEVICE unsigned ballot(bool b) { return __ballot_sync(__activemask(), b); }
+DEVICE unsigned lanes_where(bool b) { return __ballot_sync(__activemask(), b); }
 template <class T> DEVICE T shuffle(T v, unsigned from) { return __shfl_sync(__activemask(), v, from); }
 DEVICE uint64_t bits_of(double x) { return uint64_t(__double_as_longlong(x)); }
 DEVICE double double_of(uint64_t b) { return __longlong_as_double((long long)b); }

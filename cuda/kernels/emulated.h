@@ -243,7 +243,7 @@ template <class T, class U> DEVICE T atomic_add(global<T> p, emulated::At at, U 
 
 DEVICE unsigned lane() { return emulated::place.thread % 32; }
 
-DEVICE unsigned ballot(bool b, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+DEVICE unsigned lanes_where(bool b, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   return unsigned(emulated::wait_for_warp(false, b, 0, file, line));
 }
 

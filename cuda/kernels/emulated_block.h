@@ -29,7 +29,7 @@ static void run_thread() {
   stop(d);
 }
 
-static const char *name_of(State s) { return s == AtBarrier ? "barrier" : s == AtBallot ? "ballot" : "shuffle"; }
+static const char *name_of(State s) { return s == AtBarrier ? "barrier" : s == AtBallot ? "lanes_where" : "shuffle"; }
 
 static bool same_place(const Thread &a, const Thread &b) {
   return a.state == b.state && a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);

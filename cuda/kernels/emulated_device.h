@@ -28,7 +28,7 @@ struct Thread {
   Fiber fiber;
   State state;
   unsigned from;        // AtShuffle: the lane whose value it wants
-  uint64_t value;       // what it brings to a ballot or shuffle
+  uint64_t value;       // what it brings to a lanes_where or shuffle
   uint64_t result;      // what it takes from there
   const char *file;     // where it waits
   int line;

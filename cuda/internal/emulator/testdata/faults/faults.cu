@@ -43,9 +43,9 @@ KERNEL(divergent_warp)(global<unsigned> out, int how) {
   if (threadIdx.x == 3) {
     if (how == 0) barrier(); // line: lane at barrier
     if (how == 1) v = shuffle(v, 0); // line: lane at shuffle
-    if (how == 2) v = ballot(true); // line: lane at ballot
+    if (how == 2) v = lanes_where(true); // line: lane at lanes_where
   } else {
-    v = ballot(true); // line: lanes at ballot
+    v = lanes_where(true); // line: lanes at lanes_where
   }
   out[threadIdx.x] = v;
 }

@@ -48,7 +48,7 @@ KERNEL(compact)(global<const int> in, global<int> out, global<int> kept, int lim
     int i = start + int(lane());
     if (i >= n) return;
     int v = in[i];
-    unsigned keep = ballot(v > limit);
+    unsigned keep = lanes_where(v > limit);
     if (v > limit) out[base + int(ones(keep & ((1u << lane()) - 1)))] = v;
     base += int(ones(keep));
     if (i == n - 1) kept[0] = base;

@@ -1,0 +1,403 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/emulator"
+	"github.com/dptrain/dptrain/cuda/kernels"
+	"github.com/dptrain/dptrain/internal/random"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// library is the kernels compiled for the emulated device, once.
+var library = sync.OnceValues(func() (*emulator.Library, error) {
+	return emulator.Build(context.Background(), kernels.Files)
+})
+
+// kernelsOrSkip skips the test where there is no C++ compiler.
+func kernelsOrSkip(t *testing.T) *emulator.Library {
+	t.Helper()
+	l, err := library()
+	if errors.Is(err, emulator.ErrNoCompiler) {
+		t.Skip("no C++ compiler: the kernels can't be run")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// tb is what checks report to: a *testing.T, or a record of what they find.
+type tb interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// record keeps what a check reports.
+type record struct{ errors []string }
+
+func (r *record) Helper()                      {}
+func (r *record) Errorf(f string, args ...any) { r.errors = append(r.errors, fmt.Sprintf(f, args...)) }
+func (r *record) Fatalf(f string, args ...any) { r.Errorf(f, args...); runtime.Goexit() }
+func (r *record) Fatal(args ...any)            { r.Fatalf("%s", fmt.Sprint(args...)) }
+
+// reports returns what a check reports of a library of kernels.
+func reports(l *emulator.Library, check func(tb, *emulator.Library)) []string {
+	var r record
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		check(&r, l)
+	}()
+	<-ended
+	return r.errors
+}
+
+func open(t tb, l *emulator.Library, seed uint64) (d *emulator.Device, done func()) {
+	t.Helper()
+	d, err := l.Device(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+}
+
+// put uploads numbers.
+func put[T driver.Number](t tb, d driver.Device, numbers []T) driver.Pointer {
+	t.Helper()
+	p, err := driver.New(d, numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// room allocates n words of up to 8 bytes that hold nothing.
+func room(t tb, d driver.Device, n int) driver.Pointer {
+	t.Helper()
+	p, err := d.Alloc(8 * n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func get[T driver.Number](t tb, d driver.Device, p driver.Pointer, at, n int) []T {
+	t.Helper()
+	out := make([]T, n)
+	if err := driver.Download(d, out, p, at); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// tables are the rows that runs have in the kernels' tables.
+func tables(jobs []engine.Job, samples int, steps []int) (identities []uint32, clocks []int32, settings []float64) {
+	for i, j := range jobs {
+		identities = append(identities, identityOf(j)...)
+		clocks = append(clocks, -1, int32(steps[i]), 1<<30)
+		settings = append(settings, settingsOf(j, samples)...)
+	}
+	return identities, clocks, settings
+}
+
+// The device draws the very minibatches and chunks of package engine, for every run of a group at once.
+func TestDrawsAreTheContracts(t *testing.T) { draws(t, kernelsOrSkip(t)) }
+
+func draws(t tb, l *emulator.Library) {
+	const samples, most = 5000, 64
+	var members []int32
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range int32(samples) {
+		if r.IntN(3) > 0 {
+			members = append(members, i)
+		}
+	}
+	var jobs []engine.Job
+	var steps []int
+	for i, p := range []float64{0, 0x1p-70, 0.001, 0.02, 0.3, 1 - 0x1p-53, 1, 0.1} {
+		jobs = append(jobs, engine.Job{
+			Members: members, Key: random.InsecureKey(uint64(i)), Trial: uint32(3 * i),
+			Mechanism: engine.Mechanism{SamplingProbability: p, ClippingNorm: 1, ExpectedBatchSize: 1},
+			Optimizer: engine.Optimizer{Method: engine.SGD},
+		})
+		steps = append(steps, i*i)
+	}
+	for _, n := range []int{0, 1, 7, 8, 9, 64, 65, 2047, 2048, 2049, len(members)} {
+		d, done := open(t, l, uint64(n))
+		identities, clocks, _ := tables(jobs, samples, steps)
+		clocks[3*7+2] = int32(steps[7]) // the last run has reached its end
+		at := []driver.Pointer{put(t, d, identities), put(t, d, clocks), put(t, d, members[:max(1, n)])}
+		width := max(1, n)
+		batches, cuts, sizes := room(t, d, len(jobs)*width), room(t, d, len(jobs)*(width+1)), room(t, d, 2*len(jobs))
+		if err := d.Launch("draw_minibatch", len(jobs), 256, at[0], at[1], at[2], int32(n), int32(most), int32(width), batches, cuts, sizes); err != nil {
+			t.Fatal(err)
+		}
+		for i, j := range jobs {
+			size := get[int32](t, d, sizes, 2*i, 2)
+			clock := get[int32](t, d, at[1], 3*i, 3)
+			if i == 7 {
+				if size[0] != 0 || size[1] != 0 || clock[0] != -1 || int(clock[1]) != steps[i] {
+					t.Errorf("%d members: a run at its end draws %v, clock %v", n, size, clock)
+				}
+				continue
+			}
+			want := j.Minibatch(steps[i], members[:n], nil)
+			wantCuts := engine.Chunks(want, most, nil)
+			if got := get[int32](t, d, batches, i*width, int(size[0])); !slices.Equal(got, want) {
+				t.Fatalf("%d members, run %d: drew %d samples, want %d, or others", n, i, len(got), len(want))
+			}
+			got := get[int32](t, d, cuts, i*(width+1), int(size[1])+1)
+			for k, cut := range wantCuts {
+				if len(got) != len(wantCuts) || int(got[k]) != cut {
+					t.Fatalf("%d members, run %d: cuts %v, want %v", n, i, got, wantCuts)
+				}
+			}
+			if clock[0] != int32(steps[i]) || clock[1] != int32(steps[i])+1 {
+				t.Errorf("run %d: clock %v after step %d", i, clock, steps[i])
+			}
+		}
+		done()
+	}
+}
+
+// Noise, release and optimizers are package engine's to the bit.
+func TestUpdatesAreTheContracts(t *testing.T) { updates(t, kernelsOrSkip(t)) }
+
+func updates(t tb, kernels *emulator.Library) {
+	p := &compile.Program{}
+	for _, n := range []int{37, 1, 250, 3, 64} {
+		p.Params = append(p.Params, compile.Tensor{Size: n})
+	}
+	l := engine.LayoutOf(p)
+	const samples = 700
+	adam := engine.Optimizer{Method: engine.Adam, LearningRate: 0.05, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	sgd := engine.Optimizer{Method: engine.SGD, LearningRate: 0.3}
+	mechanism := func(noise, clip, batch float64) engine.Mechanism {
+		return engine.Mechanism{SamplingProbability: 0.5, NoiseMultiplier: noise, ClippingNorm: clip, ExpectedBatchSize: batch}
+	}
+	jobs := []engine.Job{
+		{Optimizer: sgd, Mechanism: mechanism(1.1, 0.5, 60)},
+		{Optimizer: adam, Mechanism: mechanism(1.1, 0.5, 60)},
+		{Optimizer: sgd, Mechanism: mechanism(0, 1, 60)},
+		{Optimizer: adam, Mechanism: mechanism(0, 1, 1e-3)},
+		{Optimizer: adam, Mechanism: mechanism(50, 1e-9, 7.3)},
+		{Optimizer: sgd, Mechanism: mechanism(1e3, 1e9, 1e5)},
+		{Optimizer: engine.Optimizer{Method: engine.Adam, LearningRate: -3, Beta1: 0, Beta2: 0.5, Epsilon: 0.25}, Mechanism: mechanism(0.02, 3, 1)},
+		{Optimizer: sgd, Mechanism: mechanism(2, 1, 1)}, // rests
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	var states []engine.State
+	var steps []int
+	for i := range jobs {
+		jobs[i].Key, jobs[i].Trial = random.InsecureKey(uint64(9+i)), uint32(i)
+		steps = append(steps, i)
+		s := engine.State{Step: steps[i], Params: make([]float32, l.Size), First: make([]float32, l.Size), Second: make([]float32, l.Size)}
+		for k, from := range l.Offsets {
+			for at := from; at < from+l.Lengths[k]; at++ {
+				s.Params[at], s.First[at], s.Second[at] = r.Float32()-0.5, r.Float32()-0.5, r.Float32()
+			}
+		}
+		states = append(states, s)
+	}
+	join := func(of func(engine.State) []float32) []float32 {
+		var out []float32
+		for _, s := range states {
+			out = append(out, of(s)...)
+		}
+		return out
+	}
+	d, done := open(t, kernels, 5)
+	defer done()
+	identities, clocks, settings := tables(jobs, samples, steps)
+	for i := range jobs[:len(jobs)-1] {
+		clocks[3*i] = int32(steps[i])
+	}
+	sums := make([]int64, len(jobs)*l.Size)
+	for i, j := range jobs {
+		for k, from := range l.Offsets {
+			for at := from; at < from+l.Lengths[k]; at++ {
+				g := j.Mechanism.Grid(samples)
+				sums[i*l.Size+at] = int64(math.RoundToEven((r.Float64() - 0.5) * 100 * j.Mechanism.ClippingNorm / g.Fine))
+			}
+		}
+	}
+	before := slices.Clone(sums)
+	atSums := put(t, d, sums)
+	params, firsts, seconds := put(t, d, join(func(s engine.State) []float32 { return s.Params })), put(t, d, join(func(s engine.State) []float32 { return s.First })), put(t, d, join(func(s engine.State) []float32 { return s.Second }))
+	perRun := (l.Size + 8*32 - 1) / (8 * 32)
+	if err := d.Launch("release_and_update", len(jobs)*perRun, 32, put(t, d, identities), put(t, d, clocks), put(t, d, settings),
+		int32(l.Size), int32(perRun), put(t, d, occupied(l)), atSums, params, firsts, seconds); err != nil {
+		t.Fatal(err)
+	}
+	for i, j := range jobs {
+		want := states[i]
+		rests := i == len(jobs)-1
+		if !rests {
+			step(l, j, &want, before[i*l.Size:(i+1)*l.Size], samples)
+		}
+		for what, v := range map[string]struct {
+			p    driver.Pointer
+			want []float32
+		}{"parameters": {params, want.Params}, "first moments": {firsts, want.First}, "second moments": {seconds, want.Second}} {
+			for k, got := range get[float32](t, d, v.p, i*l.Size, l.Size) {
+				if math.Float32bits(got) != math.Float32bits(v.want[k]) {
+					t.Fatalf("run %d: %s: coordinate %d is %v, want %v", i, what, k, got, v.want[k])
+				}
+			}
+		}
+		for k, left := range get[int64](t, d, atSums, i*l.Size, l.Size) {
+			if rests && left != before[i*l.Size+k] || !rests && left != 0 {
+				t.Fatalf("run %d: sum %d is %d afterwards", i, k, left)
+			}
+		}
+	}
+}
+
+// Each class of fault in a kernel must be found: these are the kernels with one thing changed.
+func TestMutantsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the kernels once for each mutant")
+	}
+	kernelsOrSkip(t)
+	for name, m := range map[string]struct {
+		file, old, new string
+		check          func(tb, *emulator.Library)
+	}{
+		"a dropped barrier":        {"draw.cu", "		barrier();\n		if (threadIdx.x >= reach)", "		if (threadIdx.x >= reach)", draws},
+		"a barrier for some":       {"draw.cu", "	barrier(); // everybody has read the clock", "	if (threadIdx.x > 0) barrier();", draws},
+		"an unwritten cut":         {"draw.cu", "		cut[chunks] = n;", "", draws},
+		"a wrong bound":            {"draw.cu", "blocks = rests ? 0 : (count + 7) / 8", "blocks = rests ? 0 : (count + 15) / 8", draws},
+		"words compared wrongly":   {"draw.cu", "words[i] < threshold", "words[i] <= threshold + (uint64_t(1) << 40)", draws},
+		"a border forgotten":       {"draw.cu", "lower_bound(batch, n, first) > most", "lower_bound(batch, n, first) > most + 1", draws},
+		"a run that never rests":   {"draw.cu", "bool rests = step >=", "bool rests = step >", draws},
+		"noise twice":              {"update.cu", "rint(normals[i] * noise * per_grid) * grid;", "2 * rint(normals[i] * noise * per_grid) * grid;", updates},
+		"noise of the step before": {"update.cu", "noise_stream, step)", "noise_stream, step - 1)", updates},
+		"noise not rounded":        {"update.cu", "rint(noisy * per_out) * out", "noisy", updates},
+		"a sum kept":               {"update.cu", "		sums[at] = 0ull;\n", "", updates},
+		"padding moved":            {"update.cu", " || (uint32_t(occupied[j / 32]) >> (j % 32) & 1) == 0", "", updates},
+		"the step counted wrong":   {"update.cu", "power(b1, step + 1)", "power(b1, step)", updates},
+		"another's settings":       {"update.cu", "settings + size_t(run) * setting_columns", "settings", updates},
+		"a contracted product":     {"random.cuh", "double sine = fma(x, 0x1.921fb54442d18p+2, x * p);", "double sine = x * 0x1.921fb54442d18p+2 + x * p;", normals},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := emulator.Build(t.Context(), changed(t, m.file, m.old, m.new))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := reports(l, m.check); len(found) == 0 {
+				t.Error("nobody sees it")
+			} else {
+				t.Log(found[0])
+			}
+		})
+	}
+}
+
+// probe is a kernel for tests: it shows the noise before anything rounds it.
+const probe = `
+#include "run.cuh"
+
+KERNEL(show_normals)(global<const uint32_t> identities, int32_t step, int n, global<double> out) {
+	uint64_t words[8];
+	int block = int(threadIdx.x);
+	draw(stream_of(identities, 0, noise_stream, step), uint32_t(block), words);
+	for (int i = 0; i < 8; i += 2) {
+		double a, b;
+		normal_pair(words[i], words[i + 1], a, b);
+		if (8 * block + i + 1 < n)
+			out[8 * block + i] = a, out[8 * block + i + 1] = b;
+	}
+}
+EXPORT(show_normals)
+`
+
+// Normals are the contract's to the bit.
+func TestNormalsAreTheContracts(t *testing.T) {
+	kernelsOrSkip(t)
+	l, err := emulator.Build(t.Context(), changed(t, "", "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	normals(t, l)
+}
+
+func normals(t tb, l *emulator.Library) {
+	const n = 4096
+	d, done := open(t, l, 1)
+	defer done()
+	j := engine.Job{Key: random.InsecureKey(4), Trial: 77}
+	out := room(t, d, n)
+	if err := d.Launch("show_normals", 1, n/8, put(t, d, identityOf(j)), int32(12345), int32(n), out); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]float64, n)
+	j.Normals(12345, 0, want)
+	for i, got := range get[float64](t, d, out, 0, n) {
+		if math.Float64bits(got) != math.Float64bits(want[i]) {
+			t.Fatalf("normal %d is %x, want %x", i, got, want[i])
+		}
+	}
+}
+
+// changed returns the kernels and the probe, with one thing in a file replaced.
+func changed(t *testing.T, file, old, new string) fs.FS {
+	t.Helper()
+	sources := fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(probe)}}
+	for _, name := range []string{"draw.cu", "update.cu", "run.cuh", "random.cuh"} {
+		text, err := kernels.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == file {
+			other := strings.Replace(string(text), old, new, 1)
+			if other == string(text) {
+				t.Fatalf("%s has no %q", file, old)
+			}
+			text = []byte(other)
+		}
+		sources[name] = &fstest.MapFile{Data: text}
+	}
+	return sources
+}
+
+// step takes a state one step further by package engine, given the sum in units of the fine grid.
+func step(l engine.Layout, j engine.Job, s *engine.State, units []int64, samples int) {
+	g := j.Mechanism.Grid(samples)
+	for i, from := range l.Offsets {
+		to := from + l.Lengths[i]
+		sum, mean := make([]float64, to-from), make([]float64, to-from)
+		for k := range sum {
+			sum[k] = float64(units[from+k]) * g.Fine
+		}
+		if j.Mechanism.NoiseMultiplier > 0 {
+			j.Normals(s.Step, from, mean)
+		}
+		g.Release(sum, mean, j.Mechanism.NoiseDeviation(), j.Mechanism.ExpectedBatchSize)
+		first, second := make([]float32, to-from), make([]float32, to-from)
+		if j.Optimizer.Method == engine.Adam {
+			first, second = s.First[from:to], s.Second[from:to]
+		}
+		j.Optimizer.Update(s.Step+1, s.Params[from:to], first, second, mean)
+	}
+}

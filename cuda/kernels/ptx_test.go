@@ -1,0 +1,112 @@
+package kernels
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The PTX that is committed was made of these sources, by this script. Where there is nvcc 11.8 it is made again, and must
+// be the same.
+func TestPTXIsThatOfTheSources(t *testing.T) {
+	listed, err := os.ReadFile("ptx/sources.sha256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(listed)) {
+		sum, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		if !ok {
+			t.Fatalf("line %q", line)
+		}
+		names = append(names, name)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sha256.Sum256(text); hex.EncodeToString(got[:]) != sum {
+			t.Errorf("%s has changed: run cuda/kernels/build and commit what it makes", name)
+		}
+	}
+	var want []string
+	for _, pattern := range []string{"*.cu", "*.cuh", "build"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, found...)
+	}
+	slices.Sort(names)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("the PTX was made of %v, there are %v", names, want)
+	}
+	for _, source := range want {
+		if module, ok := strings.CutSuffix(source, ".cu"); ok {
+			if _, err := PTX.ReadFile("ptx/" + module + ".ptx"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if out, err := exec.Command("nvcc", "--version").Output(); err != nil || !strings.Contains(string(out), "release 11.8") {
+		t.Log("no nvcc 11.8 here: the PTX isn't made again")
+		return
+	}
+	if out, err := exec.Command("./build", "--check").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What engines promise to the bit allows no contraction but what the sources write, and no approximation.
+func TestPTXRoundsAsItIsWritten(t *testing.T) {
+	files, err := PTX.ReadDir("ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := PTX.ReadFile("ptx/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			op, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			op, _, _ = strings.Cut(op, "\t")
+			parts := strings.Split(op, ".")
+			if !strings.HasSuffix(op, ".f64") && !strings.HasSuffix(op, ".f32") {
+				continue
+			}
+			switch parts[0] {
+			case "add", "sub", "mul", "fma", "div", "sqrt":
+				if !slices.Contains(parts, "rn") {
+					t.Errorf("%s: %s", f.Name(), strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+}
+
+// No kernel keeps its registers in memory.
+func TestNoSpills(t *testing.T) {
+	table, err := os.ReadFile("ptx/resources.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(table)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		rows++
+		if !strings.Contains(line, ", 0 spilled,") {
+			t.Error(strings.TrimSpace(line))
+		}
+	}
+	if rows == 0 || rows%3 != 0 {
+		t.Errorf("%d rows for three architectures", rows)
+	}
+}
