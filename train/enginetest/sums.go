@@ -119,7 +119,7 @@ func alone(t TB, s Suite) {
 		}
 		j := plain(p, clip)
 		runs, done := s.start(t, p, data, j)
-		all, norms := s.clippedSum(t, runs, 0, everyone(samples))
+		all, _ := s.clippedSum(t, runs, 0, everyone(samples))
 		single := map[int32]float64{}
 		apart := make([]float64, len(all))
 		for _, i := range everyone(samples) {
@@ -130,7 +130,8 @@ func alone(t TB, s Suite) {
 			}
 		}
 		for _, batch := range [][]int32{everyone(samples), everyone(33), everyone(samples)[1:], everyone(samples)[17:], copies, {5, 77}} {
-			if _, norms = s.clippedSum(t, runs, 0, batch); len(norms) != len(batch) {
+			_, norms := s.clippedSum(t, runs, 0, batch)
+			if len(norms) != len(batch) {
 				t.Fatalf("%s: %d norms of %d samples", name, len(norms), len(batch))
 			}
 			for k, i := range batch {

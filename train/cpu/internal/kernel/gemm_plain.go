@@ -1,39 +1,39 @@
 package kernel
 
-// gemmPlain is the product where there is no faster one. An element is a sum of products, each rounded, from zero in
-// ascending order, times alpha, plus beta times the old element; nothing is fused, and nothing depends on where in memory
-// the matrices lie.
+import "gonum.org/v1/gonum/blas/gonum"
+
+// gemmPlain is the product where there is no faster one, row by row from gonum's Saxpy. An element is a sum of products
+// from zero in ascending order, times alpha, plus beta times the old element. Saxpy treats each element by itself: gonum's
+// own product would, for a transposed B, depend on where in memory its rows begin.
+//
+// Unlike the other implementations it skips a product when the element of op(A) is zero, so that a NaN or an infinity
+// in op(B) may not show.
 func gemmPlain(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	if transB {
+		s := borrow(k * n)
+		defer s.giveBack()
+		transposePlain(s.floats, n, b, ldb, n, k)
+		b, ldb = s.floats, n
+	}
 	stepA, stepRow := 1, lda // from one element of op(A)'s row to the next, and from row to row
 	if transA {
 		stepA, stepRow = lda, 1
 	}
-	var sums [256]float32
+	sums := borrow(n)
+	defer sums.giveBack()
+	sum := sums.floats[:n]
 	for i := range m {
-		for from := 0; from < n; from += len(sums) {
-			sum := sums[:min(len(sums), n-from)]
-			clear(sum)
-			for l := range k {
-				x := a[i*stepRow+l*stepA]
-				if transB {
-					for j := range sum {
-						sum[j] += float32(x * b[(from+j)*ldb+l])
-					}
-					continue
-				}
-				row := b[l*ldb+from:][:len(sum)]
-				for j := range sum {
-					sum[j] += float32(x * row[j])
-				}
+		clear(sum)
+		for l := range k {
+			gonum.Implementation{}.Saxpy(n, a[i*stepRow+l*stepA], b[l*ldb:], 1, sum, 1)
+		}
+		out := c[i*ldc:][:n]
+		for j, v := range sum {
+			v = float32(alpha * v)
+			if beta != 0 {
+				v += float32(beta * out[j])
 			}
-			out := c[i*ldc+from:][:len(sum)]
-			for j, v := range sum {
-				v = float32(alpha * v)
-				if beta != 0 {
-					v += float32(beta * out[j])
-				}
-				out[j] = v
-			}
+			out[j] = v
 		}
 	}
 }
