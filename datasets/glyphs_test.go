@@ -86,6 +86,9 @@ func TestGlyphsCancelled(t *testing.T) {
 
 // A linear model must not be enough, and must learn something. After 60 epochs it has 87.3 %.
 func TestGlyphsDefeatLinearModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and runs nothing side by side")
+	}
 	set := openGlyphs(t)
 	accuracy := linearAccuracy(&set.Train, &set.Test, 4, 0.001)
 	t.Logf("logistic regression: %.1f %% of the test images", 100*accuracy)

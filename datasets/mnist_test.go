@@ -24,6 +24,9 @@ func openFiles(t testing.TB, name string) *Set {
 // The first labels are those that the sets' own pages and torchvision show; the moments are the
 // constants that the normalisation uses, which are published with four digits.
 func TestPublishedSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and runs nothing side by side")
+	}
 	for _, c := range []struct {
 		name        string
 		train, test []int32

@@ -9,8 +9,9 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// mostInChunk is this engine's bound on the samples of a chunk: see package engine.
-const mostInChunk = 64
+// mostInChunk is this engine's bound on the samples of a chunk: see package engine. With it a trial's batch of 128 makes
+// four chunks, mostly, which cores share evenly.
+const mostInChunk = 48
 
 // run is a job under way.
 type run struct {
