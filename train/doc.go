@@ -14,8 +14,11 @@
 // decides how fast the same result comes. Everything else (the model, the data, the [Optimizer], the
 // key) neither adds to nor takes from the guarantee, as long as it isn't chosen by looking at the data.
 //
-// A [Trainer] hands the job to an engine (package engine) and reports only how far it came. Drawn
-// batch sizes, gradient norms and training losses carry no noise, so there is no way to ask for them.
+// A [Trainer] is one run on an engine (package engine). [Load] compiles a model once and holds it with its data for any
+// number of runs, of which [Loaded.Start] lets some advance side by side, each as if it were alone. Runs tell only how
+// far they came: drawn batch sizes, gradient norms and training losses carry no noise, so there is no way to ask for
+// them. What may be slow but is right, such as an engine that was fallen back on, is returned ([Loaded.Fallback]), not
+// logged.
 //
 // Neighbouring data sets differ by adding or removing one sample. The nominal size of the data set is
 // public.

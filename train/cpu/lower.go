@@ -34,8 +34,8 @@ type workspace interface {
 // level cache that a current core has.
 const cacheFloats = 192 << 10
 
-// mostSamples is the most samples that go through the program together.
-const mostSamples = 32
+// mostSamples is the most samples that go through the program together: a chunk's, where its buffers fit.
+const mostSamples = mostInChunk
 
 // lowered is a step program as this machine's cores run it: convolutions unroll their images, a filter's gradient is
 // formed where the program only says what it is made of, and values have places in memory.
