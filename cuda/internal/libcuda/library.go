@@ -80,7 +80,7 @@ type Library struct {
 }
 
 // system is the driver of this machine, opened once.
-var system = sync.OnceValues(func() (*Library, error) { return open("libcuda.so.1", "libcuda.so") })
+var system = sync.OnceValues(func() (*Library, error) { return open(systemNames...) })
 
 // System opens this machine's driver. Where there is none the error is [ErrNoDriver].
 func System() (*Library, error) { return system() }
@@ -90,7 +90,7 @@ func open(names ...string) (*Library, error) {
 	var handle uintptr
 	var first error
 	for _, name := range names {
-		h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		h, err := load(name)
 		if err == nil {
 			handle = h
 			break
@@ -104,11 +104,11 @@ func open(names ...string) (*Library, error) {
 	}
 	l := &Library{}
 	for name, function := range l.call.names() {
-		symbol, err := purego.Dlsym(handle, name)
+		at, err := symbol(handle, name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: it has no %s; dptrain needs a driver for CUDA 11 or newer", ErrNoDriver, name)
 		}
-		purego.RegisterFunc(function, symbol)
+		purego.RegisterFunc(function, at)
 	}
 	if err := l.failed("cuInit", l.call.init(0)); err != nil {
 		return nil, fmt.Errorf("%w that works: %w", ErrNoDriver, err)
