@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -72,7 +73,9 @@ func (t *team) borrow(most int) crew {
 func (t *team) giveBack(c crew) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.idle = append(t.idle, c...)
+	for _, w := range slices.Backward(c) { // so that the next crew has the same order, and each core finds its own in its cache
+		t.idle = append(t.idle, w)
+	}
 	t.lent -= len(c)
 	t.crews--
 	t.freed.Broadcast()
