@@ -45,9 +45,10 @@ var rooms = table{
 
 	"cuda":                   {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/compile", "train/engine", "internal/random"},
 	"cuda/kernels":           nil,
+	"cuda/internal/dl":       nil,
 	"cuda/internal/driver":   nil,
-	"cuda/internal/emulator": {"cuda/internal/driver", "cuda/kernels"},
-	"cuda/internal/libcuda":  {"cuda/internal/driver"},
+	"cuda/internal/emulator": {"cuda/internal/dl", "cuda/internal/driver", "cuda/kernels"},
+	"cuda/internal/libcuda":  {"cuda/internal/dl", "cuda/internal/driver"},
 
 	"cmd/dptrain": {anything},
 }

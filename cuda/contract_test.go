@@ -3,11 +3,9 @@ package cuda
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 // library is the kernels compiled for the emulated device, once.
@@ -40,35 +39,7 @@ func kernelsOrSkip(t *testing.T) *emulator.Library {
 	return l
 }
 
-// tb is what checks report to: a *testing.T, or a record of what they find.
-type tb interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-	Fatal(args ...any)
-}
-
-// record keeps what a check reports.
-type record struct{ errors []string }
-
-func (r *record) Helper()                      {}
-func (r *record) Errorf(f string, args ...any) { r.errors = append(r.errors, fmt.Sprintf(f, args...)) }
-func (r *record) Fatalf(f string, args ...any) { r.Errorf(f, args...); runtime.Goexit() }
-func (r *record) Fatal(args ...any)            { r.Fatalf("%s", fmt.Sprint(args...)) }
-
-// reports returns what a check reports of a library of kernels.
-func reports(l *emulator.Library, check func(tb, *emulator.Library)) []string {
-	var r record
-	ended := make(chan bool)
-	go func() {
-		defer close(ended)
-		check(&r, l)
-	}()
-	<-ended
-	return r.errors
-}
-
-func open(t tb, l *emulator.Library, seed uint64) (d *emulator.Device, done func()) {
+func open(t enginetest.TB, l *emulator.Library, seed uint64) (d *emulator.Device, done func()) {
 	t.Helper()
 	d, err := l.Device(seed)
 	if err != nil {
@@ -82,7 +53,7 @@ func open(t tb, l *emulator.Library, seed uint64) (d *emulator.Device, done func
 }
 
 // put uploads numbers.
-func put[T driver.Number](t tb, d driver.Device, numbers []T) driver.Pointer {
+func put[T driver.Number](t enginetest.TB, d driver.Device, numbers []T) driver.Pointer {
 	t.Helper()
 	p, err := driver.New(d, numbers)
 	if err != nil {
@@ -92,7 +63,7 @@ func put[T driver.Number](t tb, d driver.Device, numbers []T) driver.Pointer {
 }
 
 // room allocates n words of up to 8 bytes that hold nothing.
-func room(t tb, d driver.Device, n int) driver.Pointer {
+func room(t enginetest.TB, d driver.Device, n int) driver.Pointer {
 	t.Helper()
 	p, err := d.Alloc(8 * n)
 	if err != nil {
@@ -101,7 +72,7 @@ func room(t tb, d driver.Device, n int) driver.Pointer {
 	return p
 }
 
-func get[T driver.Number](t tb, d driver.Device, p driver.Pointer, at, n int) []T {
+func get[T driver.Number](t enginetest.TB, d driver.Device, p driver.Pointer, at, n int) []T {
 	t.Helper()
 	out := make([]T, n)
 	if err := driver.Download(d, out, p, at); err != nil {
@@ -123,7 +94,7 @@ func tables(jobs []engine.Job, samples int, steps []int) (identities []uint32, c
 // The device draws the very minibatches and chunks of package engine, for every run of a group at once.
 func TestDrawsAreTheContracts(t *testing.T) { draws(t, kernelsOrSkip(t)) }
 
-func draws(t tb, l *emulator.Library) {
+func draws(t enginetest.TB, l *emulator.Library) {
 	const samples, most = 5000, 64
 	var members []int32
 	r := rand.New(rand.NewPCG(1, 2))
@@ -183,7 +154,7 @@ func draws(t tb, l *emulator.Library) {
 // Noise, release and optimizers are package engine's to the bit.
 func TestUpdatesAreTheContracts(t *testing.T) { updates(t, kernelsOrSkip(t)) }
 
-func updates(t tb, kernels *emulator.Library) {
+func updates(t enginetest.TB, kernels *emulator.Library) {
 	p := &compile.Program{}
 	for _, n := range []int{37, 1, 250, 3, 64} {
 		p.Params = append(p.Params, compile.Tensor{Size: n})
@@ -253,7 +224,11 @@ func updates(t tb, kernels *emulator.Library) {
 		want := states[i]
 		rests := i == len(jobs)-1
 		if !rests {
-			step(l, j, &want, before[i*l.Size:(i+1)*l.Size], samples)
+			sum := make([]float64, l.Size)
+			for k, units := range before[i*l.Size : (i+1)*l.Size] {
+				sum[k] = float64(units) * j.Mechanism.Grid(samples).Fine
+			}
+			enginetest.After(p, j, &want, sum, samples)
 		}
 		for what, v := range map[string]struct {
 			p    driver.Pointer
@@ -281,7 +256,7 @@ func TestMutantsAreFound(t *testing.T) {
 	kernelsOrSkip(t)
 	for name, m := range map[string]struct {
 		file, old, new string
-		check          func(tb, *emulator.Library)
+		check          func(enginetest.TB, *emulator.Library)
 	}{
 		"a dropped barrier":        {"draw.cu", "		barrier();\n		if (threadIdx.x >= reach)", "		if (threadIdx.x >= reach)", draws},
 		"a barrier for some":       {"draw.cu", "	barrier(); // everybody has read the clock", "	if (threadIdx.x > 0) barrier();", draws},
@@ -305,7 +280,7 @@ func TestMutantsAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found := reports(l, m.check); len(found) == 0 {
+			if found := enginetest.Reports(func(t enginetest.TB) { m.check(t, l) }); len(found) == 0 {
 				t.Error("nobody sees it")
 			} else {
 				t.Log(found[0])
@@ -342,7 +317,7 @@ func TestNormalsAreTheContracts(t *testing.T) {
 	normals(t, l)
 }
 
-func normals(t tb, l *emulator.Library) {
+func normals(t enginetest.TB, l *emulator.Library) {
 	const n = 4096
 	d, done := open(t, l, 1)
 	defer done()
@@ -379,25 +354,4 @@ func changed(t *testing.T, file, old, new string) fs.FS {
 		sources[name] = &fstest.MapFile{Data: text}
 	}
 	return sources
-}
-
-// step takes a state one step further by package engine, given the sum in units of the fine grid.
-func step(l engine.Layout, j engine.Job, s *engine.State, units []int64, samples int) {
-	g := j.Mechanism.Grid(samples)
-	for i, from := range l.Offsets {
-		to := from + l.Lengths[i]
-		sum, mean := make([]float64, to-from), make([]float64, to-from)
-		for k := range sum {
-			sum[k] = float64(units[from+k]) * g.Fine
-		}
-		if j.Mechanism.NoiseMultiplier > 0 {
-			j.Normals(s.Step, from, mean)
-		}
-		g.Release(sum, mean, j.Mechanism.NoiseDeviation(), j.Mechanism.ExpectedBatchSize)
-		first, second := make([]float32, to-from), make([]float32, to-from)
-		if j.Optimizer.Method == engine.Adam {
-			first, second = s.First[from:to], s.Second[from:to]
-		}
-		j.Optimizer.Update(s.Step+1, s.Params[from:to], first, second, mean)
-	}
 }

@@ -151,14 +151,7 @@ func TestFallbackKeepsAndPrintsNothing(t *testing.T) {
 // A sample without a finite cost has no gradient, whatever its operations would make of that; a window without a
 // number in it is what Gorgonia's backward pass fails at.
 func TestForwardPassComesFirst(t *testing.T) {
-	src, err := enginetest.Lone()["pooled after a filter that is computed"].Build(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := enginetest.Lone()["pooled after a filter that is computed"].Program(t, 1)
 	ref := p.Reference()
 	image := make([]float32, 25)
 	for i := range image {

@@ -151,14 +151,7 @@ func TestCheckNeverPanics(t *testing.T) {
 		"many rows within a sample", "slices within a sample", "a scalar parameter")
 	refused, checked := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		src, err := zoo[rapid.SampledFrom(names).Draw(t, "graph")].Build(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := zoo[rapid.SampledFrom(names).Draw(t, "graph")].Program(t, 1)
 		before := p.String()
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			enginetest.Corrupt(t, p)

@@ -16,14 +16,7 @@ func TestChangedPrograms(t *testing.T) {
 		"many rows within a sample", "slices within a sample", "a scalar parameter", "max-pool with overlap and padding", "residual")
 	started := 0
 	rapid.Check(t, func(t *rapid.T) {
-		src, err := zoo[rapid.SampledFrom(names).Draw(t, "graph")].Build(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := zoo[rapid.SampledFrom(names).Draw(t, "graph")].Program(t, 1)
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			enginetest.Corrupt(t, p)
 		}
@@ -57,14 +50,7 @@ func TestChangedPrograms(t *testing.T) {
 // A view of one place of a parameter gets the sum of all that comes back, and the others nothing.
 func TestGradientOfOnePlace(t *testing.T) {
 	bias := func(strides ...int) []float32 {
-		src, err := enginetest.Zoo()["bias used twice"].Build(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := enginetest.Zoo()["bias used twice"].Program(t, 1)
 		for i := range p.Backward {
 			if in := &p.Backward[i]; in.Op == compile.GradSpread && len(strides) > 0 {
 				in.View.Strides = strides

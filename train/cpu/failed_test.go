@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 type failsOnce struct {
@@ -32,14 +32,7 @@ func (u unlucky) workspace() workspace { return failsOnce{u.executable.workspace
 
 // A run that failed takes no step until it is restored, whatever it failed of.
 func TestAFailedRunStaysWhereItIs(t *testing.T) {
-	n, err := models.MLP(models.Options{}, 6, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(compile.Source(n.Graph))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := enginetest.MLP(t, 6, 3)
 	left := 1
 	e := New(Options{Workers: 1}).(*cpuEngine)
 	e.lower = func(p *compile.Program) (executable, error) {

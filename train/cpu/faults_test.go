@@ -2,9 +2,7 @@ package cpu_test
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -14,26 +12,6 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/train/enginetest"
 )
-
-// record keeps what a check reports.
-type record struct{ errors []string }
-
-func (r *record) Helper()                      {}
-func (r *record) Errorf(f string, args ...any) { r.errors = append(r.errors, fmt.Sprintf(f, args...)) }
-func (r *record) Fatalf(f string, args ...any) { r.Errorf(f, args...); runtime.Goexit() }
-func (r *record) Fatal(args ...any)            { r.Fatalf("%s", fmt.Sprint(args...)) }
-
-// reports returns what a check reports.
-func reports(check func(enginetest.TB)) []string {
-	var r record
-	ended := make(chan bool)
-	go func() {
-		defer close(ended)
-		check(&r) // a fatal report ends this goroutine
-	}()
-	<-ended
-	return r.errors
-}
 
 // fault is the CPU engine with something wrong. Every field may be nil.
 type fault struct {
@@ -152,17 +130,7 @@ func (f fault) suite() enginetest.Suite {
 func TestSuiteFindsFaults(t *testing.T) {
 	caught := map[string]bool{}
 	var started atomic.Uint32
-	simple := func() *compile.Program {
-		src, err := enginetest.Zoo()["an identity"].Build(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}()
+	simple := enginetest.Zoo()["an identity"].Program(t, 1)
 	for name, c := range map[string]struct {
 		fault
 		by []string // the checks that must find it
@@ -211,7 +179,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 			if len(c.by) > 0 && !slices.Contains(c.by, check) {
 				continue
 			}
-			found := reports(func(t enginetest.TB) { run(t, c.suite()) })
+			found := enginetest.Reports(func(t enginetest.TB) { run(t, c.suite()) })
 			must := slices.Contains(c.by, check)
 			if must && len(found) == 0 {
 				t.Errorf("%s: %s finds nothing", name, check)
@@ -246,15 +214,7 @@ func TestDifferencesFindFaults(t *testing.T) {
 		return fault{sums: func(sum, _ []float64) { sum[at] += by }}
 	}
 	other := func(*compile.Program) *compile.Program {
-		src, err := zoo["scale by a parameter"].Build(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return zoo["scale by a parameter"].Program(t, 1)
 	}
 	for name, c := range map[string]struct {
 		fault
@@ -266,7 +226,7 @@ func TestDifferencesFindFaults(t *testing.T) {
 		"one of many wrong":    {bent(1100, 0.5), "two rows within a sample", true},
 		"another cost":         {fault{program: other}, "minus a parameter, from the left", true},
 	} {
-		found := reports(func(t enginetest.TB) { c.suite().CheckDifferences(t, zoo[c.graph], false) })
+		found := enginetest.Reports(func(t enginetest.TB) { c.suite().CheckDifferences(t, zoo[c.graph], false) })
 		if (len(found) > 0) != c.want {
 			t.Errorf("%s: reported %q", name, found)
 		}

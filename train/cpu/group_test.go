@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/cpu"
 	"github.com/dptrain/dptrain/train/engine"
@@ -16,14 +15,7 @@ import (
 
 func several(t *testing.T, workers int, n int) (*compile.Program, engine.Loaded, engine.Runs) {
 	t.Helper()
-	net, err := models.MLP(models.Options{}, 6, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(compile.Source(net.Graph))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := enginetest.MLP(t, 6, 3)
 	l, err := cpu.New(cpu.Options{Workers: workers}).Load(p, enginetest.RandomData(p, 50, 5))
 	if err != nil {
 		t.Fatal(err)

@@ -3,15 +3,14 @@ package cpu
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/random"
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 // explosive panics at one sample, quoting its values.
@@ -45,14 +44,7 @@ func (c charged) workspace() workspace { return explosive{c.executable.workspace
 // A panic in a worker is an error of the run. It would take the process down, past every recover of its caller; and
 // what it says may be a sample. The other runs take their steps.
 func TestPanicsOfWorkersAreErrors(t *testing.T) {
-	n, err := models.MLP(models.Options{}, 6, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(compile.Source(n.Graph))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := enginetest.MLP(t, 6, 3)
 	const samples = 500
 	data := &engine.Data{Samples: samples, Columns: engine.Floats(make([]float32, samples*6), make([]float32, samples*3))}
 	for i := range data.Columns[0].Floats {
@@ -72,7 +64,7 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 			Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: samples},
 			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
 			Key:       random.InsecureKey(1),
-			Initial:   engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(3, 4))),
+			Initial:   engine.LayoutOf(p).Join(p.Initial()),
 		}
 		spared := job
 		spared.Members = []int32{1, 2, 3, 320}

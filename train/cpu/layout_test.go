@@ -17,14 +17,7 @@ import (
 func TestSharedSpaceChangesNothing(t *testing.T) {
 	for name, z := range enginetest.Zoo() {
 		t.Run(name, func(t *testing.T) {
-			src, err := z.Build(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile.Compile(src)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := z.Program(t, 2)
 			shared, err := lower(p)
 			if err != nil {
 				t.Fatal(err)
@@ -109,14 +102,7 @@ func TestLayoutsAreDeterministic(t *testing.T) {
 	for name, z := range enginetest.Zoo() {
 		var first *lowered
 		for range 10 {
-			src, err := z.Build(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := compile.Compile(src)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := z.Program(t, 2)
 			l, err := lower(p)
 			if err != nil {
 				t.Fatal(err)
@@ -132,14 +118,7 @@ func TestLayoutsAreDeterministic(t *testing.T) {
 
 // A program with an instruction that isn't known is refused by the operation's name.
 func TestOpaqueProgramsAreNotLowered(t *testing.T) {
-	src, err := enginetest.Lone()["largest of a row"].Build(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := enginetest.Lone()["largest of a row"].Program(t, 1)
 	var unsupported *engine.UnsupportedError
 	if _, err := lower(p); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Operation, "maxOp") || !strings.Contains(err.Error(), "OneByOne") {
 		t.Errorf("got %v", err)
@@ -154,14 +133,7 @@ func TestOpaqueProgramsAreNotLowered(t *testing.T) {
 func TestBindingsOfOtherPrograms(t *testing.T) {
 	var ls []*lowered
 	for range 2 {
-		src, err := enginetest.Zoo()["residual"].Build(2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := enginetest.Zoo()["residual"].Program(t, 2)
 		l, err := lower(p)
 		if err != nil {
 			t.Fatal(err)

@@ -5,22 +5,14 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/random"
-	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/cpu"
 	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 // A parameter of many thousand values has the noise of its coordinates, whatever parts it is updated in.
 func TestNoiseOfALargeParameter(t *testing.T) {
-	n, err := models.MLP(models.Options{}, 4097, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(compile.Source(n.Graph))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := enginetest.MLP(t, 4097, 3)
 	for _, workers := range []int{1, 3} {
 		l, err := cpu.New(cpu.Options{Workers: workers}).Load(p, &engine.Data{Columns: engine.Floats(nil, nil)})
 		if err != nil {

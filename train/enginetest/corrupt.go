@@ -77,14 +77,7 @@ func (s Suite) corrupted(t *testing.T) {
 	names := []string{"residual", "convolutions with stride, padding and dilation", "slices within a sample"}
 	zoo := Zoo()
 	rapid.Check(t, func(r *rapid.T) {
-		src, err := zoo[rapid.SampledFrom(names).Draw(r, "graph")].Build(1)
-		if err != nil {
-			r.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			r.Fatal(err)
-		}
+		p := zoo[rapid.SampledFrom(names).Draw(r, "graph")].Program(r, 1)
 		data := RandomData(p, 3, 1)
 		Corrupt(r, p)
 		wrong := p.Check()
@@ -105,14 +98,7 @@ func (s Suite) corrupted(t *testing.T) {
 // that has no rule, unless it does so, and rightly; and one with an operation that nobody has.
 func opaque(t TB, s Suite) {
 	z := Lone()["largest of a row"]
-	src, err := z.Build(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := z.Program(t, 1)
 	data := RandomData(p, 3, 1)
 	var lacks *engine.UnsupportedError
 	switch loaded, err := s.Engine().Load(p, data); {
@@ -124,7 +110,7 @@ func opaque(t TB, s Suite) {
 	case !errors.As(err, &lacks) || lacks.Operation != p.Missing().Op:
 		t.Errorf("a graph with %s: %v", p.Missing().Op, err)
 	}
-	p = mlp(t, 6, 3)
+	p = MLP(t, 6, 3)
 	p.Forward[0].Op = 200
 	if _, err := s.Engine().Load(p, RandomData(p, 3, 1)); err == nil {
 		t.Errorf("a program with an operation of number 200 was loaded")

@@ -22,14 +22,7 @@ var mistaken = map[string]bool{"function log2": true, "function inverse sqrt": t
 // 48 coordinates of each parameter, and in all of them at once in a random direction.
 func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
 	t.Helper()
-	src, err := z.Build(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := z.Program(t, 1)
 	data := RandomData(p, 1, 3)
 	runs, done := s.start(t, p, data, plain(p, 1e6))
 	defer done()

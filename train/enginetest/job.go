@@ -11,21 +11,14 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// mlp is a network that every test can afford.
-func mlp(t TB, widths ...int) *compile.Program {
+// MLP is the program of a network that every test can afford, its parameters bound.
+func MLP(t TB, widths ...int) *compile.Program {
 	t.Helper()
 	n, err := models.MLP(models.Options{}, widths...)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		err = n.Bind(n.Initial(rand.NewPCG(3, 4)))
 	}
-	if err := n.Bind(n.Initial(rand.NewPCG(3, 4))); err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(compile.Source(n.Graph))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return compiled(t, compile.Source(n.Graph), err)
 }
 
 // inner is the program whose cost is the inner product of its parameter, of the given size, with the sample: a sample is
@@ -34,14 +27,7 @@ func inner(t TB, size int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(g.In("x", size), g.Param("w", 1, size), nil, []byte{0})))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return compiled(t, src, err)
 }
 
 // product is the same with a product: the gradient is the outer product of two inputs.
@@ -50,14 +36,7 @@ func product(t TB, in, out int) *compile.Program {
 	g := NewG(1, 9)
 	x, y, w := g.In("x", in), g.In("y", out), g.Param("w", in, out)
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Mul(x, w)), y)))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return compiled(t, src, err)
 }
 
 // job is a valid job; tests change what they are about.

@@ -10,7 +10,7 @@ import (
 
 // refusals checks that what can't be run is refused before it starts, by the name of the field at fault.
 func refusals(t TB, s Suite) {
-	p := mlp(t, 6, 3)
+	p := MLP(t, 6, 3)
 	for _, c := range []struct {
 		field string
 		spoil func(*engine.Job)

@@ -30,7 +30,7 @@ func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
 // groups checks that a run in any group is, to the bit, the run alone, however long the others are and however steps
 // are asked for.
 func groups(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	const samples = 90
 	data := RandomData(p, samples, 5)
 	jobs, steps := assorted(p, samples)
@@ -78,7 +78,7 @@ func groups(t TB, s Suite) {
 
 // together checks that two engines, and two groups on one engine, don't disturb each other.
 func together(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	const samples = 90
 	data := RandomData(p, samples, 5)
 	jobs, steps := assorted(p, samples)
@@ -127,7 +127,7 @@ func together(t TB, s Suite) {
 
 // progress checks that steps can be counted while they are taken.
 func progress(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	j := job(p, 90)
 	runs, done := s.start(t, p, RandomData(p, 90, 5), j, adam(j))
 	defer done()
@@ -156,7 +156,7 @@ func progress(t TB, s Suite) {
 // resume checks that a run stopped and restored elsewhere ends where an uninterrupted one does, to the
 // last bit, for both optimizers.
 func resume(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	data := RandomData(p, 50, 5)
 	for _, j := range []engine.Job{job(p, 50), adam(job(p, 50))} {
 		runs, done := s.start(t, p, data, j, j, j)
@@ -213,7 +213,7 @@ func resume(t TB, s Suite) {
 
 // cancel checks that cancelled runs stop after a whole step, soon, and can go on.
 func cancel(t TB, s Suite) {
-	p := mlp(t, 6, 3)
+	p := MLP(t, 6, 3)
 	data := RandomData(p, 50, 5)
 	j := job(p, 50)
 	whole, done := s.start(t, p, data, j)
@@ -267,7 +267,7 @@ func cancel(t TB, s Suite) {
 // predict checks that every run predicts by its own parameters, several at once as each by itself, and that what a
 // prediction doesn't read may be missing.
 func predict(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	j := job(p, 90)
 	runs, done := s.start(t, p, RandomData(p, 90, 5), j, adam(j), j)
 	defer done()

@@ -60,7 +60,7 @@ func draws(t TB, s Suite) {
 // With 3 × 1,203 coordinates the mean's z value exceeds 5 with probability 6e-7, and so about does that
 // of the variance; the key is fixed.
 func noise(t TB, s Suite) {
-	p := mlp(t, 20, 50, 3) // one parameter has an odd number of values
+	p := MLP(t, 20, 50, 3) // one parameter has an odd number of values
 	j := job(p, 10)
 	j.Mechanism = engine.Mechanism{SamplingProbability: 0, NoiseMultiplier: 3, ClippingNorm: 2, ExpectedBatchSize: 4}
 	j.Optimizer.LearningRate = 1
@@ -112,7 +112,7 @@ func noise(t TB, s Suite) {
 
 // release checks whole steps to the bit, given the sum: minibatch, grids, noise, division, optimizer.
 func release(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	const samples = 200
 	data := RandomData(p, samples, 5)
 	var jobs []engine.Job
@@ -139,7 +139,7 @@ func release(t TB, s Suite) {
 			if d := difference(runs.State(0), want); d != "" {
 				t.Fatalf("%s: looking at a sum changed %s", what, d)
 			}
-			after(p, j, &want, sum, samples)
+			After(p, j, &want, sum, samples)
 			advance(t, runs, 1)
 			if d := difference(runs.State(0), want); d != "" {
 				t.Fatalf("%s: step %d doesn't take %s where it should", what, step+1, d)
@@ -149,8 +149,8 @@ func release(t TB, s Suite) {
 	}
 }
 
-// after takes a state one step further, given the clipped sum.
-func after(p *compile.Program, j engine.Job, state *engine.State, sum []float64, samples int) {
+// After takes a state one step further by package engine alone, given the clipped sum.
+func After(p *compile.Program, j engine.Job, state *engine.State, sum []float64, samples int) {
 	l, m := engine.LayoutOf(p), j.Mechanism
 	grid := m.Grid(samples)
 	for i, from := range l.Offsets {
@@ -172,7 +172,7 @@ func after(p *compile.Program, j engine.Job, state *engine.State, sum []float64,
 // coarse checks that what leaves a step is a multiple of the coarse grid, the power of two below a sixty-fourth of the
 // noise's standard deviation: parameters that begin at 0 and move at rate 1 show it.
 func coarse(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	for _, m := range []engine.Mechanism{
 		{SamplingProbability: 0.5, NoiseMultiplier: 1.1, ClippingNorm: 0.7, ExpectedBatchSize: 1},
 		{SamplingProbability: 0.5, NoiseMultiplier: 40, ClippingNorm: 1e-6, ExpectedBatchSize: 1},
@@ -202,13 +202,13 @@ func coarse(t TB, s Suite) {
 
 // emptyBatch checks that a step without samples still counts, and moves by noise alone.
 func emptyBatch(t TB, s Suite) {
-	p := mlp(t, 4, 3)
+	p := MLP(t, 4, 3)
 	j := job(p, 5)
 	j.Members, j.Mechanism.SamplingProbability = []int32{}, 1
 	runs, done := s.start(t, p, RandomData(p, 5, 5), j)
 	defer done()
 	want := runs.State(0)
-	after(p, j, &want, make([]float64, len(j.Initial)), 5)
+	After(p, j, &want, make([]float64, len(j.Initial)), 5)
 	advance(t, runs, 1)
 	if d := difference(runs.State(0), want); d != "" || sameBits(want.Params, j.Initial) {
 		t.Errorf("an empty batch doesn't take %s where noise alone does", d)

@@ -13,7 +13,7 @@ import (
 
 // exact checks that sums are multiples of the fine grid, below 2⁵¹ of it, and the same every time.
 func exact(t TB, s Suite) {
-	p := mlp(t, 9, 7, 5)
+	p := MLP(t, 9, 7, 5)
 	const samples = 700
 	for _, clip := range []float64{0.5, 1e-9, 3e8} {
 		j := plain(p, clip)
@@ -99,14 +99,7 @@ func alone(t TB, s Suite) {
 		if s.Short && name == "cnn" {
 			continue
 		}
-		src, err := z.Build(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compile.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := z.Program(t, 1)
 		const samples, clip = 83, 2
 		data := RandomData(p, samples, 7)
 		// One sample at several places.
@@ -242,13 +235,7 @@ func wide(t TB, s Suite) {
 	x, y, w := g.In("x", 64, 16, 16), g.In("y", 64, 1, 1), g.Param("w", 64, 64, 16, 16)
 	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{16, 16}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conv, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conv := compiled(t, src, err)
 	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv} {
 		for _, v := range []float32{0.9, 1.3, 0.77} {
 			data := RandomData(p, 1, 4)
@@ -281,13 +268,7 @@ func scales(t TB, s Suite) {
 		return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Reshape(h, tensor.Shape{batch, 2, 30})), y)))))
 	}
 	src, err := rows(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	twoRows, err := compile.Compile(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	twoRows := compiled(t, src, err)
 	for name, p := range map[string]*compile.Program{"two rows": twoRows, "one row": product(t, 100, 20)} {
 		for _, clip := range []float64{1, 1e-9, 1e9} {
 			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e18, 1e-24}, {1e-24, 1e18}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
@@ -319,7 +300,7 @@ func scales(t TB, s Suite) {
 
 // notFinite checks that a sample whose gradient isn't finite contributes nothing and harms no other.
 func notFinite(t TB, s Suite) {
-	p := mlp(t, 6, 5, 3)
+	p := MLP(t, 6, 5, 3)
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
 		data := RandomData(p, 9, 5)
 		for k := range 6 {

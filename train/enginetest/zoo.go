@@ -19,6 +19,26 @@ type Graph struct {
 // Build builds the graph in single precision, which is what is trained.
 func (z Graph) Build(batch int) (compile.Source, error) { return z.draw(NewG(batch, z.seed)) }
 
+// Program compiles the graph, built in single precision for a batch size.
+func (z Graph) Program(t TB, batch int) *compile.Program {
+	t.Helper()
+	src, err := z.Build(batch)
+	return compiled(t, src, err)
+}
+
+// compiled compiles a graph that was built, perhaps.
+func compiled(t TB, src compile.Source, err error) *compile.Program {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // Double builds the graph of one sample in double precision, with the same parameters.
 func (z Graph) Double() (compile.Source, error) {
 	g := NewG(1, z.seed)

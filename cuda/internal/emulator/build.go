@@ -112,8 +112,17 @@ type compiler struct {
 	flags   []string
 }
 
+// loadable tells whether the emulated device is built and opened on this system.
+func loadable() bool {
+	switch runtime.GOOS {
+	case "darwin", "freebsd", "linux", "netbsd":
+		return true
+	}
+	return false
+}
+
 func findCompiler(ctx context.Context) (*compiler, error) {
-	if !loadable {
+	if !loadable() {
 		return nil, fmt.Errorf("%w on %s", ErrNoCompiler, runtime.GOOS)
 	}
 	commands := [][]string{{"g++"}, {"clang++"}, {"c++"}}

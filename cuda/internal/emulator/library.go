@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/dptrain/dptrain/cuda/internal/dl"
 )
 
 // Library is compiled kernels. It stays in memory for good.
@@ -24,7 +26,7 @@ type Library struct {
 }
 
 func open(file string) (*Library, error) {
-	handle, err := load(file)
+	handle, err := dl.Open(file, false)
 	if err != nil {
 		return nil, fmt.Errorf("open emulated device: %w", err)
 	}
@@ -45,7 +47,7 @@ func open(file string) (*Library, error) {
 		{"emulated_counters", &l.counters},
 		{"emulated_twice", &l.twice},
 	} {
-		symbol, err := find(handle, f.name)
+		symbol, err := dl.Symbol(handle, f.name)
 		if err != nil {
 			return nil, fmt.Errorf("open emulated device: %w", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/dptrain/dptrain/cuda/internal/dl"
 )
 
 // ErrNoDriver says that there is no NVIDIA driver on this machine, or none that works.
@@ -90,7 +92,7 @@ func open(names ...string) (*Library, error) {
 	var handle uintptr
 	var first error
 	for _, name := range names {
-		h, err := load(name)
+		h, err := dl.Open(name, true)
 		if err == nil {
 			handle = h
 			break
@@ -104,7 +106,7 @@ func open(names ...string) (*Library, error) {
 	}
 	l := &Library{}
 	for name, function := range l.call.names() {
-		at, err := symbol(handle, name)
+		at, err := dl.Symbol(handle, name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: it has no %s; dptrain needs a driver for CUDA 11 or newer", ErrNoDriver, name)
 		}

@@ -1,0 +1,17 @@
+//go:build (darwin || freebsd || linux || netbsd) && !android
+
+package dl
+
+import "github.com/ebitengine/purego"
+
+// Open opens a library, by file or by name. It stays open for good. If global, the libraries that are opened after it
+// see its symbols; otherwise it keeps them to itself, as two builds of the same kernels must.
+func Open(library string, global bool) (handle uintptr, err error) {
+	if global {
+		return purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	}
+	return purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
+}
+
+// Symbol returns the address of what a library calls by a name.
+func Symbol(handle uintptr, name string) (uintptr, error) { return purego.Dlsym(handle, name) }
