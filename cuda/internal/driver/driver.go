@@ -10,13 +10,37 @@ import (
 // Pointer is an address in a device's memory; 0 is none. It may point anywhere into an allocation: p+8 is 8 bytes on.
 type Pointer uint64
 
+// System is a machine's driver.
+type System interface {
+	// Devices describes the devices that the driver sees, in its order.
+	Devices() ([]Info, error)
+	// Open opens a device by its place in that order and loads PTX on it, which the driver compiles for the card.
+	Open(ordinal int, ptx ...[]byte) (Device, error)
+}
+
+// Info describes a device.
+type Info struct {
+	Name            string // for people: the model of a GPU
+	Driver          string // the newest CUDA version that the driver knows, "12.4"
+	Memory          int64  // bytes
+	Multiprocessors int
+	Major, Minor    int // compute capability
+}
+
+// What implementations' errors wrap, so that those above can tell.
+var (
+	// ErrNoDriver says that there is no driver on this machine, or none that works.
+	ErrNoDriver = errors.New("no NVIDIA driver")
+	// ErrOutOfMemory says that a device's memory is full. The device goes on.
+	ErrOutOfMemory = errors.New("out of device memory")
+)
+
 // Device runs kernels on memory of its own. It may be used from several goroutines; what they do takes turns.
 //
 // Offsets and sizes are in bytes. A launch may still run when Launch returns, and its error may be that of any later
 // call, of Synchronize at the latest. Uploads, downloads and clears wait for the launches before them.
 type Device interface {
-	// Name is for people: the model of a GPU.
-	Name() string
+	Info() Info
 
 	// Alloc returns memory for at least one byte, aligned for every type. It holds nothing yet: kernels must not read it before
 	// it is written.

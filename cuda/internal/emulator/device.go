@@ -33,8 +33,10 @@ type Counters struct {
 
 var errClosed = errors.New("the device is closed")
 
-// Name tells the seed, which is needed to see a fault again.
-func (d *Device) Name() string { return fmt.Sprintf("emulated device, seed %d", d.seed) }
+// Info tells the seed, which is needed to see a fault again.
+func (d *Device) Info() driver.Info {
+	return driver.Info{Name: fmt.Sprintf("emulated device, seed %d", d.seed), Memory: 1 << 32, Multiprocessors: 2}
+}
 
 // with runs one call on the device, which returns whether it went well.
 func (d *Device) with(call func(l *Library, handle uintptr) bool) error {

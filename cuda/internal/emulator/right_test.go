@@ -262,7 +262,7 @@ func TestDevicesSideBySide(t *testing.T) {
 					sum := make([]float32, 1)
 					err = errors.Join(d.Launch("reduce", 1, 256, in, in, int32(256)), driver.Download(d, sum, in, 0), d.Free(in))
 					if err != nil || sum[0] != 256*float32(g) {
-						t.Errorf("%s: sum %v, error %v", d.Name(), sum[0], err)
+						t.Errorf("%s: sum %v, error %v", d.Info().Name, sum[0], err)
 					}
 				}
 			}

@@ -13,7 +13,7 @@ import (
 // Device is an opened device with the kernels that were loaded on it. It implements [driver.Device].
 type Device struct {
 	library *Library
-	info    Info
+	info    driver.Info
 	ordinal int32
 	device  int32
 
@@ -24,7 +24,7 @@ type Device struct {
 }
 
 // Open opens a device and loads PTX on it, which the driver compiles for the card.
-func (l *Library) Open(ordinal int, ptx ...[]byte) (*Device, error) {
+func (l *Library) Open(ordinal int, ptx ...[]byte) (driver.Device, error) {
 	info, device, err := l.describe(int32(ordinal))
 	if err != nil {
 		return nil, fmt.Errorf("open device %d: %w", ordinal, err)
@@ -80,11 +80,8 @@ func (d *Device) do(f func() error) error {
 	return f()
 }
 
-// Name returns the card's name.
-func (d *Device) Name() string { return d.info.Name }
-
 // Info describes the device.
-func (d *Device) Info() Info { return d.info }
+func (d *Device) Info() driver.Info { return d.info }
 
 // Alloc makes room on the device. What is in it isn't said.
 func (d *Device) Alloc(bytes int) (driver.Pointer, error) {
@@ -194,4 +191,7 @@ func (d *Device) Close() error {
 	return errors.Join(append(errs, err)...)
 }
 
-var _ driver.Device = (*Device)(nil)
+var (
+	_ driver.System = (*Library)(nil)
+	_ driver.Device = (*Device)(nil)
+)

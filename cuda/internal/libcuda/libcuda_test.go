@@ -35,7 +35,7 @@ func TestDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Info{
+	want := []driver.Info{
 		{Name: "Fake One", Driver: "12.4", Memory: 1 << 30, Multiprocessors: 132, Major: 9, Minor: 0},
 		{Name: "Fake Two", Driver: "12.4", Memory: 2 << 30, Multiprocessors: 132, Major: 9, Minor: 1},
 	}
@@ -52,8 +52,8 @@ func TestMemoryAndLaunches(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if d.Name() != "Fake Two" || d.Info().Multiprocessors != 132 {
-		t.Errorf("opened %q, %+v", d.Name(), d.Info())
+	if d.Info().Name != "Fake Two" || d.Info().Multiprocessors != 132 {
+		t.Errorf("opened %q, %+v", d.Info().Name, d.Info())
 	}
 	p, err := driver.New(d, []float32{1, 2, 3, 4, 5})
 	if err != nil {
@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 	}
 	_, err = d.Alloc(math.MaxInt32)
 	var e *Error
-	if !OutOfMemory(err) || !errors.As(err, &e) || e.Call != "cuMemAlloc" || !strings.Contains(err.Error(), "allocate 2147483647 bytes on device 0") {
+	if !errors.Is(err, driver.ErrOutOfMemory) || !errors.As(err, &e) || e.Call != "cuMemAlloc" || !strings.Contains(err.Error(), "allocate 2147483647 bytes on device 0") {
 		t.Errorf("out of memory: %v", err)
 	}
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestErrors(t *testing.T) {
 		{"nothing", 0, 1, nil, "launch nothing on device 0: cuLaunchKernel"},
 		{"add", 1, 1, []any{7}, "launch add: argument 0 is of type int"},
 	} {
-		if err := d.Launch(c.kernel, c.blocks, c.threads, c.args...); err == nil || !strings.Contains(err.Error(), c.want) || OutOfMemory(err) {
+		if err := d.Launch(c.kernel, c.blocks, c.threads, c.args...); err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, driver.ErrOutOfMemory) {
 			t.Errorf("%s: %v, want %q", c.kernel, err, c.want)
 		}
 	}
@@ -133,10 +133,10 @@ func TestErrors(t *testing.T) {
 // Where there is no driver, or one that is too old, the error says what to do.
 func TestNoDriver(t *testing.T) {
 	_, err := open("libnosuchthing.so")
-	if !errors.Is(err, ErrNoDriver) || !strings.Contains(err.Error(), "install NVIDIA's driver") {
+	if !errors.Is(err, driver.ErrNoDriver) || !strings.Contains(err.Error(), "install NVIDIA's driver") {
 		t.Errorf("no library: %v", err)
 	}
-	if _, err := open("libc.so.6"); !errors.Is(err, ErrNoDriver) || !strings.Contains(err.Error(), "a driver for CUDA 11 or newer") {
+	if _, err := open("libc.so.6"); !errors.Is(err, driver.ErrNoDriver) || !strings.Contains(err.Error(), "a driver for CUDA 11 or newer") {
 		t.Errorf("not the driver's library: %v", err)
 	}
 }

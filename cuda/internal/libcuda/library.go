@@ -1,7 +1,6 @@
 package libcuda
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -9,10 +8,8 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/dptrain/dptrain/cuda/internal/dl"
+	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
-
-// ErrNoDriver says that there is no NVIDIA driver on this machine, or none that works.
-var ErrNoDriver = errors.New("no NVIDIA driver")
 
 // functions are those of the driver interface that are used. Handles are pointers; sizes are size_t.
 type functions struct {
@@ -69,13 +66,10 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Call, e.Text, e.Name) }
 
-// OutOfMemory tells whether an error is the device's saying that its memory is full.
-func OutOfMemory(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.code == 2
-}
+// Is makes an error of full memory a [driver.ErrOutOfMemory].
+func (e *Error) Is(target error) bool { return e.code == 2 && target == driver.ErrOutOfMemory }
 
-// Library is an opened driver.
+// Library is an opened driver. It implements [driver.System].
 type Library struct {
 	call    functions
 	version int32
@@ -84,7 +78,7 @@ type Library struct {
 // system is the driver of this machine, opened once.
 var system = sync.OnceValues(func() (*Library, error) { return open(systemNames...) })
 
-// System opens this machine's driver. Where there is none the error is [ErrNoDriver].
+// System opens this machine's driver. Where there is none the error is [driver.ErrNoDriver].
 func System() (*Library, error) { return system() }
 
 // open opens the first library of the given names that is there.
@@ -102,18 +96,18 @@ func open(names ...string) (*Library, error) {
 		}
 	}
 	if handle == 0 {
-		return nil, fmt.Errorf("%w: %w; install NVIDIA's driver for this machine's GPU, or run the container with its GPUs", ErrNoDriver, first)
+		return nil, fmt.Errorf("%w: %w; install NVIDIA's driver for this machine's GPU, or run the container with its GPUs", driver.ErrNoDriver, first)
 	}
 	l := &Library{}
 	for name, function := range l.call.names() {
 		at, err := dl.Symbol(handle, name)
 		if err != nil {
-			return nil, fmt.Errorf("%w: it has no %s; dptrain needs a driver for CUDA 11 or newer", ErrNoDriver, name)
+			return nil, fmt.Errorf("%w: it has no %s; dptrain needs a driver for CUDA 11 or newer", driver.ErrNoDriver, name)
 		}
 		purego.RegisterFunc(function, at)
 	}
 	if err := l.failed("cuInit", l.call.init(0)); err != nil {
-		return nil, fmt.Errorf("%w that works: %w", ErrNoDriver, err)
+		return nil, fmt.Errorf("%w that works: %w", driver.ErrNoDriver, err)
 	}
 	if err := l.failed("cuDriverGetVersion", l.call.driverGetVersion(&l.version)); err != nil {
 		return nil, err
@@ -146,15 +140,6 @@ func goString(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// Info describes a device.
-type Info struct {
-	Name            string
-	Driver          string // the newest CUDA version that the driver knows, "12.4"
-	Memory          int64  // bytes
-	Multiprocessors int
-	Major, Minor    int // compute capability
-}
-
 // The attributes of devices that are asked for.
 const (
 	attributeMultiprocessors = 16
@@ -163,12 +148,12 @@ const (
 )
 
 // Devices describes the devices that the driver sees, in its order.
-func (l *Library) Devices() ([]Info, error) {
+func (l *Library) Devices() ([]driver.Info, error) {
 	var count int32
 	if err := l.failed("cuDeviceGetCount", l.call.deviceGetCount(&count)); err != nil {
 		return nil, err
 	}
-	var out []Info
+	var out []driver.Info
 	for i := range count {
 		info, _, err := l.describe(i)
 		if err != nil {
@@ -179,23 +164,23 @@ func (l *Library) Devices() ([]Info, error) {
 	return out, nil
 }
 
-func (l *Library) describe(ordinal int32) (info Info, device int32, err error) {
+func (l *Library) describe(ordinal int32) (info driver.Info, device int32, err error) {
 	if err := l.failed("cuDeviceGet", l.call.deviceGet(&device, ordinal)); err != nil {
-		return Info{}, 0, err
+		return driver.Info{}, 0, err
 	}
 	var name [256]byte
 	var memory uintptr
 	if err := l.failed("cuDeviceGetName", l.call.deviceGetName(&name[0], int32(len(name)-1), device)); err != nil {
-		return Info{}, 0, err
+		return driver.Info{}, 0, err
 	}
 	if err := l.failed("cuDeviceTotalMem", l.call.deviceTotalMem(&memory, device)); err != nil {
-		return Info{}, 0, err
+		return driver.Info{}, 0, err
 	}
-	info = Info{Name: goString(&name[0]), Memory: int64(memory), Driver: fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10)}
+	info = driver.Info{Name: goString(&name[0]), Memory: int64(memory), Driver: fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10)}
 	for attribute, to := range map[int32]*int{attributeMultiprocessors: &info.Multiprocessors, attributeMajor: &info.Major, attributeMinor: &info.Minor} {
 		var value int32
 		if err := l.failed("cuDeviceGetAttribute", l.call.deviceAttribute(&value, attribute, device)); err != nil {
-			return Info{}, 0, err
+			return driver.Info{}, 0, err
 		}
 		*to = int(value)
 	}
