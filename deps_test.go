@@ -37,13 +37,14 @@ var rooms = table{
 	"train":                     {"accountant", "train/compile", "train/engine", "internal/random"},
 	"train/compile":             nil,
 	"train/engine":              {"train/compile", "internal/random"},
-	"train/cpu":                 {"train/compile", "train/engine", "train/cpu/internal/kernel"},
+	"train/arena":               {"train/compile"},
+	"train/cpu":                 {"train/arena", "train/compile", "train/engine", "train/cpu/internal/kernel"},
 	"train/cpu/internal/kernel": nil,
 	"train/enginetest":          {"models", "train/compile", "train/engine", "internal/random"},
 
 	"tuner": {"accountant", "train", "train/engine", "internal/random"},
 
-	"cuda":                   {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/compile", "train/engine", "internal/random"},
+	"cuda":                   {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/arena", "train/compile", "train/engine", "internal/random"},
 	"cuda/kernels":           nil,
 	"cuda/internal/dl":       nil,
 	"cuda/internal/driver":   nil,

@@ -76,7 +76,7 @@
 // measured must be what is summed.
 //
 // There is no plan of memory. [Lifetimes] tells from when to when a value is needed, [Instruction.InPlace] which result may
-// lie where an operand did, and [Program.Kept] what the reductions read; each engine lays out its own memory, and lowers
+// lie where an operand did, and [Kept] what the reductions read; each engine lays out its own memory, and lowers
 // the instructions to what suits its device. One that meets an operation it doesn't know refuses the program by its name:
 // [Opaque] among them, which stands for a whole graph.
 //

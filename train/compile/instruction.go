@@ -36,7 +36,7 @@ func (in Instruction) Reads() []ID {
 	return ids
 }
 
-// Writes returns the values that an instruction writes.
+// Writes returns the values that an instruction writes, its result first.
 func (in Instruction) Writes() []ID {
 	ids := make([]ID, 0, 2)
 	for _, id := range []ID{in.Out, in.Where} {
@@ -47,8 +47,11 @@ func (in Instruction) Writes() []ID {
 	return ids
 }
 
-// InPlace tells whether an instruction's result may lie where its first operand does, if nobody reads that again: element
-// j of the result then depends on elements j alone.
-func (in Instruction) InPlace() bool {
-	return in.Op.row().inPlace && !in.Accumulate && len(in.In) > 0 && !slices.Contains(in.In[1:], in.In[0])
+// InPlace returns the operand in whose place an instruction's result may lie, if nobody reads that again, or None: element j
+// of the result then depends on elements j alone.
+func (in Instruction) InPlace() ID {
+	if in.Op.row().inPlace && !in.Accumulate && len(in.In) > 0 && !slices.Contains(in.In[1:], in.In[0]) {
+		return in.In[0]
+	}
+	return None
 }

@@ -24,7 +24,7 @@ func TestLifetimes(t *testing.T) {
 	if got := compile.Lifetimes(code, []compile.ID{g}); !reflect.DeepEqual(got, want) {
 		t.Errorf("lives %v, want %v", got, want)
 	}
-	for at, inPlace := range []bool{false, true, false, true, false, false} {
+	for at, inPlace := range []compile.ID{compile.None, h, compile.None, dz, compile.None, compile.None} {
 		if code[at].InPlace() != inPlace {
 			t.Errorf("%v may write over its operand: %v", code[at], code[at].InPlace())
 		}
@@ -35,7 +35,7 @@ func TestLifetimes(t *testing.T) {
 		}
 	}
 	square := compile.Instruction{Op: compile.Binary, Func: compile.Mul, In: []compile.ID{h, h}, Out: z, Where: compile.None}
-	if square.InPlace() {
+	if square.InPlace() != compile.None {
 		t.Errorf("%v may write over what it reads twice", square)
 	}
 }

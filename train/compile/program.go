@@ -95,10 +95,10 @@ type Program struct {
 	reference *Reference
 }
 
-// Kept returns the values that the program's reductions name: those that outlive Forward and Backward.
-func (p *Program) Kept() []ID {
+// Kept returns the values that reductions name: those that outlive Forward and Backward.
+func Kept(reductions []Reduction) []ID {
 	var ids []ID
-	for _, r := range p.Reductions {
+	for _, r := range reductions {
 		for _, id := range []ID{r.X, r.Delta, r.G} {
 			if id != None {
 				ids = append(ids, id)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/train/arena"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/train/enginetest"
@@ -24,8 +25,8 @@ func TestSharedSpaceChangesNothing(t *testing.T) {
 			}
 			apart := *shared
 			apart.gradient, apart.prediction = byThemselves(p, shared), byThemselves(p, shared)
-			if large := name == "cnn" || name == "mlp"; large && apart.gradient.floats <= shared.gradient.floats {
-				t.Errorf("the layout takes %d floats, without sharing %d", shared.gradient.floats, apart.gradient.floats)
+			if large := name == "cnn" || name == "mlp"; large && apart.gradient.Floats <= shared.gradient.Floats {
+				t.Errorf("the layout takes %d floats, without sharing %d", shared.gradient.Floats, apart.gradient.Floats)
 			}
 			data := enginetest.RandomData(p, 11, 3)
 			want, got := everything(t, &apart, data), everything(t, shared, data)
@@ -37,16 +38,16 @@ func TestSharedSpaceChangesNothing(t *testing.T) {
 }
 
 // byThemselves lays all values out one after another.
-func byThemselves(p *compile.Program, l *lowered) layout {
-	var out layout
+func byThemselves(p *compile.Program, l *lowered) arena.Layout {
+	var out arena.Layout
 	for _, v := range l.values {
 		if v.Type == compile.Int32 {
-			out.offset = append(out.offset, out.indices)
-			out.indices += v.Size
+			out.Offsets = append(out.Offsets, out.Indices)
+			out.Indices += v.Size
 			continue
 		}
-		out.offset = append(out.offset, out.floats)
-		out.floats += v.Size
+		out.Offsets = append(out.Offsets, out.Floats)
+		out.Floats += v.Size
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/train/arena"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
 )
@@ -49,7 +50,7 @@ type lowered struct {
 	filters            []filter
 	scratch            int // floats that one sample's convolution needs
 
-	gradient, prediction layout
+	gradient, prediction arena.Layout
 	samples              int // that go through the program together: a block
 }
 
@@ -111,9 +112,9 @@ func lower(p *compile.Program) (*lowered, error) {
 		}
 	}
 	l.formGradients()
-	l.gradient = layOut(l.values, slices.Concat(l.forward, l.backward), kept(l.reductions))
-	l.prediction = layOut(l.values, l.predicted, []compile.ID{p.Output.Value})
-	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.floats)))
+	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
+	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
+	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.Floats)))
 	return l, nil
 }
 
@@ -157,12 +158,6 @@ func (l *lowered) value(name string, shape ...int) compile.ID {
 	v := compile.Value{Name: name, Kind: compile.Buffer, Shape: shape, Size: compile.ViewOf(shape).Size()}
 	l.values = append(l.values, v)
 	return compile.ID(len(l.values) - 1)
-}
-
-// kept returns what reductions read after the last instruction.
-func kept(reductions []compile.Reduction) []compile.ID {
-	p := compile.Program{Reductions: reductions}
-	return p.Kept()
 }
 
 // runOf returns r if the elements of a view are those of a whole value of the given size, each r times in a row, else 0.
