@@ -39,7 +39,7 @@ func kernelsOrSkip(t *testing.T) *emulator.Library {
 	return l
 }
 
-func open(t enginetest.TB, l *emulator.Library, seed uint64) (d *emulator.Device, done func()) {
+func device(t enginetest.TB, l *emulator.Library, seed uint64) (d *emulator.Device, done func()) {
 	t.Helper()
 	d, err := l.Device(seed)
 	if err != nil {
@@ -52,8 +52,8 @@ func open(t enginetest.TB, l *emulator.Library, seed uint64) (d *emulator.Device
 	}
 }
 
-// put uploads numbers.
-func put[T driver.Number](t enginetest.TB, d driver.Device, numbers []T) driver.Pointer {
+// putOn uploads numbers.
+func putOn[T driver.Number](t enginetest.TB, d driver.Device, numbers []T) driver.Pointer {
 	t.Helper()
 	p, err := driver.New(d, numbers)
 	if err != nil {
@@ -114,13 +114,17 @@ func draws(t enginetest.TB, l *emulator.Library) {
 		steps = append(steps, i*i)
 	}
 	for _, n := range []int{0, 1, 7, 8, 9, 64, 65, 2047, 2048, 2049, len(members)} {
-		d, done := open(t, l, uint64(n))
+		d, done := device(t, l, uint64(n))
 		identities, clocks, _ := tables(jobs, samples, steps)
 		clocks[3*7+2] = int32(steps[7]) // the last run has reached its end
-		at := []driver.Pointer{put(t, d, identities), put(t, d, clocks), put(t, d, members[:max(1, n)])}
+		var lists []int64
+		for range jobs {
+			lists = append(lists, 0, int64(n))
+		}
+		at := []driver.Pointer{putOn(t, d, identities), putOn(t, d, clocks), putOn(t, d, lists), putOn(t, d, members[:max(1, n)])}
 		width := max(1, n)
 		batches, cuts, sizes := room(t, d, len(jobs)*width), room(t, d, len(jobs)*(width+1)), room(t, d, 2*len(jobs))
-		if err := d.Launch("draw_minibatch", len(jobs), 256, at[0], at[1], at[2], int32(n), int32(most), int32(width), batches, cuts, sizes); err != nil {
+		if err := d.Launch("draw_minibatch", len(jobs), 256, at[0], at[1], at[2], at[3], int32(most), int32(width), batches, cuts, sizes); err != nil {
 			t.Fatal(err)
 		}
 		for i, j := range jobs {
@@ -197,7 +201,7 @@ func updates(t enginetest.TB, kernels *emulator.Library) {
 		}
 		return out
 	}
-	d, done := open(t, kernels, 5)
+	d, done := device(t, kernels, 5)
 	defer done()
 	identities, clocks, settings := tables(jobs, samples, steps)
 	for i := range jobs[:len(jobs)-1] {
@@ -213,11 +217,11 @@ func updates(t enginetest.TB, kernels *emulator.Library) {
 		}
 	}
 	before := slices.Clone(sums)
-	atSums := put(t, d, sums)
-	params, firsts, seconds := put(t, d, join(func(s engine.State) []float32 { return s.Params })), put(t, d, join(func(s engine.State) []float32 { return s.First })), put(t, d, join(func(s engine.State) []float32 { return s.Second }))
+	atSums := putOn(t, d, sums)
+	params, firsts, seconds := putOn(t, d, join(func(s engine.State) []float32 { return s.Params })), putOn(t, d, join(func(s engine.State) []float32 { return s.First })), putOn(t, d, join(func(s engine.State) []float32 { return s.Second }))
 	perRun := (l.Size + 8*32 - 1) / (8 * 32)
-	if err := d.Launch("release_and_update", len(jobs)*perRun, 32, put(t, d, identities), put(t, d, clocks), put(t, d, settings),
-		int32(l.Size), int32(perRun), put(t, d, occupied(l)), atSums, params, firsts, seconds); err != nil {
+	if err := d.Launch("release_and_update", len(jobs)*perRun, 32, putOn(t, d, identities), putOn(t, d, clocks), putOn(t, d, settings),
+		int32(l.Size), int32(perRun), putOn(t, d, occupied(l)), atSums, params, firsts, seconds); err != nil {
 		t.Fatal(err)
 	}
 	for i, j := range jobs {
@@ -319,11 +323,11 @@ func TestNormalsAreTheContracts(t *testing.T) {
 
 func normals(t enginetest.TB, l *emulator.Library) {
 	const n = 4096
-	d, done := open(t, l, 1)
+	d, done := device(t, l, 1)
 	defer done()
 	j := engine.Job{Key: random.InsecureKey(4), Trial: 77}
 	out := room(t, d, n)
-	if err := d.Launch("show_normals", 1, n/8, put(t, d, identityOf(j)), int32(12345), int32(n), out); err != nil {
+	if err := d.Launch("show_normals", 1, n/8, putOn(t, d, identityOf(j)), int32(12345), int32(n), out); err != nil {
 		t.Fatal(err)
 	}
 	want := make([]float64, n)

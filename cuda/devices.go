@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
@@ -20,6 +21,10 @@ func Devices() ([]Info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoDevice, err)
 	}
+	return devices(s)
+}
+
+func devices(s driver.System) ([]Info, error) {
 	all, err := s.Devices()
 	switch {
 	case err != nil:
@@ -38,8 +43,48 @@ func Usable(i Info) error {
 	return nil
 }
 
-// DeviceError says that a GPU failed while it was computing. What it had computed since the last state that was
-// taken from it is lost; a new process may find it well again.
+// choose returns the numbers of the GPUs to use: those that are asked for, or all that are usable and of the compute
+// capability of the first of them.
+func choose(all []Info, asked []int) ([]int, error) {
+	alike := func(a, b int) bool { return all[a].Major == all[b].Major && all[a].Minor == all[b].Minor }
+	var out []int
+	if asked == nil {
+		var reasons []error
+		for i := range all {
+			if err := Usable(all[i]); err != nil {
+				reasons = append(reasons, err)
+			} else if len(out) == 0 || alike(out[0], i) {
+				out = append(out, i)
+			}
+		}
+		if len(out) == 0 {
+			return nil, fmt.Errorf("%w: %w", ErrNoDevice, errors.Join(reasons...))
+		}
+		return out, nil
+	}
+	if len(asked) == 0 {
+		return nil, fmt.Errorf("%w: none was asked for", ErrNoDevice)
+	}
+	for _, i := range asked {
+		switch {
+		case i < 0 || i >= len(all):
+			return nil, fmt.Errorf("%w: there is no GPU %d; there are 0 to %d", ErrNoDevice, i, len(all)-1)
+		case slices.Contains(out, i):
+			return nil, fmt.Errorf("%w: GPU %d is named twice", ErrNoDevice, i)
+		}
+		if err := Usable(all[i]); err != nil {
+			return nil, fmt.Errorf("%w: GPU %d: %w", ErrNoDevice, i, err)
+		}
+		if len(out) > 0 && !alike(out[0], i) {
+			return nil, fmt.Errorf("%w: GPUs %d and %d are of different compute capabilities, and would not compute the same to the last bit; use them apart", ErrNoDevice, out[0], i)
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// DeviceError says that a GPU failed while it was computing. What it had computed since the end of the last call to
+// Steps is lost; a new process may find it well again.
 type DeviceError struct {
 	Device string
 	Err    error

@@ -1,29 +1,186 @@
 package cuda
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
 
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/kernels"
+	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
 )
 
 // Options change how fast an engine runs, never what it computes.
 type Options struct {
-	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable
+	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them
 	Warn    func(string) // is told when memory is short and the engine takes less at a time; may be nil
 }
 
-// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice].
+// Engine runs programs on GPUs. It implements [engine.Engine].
+type Engine struct {
+	devices    []driver.Device
+	arithmetic string
+	threads    int // of a block
+	warn       func(string)
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice]. Runs of a group are spread over all
+// GPUs, which must be of one compute capability, so that it doesn't matter to a run which of them it gets.
 func New(o Options) (*Engine, error) {
-	if _, err := Devices(); err != nil {
+	s, err := system()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoDevice, err)
+	}
+	return openAll(s, o)
+}
+
+// openAll opens the GPUs of a driver.
+func openAll(s driver.System, o Options) (*Engine, error) {
+	all, err := devices(s)
+	if err != nil {
 		return nil, err
 	}
-	return nil, errors.New("not there yet")
+	chosen, err := choose(all, o.Devices)
+	if err != nil {
+		return nil, err
+	}
+	ptx, err := images()
+	if err != nil {
+		return nil, err
+	}
+	var opened []driver.Device
+	for _, i := range chosen {
+		d, err := s.Open(i, ptx...)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%w: %w", ErrNoDevice, err), closeAll(opened))
+		}
+		opened = append(opened, d)
+	}
+	first := all[chosen[0]]
+	hash := sha256.Sum256(slices.Concat(ptx...))
+	arithmetic := fmt.Sprintf("cuda, compute capability %d.%d, kernels %x", first.Major, first.Minor, hash[:8])
+	return newEngine(opened, arithmetic, gpuThreads, o.Warn), nil
 }
 
-// Engine runs programs on GPUs.
-type Engine struct {
-	engine.Engine
+// gpuThreads is the number of threads that a block has on a GPU: a multiprocessor has registers for one such block of the
+// kernels that walk a program.
+const gpuThreads = 256
+
+func newEngine(d []driver.Device, arithmetic string, threads int, warn func(string)) *Engine {
+	if warn == nil {
+		warn = func(string) {}
+	}
+	return &Engine{d, arithmetic, threads, warn}
 }
 
-// Close gives the GPUs back.
-func (e *Engine) Close() error { return nil }
+// images returns the kernels as the driver takes them.
+func images() ([][]byte, error) {
+	names, err := fs.Glob(kernels.PTX, "ptx/*.ptx")
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for _, name := range names {
+		text, err := kernels.PTX.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, nil
+}
+
+// Name names the GPUs.
+func (e *Engine) Name() string {
+	var names []string
+	for _, d := range e.devices {
+		names = append(names, d.Info().Name)
+	}
+	return "cuda (" + strings.Join(names, ", ") + ")"
+}
+
+// Load uploads the program and its data to every GPU.
+func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, error) {
+	if err := data.Check(p); err != nil {
+		return nil, fmt.Errorf("load on %s: %w", e.Name(), err)
+	}
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("load on %s: %w", e.Name(), err)
+	}
+	code, err := lower(p)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{engine: e, code: code, data: data}
+	for _, d := range e.devices {
+		r, err := e.upload(d, code, data)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, err), l.Close())
+		}
+		l.residents = append(l.residents, r)
+	}
+	return l, nil
+}
+
+// Close gives the GPUs back. What was loaded on them is closed before.
+func (e *Engine) Close() error { return closeAll(e.devices) }
+
+func closeAll(devices []driver.Device) error {
+	var errs []error
+	for _, d := range devices {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// loaded is a program and its data on all GPUs of an engine.
+type loaded struct {
+	engine    *Engine
+	code      *lowered
+	data      *engine.Data
+	residents []*resident
+}
+
+// Arithmetic names the kernels, which fix the order of sums, and what the driver compiles them for.
+func (l *loaded) Arithmetic() string {
+	return fmt.Sprintf("%s, chunks of %d", l.engine.arithmetic, l.code.chunk)
+}
+
+// Start spreads the jobs over the GPUs, as evenly as may be.
+func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
+	for i, job := range jobs {
+		if err := job.Check(l.code.Program, l.data); err != nil {
+			return nil, fmt.Errorf("start run %d: %w", i, err)
+		}
+	}
+	g := &group{loaded: l}
+	for k, r := range l.residents {
+		from, to := k*len(jobs)/len(l.residents), (k+1)*len(jobs)/len(l.residents)
+		if from == to {
+			continue
+		}
+		p, err := r.start(jobs[from:to], l.data.Samples)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("start %d runs on %s: %w", to-from, r.device.Info().Name, err), g.Close())
+		}
+		p.first = from
+		g.parts = append(g.parts, p)
+	}
+	return g, nil
+}
+
+// Close frees what the program and its data take on the GPUs.
+func (l *loaded) Close() error {
+	var errs []error
+	for _, r := range l.residents {
+		errs = append(errs, r.free())
+	}
+	l.residents = nil
+	return errors.Join(errs...)
+}

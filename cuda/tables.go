@@ -6,6 +6,16 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
+// The numbers of columns in the kernels' tables of runs: see run.cuh.
+const (
+	clockColumns    = 3
+	settingColumns  = 9
+	identityColumns = 13
+)
+
+// drawThreads is the number of threads that draw a run's minibatch: see draw.cu.
+const drawThreads = 256
+
 // identityOf returns a run's row in the kernels' table of words: see run.cuh.
 func identityOf(j engine.Job) []uint32 {
 	row := make([]uint32, 0, 13)
@@ -31,7 +41,7 @@ func identityOf(j engine.Job) []uint32 {
 // settingsOf returns a run's row in the kernels' table of numbers: see run.cuh.
 func settingsOf(j engine.Job, samples int) []float64 {
 	m, o, g := j.Mechanism, j.Optimizer, j.Mechanism.Grid(samples)
-	return []float64{g.Fine, g.Coarse, m.NoiseDeviation(), m.ExpectedBatchSize, o.LearningRate, o.Beta1, o.Beta2, o.Epsilon}
+	return []float64{g.Fine, g.Coarse, m.NoiseDeviation(), m.ExpectedBatchSize, o.LearningRate, o.Beta1, o.Beta2, o.Epsilon, m.ClipTo()}
 }
 
 // occupied returns a bit for each coordinate of the layout: 0 for padding.

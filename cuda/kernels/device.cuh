@@ -13,7 +13,7 @@
 //	lane(), lanes_where(b), shuffle(v, from)
 //	                                 the thread's place in its warp of 32; the lanes where b holds; v of another lane. All
 //	                                 lanes of the warp that haven't returned take part
-//	bits_of(x), double_of(b)         a double's bits and back
+//	bits_of(x), double_of(b)         a double's bits and back; float_of(b) is the float of 32 bits
 //
 // Arithmetic: nothing is contracted (nvcc --fmad=false, g++ -ffp-contract=off): a*b + c is two roundings, fma(a, b, c) is
 // one, on every device. Division and square root are rounded to nearest.
@@ -37,6 +37,8 @@ DEVICE unsigned lanes_where(bool b) { return __ballot_sync(__activemask(), b); }
 template <class T> DEVICE T shuffle(T v, unsigned from) { return __shfl_sync(__activemask(), v, from); }
 DEVICE uint64_t bits_of(double x) { return uint64_t(__double_as_longlong(x)); }
 DEVICE double double_of(uint64_t b) { return __longlong_as_double((long long)b); }
+
+DEVICE float float_of(uint32_t b) { return __uint_as_float(b); }
 
 #else
 

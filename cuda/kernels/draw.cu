@@ -59,12 +59,13 @@ DEVICE bool border(global<const int32_t> batch, int n, int i, int most) {
 	return lower_bound(batch, n, first + (int64_t(1) << level)) - lower_bound(batch, n, first) > most;
 }
 
-// draw_minibatch begins a step of every run that hasn't reached its end: one block a run draws its minibatch from members,
+// draw_minibatch begins a step of every run that hasn't reached its end: one block a run draws its minibatch from its members,
 // ascending, and divides it into chunks of at most most samples. Row r of batches, of room columns, gets the samples;
 // row r of cuts, of room+1, the index of the first sample of each chunk and then of none; sizes gets the two numbers.
-// A resting run gets neither samples nor chunks.
-KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks, global<const int32_t> members, int count,
-	int most, int room, global<int32_t> batches, global<int32_t> cuts, global<int32_t> sizes) {
+// A resting run gets neither samples nor chunks. Row r of lists says where among members run r's begin, and their number,
+// which is at most room.
+KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks, global<const int64_t> lists,
+	global<const int32_t> everyone, int most, int room, global<int32_t> batches, global<int32_t> cuts, global<int32_t> sizes) {
 	SHARED(int, sums, draw_threads);
 	unsigned run = blockIdx.x;
 	global<int32_t> clock = clocks + size_t(run) * clock_columns;
@@ -78,6 +79,9 @@ KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks
 	}
 	global<int32_t> batch = batches + size_t(run) * room;
 	global<int32_t> cut = cuts + size_t(run) * (room + 1);
+
+	global<const int32_t> members = everyone + int64_t(lists[2 * size_t(run)]);
+	int count = int(int64_t(lists[2 * size_t(run) + 1]));
 
 	global<const uint32_t> id = identities + size_t(run) * identity_columns;
 	uint64_t threshold = uint64_t(uint32_t(id[threshold_low])) | uint64_t(uint32_t(id[threshold_high])) << 32;

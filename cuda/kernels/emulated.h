@@ -275,4 +275,10 @@ DEVICE double double_of(uint64_t b) {
   return x;
 }
 
+DEVICE float float_of(uint32_t b) {
+  float x;
+  memcpy(&x, &b, sizeof x);
+  return x;
+}
+
 #pragma GCC visibility pop

@@ -20,6 +20,7 @@ enum {
 	divisor,   // the expected batch size
 	rate,      // the optimizer's learning rate
 	beta1, beta2, epsilon,
+	clip,      // the norm that gradients are clipped to, a little less than C
 	setting_columns
 };
 

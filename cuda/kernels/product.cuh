@@ -1,0 +1,347 @@
+// Products of the tile's values with one another and with parameters, convolutions among them. One loop serves all:
+//
+//	out(b, m, n) = sum over the steps of left(b, m) · right(b, n)
+//
+// Each result is one thread's, added up step by step in one order, so that it doesn't depend on where in the tile its sample
+// is. A warp has 8 rows of results and 32 · Columns columns: the rows' values are the same in all lanes and are read once for
+// all, those of columns lie beside each other, and everything added to stays in registers.
+#pragma once
+
+#include "program.cuh"
+
+DEVICE int least(int a, int b) { return a < b ? a : b; }
+
+template <int Columns, class Steps, class Left, class Right, class Out>
+DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &left, const Right &right, const Out &out) {
+	constexpr int rows = 8, across = 32 * Columns;
+	int down = (m + rows - 1) / rows, over = (n + across - 1) / across;
+	for (int u = int(threadIdx.x / 32); u < batches * down * over; u += int(blockDim.x / 32)) {
+		int b = u / (down * over), m0 = u / over % down * rows, n0 = u % over * across + int(lane());
+		if (n0 >= n)
+			continue;
+		typename Left::cursor l[rows];
+		typename Right::cursor r[Columns];
+		float sums[rows][Columns];
+		for (int i = 0; i < rows; i++) {
+			l[i] = left.begin(b, least(m0 + i, m - 1)); // rows beyond the last do the last one's work for nothing
+			for (int j = 0; j < Columns; j++)
+				sums[i][j] = 0;
+		}
+		for (int j = 0; j < Columns; j++)
+			r[j] = right.begin(b, least(n0 + 32 * j, n - 1));
+		for (Steps step = first; step.more(); step.next()) {
+			float x[rows], y[Columns];
+			for (int i = 0; i < rows; i++)
+				x[i] = left.read(l[i], step);
+			for (int j = 0; j < Columns; j++)
+				y[j] = right.read(r[j], step);
+			for (int i = 0; i < rows; i++)
+				for (int j = 0; j < Columns; j++)
+					sums[i][j] = fma(x[i], y[j], sums[i][j]);
+		}
+		for (int i = 0; i < rows; i++)
+			for (int j = 0; j < Columns; j++)
+				if (m0 + i < m && n0 + 32 * j < n)
+					out(b, m0 + i, n0 + 32 * j, sums[i][j]);
+	}
+}
+
+// into_buffer puts results where out(…) says, or adds them to what is there.
+struct into_buffer {
+	global<float> to;
+	bool add;
+	DEVICE void put(size_t i, float v) const { to[i] = add ? float(to[i]) + v : v; }
+};
+
+// counted goes through the terms of a product.
+struct counted {
+	int k, count;
+	DEVICE bool more() const { return k < count; }
+	DEVICE void next() { k++; }
+};
+
+// strided is a row or column of a matrix, from p on.
+struct strided {
+	global<const float> p;
+	int stride;
+};
+
+struct matrix_cursor {
+	typedef strided cursor;
+	DEVICE static float read(const strided &c, const counted &step) { return c.p[size_t(step.k) * c.stride]; }
+};
+
+// sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample.
+struct sample_rows : matrix_cursor {
+	const tile &t;
+	operand x;
+	int rows, k;
+	DEVICE sample_rows(const tile &t, operand x, int rows, int k) : t(t), x(x), rows(rows), k(k) {}
+	DEVICE strided begin(int, int m) const { return {row_of(t, x, m / rows) + m % rows * k, 1}; }
+};
+
+// stored_columns are the columns of a stored matrix: element (step, n) is at step·down + n·along.
+struct stored_columns : matrix_cursor {
+	global<const float> p;
+	int down, along;
+	DEVICE stored_columns(global<const float> p, int down, int along) : p(p), down(down), along(along) {}
+	DEVICE strided begin(int, int n) const { return {p + size_t(n) * along, down}; }
+};
+
+// own_columns are the columns of each sample's own matrix, whose rows have a length.
+struct own_columns : matrix_cursor {
+	const tile &t;
+	operand x;
+	int length;
+	DEVICE own_columns(const tile &t, operand x, int length) : t(t), x(x), length(length) {}
+	DEVICE strided begin(int s, int n) const { return {row_of(t, x, s) + n, length}; }
+};
+
+struct product_out : into_buffer {
+	int n;
+	size_t batch;
+	DEVICE product_out(global<float> to, bool add, int n, size_t batch) : into_buffer{to, add}, n(n), batch(batch) {}
+	DEVICE void operator()(int b, int m, int column, float v) const { put(b * batch + size_t(m) * n + column, v); }
+};
+
+// window is the geometry of a convolution: see compile.Window.
+struct window {
+	int c, h, w, kh, kw, pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, out_c, out_h, out_w;
+	DEVICE int positions() const { return out_h * out_w; }
+	DEVICE int patch() const { return c * kh * kw; }
+	DEVICE int image() const { return c * h * w; }
+	DEVICE int result() const { return out_c * out_h * out_w; }
+};
+
+DEVICE window window_of(global<const int32_t> code) {
+	return {code[word_c], code[word_h], code[word_w], code[word_kh], code[word_kw], code[word_pad_h], code[word_pad_w],
+		code[word_stride_h], code[word_stride_w], code[word_dilation_h], code[word_dilation_w], code[word_out_c],
+		code[word_out_h], code[word_out_w]};
+}
+
+// point is a place in one sample's image or result, whose plane begins at p.
+struct point {
+	global<const float> p;
+	int y, x;
+};
+
+DEVICE float pixel(const point &at, int plane, int dy, int dx, int h, int w) {
+	int y = at.y + dy, x = at.x + dx;
+	return y >= 0 && y < h && x >= 0 && x < w ? float(at.p[plane + y * w + x]) : 0.0f;
+}
+
+// patch_steps goes through a window: channels, rows, columns.
+struct patch_steps {
+	const window &w;
+	int k, i, j, plane, dy, dx;
+	DEVICE patch_steps(const window &w) : w(w), k(0), i(0), j(0), plane(0), dy(0), dx(0) {}
+	DEVICE bool more() const { return k < w.patch(); }
+	DEVICE void next() {
+		k++;
+		dx += w.dilation_w;
+		if (++j < w.kw)
+			return;
+		j = 0, dx = 0, dy += w.dilation_h;
+		if (++i < w.kh)
+			return;
+		i = 0, dy = 0, plane += w.h * w.w;
+	}
+};
+
+// filters are the rows of the filters' matrix.
+struct filters {
+	typedef global<const float> cursor;
+	global<const float> p;
+	int patch;
+	DEVICE cursor begin(int, int m) const { return p + size_t(m) * patch; }
+	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.k]; }
+};
+
+// patches are the places of a window in all samples' images, sample after sample.
+struct patches {
+	typedef point cursor;
+	const tile &t;
+	operand x;
+	const window &w;
+	DEVICE point begin(int, int n) const {
+		int s = n / w.positions(), p = n % w.positions();
+		return {row_of(t, x, s), p / w.out_w * w.stride_h - w.pad_h, p % w.out_w * w.stride_w - w.pad_w};
+	}
+	DEVICE float read(const point &c, const patch_steps &step) const { return pixel(c, step.plane, step.dy, step.dx, w.h, w.w); }
+};
+
+struct conv_out : into_buffer {
+	const window &w;
+	DEVICE conv_out(global<float> to, const window &w) : into_buffer{to, false}, w(w) {}
+	DEVICE void operator()(int, int m, int n, float v) const {
+		int s = n / w.positions(), p = n % w.positions();
+		put(size_t(s) * w.result() + m * w.positions() + p, v);
+	}
+};
+
+// position_steps goes through the places of a window in an image.
+struct position_steps {
+	const window &w;
+	int k, column, y, x;
+	DEVICE position_steps(const window &w) : w(w), k(0), column(0), y(0), x(0) {}
+	DEVICE bool more() const { return k < w.positions(); }
+	DEVICE void next() {
+		k++;
+		x += w.stride_w;
+		if (++column < w.out_w)
+			return;
+		column = 0, x = 0, y += w.stride_h;
+	}
+};
+
+// channels are the rows of one sample's result of a convolution.
+struct channels {
+	typedef global<const float> cursor;
+	const tile &t;
+	operand dz;
+	int positions;
+	DEVICE cursor begin(int s, int m) const { return row_of(t, dz, s) + size_t(m) * positions; }
+	DEVICE static float read(const cursor &c, const position_steps &step) { return c[step.k]; }
+};
+
+// offsets are the elements of a window over one sample's image.
+struct offsets {
+	typedef point cursor;
+	const tile &t;
+	operand x;
+	const window &w;
+	DEVICE point begin(int s, int n) const {
+		int j = n % w.kw, i = n / w.kw % w.kh, c = n / w.kw / w.kh;
+		return {row_of(t, x, s) + size_t(c) * w.h * w.w, i * w.dilation_h - w.pad_h, j * w.dilation_w - w.pad_w};
+	}
+	DEVICE float read(const point &c, const position_steps &step) const { return pixel(c, 0, step.y, step.x, w.h, w.w); }
+};
+
+// meeting is which elements of a window meet a row (or column) of an image whose number plus the padding is the given
+// remainder of the stride: elements first, first + step, …, count of them. They meet it from places of the window that are
+// back apart; the pixels are number first_pixel, first_pixel + stride, …, pixels of them.
+struct meeting {
+	int first, step, count, back, first_pixel, pixels;
+	DEVICE meeting(int remainder, int size, int pad, int stride, int dilation, int image)
+		: first(0), step(stride), count(0), back(0) {
+		int common = stride, rest = dilation;
+		while (rest != 0) {
+			int next = common % rest;
+			common = rest, rest = next;
+		}
+		step = stride / common, back = step * dilation / stride;
+		while (first < step && first * dilation % stride != remainder)
+			first++;
+		if (first < step && first < size)
+			count = (size - first + step - 1) / step;
+		first_pixel = ((remainder - pad) % stride + stride) % stride;
+		pixels = first_pixel < image ? (image - first_pixel + stride - 1) / stride : 0;
+	}
+};
+
+// back_steps goes through the terms of an image's gradient: filters, and the elements that meet the pixels.
+struct back_steps {
+	const window &w;
+	const meeting &rows, &columns;
+	int o, i, j;
+	DEVICE back_steps(const window &w, const meeting &rows, const meeting &columns)
+		: w(w), rows(rows), columns(columns), o(rows.count == 0 || columns.count == 0 ? w.out_c : 0), i(0), j(0) {}
+	DEVICE bool more() const { return o < w.out_c; }
+	DEVICE void next() {
+		if (++j < columns.count)
+			return;
+		j = 0;
+		if (++i < rows.count)
+			return;
+		i = 0, o++;
+	}
+};
+
+// elements are the filters' elements over one channel of the image.
+struct elements {
+	typedef global<const float> cursor;
+	global<const float> p;
+	const window &w;
+	DEVICE cursor begin(int, int c) const { return p + size_t(c) * w.kh * w.kw; }
+	DEVICE float read(const cursor &c, const back_steps &s) const {
+		return c[s.o * w.patch() + (s.rows.first + s.i * s.rows.step) * w.kw + s.columns.first + s.j * s.columns.step];
+	}
+};
+
+// pixels are those pixels of all samples' images that certain elements of the window meet.
+struct pixels {
+	typedef point cursor;
+	const tile &t;
+	operand dz;
+	const window &w;
+	const meeting &rows, &columns;
+	DEVICE int y(int n) const { return rows.first_pixel + n / columns.pixels % rows.pixels * w.stride_h; }
+	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
+	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
+	DEVICE point begin(int, int n) const {
+		// The place from which the window's first such element meets the pixel; the division leaves no rest.
+		return {row_of(t, dz, s(n)), (y(n) + w.pad_h - rows.first * w.dilation_h) / w.stride_h,
+			(x(n) + w.pad_w - columns.first * w.dilation_w) / w.stride_w};
+	}
+	DEVICE float read(const point &c, const back_steps &s) const {
+		return pixel(c, s.o * w.positions(), -s.i * rows.back, -s.j * columns.back, w.out_h, w.out_w);
+	}
+};
+
+struct pixels_out : into_buffer {
+	const pixels &at;
+	DEVICE pixels_out(global<float> to, bool add, const pixels &at) : into_buffer{to, add}, at(at) {}
+	DEVICE void operator()(int, int m, int n, float v) const {
+		put(size_t(at.s(n)) * at.w.image() + (m * at.w.h + at.y(n)) * at.w.w + at.x(n), v);
+	}
+};
+
+DEVICE void matmul(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k], n = code[word_n];
+	bool back = int(int32_t(code[word_op])) == op_matmul_back, transposed = int(int32_t(code[word_transposed])) == 1;
+	global<const float> w = operand_of(t, code, word_in1, 0).base;
+	// The matrix is stored as [k, n], or as [n, k] if it is transposed.
+	int by_k = transposed ? 1 : n, by_n = transposed ? k : 1;
+	int terms = back ? n : k, columns = back ? k : n;
+	sample_rows x(t, operand_of(t, code, word_in0, rows * terms), rows, terms);
+	stored_columns y(w, back ? by_n : by_k, back ? by_k : by_n);
+	product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1, columns, 0);
+	multiply<1>(1, t.n * rows, columns, counted{0, terms}, x, y, z);
+}
+
+DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k], n = code[word_n];
+	own_columns dz(t, operand_of(t, code, word_in0, rows * n), n), x(t, operand_of(t, code, word_in1, rows * k), k);
+	bool transposed = int(int32_t(code[word_transposed])) == 1;
+	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, transposed ? k : n, size_t(k) * n);
+	multiply<1>(t.n, transposed ? n : k, transposed ? k : n, counted{0, rows}, transposed ? dz : x, transposed ? x : dz, g);
+}
+
+DEVICE void conv(const tile &t, global<const int32_t> code) {
+	window w = window_of(code);
+	filters f = {operand_of(t, code, word_in1, 0).base, w.patch()};
+	patches x = {t, operand_of(t, code, word_in0, w.image()), w};
+	multiply<4>(1, w.out_c, t.n * w.positions(), patch_steps(w), f, x, conv_out(result_of(t, code), w));
+}
+
+DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
+	window w = window_of(code);
+	channels dz = {t, operand_of(t, code, word_in0, w.result()), w.positions()};
+	offsets x = {t, operand_of(t, code, word_in1, w.image()), w};
+	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, w.patch(), size_t(w.out_c) * w.patch());
+	multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+}
+
+// conv_back takes the pixels that meet the same elements of the window together, so that no term is zero for nothing.
+DEVICE void conv_back(const tile &t, global<const int32_t> code) {
+	window w = window_of(code);
+	operand dz = operand_of(t, code, word_in0, w.result());
+	elements f = {operand_of(t, code, word_in1, 0).base, w};
+	for (int i = 0; i < w.stride_h; i++)
+		for (int j = 0; j < w.stride_w; j++) {
+			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
+			pixels at = {t, dz, w, rows, columns};
+			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, rows, columns), f, at,
+				pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at));
+		}
+}

@@ -1,0 +1,217 @@
+// The threads of a block take a tile of samples through a program, one instruction after another.
+#pragma once
+
+#include "functions.cuh"
+#include "product.cuh"
+
+// elementwise computes a result of which each element depends on those elements of the operands alone. A thread has the same
+// elements in all of them, so that one can follow another with no wait between.
+DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
+	int size = code[word_size], f = code[word_func];
+	float number = float_of(uint32_t(int32_t(code[word_scalar])));
+	bool add = int(int32_t(code[word_add])) == 1, second = int(int32_t(code[word_side])) == 1;
+	operand a = operand_of(t, code, word_in0, size), b = operand_of(t, code, word_in1, size);
+	operand c = operand_of(t, code, word_in2, size), d = operand_of(t, code, word_in3, size);
+	global<float> z = result_of(t, code);
+	for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x)) {
+		float x = value(t, a, e), v;
+		switch (op) {
+		case op_fill:
+			v = number;
+			break;
+		case op_unary:
+			v = unary(f, x);
+			break;
+		case op_binary:
+			v = binary(f, x, value(t, b, e));
+			break;
+		case op_scalar:
+			v = second ? binary(f, number, x) : binary(f, x, number);
+			break;
+		case op_unary_back:
+			v = x * unary_derivative(f, value(t, b, e), value(t, c, e));
+			break;
+		case op_binary_back:
+			v = x * binary_derivative(f, second, value(t, b, e), value(t, c, e), value(t, d, e));
+			break;
+		default: { // op_scalar_back
+			float y = value(t, b, e), of = value(t, c, e);
+			v = x * (second ? binary_derivative(f, 1, number, y, of) : binary_derivative(f, 0, y, number, of));
+		}
+		}
+		z[e] = add ? float(z[e]) + v : v;
+	}
+}
+
+DEVICE void gather(const tile &t, global<const int32_t> code, int from) {
+	int size = code[word_size];
+	bool add = int(int32_t(code[word_add])) == 1;
+	operand x = operand_of(t, code, word_in0, from);
+	global<const int32_t> where = t.tables + int32_t(code[word_table]);
+	global<float> z = result_of(t, code);
+	for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x)) {
+		float v = row_of(t, x, e / size)[where[e % size]];
+		z[e] = add ? float(z[e]) + v : v;
+	}
+}
+
+// scatter adds up what goes to each element of the result, in the order of a list: element k's are list[starts[k]] to
+// list[starts[k+1]]. Where lists are long a warp takes one.
+DEVICE void scatter(const tile &t, global<const int32_t> code, int from) {
+	int size = code[word_size];
+	bool add = int(int32_t(code[word_add])) == 1, warp = int(int32_t(code[word_warp])) == 1;
+	operand x = operand_of(t, code, word_in0, from);
+	global<const int32_t> starts = t.tables + int32_t(code[word_table]), list = starts + (size + 1);
+	global<float> z = result_of(t, code);
+	int lanes = warp ? 32 : 1, mine = warp ? int(lane()) : 0;
+	for (int e = int(threadIdx.x) / lanes; e < t.n * size; e += int(blockDim.x) / lanes) {
+		global<const float> row = row_of(t, x, e / size);
+		float sum = 0;
+		int end = starts[e % size + 1];
+		for (int i = int(starts[e % size]) + mine; i < end; i += lanes)
+			sum += row[list[i]];
+		if (warp)
+			sum = warp_sum(sum);
+		if (mine == 0)
+			z[e] = add ? float(z[e]) + sum : sum;
+	}
+}
+
+// softmax computes a softmax or its logarithm of the rows of x, a warp for each.
+DEVICE void softmax(const tile &t, global<const int32_t> code, bool logarithm) {
+	int rows = code[word_rows], k = code[word_k];
+	operand x = operand_of(t, code, word_in0, rows * k);
+	global<float> z = result_of(t, code);
+	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
+		global<const float> from = row_of(t, x, r / rows) + r % rows * k;
+		global<float> to = z + size_t(r) * k;
+		float most = -INFINITY, sum = 0;
+		for (int j = int(lane()); j < k; j += 32) {
+			float v = from[j];
+			most = v > most ? v : most;
+		}
+		most = warp_maximum(most);
+		for (int j = int(lane()); j < k; j += 32)
+			sum += exp(from[j] - most);
+		sum = warp_sum(sum);
+		float log_sum = log(sum);
+		for (int j = int(lane()); j < k; j += 32)
+			to[j] = logarithm ? from[j] - most - log_sum : exp(from[j] - most) / sum;
+	}
+}
+
+DEVICE void softmax_back(const tile &t, global<const int32_t> code, bool logarithm) {
+	int rows = code[word_rows], k = code[word_k];
+	bool add = int(int32_t(code[word_add])) == 1;
+	operand dz = operand_of(t, code, word_in0, rows * k), z = operand_of(t, code, word_in1, rows * k);
+	global<float> dx = result_of(t, code);
+	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
+		global<const float> d = row_of(t, dz, r / rows) + r % rows * k, y = row_of(t, z, r / rows) + r % rows * k;
+		global<float> to = dx + size_t(r) * k;
+		float sum = 0;
+		for (int j = int(lane()); j < k; j += 32)
+			sum += logarithm ? d[j] : d[j] * y[j];
+		sum = warp_sum(sum);
+		for (int j = int(lane()); j < k; j += 32) {
+			float v = logarithm ? d[j] - exp(y[j]) * sum : y[j] * (d[j] - sum);
+			to[j] = add ? float(to[j]) + v : v;
+		}
+	}
+}
+
+// maxpool takes the first of equals; a number that is none counts as the largest, so that it isn't lost.
+DEVICE void maxpool(const tile &t, global<const int32_t> code) {
+	window w = window_of(code);
+	operand x = operand_of(t, code, word_in0, w.image());
+	global<float> z = result_of(t, code);
+	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.room;
+	for (int e = int(threadIdx.x); e < t.n * w.result(); e += int(blockDim.x)) {
+		int o = e % w.result(), plane = o / w.positions() * w.h * w.w;
+		int y = o % w.positions() / w.out_w * w.stride_h - w.pad_h, x0 = o % w.out_w * w.stride_w - w.pad_w;
+		global<const float> image = row_of(t, x, e / w.result());
+		int at = -1;
+		float best = 0;
+		for (int i = y < 0 ? 0 : y; i < least(y + w.kh, w.h); i++)
+			for (int j = x0 < 0 ? 0 : x0; j < least(x0 + w.kw, w.w); j++) {
+				float v = image[plane + i * w.w + j];
+				if (at < 0 || v > best || (v != v && best == best))
+					at = plane + i * w.w + j, best = v;
+			}
+		z[e] = best;
+		where[e] = at;
+	}
+}
+
+// maxpool_back adds up, for each pixel, what comes back from the windows that took it.
+DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
+	window w = window_of(code);
+	bool add = int(int32_t(code[word_add])) == 1;
+	operand dz = operand_of(t, code, word_in0, w.result());
+	global<float> dx = result_of(t, code);
+	global<const int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.room;
+	for (int e = int(threadIdx.x); e < t.n * w.image(); e += int(blockDim.x)) {
+		int s = e / w.image(), at = e % w.image(), x = at % w.w + w.pad_w, y = at / w.w % w.h + w.pad_h;
+		int plane = at / (w.h * w.w) * w.positions();
+		global<const float> from = row_of(t, dz, s);
+		int top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 1, left = x < w.kw ? 0 : (x - w.kw) / w.stride_w + 1;
+		float sum = 0;
+		for (int i = top; i <= least(y / w.stride_h, w.out_h - 1); i++)
+			for (int j = left; j <= least(x / w.stride_w, w.out_w - 1); j++) {
+				int o = plane + i * w.out_w + j;
+				if (int32_t(where[size_t(s) * w.result() + o]) == at)
+					sum += from[o];
+			}
+		dx[e] = add ? float(dx[e]) + sum : sum;
+	}
+}
+
+// walk takes the tile through some instructions. Every thread of the block calls it; what the last ones wrote is seen by all
+// after a barrier.
+DEVICE void walk(const tile &t, int instructions) {
+	for (int i = 0; i < instructions; i++) {
+		global<const int32_t> code = t.code + size_t(i) * words;
+		if (int(int32_t(code[word_wait])) == 1)
+			barrier();
+		int op = code[word_op];
+		switch (op) {
+		case op_matmul:
+		case op_matmul_back:
+			matmul(t, code);
+			break;
+		case op_grad_matmul:
+			grad_matmul(t, code);
+			break;
+		case op_conv:
+			conv(t, code);
+			break;
+		case op_conv_back:
+			conv_back(t, code);
+			break;
+		case op_grad_conv:
+			grad_conv(t, code);
+			break;
+		case op_maxpool:
+			maxpool(t, code);
+			break;
+		case op_maxpool_back:
+			maxpool_back(t, code);
+			break;
+		case op_gather:
+			gather(t, code, code[word_k]);
+			break;
+		case op_scatter:
+			scatter(t, code, code[word_k]);
+			break;
+		case op_softmax:
+		case op_logsoftmax:
+			softmax(t, code, op == op_logsoftmax);
+			break;
+		case op_softmax_back:
+		case op_logsoftmax_back:
+			softmax_back(t, code, op == op_logsoftmax_back);
+			break;
+		default:
+			elementwise(t, code, op);
+		}
+	}
+}

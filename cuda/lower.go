@@ -1,0 +1,290 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/train/arena"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// lowered is a program as kernels read it: see cuda/kernels/program.cuh. It is immutable.
+type lowered struct {
+	*compile.Program
+	values []compile.Value // the program's, then the filters' gradients
+	layout engine.Layout   // of the parameters
+
+	gradient, prediction list
+	sums                 []int32 // the reductions' words
+	output               []int32 // the operand that is the output
+	tables               []int32
+	constants            []float32
+	chunk                int // the most samples of a chunk, which go through the program together
+
+	columns   []int                // by input: values of the columns before, for one sample
+	constAt   map[compile.ID]int   // where constants begin
+	viewTable map[compile.ID]int32 // by Shared value: where its table begins
+}
+
+// list is instructions, and the memory that a sample needs for them.
+type list struct {
+	code   []int32
+	memory arena.Layout
+}
+
+// A chunk takes all of its samples through the program together, so that its size is a balance: few samples leave arithmetic
+// units idle and make more sums to round; many need memory that no cache holds, and make fewer chunks than a GPU has
+// multiprocessors.
+const (
+	leastInChunk = 8
+	mostInChunk  = 32
+	chunkFloats  = 384 << 10
+)
+
+// lower makes a program that has been checked ready for kernels. Of an instruction that they don't know the error is an
+// [*engine.UnsupportedError].
+func lower(p *compile.Program) (*lowered, error) {
+	l := &lowered{
+		Program: p, values: slices.Clone(p.Values), layout: engine.LayoutOf(p),
+		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{},
+	}
+	if missing := p.Missing(); missing != nil {
+		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
+	}
+	if err := l.shared(); err != nil {
+		return nil, err
+	}
+	backward, reductions := l.formGradients()
+	var err error
+	if l.gradient, err = l.list(slices.Concat(p.Forward, backward), compile.Kept(reductions)); err != nil {
+		return nil, err
+	}
+	if l.prediction, err = l.list(p.Predict, []compile.ID{p.Output.Value}); err != nil {
+		return nil, err
+	}
+	for _, r := range reductions {
+		l.sums = append(l.sums, l.reduction(r)...)
+	}
+	if p.Output.Value != compile.None {
+		l.output = l.operand(&l.prediction.memory, p.Output.Value)
+	}
+	l.chunk = mostInChunk
+	for l.chunk > leastInChunk && l.chunk*l.gradient.memory.Floats > chunkFloats {
+		l.chunk /= 2
+	}
+	if most := l.chunk * max(l.gradient.memory.Floats, l.gradient.memory.Indices, l.prediction.memory.Floats, l.layout.Size); most > math.MaxInt32 {
+		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: "program", Why: fmt.Sprintf("a chunk would take %d numbers, more than kernels count", most)}
+	}
+	return l, nil
+}
+
+// shared lays out what is the same for all samples: columns, constants and the tables of views.
+func (l *lowered) shared() error {
+	before := 0
+	for _, in := range l.Inputs {
+		if in.Type != compile.Float32 {
+			return &engine.UnsupportedError{Engine: "cuda", Operation: "integer input", Why: fmt.Sprintf("input %q holds integers", in.Name)}
+		}
+		l.columns = append(l.columns, before)
+		before += in.Size
+	}
+	for id, v := range l.values {
+		switch v.Kind {
+		case compile.Const:
+			l.constAt[compile.ID(id)] = len(l.constants)
+			l.constants = append(l.constants, v.Data...)
+		case compile.Shared:
+			l.viewTable[compile.ID(id)] = l.table(v.View.Elements())
+		}
+	}
+	if before > math.MaxInt32 || len(l.constants) > math.MaxInt32 {
+		return errors.New("cuda: the program's inputs or constants have more values than kernels count")
+	}
+	return nil
+}
+
+func (l *lowered) table(numbers []int32) int32 {
+	at := len(l.tables)
+	l.tables = append(l.tables, numbers...)
+	return int32(at)
+}
+
+// formGradients returns the backward pass with the instructions that form the gradients of filters which the program doesn't
+// form: each as soon as nobody else needs its δ, so that lives are short.
+func (l *lowered) formGradients() (backward []compile.Instruction, reductions []compile.Reduction) {
+	after := map[int][]compile.Instruction{}
+	for _, r := range l.Reductions {
+		if r.Rule == compile.OfConv {
+			param := l.Params[r.Param]
+			g := compile.ID(len(l.values))
+			l.values = append(l.values, compile.Value{Name: "per-sample ∂" + param.Name, Kind: compile.Buffer, Shape: param.Shape, Size: param.Size})
+			last := 0
+			for i, in := range l.Backward {
+				if slices.Contains(in.Reads(), r.Delta) || slices.Contains(in.Writes(), r.Delta) {
+					last = i
+				}
+			}
+			after[last] = append(after[last], compile.Instruction{
+				Op: compile.GradConv, In: []compile.ID{r.Delta, r.X}, Out: g, Where: compile.None, Window: r.Window,
+			})
+			r = compile.Reduction{Param: r.Param, Rule: compile.Materialised, X: compile.None, Delta: compile.None, G: g}
+		}
+		reductions = append(reductions, r)
+	}
+	for i, in := range l.Backward {
+		backward = append(append(backward, in), after[i]...)
+	}
+	return backward, reductions
+}
+
+// list writes instructions down.
+func (l *lowered) list(code []compile.Instruction, keep []compile.ID) (list, error) {
+	if slices.Contains(keep, compile.None) {
+		keep = nil
+	}
+	out := list{memory: arena.Of(l.values, code, keep, false)}
+	var since []access // the last wait
+	for _, in := range code {
+		number, ok := opcodes[in.Op]
+		if !ok {
+			return list{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String()}
+		}
+		now := l.access(&out.memory, in)
+		wait := slices.ContainsFunc(since, now.meets)
+		if wait {
+			since = nil
+		}
+		since = append(since, now)
+		out.code = append(out.code, l.instruction(&out.memory, in, number, wait)...)
+	}
+	return out, nil
+}
+
+// instruction returns an instruction's words.
+func (l *lowered) instruction(m *arena.Layout, in compile.Instruction, number int32, wait bool) []int32 {
+	w := make([]int32, words)
+	w[wordOp], w[wordWait], w[wordFunc], w[wordAdd] = number, bit(wait), int32(in.Func), bit(in.Accumulate)
+	w[wordSide], w[wordScalar], w[wordSize] = int32(in.Side)|bit(in.Swap), floatBits(in.Scalar), int32(l.values[in.Out].Size)
+	copy(w[wordOut:], l.operand(m, in.Out))
+	reads := in.Reads()
+	for k, id := range in.In {
+		if slices.Contains(reads, id) && l.values[id].Type == compile.Float32 {
+			copy(w[wordIn0+3*k:], l.operand(m, id))
+		} else {
+			w[wordIn0+3*k+2] = -1
+		}
+	}
+	w[wordRows], w[wordK], w[wordN], w[wordTransposed] = int32(in.Rows), int32(in.K), int32(in.N), bit(in.TransB)
+	if in.Window != nil {
+		copy(w[wordC:], windowWords(in.Window))
+	}
+	switch in.Op {
+	case compile.MaxPool:
+		w[wordWhere] = int32(m.Offsets[in.Where])
+	case compile.MaxPoolBack:
+		w[wordWhere] = int32(m.Offsets[in.In[1]])
+	case compile.Gather:
+		w[wordK], w[wordTable] = int32(l.values[in.In[0]].Size), l.table(in.View.Elements())
+	case compile.Scatter, compile.GradSpread:
+		elements := in.View.Elements()
+		w[wordK], w[wordTable] = int32(len(elements)), l.table(inverse(elements, l.values[in.Out].Size))
+		w[wordWarp] = bit(len(elements) >= warpSize*l.values[in.Out].Size)
+	}
+	return w
+}
+
+const warpSize = 32
+
+// inverse turns a table of where elements go into one of what comes to each of n places: n+1 numbers that say where in
+// the list after them each place's begin, and that list.
+func inverse(to []int32, n int) []int32 {
+	out := make([]int32, n+1, n+1+len(to))
+	for _, k := range to {
+		out[k+1]++
+	}
+	for k := range n {
+		out[k+1] += out[k]
+	}
+	list, next := make([]int32, len(to)), slices.Clone(out)
+	for j, k := range to {
+		list[next[k]] = int32(j)
+		next[k]++
+	}
+	return append(out, list...)
+}
+
+// operand returns the three words that say where a value is.
+func (l *lowered) operand(m *arena.Layout, id compile.ID) []int32 {
+	table := int32(-1)
+	v := l.values[id]
+	if v.Kind == compile.Shared {
+		table = l.viewTable[id]
+		id = v.Source
+		v = l.values[id]
+	}
+	switch v.Kind {
+	case compile.Input:
+		return []int32{inData, int32(l.columns[v.Index]), table}
+	case compile.Param:
+		return []int32{inParams, int32(l.layout.Offsets[v.Index]), table}
+	case compile.Const:
+		return []int32{inConstants, int32(l.constAt[id]), table}
+	}
+	return []int32{inBuffer, int32(m.Offsets[id]), table}
+}
+
+// reduction returns a reduction's words.
+func (l *lowered) reduction(r compile.Reduction) []int32 {
+	w := make([]int32, sumWords)
+	w[sumParam], w[sumSize] = int32(l.layout.Offsets[r.Param]), int32(l.layout.Lengths[r.Param])
+	if r.Rule == compile.Materialised {
+		copy(w[sumX:], l.operand(&l.gradient.memory, r.G))
+		return w
+	}
+	w[sumRankOne], w[sumK], w[sumN], w[sumTransposed] = 1, int32(r.K), int32(r.N), bit(r.TransB)
+	copy(w[sumX:], l.operand(&l.gradient.memory, r.X))
+	copy(w[sumDelta:], l.operand(&l.gradient.memory, r.Delta))
+	return w
+}
+
+// access is the memory that an instruction reads and writes.
+type access struct {
+	reads, writes []span
+	elementwise   bool
+}
+
+// span is a part of one of the two arenas.
+type span struct {
+	indices    bool
+	from, size int
+}
+
+func (l *lowered) access(m *arena.Layout, in compile.Instruction) access {
+	spans := func(ids []compile.ID) []span {
+		var out []span
+		for _, id := range ids {
+			if v := l.values[id]; v.Kind == compile.Buffer {
+				out = append(out, span{v.Type == compile.Int32, m.Offsets[id], v.Size})
+			}
+		}
+		return out
+	}
+	return access{spans(in.Reads()), spans(in.Writes()), elementwise(in.Op)}
+}
+
+// meets tells whether threads would have to wait between two instructions: whether one writes what the other touches. Between
+// two that are elementwise on the very same elements each thread has its own.
+func (a access) meets(b access) bool {
+	meet := func(x, y []span) bool {
+		return slices.ContainsFunc(x, func(s span) bool {
+			return slices.ContainsFunc(y, func(t span) bool {
+				overlap := s.indices == t.indices && s.from < t.from+t.size && t.from < s.from+s.size
+				return overlap && !(a.elementwise && b.elementwise && s == t)
+			})
+		})
+	}
+	return meet(a.writes, b.writes) || meet(a.writes, b.reads) || meet(a.reads, b.writes)
+}

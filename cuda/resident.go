@@ -1,0 +1,161 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// holding is memory on a device that is given back together.
+type holding struct {
+	device driver.Device
+	held   []driver.Pointer
+}
+
+func (h *holding) alloc(bytes int) (driver.Pointer, error) {
+	p, err := h.device.Alloc(max(bytes, 8))
+	if err == nil {
+		h.held = append(h.held, p)
+	}
+	return p, err
+}
+
+// cleared allocates memory of zeros.
+func (h *holding) cleared(bytes int) (driver.Pointer, error) {
+	p, err := h.alloc(bytes)
+	if err != nil {
+		return 0, err
+	}
+	return p, h.device.Clear(p, 0, max(bytes, 8))
+}
+
+// free gives everything back.
+func (h *holding) free() error {
+	var errs []error
+	for _, p := range h.held {
+		errs = append(errs, h.device.Free(p))
+	}
+	h.held = nil
+	return errors.Join(errs...)
+}
+
+// put uploads numbers.
+func put[T driver.Number](h *holding, numbers []T) (driver.Pointer, error) {
+	p, err := h.alloc(len(numbers) * 8)
+	if err != nil || len(numbers) == 0 {
+		return p, err
+	}
+	return p, driver.Upload(h.device, p, 0, numbers)
+}
+
+// resident is a program and its data on one device.
+type resident struct {
+	holding
+	engine *Engine
+	code   *lowered
+
+	gradient, prediction, sums, output, tables, constants, occupied, data driver.Pointer
+
+	mu      sync.Mutex
+	scratch scratch
+}
+
+// scratch is the memory in which thread blocks walk through a program. All launches on a device share it: they run one after
+// another.
+type scratch struct {
+	blocks          int
+	floats, indices driver.Pointer
+}
+
+// upload makes a program and its data resident.
+func (e *Engine) upload(d driver.Device, code *lowered, data *engine.Data) (_ *resident, err error) {
+	r := &resident{holding: holding{device: d}, engine: e, code: code}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.free())
+		}
+	}()
+	for _, v := range []struct {
+		to   *driver.Pointer
+		from []int32
+	}{{&r.gradient, code.gradient.code}, {&r.prediction, code.prediction.code}, {&r.sums, code.sums}, {&r.output, code.output}, {&r.tables, code.tables}} {
+		if *v.to, err = put(&r.holding, v.from); err != nil {
+			return nil, err
+		}
+	}
+	if r.constants, err = put(&r.holding, code.constants); err != nil {
+		return nil, err
+	}
+	if r.occupied, err = put(&r.holding, occupied(code.layout)); err != nil {
+		return nil, err
+	}
+	if r.data, err = uploadData(&r.holding, code.Program, data, 0, data.Samples); err != nil {
+		return nil, err
+	}
+	return r, r.makeScratch()
+}
+
+// uploadData copies samples [from, to), column after column. A column that is missing keeps its room.
+func uploadData(h *holding, p *compile.Program, data *engine.Data, from, to int) (driver.Pointer, error) {
+	n, row := to-from, 0
+	for _, in := range p.Inputs {
+		row += in.Size
+	}
+	at, err := h.alloc(4 * n * row)
+	if err != nil {
+		return 0, fmt.Errorf("%d samples of %d values: %w", n, row, err)
+	}
+	before := 0
+	for k, in := range p.Inputs {
+		if column := data.Columns[k].Floats; len(column) > 0 && n > 0 {
+			if err := driver.Upload(h.device, at, before*n, column[from*in.Size:to*in.Size]); err != nil {
+				return 0, err
+			}
+		}
+		before += in.Size
+	}
+	return at, nil
+}
+
+// makeScratch takes memory for a thread block on each multiprocessor, or for fewer where that is too much.
+func (r *resident) makeScratch() error {
+	floats := 4 * r.code.chunk * max(r.code.gradient.memory.Floats, r.code.prediction.memory.Floats)
+	indices := 4 * r.code.chunk * max(r.code.gradient.memory.Indices, r.code.prediction.memory.Indices)
+	want := max(1, r.device.Info().Multiprocessors)
+	blocks, err := lessOf(want, func(n int) error {
+		h := holding{device: r.device}
+		s := scratch{blocks: n}
+		var err error
+		if s.floats, err = h.alloc(n * floats); err == nil {
+			s.indices, err = h.alloc(n * indices)
+		}
+		if err != nil {
+			return errors.Join(err, h.free())
+		}
+		r.scratch = s
+		r.held = append(r.held, h.held...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("work memory of %d bytes for a chunk of %d samples: %w", floats+indices, r.code.chunk, err)
+	}
+	if blocks < want {
+		r.engine.warn(fmt.Sprintf("%s is short of memory: %d of its %d multiprocessors work", r.device.Info().Name, blocks, want))
+	}
+	return nil
+}
+
+// lessOf calls f with n, then with half of it, and so on, while memory is full, and returns what it got.
+func lessOf(n int, f func(int) error) (int, error) {
+	for {
+		err := f(n)
+		if err == nil || n <= 1 || !errors.Is(err, driver.ErrOutOfMemory) {
+			return n, err
+		}
+		n /= 2
+	}
+}
