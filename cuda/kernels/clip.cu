@@ -143,7 +143,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			for (int j = int(threadIdx.x); j < values; j += int(blockDim.x)) {
 				float sum = 0;
 				for (contributing s(t, factors); s.more(); s.next())
-					sum = fma(s.factor, float(g.base[size_t(g.place == in_data ? s.place : s.s) * values + j]), sum);
+					sum = multiply_add(s.factor, float(g.base[size_t(g.place == in_data ? s.place : s.s) * values + j]), sum);
 				out.put(j, sum);
 			}
 		}

@@ -13,6 +13,7 @@
 //	lane(), lanes_where(b), shuffle(v, from)
 //	                                 the thread's place in its warp of 32; the lanes where b holds; v of another lane. All
 //	                                 lanes of the warp that haven't returned take part
+//	multiply_add(a, b, c)            a·b + c of floats in one rounding; the emulated device counts them
 //	bits_of(x), double_of(b)         a double's bits and back; float_of(b) is the float of 32 bits
 //
 // Arithmetic: nothing is contracted (nvcc --fmad=false, g++ -ffp-contract=off): a*b + c is two roundings, fma(a, b, c) is
@@ -35,6 +36,7 @@ template <class T, class U> DEVICE T atomic_add(T *p, size_t i, U v) { return at
 DEVICE unsigned lane() { return threadIdx.x % 32; }
 DEVICE unsigned lanes_where(bool b) { return __ballot_sync(__activemask(), b); }
 template <class T> DEVICE T shuffle(T v, unsigned from) { return __shfl_sync(__activemask(), v, from); }
+DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 DEVICE uint64_t bits_of(double x) { return uint64_t(__double_as_longlong(x)); }
 DEVICE double double_of(uint64_t b) { return __longlong_as_double((long long)b); }
 

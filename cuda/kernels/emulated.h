@@ -54,6 +54,7 @@ uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const c
 
 uint64_t moved(uint64_t address, int64_t index, uint32_t size);
 void wait_for_block(const char *file, int line);
+void count_multiply_add();
 uint64_t wait_for_warp(bool shuffles, uint64_t value, unsigned from, const char *file, int line);
 
 template <class T> class Element;
@@ -261,6 +262,11 @@ template <class T>
 DEVICE T shuffle(emulated::Element<T> &&v, unsigned from, const char *file = __builtin_FILE(),
                  int line = __builtin_LINE()) {
   return shuffle(T(std::move(v)), from, file, line);
+}
+
+DEVICE float multiply_add(float a, float b, float c) {
+  emulated::count_multiply_add();
+  return fmaf(a, b, c);
 }
 
 DEVICE uint64_t bits_of(double x) {

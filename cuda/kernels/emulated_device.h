@@ -18,7 +18,7 @@ namespace emulated {
 enum Unchecked : uint32_t { Races = 1, Unwritten = 2 };
 
 struct Counters {
-  uint64_t launches, bytes_read, bytes_written, atomics, barriers;
+  uint64_t launches, bytes_read, bytes_written, atomics, barriers, multiply_adds;
 };
 
 enum State : uint8_t { Ready, AtBarrier, AtBallot, AtShuffle, Returned };
@@ -208,6 +208,8 @@ char *touch(uint64_t address, int64_t index, Access a, const char *file, int lin
   d.counters.atomics += a.kind == Atomic;
   return m->data + offset;
 }
+
+void count_multiply_add() { place.device->counters.multiply_adds++; }
 
 uint64_t moved(uint64_t address, int64_t index, uint32_t size) {
   int64_t offset;

@@ -37,7 +37,7 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 				y[j] = right.read(r[j], step);
 			for (int i = 0; i < rows; i++)
 				for (int j = 0; j < Columns; j++)
-					sums[i][j] = fma(x[i], y[j], sums[i][j]);
+					sums[i][j] = multiply_add(x[i], y[j], sums[i][j]);
 		}
 		for (int i = 0; i < rows; i++)
 			for (int j = 0; j < Columns; j++)

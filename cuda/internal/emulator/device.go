@@ -29,6 +29,7 @@ type Counters struct {
 	BytesWritten uint64
 	Atomics      uint64 // also those on shared memory
 	Barriers     uint64 // that a block passed
+	MultiplyAdds uint64 // by multiply_add
 }
 
 var errClosed = errors.New("the device is closed")

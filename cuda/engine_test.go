@@ -1,0 +1,391 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/internal/random"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
+)
+
+// network compiles one of the models, and draws initial parameters.
+func network(t *testing.T, name string) (*compile.Program, []float32) {
+	t.Helper()
+	n, err := models.New(name, models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(compile.Source(n.Graph))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2)))
+}
+
+func jobOf(p *compile.Program, initial []float32, samples int) engine.Job {
+	return engine.Job{
+		Mechanism: engine.Mechanism{SamplingProbability: 0.4, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 0.4 * float64(samples)},
+		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.5},
+		Key:       random.InsecureKey(3),
+		Initial:   initial,
+	}
+}
+
+// finish starts jobs, takes their steps, and returns their states and what they predict.
+func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int) ([]engine.State, [][]float32) {
+	t.Helper()
+	loaded, err := e.Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := loaded.Start(jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runs.Steps(context.Background(), steps...); err != nil {
+		t.Fatal(err)
+	}
+	var states []engine.State
+	var which []int
+	for i := range jobs {
+		states, which = append(states, runs.State(i)), append(which, i)
+	}
+	out, err := runs.Predict(context.Background(), data, which...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return states, out
+}
+
+// Ten steps of both models end where the CPU engine's do, within what single precision's roundings grow to: draws, noise
+// and updates are the same to the bit. One rounding unit of the coarse grid, which a sum at the edge of two may differ by,
+// is of the size of the tolerance.
+func TestTenStepsOfTheModels(t *testing.T) {
+	l := kernelsOrSkip(t)
+	for _, name := range models.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, initial := network(t, name)
+			const samples = 40
+			data := enginetest.RandomData(p, samples, 2)
+			base := jobOf(p, initial, samples)
+			adam := base
+			adam.Trial = 1
+			adam.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+			jobs, steps := []engine.Job{base, adam}, []int{10, 10}
+			want, wantOut := finish(t, cpu.New(cpu.Options{}), p, data, jobs, steps)
+			got, gotOut := finish(t, emulated(t, l, 1)(), p, data, jobs, steps)
+			for i, j := range jobs {
+				mean := j.Mechanism.Grid(samples).Coarse / j.Mechanism.ExpectedBatchSize
+				limit := 10 * (mean + 1e-5)
+				far := 0.0
+				for k, v := range got[i].Params {
+					far = math.Max(far, math.Abs(float64(v)-float64(want[i].Params[k])))
+				}
+				if !(far <= limit) || got[i].Step != 10 {
+					t.Errorf("%s: after %d steps parameters are up to %v from the CPU's, %v would do", j.Optimizer.Method, got[i].Step, far, limit)
+				}
+				for k, v := range gotOut[i] {
+					if d := math.Abs(float64(v) - float64(wantOut[i][k])); !(d <= 1e-2) {
+						t.Fatalf("%s: output %d is %v, the CPU's %v", j.Optimizer.Method, k, v, wantOut[i][k])
+					}
+				}
+			}
+		})
+	}
+}
+
+// Neither the threads of a block nor the number of blocks or of devices changes a bit.
+func TestNothingDependsOnTheMachine(t *testing.T) {
+	l := kernelsOrSkip(t)
+	p := enginetest.Zoo()["convolutions with stride, padding and dilation"].Program(t, 2)
+	const samples = 60
+	data := enginetest.RandomData(p, samples, 2)
+	var jobs []engine.Job
+	for i := range 5 {
+		j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), samples)
+		j.Trial = uint32(i)
+		jobs = append(jobs, j)
+	}
+	steps := []int{3, 1, 4, 0, 2}
+	var want []engine.State
+	var wantOut [][]float32
+	for _, c := range []struct{ devices, threads, multiprocessors int }{{1, 64, 2}, {1, 32, 1}, {1, 96, 3}, {1, 256, 40}, {2, 64, 2}, {3, 64, 2}, {7, 32, 1}} {
+		var devices []driver.Device
+		for range c.devices {
+			d, err := l.Device(seeds.Add(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			devices = append(devices, sized{Device: d, multiprocessors: c.multiprocessors, free: new(int)})
+		}
+		e := newEngine(devices, "cuda, emulated", c.threads, nil)
+		got, out := finish(t, e, p, data, jobs, steps)
+		if want == nil {
+			want, wantOut = got, out
+		} else if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(out, wantOut) {
+			t.Errorf("%+v: runs end elsewhere", c)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// sized is a device with its own number of multiprocessors and, unless limit is 0, less memory. free counts what is held.
+type sized struct {
+	driver.Device
+	multiprocessors int
+	limit           int
+	free            *int
+	held            map[driver.Pointer]int
+}
+
+func (d sized) Info() driver.Info {
+	i := d.Device.Info()
+	i.Multiprocessors = d.multiprocessors
+	return i
+}
+
+func (d sized) Alloc(bytes int) (driver.Pointer, error) {
+	if d.limit > 0 && *d.free+bytes > d.limit {
+		return 0, fmt.Errorf("allocate %d bytes: %w", bytes, driver.ErrOutOfMemory)
+	}
+	p, err := d.Device.Alloc(bytes)
+	if err == nil && d.held != nil {
+		*d.free += bytes
+		d.held[p] = bytes
+	}
+	return p, err
+}
+
+func (d sized) Free(p driver.Pointer) error {
+	if d.held != nil {
+		*d.free -= d.held[p]
+		delete(d.held, p)
+	}
+	return d.Device.Free(p)
+}
+
+// Where memory is short fewer blocks work and fewer runs advance at a time; that is said, and changes no result. Where
+// nothing helps there is an error that names the device, and everything is given back.
+func TestShortOfMemory(t *testing.T) {
+	l := kernelsOrSkip(t)
+	p := enginetest.MLP(t, 6, 5, 3)
+	const samples = 300
+	data := enginetest.RandomData(p, samples, 2)
+	var jobs []engine.Job
+	steps := []int{2, 3, 1, 2, 0, 1, 1, 2}
+	for i := range steps {
+		j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), samples)
+		j.Trial = uint32(i)
+		jobs = append(jobs, j)
+	}
+	want, wantOut := finish(t, emulated(t, l, 1)(), p, data, jobs, steps)
+	failures, shrunk := 0, map[string]bool{}
+	for limit := 1 << 10; limit < 1<<21; limit += limit / 7 {
+		d, err := l.Device(seeds.Add(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sized{Device: d, multiprocessors: 64, limit: limit, free: new(int), held: map[driver.Pointer]int{}}
+		var said []string
+		e := newEngine([]driver.Device{s}, "cuda, emulated", emulatedThreads, func(text string) { said = append(said, text) })
+		if err := shortOfMemory(t, e, p, data, jobs, steps, want, wantOut); err != nil {
+			failures++
+			var broken *DeviceError
+			if !errors.Is(err, driver.ErrOutOfMemory) || errors.As(err, &broken) || !strings.Contains(err.Error(), "bytes") {
+				t.Errorf("%d bytes: %v", limit, err)
+			}
+		}
+		for _, text := range said {
+			for _, what := range []string{"multiprocessors work", "runs advance at a time"} {
+				if strings.Contains(text, what) {
+					shrunk[what] = true
+				}
+			}
+		}
+		if *s.free != 0 {
+			t.Errorf("%d bytes: %d are never given back", limit, *s.free)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if failures == 0 || len(shrunk) != 2 {
+		t.Errorf("%d failures; said was %v: the limits test nothing", failures, shrunk)
+	}
+}
+
+// shortOfMemory holds runs and predictions to what they should be, as far as memory lets them.
+func shortOfMemory(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) (err error) {
+	loaded, err := e.Load(p, data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	runs, err := loaded.Start(jobs...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runs.Close()) }()
+	if err := runs.Steps(context.Background(), steps...); err != nil {
+		return err
+	}
+	for i := range jobs {
+		if !reflect.DeepEqual(runs.State(i), want[i]) {
+			t.Errorf("run %d ends elsewhere", i)
+		}
+	}
+	out, err := runs.Predict(context.Background(), data, 0, 1, 2, 3, 4, 5, 6, 7)
+	if err == nil && !reflect.DeepEqual(out, wantOut) {
+		t.Error("runs predict something else")
+	}
+	return err
+}
+
+// failing is a device that is lost after some launches.
+type failing struct {
+	driver.Device
+	left *int
+}
+
+var errLost = errors.New("the device is lost")
+
+func (d failing) Launch(kernel string, blocks, threads int, arguments ...any) error {
+	if *d.left--; *d.left < 0 {
+		return errLost
+	}
+	return d.Device.Launch(kernel, blocks, threads, arguments...)
+}
+
+func (d failing) Download(to []byte, from driver.Pointer, offset int) error {
+	if *d.left < 0 {
+		return errLost
+	}
+	return d.Device.Download(to, from, offset)
+}
+
+// A device that fails ends its own runs, where their last known states are, and no others.
+func TestLostDevice(t *testing.T) {
+	l := kernelsOrSkip(t)
+	p := enginetest.MLP(t, 6, 5, 3)
+	const samples = 50
+	data := enginetest.RandomData(p, samples, 2)
+	good, err := l.Device(seeds.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad, err := l.Device(seeds.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 3*4 + 7 // the first four steps, and a part of the next ones
+	e := newEngine([]driver.Device{failing{bad, &left}, good}, "cuda, emulated", emulatedThreads, nil)
+	defer e.Close()
+	loaded, err := e.Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), samples)
+	runs, err := loaded.Start(j, j, j, j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if err := runs.Steps(ctx, 4, 2, 4, 2); err != nil {
+		t.Fatal(err)
+	}
+	var before []engine.State
+	for i := range 4 {
+		before = append(before, runs.State(i))
+	}
+	for range 2 {
+		err = runs.Steps(ctx, 5, 5, 0, 0)
+		var failed engine.RunErrors
+		var device *DeviceError
+		if !errors.As(err, &failed) || !errors.As(err, &device) || !errors.Is(err, errLost) {
+			t.Fatalf("steps on a lost device: %v", err)
+		}
+		if failed[0] == nil || failed[1] == nil || failed[2] != nil || failed[3] != nil {
+			t.Errorf("which runs failed: %v", []error(failed))
+		}
+		if got := runs.Done(); !slices.Equal(got, []int{4, 2, 4, 2}) {
+			t.Errorf("done are %v", got)
+		}
+		for i := range 4 {
+			if !reflect.DeepEqual(runs.State(i), before[i]) {
+				t.Errorf("run %d isn't where it was before its device was lost", i)
+			}
+		}
+	}
+	if err := runs.Steps(ctx, 0, 0, 0, 1); err == nil {
+		t.Error("runs of a lost device aren't said to be")
+	}
+	if got := runs.Done(); !slices.Equal(got, []int{4, 2, 4, 3}) {
+		t.Errorf("done are %v: a lost device kept another's run from its step", got)
+	}
+	if err := runs.Restore(0, before[0]); !errors.Is(err, errLost) {
+		t.Errorf("restore on a lost device: %v", err)
+	}
+	if _, err := runs.Predict(ctx, data, 1); !errors.Is(err, errLost) {
+		t.Errorf("predict on a lost device: %v", err)
+	}
+	if out, err := runs.Predict(ctx, data, 3); err != nil || len(out[0]) != samples*3 {
+		t.Errorf("predict on a device that is well: %v", err)
+	}
+}
+
+// What kernels don't know is refused by its name, so that another engine may take it.
+func TestRefusals(t *testing.T) {
+	p := enginetest.MLP(t, 6, 5, 3)
+	p.Inputs[0].Type, p.Values[p.Inputs[0].Value].Type = compile.Int32, compile.Int32
+	var unsupported *engine.UnsupportedError
+	if _, err := lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "integer input" {
+		t.Errorf("integers: %v", err)
+	}
+}
+
+func TestChoiceOfDevices(t *testing.T) {
+	all := []Info{{Name: "old", Major: 6, Minor: 1}, {Name: "a", Major: 9}, {Name: "b", Major: 8}, {Name: "c", Major: 9}}
+	for _, c := range []struct {
+		all   []Info
+		asked []int
+		want  []int
+		err   string
+	}{
+		{all, nil, []int{1, 3}, ""},
+		{all, []int{3, 1}, []int{3, 1}, ""},
+		{all, []int{2}, []int{2}, ""},
+		{all, []int{1, 2}, nil, "GPUs 1 and 2 are of different compute capabilities"},
+		{all, []int{0}, nil, "old has compute capability 6.1"},
+		{all, []int{4}, nil, "there is no GPU 4; there are 0 to 3"},
+		{all, []int{-1}, nil, "there is no GPU -1"},
+		{all, []int{1, 1}, nil, "GPU 1 is named twice"},
+		{all, []int{}, nil, "none was asked for"},
+		{all[:1], nil, nil, "needs 7.0 or newer"},
+	} {
+		got, err := choose(c.all, c.asked)
+		if c.err == "" && (err != nil || !slices.Equal(got, c.want)) {
+			t.Errorf("%v: %v, %v, want %v", c.asked, got, err, c.want)
+		}
+		if c.err != "" && (!errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%v: %v, want %s", c.asked, err, c.err)
+		}
+	}
+}
