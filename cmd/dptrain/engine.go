@@ -150,7 +150,7 @@ func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
 		return nil, nil
 	}
 	gpu, err := c.gpus.open(cuda.Options{
-		Devices: p.Devices,
+		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
 		Warn:    func(text string) { tell(func() { log.Warn(text) }) },
 	})
 	switch {

@@ -176,9 +176,6 @@ func TestEngineIsChosen(t *testing.T) {
 			for _, o := range b.opened {
 				opened = append(opened, o.Devices)
 			}
-			if len(opened) == 1 && len(opened[0]) == 0 {
-				opened[0] = nil
-			}
 			if diff := cmp.Diff(c.opened, opened); diff != "" {
 				t.Errorf("opened (-want +got)\n%s", diff)
 			}
