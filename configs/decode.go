@@ -52,8 +52,12 @@ func (e *Experiment) set(key, value string) error {
 		v.SetString(value)
 		return nil
 	}
+	text := value
+	if v.Kind() == reflect.Slice && value != "" && value[0] != '[' { // nor does a list need brackets
+		text = "[" + value + "]"
+	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(value), &doc); err != nil || len(doc.Content) != 1 {
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
 		return fmt.Errorf("%s: want %s, got %q", key, wanted(v.Type()), value)
 	}
 	doc.Content[0].Line = 0 // a line number means nothing to someone who wrote none
@@ -69,9 +73,8 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 		if isNull(n) && v.Kind() != reflect.Pointer {
 			return fmt.Errorf("%s%s: no value; want %s", at(n), path, wanted(v.Type()))
 		}
-		fresh := reflect.New(v.Type())                                  // a list in a file replaces the preset's, it isn't merged into it
-		truncated := v.Kind() == reflect.Int && n.ShortTag() != "!!int" // the package turns 1.5 into 1
-		if err := n.Decode(fresh.Interface()); err != nil || truncated {
+		fresh := reflect.New(v.Type()) // a list in a file replaces the preset's, it isn't merged into it
+		if err := n.Decode(fresh.Interface()); err != nil || truncated(v.Type(), n) {
 			return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
 		}
 		v.Set(fresh.Elem())
@@ -97,6 +100,18 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 		}
 	}
 	return nil
+}
+
+// truncated tells whether a node has something else where whole numbers are wanted: the package turns 1.5 into 1, and
+// nothing into 0.
+func truncated(t reflect.Type, n *yaml.Node) bool {
+	switch t.Kind() {
+	case reflect.Int:
+		return n.ShortTag() != "!!int"
+	case reflect.Slice:
+		return slices.ContainsFunc(n.Content, func(element *yaml.Node) bool { return truncated(t.Elem(), element) })
+	}
+	return false
 }
 
 // fieldOf returns the field of a struct that carries the key.
@@ -203,6 +218,9 @@ func wanted(t reflect.Type) string {
 	case reflect.Int:
 		return "a whole number"
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Int {
+			return "a list of whole numbers"
+		}
 		return "a list of numbers"
 	case reflect.String:
 		return "text"

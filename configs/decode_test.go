@@ -18,6 +18,8 @@ func TestBadSettings(t *testing.T) {
 		{"twice", "model: a\nmodel: b\n", nil, "line 2: model is set twice"},
 		{"not a number", "privacy:\n  delta: small\n", nil, `line 2: privacy.delta: want a number, got "small"`},
 		{"not a whole number", "performance: {workers: 1.5}", nil, `line 1: performance.workers: want a whole number, got "1.5"`},
+		{"not whole numbers", "performance: {devices: [0, 1.5]}", nil, `line 1: performance.devices: want a list of whole numbers, got the list ["0" "1.5"]`},
+		{"nothing for a number", "performance: {devices: [~]}", nil, `line 1: performance.devices: want a list of whole numbers, got the list ["~"]`},
 		{"not a list", "tuning: {learning_rates: 1}", nil, `line 1: tuning.learning_rates: want a list of numbers, got "1"`},
 		{"list of words", "tuning: {learning_rates: [1, x]}", nil, `line 1: tuning.learning_rates: want a list of numbers, got the list ["1" "x"]`},
 		{"not a block", "privacy: 3", nil, `line 1: privacy: want a block of settings, got "3"`},
@@ -32,6 +34,11 @@ func TestBadSettings(t *testing.T) {
 		{"unknown override", "", sets("privacy.sigma=1"), "unknown key privacy.sigma; there are privacy.epsilon, "},
 		{"override of a block", "", sets("activation=1"), "activation is a block of settings; set one of activation.scale, activation.temperature, activation.offset"},
 		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are dataset, model, "},
+		{"list without brackets", "", sets("performance.devices=0,1", "tuning.learning_rates=1, 0.1"), ""},
+		{"list of something else", "", sets("performance.devices=0,one"), `performance.devices: want a list of whole numbers, got the list ["0" "one"]`},
+		{"list with a hole", "", sets("performance.devices=0,,1"), `performance.devices: want a list of whole numbers, got "0,,1"`},
+		{"empty list", "", sets("performance.devices="), `performance.devices: want a list of whole numbers, got ""`},
+		{"number beyond all", "", sets("performance.devices=99999999999999999999"), `performance.devices: want a list of whole numbers, got the list ["99999999999999999999"]`},
 		{"override of another type", "", sets("privacy.delta=tiny"), `privacy.delta: want a number, got "tiny"`},
 		{"empty override", "", sets("privacy.delta="), `privacy.delta: want a number, got ""`},
 		{"both budgets in one layer", "privacy: {epsilon: 1, noise_multiplier: 2}", nil, "privacy: epsilon and noise_multiplier are both given; one follows from the other, give one"},
@@ -72,6 +79,11 @@ func TestBadSettings(t *testing.T) {
 		{"rate of zero", "", sets("tuning.learning_rates=[0]"), "tuning.learning_rates: must be a number above 0, got 0"},
 		{"offset", "", sets("activation.offset=.nan"), "activation.offset: must be a finite number, got NaN"},
 		{"workers", "", sets("performance.workers=-1"), "performance.workers: must be 0 (one for each core) to 1024, got -1"},
+		{"engine", "", sets("performance.engine=cudda"), `performance.engine: must be one of auto, cpu, cuda; got "cudda"; did you mean cuda?`},
+		{"negative device", "", sets("performance.devices=0,-1"), "performance.devices: GPUs are numbered from 0, got -1; see dptrain devices"},
+		{"device twice", "", sets("performance.devices=1,0,1"), "performance.devices: GPU 1 stands twice, list it once"},
+		{"devices of the CPU", "", sets("performance.devices=0", "performance.engine=cpu"), "performance.devices: GPUs are given, but performance.engine is cpu, which uses none; leave out one of --devices and --engine"},
+		{"devices of the CPU in a file", "performance: {devices: [0], engine: cpu}", sets("performance.workers=1"), "performance.devices: GPUs are given, but performance.engine is cpu"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Resolve(File{Text: []byte(c.file)}, c.sets)
@@ -113,6 +125,29 @@ func TestLayers(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The CPU in a stronger layer drops the GPUs of a weaker one; nothing else does.
+func TestLayersOfDevices(t *testing.T) {
+	file := "performance: {devices: [2, 0]}"
+	for _, c := range []struct {
+		sets []Override
+		want Performance
+	}{
+		{nil, Performance{Engine: "auto", Devices: []int{2, 0}}},
+		{sets("performance.engine=cuda"), Performance{Engine: "cuda", Devices: []int{2, 0}}},
+		{sets("performance.devices=1"), Performance{Engine: "auto", Devices: []int{1}}},
+		{sets("performance.devices=[]"), Performance{Engine: "auto", Devices: []int{}}},
+		{sets("performance.engine=cpu"), Performance{Engine: "cpu", Devices: []int{}}},
+	} {
+		e, err := Resolve(File{Text: []byte(file)}, c.sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, e.Performance); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", c.sets, diff)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@
 // the wrong type is an error that names the line and, where one is near, the key that was meant.
 //
 // Two blocks are kept apart. The guarantee depends on the block "privacy" alone; the block
-// "performance" can't change it.
+// "performance" (how many cores, which engine, which GPUs) can't change it.
 //
 // A preset is an ordinary YAML file and is meant to be read: mnist.yaml explains every key. Where the
 // paper has a value the preset has it too: Koskela and Kulkarni, "Practical Differentially Private

@@ -63,8 +63,20 @@ type Tuning struct {
 
 // Performance is the block that can't change the guarantee.
 type Performance struct {
-	Workers int `yaml:"workers"` // trials or blocks of samples at work at once; 0 means one for each core
+	Workers int    `yaml:"workers"`      // trials or blocks of samples at work at once; 0 means one for each core
+	Engine  string `yaml:"engine"`       // what trains: see [Engines]
+	Devices []int  `yaml:"devices,flow"` // the GPUs to use, by their numbers; none means all that are usable
 }
+
+// The engines that can be chosen.
+const (
+	EngineAuto = "auto" // GPUs if there are usable ones, else the CPU
+	EngineCPU  = "cpu"
+	EngineCUDA = "cuda" // GPUs, or else it is an error
+)
+
+// Engines returns the names of the engines that can be chosen.
+func Engines() []string { return []string{EngineAuto, EngineCPU, EngineCUDA} }
 
 // YAML returns the settings as a file that resolves to them again.
 func (e Experiment) YAML() ([]byte, error) {

@@ -71,7 +71,8 @@ type File struct {
 // or of [Default], and returns the valid result.
 //
 // Epsilon and noise multiplier exclude each other within a layer; a layer that gives one of them
-// drops the other that a weaker layer gave.
+// drops the other that a weaker layer gave. In the same way the CPU excludes GPUs: a layer that chooses
+// it drops the devices that a weaker layer gave.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	fromFile := func(e *Experiment) error {
 		err := e.decode(file.Text)
@@ -107,8 +108,10 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	return e, e.Validate()
 }
 
-// applyLayer makes a layer's choice between epsilon and noise multiplier replace the choice below it.
+// applyLayer makes a layer's choice between settings that exclude each other replace the choice below it.
 func (e *Experiment) applyLayer(layer func(*Experiment) error) error {
+	engine, devices := e.Performance.Engine, e.Performance.Devices
+	e.Performance.Devices = nil
 	epsilon, noise := e.Privacy.Epsilon, e.Privacy.NoiseMultiplier
 	e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, nil
 	if err := layer(e); err != nil {
@@ -119,6 +122,12 @@ func (e *Experiment) applyLayer(layer func(*Experiment) error) error {
 		return fmt.Errorf("privacy: epsilon and noise_multiplier are both given; one follows from the other, give one")
 	case p.Epsilon == nil && p.NoiseMultiplier == nil:
 		p.Epsilon, p.NoiseMultiplier = epsilon, noise
+	}
+	if p := &e.Performance; p.Devices == nil {
+		p.Devices = devices
+		if p.Engine == EngineCPU && engine != EngineCPU {
+			p.Devices = []int{}
+		}
 	}
 	return nil
 }

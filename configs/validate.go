@@ -47,6 +47,8 @@ func (e Experiment) Validate() error {
 		finite("activation.offset", e.Activation.Offset),
 		learningRates(e.Tuning.LearningRates),
 		workers(e.Performance.Workers),
+		oneOf("performance.engine", e.Performance.Engine, Engines()...),
+		devices(e.Performance),
 	)
 }
 
@@ -117,6 +119,23 @@ func finite(key string, v float64) error {
 func workers(n int) error {
 	if n < 0 || n > 1024 {
 		return fmt.Errorf("performance.workers: must be 0 (one for each core) to 1024, got %d", n)
+	}
+	return nil
+}
+
+// devices are numbers. Whether there is a GPU of that number is for those to say who open it.
+func devices(p Performance) error {
+	const key = "performance.devices"
+	for i, n := range p.Devices {
+		if n < 0 {
+			return fmt.Errorf("%s: GPUs are numbered from 0, got %d; see dptrain devices", key, n)
+		}
+		if slices.Contains(p.Devices[:i], n) {
+			return fmt.Errorf("%s: GPU %d stands twice, list it once", key, n)
+		}
+	}
+	if p.Engine == EngineCPU && len(p.Devices) > 0 {
+		return fmt.Errorf("%s: GPUs are given, but performance.engine is cpu, which uses none; leave out one of --devices and --engine", key)
 	}
 	return nil
 }

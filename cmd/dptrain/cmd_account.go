@@ -30,7 +30,7 @@ type accounted struct {
 }
 
 // notAccounted are the setting flags that no cost depends on.
-var notAccounted = []string{"model", "clipping-norm", "optimizer", "learning-rate", "warm-start", "workers"}
+var notAccounted = []string{"model", "clipping-norm", "optimizer", "learning-rate", "warm-start", "workers", "engine", "devices"}
 
 func newAccountCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{

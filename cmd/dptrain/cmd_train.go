@@ -68,7 +68,7 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out trained, err error) {
 	s.Key = r.key
 	s.Initial = r.model.Initial(r.key.Stream(random.ID{Purpose: random.Initialisation}))
-	trainer, err := train.New(newEngine(r.performance), r.model.Source, r.data.Data, s)
+	trainer, err := train.New(r.engine, r.model.Source, r.data.Data, s)
 	if err != nil {
 		return out, err
 	}

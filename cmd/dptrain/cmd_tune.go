@@ -89,7 +89,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 		return trained{}, err
 	}
 	executor := tuner.Executor{
-		Engine:   newEngine(r.performance),
+		Engine:   r.engine,
 		Model:    r.model,
 		Data:     r.data,
 		Test:     r.test,

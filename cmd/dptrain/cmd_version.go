@@ -16,13 +16,13 @@ type versionResult struct {
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
 	System  string `json:"system"`
-	Engine  string `json:"engine"`
+	Engine  string `json:"engine"` // the CPU's; asking for GPUs takes too long here
 }
 
 func newVersionCommand(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and the engine that it was built with",
+		Short: "Print the version, and the engines that it was built with",
 		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return runVersion(g) },
 	}
@@ -34,7 +34,7 @@ func runVersion(g *global) error {
 }
 
 func (v versionResult) String() string {
-	return fmt.Sprintf("dptrain %s, %s, %s, engine %s", v.Version, v.Go, v.System, v.Engine)
+	return fmt.Sprintf("dptrain %s, %s, %s, engine %s, or cuda on GPUs", v.Version, v.Go, v.System, v.Engine)
 }
 
 func version() versionResult {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -24,6 +25,7 @@ const (
 	codeBudget      = 4
 	codeNetwork     = 5
 	codeDiverged    = 6
+	codeDevice      = 7
 	codeInterrupted = 130
 )
 
@@ -36,6 +38,8 @@ const exitCodes = `Exit codes:
   4    budget: no noise meets it
   5    network: a download failed
   6    training diverged: no model came out, and the budget counts as spent
+  7    device: a GPU failed, or there is none that can be used and the settings
+       ask for one
   130  interrupted`
 
 // codedError is an error whose exit code was decided where it came up.
@@ -58,11 +62,14 @@ func exitCode(err error) int {
 	var data *train.DataError
 	var dataset *datasets.UnknownError
 	var file *fs.PathError
+	var device *cuda.DeviceError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return codeInterrupted
 	case errors.As(err, &given):
 		return given.code
+	case errors.As(err, &device), errors.Is(err, cuda.ErrNoDevice):
+		return codeDevice
 	case errors.Is(err, tuner.ErrDiverged):
 		return codeDiverged
 	case errors.Is(err, accountant.ErrInfeasible):

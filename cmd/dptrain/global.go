@@ -18,6 +18,7 @@ import (
 type global struct {
 	json, quiet, verbose bool
 
+	gpus           gpus
 	stdout, stderr io.Writer
 	terminal       bool // stderr is one
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,16 +23,19 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
-	g := &global{stdout: stdout, stderr: stderr, terminal: terminal}
+	return (&global{gpus: nvidia, stdout: stdout, stderr: stderr, terminal: terminal}).execute(ctx, args)
+}
+
+func (g *global) execute(ctx context.Context, args []string) int {
 	root := newRootCommand(g)
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(g.stdout)
+	root.SetErr(g.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return codeOK
 	}
-	fmt.Fprintln(stderr, "dptrain:", err)
+	fmt.Fprintln(g.stderr, "dptrain:", strings.ReplaceAll(err.Error(), "\n", "; ")) // of joined errors each has a line
 	return exitCode(err)
 }
 
@@ -51,7 +55,8 @@ data set: nothing is downloaded, and it takes less than a minute.
   dptrain tune --dataset mnist --variant 1 --epsilon 3
   dptrain tune --dataset mnist --dry-run            plan, noise and epsilon; no data
   dptrain account noise --dataset mnist --epsilon 2 the noise that a budget needs
-  dptrain data list                                 what can be trained on`,
+  dptrain data list                                 what can be trained on
+  dptrain devices                                   the GPUs to train with, or what is missing`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
@@ -60,6 +65,6 @@ data set: nothing is downloaded, and it takes less than a minute.
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
 	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log, private facts such as trials' scores included")
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newAccountCommand(g), newFiguresCommand(g),
-		newDataCommand(g), newSettingsCommand(g), newVersionCommand(g))
+		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -10,9 +11,11 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -115,7 +118,11 @@ func TestPerformanceNeverChangesThePlan(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		changed := e
-		changed.Performance = configs.Performance{Workers: rapid.IntRange(0, 1000).Draw(t, "workers")}
+		changed.Performance = configs.Performance{
+			Workers: rapid.IntRange(0, 1000).Draw(t, "workers"),
+			Engine:  rapid.SampledFrom(configs.Engines()).Draw(t, "engine"),
+			Devices: rapid.SliceOf(rapid.IntRange(0, 100)).Draw(t, "devices"),
+		}
 		got, gotPrivacy, err := planTuning(changed, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -169,6 +176,7 @@ func TestExitCodes(t *testing.T) {
 		codeNetwork:  datasets.ErrUnavailable,
 		codeBudget:   accountant.ErrInfeasible,
 		codeDiverged: tuner.ErrDiverged,
+		codeDevice:   fmt.Errorf("every trial failed: %w", engine.RunErrors{nil, fmt.Errorf("step 3: %w", &cuda.DeviceError{Err: errors.New("x")})}),
 	} {
 		if got := exitCode(err); got != want {
 			t.Errorf("%v: code %d, want %d", err, got, want)

@@ -16,7 +16,6 @@ import (
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
 	"github.com/dptrain/dptrain/train/engine"
 )
 
@@ -54,11 +53,11 @@ type plan struct {
 // run is a training under way: its data and its key, and where its output goes.
 type run struct {
 	plan
-	console     *ui.Console
-	data, test  *train.Classification
-	key         train.Key
-	model       train.Model
-	performance train.Performance
+	console    *ui.Console
+	data, test *train.Classification
+	key        train.Key
+	model      train.Model
+	engine     engine.Engine
 }
 
 // trained is what a training gives: what it releases, and a record for the private folder.
@@ -89,6 +88,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training
 	start := time.Now()
 	release, err := o.fill(ctx, g, p, dir, do)
 	if err != nil {
+		err = blameDevice(err)
 		discarded := dir.Discard()
 		if errors.Is(err, errInterrupted) && discarded == nil {
 			err = fmt.Errorf("%w; nothing was written", err)
@@ -129,11 +129,15 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 		err = errors.Join(err, log.Close())
 	}()
 
+	choice, err := g.gpus.choose(ctx, p.experiment.Performance)
+	if err != nil {
+		return release, err
+	}
 	r, err := o.ready(ctx, console, p)
 	if err != nil {
 		return release, err
 	}
-	result, err := awaitTelling(ctx, "training", func(tell teller) (trained, error) { return do(ctx, r, tell) })
+	result, err := awaitTelling(ctx, "training", func(tell teller) (trained, error) { return r.onEngine(ctx, choice, tell, do) })
 	if err != nil {
 		return release, err
 	}
@@ -168,12 +172,11 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 		return nil, err
 	}
 	r := &run{
-		model:       model,
-		plan:        p,
-		console:     console,
-		data:        set.train,
-		test:        set.test,
-		performance: train.Performance{Workers: p.experiment.Performance.Workers},
+		model:   model,
+		plan:    p,
+		console: console,
+		data:    set.train,
+		test:    set.test,
 	}
 	if n := r.data.Samples(); p.privacy.Delta*float64(n) >= 1 {
 		console.Log().Warnf("delta %v is not below 1/%d: it allows releasing a sample outright", p.privacy.Delta, n)
@@ -190,19 +193,6 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 func modelOf(e configs.Experiment) (train.Model, error) {
 	network, err := models.New(e.Model, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
 	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
-}
-
-// newEngine is the one place that knows which engines there are.
-func newEngine(p train.Performance) engine.Engine {
-	o := cpu.Options{Workers: p.Workers}
-	return engine.FirstOf(cpu.New(o), cpu.OneByOne(o))
-}
-
-// warnOfFallback tells why a model is slow to train.
-func warnOfFallback(console *ui.Console, reason error) {
-	if reason != nil {
-		console.Log().Warnf("the model is trained by a slower engine, which changes nothing but the time: %v", reason)
-	}
 }
 
 func tensors(parameters []train.Parameter) []report.Tensor {

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"dptrain": main})
 }
 
-// Scripts see no data set and no network: a proxy that refuses stands before every download.
+// Scripts see no data set, no GPU and no network: a proxy that refuses stands before every download.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -24,6 +24,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/cache")
 			env.Setenv("DPTRAIN_DATA", "")
 			env.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+			env.Setenv("CUDA_VISIBLE_DEVICES", "-1")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -31,6 +31,8 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
 	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},
 	{"workers", "performance.workers", "int", "cores to use; 0 means all. Never changes a result"},
+	{"engine", "performance.engine", "name", "cpu; cuda, which needs a GPU; or auto: GPUs if there are usable ones, else the CPU. Never changes the guarantee"},
+	{"devices", "performance.devices", "list", "GPUs to use, such as 0,1, by their numbers in dptrain devices; without it all that are usable"},
 }
 
 // settings are the flags that an experiment is resolved from.
@@ -77,6 +79,7 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	complete(cmd, "accounting", "paper", "tight", "best")
 	complete(cmd, "repetitions", configs.Repetitions()...)
 	complete(cmd, "optimizer", "dp-sgd", "dp-adam")
+	complete(cmd, "engine", configs.Engines()...)
 }
 
 // complete tells the shell what a flag can be.

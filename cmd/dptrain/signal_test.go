@@ -31,7 +31,7 @@ type scene struct {
 func newScene(t *testing.T, args []string) *scene {
 	s := &scene{Cmd: exec.Command("dptrain", args...), data: t.TempDir(), cache: t.TempDir()}
 	s.Dir = t.TempDir()
-	s.Env = append(os.Environ(), "XDG_CACHE_HOME="+s.cache, "DPTRAIN_DATA="+s.data, "HTTPS_PROXY=http://127.0.0.1:1")
+	s.Env = append(os.Environ(), "XDG_CACHE_HOME="+s.cache, "DPTRAIN_DATA="+s.data, "HTTPS_PROXY=http://127.0.0.1:1", "CUDA_VISIBLE_DEVICES=-1")
 	return s
 }
 
@@ -62,11 +62,11 @@ func TestInterrupt(t *testing.T) {
 		"tune, planning":  {args: "tune --epsilon 0.01" + long, doing: accounted},
 		"tune, reading":   {args: "tune --dataset mnist --accounting paper", doing: "loading mnist; nothing was written", set: pipedData},
 		"tune, download":  {args: "tune --dataset mnist --accounting paper", doing: "loading mnist; nothing was written", set: silentServer},
-		"tune, training":  {args: "tune --epochs 100000 --accounting paper", doing: "training; nothing was written"},
+		"tune, training":  {args: "tune --epochs 100000 --accounting paper --quiet", doing: "training; nothing was written"},
 		"train, dry run":  {args: "train --dry-run --epsilon 0.01 --sampling-rate 1e-6 --epochs 100", doing: accounted},
 		"train, planning": {args: "train --epsilon 0.01 --sampling-rate 1e-6 --epochs 100", doing: accounted},
 		"train, reading":  {args: "train --dataset mnist --accounting paper", doing: "loading mnist; nothing was written", set: pipedData},
-		"train, training": {args: "train --epochs 100000 --accounting paper", doing: "training; nothing was written"},
+		"train, training": {args: "train --epochs 100000 --accounting paper --quiet", doing: "training; nothing was written"},
 		"fetch, download": {args: "data fetch mnist", doing: "fetching mnist; what came so far is kept, fetch again to go on", set: silentServer},
 		"fetch, locked":   {args: "data fetch mnist", doing: "fetching mnist; what came so far is kept, fetch again to go on", set: lockedCache},
 		"verify":          {args: "data verify mnist", doing: "verifying mnist", set: pipedData},

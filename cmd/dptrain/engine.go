@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cuda"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// newEngine is the one place that knows which engines there are. Without GPUs gpu is nil.
+func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
+	o := cpu.Options{Workers: p.Workers}
+	engines := []engine.Engine{cpu.New(o), cpu.OneByOne(o)}
+	if gpu != nil {
+		engines = append([]engine.Engine{gpu}, engines...)
+	}
+	return engine.FirstOf(engines...)
+}
+
+// warnOfFallback tells why a model is slow to train.
+func warnOfFallback(console *ui.Console, reason error) {
+	if reason != nil {
+		why := strings.ReplaceAll(reason.Error(), "\n", "; ") // of several engines each has a line
+		console.Log().Warnf("the model is trained by a slower engine, which takes more time and guarantees the same: %s", why)
+	}
+}
+
+// gpus is how commands find a machine's GPUs and open them.
+type gpus struct {
+	list func() ([]cuda.Info, error)
+	open func(cuda.Options) (gpuEngine, error)
+}
+
+// gpuEngine is an engine that holds GPUs until it is closed, as [cuda.Engine] does.
+type gpuEngine interface {
+	engine.Engine
+	Close() error
+}
+
+// nvidia is the GPUs of this machine. Tests have others.
+var nvidia = gpus{
+	list: cuda.Devices,
+	open: func(o cuda.Options) (gpuEngine, error) { return cuda.New(o) },
+}
+
+// wanted tells whether settings insist on GPUs.
+func wanted(p configs.Performance) bool { return p.Engine == configs.EngineCUDA || len(p.Devices) > 0 }
+
+// choice is what a run is trained on.
+type choice struct {
+	gpus *gpus // nil for the CPU
+	why  error // it is the CPU although GPUs were welcome
+}
+
+// choose opens no GPU, so that what can't be is told before everything that takes time.
+func (g gpus) choose(ctx context.Context, p configs.Performance) (choice, error) {
+	if p.Engine == configs.EngineCPU {
+		return choice{}, nil
+	}
+	_, err := await(ctx, "looking for GPUs", func() (any, error) { return nil, g.check(p.Devices) })
+	switch {
+	case err == nil:
+		return choice{gpus: &g}, nil
+	case errors.Is(err, errInterrupted):
+		return choice{}, err
+	case wanted(p):
+		return choice{}, hintAtCPU(p, err)
+	}
+	return choice{why: err}, nil
+}
+
+// check returns an error unless all of the GPUs of the given numbers can be used; of none, unless any can.
+func (g gpus) check(numbers []int) error {
+	all, err := g.list()
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if n >= len(all) {
+			return usagef("--devices: there is no GPU %d; there are %s", n, strings.Join(namesOf(all), ", "))
+		}
+		if err := cuda.Usable(all[n]); err != nil {
+			return fmt.Errorf("%w: number %d: %w", cuda.ErrNoDevice, n, err)
+		}
+	}
+	if len(numbers) > 0 {
+		return nil
+	}
+	var why []string
+	for _, info := range all {
+		err := cuda.Usable(info)
+		if err == nil {
+			return nil
+		}
+		why = append(why, err.Error())
+	}
+	return fmt.Errorf("%w: %s", cuda.ErrNoDevice, strings.Join(why, "; "))
+}
+
+func namesOf(all []cuda.Info) []string {
+	var names []string
+	for n, info := range all {
+		names = append(names, fmt.Sprintf("%d (%s)", n, info.Name))
+	}
+	return names
+}
+
+// hintAtCPU says what can be done where the GPUs that settings insist on can't be used.
+func hintAtCPU(p configs.Performance, err error) error {
+	if exitCode(err) == codeUsage {
+		return err
+	}
+	hint := "--engine cpu trains without"
+	if len(p.Devices) > 0 {
+		hint = "--engine cpu instead of --devices trains without"
+	}
+	return coded(codeDevice, fmt.Errorf("%w; %s", err, hint))
+}
+
+// onEngine opens an engine, has a training done on it and closes it. It does so in one goroutine since after an
+// interruption nobody else could close what is still at work.
+func (r *run) onEngine(ctx context.Context, c choice, tell teller, do training) (out trained, err error) {
+	gpu, err := r.openGPUs(c, tell)
+	if err != nil {
+		return out, err
+	}
+	if gpu != nil {
+		defer func() { err = errors.Join(err, gpu.Close()) }()
+	}
+	r.engine = newEngine(r.experiment.Performance, gpu)
+	return do(ctx, r, tell)
+}
+
+// openGPUs returns nil if the run is the CPU's, and then says why unless that is what was asked for.
+func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
+	p, log := r.experiment.Performance, r.console.Log()
+	if c.why != nil {
+		tell(func() {
+			log.Info(`training on the CPU: no usable GPU, see "dptrain devices"`)
+			log.Debug(c.why)
+		})
+	}
+	if c.gpus == nil {
+		return nil, nil
+	}
+	gpu, err := c.gpus.open(cuda.Options{
+		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
+		Warn:    func(text string) { tell(func() { log.Warn(text) }) },
+	})
+	switch {
+	case err == nil:
+		tell(func() { log.Infof("training on %s", gpu.Name()) })
+		return gpu, nil
+	case wanted(p):
+		return nil, hintAtCPU(p, fmt.Errorf("open the GPUs: %w", err))
+	}
+	tell(func() { log.Warnf("training on the CPU: the GPUs can't be opened: %v", err) })
+	return nil, nil
+}
+
+// blameDevice says what can be done about a GPU that failed. Of all the runs and calls that failed with it, one is told.
+func blameDevice(err error) error {
+	var failed *cuda.DeviceError
+	if errors.Is(err, errInterrupted) || !errors.As(err, &failed) {
+		return err
+	}
+	return coded(codeDevice, fmt.Errorf("%w; run again, as a new process may find it well, or train by --engine cpu", failed))
+}
