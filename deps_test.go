@@ -44,12 +44,13 @@ var rooms = table{
 
 	"tuner": {"accountant", "train", "train/engine", "internal/random"},
 
-	"cuda":                   {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/arena", "train/compile", "train/engine", "internal/random"},
-	"cuda/kernels":           nil,
-	"cuda/internal/dl":       nil,
-	"cuda/internal/driver":   nil,
-	"cuda/internal/emulator": {"cuda/internal/dl", "cuda/internal/driver", "cuda/kernels"},
-	"cuda/internal/libcuda":  {"cuda/internal/dl", "cuda/internal/driver"},
+	"cuda":                            {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/arena", "train/compile", "train/engine", "internal/random"},
+	"cuda/internal/driver/drivertest": {"cuda/internal/driver"},
+	"cuda/kernels":                    nil,
+	"cuda/internal/dl":                nil,
+	"cuda/internal/driver":            nil,
+	"cuda/internal/emulator":          {"cuda/internal/dl", "cuda/internal/driver", "cuda/kernels"},
+	"cuda/internal/libcuda":           {"cuda/internal/dl", "cuda/internal/driver"},
 
 	"cmd/dptrain": {anything},
 }
