@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -44,12 +45,14 @@ var rooms = table{
 
 	"tuner": {"accountant", "train", "train/engine", "internal/random"},
 
-	"cuda":                   {"cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/arena", "train/compile", "train/engine", "internal/random"},
-	"cuda/kernels":           nil,
-	"cuda/internal/dl":       nil,
-	"cuda/internal/driver":   nil,
-	"cuda/internal/emulator": {"cuda/internal/dl", "cuda/internal/driver", "cuda/kernels"},
-	"cuda/internal/libcuda":  {"cuda/internal/dl", "cuda/internal/driver"},
+	"cuda":                            {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "train/arena", "train/compile", "train/engine", "internal/random"},
+	"cuda/internal/cu":                {"cuda/internal/driver"},
+	"cuda/internal/driver/drivertest": {"cuda/internal/driver"},
+	"cuda/kernels":                    nil,
+	"cuda/internal/dl":                nil,
+	"cuda/internal/driver":            nil,
+	"cuda/internal/emulator":          {"cuda/internal/dl", "cuda/internal/driver", "cuda/kernels"},
+	"cuda/internal/libcuda":           {"cuda/internal/dl", "cuda/internal/driver"},
 
 	"cmd/dptrain": {anything},
 }
@@ -175,6 +178,20 @@ func TestEveryPackageHasADocFile(t *testing.T) {
 	for pkg, source := range sources(t) {
 		if !source.documented {
 			t.Errorf("package %s has no doc.go with a package comment", pkg)
+		}
+	}
+}
+
+// Without the tag cu nothing is linked with gorgonia.org/cu, which needs CUDA's headers and ends a program where there is no
+// driver.
+func TestOnlyTheTagNeedsCUDA(t *testing.T) {
+	for tags, want := range map[string]bool{"": false, "cu": true} {
+		out, err := exec.Command("go", "list", "-deps", "-tags="+tags, "./...").Output()
+		if err != nil {
+			t.Fatalf("go list -tags=%s: %v", tags, err)
+		}
+		if got := slices.Contains(strings.Fields(string(out)), "gorgonia.org/cu"); got != want {
+			t.Errorf("with the tags %q our packages depend on gorgonia.org/cu: %v, want %v", tags, got, want)
 		}
 	}
 }

@@ -59,7 +59,7 @@ type Device interface {
 	// Synchronize waits until all launches are done.
 	Synchronize() error
 
-	// Close frees everything. The device is of no use afterwards.
+	// Close frees everything. The device is of no use afterwards; to close it again does nothing.
 	Close() error
 }
 

@@ -52,11 +52,13 @@ func (d *Device) load(ptx []byte) error {
 	image := append(append([]byte{}, ptx...), 0)
 	return d.do(func() error {
 		var log [4096]byte
+		var pin runtime.Pinner // numbers don't keep what they point at where it is, and stacks move
+		pin.Pin(&log)
+		defer pin.Unpin()
 		options := []int32{jitErrorLog, jitErrorLogBytes}
 		values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log) - 1)}
 		var module uintptr
 		r := d.library.call.moduleLoadDataEx(&module, unsafe.Pointer(&image[0]), uint32(len(options)), &options[0], &values[0])
-		runtime.KeepAlive(&log)
 		if err := d.library.failed("cuModuleLoadDataEx", r); err != nil {
 			return fmt.Errorf("compile kernels: %w: %s", err, goString(&log[0]))
 		}
@@ -72,6 +74,11 @@ func (d *Device) do(f func() error) error {
 	if d.context == 0 {
 		return errors.New("the device is closed")
 	}
+	return d.onThread(f)
+}
+
+// onThread calls f with the device's context on the calling thread, for those who have the lock.
+func (d *Device) onThread(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := d.library.failed("cuCtxSetCurrent", d.library.call.ctxSetCurrent(d.context)); err != nil {
@@ -176,17 +183,20 @@ func (d *Device) Synchronize() error {
 	return d.do(func() error { return d.library.failed("cuCtxSynchronize", d.library.call.ctxSynchronize()) })
 }
 
-// Close gives the device back.
+// Close gives the device back. To close a closed device does nothing.
 func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.context == 0 {
+		return nil
+	}
 	var errs []error
-	err := d.do(func() error {
+	err := d.onThread(func() error {
 		for _, m := range d.modules {
 			errs = append(errs, d.library.failed("cuModuleUnload", d.library.call.moduleUnload(m)))
 		}
 		return d.library.failed("cuDevicePrimaryCtxRelease", d.library.call.primaryCtxRelease(d.device))
 	})
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.context = 0
 	return errors.Join(append(errs, err)...)
 }

@@ -22,7 +22,8 @@ int cuDeviceGetAttribute(int *v, int a, int d) {
 	*v = a == 16 ? 132 : a == 75 ? 9 : a == 76 ? d - 70 : -1;
 	return *v < 0 ? invalid : 0;
 }
-int cuDevicePrimaryCtxRetain(void **c, int d) { return *c = &context, retained++, 0; }
+// What isn't released is noticed soon.
+int cuDevicePrimaryCtxRetain(void **c, int d) { return retained == 8 ? out_of_memory : (*c = &context, retained++, 0); }
 int cuDevicePrimaryCtxRelease_v2(int d) { return retained-- > 0 ? 0 : invalid; }
 int cuCtxSetCurrent(void *c) { return current = c, 0; }
 
