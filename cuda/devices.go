@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/train/engine"
 )
 
 // Info describes a GPU.
@@ -83,8 +84,8 @@ func choose(all []Info, asked []int) ([]int, error) {
 	return out, nil
 }
 
-// DeviceError says that a GPU failed while it was computing. What it had computed since the end of the last call to
-// Steps is lost; a new process may find it well again.
+// DeviceError says that a GPU failed while it was computing: it is an [engine.ErrLost]. What it had computed of a run since its state was last
+// asked for is lost; a new process may find the GPU well again.
 type DeviceError struct {
 	Device string
 	Err    error
@@ -93,4 +94,4 @@ type DeviceError struct {
 func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e.Device, e.Err) }
 
 // Unwrap returns what the driver said.
-func (e *DeviceError) Unwrap() error { return e.Err }
+func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }

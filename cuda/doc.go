@@ -1,22 +1,79 @@
-// Package cuda is the engine for NVIDIA GPUs, under way: what is here is its lower half, and nothing trains on a GPU yet.
+// Package cuda is the engine for NVIDIA GPUs, by the contract of package engine. A machine without one builds and tests all of
+// it, on an emulated device. Nothing of it has run on a card yet: what is said here of a card's time is a prediction.
 //
-// # What is there
+// # A step
 //
-// Package kernels (cuda/kernels) holds the kernels that the contract of package train/engine fixes to the bit: draw_minibatch draws
-// the minibatches of a group of runs and divides them into chunks, one block a run; release_and_update makes the noise,
-// releases the sums and lets the optimizer move the parameters, eight coordinates a thread. A step of all runs of a
-// group is one launch of each, with the gradients, which are still to come, in between: those leave their clipped sums
-// as counts of the fine grid, added up by 64-bit atomics, exactly and so in any order. Step numbers, parameters and
-// batches stay on the device; the host launches.
+// A step of all runs of a group is three launches, whatever the number of runs and the length of the program:
 //
-// Tests run the kernels on the emulated device (cuda/internal/emulator), where the system's C++ compiler stands in for a
-// GPU and every access is watched, and hold draws, chunks, noise and updates to package engine bit for bit; mutants of
-// the kernels show that they would be found. The PTX in cuda/kernels/ptx is made by cuda/kernels/build with nvcc 11.8; tests hold it
-// to the sources. Package cuda/internal/libcuda opens the driver's library at run time, for one binary with and without a GPU;
-// its tests run against a driver made of C. Nothing of this has run on a card yet.
+//	draw_minibatch      a block for each run draws its minibatch and divides it into chunks
+//	clipped_sums        blocks share the chunks of all runs: one takes a chunk's samples through the program, measures
+//	                    their gradients, and adds the chunk's clipped sum, on the fine grid, to the run's
+//	release_and_update  makes the noise, releases the sums and lets the optimizer move the parameters, eight
+//	                    coordinates a thread
 //
-// # What is to come
+// Data, programs, parameters, moments, step numbers, minibatches, sums and noise stay on the device. The host launches, looks
+// every 20 ms whether the device is well and the caller still wants it, and copies a run's state when it is asked for. Outputs
+// for scoring are computed there too (predict); what is counted from them is a few numbers a sample and the host's.
 //
-// The kernel that walks a step program over a tile of a chunk's samples, evaluation, and the engine that puts them
-// together behind train/engine's interface.
+// # The walk
+//
+// Thread blocks are workers, as cores are to the CPU engine. A program is data (lower.go writes its words, program.cuh has
+// their meaning), so that any graph that compiles runs without new code, and a long program costs barriers, not
+// launches. The samples of a chunk go through it together, one instruction after another, in memory of the block's own; it is
+// laid out by package arena, and small enough to be found in the level-2 cache and, mostly, in a multiprocessor's own. Where neighbouring
+// instructions don't meet in memory, or are elementwise on the same elements, which are then the same threads', nobody waits between them.
+//
+// One loop makes all products (product.cuh): convolutions, whose patches are read where they lie in the image, their
+// two gradients, and the sums of clipped gradients, which go from registers to the grid. A warp has 8 rows of 32 or 128
+// results, each of which one thread adds up in one order: so a sample's gradient depends neither on its company nor
+// on the numbers of threads, blocks and devices. Norms are squared and summed in doubles.
+//
+// # Why the chunk, why atomics
+//
+// A chunk's sum is rounded once, when all its samples are in (package engine, rules 3 and 4). With a chunk for a tile it never
+// leaves registers before, and needs no memory however large a batch is drawn; adding counts of the grid by 64-bit
+// atomics is exact, and so free of order. The other way would be to keep what gradients are made of for the whole batch
+// and to sum it in a launch of its own, with no atomics: for the CNN that moves 40 KB a sample, and a batch that is
+// larger than the room for it needs a way out. The most samples of a chunk depend on the program alone: 32, or fewer
+// where a sample needs much memory, 16 for the CNN.
+//
+// Tensor cores are not used: rounding operands to 10 bits must be done before norms are measured, and whether it gains here
+// only a card can tell.
+//
+// # Predictions
+//
+// For one step of the paper's workloads at sampling rate 0.0213: what needs to be multiplied and added, what is executed (rows go by
+// eight and columns by lanes), additions to the grid if no sum is 0, and the floor that they give on an H100, at 2 µs a launch,
+// 128 multiply-adds a cycle on each of 132 multiprocessors at 1.755 GHz, and 80 atomic additions a cycle, which is a guess:
+//
+//	     a step of  launches chunks  samples      needs   executes   atomics   floor
+//	cnn  15 trials         3    181     1927     2.34 G     2.90 G     4.7 M  137 µs
+//	cnn  final run         3    106     1151     1.40 G     1.73 G     2.8 M   84 µs
+//	mlp  15 trials         3     89     1927     0.45 G     0.49 G     9.8 M   92 µs
+//	mlp  final run         3     55     1151     0.27 G     0.29 G     6.1 M   59 µs
+//
+// A tuning has 1,878 steps of each kind, so that the floor is 0.42 s for the CNN and 0.28 s for the MLP. It will not be reached: the
+// products read 8 + 1 or 8 + 4 numbers for 8 or 32 multiply-adds, of which a multiprocessor reads a warp's in a cycle, which is
+// two to four times the time of the arithmetic; 181 chunks on 132 multiprocessors leave a third of them idle in the second round; and one
+// block of 8 warps hides little latency. A tenth of the floor's speed would be 4 and 3 seconds. Tests
+// hold the emulated device's counts to these figures.
+//
+// # Drivers
+//
+// Package cuda/internal/driver is all that is asked of a device. Three implement it: cuda/internal/libcuda opens the driver's own library at
+// run time, so that one ordinary binary serves machines with and without a GPU; cuda/internal/cu is gorgonia.org/cu, under the build
+// tag cu, for those who build with the CUDA toolkit; cuda/internal/emulator is the emulated device, where the system's C++
+// compiler stands in for a GPU and every access is watched.
+//
+// # Several GPUs, little memory, failures
+//
+// A group's runs are spread over the engine's GPUs, which must be of one compute capability. Where memory is short, fewer blocks work, or
+// fewer runs advance at a time, and [Options].Warn is told; no result depends on it. A launch that fails is a [DeviceError]: it ends the runs of that
+// GPU where their states were last asked for, and no others.
+//
+// # Tests
+//
+// The suite of package enginetest runs on the emulated device, draws, noise and updates are held to package engine bit for bit, and mutants of
+// the kernels must be found. The PTX in cuda/kernels/ptx is made by cuda/kernels/build with nvcc 11.8; tests hold it to the sources. On a
+// machine with a GPU "make gpu-test" runs the suite on it, and bench/gpu/run does that and measures.
 package cuda

@@ -76,7 +76,7 @@ func (g *group) Done() []int {
 // State returns a copy of a run's state: of the last that its device gave, should that have failed.
 func (g *group) State(run int) engine.State {
 	p, i := g.find(run)
-	return clone(p.states[i])
+	return p.state(i)
 }
 
 // Restore replaces a run's state.

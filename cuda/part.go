@@ -19,7 +19,8 @@ type part struct {
 	jobs   []engine.Job
 	places int
 	done   []atomic.Int64
-	states []engine.State // at the end of the last call to advance
+	states []engine.State // as the device last gave them
+	stale  []bool         // the run has moved since
 	broken error
 
 	memory                                       holding
@@ -32,7 +33,7 @@ type part struct {
 
 // start makes room for jobs.
 func (r *resident) start(jobs []engine.Job, places int) (_ *part, err error) {
-	p := &part{resident: r, jobs: slices.Clone(jobs), places: places, done: make([]atomic.Int64, len(jobs)), memory: holding{device: r.device}}
+	p := &part{resident: r, jobs: slices.Clone(jobs), places: places, done: make([]atomic.Int64, len(jobs)), stale: make([]bool, len(jobs)), memory: holding{device: r.device}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.memory.free())
@@ -202,17 +203,21 @@ func (p *part) advance(ctx context.Context, steps []int) error {
 	if slices.Max(steps) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	err := p.launch(ctx, steps)
-	if err == nil {
-		err = p.fetch()
+	for i, n := range steps {
+		p.stale[i] = p.stale[i] || n > 0
 	}
-	if err != nil {
-		p.broken = p.failed(err)
-		for i, s := range p.states {
-			p.done[i].Store(int64(s.Step))
-		}
+	if err := p.launch(ctx, steps); err != nil {
+		p.fail(err)
 	}
 	return p.broken
+}
+
+// fail ends all runs where the device last gave their states.
+func (p *part) fail(err error) {
+	p.broken = p.failed(err)
+	for i, s := range p.states {
+		p.done[i].Store(int64(s.Step))
+	}
 }
 
 // As long as this a device is left to itself before the host looks where it is.
@@ -221,8 +226,10 @@ const pollEvery = 20 * time.Millisecond
 // launch launches the steps. Between two looks at the device there are as many as fill the time.
 func (p *part) launch(ctx context.Context, steps []int) error {
 	var clocks []int32
-	for i, s := range p.states {
-		clocks = append(clocks, -1, int32(s.Step), int32(s.Step+steps[i]))
+	from := make([]int, len(steps))
+	for i, n := range steps {
+		from[i] = int(p.done[i].Load())
+		clocks = append(clocks, -1, int32(from[i]), int32(from[i]+n))
 	}
 	if err := driver.Upload(p.device, p.clocks, 0, clocks); err != nil {
 		return err
@@ -242,8 +249,8 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 			return err
 		}
 		launched += n
-		for i, s := range p.states {
-			p.done[i].Store(int64(s.Step + min(launched, steps[i])))
+		for i, n := range steps {
+			p.done[i].Store(int64(from[i] + min(launched, n)))
 		}
 		switch took := time.Since(start); {
 		case took < pollEvery/2:
@@ -255,29 +262,34 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 	return nil
 }
 
-// fetch copies all runs' states from the device.
-func (p *part) fetch() error {
-	size := p.code.layout.Size
-	for _, v := range []struct {
-		from driver.Pointer
-		to   func(*engine.State) []float32
-	}{
-		{p.params, func(s *engine.State) []float32 { return s.Params }},
-		{p.firsts, func(s *engine.State) []float32 { return s.First }},
-		{p.seconds, func(s *engine.State) []float32 { return s.Second }},
-	} {
-		for i := range p.states {
-			if to := v.to(&p.states[i]); to != nil {
-				if err := driver.Download(p.device, to, v.from, i*size); err != nil {
-					return err
-				}
-			}
+// state returns a copy of a run's state: of the last that the device gave, if it fails.
+func (p *part) state(run int) engine.State {
+	if p.stale[run] && p.broken == nil {
+		if s, err := p.fetch(run); err != nil {
+			p.fail(err)
+		} else {
+			p.states[run], p.stale[run] = s, false
 		}
 	}
-	for i := range p.states {
-		p.states[i].Step = int(p.done[i].Load())
+	return clone(p.states[run])
+}
+
+// fetch copies a run's state from the device.
+func (p *part) fetch(run int) (engine.State, error) {
+	s, size := clone(p.states[run]), p.code.layout.Size
+	for _, v := range []struct {
+		from driver.Pointer
+		to   []float32
+	}{{p.params, s.Params}, {p.firsts, s.First}, {p.seconds, s.Second}} {
+		if len(v.to) == 0 {
+			continue
+		}
+		if err := driver.Download(p.device, v.to, v.from, run*size); err != nil {
+			return engine.State{}, err
+		}
 	}
-	return nil
+	s.Step = int(p.done[run].Load())
+	return s, nil
 }
 
 // uploadState makes a run's state the device's.
@@ -306,10 +318,10 @@ func (p *part) restore(run int, s engine.State) error {
 	if p.broken != nil {
 		return fmt.Errorf("restore state: %w", p.broken)
 	}
-	p.states[run] = clone(s)
+	p.states[run], p.stale[run] = clone(s), false
 	p.done[run].Store(int64(s.Step))
 	if err := p.uploadState(run); err != nil {
-		p.broken = p.failed(err)
+		p.fail(err)
 	}
 	return p.broken
 }

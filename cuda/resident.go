@@ -3,7 +3,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/train/compile"
@@ -60,7 +59,6 @@ type resident struct {
 
 	gradient, prediction, sums, output, tables, constants, occupied, data driver.Pointer
 
-	mu      sync.Mutex
 	scratch scratch
 }
 

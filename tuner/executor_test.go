@@ -3,6 +3,7 @@ package tuner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -279,6 +280,25 @@ func TestAllTrialsFail(t *testing.T) {
 		_, err := lab.executor(t).Run(background, planWith(t, settings(m, 3), 3))
 		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "every trial failed; the first: ") {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A lost device ends the tuning: it says nothing of the candidates that it was lost with.
+func TestLostDeviceEndsTheTuning(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		lost := fmt.Errorf("some GPU: %w", engine.ErrLost)
+		lab := &fakeLab{fail: func(job engine.Job) error {
+			if job.Trial == 2 {
+				return lost
+			}
+			return nil
+		}}
+		if _, err := lab.executor(t).Run(background, planWith(t, settings(m, 5), 5)); !errors.Is(err, lost) || strings.Contains(err.Error(), "every trial") {
+			t.Errorf("got %v", err)
+		}
+		if lab.open != 0 {
+			t.Errorf("%d things aren't closed", lab.open)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/engine"
 )
 
 // outcome is what became of a trial.
@@ -55,7 +56,7 @@ func anySucceeded(outcomes []outcome) error {
 	return fmt.Errorf("every trial failed; the first: %w", outcomes[0].err)
 }
 
-// trials carries out trials [from, to). Its only errors are the context's.
+// trials carries out trials [from, to). Its errors are those of play.
 func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error) {
 	settings := make([]train.Settings, to-from)
 	tellers := make([]*teller, to-from)
@@ -92,8 +93,8 @@ type played struct {
 	seconds float64 // of its steps, as far as anybody looked
 }
 
-// play trains models side by side and scores them on the public test set. Its only errors are the context's: what goes
-// wrong with a run is in its outcome.
+// play trains models side by side and scores them on the public test set. Its errors are the context's, and that of a
+// device that is lost, which is no trial's fault: what goes wrong with a run is in its outcome.
 func (x *execution) play(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
 	out := make([]played, len(settings))
 	for i := range settings {
@@ -115,6 +116,11 @@ func (x *execution) play(ctx context.Context, settings []train.Settings, tellers
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	for i := range out {
+		if errors.Is(out[i].err, engine.ErrLost) {
+			return nil, out[i].err
+		}
 	}
 	for i := range out {
 		if out[i].model == nil {

@@ -56,6 +56,9 @@ type Runs interface {
 	Close() error
 }
 
+// ErrLost is what errors wrap that say that a device failed: no run on it goes on, whatever it is restored to.
+var ErrLost = errors.New("the device is lost")
+
 // RunErrors tells which runs of a group failed: element i is run i's error, or nil.
 type RunErrors []error
 
