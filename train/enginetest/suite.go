@@ -51,6 +51,8 @@ func Checks() map[string]func(TB, Suite) {
 		"Neighbours": neighbours,
 		"Wide":       wide,
 		"Scales":     scales,
+		"Clipping":   clipping,
+		"Rounding":   rounding,
 		"NotFinite":  notFinite,
 		"Draws":      draws,
 		"Noise":      noise,
@@ -63,6 +65,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Resume":     resume,
 		"Cancel":     cancel,
 		"Predict":    predict,
+		"Outputs":    outputs,
 		"Opaque":     opaque,
 		"Refusals":   refusals,
 	}
