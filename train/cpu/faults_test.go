@@ -159,6 +159,11 @@ func TestSuiteFindsFaults(t *testing.T) {
 			}
 			return p
 		}}, []string{"Opaque"}},
+		"gradients go to another element": {fault{sums: func(sum, norms []float64) {
+			if len(norms) == 1 {
+				sum[0], sum[1] = sum[1], sum[0]
+			}
+		}}, []string{"Ties", "Alone"}},
 		"NaN in the sum": {fault{sums: func(sum, norms []float64) {
 			if len(norms) == 9 {
 				sum[0] = math.NaN()

@@ -54,6 +54,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Clipping":   clipping,
 		"Rounding":   rounding,
 		"NotFinite":  notFinite,
+		"Ties":       ties,
 		"Draws":      draws,
 		"Noise":      noise,
 		"Release":    release,

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -386,6 +387,60 @@ func rounding(t TB, s Suite) {
 				}
 			}
 			done()
+		}
+	}
+}
+
+// ties checks that of equals a pooling takes the first, and that a number that is none isn't lost in it. Each pixel is
+// multiplied by a parameter and each result by an input, so that gradients tell who was taken.
+func ties(t TB, s Suite) {
+	const side, out, samples = 5, 4, 40
+	g := NewG(1, 9)
+	h := g.Do(gorgonia.BroadcastHadamardProd(g.In("x", 1, side, side), g.Param("w", 1, 1, side, side), nil, []byte{0}))
+	h = g.Do(gorgonia.MaxPool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
+	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, g.In("y", 1, out, out))))))
+	p := compiled(t, src, err)
+	data := RandomData(p, samples, 5)
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, c := range data.Columns {
+		for k := range c.Floats {
+			c.Floats[k] = float32(r.IntN(3))
+		}
+	}
+	j := plain(p, 1e6)
+	for k := range j.Initial {
+		j.Initial[k] = 1
+	}
+	runs, done := s.start(t, p, data, j)
+	defer done()
+	for i := range samples {
+		x, y := data.Columns[0].Floats[i*side*side:], data.Columns[1].Floats[i*out*out:]
+		want := make([]float64, side*side)
+		for k := range out * out {
+			first := k/out*side + k%out
+			for _, at := range []int{first + 1, first + side, first + side + 1} {
+				if x[at] > x[first] {
+					first = at
+				}
+			}
+			want[first] += float64(x[first] * y[k])
+		}
+		sum, _ := s.clippedSum(t, runs, 0, []int32{int32(i)})
+		if got := split(p, sum)[0]; !slices.Equal(got, want) {
+			t.Fatalf("of equals another than the first is taken: the gradient is %v, want %v", got, want)
+		}
+	}
+	test := RandomData(p, 2, 6)
+	const hole = 2*side + 3
+	test.Columns[0].Floats[hole] = float32(math.NaN())
+	all, err := runs.Predict(context.Background(), test, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range all[0] {
+		meets := k < out*out && slices.Contains([]int{hole, hole - 1, hole - side, hole - side - 1}, k/out*side+k%out)
+		if (v != v) != meets {
+			t.Errorf("output %d of a pooling over a hole is %v", k, v)
 		}
 	}
 }

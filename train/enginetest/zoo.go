@@ -51,6 +51,7 @@ func Zoo() map[string]Graph {
 	all := maps.Clone(shapes)
 	maps.Copy(all, functions())
 	maps.Copy(all, convolutions())
+	maps.Copy(all, poolings())
 	for _, name := range models.Names() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
 			n, err := models.New(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
@@ -245,6 +246,26 @@ var shapes = map[string]Graph{
 		both := g.Do(gorgonia.Add(conv(h, v, 3, 1), conv(h, u, 3, 1)))
 		return g.Squares(g.Do(gorgonia.Add(pool, g.Do(gorgonia.Add(g.Do(gorgonia.Mul(g.Number(2), h)), both)))))
 	}},
+	"products with two constants": {45, func(g *G) (compile.Source, error) {
+		h := g.In("x", 5)
+		for i, shape := range [][]int{{5, 4}, {4, 3}} {
+			values := make([]float32, shape[0]*shape[1])
+			for k := range values {
+				values[k] = float32(k%7)/float32(3+i) - 1
+			}
+			h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(h, gorgonia.NewConstant(g.value(values, shape))))))
+		}
+		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 3, 2))))
+	}},
+	// Neither reads what the other writes, and nobody reads where the largest were.
+	"poolings side by side": {44, func(g *G) (compile.Source, error) {
+		pool := func(x *gorgonia.Node) *gorgonia.Node {
+			h := g.Do(gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
+			return g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 12}))
+		}
+		h := g.Do(gorgonia.Sub(pool(g.In("x", 1, 4, 5)), pool(g.In("y", 1, 4, 5))))
+		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 12, 3))))
+	}},
 	"a convolution with dilated rows": {39, func(g *G) (compile.Source, error) {
 		x, w := g.In("x", 2, 7, 5), g.Param("w", 3, 2, 3, 2)
 		return g.Squares(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{3, 2}, []int{1, 0}, []int{1, 2}, []int{2, 1})))
@@ -285,6 +306,23 @@ func convolutions() map[string]Graph {
 			x, w, v := g.In("x", 2, c.image[0], c.image[1]), g.Param("w", 3, 2, 1, 1), g.Param("v", 2, 3, c.window[0], c.window[1])
 			h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))))
 			return g.Squares(g.Do(gorgonia.Conv2d(h, v, c.window[:], c.pad[:], c.stride[:], c.dilation[:])))
+		}}
+	}
+	return out
+}
+
+// poolings returns graphs of max-poolings in which nothing is the same both ways.
+func poolings() map[string]Graph {
+	out := map[string]Graph{}
+	for name, c := range map[string]struct{ image, window, pad, stride [2]int }{
+		"tall windows":      {[2]int{7, 6}, [2]int{3, 2}, [2]int{1, 0}, [2]int{2, 1}},
+		"wide windows":      {[2]int{6, 9}, [2]int{2, 4}, [2]int{0, 1}, [2]int{1, 3}},
+		"more than windows": {[2]int{7, 8}, [2]int{2, 1}, [2]int{0, 0}, [2]int{3, 2}},
+	} {
+		out["max-pool: "+name] = Graph{46, func(g *G) (compile.Source, error) {
+			x, w := g.In("x", 2, c.image[0], c.image[1]), g.Param("w", 3, 2, 1, 1)
+			h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+			return g.Squares(g.Do(gorgonia.MaxPool2D(h, c.window[:], c.pad[:], c.stride[:])))
 		}}
 	}
 	return out
