@@ -304,6 +304,7 @@ func scales(t TB, s Suite) {
 // where there is no norm at all. At most one of a gradient's two numbers isn't a power of two, so that there is one right
 // answer. Runs with and without noise have grids of their own.
 func clipping(t TB, s Suite) {
+	clippedVectors(t, s)
 	inf := math.Inf(1)
 	// With a norm that is exact to a relative 2⁻¹⁸ this is beyond the limit.
 	const beyond = 0x1p60 * (1 + 0x1p-16)
@@ -364,6 +365,46 @@ func clipping(t TB, s Suite) {
 			}
 		}
 	}
+}
+
+// clippedVectors checks the same of gradients whose norms single precision hasn't.
+func clippedVectors(t TB, s Suite) {
+	const size, samples = 5, 40
+	for name, p := range map[string]*compile.Program{"product": product(t, size, 1), "broadcast": inner(t, size)} {
+		data := RandomData(p, samples, 6)
+		for k := range samples * (len(p.Inputs) - 1) {
+			data.Columns[1].Floats[k] = 1
+		}
+		j := plain(p, 0.3)
+		fine := j.Mechanism.Grid(samples).Fine
+		runs, done := s.start(t, p, data, j)
+		for i := range samples {
+			sum, squared := s.clippedSum(t, runs, 0, []int32{int32(i)})
+			x := data.Columns[0].Floats[i*size : (i+1)*size]
+			length := distance(floats64(x), make([]float64, size))
+			if !(math.Abs(math.Sqrt(squared[0])-length) <= 0x1p-18*length) {
+				t.Errorf("%s: the squared norm of %v is %v", name, x, squared[0])
+			}
+			factor := float32(1)
+			if norm := math.Sqrt(squared[0]); norm > j.Mechanism.ClipTo() {
+				factor = float32(j.Mechanism.ClipTo() / norm)
+			}
+			for k, got := range split(p, sum)[0] {
+				if want := math.RoundToEven(float64(factor*x[k])/fine) * fine; got != want {
+					t.Errorf("%s: element %d of %v contributes %v, want %v", name, k, x, got, want)
+				}
+			}
+		}
+		done()
+	}
+}
+
+func floats64(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for k, x := range v {
+		out[k] = float64(x)
+	}
+	return out
 }
 
 // rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even one.
