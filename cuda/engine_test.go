@@ -340,7 +340,7 @@ func TestLostDevice(t *testing.T) {
 	if got := runs.Done(); !slices.Equal(got, []int{4, 2, 4, 3}) {
 		t.Errorf("done are %v: a lost device kept another's run from its step", got)
 	}
-	if err := runs.Restore(0, before[0]); !errors.Is(err, errLost) {
+	if err := runs.Restore(0, before[1]); !errors.Is(err, errLost) {
 		t.Errorf("restore on a lost device: %v", err)
 	}
 	if _, err := runs.Predict(ctx, data, 1); !errors.Is(err, errLost) {
@@ -348,6 +348,19 @@ func TestLostDevice(t *testing.T) {
 	}
 	if out, err := runs.Predict(ctx, data, 3); err != nil || len(out[0]) != samples*3 {
 		t.Errorf("predict on a device that is well: %v", err)
+	}
+	// It may seem well again, but nobody knows what it holds.
+	left = 1000
+	if err := runs.Steps(ctx, 1, 1, 0, 0); !errors.Is(err, errLost) {
+		t.Errorf("steps on a device that was lost: %v", err)
+	}
+	if _, err := runs.Predict(ctx, data, 1); !errors.Is(err, errLost) {
+		t.Errorf("predict on a device that was lost: %v", err)
+	}
+	for i := range 2 {
+		if !reflect.DeepEqual(runs.State(i), before[i]) {
+			t.Errorf("run %d isn't where it was before its device was lost and found", i)
+		}
 	}
 }
 
