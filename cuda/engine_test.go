@@ -364,6 +364,33 @@ func TestLostDevice(t *testing.T) {
 	}
 }
 
+// A device that fails during a prediction is named, and its runs stay where they are known to be.
+func TestLostWhilePredicting(t *testing.T) {
+	d, done := device(t, kernelsOrSkip(t), 1)
+	defer done()
+	p := enginetest.MLP(t, 6, 5, 3)
+	data := enginetest.RandomData(p, 50, 2)
+	left := 3 * 2
+	loaded, err := newEngine([]driver.Device{failing{d, &left}}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := loaded.Start(jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runs.Steps(context.Background(), 2); err != nil {
+		t.Fatal(err)
+	}
+	var lost *DeviceError
+	if _, err := runs.Predict(context.Background(), data, 0); !errors.As(err, &lost) || !errors.Is(err, errLost) || !strings.Contains(lost.Device, "emulated") {
+		t.Errorf("predict: %v", err)
+	}
+	if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // What kernels don't know is refused by its name, so that another engine may take it.
 func TestRefusals(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
+	"gorgonia.org/gorgonia"
 )
 
 // assorted returns jobs that differ in everything, and a number of steps for each.
@@ -331,6 +332,7 @@ func predict(t TB, s Suite) {
 	}
 	short := RandomData(p, 131, 8)
 	short.Columns[0].Floats = short.Columns[0].Floats[1:]
+	labelsFirst(t, s)
 	silent := inner(t, 4)
 	none, done := s.start(t, silent, RandomData(silent, 5, 5), plain(silent, 1))
 	defer done()
@@ -342,6 +344,27 @@ func predict(t TB, s Suite) {
 		if _, err := runs.Predict(ctx, data, 0); !errors.As(err, &fault) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// labelsFirst checks that a missing column before one that is read leaves that where it is.
+func labelsFirst(t TB, s Suite) {
+	g := NewG(1, 9)
+	y, x := g.In("y", 3), g.In("x", 5)
+	h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, g.Param("w", 5, 3)))))
+	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
+	p := compiled(t, src, err)
+	data := RandomData(p, 20, 5)
+	runs, done := s.start(t, p, data, plain(p, 1))
+	defer done()
+	var all [2][][]float32
+	for k, data := range []*engine.Data{data, {Samples: 20, Columns: []engine.Column{{}, data.Columns[1]}}} {
+		if all[k], err = runs.Predict(context.Background(), data, 0); err != nil {
+			t.Fatalf("predict, columns missing: %v: %v", k == 1, err)
+		}
+	}
+	if !sameBits(all[0][0], all[1][0]) {
+		t.Errorf("without its labels a sample has another output")
 	}
 }
 
