@@ -17,7 +17,7 @@ import (
 // Options change how fast an engine runs, never what it computes.
 type Options struct {
 	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them
-	Warn    func(string) // is told when memory is short and the engine takes less at a time; may be nil
+	Warn    func(string) // is told, from any goroutine, when memory is short and the engine takes less at a time; may be nil
 }
 
 // Engine runs programs on GPUs. It implements [engine.Engine].
@@ -147,9 +147,10 @@ type loaded struct {
 	residents []*resident
 }
 
-// Arithmetic names the kernels, which fix the order of sums, and what the driver compiles them for.
+// Arithmetic names the kernels and the words that they are handed, which together fix the order of sums, and what the driver
+// compiles them for.
 func (l *loaded) Arithmetic() string {
-	return fmt.Sprintf("%s, chunks of %d", l.engine.arithmetic, l.code.chunk)
+	return fmt.Sprintf("%s, program %x, chunks of %d", l.engine.arithmetic, l.code.digest[:8], l.code.chunk)
 }
 
 // Start spreads the jobs over the GPUs, as evenly as may be.

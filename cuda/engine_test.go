@@ -21,7 +21,7 @@ import (
 )
 
 // network compiles one of the models, and draws initial parameters.
-func network(t *testing.T, name string) (*compile.Program, []float32) {
+func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
 	n, err := models.New(name, models.Options{})
 	if err != nil {
@@ -75,8 +75,9 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 // Ten steps of both models end where the CPU engine's do, within what single precision's roundings grow to: draws, noise
 // and updates are the same to the bit. One rounding unit of the coarse grid, which a sum at the edge of two may differ by,
 // is of the size of the tolerance.
-func TestTenStepsOfTheModels(t *testing.T) {
-	l := kernelsOrSkip(t)
+func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
+
+func tenSteps(t *testing.T, e func() engine.Engine) {
 	for _, name := range models.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +90,7 @@ func TestTenStepsOfTheModels(t *testing.T) {
 			adam.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 			jobs, steps := []engine.Job{base, adam}, []int{10, 10}
 			want, wantOut := finish(t, cpu.New(cpu.Options{}), p, data, jobs, steps)
-			got, gotOut := finish(t, emulated(t, l, 1)(), p, data, jobs, steps)
+			got, gotOut := finish(t, e(), p, data, jobs, steps)
 			for i, j := range jobs {
 				mean := j.Mechanism.Grid(samples).Coarse / j.Mechanism.ExpectedBatchSize
 				limit := 10 * (mean + 1e-5)

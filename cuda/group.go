@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
@@ -43,6 +44,13 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 	for i, n := range steps {
 		if n < 0 {
 			return fmt.Errorf("run %d: %d steps", i, n)
+		}
+	}
+	for _, p := range g.parts {
+		for i := range p.jobs {
+			if done := p.done[i].Load(); int64(steps[p.first+i]) > math.MaxInt32-done {
+				return fmt.Errorf("run %d: %d steps after %d: there are no more than %d", p.first+i, steps[p.first+i], done, math.MaxInt32)
+			}
 		}
 	}
 	failed := make(engine.RunErrors, len(steps))

@@ -96,7 +96,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			before += int32_t(sizes[2 * run + 1]);
 		if (run == runs)
 			return;
-		global<const int32_t> cut = cuts + (size_t(run) * (room + 1) + size_t(item - before));
+		global<const int32_t> cut = cuts + (size_t(run) * (size_t(room) + 1) + size_t(item - before));
 		int from = cut[0];
 		t.n = int(int32_t(cut[1])) - from;
 		t.samples = batches + (size_t(run) * room + from);

@@ -78,7 +78,7 @@ KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks
 			clock[next] = step + 1;
 	}
 	global<int32_t> batch = batches + size_t(run) * room;
-	global<int32_t> cut = cuts + size_t(run) * (room + 1);
+	global<int32_t> cut = cuts + size_t(run) * (size_t(room) + 1);
 
 	global<const int32_t> members = everyone + int64_t(lists[2 * size_t(run)]);
 	int count = int(int64_t(lists[2 * size_t(run) + 1]));
@@ -89,7 +89,7 @@ KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks
 	stream s = stream_of(identities, run, minibatch_stream, step);
 
 	// Threads take neighbouring parts of the list, so that the batch ascends.
-	int blocks = rests ? 0 : (count + 7) / 8, each = (blocks + draw_threads - 1) / draw_threads;
+	int blocks = rests ? 0 : count / 8 + (count % 8 != 0), each = (blocks + draw_threads - 1) / draw_threads;
 	int from = int(threadIdx.x) * each, to = from + each < blocks ? from + each : blocks;
 	int mine = 0;
 	for (int b = from; b < to; b++)

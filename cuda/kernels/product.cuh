@@ -217,25 +217,28 @@ struct offsets {
 	DEVICE float read(const point &c, const position_steps &step) const { return pixel(c, 0, step.y, step.x, w.h, w.w); }
 };
 
-// meeting is which elements of a window meet a row (or column) of an image whose number plus the padding is the given
-// remainder of the stride: elements first, first + step, …, count of them. They meet it from places of the window that are
-// back apart; the pixels are number first_pixel, first_pixel + stride, …, pixels of them.
+// meeting is which elements of a window meet row (or column) first_pixel of an image, and those that are a multiple of the stride
+// further on, pixels of them: elements first, first + step, …, count of them. They meet it from places of the window that are
+// back apart.
 struct meeting {
 	int first, step, count, back, first_pixel, pixels;
-	DEVICE meeting(int remainder, int size, int pad, int stride, int dilation, int image)
-		: first(0), step(stride), count(0), back(0) {
+	DEVICE meeting(int first_pixel, int size, int pad, int stride, int dilation, int image)
+		: first(0), count(0), first_pixel(first_pixel), pixels((image - first_pixel + stride - 1) / stride) {
+		int remainder = int((int64_t(first_pixel) + pad) % stride);
 		int common = stride, rest = dilation;
 		while (rest != 0) {
 			int next = common % rest;
 			common = rest, rest = next;
 		}
-		step = stride / common, back = step * dilation / stride;
-		while (first < step && first * dilation % stride != remainder)
+		step = stride / common, back = dilation / common;
+		while (first < size && int64_t(first) * dilation % stride != remainder)
 			first++;
-		if (first < step && first < size)
+		if (first < size)
 			count = (size - first + step - 1) / step;
-		first_pixel = ((remainder - pad) % stride + stride) % stride;
-		pixels = first_pixel < image ? (image - first_pixel + stride - 1) / stride : 0;
+	}
+	// place is where the window is when its first such element meets a pixel; the division leaves no rest.
+	DEVICE int place(int pixel, int pad, int stride, int dilation) const {
+		return int((int64_t(pixel) + pad - int64_t(first) * dilation) / stride);
 	}
 };
 
@@ -279,9 +282,8 @@ struct pixels {
 	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
 	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
 	DEVICE point begin(int, int n) const {
-		// The place from which the window's first such element meets the pixel; the division leaves no rest.
-		return {row_of(t, dz, s(n)), (y(n) + w.pad_h - rows.first * w.dilation_h) / w.stride_h,
-			(x(n) + w.pad_w - columns.first * w.dilation_w) / w.stride_w};
+		return {row_of(t, dz, s(n)), rows.place(y(n), w.pad_h, w.stride_h, w.dilation_h),
+			columns.place(x(n), w.pad_w, w.stride_w, w.dilation_w)};
 	}
 	DEVICE float read(const point &c, const back_steps &s) const {
 		return pixel(c, s.o * w.positions(), -s.i * rows.back, -s.j * columns.back, w.out_h, w.out_w);
@@ -314,7 +316,10 @@ DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
 	own_columns dz(t, operand_of(t, code, word_in0, rows * n), n), x(t, operand_of(t, code, word_in1, rows * k), k);
 	bool transposed = int(int32_t(code[word_transposed])) == 1;
 	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, transposed ? k : n, size_t(k) * n);
-	multiply<1>(t.n, transposed ? n : k, transposed ? k : n, counted{0, rows}, transposed ? dz : x, transposed ? x : dz, g);
+	if (transposed)
+		multiply<1>(t.n, n, k, counted{0, rows}, dz, x, g);
+	else
+		multiply<1>(t.n, k, n, counted{0, rows}, x, dz, g);
 }
 
 DEVICE void conv(const tile &t, global<const int32_t> code) {
@@ -337,8 +342,9 @@ DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	operand dz = operand_of(t, code, word_in0, w.result());
 	elements f = {operand_of(t, code, word_in1, 0).base, w};
-	for (int i = 0; i < w.stride_h; i++)
-		for (int j = 0; j < w.stride_w; j++) {
+	// By the first rows and columns, after which the image repeats itself.
+	for (int i = 0; i < least(w.stride_h, w.h); i++)
+		for (int j = 0; j < least(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
 			pixels at = {t, dz, w, rows, columns};
 			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, rows, columns), f, at,

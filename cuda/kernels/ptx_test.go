@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -93,7 +94,28 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 	}
 }
 
-// No kernel keeps its registers in memory.
+// Lanes of a warp meet where all must, and not those that happen to be together. Memory is named as what it is: a pointer that
+// was kept in a thread's own memory on the way is one to anywhere, which takes longer.
+func TestPTXNamesLanesAndMemory(t *testing.T) {
+	files, err := PTX.ReadDir("ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	generic := regexp.MustCompile(`\b(ld|st|atom|red)\.(volatile\.)?(add\.)?[usbf]\d`)
+	for _, f := range files {
+		text, err := PTX.ReadFile("ptx/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "activemask") || generic.MatchString(line) {
+				t.Errorf("%s: %s", f.Name(), strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// No kernel spills registers to memory. What stack there is belongs to CUDA's own sine of large numbers.
 func TestNoSpills(t *testing.T) {
 	table, err := os.ReadFile("ptx/resources.txt")
 	if err != nil {
