@@ -61,13 +61,13 @@ struct factor_of {
 struct onto_grid {
 	global<unsigned long long> sums;
 	double per_fine;
-	int n;
+	int row;
 	DEVICE void put(size_t j, float sum) const {
 		long long units = (long long)rint(double(sum) * per_fine);
 		if (units != 0)
 			atomic_add(sums, j, (unsigned long long)units);
 	}
-	DEVICE void operator()(int, int m, int column, float sum) const { put(size_t(m) * n + column, sum); }
+	DEVICE size_t begin(int, int n) const { return n; }
 };
 
 // The most samples of a chunk, on any engine.
@@ -131,7 +131,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			if (int(int32_t(r[sum_rank_one])) == 1) {
 				factor_of x = {operand_of(t, r, sum_x, k), false}, delta = {operand_of(t, r, sum_delta, n), true};
 				if (int(int32_t(r[sum_transposed])) == 1) {
-					out.n = k;
+					out.row = k;
 					multiply<1>(1, n, k, contributing(t, factors), delta, x, out);
 				} else {
 					multiply<1>(1, k, n, contributing(t, factors), x, delta, out);

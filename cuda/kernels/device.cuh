@@ -5,6 +5,7 @@
 //	KERNEL(name)(parameters) { … }   a kernel, followed by EXPORT(name). Launches are one-dimensional, of up to
 //	                                 256 threads a block, a multiple of 32.
 //	DEVICE                           before a function that kernels call; it becomes part of them
+//	ROLLED                           before a loop that is long and seldom the bottleneck: it is compiled once, not four times
 //	global<T>                        a pointer to device memory: p[i] reads and writes, p + i points on
 //	SHARED(T, name, n)               an array of a block's shared memory; n is a constant. It holds nothing at first.
 //	threadIdx.x, blockIdx.x, blockDim.x, gridDim.x
@@ -29,6 +30,7 @@
 #define EXPORT(name)
 #define DEVICE __device__ __forceinline__
 #define SHARED(T, name, n) __shared__ T name[n]
+#define ROLLED _Pragma("unroll 1")
 
 template <class T> using global = T *;
 

@@ -2,6 +2,8 @@
 //
 //	out(b, m, n) = sum over the steps of left(b, m) · right(b, n)
 //
+// Operands and results are found by row and by column, once for each: what a row or column begins with is its cursor.
+//
 // Each result is one thread's, added up step by step in one order, so that it doesn't depend on where in the tile its sample
 // is. A warp has 8 rows of results and 32 · Columns columns: the rows' values are the same in all lanes and are read once for
 // all, those of columns lie beside each other, and everything added to stays in registers.
@@ -39,17 +41,20 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 				for (int j = 0; j < Columns; j++)
 					sums[i][j] = multiply_add(x[i], y[j], sums[i][j]);
 		}
-		for (int i = 0; i < rows; i++)
-			for (int j = 0; j < Columns; j++)
-				if (m0 + i < m && n0 + 32 * j < n)
-					out(b, m0 + i, n0 + 32 * j, sums[i][j]);
+		for (int j = 0; j < Columns && n0 + 32 * j < n; j++) {
+			size_t column = out.begin(b, n0 + 32 * j);
+			for (int i = 0; i < rows; i++)
+				if (m0 + i < m)
+					out.put(column + size_t(m0 + i) * out.row, sums[i][j]);
+		}
 	}
 }
 
-// into_buffer puts results where out(…) says, or adds them to what is there.
+// into_buffer puts results into the tile's memory, or adds them to what is there. Rows of results are row elements apart.
 struct into_buffer {
 	global<float> to;
 	bool add;
+	int row;
 	DEVICE void put(size_t i, float v) const { to[i] = add ? float(to[i]) + v : v; }
 };
 
@@ -98,10 +103,9 @@ struct own_columns : matrix_cursor {
 };
 
 struct product_out : into_buffer {
-	int n;
 	size_t batch;
-	DEVICE product_out(global<float> to, bool add, int n, size_t batch) : into_buffer{to, add}, n(n), batch(batch) {}
-	DEVICE void operator()(int b, int m, int column, float v) const { put(b * batch + size_t(m) * n + column, v); }
+	DEVICE product_out(global<float> to, bool add, int n, size_t batch) : into_buffer{to, add, n}, batch(batch) {}
+	DEVICE size_t begin(int b, int n) const { return b * batch + n; }
 };
 
 // window is the geometry of a convolution: see compile.Window.
@@ -171,12 +175,9 @@ struct patches {
 };
 
 struct conv_out : into_buffer {
-	const window &w;
-	DEVICE conv_out(global<float> to, const window &w) : into_buffer{to, false}, w(w) {}
-	DEVICE void operator()(int, int m, int n, float v) const {
-		int s = n / w.positions(), p = n % w.positions();
-		put(size_t(s) * w.result() + m * w.positions() + p, v);
-	}
+	int image;
+	DEVICE conv_out(global<float> to, const window &w) : into_buffer{to, false, w.positions()}, image(w.result()) {}
+	DEVICE size_t begin(int, int n) const { return size_t(n / row) * image + n % row; }
 };
 
 // position_steps goes through the places of a window in an image.
@@ -292,10 +293,8 @@ struct pixels {
 
 struct pixels_out : into_buffer {
 	const pixels &at;
-	DEVICE pixels_out(global<float> to, bool add, const pixels &at) : into_buffer{to, add}, at(at) {}
-	DEVICE void operator()(int, int m, int n, float v) const {
-		put(size_t(at.s(n)) * at.w.image() + (m * at.w.h + at.y(n)) * at.w.w + at.x(n), v);
-	}
+	DEVICE pixels_out(global<float> to, bool add, const pixels &at) : into_buffer{to, add, at.w.h * at.w.w}, at(at) {}
+	DEVICE size_t begin(int, int n) const { return size_t(at.s(n)) * at.w.image() + at.y(n) * at.w.w + at.x(n); }
 };
 
 DEVICE void matmul(const tile &t, global<const int32_t> code) {
