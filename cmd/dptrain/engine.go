@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
@@ -149,6 +150,10 @@ func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
 	if c.gpus == nil {
 		return nil, nil
 	}
+	slow := time.AfterFunc(2*time.Second, func() {
+		tell(func() { log.Info("the GPU's driver compiles the kernels, which takes some seconds the first time") })
+	})
+	defer slow.Stop()
 	gpu, err := c.gpus.open(cuda.Options{
 		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
 		Warn:    func(text string) { tell(func() { log.Warn(text) }) },
