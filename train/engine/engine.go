@@ -36,7 +36,8 @@ type Loaded interface {
 type Runs interface {
 	// Steps takes steps[i] logical steps of run i; a negative number is an error, and no run moves. On a context that is
 	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
-	// other from its steps; the error is then a [RunErrors].
+	// other from its steps; the error is then a [RunErrors]. Runs on a device that failed end for good, where their states were last asked for, and
+	// every later call says so, of no steps too: their errors are [ErrLost].
 	Steps(ctx context.Context, steps ...int) error
 
 	// Done tells how many steps each run has done. It may be called while Steps is at work.
