@@ -37,13 +37,8 @@ func (g *group) find(run int) (*part, int) {
 
 // Steps lets all devices advance their runs at the same time.
 func (g *group) Steps(ctx context.Context, steps ...int) error {
-	if len(steps) != g.runs() {
-		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), g.runs())
-	}
-	for i, n := range steps {
-		if n < 0 {
-			return fmt.Errorf("run %d: %d steps", i, n)
-		}
+	if err := engine.CheckSteps(steps, g.Done()); err != nil {
+		return err
 	}
 	failed := make(engine.RunErrors, len(steps))
 	var wait sync.WaitGroup
