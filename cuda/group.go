@@ -92,7 +92,8 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 		return nil, fmt.Errorf("predict: %w", err)
 	}
 	out := make([][]float32, len(runs))
-	for k := range runs {
+	for k, run := range runs {
+		g.find(run) // or nobody would fill in what is no run's
 		out[k] = make([]float32, data.Samples*g.code.Output.Size)
 	}
 	for _, p := range g.parts {
@@ -109,7 +110,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 			}
 			n, err := lessOf(min(predictedAtOnce, data.Samples-from), func(n int) error { return p.predict(data, from, from+n, which, to) })
 			if err != nil {
-				return nil, fmt.Errorf("predict: %w", err)
+				return nil, fmt.Errorf("predict on %s: %w", p.device.Info().Name, err)
 			}
 			from += n
 		}
@@ -124,9 +125,7 @@ func (p *part) predict(data *engine.Data, from, to int, runs []int32, out [][]fl
 	}
 	h := holding{device: p.device}
 	defer func() {
-		if err = errors.Join(err, h.free()); err != nil && !errors.Is(err, driver.ErrOutOfMemory) {
-			err = p.failed(err)
-		}
+		err = errors.Join(lost(p.device, err), h.free())
 	}()
 	c, n := p.code, to-from
 	at, err := uploadData(&h, c.Program, data, from, to)
