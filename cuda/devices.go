@@ -84,7 +84,7 @@ func choose(all []Info, asked []int) ([]int, error) {
 	return out, nil
 }
 
-// DeviceError says that a GPU failed while it was computing: it is an [engine.ErrLost]. What it had computed of a run since its state was last
+// DeviceError says that a GPU failed, which is more than that its memory is full: it is an [engine.ErrLost]. What it had computed of a run since its state was last
 // asked for is lost; a new process may find the GPU well again.
 type DeviceError struct {
 	Device string
@@ -95,3 +95,12 @@ func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e
 
 // Unwrap returns what the driver said.
 func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
+
+// lost makes what a device says to a call a [DeviceError], unless only its memory is full.
+func lost(d driver.Device, err error) error {
+	var known *DeviceError
+	if err == nil || errors.Is(err, driver.ErrOutOfMemory) || errors.As(err, &known) {
+		return err
+	}
+	return &DeviceError{d.Info().Name, err}
+}

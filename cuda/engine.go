@@ -121,7 +121,7 @@ func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, err
 	for _, d := range e.devices {
 		r, err := e.upload(d, code, data)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, err), l.Close())
+			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, lost(d, err)), l.Close())
 		}
 		l.residents = append(l.residents, r)
 	}
@@ -160,6 +160,9 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 			return nil, fmt.Errorf("start run %d: %w", i, err)
 		}
 	}
+	if len(l.residents) == 0 {
+		return nil, errors.New("start: what was loaded is closed")
+	}
 	g := &group{loaded: l}
 	for k, r := range l.residents {
 		from, to := k*len(jobs)/len(l.residents), (k+1)*len(jobs)/len(l.residents)
@@ -168,7 +171,7 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 		}
 		p, err := r.start(jobs[from:to], l.data.Samples)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("start %d runs on %s: %w", to-from, r.device.Info().Name, err), g.Close())
+			return nil, errors.Join(fmt.Errorf("start %d runs on %s: %w", to-from, r.device.Info().Name, lost(r.device, err)), g.Close())
 		}
 		p.first = from
 		g.parts = append(g.parts, p)

@@ -141,7 +141,7 @@ func (l *lowered) formGradients() (backward []compile.Instruction, reductions []
 			l.values = append(l.values, compile.Value{Name: "per-sample ∂" + param.Name, Kind: compile.Buffer, Shape: param.Shape, Size: param.Size})
 			last := 0
 			for i, in := range l.Backward {
-				if slices.Contains(in.Reads(), r.Delta) || slices.Contains(in.Writes(), r.Delta) {
+				if slices.Contains(in.Reads(), r.Delta) || slices.Contains(in.Writes(), r.Delta) || slices.Contains(in.Writes(), r.X) {
 					last = i
 				}
 			}

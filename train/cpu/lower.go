@@ -81,10 +81,14 @@ func (in instruction) Writes() []compile.ID {
 	return ids
 }
 
-// filter is a convolution's parameter, [outputs, patch].
+// filter is a convolution's parameter, [outputs, patch]. Another may read the same parameter in another shape.
 type filter struct {
 	id             compile.ID
 	outputs, patch int
+}
+
+func filterOf(in *compile.Instruction) filter {
+	return filter{in.In[1], in.Window.OutC, in.Window.Patch()}
 }
 
 // lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know the error is an
@@ -136,7 +140,7 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		if out.columns == compile.None {
 			out.columns = l.value("im2col of "+l.values[in.In[0]].Name, w.Positions(), w.Patch())
 		}
-		if f := (filter{in.In[1], w.OutC, w.Patch()}); !slices.Contains(l.filters, f) {
+		if f := filterOf(&in); !slices.Contains(l.filters, f) {
 			l.filters = append(l.filters, f)
 		}
 		l.scratch = max(l.scratch, w.Positions()*w.OutC)
@@ -176,12 +180,12 @@ func runOf(table []int32, size int) int {
 }
 
 func (l *lowered) bind() binding {
-	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: make([][]float32, len(l.values))}
+	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{}}
 	for id, t := range l.tables {
 		b.shared[id] = make([]float32, len(t))
 	}
 	for _, f := range l.filters {
-		b.transposed[f.id] = make([]float32, f.outputs*f.patch)
+		b.transposed[f] = make([]float32, f.outputs*f.patch)
 	}
 	return b
 }

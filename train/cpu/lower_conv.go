@@ -35,7 +35,7 @@ func (l *lowered) formGradients() {
 			param := l.Params[r.Param]
 			g := l.value("per-sample ∂"+param.Name, param.Shape...)
 			form := compile.Instruction{Op: compile.GradConv, In: []compile.ID{r.Delta, r.X}, Out: g, Where: compile.None, Window: r.Window}
-			last := lastUse(l.backward, r.Delta)
+			last := max(lastUse(l.backward, r.Delta), lastWrite(l.backward, r.X))
 			after[last] = append(after[last], l.gradConv(form, param.Value))
 			r = compile.Reduction{Param: r.Param, Rule: compile.Materialised, X: compile.None, Delta: compile.None, G: g}
 		}
@@ -53,6 +53,17 @@ func lastUse(code []instruction, id compile.ID) int {
 	last := 0
 	for i, in := range code {
 		if slices.Contains(in.Reads(), id) || slices.Contains(in.Writes(), id) {
+			last = i
+		}
+	}
+	return last
+}
+
+// lastWrite returns the last instruction that writes a value.
+func lastWrite(code []instruction, id compile.ID) int {
+	last := 0
+	for i, in := range code {
+		if slices.Contains(in.Writes(), id) {
 			last = i
 		}
 	}
