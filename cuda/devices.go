@@ -15,6 +15,9 @@ type Info = driver.Info
 // ErrNoDevice says that there is no GPU that could be used. What it is wrapped in says what is missing and how to get it.
 var ErrNoDevice = errors.New("no usable GPU")
 
+// ErrOutOfMemory says that a GPU's memory is full, even for one thread block and one run at a time.
+var ErrOutOfMemory = driver.ErrOutOfMemory
+
 // Devices describes the GPUs that this machine's driver sees, in its order: its index is a GPU's number in
 // [Options.Devices]. Without a driver, or without any GPU, the error is an [ErrNoDevice].
 func Devices() ([]Info, error) {

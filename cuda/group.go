@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
@@ -40,13 +39,6 @@ func (g *group) find(run int) (*part, int) {
 func (g *group) Steps(ctx context.Context, steps ...int) error {
 	if err := engine.CheckSteps(steps, g.Done()); err != nil {
 		return err
-	}
-	for _, p := range g.parts {
-		for i := range p.jobs {
-			if done := p.done[i].Load(); int64(steps[p.first+i]) > math.MaxInt32-done {
-				return fmt.Errorf("run %d: %d steps after %d: there are no more than %d", p.first+i, steps[p.first+i], done, math.MaxInt32)
-			}
-		}
 	}
 	failed := make(engine.RunErrors, len(steps))
 	var wait sync.WaitGroup
@@ -128,8 +120,8 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 
 // predict computes the outputs for samples [from, to) by some of the part's runs.
 func (p *part) predict(data *engine.Data, from, to int, runs []int32, out [][]float32) (err error) {
-	if p.broken != nil {
-		return p.broken
+	if err := p.usable(); err != nil {
+		return err
 	}
 	h := holding{device: p.device}
 	defer func() {

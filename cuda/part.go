@@ -197,8 +197,8 @@ func (p *part) update(w wave) error {
 
 // advance takes steps[i] steps of run i. It returns early, after a whole step, if the context is cancelled.
 func (p *part) advance(ctx context.Context, steps []int) error {
-	if p.broken != nil {
-		return p.broken
+	if err := p.usable(); err != nil {
+		return err
 	}
 	if slices.Max(steps) == 0 || ctx.Err() != nil {
 		return nil
@@ -212,9 +212,17 @@ func (p *part) advance(ctx context.Context, steps []int) error {
 	return p.broken
 }
 
+// usable tells why the part's runs can't do anything any more.
+func (p *part) usable() error {
+	if p.broken == nil && p.held == nil {
+		return errors.New("what was loaded is closed")
+	}
+	return p.broken
+}
+
 // fail ends all runs where the device last gave their states.
 func (p *part) fail(err error) {
-	p.broken = p.failed(err)
+	p.broken = &DeviceError{p.device.Info().Name, err}
 	for i, s := range p.states {
 		p.done[i].Store(int64(s.Step))
 	}
@@ -249,8 +257,15 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 			return err
 		}
 		launched += n
+		if err := driver.Download(p.device, clocks, p.clocks, 0); err != nil {
+			return err
+		}
 		for i, n := range steps {
-			p.done[i].Store(int64(from[i] + min(launched, n)))
+			done := from[i] + min(launched, n)
+			if counted := clocks[clockColumns*i+1]; int(counted) != done {
+				return fmt.Errorf("its count of steps is %d where %d were launched", counted, done)
+			}
+			p.done[i].Store(int64(done))
 		}
 		switch took := time.Since(start); {
 		case took < pollEvery/2:
@@ -315,8 +330,8 @@ func (p *part) restore(run int, s engine.State) error {
 	if err := p.jobs[run].CheckState(s, p.code.layout); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
-	if p.broken != nil {
-		return fmt.Errorf("restore state: %w", p.broken)
+	if err := p.usable(); err != nil {
+		return fmt.Errorf("restore state: %w", err)
 	}
 	p.states[run], p.stale[run] = clone(s), false
 	p.done[run].Store(int64(s.Step))
@@ -325,9 +340,6 @@ func (p *part) restore(run int, s engine.State) error {
 	}
 	return p.broken
 }
-
-// failed says of which device an error is.
-func (r *resident) failed(err error) error { return &DeviceError{r.device.Info().Name, err} }
 
 func clone(s engine.State) engine.State {
 	return engine.State{Step: s.Step, Params: slices.Clone(s.Params), First: slices.Clone(s.First), Second: slices.Clone(s.Second)}

@@ -169,11 +169,17 @@ func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
 	return nil, nil
 }
 
-// blameDevice says what can be done about a GPU that failed. Of all the runs and calls that failed with it, one is told.
+// blameDevice says what can be done about a GPU that failed, or whose memory is full. Of all the runs and calls that
+// failed with it, one is told.
 func blameDevice(err error) error {
 	var failed *cuda.DeviceError
-	if errors.Is(err, errInterrupted) || !errors.As(err, &failed) {
+	switch {
+	case errors.Is(err, errInterrupted):
 		return err
+	case errors.As(err, &failed):
+		return coded(codeDevice, fmt.Errorf("%w; run again, as a new process may find it well, or train by --engine cpu", failed))
+	case errors.Is(err, cuda.ErrOutOfMemory):
+		return coded(codeDevice, fmt.Errorf("%w; end what else uses the GPU, or train by --engine cpu", err))
 	}
-	return coded(codeDevice, fmt.Errorf("%w; run again, as a new process may find it well, or train by --engine cpu", failed))
+	return err
 }
