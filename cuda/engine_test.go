@@ -390,3 +390,34 @@ func TestChoiceOfDevices(t *testing.T) {
 		}
 	}
 }
+
+// idle is a device that says yes to launches and does nothing.
+type idle struct{ driver.Device }
+
+func (idle) Launch(string, int, int, ...any) error { return nil }
+
+// A device that only claims to compute is found out: nothing that it made is taken for a trained model.
+func TestIdleDevice(t *testing.T) {
+	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine([]driver.Device{idle{d}}, "cuda, emulated", emulatedThreads, nil)
+	defer e.Close()
+	p := enginetest.MLP(t, 6, 5, 3)
+	loaded, err := e.Load(p, enginetest.RandomData(p, 50, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := loaded.Start(jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var device *DeviceError
+	if err := runs.Steps(context.Background(), 2); !errors.As(err, &device) || !strings.Contains(err.Error(), "its count of steps is 0 where 1 were launched") {
+		t.Errorf("steps that weren't taken: %v", err)
+	}
+	if got := runs.Done(); !slices.Equal(got, []int{0}) {
+		t.Errorf("done are %v", got)
+	}
+}
