@@ -22,6 +22,7 @@ type part struct {
 	states []engine.State // as the device last gave them
 	stale  []bool         // the run has moved since
 	broken error
+	batch  int // steps between two looks at the device
 
 	memory                                       holding
 	identities, clocks, settings, lists, members driver.Pointer
@@ -33,7 +34,7 @@ type part struct {
 
 // start makes room for jobs.
 func (r *resident) start(jobs []engine.Job, places int) (_ *part, err error) {
-	p := &part{resident: r, jobs: slices.Clone(jobs), places: places, done: make([]atomic.Int64, len(jobs)), stale: make([]bool, len(jobs)), memory: holding{device: r.device}}
+	p := &part{resident: r, jobs: slices.Clone(jobs), places: places, done: make([]atomic.Int64, len(jobs)), stale: make([]bool, len(jobs)), batch: 1, memory: holding{device: r.device}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.memory.free())
@@ -243,9 +244,9 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 		return err
 	}
 	total := slices.Max(steps)
-	for launched, batch := 0, 1; launched < total && ctx.Err() == nil; {
+	for launched := 0; launched < total && ctx.Err() == nil; {
 		start := time.Now()
-		n := min(batch, total-launched)
+		n := min(p.batch, total-launched)
 		for range n {
 			for _, w := range p.waves() {
 				if err := p.step(w); err != nil {
@@ -268,10 +269,10 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 			p.done[i].Store(int64(done))
 		}
 		switch took := time.Since(start); {
-		case took < pollEvery/2:
-			batch *= 2
+		case took < pollEvery/2 && n == p.batch:
+			p.batch *= 2
 		case took > 2*pollEvery:
-			batch = max(1, batch/2)
+			p.batch = max(1, n/2)
 		}
 	}
 	return nil
