@@ -114,7 +114,7 @@ func drawsOn(t enginetest.TB, open opener) {
 	}
 	var jobs []engine.Job
 	var steps []int
-	for i, p := range []float64{0, 0x1p-70, 0.001, 0.02, 0.3, 1 - 0x1p-53, 1, 0.1} {
+	for i, p := range []float64{0, 0x1p-70, 0.001, 0.02, 0.999, 1 - 0x1p-53, 1, 0.1} {
 		jobs = append(jobs, engine.Job{
 			Members: members, Key: random.InsecureKey(uint64(i)), Trial: uint32(3 * i),
 			Mechanism: engine.Mechanism{SamplingProbability: p, ClippingNorm: 1, ExpectedBatchSize: 1},

@@ -360,6 +360,17 @@ func TestRefusals(t *testing.T) {
 	if _, err := lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "integer input" {
 		t.Errorf("integers: %v", err)
 	}
+	// Kernels count in 32 bits.
+	many := enginetest.MLP(t, 6, 5, 3)
+	many.Params[0].Size = 1 << 28
+	if _, err := lower(many); !errors.As(err, &unsupported) || unsupported.Operation != "program" {
+		t.Errorf("2^28 parameters: %v", err)
+	}
+	long := enginetest.MLP(t, 6, 5, 3)
+	long.Inputs[0].Size = 1 << 31
+	if _, err := lower(long); err == nil {
+		t.Error("2^31 values of a sample are taken")
+	}
 }
 
 func TestChoiceOfDevices(t *testing.T) {

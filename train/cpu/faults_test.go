@@ -23,6 +23,7 @@ type fault struct {
 	idle    bool // Restore does nothing
 	uncount bool // Done tells nothing
 	program func(*compile.Program) *compile.Program
+	outputs func([]float32)
 }
 
 type faultyEngine struct {
@@ -86,7 +87,13 @@ func (r faultyRuns) Predict(ctx context.Context, data *engine.Data, runs ...int)
 			runs[k] = r.state(runs[k])
 		}
 	}
-	return r.Runs.Predict(ctx, data, runs...)
+	out, err := r.Runs.Predict(ctx, data, runs...)
+	if r.outputs != nil {
+		for _, o := range out {
+			r.outputs(o)
+		}
+	}
+	return out, err
 }
 
 func (r faultyRuns) Restore(i int, s engine.State) error {
@@ -138,7 +145,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 		"none":                           {fault{}, nil},
 		"sums between the grid's points": {fault{sums: func(sum, _ []float64) { sum[0] = math.Nextafter(sum[0], 1) }}, []string{"Exact"}},
 		"sums depend on their number":    {fault{sums: func(sum, norms []float64) { sum[0] += float64(len(norms)) * 1e-9 }}, []string{"Paths"}},
-		"a little more than C":           {fault{sums: func(sum, _ []float64) { scale(sum, 1+0x1.1p-10) }}, []string{"Neighbours", "Scales"}},
+		"a little more than C":           {fault{sums: func(sum, _ []float64) { scale(sum, 1+0x1.1p-10) }}, []string{"Neighbours", "Scales", "Clipping"}},
 		"norms depend on their number":   {fault{sums: func(_, norms []float64) { scale(norms, 1+1e-9*float64(len(norms))) }}, []string{"Alone"}},
 		"a sample less": {fault{sums: func(sum, norms []float64) {
 			if len(norms) > 60 {
@@ -152,6 +159,11 @@ func TestSuiteFindsFaults(t *testing.T) {
 			}
 			return p
 		}}, []string{"Opaque"}},
+		"gradients go to another element": {fault{sums: func(sum, norms []float64) {
+			if len(norms) == 1 {
+				sum[0], sum[1] = sum[1], sum[0]
+			}
+		}}, []string{"Ties", "Alone"}},
 		"NaN in the sum": {fault{sums: func(sum, norms []float64) {
 			if len(norms) == 9 {
 				sum[0] = math.NaN()
@@ -159,7 +171,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 		}}, []string{"NotFinite"}},
 		"everybody is a member": {fault{job: func(j *engine.Job) { j.Members = nil }}, []string{"Draws", "EmptyBatch", "Refusals"}},
 		"another trial's draws": {fault{job: func(j *engine.Job) { j.Trial++ }}, []string{"Draws", "Noise", "Release"}},
-		"half the noise":        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch"}},
+		"half the noise":        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch", "Rounding"}},
 		"a grid off by a third": {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier *= 3; j.Mechanism.ExpectedBatchSize *= 3 }}, []string{"Coarse"}},
 		"another learning rate": {fault{job: func(j *engine.Job) { j.Optimizer.LearningRate *= 1 + 1e-7 }}, []string{"Release"}},
 		"SGD for Adam":          {fault{job: func(j *engine.Job) { j.Optimizer.Method = engine.SGD }}, []string{"Release", "Refusals"}},
@@ -169,6 +181,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 			}
 		}}, []string{"Groups", "Progress", "Draws"}},
 		"the first run's state":                 {fault{state: func(int) int { return 0 }}, []string{"Groups", "Resume", "Predict"}},
+		"outputs of the first samples only":     {fault{outputs: func(out []float32) { clear(out[len(out)*3/4:]) }}, []string{"Outputs"}},
 		"deaf to cancelling":                    {fault{deaf: true}, []string{"Cancel"}},
 		"restores nothing":                      {fault{idle: true}, []string{"Resume"}},
 		"doesn't tell how far":                  {fault{uncount: true}, []string{"Progress", "Groups"}},

@@ -325,3 +325,37 @@ func predict(t TB, s Suite) {
 		}
 	}
 }
+
+// outputs checks that a sample's output is its own, whatever the number of samples that are predicted with it.
+func outputs(t TB, s Suite) {
+	const samples, few = 150, 30
+	for name, z := range Zoo() {
+		p := z.Program(t, 1)
+		if s.Short && name == "cnn" || p.Output.Name == "" {
+			continue
+		}
+		data := RandomData(p, samples, 7)
+		runs, done := s.start(t, p, data, plain(p, 1))
+		all, err := runs.Predict(context.Background(), data, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for from := 0; from < samples; from += few {
+			n := min(few, samples-from)
+			part := &engine.Data{Samples: n}
+			for k, in := range p.Inputs {
+				part.Columns = append(part.Columns, engine.Column{Floats: data.Columns[k].Floats[from*in.Size : (from+n)*in.Size]})
+			}
+			one, err := runs.Predict(context.Background(), part, 0)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for k, got := range all[0][from*p.Output.Size : (from+n)*p.Output.Size] {
+				if want := float64(one[0][k]); !s.near(float64(got), want, want) {
+					t.Fatalf("%s: output %d of samples from %d on is %v among others, %v among few", name, k, from, got, want)
+				}
+			}
+		}
+		done()
+	}
+}

@@ -51,7 +51,10 @@ func Checks() map[string]func(TB, Suite) {
 		"Neighbours": neighbours,
 		"Wide":       wide,
 		"Scales":     scales,
+		"Clipping":   clipping,
+		"Rounding":   rounding,
 		"NotFinite":  notFinite,
+		"Ties":       ties,
 		"Draws":      draws,
 		"Noise":      noise,
 		"Release":    release,
@@ -63,6 +66,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Resume":     resume,
 		"Cancel":     cancel,
 		"Predict":    predict,
+		"Outputs":    outputs,
 		"Opaque":     opaque,
 		"Refusals":   refusals,
 	}

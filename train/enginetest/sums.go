@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -271,7 +272,7 @@ func scales(t TB, s Suite) {
 	twoRows := compiled(t, src, err)
 	for name, p := range map[string]*compile.Program{"two rows": twoRows, "one row": product(t, 100, 20)} {
 		for _, clip := range []float64{1, 1e-9, 1e9} {
-			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e18, 1e-24}, {1e-24, 1e18}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
+			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e16, 1e-24}, {1e-24, 1e16}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
 				data := RandomData(p, 1, 4)
 				x, y := data.Columns[0].Floats, data.Columns[1].Floats
 				if p == twoRows { // the second row all but undoes the first
@@ -294,6 +295,193 @@ func scales(t TB, s Suite) {
 				}
 				done()
 			}
+		}
+	}
+}
+
+// clipping checks what single samples contribute, to the bit: their gradient times the factor that follows from its norm;
+// and nothing where the factor is below 2⁻¹⁰⁰, where one of the numbers that a gradient is the product of is beyond 2⁶⁰, or
+// where there is no norm at all. At most one of a gradient's two numbers isn't a power of two, so that there is one right
+// answer. Runs with and without noise have grids of their own.
+func clipping(t TB, s Suite) {
+	clippedVectors(t, s)
+	inf := math.Inf(1)
+	// With a norm that is exact to a relative 2⁻¹⁸ this is beyond the limit.
+	const beyond = 0x1p60 * (1 + 0x1p-16)
+	type sample struct{ x, y float64 }
+	samples := map[float64][]sample{
+		1: {
+			{0.5, 1}, {1, 1}, {2, 1}, {3, 1}, {-1e3, 1}, {0, 1}, {0x1p-70, 0x1p60}, {0x1p60, 0x1p-70}, {0x1p60, 0x1p-10}, {0x1p60, 1},
+			{0x1p49, 0x1p49}, {0x1p49, 0x1p50}, {0x1p50, 0x1p50}, {0x1p50, 0x1p51}, {0x1p55, 0x1p55}, {0x1p60, 0x1p60},
+			{beyond, 0x1p-60}, {0x1p-60, beyond}, {beyond, 1}, {0x1p61, 0x1p-61}, {0x1p-61, 0x1p61}, {0x1p100, 0x1p-100},
+			{0, 0x1p61}, {0x1p61, 0}, {0, inf}, {inf, 0}, {0, math.NaN()}, {math.NaN(), 0}, {1, inf}, {inf, 1}, {1, math.NaN()}, {math.NaN(), 1},
+		},
+		1e-9:   {{5, 1}, {0x1p-34, 1}, {0x1p-80, 0x1p54}, {0x1p54, 0x1p-80}},
+		0x1p39: {{5e8, 2}, {0x1p39, 4}, {0x1p-30, 1}},
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 30 {
+		samples[1] = append(samples[1], sample{float64(float32(math.Exp(10 * r.Float64()))), 1})
+	}
+	for clip, all := range samples {
+		var xs, ys []float32
+		for _, v := range all {
+			xs, ys = append(xs, float32(v.x)), append(ys, float32(v.y))
+		}
+		for name, p := range map[string]*compile.Program{"product": product(t, 1, 1), "broadcast": inner(t, 1)} {
+			data := &engine.Data{Samples: len(all), Columns: engine.Floats(xs, ys)}
+			if name == "broadcast" {
+				data.Columns = data.Columns[:1]
+			}
+			for _, noise := range []float64{0, 1.1} {
+				j := plain(p, clip)
+				j.Mechanism.NoiseMultiplier = noise
+				fine := j.Mechanism.Grid(len(all)).Fine
+				runs, done := s.start(t, p, data, j)
+				for i, v := range all {
+					if name == "broadcast" {
+						v.y = 1
+					}
+					sum, squared := s.clippedSum(t, runs, 0, []int32{int32(i)})
+					norm := math.Abs(v.x * v.y)
+					usable := math.Abs(v.x) <= 0x1p60 && math.Abs(v.y) <= 0x1p60
+					if usable && !(math.Abs(squared[0]-norm*norm) <= 0x1p-17*norm*norm) || !usable && !(math.IsInf(squared[0], 1) || math.IsNaN(squared[0])) {
+						t.Errorf("%s: the squared norm of %v times %v is %v", name, v.x, v.y, squared[0])
+					}
+					want := 0.0
+					limit := clip * (1 - 0x1p-10)
+					switch factor := limit / math.Sqrt(squared[0]); {
+					case !usable:
+					case norm <= limit:
+						want = v.x * v.y
+					case factor >= 0x1p-100:
+						want = float64(float32(float64(float32(factor)) * v.x * v.y))
+					}
+					if want = math.RoundToEven(want/fine) * fine; sum[0] != want {
+						t.Errorf("%s: clipped to %v, with noise %v, %v times %v contributes %v, want %v", name, clip, noise, v.x, v.y, sum[0], want)
+					}
+				}
+				done()
+			}
+		}
+	}
+}
+
+// clippedVectors checks the same of gradients whose norms single precision hasn't.
+func clippedVectors(t TB, s Suite) {
+	const size, samples = 5, 40
+	for name, p := range map[string]*compile.Program{"product": product(t, size, 1), "broadcast": inner(t, size)} {
+		data := RandomData(p, samples, 6)
+		for k := range samples * (len(p.Inputs) - 1) {
+			data.Columns[1].Floats[k] = 1
+		}
+		j := plain(p, 0.3)
+		fine := j.Mechanism.Grid(samples).Fine
+		runs, done := s.start(t, p, data, j)
+		for i := range samples {
+			sum, squared := s.clippedSum(t, runs, 0, []int32{int32(i)})
+			x := data.Columns[0].Floats[i*size : (i+1)*size]
+			length := distance(floats64(x), make([]float64, size))
+			if !(math.Abs(math.Sqrt(squared[0])-length) <= 0x1p-18*length) {
+				t.Errorf("%s: the squared norm of %v is %v", name, x, squared[0])
+			}
+			factor := float32(1)
+			if norm := math.Sqrt(squared[0]); norm > j.Mechanism.ClipTo() {
+				factor = float32(j.Mechanism.ClipTo() / norm)
+			}
+			for k, got := range split(p, sum)[0] {
+				if want := math.RoundToEven(float64(factor*x[k])/fine) * fine; got != want {
+					t.Errorf("%s: element %d of %v contributes %v, want %v", name, k, x, got, want)
+				}
+			}
+		}
+		done()
+	}
+}
+
+func floats64(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for k, x := range v {
+		out[k] = float64(x)
+	}
+	return out
+}
+
+// rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even one.
+func rounding(t TB, s Suite) {
+	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
+	for name, p := range map[string]*compile.Program{"product": product(t, len(quarters), 1), "broadcast": inner(t, len(quarters))} {
+		for _, noise := range []float64{0, 1.1} {
+			j := plain(p, 1)
+			j.Mechanism.NoiseMultiplier = noise
+			fine := j.Mechanism.Grid(1).Fine
+			var column []float32
+			for _, q := range quarters {
+				column = append(column, float32(q/4*fine))
+			}
+			data := &engine.Data{Samples: 1, Columns: engine.Floats(column, []float32{1})[:len(p.Inputs)]}
+			runs, done := s.start(t, p, data, j)
+			sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+			for k, got := range split(p, sum)[0] {
+				if want := math.RoundToEven(quarters[k]/4) * fine; got != want {
+					t.Errorf("%s, noise %v: %v times the fine grid is rounded to %v", name, noise, quarters[k]/4, got/fine)
+				}
+			}
+			done()
+		}
+	}
+}
+
+// ties checks that of equals a pooling takes the first, and that a number that is none isn't lost in it. Each pixel is
+// multiplied by a parameter and each result by an input, so that gradients tell who was taken.
+func ties(t TB, s Suite) {
+	const side, out, samples = 5, 4, 40
+	g := NewG(1, 9)
+	h := g.Do(gorgonia.BroadcastHadamardProd(g.In("x", 1, side, side), g.Param("w", 1, 1, side, side), nil, []byte{0}))
+	h = g.Do(gorgonia.MaxPool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
+	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, g.In("y", 1, out, out))))))
+	p := compiled(t, src, err)
+	data := RandomData(p, samples, 5)
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, c := range data.Columns {
+		for k := range c.Floats {
+			c.Floats[k] = float32(r.IntN(3))
+		}
+	}
+	j := plain(p, 1e6)
+	for k := range j.Initial {
+		j.Initial[k] = 1
+	}
+	runs, done := s.start(t, p, data, j)
+	defer done()
+	for i := range samples {
+		x, y := data.Columns[0].Floats[i*side*side:], data.Columns[1].Floats[i*out*out:]
+		want := make([]float64, side*side)
+		for k := range out * out {
+			first := k/out*side + k%out
+			for _, at := range []int{first + 1, first + side, first + side + 1} {
+				if x[at] > x[first] {
+					first = at
+				}
+			}
+			want[first] += float64(x[first] * y[k])
+		}
+		sum, _ := s.clippedSum(t, runs, 0, []int32{int32(i)})
+		if got := split(p, sum)[0]; !slices.Equal(got, want) {
+			t.Fatalf("of equals another than the first is taken: the gradient is %v, want %v", got, want)
+		}
+	}
+	test := RandomData(p, 2, 6)
+	const hole = 2*side + 3
+	test.Columns[0].Floats[hole] = float32(math.NaN())
+	all, err := runs.Predict(context.Background(), test, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range all[0] {
+		meets := k < out*out && slices.Contains([]int{hole, hole - 1, hole - side, hole - side - 1}, k/out*side+k%out)
+		if (v != v) != meets {
+			t.Errorf("output %d of a pooling over a hole is %v", k, v)
 		}
 	}
 }

@@ -50,6 +50,8 @@ func (z Graph) Double() (compile.Source, error) {
 func Zoo() map[string]Graph {
 	all := maps.Clone(shapes)
 	maps.Copy(all, functions())
+	maps.Copy(all, convolutions())
+	maps.Copy(all, poolings())
 	for _, name := range models.Names() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
 			n, err := models.New(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
@@ -251,12 +253,84 @@ var shapes = map[string]Graph{
 		both := g.Do(gorgonia.Add(conv(h, v, 3, 1), conv(h, u, 3, 1)))
 		return g.Squares(g.Do(gorgonia.Add(pool, g.Do(gorgonia.Add(g.Do(gorgonia.Mul(g.Number(2), h)), both)))))
 	}},
+	"products with two constants": {45, func(g *G) (compile.Source, error) {
+		h := g.In("x", 5)
+		for i, shape := range [][]int{{5, 4}, {4, 3}} {
+			values := make([]float32, shape[0]*shape[1])
+			for k := range values {
+				values[k] = float32(k%7)/float32(3+i) - 1
+			}
+			h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(h, gorgonia.NewConstant(g.value(values, shape))))))
+		}
+		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 3, 2))))
+	}},
+	// Neither reads what the other writes, and nobody reads where the largest were.
+	"poolings side by side": {44, func(g *G) (compile.Source, error) {
+		pool := func(x *gorgonia.Node) *gorgonia.Node {
+			h := g.Do(gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
+			return g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 12}))
+		}
+		h := g.Do(gorgonia.Sub(pool(g.In("x", 1, 4, 5)), pool(g.In("y", 1, 4, 5))))
+		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 12, 3))))
+	}},
 	"a convolution with dilated rows": {39, func(g *G) (compile.Source, error) {
 		x, w := g.In("x", 2, 7, 5), g.Param("w", 3, 2, 3, 2)
 		return g.Squares(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{3, 2}, []int{1, 0}, []int{1, 2}, []int{2, 1})))
+	}},
+	// Sums of so many elements, and gradients spread so far, that a device takes many threads for each.
+	"sums of many elements": {40, func(g *G) (compile.Source, error) {
+		x, v := g.In("x", 2, 45), g.Param("v", 1, 2, 1)
+		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastHadamardProd(x, v, nil, []byte{0, 2}))))
+		h = g.Do(gorgonia.BroadcastHadamardProd(h, v, nil, []byte{0, 2}))
+		sums := g.Do(gorgonia.Sum(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 90})), 1))
+		return g.Squares(g.Do(gorgonia.Add(sums, g.Do(gorgonia.Mean(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 90})), 1)))))
+	}},
+	// Of several rows each, and with operands that have no exponential in single precision.
+	"softmaxes of long rows": {42, func(g *G) (compile.Source, error) {
+		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(g.In("x", 3, 5), tensor.Shape{g.Batch * 3, 5})), g.Param("w", 5, 40)))
+		soft := g.Do(gorgonia.SoftMax(g.Do(gorgonia.Add(h, g.Number(100)))))
+		logs := g.Do(gorgonia.LogSoftMax(g.Do(gorgonia.Sub(h, g.Number(100)))))
+		return g.rows(g.Do(gorgonia.Add(soft, logs)), 120)
 	}},
 	"an identity": {34, func(g *G) (compile.Source, error) {
 		h := g.Do(gorgonia.ApplyOp(gorgonia.Iop{}, g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 3)))))
 		return g.Squares(g.Do(gorgonia.Tanh(h)))
 	}},
+}
+
+// convolutions returns graphs in which a gradient goes back through a convolution: to pixels that several elements of the
+// window meet, some or none, by what the strides and the dilations have in common; and nothing is the same both ways.
+func convolutions() map[string]Graph {
+	out := map[string]Graph{}
+	for name, c := range map[string]struct{ image, window, pad, stride, dilation [2]int }{
+		"both of two":              {[2]int{11, 9}, [2]int{3, 2}, [2]int{2, 1}, [2]int{2, 2}, [2]int{2, 2}},
+		"stride two over three":    {[2]int{11, 10}, [2]int{3, 4}, [2]int{2, 1}, [2]int{2, 3}, [2]int{3, 2}},
+		"four over six":            {[2]int{15, 12}, [2]int{3, 2}, [2]int{1, 3}, [2]int{4, 2}, [2]int{6, 3}},
+		"windows less than stride": {[2]int{7, 9}, [2]int{1, 2}, [2]int{0, 1}, [2]int{3, 4}, [2]int{1, 1}},
+		"small images":             {[2]int{3, 2}, [2]int{2, 1}, [2]int{1, 0}, [2]int{4, 3}, [2]int{1, 1}},
+	} {
+		out["back through a convolution: "+name] = Graph{43, func(g *G) (compile.Source, error) {
+			x, w, v := g.In("x", 2, c.image[0], c.image[1]), g.Param("w", 3, 2, 1, 1), g.Param("v", 2, 3, c.window[0], c.window[1])
+			h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))))
+			return g.Squares(g.Do(gorgonia.Conv2d(h, v, c.window[:], c.pad[:], c.stride[:], c.dilation[:])))
+		}}
+	}
+	return out
+}
+
+// poolings returns graphs of max-poolings in which nothing is the same both ways.
+func poolings() map[string]Graph {
+	out := map[string]Graph{}
+	for name, c := range map[string]struct{ image, window, pad, stride [2]int }{
+		"tall windows":      {[2]int{7, 6}, [2]int{3, 2}, [2]int{1, 0}, [2]int{2, 1}},
+		"wide windows":      {[2]int{6, 9}, [2]int{2, 4}, [2]int{0, 1}, [2]int{1, 3}},
+		"more than windows": {[2]int{7, 8}, [2]int{2, 1}, [2]int{0, 0}, [2]int{3, 2}},
+	} {
+		out["max-pool: "+name] = Graph{46, func(g *G) (compile.Source, error) {
+			x, w := g.In("x", 2, c.image[0], c.image[1]), g.Param("w", 3, 2, 1, 1)
+			h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+			return g.Squares(g.Do(gorgonia.MaxPool2D(h, c.window[:], c.pad[:], c.stride[:])))
+		}}
+	}
+	return out
 }

@@ -37,12 +37,9 @@ const (
 
 // Build compiles the kernels of a folder, its files *.cu, each by itself. They include device.cuh, which need not be
 // there, and headers beside them. Where there is no compiler the error is [ErrNoCompiler]. The compiler is that of the
-// variable CXX or else g++, clang++ or c++.
-func Build(ctx context.Context, sources fs.FS) (*Library, error) {
-	return build(ctx, sources)
-}
-
-func build(ctx context.Context, sources fs.FS, extra ...string) (*Library, error) {
+// variable CXX or else g++, clang++ or c++. It is given extra flags after the package's own: kernels that run once are
+// sooner done with less optimization.
+func Build(ctx context.Context, sources fs.FS, extra ...string) (*Library, error) {
 	files, err := gather(sources)
 	if err != nil {
 		return nil, fmt.Errorf("kernels: %w", err)
@@ -187,11 +184,15 @@ func (c *compiler) make(ctx context.Context, files map[string][]byte, file strin
 		}
 	}
 
-	link := []string{"-shared", "-o", "kernels.so"}
+	device, err := c.device(ctx, dir, filepath.Dir(file), files)
+	if err != nil {
+		return nil, err
+	}
+	link := []string{"-shared", "-o", "kernels.so", device}
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if ext := path.Ext(name); ext != ".cu" && ext != ".cc" {
+		if path.Ext(name) != ".cu" {
 			continue
 		}
 		link = append(link, name+".o")
@@ -211,4 +212,25 @@ func (c *compiler) make(ctx context.Context, files map[string][]byte, file strin
 		return nil, err
 	}
 	return open(file)
+}
+
+// device compiles the device itself, which is the same for all kernels and so kept, and returns the object's file. It runs
+// more than any kernel: it is always optimized.
+func (c *compiler) device(ctx context.Context, dir, cache string, files map[string][]byte) (string, error) {
+	own := *c
+	own.flags = append(slices.Clone(c.flags), "-O2")
+	sources := map[string][]byte{}
+	for name, text := range files {
+		if name == deviceSource || path.Ext(name) == ".h" {
+			sources[name] = text
+		}
+	}
+	object := filepath.Join(cache, own.hash(sources)+".o")
+	if _, err := os.Stat(object); err == nil {
+		return object, nil
+	}
+	if _, err := own.run(ctx, dir, slices.Concat(own.flags, []string{"-c", "-o", "device.o", deviceSource})...); err != nil {
+		return "", err
+	}
+	return object, os.Rename(filepath.Join(dir, "device.o"), object)
 }

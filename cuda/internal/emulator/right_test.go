@@ -20,7 +20,7 @@ import (
 // library compiles a folder of testdata, or skips where nothing can be compiled.
 func library(t testing.TB, folder string, extra ...string) *Library {
 	t.Helper()
-	l, err := build(context.Background(), os.DirFS("testdata/"+folder), extra...)
+	l, err := Build(context.Background(), os.DirFS("testdata/"+folder), extra...)
 	if errors.Is(err, ErrNoCompiler) {
 		t.Skipf("no emulated device here: %v", err)
 	}

@@ -1,0 +1,229 @@
+package cuda
+
+import (
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/dptrain/dptrain/cuda/internal/emulator"
+	"github.com/dptrain/dptrain/cuda/kernels"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/enginetest"
+)
+
+// walkMutant is the kernels that walk a program with one thing changed.
+type walkMutant struct {
+	file, old, new string
+	by             string // what must find it: a check of the suite or a graph of the zoo
+	says           string // a part of what it reports; "" where any fault shows
+}
+
+// Graphs that more than one mutant is shown by.
+const (
+	dilatedGraph = "a convolution with dilated rows"
+	stridedGraph = "convolutions with stride, padding and dilation"
+	windowsGraph = "a value in many windows"
+	poolGraph    = "max-pool with overlap and padding"
+	softmaxGraph = "softmaxes beside their operands"
+)
+
+// Each class of fault in the kernels that walk a program must be found, and by what is named here: these are the kernels
+// with one thing changed.
+func TestWalkMutantsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles kernels once for each mutant")
+	}
+	kernelsOrSkip(t)
+	for name, m := range map[string]walkMutant{
+		// Barriers.
+		"a chunk begins before the one before ends":   {"clip.cu", "		barrier(); // nobody reads what the chunk before has left\n", "", "Exact", "race"},
+		"norms are measured before the walk ends":     {"clip.cu", "		walk(t, instructions);\n		barrier();\n", "		walk(t, instructions);\n", "residual", ""},
+		"sums begin before all norms are there":       {"clip.cu", "		}\n		barrier();\n\n		for (int i = 0", "		}\n		for (int i = 0", "residual", ""},
+		"no instruction waits":                        {"walk.cuh", "		if (int(int32_t(code[word_wait])) == 1)\n			barrier();\n", "", "residual", ""},
+		"outputs are read before the walk ends":       {"predict.cu", "		walk(t, instructions);\n		barrier();\n", "		walk(t, instructions);\n", "Outputs", ""},
+		"a tile begins before the one before is read": {"predict.cu", "		barrier(); // nobody reads what the tile before has left\n", "", "Outputs", "race"},
+		// Unwritten memory.
+		"the last norm isn't measured":              {"clip.cu", "for (int s = warp; s < t.n; s += warps)", "for (int s = warp; s < t.n - 1; s += warps)", "residual", "never written"},
+		"a pooling forgets whom it took":            {"walk.cuh", "		where[e] = at;\n", "", "max-pool: tall windows", "never written"},
+		"the last element of a tile isn't computed": {"walk.cuh", "e < t.n * size; e += int(blockDim.x)) {\n		float x = value", "e < t.n * size - 1; e += int(blockDim.x)) {\n		float x = value", "function neg", "never written"},
+		// Bounds.
+		"rows beyond the last":            {"product.cuh", "if (m0 + i < m && n0 + 32 * j < n)", "if (n0 + 32 * j < n)", "residual", ""},
+		"columns beyond the last":         {"product.cuh", "if (m0 + i < m && n0 + 32 * j < n)", "if (m0 + i < m)", stridedGraph, ""},
+		"rows by eight, rounded down":     {"product.cuh", "(m + rows - 1) / rows", "m / rows", "residual", "never written"},
+		"columns by lanes, rounded down":  {"product.cuh", "(n + across - 1) / across", "n / across", "residual", "never written"},
+		"the last sample of a full chunk": {"clip.cu", "t.n = int(int32_t(cut[1])) - from;", "t.n = int(int32_t(cut[1])) - from - (int(int32_t(cut[1])) - from == most);", "Paths", ""},
+		"the last tile":                   {"predict.cu", "(places + room - 1) / room", "places / room", "Outputs", "never written"},
+		"a tile that is always full":      {"predict.cu", "t.n = least(room, places - from);", "t.n = room;", "Outputs", "out of bounds"},
+		// A run's sum on the grid.
+		"a coordinate is dropped":                   {"clip.cu", "if (units != 0)", "if (units != 0 && j != 0)", "Clipping", ""},
+		"a coordinate is added twice":               {"clip.cu", "			atomic_add(sums, j, (unsigned long long)units);\n", "			atomic_add(sums, j, (unsigned long long)units), atomic_add(sums, j, (unsigned long long)units);\n", "Clipping", ""},
+		"the last element of a gradient is dropped": {"clip.cu", "j < values; j += int(blockDim.x)", "j < values - 1; j += int(blockDim.x)", "scale by a parameter", ""},
+		"a chunk's last sample is dropped":          {"clip.cu", "		for (s++; s < t.n; s++) {", "		for (s++; s < t.n - (t.n > 1); s++) {", "residual", ""},
+		"a contribution of one unit is dropped":     {"clip.cu", "if (units != 0)", "if (units < -1 || units > 1)", "Rounding", ""},
+		"rounded towards zero":                      {"clip.cu", "rint(double(sum) * per_fine)", "trunc(double(sum) * per_fine)", "Rounding", ""},
+		"halves are rounded up":                     {"clip.cu", "rint(double(sum) * per_fine)", "floor(double(sum) * per_fine + 0.5)", "Rounding", ""},
+		"units of 32 bits":                          {"clip.cu", "(long long)rint(", "(long long)(int)rint(", "Clipping", ""},
+		"the coarse grid":                           {"clip.cu", "1 / set[fine], n};", "1 / set[coarse], n};", "Clipping", ""},
+		"chunks are taken by every block":           {"clip.cu", "for (int64_t item = blockIdx.x;;", "for (int64_t item = 0;;", "Exact", "race"},
+		// Clip factors.
+		"no factor":                               {"clip.cu", "clipped ? v * step.factor : v", "v", "residual", ""},
+		"the factor twice":                        {"clip.cu", "clipped ? v * step.factor : v", "clipped ? v * step.factor * step.factor : v", "residual", ""},
+		"the factor on x and δ":                   {"clip.cu", "clipped ? v * step.factor : v", "v * step.factor", "residual", ""},
+		"no factor on a gradient that was formed": {"clip.cu", "multiply_add(s.factor, float(", "multiply_add(1.0f, float(", "Clipping", ""},
+		"samples of factor 0 are summed":          {"clip.cu", "if (factor != 0) {", "if (factor == factor) {", "Clipping", ""},
+		"no norm is a small norm":                 {"clip.cu", "if (norm <= clip)", "if (!(norm > clip))", "Clipping", ""},
+		"any norm is usable":                      {"clip.cu", "return squared <= 0x1p120 ? squared : double(INFINITY);", "return squared;", "Clipping", ""},
+		"norms are usable up to less":             {"clip.cu", "squared <= 0x1p120", "squared < 0x1p120", "Clipping", ""},
+		"factors are used down to less":           {"clip.cu", "factor >= 0x1p-100", "factor >= 0x1p-101", "Clipping", ""},
+		"a factor of single precision's norm":     {"clip.cu", "double factor = clip / norm;", "double factor = float(clip) / float(norm);", "Clipping", ""},
+		// Norms.
+		"the norm of 32 elements":                {"clip.cu", "j < n; j += 32) {\n		double x", "j < n && j < 32; j += 32) {\n		double x", "two rows within a sample", ""},
+		"the norm without the last element":      {"clip.cu", "j < n; j += 32) {\n		double x", "j < n - 1; j += 32) {\n		double x", "residual", ""},
+		"squares are summed in single precision": {"clip.cu", "		double x = double(float(v[j]));\n		sum += x * x;\n", "		float x = v[j];\n		sum = double(float(sum) + x * x);\n", "Wide", ""},
+		"squares are taken in single precision":  {"clip.cu", "sum += x * x;", "sum += float(x) * float(x);", "Scales", ""},
+		"δ has no norm":                          {"clip.cu", "				if (product)\n", "				if (false)\n", "residual", ""},
+		"the last parameter has no norm":         {"clip.cu", "for (int i = 0; i < reduced; i++) {\n				global", "for (int i = 0; i < reduced - 1; i++) {\n				global", "scale by a parameter", ""},
+		// What is another's.
+		"the first run's parameters":             {"clip.cu", "t.params = params + size_t(run) * size;", "t.params = params;", "Groups", ""},
+		"the first run's clipping norm":          {"clip.cu", "clip_factor(squared, set[clip])", "clip_factor(squared, settings[clip])", "Groups", ""},
+		"the first run's grid":                   {"clip.cu", "1 / set[fine], n};", "1 / settings[fine], n};", "Groups", ""},
+		"the first run's sums":                   {"clip.cu", "sums + (size_t(run) * size +", "sums + (", "Groups", ""},
+		"another run's parameters predict":       {"predict.cu", "params + size_t(int32_t(which[run])) * params_size", "params + size_t(run) * params_size", "Predict", ""},
+		"the first chunk's samples":              {"clip.cu", "batches + (size_t(run) * room + from)", "batches + size_t(run) * room", "Paths", ""},
+		"another block's buffers":                {"clip.cu", "float_room + size_t(blockIdx.x) * floats * most", "float_room", "Exact", "race between blocks"},
+		"another block's indices":                {"clip.cu", "index_room + size_t(blockIdx.x) * indices * most", "index_room", "max-pool: tall windows", "race between blocks"},
+		"a row's place in the tile":              {"program.cuh", "return o.base + size_t(sample_of(t, s)) * o.size;", "return o.base + size_t(s) * o.size;", "Clipping", ""},
+		"an element's place in the tile":         {"program.cuh", "size_t(sample_of(t, e / o.size)) * o.size + j", "size_t(e / o.size) * o.size + j", "Clipping", ""},
+		"a factor's place in the tile":           {"clip.cu", "x.place == in_data ? step.place : step.s", "step.s", "Clipping", ""},
+		"a tile that begins at the first sample": {"program.cuh", "t.first + s :", "s :", "Outputs", ""},
+		// Geometry.
+		"the strides of patches swapped":                {"product.cuh", "p / w.out_w * w.stride_h - w.pad_h, p % w.out_w * w.stride_w - w.pad_w};", "p / w.out_w * w.stride_w - w.pad_h, p % w.out_w * w.stride_h - w.pad_w};", dilatedGraph, ""},
+		"the paddings of patches swapped":               {"product.cuh", "p / w.out_w * w.stride_h - w.pad_h, p % w.out_w * w.stride_w - w.pad_w};", "p / w.out_w * w.stride_h - w.pad_w, p % w.out_w * w.stride_w - w.pad_h};", dilatedGraph, ""},
+		"the dilations of patches swapped":              {"product.cuh", "dx += w.dilation_w;", "dx += w.dilation_h;", dilatedGraph, ""},
+		"the strides of a filter's gradient swapped":    {"product.cuh", "		x += w.stride_w;\n", "		x += w.stride_h;\n", dilatedGraph, ""},
+		"the paddings of a filter's gradient swapped":   {"product.cuh", "i * w.dilation_h - w.pad_h, j * w.dilation_w - w.pad_w", "i * w.dilation_h - w.pad_w, j * w.dilation_w - w.pad_h", dilatedGraph, ""},
+		"the dilations of a filter's gradient swapped":  {"product.cuh", "i * w.dilation_h - w.pad_h, j * w.dilation_w", "i * w.dilation_w - w.pad_h, j * w.dilation_h", dilatedGraph, ""},
+		"the steps back swapped":                        {"product.cuh", "-s.i * rows.back, -s.j * columns.back", "-s.i * columns.back, -s.j * rows.back", "back through a convolution: stride two over three", ""},
+		"what strides and dilations share is forgotten": {"product.cuh", "step = stride / common, back", "step = stride, back", "back through a convolution: both of two", ""},
+		"an element met by a wrong remainder":           {"product.cuh", "first * dilation % stride != remainder", "first % stride != remainder", "back through a convolution: stride two over three", ""},
+		"pixels that no element meets":                  {"product.cuh", "o(rows.count == 0 || columns.count == 0 ? w.out_c : 0)", "o(0)", "back through a convolution: windows less than stride", ""},
+		"a pixel to the left of the image":              {"product.cuh", "x >= 0 && x < w", "x >= -1 && x < w", "the same filter twice", ""},
+		"a pooling's strides swapped":                   {"walk.cuh", "/ w.out_w * w.stride_h - w.pad_h, x0", "/ w.out_w * w.stride_w - w.pad_h, x0", "max-pool: tall windows", ""},
+		"a pooling's windows swapped":                   {"walk.cuh", "i < least(y + w.kh, w.h)", "i < least(y + w.kw, w.h)", "max-pool: tall windows", ""},
+		"windows that took a pixel are missed":          {"walk.cuh", "top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 1", "top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 2", poolGraph, ""},
+		// The rest of the walk.
+		"the last of equals":                {"walk.cuh", "v > best ||", "v >= best ||", "Ties", ""},
+		"a pooling loses NaN":               {"walk.cuh", "if (at < 0 || v > best || (v != v && best == best))", "if (at < 0 || v > best)", "Ties", ""},
+		"a softmax without its maximum":     {"walk.cuh", "	most = warp_maximum(most);", "	most = 0;", "softmaxes of long rows", ""},
+		"each lane's own maximum":           {"walk.cuh", "		most = warp_maximum(most);\n", "", "softmaxes of long rows", ""},
+		"one softmax for each sample":       {"walk.cuh", "row_of(t, x, r / rows) + r % rows * k;\n		global<float> to", "row_of(t, x, r / rows);\n		global<float> to", "softmaxes of long rows", ""},
+		"a softmax's gradient replaces":     {"walk.cuh", "to[j] = add ? float(to[j]) + v : v;", "to[j] = v;", softmaxGraph, ""},
+		"a lane's part of a long sum":       {"walk.cuh", "		if (warp)\n			sum = warp_sum(sum);\n", "", "sums of many elements", ""},
+		"half of a warp is summed":          {"program.cuh", "for (unsigned reach = 16; reach > 0; reach /= 2)\n		v +=", "for (unsigned reach = 8; reach > 0; reach /= 2)\n		v +=", "sums of many elements", ""},
+		"a convolution's gradient replaces": {"product.cuh", "pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at)", "pixels_out(result_of(t, code), false, at)", windowsGraph, ""},
+		"a product's gradient replaces":     {"product.cuh", "product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1", "product_out z(result_of(t, code), false", "residual", ""},
+		"a scalar on the wrong side":        {"walk.cuh", "v = second ? binary(f, number, x) : binary(f, x, number);", "v = binary(f, x, number);", "function sub of a number", ""},
+		"a derivative by the wrong operand": {"walk.cuh", "binary_derivative(f, second, value", "binary_derivative(f, 0, value", "function div", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said := m.found(t)
+			switch {
+			case said == "":
+				t.Error("nobody sees it")
+			case !strings.Contains(said, m.says) || strings.Contains(said, "no such kernel"):
+				t.Errorf("what is seen is something else: %s", said)
+			default:
+				t.Log(said)
+			}
+		})
+	}
+}
+
+// found compiles the mutant and returns what is first reported of it.
+func (m walkMutant) found(t *testing.T) string {
+	t.Helper()
+	check, needs, level := m.check()
+	sources := fstest.MapFS{}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(needs, m.file)))) {
+		text, err := fs.ReadFile(kernels.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == m.file {
+			if n := strings.Count(string(text), m.old); n != 1 {
+				t.Fatalf("%s has %q %d times", m.file, m.old, n)
+			}
+			text = []byte(strings.Replace(string(text), m.old, m.new, 1))
+		}
+		sources[name] = &fstest.MapFile{Data: text}
+	}
+	l, err := emulator.Build(t.Context(), sources, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := enginetest.Suite{Engine: emulated(t, l, 1), Inspect: inspect, Tolerance: 2e-4, Short: true}
+	return firstReport(func(t enginetest.TB) { check(t, s) })
+}
+
+// check returns what must find the mutant, the kernels that it launches, and the level of optimization with which compiling
+// and running together are soonest done: what is computed is the same at each.
+func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs []string, level string) {
+	if check := enginetest.Checks()[m.by]; check != nil {
+		switch m.by {
+		case "Wide":
+			return check, []string{"clip.cu"}, "-O1"
+		case "Exact", "Paths", "Scales", "Clipping", "Rounding":
+			return check, []string{"clip.cu"}, "-O0"
+		case "Outputs":
+			return check, []string{"predict.cu"}, "-O0"
+		case "Ties":
+			return check, []string{"clip.cu", "predict.cu"}, "-O0"
+		case "Predict":
+			return check, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
+		}
+		return check, []string{"draw.cu", "clip.cu", "update.cu"}, "-O1"
+	}
+	z, ok := enginetest.Zoo()[m.by]
+	if !ok {
+		panic(fmt.Sprintf("there is neither a check nor a graph %q", m.by))
+	}
+	// Without an output nothing is predicted, and a kernel less to be compiled.
+	sums := func(batch int) (compile.Source, error) {
+		src, err := z.Build(batch)
+		src.Output = nil
+		return src, err
+	}
+	return func(t enginetest.TB, s enginetest.Suite) {
+		s.CheckGraph(t, sums, 2, enginetest.RandomData(z.Program(t, 1), 43, 1)) // two chunks, one for each block
+	}, []string{"clip.cu"}, "-O0"
+}
+
+// firstReport runs a check until it reports something, and returns that.
+func firstReport(check func(enginetest.TB)) string {
+	var r firstOf
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		check(&r)
+	}()
+	<-ended
+	return string(r)
+}
+
+// firstOf is the first thing that a check reports, which ends it.
+type firstOf string
+
+func (r *firstOf) Helper() {}
+func (r *firstOf) Errorf(f string, args ...any) {
+	if *r == "" {
+		*r = firstOf(fmt.Sprintf(f, args...))
+	}
+	runtime.Goexit()
+}
+func (r *firstOf) Fatalf(f string, args ...any) { r.Errorf(f, args...) }
+func (r *firstOf) Fatal(args ...any)            { r.Errorf("%s", fmt.Sprint(args...)) }
