@@ -133,7 +133,12 @@ func drawsOn(t enginetest.TB, open opener) {
 		at := []driver.Pointer{putOn(t, d, identities), putOn(t, d, clocks), putOn(t, d, lists), putOn(t, d, members[:max(1, n)])}
 		width := max(1, n)
 		batches, cuts, sizes := room(t, d, len(jobs)*width), room(t, d, len(jobs)*(width+1)), room(t, d, 2*len(jobs))
-		if err := d.Launch("draw_minibatch", len(jobs), 256, at[0], at[1], at[2], at[3], int32(most), int32(width), batches, cuts, sizes); err != nil {
+		masks := room(t, d, len(jobs)*maskWords(n))
+		perRun := (maskWords(n) + 63) / 64
+		if err := d.Launch("draw_members", len(jobs)*perRun, 64, at[0], at[1], at[2], int32(perRun), int32(maskWords(n)), masks); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Launch("draw_minibatch", len(jobs), 256, at[1], at[2], at[3], int32(maskWords(n)), masks, int32(most), int32(width), batches, cuts, sizes); err != nil {
 			t.Fatal(err)
 		}
 		for i, j := range jobs {
@@ -276,7 +281,7 @@ func TestMutantsAreFound(t *testing.T) {
 		"a dropped barrier":        {"draw.cu", "		barrier();\n		if (threadIdx.x >= reach)", "		if (threadIdx.x >= reach)", draws},
 		"a barrier for some":       {"draw.cu", "	barrier(); // everybody has read the clock", "	if (threadIdx.x > 0) barrier();", draws},
 		"an unwritten cut":         {"draw.cu", "		cut[chunks] = n;", "", draws},
-		"a wrong bound":            {"draw.cu", "count / 8 + (count % 8 != 0)", "count / 8", draws},
+		"a wrong bound":            {"draw.cu", "count / 32 + (count % 32 != 0)", "count / 32", draws},
 		"words compared wrongly":   {"draw.cu", "words[i] < threshold", "words[i] <= threshold + (uint64_t(1) << 40)", draws},
 		"a border forgotten":       {"draw.cu", "lower_bound(batch, n, first) > most", "lower_bound(batch, n, first) > most + 1", draws},
 		"a run that never rests":   {"draw.cu", "bool rests = step >=", "bool rests = step >", draws},

@@ -3,9 +3,10 @@
 //
 // # A step
 //
-// A step of all runs of a group is three launches, whatever the number of runs and the length of the program:
+// A step of all runs of a group is four launches, whatever the number of runs and the length of the program:
 //
-//	draw_minibatch      a block for each run draws its minibatch and divides it into chunks
+//	draw_members        draws who is in each run's minibatch, a bit for each
+//	draw_minibatch      a block for each run writes the minibatch down and divides it into chunks
 //	clipped_sums        blocks share the chunks of all runs: one takes a chunk's samples through the program, measures
 //	                    their gradients, and adds the chunk's clipped sum, on the fine grid, to the run's
 //	release_and_update  makes the noise, releases the sums and lets the optimizer move the parameters, eight
@@ -47,15 +48,22 @@
 // multiply-adds of the busiest of 132 multiprocessors at 128 a cycle and 1.755 GHz, and 80 additions to the grid a cycle, which is a guess:
 //
 //	     a step of  launches chunks  samples      needs   executes   atomics    memory   floor
-//	cnn  15 trials         3    346     1916     2.33 G     3.04 G     9.0 M    827 KB  229 µs
-//	cnn  final run         3    209     1154     1.40 G     1.83 G     5.4 M    827 KB  153 µs
-//	mlp  15 trials         3     90     1916     0.45 G     0.49 G     9.9 M    104 KB  110 µs
-//	mlp  final run         3     56     1154     0.27 G     0.30 G     6.1 M    104 KB   83 µs
+//	cnn  15 trials         4    346     1916     2.33 G     2.65 G     9.0 M    827 KB  210 µs
+//	cnn  final run         4    209     1154     1.40 G     1.60 G     5.4 M    827 KB  141 µs
+//	mlp  15 trials         4     90     1916     0.45 G     0.50 G     9.9 M    104 KB  113 µs
+//	mlp  final run         4     56     1154     0.27 G     0.30 G     6.1 M    104 KB   86 µs
 //
-// A tuning has 1,878 steps of each kind, so that the floor is 0.7 s for the CNN and 0.4 s for the MLP. It will not be reached: the
-// products read 8 + 1 or 8 + 4 numbers for 8 or 32 multiply-adds, of which a multiprocessor reads a warp's in a cycle, which is
-// two to four times the time of the arithmetic; one block of 8 warps hides little latency, for want of registers; and the CNN's
-// blocks together have twice the memory of the level-2 cache, 50 MB. Tests hold the emulated device's counts to these figures.
+// A tuning has 1,878 steps of each kind, so that the floor is 0.7 s for the CNN and 0.4 s for the MLP. Draws and noise, some
+// ten thousand blocks of ChaCha20 over all multiprocessors, are microseconds beside it. It will not be reached:
+//
+//   - A step of a convolution's loop, 32 multiply-adds a lane, takes some 110 instructions: where in the image a patch's number
+//     lies, and whether it does, is found anew for each.
+//   - Eight rows make one warp's work: the CNN's product of 512 by 32 is one, while seven others of the block wait.
+//   - A multiprocessor has registers for one block of 8 warps, which hide little latency.
+//   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
+//   - Of 56 chunks 76 multiprocessors have none.
+//
+// Two to four times the floor is what that makes likely. Tests hold the emulated device's counts to these figures.
 //
 // # Drivers
 //

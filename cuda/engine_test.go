@@ -296,7 +296,7 @@ func TestLostDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := 3*4 + 7 // the first four steps, and a part of the next ones
+	left := 4*4 + 9 // the first four steps, and a part of the next ones
 	e := newEngine([]driver.Device{failing{bad, &left}, good}, "cuda, emulated", emulatedThreads, nil)
 	defer e.Close()
 	loaded, err := e.Load(p, data)

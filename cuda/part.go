@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// part is the runs of a group that are on one device. They advance together: a step of all of them is three launches.
+// part is the runs of a group that are on one device. They advance together: a step of all of them is four launches.
 type part struct {
 	*resident
 	first  int // the number of its first run in the group
@@ -29,7 +29,7 @@ type part struct {
 	params, firsts, seconds, totals              driver.Pointer
 	most                                         int // members of a run
 	width                                        int // runs that there is room for at a time
-	batches, cuts, sizes, norms                  driver.Pointer
+	masks, batches, cuts, sizes, norms           driver.Pointer
 }
 
 // start makes room for jobs.
@@ -125,7 +125,7 @@ func (p *part) makeRoom() error {
 		for _, v := range []struct {
 			to    *driver.Pointer
 			bytes int
-		}{{&p.batches, 4 * room}, {&p.cuts, 4 * (room + 1)}, {&p.sizes, 8}, {&p.norms, 8 * room}} {
+		}{{&p.masks, 4 * maskWords(p.most)}, {&p.batches, 4 * room}, {&p.cuts, 4 * (room + 1)}, {&p.sizes, 8}, {&p.norms, 8 * room}} {
 			var err error
 			if *v.to, err = h.alloc(n * v.bytes); err != nil {
 				return errors.Join(err, h.free())
@@ -172,10 +172,19 @@ func (p *part) step(w wave) error {
 }
 
 func (p *part) draw(w wave) error {
-	return p.device.Launch("draw_minibatch", w.n, drawThreads,
-		row(p.identities, w.from, 4*identityColumns), row(p.clocks, w.from, 4*clockColumns), row(p.lists, w.from, 16), p.members,
+	clocks, lists := row(p.clocks, w.from, 4*clockColumns), row(p.lists, w.from, 16)
+	masks := maskWords(p.most)
+	perRun := (masks + p.engine.threads - 1) / p.engine.threads
+	if err := p.device.Launch("draw_members", w.n*perRun, p.engine.threads,
+		row(p.identities, w.from, 4*identityColumns), clocks, lists, int32(perRun), int32(masks), p.masks); err != nil {
+		return err
+	}
+	return p.device.Launch("draw_minibatch", w.n, drawThreads, clocks, lists, p.members, int32(masks), p.masks,
 		int32(p.code.chunk), int32(max(1, p.most)), p.batches, p.cuts, p.sizes)
 }
+
+// maskWords is the number of words with a bit for each of some members; at least one.
+func maskWords(members int) int { return max(1, (members+31)/32) }
 
 // clippedSums adds the clipped sums of the minibatches that were drawn.
 func (p *part) clippedSums(w wave) error {

@@ -6,7 +6,8 @@
 //
 // Each result is one thread's, added up step by step in one order, so that it doesn't depend on where in the tile its sample
 // is. A warp has 8 rows of results and 32 · Columns columns: the rows' values are the same in all lanes and are read once for
-// all, those of columns lie beside each other, and everything added to stays in registers.
+// all, those of columns lie beside each other, and everything added to stays in registers. More columns a lane mean fewer reads for
+// as many multiplications; fewer mean more warps at work where results are few.
 #pragma once
 
 #include "program.cuh"
@@ -154,11 +155,11 @@ struct patch_steps {
 
 // filters are the rows of the filters' matrix.
 struct filters {
-	typedef global<const float> cursor;
+	typedef int cursor;
 	global<const float> p;
 	int patch;
-	DEVICE cursor begin(int, int m) const { return p + size_t(m) * patch; }
-	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.k]; }
+	DEVICE int begin(int, int m) const { return m * patch; }
+	DEVICE float read(int row, const patch_steps &step) const { return p[row + step.k]; }
 };
 
 // patches are the places of a window in all samples' images, sample after sample.
@@ -263,12 +264,12 @@ struct back_steps {
 
 // elements are the filters' elements over one channel of the image.
 struct elements {
-	typedef global<const float> cursor;
+	typedef int cursor;
 	global<const float> p;
 	const window &w;
-	DEVICE cursor begin(int, int c) const { return p + size_t(c) * w.kh * w.kw; }
-	DEVICE float read(const cursor &c, const back_steps &s) const {
-		return c[s.o * w.patch() + (s.rows.first + s.i * s.rows.step) * w.kw + s.columns.first + s.j * s.columns.step];
+	DEVICE int begin(int, int c) const { return c * w.kh * w.kw; }
+	DEVICE float read(int channel, const back_steps &s) const {
+		return p[channel + s.o * w.patch() + (s.rows.first + s.i * s.rows.step) * w.kw + s.columns.first + s.j * s.columns.step];
 	}
 };
 
@@ -333,7 +334,10 @@ DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
 	channels dz = {t, operand_of(t, code, word_in0, w.result()), w.positions()};
 	offsets x = {t, operand_of(t, code, word_in1, w.image()), w};
 	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, w.patch(), size_t(w.out_c) * w.patch());
-	multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+	if (w.patch() > 64)
+		multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+	else
+		multiply<2>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
 }
 
 // conv_back takes the pixels that meet the same elements of the window together, so that no term is zero for nothing.
