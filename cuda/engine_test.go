@@ -341,7 +341,7 @@ func TestLostDevice(t *testing.T) {
 	if got := runs.Done(); !slices.Equal(got, []int{4, 2, 4, 3}) {
 		t.Errorf("done are %v: a lost device kept another's run from its step", got)
 	}
-	if err := runs.Restore(0, before[0]); !errors.Is(err, errLost) {
+	if err := runs.Restore(0, before[1]); !errors.Is(err, errLost) {
 		t.Errorf("restore on a lost device: %v", err)
 	}
 	if _, err := runs.Predict(ctx, data, 1); !errors.Is(err, errLost) {
@@ -349,6 +349,46 @@ func TestLostDevice(t *testing.T) {
 	}
 	if out, err := runs.Predict(ctx, data, 3); err != nil || len(out[0]) != samples*3 {
 		t.Errorf("predict on a device that is well: %v", err)
+	}
+	// It may seem well again, but nobody knows what it holds.
+	left = 1000
+	if err := runs.Steps(ctx, 1, 1, 0, 0); !errors.Is(err, errLost) {
+		t.Errorf("steps on a device that was lost: %v", err)
+	}
+	if _, err := runs.Predict(ctx, data, 1); !errors.Is(err, errLost) {
+		t.Errorf("predict on a device that was lost: %v", err)
+	}
+	for i := range 2 {
+		if !reflect.DeepEqual(runs.State(i), before[i]) {
+			t.Errorf("run %d isn't where it was before its device was lost and found", i)
+		}
+	}
+}
+
+// A device that fails during a prediction is named, and its runs stay where they are known to be.
+func TestLostWhilePredicting(t *testing.T) {
+	d, done := device(t, kernelsOrSkip(t), 1)
+	defer done()
+	p := enginetest.MLP(t, 6, 5, 3)
+	data := enginetest.RandomData(p, 50, 2)
+	left := 3 * 2
+	loaded, err := newEngine([]driver.Device{failing{d, &left}}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := loaded.Start(jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runs.Steps(context.Background(), 2); err != nil {
+		t.Fatal(err)
+	}
+	var lost *DeviceError
+	if _, err := runs.Predict(context.Background(), data, 0); !errors.As(err, &lost) || !errors.Is(err, errLost) || !strings.Contains(lost.Device, "emulated") {
+		t.Errorf("predict: %v", err)
+	}
+	if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
+		t.Error(err)
 	}
 }
 

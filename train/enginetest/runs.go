@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
+	"gorgonia.org/gorgonia"
 )
 
 // assorted returns jobs that differ in everything, and a number of steps for each.
@@ -25,6 +26,7 @@ func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
 	big.Initial = slices.Clone(base.Initial)
 	big.Initial[1] = 9
 	big.Mechanism.ClippingNorm, big.Optimizer.LearningRate = 7, 0.01
+	big.Members = []int32{60, 61, 62, 70} // as many as few
 	return []engine.Job{base, quiet, few, none, other, big, adam(base), base}, []int{5, 12, 1, 0, 7, 9, 3, 2}
 }
 
@@ -55,16 +57,35 @@ func groups(t TB, s Suite) {
 	hold("all at once", all, []int{0, 1, 2, 3, 4, 5, 6, 7})
 	done()
 
-	order := []int{4, 1, 7, 0}
-	some, done := s.start(t, p, data, jobs[4], jobs[1], jobs[7], jobs[0])
-	for _, part := range [][]int{{1, 0, 2, 0}, {6, 3, 0, 5}, {0, 9, 0, 0}} {
+	order := []int{4, 1, 7, 0, 2}
+	some, done := s.start(t, p, data, jobs[4], jobs[1], jobs[7], jobs[0], jobs[2])
+	for _, part := range [][]int{{1, 0, 2, 0, 0}, {6, 3, 0, 5, 1}, {0, 9, 0, 0, 0}} {
 		advance(t, some, part...)
 	}
 	hold("in parts", some, order)
-	if got := some.Done(); !slices.Equal(got, []int{7, 12, 2, 5}) {
+	if got := some.Done(); !slices.Equal(got, []int{7, 12, 2, 5, 1}) {
 		t.Errorf("done are %v", got)
 	}
 	done()
+
+	// A member each, and always in: there is no less that isn't nothing.
+	least := make([]engine.Job, 5)
+	for i := range least {
+		least[i] = jobs[0]
+		least[i].Members, least[i].Mechanism.SamplingProbability = []int32{int32(11 * i)}, 1
+	}
+	each, done := s.start(t, p, data, least...)
+	advance(t, each, 2, 2, 2, 2, 2)
+	for i, j := range least {
+		alone, done := s.start(t, p, data, j)
+		advance(t, alone, 2)
+		if d := difference(each.State(i), alone.State(0)); d != "" {
+			t.Errorf("of runs with one member each number %d differs from itself alone in %s", i, d)
+		}
+		done()
+	}
+	done()
+
 	two, done := s.start(t, p, data, jobs[0], jobs[1])
 	defer done()
 	for _, steps := range [][]int{{1}, {1, 1, 1}, {1, -1}, {}, {1, math.MaxInt32 + 1}, {math.MaxInt, 1}} {
@@ -188,6 +209,16 @@ func resume(t TB, s Suite) {
 		}
 		if half.Step != 3 || difference(half, runs.State(1)) == "" {
 			t.Errorf("%s: the saved state changed with the run", j.Optimizer.Method)
+		}
+		// States are copies.
+		for range 2 {
+			mine := runs.State(1)
+			clear(mine.Params)
+			clear(mine.First)
+			clear(mine.Second)
+		}
+		if sameBits(runs.State(1).Params, make([]float32, len(half.Params))) {
+			t.Errorf("%s: a run's state is what somebody made of a copy", j.Optimizer.Method)
 		}
 		// Restored parameters are the ones that are used, and copies.
 		moved := runs.State(2)
@@ -318,6 +349,13 @@ func predict(t TB, s Suite) {
 	}
 	short := RandomData(p, 131, 8)
 	short.Columns[0].Floats = short.Columns[0].Floats[1:]
+	labelsFirst(t, s)
+	silent := inner(t, 4)
+	none, done := s.start(t, silent, RandomData(silent, 5, 5), plain(silent, 1))
+	defer done()
+	if _, err := none.Predict(ctx, RandomData(silent, 5, 5), 0); err == nil {
+		t.Errorf("a graph without an output predicts")
+	}
 	for name, data := range map[string]*engine.Data{"no data": nil, "a short column": short, "no columns": {Samples: 3}} {
 		var fault *engine.FieldError
 		if _, err := runs.Predict(ctx, data, 0); !errors.As(err, &fault) {
@@ -326,36 +364,60 @@ func predict(t TB, s Suite) {
 	}
 }
 
+// labelsFirst checks that a missing column before one that is read leaves that where it is.
+func labelsFirst(t TB, s Suite) {
+	g := NewG(1, 9)
+	y, x := g.In("y", 3), g.In("x", 5)
+	h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, g.Param("w", 5, 3)))))
+	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
+	p := compiled(t, src, err)
+	data := RandomData(p, 20, 5)
+	runs, done := s.start(t, p, data, plain(p, 1))
+	defer done()
+	var all [2][][]float32
+	for k, data := range []*engine.Data{data, {Samples: 20, Columns: []engine.Column{{}, data.Columns[1]}}} {
+		if all[k], err = runs.Predict(context.Background(), data, 0); err != nil {
+			t.Fatalf("predict, columns missing: %v: %v", k == 1, err)
+		}
+	}
+	if !sameBits(all[0][0], all[1][0]) {
+		t.Errorf("without its labels a sample has another output")
+	}
+}
+
 // outputs checks that a sample's output is its own, whatever the number of samples that are predicted with it.
 func outputs(t TB, s Suite) {
-	const samples, few = 150, 30
 	for name, z := range Zoo() {
-		p := z.Program(t, 1)
-		if s.Short && name == "cnn" || p.Output.Name == "" {
-			continue
+		if p := z.Program(t, 1); p.Output.Name != "" && !(s.Short && name == "cnn") {
+			outputsOf(t, s, name, p, 150, 30)
 		}
-		data := RandomData(p, samples, 7)
-		runs, done := s.start(t, p, data, plain(p, 1))
-		all, err := runs.Predict(context.Background(), data, 0)
+	}
+	outputsOf(t, s, "many samples", MLP(t, 1, 2), 1<<15+3, 1<<13) // more than an engine would take at once
+}
+
+func outputsOf(t TB, s Suite, name string, p *compile.Program, samples, few int) {
+	t.Helper()
+	data := RandomData(p, samples, 7)
+	runs, done := s.start(t, p, data, plain(p, 1))
+	all, err := runs.Predict(context.Background(), data, 0)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for from := 0; from < samples; from += few {
+		n := min(few, samples-from)
+		part := &engine.Data{Samples: n}
+		for k, in := range p.Inputs {
+			part.Columns = append(part.Columns, engine.Column{Floats: data.Columns[k].Floats[from*in.Size : (from+n)*in.Size]})
+		}
+		one, err := runs.Predict(context.Background(), part, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for from := 0; from < samples; from += few {
-			n := min(few, samples-from)
-			part := &engine.Data{Samples: n}
-			for k, in := range p.Inputs {
-				part.Columns = append(part.Columns, engine.Column{Floats: data.Columns[k].Floats[from*in.Size : (from+n)*in.Size]})
-			}
-			one, err := runs.Predict(context.Background(), part, 0)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			for k, got := range all[0][from*p.Output.Size : (from+n)*p.Output.Size] {
-				if want := float64(one[0][k]); !s.near(float64(got), want, want) {
-					t.Fatalf("%s: output %d of samples from %d on is %v among others, %v among few", name, k, from, got, want)
-				}
+		for k, got := range all[0][from*p.Output.Size : (from+n)*p.Output.Size] {
+			if want := float64(one[0][k]); !s.near(float64(got), want, want) {
+				t.Fatalf("%s: output %d of samples from %d on is %v among others, %v among few", name, k, from, got, want)
 			}
 		}
-		done()
 	}
+	done()
 }

@@ -264,6 +264,25 @@ var shapes = map[string]Graph{
 		}
 		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 3, 2))))
 	}},
+	// To predict takes more memory of each kind than to train.
+	"an output that isn't in the cost": {47, func(g *G) (compile.Source, error) {
+		x := g.In("x", 1, 6, 6)
+		values := make([]float32, 25*70)
+		for k := range values {
+			values[k] = float32(k%11)/11 - 0.5
+		}
+		pool := g.Do(gorgonia.Reshape(g.Do(gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1})), tensor.Shape{g.Batch, 25}))
+		output := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(pool, gorgonia.NewConstant(g.value(values, []int{25, 70}))))))
+		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{g.Batch, 36})), g.Param("w", 36, 2)))
+		return g.Done(output, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)))))
+	}},
+	// To train takes more places of the largest than to predict.
+	"a pooling that isn't in the output": {48, func(g *G) (compile.Source, error) {
+		x, w := g.In("x", 1, 6, 6), g.Param("w", 2, 1, 1, 1)
+		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))))
+		pool := g.Do(gorgonia.MaxPool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
+		return g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(pool)))))
+	}},
 	// Neither reads what the other writes, and nobody reads where the largest were.
 	"poolings side by side": {44, func(g *G) (compile.Source, error) {
 		pool := func(x *gorgonia.Node) *gorgonia.Node {

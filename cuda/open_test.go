@@ -1,0 +1,114 @@
+package cuda
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+)
+
+// machine is a driver whose devices do nothing but be opened and closed.
+type machine struct {
+	infos  []Info
+	fault  error // of Devices
+	broken int   // the device that can't be opened; -1 for none
+	open   *[]int
+	ptx    *[]string
+}
+
+func (m machine) Devices() ([]Info, error) { return m.infos, m.fault }
+
+func (m machine) Open(i int, ptx ...[]byte) (driver.Device, error) {
+	if i == m.broken {
+		return nil, errors.New("it is burnt")
+	}
+	*m.ptx = nil
+	for _, text := range ptx {
+		*m.ptx = append(*m.ptx, string(text))
+	}
+	*m.open = append(*m.open, i)
+	return idle{info: m.infos[i], number: i, machine: m}, nil
+}
+
+type idle struct {
+	driver.Device
+	info    Info
+	number  int
+	machine machine
+}
+
+func (d idle) Info() Info { return d.info }
+
+func (d idle) Close() error {
+	k := slices.Index(*d.machine.open, d.number)
+	if k < 0 {
+		return errors.New("it isn't open")
+	}
+	*d.machine.open = slices.Delete(*d.machine.open, k, k+1)
+	return nil
+}
+
+func machineOf(broken int, infos ...Info) machine {
+	return machine{infos: infos, broken: broken, open: new([]int), ptx: new([]string)}
+}
+
+// Engines open the devices that they are asked for, with all kernels, and say what they compute on.
+func TestOpen(t *testing.T) {
+	infos := []Info{{Name: "A", Major: 9}, {Name: "B", Major: 7, Minor: 5}, {Name: "C", Major: 9}, {Name: "D", Major: 9, Minor: 1}}
+	arithmetic := map[string]string{}
+	for _, c := range []struct {
+		asked []int
+		open  []int
+		name  string
+		has   string
+	}{
+		{nil, []int{0, 2}, "cuda (A, C)", "compute capability 9.0"},
+		{[]int{1}, []int{1}, "cuda (B)", "compute capability 7.5"},
+		{[]int{3}, []int{3}, "cuda (D)", "compute capability 9.1"},
+		{[]int{2}, []int{2}, "cuda (C)", "compute capability 9.0"},
+	} {
+		m := machineOf(-1, infos...)
+		e, err := openAll(m, Options{Devices: c.asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(*m.open, c.open) || e.Name() != c.name || !strings.Contains(e.arithmetic, c.has) {
+			t.Errorf("of %v open are %v, %s, %s", c.asked, *m.open, e.Name(), e.arithmetic)
+		}
+		if other, ok := arithmetic[c.has]; ok && other != e.arithmetic {
+			t.Errorf("the same kernels on like devices are %q and %q", other, e.arithmetic)
+		}
+		arithmetic[c.has] = e.arithmetic
+		for _, kernel := range []string{"draw_minibatch", "clipped_sums", "release_and_update", "predict"} {
+			if !slices.ContainsFunc(*m.ptx, func(text string) bool { return strings.Contains(text, ".entry "+kernel+"(") }) {
+				t.Errorf("devices are opened without %s", kernel)
+			}
+		}
+		if e.warn("nobody listens"); e.threads%warpSize != 0 || e.threads < warpSize {
+			t.Errorf("blocks of %d threads", e.threads)
+		}
+		if err := e.Close(); err != nil || len(*m.open) > 0 {
+			t.Errorf("after Close open are %v, %v", *m.open, err)
+		}
+	}
+	fault := errors.New("the driver is older than the kernel's module")
+	for what, c := range map[string]struct {
+		m    machine
+		says string
+	}{
+		"the second can't be opened": {machineOf(2, infos...), "it is burnt"},
+		"none":                       {machineOf(-1), "the driver sees none"},
+		"a driver that doesn't work": {machine{fault: fault}, fault.Error()},
+		"too old":                    {machineOf(-1, Info{Name: "A", Major: 6, Minor: 2}), "needs 7.0"},
+	} {
+		_, err := openAll(c.m, Options{})
+		if !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if c.m.open != nil && len(*c.m.open) > 0 {
+			t.Errorf("%s: %v stay open", what, *c.m.open)
+		}
+	}
+}
