@@ -67,20 +67,20 @@ func choose(all []Info, asked []int) ([]int, error) {
 		return out, nil
 	}
 	if len(asked) == 0 {
-		return nil, fmt.Errorf("%w: none was asked for", ErrNoDevice)
+		return nil, errors.New("no GPU is named; nil means all")
 	}
 	for _, i := range asked {
 		switch {
 		case i < 0 || i >= len(all):
-			return nil, fmt.Errorf("%w: there is no GPU %d; there are 0 to %d", ErrNoDevice, i, len(all)-1)
+			return nil, fmt.Errorf("there is no GPU %d; there are 0 to %d", i, len(all)-1)
 		case slices.Contains(out, i):
-			return nil, fmt.Errorf("%w: GPU %d is named twice", ErrNoDevice, i)
+			return nil, fmt.Errorf("GPU %d is named twice", i)
 		}
 		if err := Usable(all[i]); err != nil {
-			return nil, fmt.Errorf("%w: GPU %d: %w", ErrNoDevice, i, err)
+			return nil, fmt.Errorf("GPU %d: %w", i, err)
 		}
 		if len(out) > 0 && !alike(out[0], i) {
-			return nil, fmt.Errorf("%w: GPUs %d and %d are of different compute capabilities, and would not compute the same to the last bit; use them apart", ErrNoDevice, out[0], i)
+			return nil, fmt.Errorf("GPUs %d and %d are of different compute capabilities, and would not compute the same to the last bit; use them apart", out[0], i)
 		}
 		out = append(out, i)
 	}

@@ -30,7 +30,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice]. Runs of a group are spread over all
+// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice]; if one that [Options].Devices names can't,
+// it is another. Of all GPUs one that can't be opened is left out. Runs of a group are spread over all
 // GPUs, which must be of one compute capability, so that it doesn't matter to a run which of them it gets.
 func New(o Options) (*Engine, error) {
 	s, err := system()
@@ -55,12 +56,24 @@ func openAll(s driver.System, o Options) (*Engine, error) {
 		return nil, err
 	}
 	var opened []driver.Device
+	var faults []error
 	for _, i := range chosen {
 		d, err := s.Open(i, ptx...)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: %w", ErrNoDevice, err), closeAll(opened))
+			faults = append(faults, err)
+			continue
 		}
 		opened = append(opened, d)
+	}
+	switch {
+	case len(faults) > 0 && o.Devices != nil:
+		return nil, errors.Join(append(faults, closeAll(opened))...)
+	case len(opened) == 0:
+		return nil, fmt.Errorf("%w: %w", ErrNoDevice, errors.Join(faults...))
+	case o.Warn != nil:
+		for _, err := range faults {
+			o.Warn(fmt.Sprintf("a GPU is left out: %v", err))
+		}
 	}
 	first := all[chosen[0]]
 	hash := sha256.Sum256(slices.Concat(ptx...))

@@ -367,7 +367,7 @@ func TestLostDevice(t *testing.T) {
 
 // A device that fails during a prediction is named, and its runs stay where they are known to be.
 func TestLostWhilePredicting(t *testing.T) {
-	d, done := device(t, kernelsOrSkip(t), 1)
+	d, done := device(t, on(kernelsOrSkip(t)), 1)
 	defer done()
 	p := enginetest.MLP(t, 6, 5, 3)
 	data := enginetest.RandomData(p, 50, 2)
@@ -429,14 +429,14 @@ func TestChoiceOfDevices(t *testing.T) {
 		{all, []int{4}, nil, "there is no GPU 4; there are 0 to 3"},
 		{all, []int{-1}, nil, "there is no GPU -1"},
 		{all, []int{1, 1}, nil, "GPU 1 is named twice"},
-		{all, []int{}, nil, "none was asked for"},
+		{all, []int{}, nil, "no GPU is named"},
 		{all[:1], nil, nil, "needs 7.0 or newer"},
 	} {
 		got, err := choose(c.all, c.asked)
 		if c.err == "" && (err != nil || !slices.Equal(got, c.want)) {
 			t.Errorf("%v: %v, %v, want %v", c.asked, got, err, c.want)
 		}
-		if c.err != "" && (!errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.err)) {
+		if c.err != "" && (err == nil || errors.Is(err, ErrNoDevice) != (c.asked == nil) || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%v: %v, want %s", c.asked, err, c.err)
 		}
 	}
