@@ -371,7 +371,7 @@ func TestLostWhilePredicting(t *testing.T) {
 	defer done()
 	p := enginetest.MLP(t, 6, 5, 3)
 	data := enginetest.RandomData(p, 50, 2)
-	left := 3 * 2
+	left := 4 * 2
 	loaded, err := newEngine([]driver.Device{failing{d, &left}}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
 	if err != nil {
 		t.Fatal(err)
@@ -402,9 +402,9 @@ func TestRefusals(t *testing.T) {
 	}
 	// Kernels count in 32 bits.
 	many := enginetest.MLP(t, 6, 5, 3)
-	many.Params[0].Size = 1 << 28
+	many.Params[0].Size = 1 << 31
 	if _, err := lower(many); !errors.As(err, &unsupported) || unsupported.Operation != "program" {
-		t.Errorf("2^28 parameters: %v", err)
+		t.Errorf("2^31 parameters: %v", err)
 	}
 	long := enginetest.MLP(t, 6, 5, 3)
 	long.Inputs[0].Size = 1 << 31
