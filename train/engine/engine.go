@@ -170,7 +170,7 @@ type chosen struct {
 }
 
 // Passed returns what kept engines from a program before one of [FirstOf] loaded it: [*UnsupportedError] values, joined;
-// nil if the first did. Whoever made the choice should tell its user: the result is the same, its time may not be.
+// nil if the first did. Whoever made the choice should tell its user: the guarantee is the same, the time may not be.
 func Passed(l Loaded) error {
 	if c, ok := l.(chosen); ok {
 		return c.passed
