@@ -49,8 +49,9 @@ const (
 // lower makes a program that has been checked ready for kernels. Of an instruction that they don't know the error is an
 // [*engine.UnsupportedError].
 func lower(p *compile.Program) (*lowered, error) {
+	values, backward, reductions := p.Formed()
 	l := &lowered{
-		Program: p, values: slices.Clone(p.Values), layout: engine.LayoutOf(p),
+		Program: p, values: values, layout: engine.LayoutOf(p),
 		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{},
 	}
 	if missing := p.Missing(); missing != nil {
@@ -59,7 +60,6 @@ func lower(p *compile.Program) (*lowered, error) {
 	if err := l.shared(); err != nil {
 		return nil, err
 	}
-	backward, reductions := l.formGradients()
 	var err error
 	if l.gradient, err = l.list(slices.Concat(p.Forward, backward), compile.Kept(reductions)); err != nil {
 		return nil, err
@@ -128,34 +128,6 @@ func (l *lowered) table(numbers []int32) int32 {
 	at := len(l.tables)
 	l.tables = append(l.tables, numbers...)
 	return int32(at)
-}
-
-// formGradients returns the backward pass with the instructions that form the gradients of filters which the program doesn't
-// form: each as soon as nobody else needs its δ, so that lives are short.
-func (l *lowered) formGradients() (backward []compile.Instruction, reductions []compile.Reduction) {
-	after := map[int][]compile.Instruction{}
-	for _, r := range l.Reductions {
-		if r.Rule == compile.OfConv {
-			param := l.Params[r.Param]
-			g := compile.ID(len(l.values))
-			l.values = append(l.values, compile.Value{Name: "per-sample ∂" + param.Name, Kind: compile.Buffer, Shape: param.Shape, Size: param.Size})
-			last := 0
-			for i, in := range l.Backward {
-				if slices.Contains(in.Reads(), r.Delta) || slices.Contains(in.Writes(), r.Delta) || slices.Contains(in.Writes(), r.X) {
-					last = i
-				}
-			}
-			after[last] = append(after[last], compile.Instruction{
-				Op: compile.GradConv, In: []compile.ID{r.Delta, r.X}, Out: g, Where: compile.None, Window: r.Window,
-			})
-			r = compile.Reduction{Param: r.Param, Rule: compile.Materialised, X: compile.None, Delta: compile.None, G: g}
-		}
-		reductions = append(reductions, r)
-	}
-	for i, in := range l.Backward {
-		backward = append(append(backward, in), after[i]...)
-	}
-	return backward, reductions
 }
 
 // list writes instructions down.

@@ -94,7 +94,8 @@ func filterOf(in *compile.Instruction) filter {
 // lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know the error is an
 // [*engine.UnsupportedError].
 func lower(p *compile.Program) (*lowered, error) {
-	l := &lowered{Program: p, values: slices.Clone(p.Values), tables: make([][]int32, len(p.Values))}
+	values, backward, reductions := p.Formed()
+	l := &lowered{Program: p, values: values, reductions: reductions, tables: make([][]int32, len(p.Values))}
 	for id, v := range p.Values {
 		if v.Kind == compile.Shared {
 			l.tables[id] = v.View.Elements()
@@ -106,7 +107,7 @@ func lower(p *compile.Program) (*lowered, error) {
 	for _, list := range []struct {
 		from []compile.Instruction
 		to   *[]instruction
-	}{{p.Forward, &l.forward}, {p.Backward, &l.backward}, {p.Predict, &l.predicted}} {
+	}{{p.Forward, &l.forward}, {backward, &l.backward}, {p.Predict, &l.predicted}} {
 		for _, in := range list.from {
 			out, err := l.instruction(in)
 			if err != nil {
@@ -115,7 +116,6 @@ func lower(p *compile.Program) (*lowered, error) {
 			*list.to = append(*list.to, out)
 		}
 	}
-	l.formGradients()
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
 	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
 	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.Floats)))
@@ -147,7 +147,7 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 	case compile.ConvBack:
 		out.unrolls, out.columns = true, l.value("im2col of "+l.values[in.Out].Name, in.Window.Positions(), in.Window.Patch())
 	case compile.GradConv:
-		return l.gradConv(in, compile.None), nil
+		return l.gradConv(in), nil
 	case compile.Opaque:
 		missing := l.Missing()
 		return out, &engine.UnsupportedError{Operation: missing.Op, Why: "it has no per-sample rule; engine.FirstOf(cpu.New(o), cpu.OneByOne(o)) trains it one sample at a time"}
