@@ -38,7 +38,7 @@ func TestFunctionsAreTheCompilers(t *testing.T) {
 
 func functionsOf(t enginetest.TB, l *emulator.Library) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
-	numbers := []float32{0, 1, -1, 0.5, -0.5, 2, 3, -3, 1.25, 1e-3, -1e-3, 1e-7, -1e-7, 20, -20, 60, -60, inf, -inf, nan}
+	numbers := []float32{0, 1, -1, 0.5, -0.5, 2, 3, -3, 1.25, 1e-3, -1e-3, 1e-7, -1e-7, 20, -20, 60, -60, 100, -100, inf, -inf, nan}
 	var as, bs []float32
 	for _, a := range numbers {
 		for _, b := range numbers {
