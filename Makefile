@@ -3,7 +3,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 # Packages whose tests run goroutines against each other. The race detector needs a C compiler.
 CONCURRENT = ./datasets ./train/cpu/... ./tuner
 
-.PHONY: help build tune test lint race bench
+.PHONY: help build tune test lint race bench gpu-test gpu-bundle
 
 help:
 	@echo 'make tune   build, then tune and train on the embedded data set: about a minute, no download'
@@ -11,6 +11,8 @@ help:
 	@echo 'make lint   gofmt, go vet, staticcheck'
 	@echo 'make bench  every benchmark'
 	@echo 'make build  bin/dptrain'
+	@echo 'make gpu-test    the tests that need a GPU, on this machine'
+	@echo 'make gpu-bundle  a folder that tests and measures on a machine with a GPU and nothing else'
 
 build:
 	go build -o bin/dptrain ./cmd/dptrain
@@ -32,3 +34,9 @@ race:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+gpu-test:
+	go test -count=1 -timeout 30m -v -run Card ./cuda -card
+
+gpu-bundle:
+	bench/gpu/bundle

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -221,4 +222,14 @@ func FuzzOverride(f *testing.F) {
 			t.Fatal("resolved to invalid settings")
 		}
 	})
+}
+
+// By its letters gpu is nearer to cpu.
+func TestGPUMeansCUDA(t *testing.T) {
+	for _, name := range []string{"gpu", "GPU", "nvidia", "CUDA"} {
+		err := oneOf("performance.engine", name, Engines()...)
+		if err == nil || !strings.Contains(err.Error(), "did you mean cuda?") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

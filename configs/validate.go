@@ -145,7 +145,11 @@ func oneOf(key, v string, allowed ...string) error {
 		return nil
 	}
 	hint := ""
-	if near := Nearest(v, allowed); near != "" {
+	near := Nearest(v, allowed)
+	if slices.Contains([]string{"gpu", "nvidia", "cuda"}, strings.ToLower(v)) && slices.Contains(allowed, EngineCUDA) {
+		near = EngineCUDA // by its letters gpu is nearer to cpu
+	}
+	if near != "" {
 		hint = fmt.Sprintf("; did you mean %s?", near)
 	}
 	return fmt.Errorf("%s: must be one of %s; got %q%s", key, strings.Join(allowed, ", "), v, hint)

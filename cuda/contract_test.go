@@ -39,9 +39,16 @@ func kernelsOrSkip(t *testing.T) *emulator.Library {
 	return l
 }
 
-func device(t enginetest.TB, l *emulator.Library, seed uint64) (d *emulator.Device, done func()) {
+// opener makes devices, with a seed where that means something.
+type opener func(seed uint64) (driver.Device, error)
+
+func on(l *emulator.Library) opener {
+	return func(seed uint64) (driver.Device, error) { return l.Device(seed) }
+}
+
+func device(t enginetest.TB, open opener, seed uint64) (d driver.Device, done func()) {
 	t.Helper()
-	d, err := l.Device(seed)
+	d, err := open(seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,9 @@ func tables(jobs []engine.Job, samples int, steps []int) (identities []uint32, c
 // The device draws the very minibatches and chunks of package engine, for every run of a group at once.
 func TestDrawsAreTheContracts(t *testing.T) { draws(t, kernelsOrSkip(t)) }
 
-func draws(t enginetest.TB, l *emulator.Library) {
+func draws(t enginetest.TB, l *emulator.Library) { drawsOn(t, on(l)) }
+
+func drawsOn(t enginetest.TB, open opener) {
 	const samples, most = 5000, 64
 	var members []int32
 	r := rand.New(rand.NewPCG(1, 2))
@@ -114,7 +123,7 @@ func draws(t enginetest.TB, l *emulator.Library) {
 		steps = append(steps, i*i)
 	}
 	for _, n := range []int{0, 1, 7, 8, 9, 64, 65, 2047, 2048, 2049, len(members)} {
-		d, done := device(t, l, uint64(n))
+		d, done := device(t, open, uint64(n))
 		identities, clocks, _ := tables(jobs, samples, steps)
 		clocks[3*7+2] = int32(steps[7]) // the last run has reached its end
 		var lists []int64
@@ -124,7 +133,12 @@ func draws(t enginetest.TB, l *emulator.Library) {
 		at := []driver.Pointer{putOn(t, d, identities), putOn(t, d, clocks), putOn(t, d, lists), putOn(t, d, members[:max(1, n)])}
 		width := max(1, n)
 		batches, cuts, sizes := room(t, d, len(jobs)*width), room(t, d, len(jobs)*(width+1)), room(t, d, 2*len(jobs))
-		if err := d.Launch("draw_minibatch", len(jobs), 256, at[0], at[1], at[2], at[3], int32(most), int32(width), batches, cuts, sizes); err != nil {
+		masks := room(t, d, len(jobs)*maskWords(n))
+		perRun := (maskWords(n) + 63) / 64
+		if err := d.Launch("draw_members", len(jobs)*perRun, 64, at[0], at[1], at[2], int32(perRun), int32(maskWords(n)), masks); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Launch("draw_minibatch", len(jobs), 256, at[1], at[2], at[3], int32(maskWords(n)), masks, int32(most), int32(width), batches, cuts, sizes); err != nil {
 			t.Fatal(err)
 		}
 		for i, j := range jobs {
@@ -158,7 +172,9 @@ func draws(t enginetest.TB, l *emulator.Library) {
 // Noise, release and optimizers are package engine's to the bit.
 func TestUpdatesAreTheContracts(t *testing.T) { updates(t, kernelsOrSkip(t)) }
 
-func updates(t enginetest.TB, kernels *emulator.Library) {
+func updates(t enginetest.TB, l *emulator.Library) { updatesOn(t, on(l)) }
+
+func updatesOn(t enginetest.TB, open opener) {
 	p := &compile.Program{}
 	for _, n := range []int{37, 1, 250, 3, 64} {
 		p.Params = append(p.Params, compile.Tensor{Size: n})
@@ -201,7 +217,7 @@ func updates(t enginetest.TB, kernels *emulator.Library) {
 		}
 		return out
 	}
-	d, done := device(t, kernels, 5)
+	d, done := device(t, open, 5)
 	defer done()
 	identities, clocks, settings := tables(jobs, samples, steps)
 	for i := range jobs[:len(jobs)-1] {
@@ -265,7 +281,7 @@ func TestMutantsAreFound(t *testing.T) {
 		"a dropped barrier":        {"draw.cu", "		barrier();\n		if (threadIdx.x >= reach)", "		if (threadIdx.x >= reach)", draws},
 		"a barrier for some":       {"draw.cu", "	barrier(); // everybody has read the clock", "	if (threadIdx.x > 0) barrier();", draws},
 		"an unwritten cut":         {"draw.cu", "		cut[chunks] = n;", "", draws},
-		"a wrong bound":            {"draw.cu", "blocks = rests ? 0 : (count + 7) / 8", "blocks = rests ? 0 : (count + 15) / 8", draws},
+		"a wrong bound":            {"draw.cu", "count / 32 + (count % 32 != 0)", "count / 32", draws},
 		"words compared wrongly":   {"draw.cu", "words[i] < threshold", "words[i] <= threshold + (uint64_t(1) << 40)", draws},
 		"a border forgotten":       {"draw.cu", "lower_bound(batch, n, first) > most", "lower_bound(batch, n, first) > most + 1", draws},
 		"a run that never rests":   {"draw.cu", "bool rests = step >=", "bool rests = step >", draws},
@@ -323,7 +339,7 @@ func TestNormalsAreTheContracts(t *testing.T) {
 
 func normals(t enginetest.TB, l *emulator.Library) {
 	const n = 4096
-	d, done := device(t, l, 1)
+	d, done := device(t, on(l), 1)
 	defer done()
 	j := engine.Job{Key: random.InsecureKey(4), Trial: 77}
 	out := room(t, d, n)

@@ -15,6 +15,9 @@ type Info = driver.Info
 // ErrNoDevice says that there is no GPU that could be used. What it is wrapped in says what is missing and how to get it.
 var ErrNoDevice = errors.New("no usable GPU")
 
+// ErrOutOfMemory says that a GPU's memory is full, even for one thread block and one run at a time.
+var ErrOutOfMemory = driver.ErrOutOfMemory
+
 // Devices describes the GPUs that this machine's driver sees, in its order: its index is a GPU's number in
 // [Options.Devices]. Without a driver, or without any GPU, the error is an [ErrNoDevice].
 func Devices() ([]Info, error) {
@@ -64,27 +67,27 @@ func choose(all []Info, asked []int) ([]int, error) {
 		return out, nil
 	}
 	if len(asked) == 0 {
-		return nil, fmt.Errorf("%w: none was asked for", ErrNoDevice)
+		return nil, errors.New("no GPU is named; nil means all")
 	}
 	for _, i := range asked {
 		switch {
 		case i < 0 || i >= len(all):
-			return nil, fmt.Errorf("%w: there is no GPU %d; there are 0 to %d", ErrNoDevice, i, len(all)-1)
+			return nil, fmt.Errorf("there is no GPU %d; there are 0 to %d", i, len(all)-1)
 		case slices.Contains(out, i):
-			return nil, fmt.Errorf("%w: GPU %d is named twice", ErrNoDevice, i)
+			return nil, fmt.Errorf("GPU %d is named twice", i)
 		}
 		if err := Usable(all[i]); err != nil {
-			return nil, fmt.Errorf("%w: GPU %d: %w", ErrNoDevice, i, err)
+			return nil, fmt.Errorf("GPU %d: %w", i, err)
 		}
 		if len(out) > 0 && !alike(out[0], i) {
-			return nil, fmt.Errorf("%w: GPUs %d and %d are of different compute capabilities, and would not compute the same to the last bit; use them apart", ErrNoDevice, out[0], i)
+			return nil, fmt.Errorf("GPUs %d and %d are of different compute capabilities, and would not compute the same to the last bit; use them apart", out[0], i)
 		}
 		out = append(out, i)
 	}
 	return out, nil
 }
 
-// DeviceError says that a GPU failed while it was computing: it is an [engine.ErrLost]. What it had computed of a run since its state was last
+// DeviceError says that a GPU failed, which is more than that its memory is full: it is an [engine.ErrLost]. What it had computed of a run since its state was last
 // asked for is lost; a new process may find the GPU well again.
 type DeviceError struct {
 	Device string
@@ -95,3 +98,12 @@ func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e
 
 // Unwrap returns what the driver said.
 func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
+
+// lost makes what a device says to a call a [DeviceError], unless only its memory is full.
+func lost(d driver.Device, err error) error {
+	var known *DeviceError
+	if err == nil || errors.Is(err, driver.ErrOutOfMemory) || errors.As(err, &known) {
+		return err
+	}
+	return &DeviceError{d.Info().Name, err}
+}

@@ -3,9 +3,10 @@
 //
 // # A step
 //
-// A step of all runs of a group is three launches, whatever the number of runs and the length of the program:
+// A step of all runs of a group is four launches, whatever the number of runs and the length of the program:
 //
-//	draw_minibatch      a block for each run draws its minibatch and divides it into chunks
+//	draw_members        draws who is in each run's minibatch, a bit for each
+//	draw_minibatch      a block for each run writes the minibatch down and divides it into chunks
 //	clipped_sums        blocks share the chunks of all runs: one takes a chunk's samples through the program, measures
 //	                    their gradients, and adds the chunk's clipped sum, on the fine grid, to the run's
 //	release_and_update  makes the noise, releases the sums and lets the optimizer move the parameters, eight
@@ -18,9 +19,9 @@
 // # The walk
 //
 // Thread blocks are workers, as cores are to the CPU engine. A program is data (lower.go writes its words, program.cuh has
-// their meaning), so that any graph that compiles runs without new code, and a long program costs barriers, not
-// launches. The samples of a chunk go through it together, one instruction after another, in memory of the block's own; it is
-// laid out by package arena, and small enough to be found in the level-2 cache and, mostly, in a multiprocessor's own. Where neighbouring
+// their meaning), so that any graph whose operations have rules, with inputs of floats, runs without new code, and a long program costs barriers, not
+// launches. The samples of a chunk go through it together, one instruction after another, in memory of the block's own, which is
+// laid out by package arena. Where neighbouring
 // instructions don't meet in memory, or are elementwise on the same elements, which are then the same threads', nobody waits between them.
 //
 // One loop makes all products (product.cuh): convolutions, whose patches are read where they lie in the image, their
@@ -33,9 +34,9 @@
 // A chunk's sum is rounded once, when all its samples are in (package engine, rules 3 and 4). With a chunk for a tile it never
 // leaves registers before, and needs no memory however large a batch is drawn; adding counts of the grid by 64-bit
 // atomics is exact, and so free of order. The other way would be to keep what gradients are made of for the whole batch
-// and to sum it in a launch of its own, with no atomics: for the CNN that moves 40 KB a sample, and a batch that is
+// and to sum it in a launch of its own, with no atomics: for the CNN that keeps 40 KB a sample, and a batch that is
 // larger than the room for it needs a way out. The most samples of a chunk depend on the program alone: 32, or fewer
-// where a sample needs much memory, 16 for the CNN.
+// where a sample needs much memory, 8 for the CNN.
 //
 // Tensor cores are not used: rounding operands to 10 bits must be done before norms are measured, and whether it gains here
 // only a card can tell.
@@ -43,20 +44,26 @@
 // # Predictions
 //
 // For one step of the paper's workloads at sampling rate 0.0213: what needs to be multiplied and added, what is executed (rows go by
-// eight and columns by lanes), additions to the grid if no sum is 0, and the floor that they give on an H100, at 2 µs a launch,
-// 128 multiply-adds a cycle on each of 132 multiprocessors at 1.755 GHz, and 80 atomic additions a cycle, which is a guess:
+// eight and columns by lanes), additions to the grid if no sum is 0, a block's memory, and the floor that they give on an H100: 2 µs a launch, the
+// multiply-adds of the busiest of 132 multiprocessors at 128 a cycle and 1.755 GHz, and 80 additions to the grid a cycle, which is a guess:
 //
-//	     a step of  launches chunks  samples      needs   executes   atomics   floor
-//	cnn  15 trials         3    181     1927     2.34 G     2.90 G     4.7 M  137 µs
-//	cnn  final run         3    106     1151     1.40 G     1.73 G     2.8 M   84 µs
-//	mlp  15 trials         3     89     1927     0.45 G     0.49 G     9.8 M   92 µs
-//	mlp  final run         3     55     1151     0.27 G     0.29 G     6.1 M   59 µs
+//	     a step of  launches chunks  samples      needs   executes   atomics    memory   floor
+//	cnn  15 trials         4    346     1916     2.33 G     2.65 G     9.0 M    827 KB  210 µs
+//	cnn  final run         4    209     1154     1.40 G     1.60 G     5.4 M    827 KB  141 µs
+//	mlp  15 trials         4     90     1916     0.45 G     0.50 G     9.9 M    104 KB  113 µs
+//	mlp  final run         4     56     1154     0.27 G     0.30 G     6.1 M    104 KB   86 µs
 //
-// A tuning has 1,878 steps of each kind, so that the floor is 0.42 s for the CNN and 0.28 s for the MLP. It will not be reached: the
-// products read 8 + 1 or 8 + 4 numbers for 8 or 32 multiply-adds, of which a multiprocessor reads a warp's in a cycle, which is
-// two to four times the time of the arithmetic; 181 chunks on 132 multiprocessors leave a third of them idle in the second round; and one
-// block of 8 warps hides little latency. A tenth of the floor's speed would be 4 and 3 seconds. Tests
-// hold the emulated device's counts to these figures.
+// A tuning has 1,878 steps of each kind, so that the floor is 0.7 s for the CNN and 0.4 s for the MLP. Draws and noise, some
+// ten thousand blocks of ChaCha20 over all multiprocessors, are microseconds beside it. It will not be reached:
+//
+//   - A step of a convolution's loop, 32 multiply-adds a lane, takes some 110 instructions: where in the image a patch's number
+//     lies, and whether it does, is found anew for each.
+//   - Eight rows make one warp's work: the CNN's product of 512 by 32 is one, while seven others of the block wait.
+//   - A multiprocessor has registers for one block of 8 warps, which hide little latency.
+//   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
+//   - Of 56 chunks 76 multiprocessors have none.
+//
+// Two to four times the floor is what that makes likely. Tests hold the emulated device's counts to these figures.
 //
 // # Drivers
 //

@@ -17,7 +17,7 @@ import (
 // Options change how fast an engine runs, never what it computes.
 type Options struct {
 	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them
-	Warn    func(string) // is told when memory is short and the engine takes less at a time; may be nil
+	Warn    func(string) // is told, from any goroutine, when memory is short and the engine takes less at a time; may be nil
 }
 
 // Engine runs programs on GPUs. It implements [engine.Engine].
@@ -30,7 +30,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice]. Runs of a group are spread over all
+// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice]; if one that [Options].Devices names can't,
+// it is another. Of all GPUs one that can't be opened is left out. Runs of a group are spread over all
 // GPUs, which must be of one compute capability, so that it doesn't matter to a run which of them it gets.
 func New(o Options) (*Engine, error) {
 	s, err := system()
@@ -55,12 +56,24 @@ func openAll(s driver.System, o Options) (*Engine, error) {
 		return nil, err
 	}
 	var opened []driver.Device
+	var faults []error
 	for _, i := range chosen {
 		d, err := s.Open(i, ptx...)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: %w", ErrNoDevice, err), closeAll(opened))
+			faults = append(faults, err)
+			continue
 		}
 		opened = append(opened, d)
+	}
+	switch {
+	case len(faults) > 0 && o.Devices != nil:
+		return nil, errors.Join(append(faults, closeAll(opened))...)
+	case len(opened) == 0:
+		return nil, fmt.Errorf("%w: %w", ErrNoDevice, errors.Join(faults...))
+	case o.Warn != nil:
+		for _, err := range faults {
+			o.Warn(fmt.Sprintf("a GPU is left out: %v", err))
+		}
 	}
 	first := all[chosen[0]]
 	hash := sha256.Sum256(slices.Concat(ptx...))
@@ -121,7 +134,7 @@ func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, err
 	for _, d := range e.devices {
 		r, err := e.upload(d, code, data)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, err), l.Close())
+			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, lost(d, err)), l.Close())
 		}
 		l.residents = append(l.residents, r)
 	}
@@ -147,9 +160,10 @@ type loaded struct {
 	residents []*resident
 }
 
-// Arithmetic names the kernels, which fix the order of sums, and what the driver compiles them for.
+// Arithmetic names the kernels and the words that they are handed, which together fix the order of sums, and what the driver
+// compiles them for.
 func (l *loaded) Arithmetic() string {
-	return fmt.Sprintf("%s, chunks of %d", l.engine.arithmetic, l.code.chunk)
+	return fmt.Sprintf("%s, program %x, chunks of %d", l.engine.arithmetic, l.code.digest[:8], l.code.chunk)
 }
 
 // Start spreads the jobs over the GPUs, as evenly as may be.
@@ -159,6 +173,9 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 			return nil, fmt.Errorf("start run %d: %w", i, err)
 		}
 	}
+	if len(l.residents) == 0 {
+		return nil, errors.New("start: what was loaded is closed")
+	}
 	g := &group{loaded: l}
 	for k, r := range l.residents {
 		from, to := k*len(jobs)/len(l.residents), (k+1)*len(jobs)/len(l.residents)
@@ -167,7 +184,7 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 		}
 		p, err := r.start(jobs[from:to], l.data.Samples)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("start %d runs on %s: %w", to-from, r.device.Info().Name, err), g.Close())
+			return nil, errors.Join(fmt.Errorf("start %d runs on %s: %w", to-from, r.device.Info().Name, lost(r.device, err)), g.Close())
 		}
 		p.first = from
 		g.parts = append(g.parts, p)

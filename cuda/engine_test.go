@@ -21,7 +21,7 @@ import (
 )
 
 // network compiles one of the models, and draws initial parameters.
-func network(t *testing.T, name string) (*compile.Program, []float32) {
+func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
 	n, err := models.New(name, models.Options{})
 	if err != nil {
@@ -75,8 +75,9 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 // Ten steps of both models end where the CPU engine's do, within what single precision's roundings grow to: draws, noise
 // and updates are the same to the bit. One rounding unit of the coarse grid, which a sum at the edge of two may differ by,
 // is of the size of the tolerance.
-func TestTenStepsOfTheModels(t *testing.T) {
-	l := kernelsOrSkip(t)
+func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
+
+func tenSteps(t *testing.T, e func() engine.Engine) {
 	for _, name := range models.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +90,7 @@ func TestTenStepsOfTheModels(t *testing.T) {
 			adam.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 			jobs, steps := []engine.Job{base, adam}, []int{10, 10}
 			want, wantOut := finish(t, cpu.New(cpu.Options{}), p, data, jobs, steps)
-			got, gotOut := finish(t, emulated(t, l, 1)(), p, data, jobs, steps)
+			got, gotOut := finish(t, e(), p, data, jobs, steps)
 			for i, j := range jobs {
 				mean := j.Mechanism.Grid(samples).Coarse / j.Mechanism.ExpectedBatchSize
 				limit := 10 * (mean + 1e-5)
@@ -300,7 +301,7 @@ func TestLostDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := 3*4 + 7 // the first four steps, and a part of the next ones
+	left := 4*4 + 9 // the first four steps, and a part of the next ones
 	e := newEngine([]driver.Device{failing{bad, &left}, good}, "cuda, emulated", emulatedThreads, nil)
 	defer e.Close()
 	loaded, err := e.Load(p, data)
@@ -371,11 +372,11 @@ func TestLostDevice(t *testing.T) {
 
 // A device that fails during a prediction is named, and its runs stay where they are known to be.
 func TestLostWhilePredicting(t *testing.T) {
-	d, done := device(t, kernelsOrSkip(t), 1)
+	d, done := device(t, on(kernelsOrSkip(t)), 1)
 	defer done()
 	p := enginetest.MLP(t, 6, 5, 3)
 	data := enginetest.RandomData(p, 50, 2)
-	left := 3 * 2
+	left := 4 * 2
 	loaded, err := newEngine([]driver.Device{failing{d, &left}}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
 	if err != nil {
 		t.Fatal(err)
@@ -406,9 +407,9 @@ func TestRefusals(t *testing.T) {
 	}
 	// Kernels count in 32 bits.
 	many := enginetest.MLP(t, 6, 5, 3)
-	many.Params[0].Size = 1 << 28
+	many.Params[0].Size = 1 << 31
 	if _, err := lower(many); !errors.As(err, &unsupported) || unsupported.Operation != "program" {
-		t.Errorf("2^28 parameters: %v", err)
+		t.Errorf("2^31 parameters: %v", err)
 	}
 	long := enginetest.MLP(t, 6, 5, 3)
 	long.Inputs[0].Size = 1 << 31
@@ -433,15 +434,46 @@ func TestChoiceOfDevices(t *testing.T) {
 		{all, []int{4}, nil, "there is no GPU 4; there are 0 to 3"},
 		{all, []int{-1}, nil, "there is no GPU -1"},
 		{all, []int{1, 1}, nil, "GPU 1 is named twice"},
-		{all, []int{}, nil, "none was asked for"},
+		{all, []int{}, nil, "no GPU is named"},
 		{all[:1], nil, nil, "needs 7.0 or newer"},
 	} {
 		got, err := choose(c.all, c.asked)
 		if c.err == "" && (err != nil || !slices.Equal(got, c.want)) {
 			t.Errorf("%v: %v, %v, want %v", c.asked, got, err, c.want)
 		}
-		if c.err != "" && (!errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.err)) {
+		if c.err != "" && (err == nil || errors.Is(err, ErrNoDevice) != (c.asked == nil) || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%v: %v, want %s", c.asked, err, c.err)
 		}
+	}
+}
+
+// idle is a device that says yes to launches and does nothing.
+type idle struct{ driver.Device }
+
+func (idle) Launch(string, int, int, ...any) error { return nil }
+
+// A device that only claims to compute is found out: nothing that it made is taken for a trained model.
+func TestIdleDevice(t *testing.T) {
+	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine([]driver.Device{idle{d}}, "cuda, emulated", emulatedThreads, nil)
+	defer e.Close()
+	p := enginetest.MLP(t, 6, 5, 3)
+	loaded, err := e.Load(p, enginetest.RandomData(p, 50, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := loaded.Start(jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var device *DeviceError
+	if err := runs.Steps(context.Background(), 2); !errors.As(err, &device) || !strings.Contains(err.Error(), "its count of steps is 0 where 1 were launched") {
+		t.Errorf("steps that weren't taken: %v", err)
+	}
+	if got := runs.Done(); !slices.Equal(got, []int{0}) {
+		t.Errorf("done are %v", got)
 	}
 }

@@ -45,7 +45,7 @@ func functionsOf(t enginetest.TB, l *emulator.Library) {
 			as, bs = append(as, a), append(bs, b)
 		}
 	}
-	d, done := device(t, l, 1)
+	d, done := device(t, on(l), 1)
 	defer done()
 	out := room(t, d, 3*len(as))
 	near := func(got float32, want, little float64) bool {

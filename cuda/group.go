@@ -37,13 +37,8 @@ func (g *group) find(run int) (*part, int) {
 
 // Steps lets all devices advance their runs at the same time.
 func (g *group) Steps(ctx context.Context, steps ...int) error {
-	if len(steps) != g.runs() {
-		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), g.runs())
-	}
-	for i, n := range steps {
-		if n < 0 {
-			return fmt.Errorf("run %d: %d steps", i, n)
-		}
+	if err := engine.CheckSteps(steps, g.Done()); err != nil {
+		return err
 	}
 	failed := make(engine.RunErrors, len(steps))
 	var wait sync.WaitGroup
@@ -97,7 +92,8 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 		return nil, fmt.Errorf("predict: %w", err)
 	}
 	out := make([][]float32, len(runs))
-	for k := range runs {
+	for k, run := range runs {
+		g.find(run) // or nobody would fill in what is no run's
 		out[k] = make([]float32, data.Samples*g.code.Output.Size)
 	}
 	for _, p := range g.parts {
@@ -114,7 +110,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 			}
 			n, err := lessOf(min(predictedAtOnce, data.Samples-from), func(n int) error { return p.predict(data, from, from+n, which, to) })
 			if err != nil {
-				return nil, fmt.Errorf("predict: %w", err)
+				return nil, fmt.Errorf("predict on %s: %w", p.device.Info().Name, err)
 			}
 			from += n
 		}
@@ -124,14 +120,12 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 
 // predict computes the outputs for samples [from, to) by some of the part's runs.
 func (p *part) predict(data *engine.Data, from, to int, runs []int32, out [][]float32) (err error) {
-	if p.broken != nil {
-		return p.broken
+	if err := p.usable(); err != nil {
+		return err
 	}
 	h := holding{device: p.device}
 	defer func() {
-		if err = errors.Join(err, h.free()); err != nil && !errors.Is(err, driver.ErrOutOfMemory) {
-			err = p.failed(err)
-		}
+		err = errors.Join(lost(p.device, err), h.free())
 	}()
 	c, n := p.code, to-from
 	at, err := uploadData(&h, c.Program, data, from, to)

@@ -1,7 +1,8 @@
 package cuda
 
 import (
-	"errors"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +23,8 @@ type lowered struct {
 	output               []int32 // the operand that is the output
 	tables               []int32
 	constants            []float32
-	chunk                int // the most samples of a chunk, which go through the program together
+	chunk                int               // the most samples of a chunk, which go through the program together
+	digest               [sha256.Size]byte // of all that kernels are told of how to compute a gradient
 
 	columns   []int                // by input: values of the columns before, for one sample
 	constAt   map[compile.ID]int   // where constants begin
@@ -41,14 +43,15 @@ type list struct {
 const (
 	leastInChunk = 8
 	mostInChunk  = 32
-	chunkFloats  = 384 << 10
+	chunkFloats  = 256 << 10
 )
 
 // lower makes a program that has been checked ready for kernels. Of an instruction that they don't know the error is an
 // [*engine.UnsupportedError].
 func lower(p *compile.Program) (*lowered, error) {
+	values, backward, reductions := p.Formed()
 	l := &lowered{
-		Program: p, values: slices.Clone(p.Values), layout: engine.LayoutOf(p),
+		Program: p, values: values, layout: engine.LayoutOf(p),
 		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{},
 	}
 	if missing := p.Missing(); missing != nil {
@@ -57,7 +60,6 @@ func lower(p *compile.Program) (*lowered, error) {
 	if err := l.shared(); err != nil {
 		return nil, err
 	}
-	backward, reductions := l.formGradients()
 	var err error
 	if l.gradient, err = l.list(slices.Concat(p.Forward, backward), compile.Kept(reductions)); err != nil {
 		return nil, err
@@ -75,10 +77,26 @@ func lower(p *compile.Program) (*lowered, error) {
 	for l.chunk > leastInChunk && l.chunk*l.gradient.memory.Floats > chunkFloats {
 		l.chunk /= 2
 	}
-	if most := l.chunk * max(l.gradient.memory.Floats, l.gradient.memory.Indices, l.prediction.memory.Floats, l.layout.Size); most > math.MaxInt32 {
-		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: "program", Why: fmt.Sprintf("a chunk would take %d numbers, more than kernels count", most)}
+	if most := max(l.chunk*max(l.gradient.memory.Floats, l.gradient.memory.Indices, l.prediction.memory.Floats, l.prediction.memory.Indices), l.layout.Size, len(l.tables), len(l.constants)); most > mostCounted {
+		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: "program", Why: fmt.Sprintf("there would be %d numbers of one kind, kernels count to %d", most, mostCounted)}
 	}
+	l.digest = l.digestOf()
 	return l, nil
+}
+
+// mostCounted is what kernels count to: steps of as many threads as a block has go no further than an int32.
+const mostCounted = math.MaxInt32 - 1024
+
+// digestOf hashes the words and numbers that decide a gradient's bits.
+func (l *lowered) digestOf() (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, list := range [][]int32{l.gradient.code, l.sums, l.tables} {
+		binary.Write(h, binary.LittleEndian, int64(len(list)))
+		binary.Write(h, binary.LittleEndian, list)
+	}
+	binary.Write(h, binary.LittleEndian, l.constants)
+	h.Sum(sum[:0])
+	return sum
 }
 
 // shared lays out what is the same for all samples: columns, constants and the tables of views.
@@ -100,8 +118,8 @@ func (l *lowered) shared() error {
 			l.viewTable[compile.ID(id)] = l.table(v.View.Elements())
 		}
 	}
-	if before > math.MaxInt32 || len(l.constants) > math.MaxInt32 {
-		return errors.New("cuda: the program's inputs or constants have more values than kernels count")
+	if before > mostCounted {
+		return &engine.UnsupportedError{Engine: "cuda", Operation: "input", Why: fmt.Sprintf("a sample has %d values, kernels count to %d", before, mostCounted)}
 	}
 	return nil
 }
@@ -110,34 +128,6 @@ func (l *lowered) table(numbers []int32) int32 {
 	at := len(l.tables)
 	l.tables = append(l.tables, numbers...)
 	return int32(at)
-}
-
-// formGradients returns the backward pass with the instructions that form the gradients of filters which the program doesn't
-// form: each as soon as nobody else needs its δ, so that lives are short.
-func (l *lowered) formGradients() (backward []compile.Instruction, reductions []compile.Reduction) {
-	after := map[int][]compile.Instruction{}
-	for _, r := range l.Reductions {
-		if r.Rule == compile.OfConv {
-			param := l.Params[r.Param]
-			g := compile.ID(len(l.values))
-			l.values = append(l.values, compile.Value{Name: "per-sample ∂" + param.Name, Kind: compile.Buffer, Shape: param.Shape, Size: param.Size})
-			last := 0
-			for i, in := range l.Backward {
-				if slices.Contains(in.Reads(), r.Delta) || slices.Contains(in.Writes(), r.Delta) {
-					last = i
-				}
-			}
-			after[last] = append(after[last], compile.Instruction{
-				Op: compile.GradConv, In: []compile.ID{r.Delta, r.X}, Out: g, Where: compile.None, Window: r.Window,
-			})
-			r = compile.Reduction{Param: r.Param, Rule: compile.Materialised, X: compile.None, Delta: compile.None, G: g}
-		}
-		reductions = append(reductions, r)
-	}
-	for i, in := range l.Backward {
-		backward = append(append(backward, in), after[i]...)
-	}
-	return backward, reductions
 }
 
 // list writes instructions down.

@@ -29,19 +29,19 @@ func (m machine) Open(i int, ptx ...[]byte) (driver.Device, error) {
 		*m.ptx = append(*m.ptx, string(text))
 	}
 	*m.open = append(*m.open, i)
-	return idle{info: m.infos[i], number: i, machine: m}, nil
+	return opened{info: m.infos[i], number: i, machine: m}, nil
 }
 
-type idle struct {
+type opened struct {
 	driver.Device
 	info    Info
 	number  int
 	machine machine
 }
 
-func (d idle) Info() Info { return d.info }
+func (d opened) Info() Info { return d.info }
 
-func (d idle) Close() error {
+func (d opened) Close() error {
 	k := slices.Index(*d.machine.open, d.number)
 	if k < 0 {
 		return errors.New("it isn't open")
@@ -98,10 +98,10 @@ func TestOpen(t *testing.T) {
 		m    machine
 		says string
 	}{
-		"the second can't be opened": {machineOf(2, infos...), "it is burnt"},
-		"none":                       {machineOf(-1), "the driver sees none"},
-		"a driver that doesn't work": {machine{fault: fault}, fault.Error()},
-		"too old":                    {machineOf(-1, Info{Name: "A", Major: 6, Minor: 2}), "needs 7.0"},
+		"the only one can't be opened": {machineOf(0, infos[0]), "it is burnt"},
+		"none":                         {machineOf(-1), "the driver sees none"},
+		"a driver that doesn't work":   {machine{fault: fault}, fault.Error()},
+		"too old":                      {machineOf(-1, Info{Name: "A", Major: 6, Minor: 2}), "needs 7.0"},
 	} {
 		_, err := openAll(c.m, Options{})
 		if !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), c.says) {
@@ -110,5 +110,16 @@ func TestOpen(t *testing.T) {
 		if c.m.open != nil && len(*c.m.open) > 0 {
 			t.Errorf("%s: %v stay open", what, *c.m.open)
 		}
+	}
+
+	// One of all is left out; one that was asked for is missed.
+	m, warned := machineOf(2, infos...), ""
+	e, err := openAll(m, Options{Warn: func(text string) { warned = text }})
+	if err != nil || e.Name() != "cuda (A)" || !strings.Contains(warned, "it is burnt") {
+		t.Errorf("with one that can't be opened: %v, warned of %q", err, warned)
+	}
+	m = machineOf(2, infos...)
+	if _, err := openAll(m, Options{Devices: []int{0, 2}}); err == nil || errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "it is burnt") || len(*m.open) > 0 {
+		t.Errorf("asked for one that can't be opened: %v, open stay %v", err, *m.open)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// part is the runs of a group that are on one device. They advance together: a step of all of them is three launches.
+// part is the runs of a group that are on one device. They advance together: a step of all of them is four launches.
 type part struct {
 	*resident
 	first  int // the number of its first run in the group
@@ -22,18 +22,19 @@ type part struct {
 	states []engine.State // as the device last gave them
 	stale  []bool         // the run has moved since
 	broken error
+	batch  int // steps between two looks at the device
 
 	memory                                       holding
 	identities, clocks, settings, lists, members driver.Pointer
 	params, firsts, seconds, totals              driver.Pointer
 	most                                         int // members of a run
 	width                                        int // runs that there is room for at a time
-	batches, cuts, sizes, norms                  driver.Pointer
+	masks, batches, cuts, sizes, norms           driver.Pointer
 }
 
 // start makes room for jobs.
 func (r *resident) start(jobs []engine.Job, places int) (_ *part, err error) {
-	p := &part{resident: r, jobs: slices.Clone(jobs), places: places, done: make([]atomic.Int64, len(jobs)), stale: make([]bool, len(jobs)), memory: holding{device: r.device}}
+	p := &part{resident: r, jobs: slices.Clone(jobs), places: places, done: make([]atomic.Int64, len(jobs)), stale: make([]bool, len(jobs)), batch: 1, memory: holding{device: r.device}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.memory.free())
@@ -124,7 +125,7 @@ func (p *part) makeRoom() error {
 		for _, v := range []struct {
 			to    *driver.Pointer
 			bytes int
-		}{{&p.batches, 4 * room}, {&p.cuts, 4 * (room + 1)}, {&p.sizes, 8}, {&p.norms, 8 * room}} {
+		}{{&p.masks, 4 * maskWords(p.most)}, {&p.batches, 4 * room}, {&p.cuts, 4 * (room + 1)}, {&p.sizes, 8}, {&p.norms, 8 * room}} {
 			var err error
 			if *v.to, err = h.alloc(n * v.bytes); err != nil {
 				return errors.Join(err, h.free())
@@ -171,10 +172,19 @@ func (p *part) step(w wave) error {
 }
 
 func (p *part) draw(w wave) error {
-	return p.device.Launch("draw_minibatch", w.n, drawThreads,
-		row(p.identities, w.from, 4*identityColumns), row(p.clocks, w.from, 4*clockColumns), row(p.lists, w.from, 16), p.members,
+	clocks, lists := row(p.clocks, w.from, 4*clockColumns), row(p.lists, w.from, 16)
+	masks := maskWords(p.most)
+	perRun := (masks + p.engine.threads - 1) / p.engine.threads
+	if err := p.device.Launch("draw_members", w.n*perRun, p.engine.threads,
+		row(p.identities, w.from, 4*identityColumns), clocks, lists, int32(perRun), int32(masks), p.masks); err != nil {
+		return err
+	}
+	return p.device.Launch("draw_minibatch", w.n, drawThreads, clocks, lists, p.members, int32(masks), p.masks,
 		int32(p.code.chunk), int32(max(1, p.most)), p.batches, p.cuts, p.sizes)
 }
+
+// maskWords is the number of words with a bit for each of some members; at least one.
+func maskWords(members int) int { return max(1, (members+31)/32) }
 
 // clippedSums adds the clipped sums of the minibatches that were drawn.
 func (p *part) clippedSums(w wave) error {
@@ -197,8 +207,8 @@ func (p *part) update(w wave) error {
 
 // advance takes steps[i] steps of run i. It returns early, after a whole step, if the context is cancelled.
 func (p *part) advance(ctx context.Context, steps []int) error {
-	if p.broken != nil {
-		return p.broken
+	if err := p.usable(); err != nil {
+		return err
 	}
 	if slices.Max(steps) == 0 || ctx.Err() != nil {
 		return nil
@@ -212,9 +222,17 @@ func (p *part) advance(ctx context.Context, steps []int) error {
 	return p.broken
 }
 
+// usable tells why the part's runs can't do anything any more.
+func (p *part) usable() error {
+	if p.broken == nil && p.held == nil {
+		return errors.New("what was loaded is closed")
+	}
+	return p.broken
+}
+
 // fail ends all runs where the device last gave their states.
 func (p *part) fail(err error) {
-	p.broken = p.failed(err)
+	p.broken = &DeviceError{p.device.Info().Name, err}
 	for i, s := range p.states {
 		p.done[i].Store(int64(s.Step))
 	}
@@ -235,9 +253,9 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 		return err
 	}
 	total := slices.Max(steps)
-	for launched, batch := 0, 1; launched < total && ctx.Err() == nil; {
+	for launched := 0; launched < total && ctx.Err() == nil; {
 		start := time.Now()
-		n := min(batch, total-launched)
+		n := min(p.batch, total-launched)
 		for range n {
 			for _, w := range p.waves() {
 				if err := p.step(w); err != nil {
@@ -249,14 +267,21 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 			return err
 		}
 		launched += n
+		if err := driver.Download(p.device, clocks, p.clocks, 0); err != nil {
+			return err
+		}
 		for i, n := range steps {
-			p.done[i].Store(int64(from[i] + min(launched, n)))
+			done := from[i] + min(launched, n)
+			if counted := clocks[clockColumns*i+1]; int(counted) != done {
+				return fmt.Errorf("its count of steps is %d where %d were launched", counted, done)
+			}
+			p.done[i].Store(int64(done))
 		}
 		switch took := time.Since(start); {
-		case took < pollEvery/2:
-			batch *= 2
+		case took < pollEvery/2 && n == p.batch:
+			p.batch *= 2
 		case took > 2*pollEvery:
-			batch = max(1, batch/2)
+			p.batch = max(1, n/2)
 		}
 	}
 	return nil
@@ -315,8 +340,8 @@ func (p *part) restore(run int, s engine.State) error {
 	if err := p.jobs[run].CheckState(s, p.code.layout); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
-	if p.broken != nil {
-		return fmt.Errorf("restore state: %w", p.broken)
+	if err := p.usable(); err != nil {
+		return fmt.Errorf("restore state: %w", err)
 	}
 	p.states[run], p.stale[run] = clone(s), false
 	p.done[run].Store(int64(s.Step))
@@ -325,9 +350,6 @@ func (p *part) restore(run int, s engine.State) error {
 	}
 	return p.broken
 }
-
-// failed says of which device an error is.
-func (r *resident) failed(err error) error { return &DeviceError{r.device.Info().Name, err} }
 
 func clone(s engine.State) engine.State {
 	return engine.State{Step: s.Step, Params: slices.Clone(s.Params), First: slices.Clone(s.First), Second: slices.Clone(s.Second)}

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"testing"
 	"time"
@@ -27,6 +28,15 @@ func (d queued) Launch(kernel string, _, _ int, _ ...any) error {
 	return nil
 }
 
+// Download shows the steps in the clocks, and nothing else.
+func (d queued) Download(to []byte, from driver.Pointer, offset int) error {
+	if len(to) == 4*clockColumns {
+		binary.LittleEndian.PutUint32(to[4:], uint32(*d.steps))
+		return nil
+	}
+	return d.Device.Download(to, from, offset)
+}
+
 func (d queued) Synchronize() error {
 	before := 0
 	for _, n := range *d.looks {
@@ -44,7 +54,7 @@ func (d queued) Synchronize() error {
 
 func queuedRun(t *testing.T, step func(n int) time.Duration) (engine.Runs, queued) {
 	t.Helper()
-	d, done := device(t, kernelsOrSkip(t), 1)
+	d, done := device(t, on(kernelsOrSkip(t)), 1)
 	t.Cleanup(done)
 	q := queued{d, step, new(int), new([]int), new(bool)}
 	p := enginetest.MLP(t, 3, 2)

@@ -32,14 +32,16 @@ func (h *holding) cleared(bytes int) (driver.Pointer, error) {
 	return p, h.device.Clear(p, 0, max(bytes, 8))
 }
 
-// free gives everything back.
+// free gives everything back. Of a device that is lost one error says what all would.
 func (h *holding) free() error {
-	var errs []error
+	var first error
 	for _, p := range h.held {
-		errs = append(errs, h.device.Free(p))
+		if err := h.device.Free(p); err != nil && first == nil {
+			first = &DeviceError{h.device.Info().Name, fmt.Errorf("give memory back: %w", err)}
+		}
 	}
 	h.held = nil
-	return errors.Join(errs...)
+	return first
 }
 
 // put uploads numbers.

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"flag"
 	"sync/atomic"
 	"testing"
 
@@ -52,8 +53,11 @@ type returned struct {
 func (r returned) Close() error { return errors.Join(r.Loaded.Close(), r.engine.Close()) }
 
 func suite(t *testing.T) enginetest.Suite {
-	return enginetest.Suite{Engine: emulated(t, kernelsOrSkip(t), 1), Inspect: inspect, Tolerance: 2e-4, Short: true}
+	return enginetest.Suite{Engine: emulated(t, kernelsOrSkip(t), 1), Inspect: inspect, Tolerance: 2e-4, Short: !*whole}
 }
+
+// The suite in full takes an hour or so on the emulated device.
+var whole = flag.Bool("whole", false, "run the whole suite on the emulated device, not the short one")
 
 // The engine keeps the contract, on the emulated device.
 func TestSuite(t *testing.T) { suite(t).Run(t) }

@@ -45,7 +45,7 @@ func TestWaitsAreNeeded(t *testing.T) {
 // walked takes samples through a program as it was lowered.
 func walked(t *testing.T, l *emulator.Library, code *lowered, data *engine.Data) error {
 	t.Helper()
-	d, done := device(t, l, seeds.Add(1))
+	d, done := device(t, on(l), seeds.Add(1))
 	defer done()
 	e := newEngine([]driver.Device{d}, "cuda, emulated", emulatedThreads, nil)
 	r, err := e.upload(d, code, data)

@@ -104,10 +104,20 @@ func bit(b bool) int32 {
 	return 0
 }
 
-// windowWords are a window's words.
+// windowWords are a window's words. Of a step that is never taken they say 1: it may be anything, and kernels go through all
+// remainders of strides.
 func windowWords(w *compile.Window) []int32 {
+	taken := func(step, times int) int {
+		if times == 1 {
+			return 1
+		}
+		return step
+	}
 	out := make([]int32, 0, wordTable-wordC)
-	for _, n := range []int{w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW, w.OutC, w.OutH, w.OutW} {
+	for _, n := range []int{
+		w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, taken(w.StrideH, w.OutH), taken(w.StrideW, w.OutW),
+		taken(w.DilationH, w.KH), taken(w.DilationW, w.KW), w.OutC, w.OutH, w.OutW,
+	} {
 		out = append(out, int32(n))
 	}
 	return out

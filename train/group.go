@@ -72,6 +72,11 @@ func (g *Group) Result(run int) (Result, error) {
 	state := g.runs.State(run)
 	s := g.settings[run]
 	if state.Step != s.Privacy.Steps {
+		// A device that was lost since says so when it is asked for no steps.
+		var failed RunErrors
+		if err := g.runs.Steps(context.Background(), make([]int, len(g.settings))...); errors.As(err, &failed) && failed[run] != nil {
+			return Result{}, failed[run]
+		}
 		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
 	}
 	parameters := make([]Parameter, len(g.program.Params))

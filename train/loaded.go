@@ -40,7 +40,7 @@ func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
 }
 
 // Fallback tells why engines of an [engine.FirstOf] were passed over for the one that runs the model; nil if the first
-// one does. The results are the same, but it may be much slower: tell the user.
+// one does. The guarantee is the same, but it may be much slower: tell the user.
 func (l *Loaded) Fallback() error { return engine.Passed(l.loaded) }
 
 // CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
@@ -149,6 +150,10 @@ func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
 	if c.gpus == nil {
 		return nil, nil
 	}
+	slow := time.AfterFunc(2*time.Second, func() {
+		tell(func() { log.Info("the GPU's driver compiles the kernels, which takes some seconds the first time") })
+	})
+	defer slow.Stop()
 	gpu, err := c.gpus.open(cuda.Options{
 		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
 		Warn:    func(text string) { tell(func() { log.Warn(text) }) },
@@ -164,11 +169,17 @@ func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
 	return nil, nil
 }
 
-// blameDevice says what can be done about a GPU that failed. Of all the runs and calls that failed with it, one is told.
+// blameDevice says what can be done about a GPU that failed, or whose memory is full. Of all the runs and calls that
+// failed with it, one is told.
 func blameDevice(err error) error {
 	var failed *cuda.DeviceError
-	if errors.Is(err, errInterrupted) || !errors.As(err, &failed) {
+	switch {
+	case errors.Is(err, errInterrupted):
 		return err
+	case errors.As(err, &failed):
+		return coded(codeDevice, fmt.Errorf("%w; run again, as a new process may find it well, or train by --engine cpu", failed))
+	case errors.Is(err, cuda.ErrOutOfMemory):
+		return coded(codeDevice, fmt.Errorf("%w; end what else uses the GPU, or train by --engine cpu", err))
 	}
-	return coded(codeDevice, fmt.Errorf("%w; run again, as a new process may find it well, or train by --engine cpu", failed))
+	return err
 }

@@ -385,3 +385,14 @@ func TestDevicesAsJSON(t *testing.T) {
 		}
 	}
 }
+
+// A GPU whose memory is full is blamed, and a way out named.
+func TestFullMemoryIsBlamed(t *testing.T) {
+	err := blameDevice(fmt.Errorf("load on some GPU: %w", cuda.ErrOutOfMemory))
+	if exitCode(err) != codeDevice || !strings.Contains(err.Error(), "load on some GPU") || !strings.Contains(err.Error(), "--engine cpu") {
+		t.Errorf("exit code %d: %v", exitCode(err), err)
+	}
+	if other := errors.New("another fault"); exitCode(blameDevice(other)) != codeInternal {
+		t.Error("a GPU is blamed for another fault")
+	}
+}

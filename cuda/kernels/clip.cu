@@ -24,23 +24,23 @@ DEVICE float clip_factor(double squared, double clip) {
 	return factor >= 0x1p-100 ? float(factor) : 0.0f;
 }
 
-// contributing goes through the samples of a tile that add something, whose gradients are finite.
-struct contributing {
-	const tile &t;
+// contributions are the samples of a tile that add something, whose gradients are finite: their places in the tile and in the
+// data, and their clip factors.
+struct contributions {
+	int count;
+	global<const int> rows, places;
 	global<const float> factors;
-	int s, place;
-	float factor;
-	DEVICE contributing(const tile &t, global<const float> factors) : t(t), factors(factors), s(-1), place(0), factor(0) { next(); }
-	DEVICE bool more() const { return s < t.n; }
-	DEVICE void next() {
-		for (s++; s < t.n; s++) {
-			factor = factors[s];
-			if (factor != 0) {
-				place = sample_of(t, s);
-				return;
-			}
-		}
-	}
+};
+
+// contributing goes through them.
+struct contributing {
+	const contributions &all;
+	int k;
+	DEVICE contributing(const contributions &all) : all(all), k(0) {}
+	DEVICE bool more() const { return k < all.count; }
+	DEVICE void next() { k++; }
+	DEVICE int row(const operand &o) const { return o.place == in_data ? all.places[k] : all.rows[k]; }
+	DEVICE float factor() const { return all.factors[k]; }
 };
 
 // factor_of is one of the factors of all samples' gradients, x, or the δ that is clipped.
@@ -52,8 +52,8 @@ struct factor_of {
 	bool clipped;
 	DEVICE cursor begin(int, int m) const { return {x.base + m}; }
 	DEVICE float read(const cursor &c, const contributing &step) const {
-		float v = c.p[size_t(x.place == in_data ? step.place : step.s) * x.size];
-		return clipped ? v * step.factor : v;
+		float v = c.p[int64_t(step.row(x)) * int64_t(x.size)];
+		return clipped ? v * step.factor() : v;
 	}
 };
 
@@ -61,14 +61,30 @@ struct factor_of {
 struct onto_grid {
 	global<unsigned long long> sums;
 	double per_fine;
-	int n;
+	int row;
 	DEVICE void put(size_t j, float sum) const {
 		long long units = (long long)rint(double(sum) * per_fine);
 		if (units != 0)
 			atomic_add(sums, j, (unsigned long long)units);
 	}
-	DEVICE void operator()(int, int m, int column, float sum) const { put(size_t(m) * n + column, sum); }
+	DEVICE size_t begin(int, int n) const { return n; }
 };
+
+// sum_products adds up the products of all contributions. Where rows of results are long a thread takes four of a row's.
+DEVICE void sum_products(int m, int n, const contributions &all, const factor_of &left, const factor_of &right, const onto_grid &out) {
+	if (n > 64)
+		multiply<4>(1, m, n, contributing(all), left, right, out);
+	else
+		multiply<1>(1, m, n, contributing(all), left, right, out);
+}
+
+// ones is how many bits of a word are 1.
+DEVICE int ones(unsigned bits) {
+	int n = 0;
+	for (; bits != 0; bits &= bits - 1)
+		n++;
+	return n;
+}
 
 // The most samples of a chunk, on any engine.
 enum { most_in_chunk = 64 };
@@ -82,6 +98,10 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 	global<const int32_t> sizes, int size, global<const float> params, int most, int floats, global<float> float_room,
 	int indices, global<int32_t> index_room, global<double> norms, global<unsigned long long> sums) {
 	SHARED(float, factors, most_in_chunk);
+	SHARED(int, used_rows, most_in_chunk);
+	SHARED(int, used_places, most_in_chunk);
+	SHARED(float, used_factors, most_in_chunk);
+	SHARED(int, used, 1);
 	tile t;
 	t.room = most, t.first = 0, t.places = places;
 	t.data = data, t.constants = constants, t.code = code, t.tables = tables;
@@ -96,7 +116,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			before += int32_t(sizes[2 * run + 1]);
 		if (run == runs)
 			return;
-		global<const int32_t> cut = cuts + (size_t(run) * (room + 1) + size_t(item - before));
+		global<const int32_t> cut = cuts + (size_t(run) * (size_t(room) + 1) + size_t(item - before));
 		int from = cut[0];
 		t.n = int(int32_t(cut[1])) - from;
 		t.samples = batches + (size_t(run) * room + from);
@@ -123,6 +143,22 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			}
 		}
 		barrier();
+		if (warp == 0) {
+			int count = 0;
+			for (int s = int(lane()); s - int(lane()) < t.n; s += 32) {
+				float factor = s < t.n ? float(factors[s]) : 0.0f;
+				unsigned those = lanes_where(factor != 0), before_me = those & ((1u << lane()) - 1);
+				if (factor != 0) {
+					int at = count + ones(before_me);
+					used_rows[at] = s, used_places[at] = sample_of(t, s), used_factors[at] = factor;
+				}
+				count += ones(those);
+			}
+			if (lane() == 0)
+				used[0] = count;
+		}
+		barrier();
+		contributions all = {used[0], used_rows, used_places, used_factors};
 
 		for (int i = 0; i < reduced; i++) {
 			global<const int32_t> r = reductions + i * sum_words;
@@ -131,10 +167,10 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			if (int(int32_t(r[sum_rank_one])) == 1) {
 				factor_of x = {operand_of(t, r, sum_x, k), false}, delta = {operand_of(t, r, sum_delta, n), true};
 				if (int(int32_t(r[sum_transposed])) == 1) {
-					out.n = k;
-					multiply<1>(1, n, k, contributing(t, factors), delta, x, out);
+					out.row = k;
+					sum_products(n, k, all, delta, x, out);
 				} else {
-					multiply<1>(1, k, n, contributing(t, factors), x, delta, out);
+					sum_products(k, n, all, x, delta, out);
 				}
 				continue;
 			}
@@ -142,8 +178,8 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			operand g = operand_of(t, r, sum_x, values);
 			for (int j = int(threadIdx.x); j < values; j += int(blockDim.x)) {
 				float sum = 0;
-				for (contributing s(t, factors); s.more(); s.next())
-					sum = multiply_add(s.factor, float(g.base[size_t(g.place == in_data ? s.place : s.s) * values + j]), sum);
+				for (contributing s(all); s.more(); s.next())
+					sum = multiply_add(s.factor(), float(g.base[int64_t(s.row(g)) * values + j]), sum);
 				out.put(j, sum);
 			}
 		}

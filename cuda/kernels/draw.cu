@@ -22,18 +22,45 @@ template <class Array> DEVICE int scan(Array &sums, int &mine) {
 	return total;
 }
 
-// kept tells which of the eight members of a block of the stream are in the minibatch, a bit for each.
-DEVICE unsigned kept(const stream &s, uint32_t block, int members, uint64_t threshold, bool all) {
+// kept tells which of the up to eight members of a block of the stream are in the minibatch, a bit for each.
+DEVICE uint32_t kept(const stream &s, uint32_t block, int members, uint64_t threshold, bool all) {
 	int first = int(block) * 8, count = members - first < 8 ? members - first : 8;
 	if (all)
 		return (1u << count) - 1;
 	uint64_t words[8];
 	draw(s, block, words);
-	unsigned mask = 0;
+	uint32_t mask = 0;
 	for (int i = 0; i < count; i++)
-		mask |= unsigned(words[i] < threshold) << i;
+		mask |= uint32_t(words[i] < threshold) << i;
 	return mask;
 }
+
+// masks_of is the number of words of 32 members' bits.
+DEVICE int masks_of(int count) { return count / 32 + (count % 32 != 0); }
+
+// draw_members begins a step of every run that hasn't reached its end: who of its members is in the minibatch, a bit for
+// each. That is most of the work of drawing, so all blocks share it, per_run of them a run. Row r of masks, of masks_room words, gets
+// the bits; row r of lists says where among everyone's members the run's begin, and their number.
+KERNEL(draw_members)(global<const uint32_t> identities, global<const int32_t> clocks, global<const int64_t> lists, int per_run,
+	int masks_room, global<uint32_t> masks) {
+	unsigned run = blockIdx.x / unsigned(per_run);
+	global<const int32_t> clock = clocks + size_t(run) * clock_columns;
+	int32_t step = clock[next];
+	int count = int(int64_t(lists[2 * size_t(run) + 1]));
+	int word = int(blockIdx.x % unsigned(per_run) * blockDim.x + threadIdx.x);
+	if (step >= int32_t(clock[end]) || word >= masks_of(count))
+		return;
+	global<const uint32_t> id = identities + size_t(run) * identity_columns;
+	uint64_t threshold = uint64_t(uint32_t(id[threshold_low])) | uint64_t(uint32_t(id[threshold_high])) << 32;
+	bool all = uint32_t(id[everybody]) == 1;
+	stream s = stream_of(identities, run, minibatch_stream, step);
+	uint32_t mask = 0;
+	for (int i = 0; i < 4 && 32 * word + 8 * i < count; i++)
+		mask |= kept(s, uint32_t(4 * word + i), count, threshold, all) << (8 * i);
+	masks[size_t(run) * masks_room + word] = mask;
+}
+EXPORT(draw_members)
+
 
 // lower_bound returns how many of the batch are below a place.
 DEVICE int lower_bound(global<const int32_t> batch, int n, int64_t place) {
@@ -59,13 +86,12 @@ DEVICE bool border(global<const int32_t> batch, int n, int i, int most) {
 	return lower_bound(batch, n, first + (int64_t(1) << level)) - lower_bound(batch, n, first) > most;
 }
 
-// draw_minibatch begins a step of every run that hasn't reached its end: one block a run draws its minibatch from its members,
-// ascending, and divides it into chunks of at most most samples. Row r of batches, of room columns, gets the samples;
+// draw_minibatch makes the minibatch of every run that draw_members has drawn for: one block a run writes its samples down,
+// ascending, and divides them into chunks of at most most samples. Row r of batches, of room columns, gets the samples;
 // row r of cuts, of room+1, the index of the first sample of each chunk and then of none; sizes gets the two numbers.
-// A resting run gets neither samples nor chunks. Row r of lists says where among members run r's begin, and their number,
-// which is at most room.
-KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks, global<const int64_t> lists,
-	global<const int32_t> everyone, int most, int room, global<int32_t> batches, global<int32_t> cuts, global<int32_t> sizes) {
+// A resting run gets neither samples nor chunks. room is at least the number of any run's members.
+KERNEL(draw_minibatch)(global<int32_t> clocks, global<const int64_t> lists, global<const int32_t> everyone, int masks_room,
+	global<const uint32_t> masks, int most, int room, global<int32_t> batches, global<int32_t> cuts, global<int32_t> sizes) {
 	SHARED(int, sums, draw_threads);
 	unsigned run = blockIdx.x;
 	global<int32_t> clock = clocks + size_t(run) * clock_columns;
@@ -78,29 +104,23 @@ KERNEL(draw_minibatch)(global<const uint32_t> identities, global<int32_t> clocks
 			clock[next] = step + 1;
 	}
 	global<int32_t> batch = batches + size_t(run) * room;
-	global<int32_t> cut = cuts + size_t(run) * (room + 1);
-
+	global<int32_t> cut = cuts + size_t(run) * (size_t(room) + 1);
 	global<const int32_t> members = everyone + int64_t(lists[2 * size_t(run)]);
-	int count = int(int64_t(lists[2 * size_t(run) + 1]));
-
-	global<const uint32_t> id = identities + size_t(run) * identity_columns;
-	uint64_t threshold = uint64_t(uint32_t(id[threshold_low])) | uint64_t(uint32_t(id[threshold_high])) << 32;
-	bool all = uint32_t(id[everybody]) == 1;
-	stream s = stream_of(identities, run, minibatch_stream, step);
+	global<const uint32_t> mask_row = masks + size_t(run) * masks_room;
 
 	// Threads take neighbouring parts of the list, so that the batch ascends.
-	int blocks = rests ? 0 : (count + 7) / 8, each = (blocks + draw_threads - 1) / draw_threads;
-	int from = int(threadIdx.x) * each, to = from + each < blocks ? from + each : blocks;
+	int drawn = rests ? 0 : masks_of(int(int64_t(lists[2 * size_t(run) + 1]))), each = (drawn + draw_threads - 1) / draw_threads;
+	int from = int(threadIdx.x) * each, to = from + each < drawn ? from + each : drawn;
 	int mine = 0;
-	for (int b = from; b < to; b++)
-		for (unsigned mask = kept(s, b, count, threshold, all); mask != 0; mask &= mask - 1)
+	for (int w = from; w < to; w++)
+		for (uint32_t mask = mask_row[w]; mask != 0; mask &= mask - 1)
 			mine++;
 	int n = scan(sums, mine);
-	for (int b = from; b < to; b++) {
-		unsigned mask = kept(s, b, count, threshold, all);
-		for (int i = 0; i < 8; i++)
+	for (int w = from; w < to; w++) {
+		uint32_t mask = mask_row[w];
+		for (int i = 0; i < 32; i++)
 			if (mask >> i & 1)
-				batch[mine++] = int32_t(members[8 * b + i]);
+				batch[mine++] = int32_t(members[32 * w + i]);
 	}
 	barrier();
 

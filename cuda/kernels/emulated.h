@@ -217,6 +217,7 @@ private:
 #define KERNEL(name) static void name
 #define EXPORT(name) static const emulated::Export name##_export{#name, name, __FILE__, __LINE__};
 #define DEVICE __attribute__((always_inline)) inline
+#define ROLLED
 #define SHARED(T, name, n)                                                                                              \
   static char name##_key;                                                                                              \
   const global<T> name = emulated::shared<T, n>(&name##_key, #name, __FILE__, __LINE__)

@@ -2,9 +2,12 @@
 //
 //	out(b, m, n) = sum over the steps of left(b, m) · right(b, n)
 //
+// Operands and results are found by row and by column, once for each: what a row or column begins with is its cursor.
+//
 // Each result is one thread's, added up step by step in one order, so that it doesn't depend on where in the tile its sample
 // is. A warp has 8 rows of results and 32 · Columns columns: the rows' values are the same in all lanes and are read once for
-// all, those of columns lie beside each other, and everything added to stays in registers.
+// all, those of columns lie beside each other, and everything added to stays in registers. More columns a lane mean fewer reads for
+// as many multiplications; fewer mean more warps at work where results are few.
 #pragma once
 
 #include "program.cuh"
@@ -39,17 +42,20 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 				for (int j = 0; j < Columns; j++)
 					sums[i][j] = multiply_add(x[i], y[j], sums[i][j]);
 		}
-		for (int i = 0; i < rows; i++)
-			for (int j = 0; j < Columns; j++)
-				if (m0 + i < m && n0 + 32 * j < n)
-					out(b, m0 + i, n0 + 32 * j, sums[i][j]);
+		for (int j = 0; j < Columns && n0 + 32 * j < n; j++) {
+			size_t column = out.begin(b, n0 + 32 * j);
+			for (int i = 0; i < rows; i++)
+				if (m0 + i < m)
+					out.put(column + size_t(m0 + i) * out.row, sums[i][j]);
+		}
 	}
 }
 
-// into_buffer puts results where out(…) says, or adds them to what is there.
+// into_buffer puts results into the tile's memory, or adds them to what is there. Rows of results are row elements apart.
 struct into_buffer {
 	global<float> to;
 	bool add;
+	int row;
 	DEVICE void put(size_t i, float v) const { to[i] = add ? float(to[i]) + v : v; }
 };
 
@@ -98,10 +104,9 @@ struct own_columns : matrix_cursor {
 };
 
 struct product_out : into_buffer {
-	int n;
 	size_t batch;
-	DEVICE product_out(global<float> to, bool add, int n, size_t batch) : into_buffer{to, add}, n(n), batch(batch) {}
-	DEVICE void operator()(int b, int m, int column, float v) const { put(b * batch + size_t(m) * n + column, v); }
+	DEVICE product_out(global<float> to, bool add, int n, size_t batch) : into_buffer{to, add, n}, batch(batch) {}
+	DEVICE size_t begin(int b, int n) const { return b * batch + n; }
 };
 
 // window is the geometry of a convolution: see compile.Window.
@@ -150,11 +155,11 @@ struct patch_steps {
 
 // filters are the rows of the filters' matrix.
 struct filters {
-	typedef global<const float> cursor;
+	typedef int cursor;
 	global<const float> p;
 	int patch;
-	DEVICE cursor begin(int, int m) const { return p + size_t(m) * patch; }
-	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.k]; }
+	DEVICE int begin(int, int m) const { return m * patch; }
+	DEVICE float read(int row, const patch_steps &step) const { return p[row + step.k]; }
 };
 
 // patches are the places of a window in all samples' images, sample after sample.
@@ -171,12 +176,9 @@ struct patches {
 };
 
 struct conv_out : into_buffer {
-	const window &w;
-	DEVICE conv_out(global<float> to, const window &w) : into_buffer{to, false}, w(w) {}
-	DEVICE void operator()(int, int m, int n, float v) const {
-		int s = n / w.positions(), p = n % w.positions();
-		put(size_t(s) * w.result() + m * w.positions() + p, v);
-	}
+	int image;
+	DEVICE conv_out(global<float> to, const window &w) : into_buffer{to, false, w.positions()}, image(w.result()) {}
+	DEVICE size_t begin(int, int n) const { return size_t(n / row) * image + n % row; }
 };
 
 // position_steps goes through the places of a window in an image.
@@ -217,25 +219,28 @@ struct offsets {
 	DEVICE float read(const point &c, const position_steps &step) const { return pixel(c, 0, step.y, step.x, w.h, w.w); }
 };
 
-// meeting is which elements of a window meet a row (or column) of an image whose number plus the padding is the given
-// remainder of the stride: elements first, first + step, …, count of them. They meet it from places of the window that are
-// back apart; the pixels are number first_pixel, first_pixel + stride, …, pixels of them.
+// meeting is which elements of a window meet row (or column) first_pixel of an image, and those that are a multiple of the stride
+// further on, pixels of them: elements first, first + step, …, count of them. They meet it from places of the window that are
+// back apart.
 struct meeting {
 	int first, step, count, back, first_pixel, pixels;
-	DEVICE meeting(int remainder, int size, int pad, int stride, int dilation, int image)
-		: first(0), step(stride), count(0), back(0) {
+	DEVICE meeting(int first_pixel, int size, int pad, int stride, int dilation, int image)
+		: first(0), count(0), first_pixel(first_pixel), pixels((image - first_pixel + stride - 1) / stride) {
+		int remainder = int((int64_t(first_pixel) + pad) % stride);
 		int common = stride, rest = dilation;
 		while (rest != 0) {
 			int next = common % rest;
 			common = rest, rest = next;
 		}
-		step = stride / common, back = step * dilation / stride;
-		while (first < step && first * dilation % stride != remainder)
+		step = stride / common, back = dilation / common;
+		while (first < size && int64_t(first) * dilation % stride != remainder)
 			first++;
-		if (first < step && first < size)
+		if (first < size)
 			count = (size - first + step - 1) / step;
-		first_pixel = ((remainder - pad) % stride + stride) % stride;
-		pixels = first_pixel < image ? (image - first_pixel + stride - 1) / stride : 0;
+	}
+	// place is where the window is when its first such element meets a pixel; the division leaves no rest.
+	DEVICE int place(int pixel, int pad, int stride, int dilation) const {
+		return int((int64_t(pixel) + pad - int64_t(first) * dilation) / stride);
 	}
 };
 
@@ -259,12 +264,12 @@ struct back_steps {
 
 // elements are the filters' elements over one channel of the image.
 struct elements {
-	typedef global<const float> cursor;
+	typedef int cursor;
 	global<const float> p;
 	const window &w;
-	DEVICE cursor begin(int, int c) const { return p + size_t(c) * w.kh * w.kw; }
-	DEVICE float read(const cursor &c, const back_steps &s) const {
-		return c[s.o * w.patch() + (s.rows.first + s.i * s.rows.step) * w.kw + s.columns.first + s.j * s.columns.step];
+	DEVICE int begin(int, int c) const { return c * w.kh * w.kw; }
+	DEVICE float read(int channel, const back_steps &s) const {
+		return p[channel + s.o * w.patch() + (s.rows.first + s.i * s.rows.step) * w.kw + s.columns.first + s.j * s.columns.step];
 	}
 };
 
@@ -279,9 +284,8 @@ struct pixels {
 	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
 	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
 	DEVICE point begin(int, int n) const {
-		// The place from which the window's first such element meets the pixel; the division leaves no rest.
-		return {row_of(t, dz, s(n)), (y(n) + w.pad_h - rows.first * w.dilation_h) / w.stride_h,
-			(x(n) + w.pad_w - columns.first * w.dilation_w) / w.stride_w};
+		return {row_of(t, dz, s(n)), rows.place(y(n), w.pad_h, w.stride_h, w.dilation_h),
+			columns.place(x(n), w.pad_w, w.stride_w, w.dilation_w)};
 	}
 	DEVICE float read(const point &c, const back_steps &s) const {
 		return pixel(c, s.o * w.positions(), -s.i * rows.back, -s.j * columns.back, w.out_h, w.out_w);
@@ -290,10 +294,8 @@ struct pixels {
 
 struct pixels_out : into_buffer {
 	const pixels &at;
-	DEVICE pixels_out(global<float> to, bool add, const pixels &at) : into_buffer{to, add}, at(at) {}
-	DEVICE void operator()(int, int m, int n, float v) const {
-		put(size_t(at.s(n)) * at.w.image() + (m * at.w.h + at.y(n)) * at.w.w + at.x(n), v);
-	}
+	DEVICE pixels_out(global<float> to, bool add, const pixels &at) : into_buffer{to, add, at.w.h * at.w.w}, at(at) {}
+	DEVICE size_t begin(int, int n) const { return size_t(at.s(n)) * at.w.image() + at.y(n) * at.w.w + at.x(n); }
 };
 
 DEVICE void matmul(const tile &t, global<const int32_t> code) {
@@ -314,7 +316,10 @@ DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
 	own_columns dz(t, operand_of(t, code, word_in0, rows * n), n), x(t, operand_of(t, code, word_in1, rows * k), k);
 	bool transposed = int(int32_t(code[word_transposed])) == 1;
 	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, transposed ? k : n, size_t(k) * n);
-	multiply<1>(t.n, transposed ? n : k, transposed ? k : n, counted{0, rows}, transposed ? dz : x, transposed ? x : dz, g);
+	if (transposed)
+		multiply<1>(t.n, n, k, counted{0, rows}, dz, x, g);
+	else
+		multiply<1>(t.n, k, n, counted{0, rows}, x, dz, g);
 }
 
 DEVICE void conv(const tile &t, global<const int32_t> code) {
@@ -329,7 +334,10 @@ DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
 	channels dz = {t, operand_of(t, code, word_in0, w.result()), w.positions()};
 	offsets x = {t, operand_of(t, code, word_in1, w.image()), w};
 	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, w.patch(), size_t(w.out_c) * w.patch());
-	multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+	if (w.patch() > 64)
+		multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+	else
+		multiply<2>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
 }
 
 // conv_back takes the pixels that meet the same elements of the window together, so that no term is zero for nothing.
@@ -337,8 +345,9 @@ DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	operand dz = operand_of(t, code, word_in0, w.result());
 	elements f = {operand_of(t, code, word_in1, 0).base, w};
-	for (int i = 0; i < w.stride_h; i++)
-		for (int j = 0; j < w.stride_w; j++) {
+	// By the first rows and columns, after which the image repeats itself.
+	for (int i = 0; i < least(w.stride_h, w.h); i++)
+		for (int j = 0; j < least(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
 			pixels at = {t, dz, w, rows, columns};
 			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, rows, columns), f, at,

@@ -13,6 +13,7 @@ DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 	operand a = operand_of(t, code, word_in0, size), b = operand_of(t, code, word_in1, size);
 	operand c = operand_of(t, code, word_in2, size), d = operand_of(t, code, word_in3, size);
 	global<float> z = result_of(t, code);
+	ROLLED
 	for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x)) {
 		float x = value(t, a, e), v;
 		switch (op) {
@@ -49,6 +50,7 @@ DEVICE void gather(const tile &t, global<const int32_t> code, int from) {
 	operand x = operand_of(t, code, word_in0, from);
 	global<const int32_t> where = t.tables + int32_t(code[word_table]);
 	global<float> z = result_of(t, code);
+	ROLLED
 	for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x)) {
 		float v = row_of(t, x, e / size)[where[e % size]];
 		z[e] = add ? float(z[e]) + v : v;
@@ -64,10 +66,12 @@ DEVICE void scatter(const tile &t, global<const int32_t> code, int from) {
 	global<const int32_t> starts = t.tables + int32_t(code[word_table]), list = starts + (size + 1);
 	global<float> z = result_of(t, code);
 	int lanes = warp ? 32 : 1, mine = warp ? int(lane()) : 0;
+	ROLLED
 	for (int e = int(threadIdx.x) / lanes; e < t.n * size; e += int(blockDim.x) / lanes) {
 		global<const float> row = row_of(t, x, e / size);
 		float sum = 0;
 		int end = starts[e % size + 1];
+		ROLLED
 		for (int i = int(starts[e % size]) + mine; i < end; i += lanes)
 			sum += row[list[i]];
 		if (warp)
@@ -82,19 +86,23 @@ DEVICE void softmax(const tile &t, global<const int32_t> code, bool logarithm) {
 	int rows = code[word_rows], k = code[word_k];
 	operand x = operand_of(t, code, word_in0, rows * k);
 	global<float> z = result_of(t, code);
+	ROLLED
 	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
 		global<const float> from = row_of(t, x, r / rows) + r % rows * k;
 		global<float> to = z + size_t(r) * k;
 		float most = -INFINITY, sum = 0;
+		ROLLED
 		for (int j = int(lane()); j < k; j += 32) {
 			float v = from[j];
 			most = v > most ? v : most;
 		}
 		most = warp_maximum(most);
+		ROLLED
 		for (int j = int(lane()); j < k; j += 32)
 			sum += exp(from[j] - most);
 		sum = warp_sum(sum);
 		float log_sum = log(sum);
+		ROLLED
 		for (int j = int(lane()); j < k; j += 32)
 			to[j] = logarithm ? from[j] - most - log_sum : exp(from[j] - most) / sum;
 	}
@@ -105,13 +113,16 @@ DEVICE void softmax_back(const tile &t, global<const int32_t> code, bool logarit
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand dz = operand_of(t, code, word_in0, rows * k), z = operand_of(t, code, word_in1, rows * k);
 	global<float> dx = result_of(t, code);
+	ROLLED
 	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
 		global<const float> d = row_of(t, dz, r / rows) + r % rows * k, y = row_of(t, z, r / rows) + r % rows * k;
 		global<float> to = dx + size_t(r) * k;
 		float sum = 0;
+		ROLLED
 		for (int j = int(lane()); j < k; j += 32)
 			sum += logarithm ? d[j] : d[j] * y[j];
 		sum = warp_sum(sum);
+		ROLLED
 		for (int j = int(lane()); j < k; j += 32) {
 			float v = logarithm ? d[j] - exp(y[j]) * sum : y[j] * (d[j] - sum);
 			to[j] = add ? float(to[j]) + v : v;
@@ -125,13 +136,16 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	operand x = operand_of(t, code, word_in0, w.image());
 	global<float> z = result_of(t, code);
 	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.room;
+	ROLLED
 	for (int e = int(threadIdx.x); e < t.n * w.result(); e += int(blockDim.x)) {
 		int o = e % w.result(), plane = o / w.positions() * w.h * w.w;
 		int y = o % w.positions() / w.out_w * w.stride_h - w.pad_h, x0 = o % w.out_w * w.stride_w - w.pad_w;
 		global<const float> image = row_of(t, x, e / w.result());
 		int at = -1;
 		float best = 0;
+		ROLLED
 		for (int i = y < 0 ? 0 : y; i < least(y + w.kh, w.h); i++)
+			ROLLED
 			for (int j = x0 < 0 ? 0 : x0; j < least(x0 + w.kw, w.w); j++) {
 				float v = image[plane + i * w.w + j];
 				if (at < 0 || v > best || (v != v && best == best))
@@ -149,13 +163,16 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 	operand dz = operand_of(t, code, word_in0, w.result());
 	global<float> dx = result_of(t, code);
 	global<const int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.room;
+	ROLLED
 	for (int e = int(threadIdx.x); e < t.n * w.image(); e += int(blockDim.x)) {
 		int s = e / w.image(), at = e % w.image(), x = at % w.w + w.pad_w, y = at / w.w % w.h + w.pad_h;
 		int plane = at / (w.h * w.w) * w.positions();
 		global<const float> from = row_of(t, dz, s);
 		int top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 1, left = x < w.kw ? 0 : (x - w.kw) / w.stride_w + 1;
 		float sum = 0;
+		ROLLED
 		for (int i = top; i <= least(y / w.stride_h, w.out_h - 1); i++)
+			ROLLED
 			for (int j = left; j <= least(x / w.stride_w, w.out_w - 1); j++) {
 				int o = plane + i * w.out_w + j;
 				if (int32_t(where[size_t(s) * w.result() + o]) == at)
@@ -168,6 +185,7 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 // walk takes the tile through some instructions. Every thread of the block calls it; what the last ones wrote is seen by all
 // after a barrier.
 DEVICE void walk(const tile &t, int instructions) {
+	ROLLED
 	for (int i = 0; i < instructions; i++) {
 		global<const int32_t> code = t.code + size_t(i) * words;
 		if (int(int32_t(code[word_wait])) == 1)

@@ -42,7 +42,13 @@ func (c *checker) program() error {
 	if err := c.list("predict", c.Predict); err != nil {
 		return err
 	}
-	if id := c.Output.Value; id != None && (!c.Values[id].perSample() || !c.ready(id)) {
+	switch id := c.Output.Value; {
+	case id == None && c.Output.Name != "":
+		return fmt.Errorf("output %q has no value", c.Output.Name)
+	case id == None:
+	case c.Values[id].Type != Float32:
+		return fmt.Errorf("output is value %d, which holds integers", id)
+	case !c.Values[id].perSample() || !c.ready(id):
 		return fmt.Errorf("output is value %d, which predict doesn't write", id)
 	}
 	c.written = map[ID]bool{}

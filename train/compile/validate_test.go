@@ -113,13 +113,19 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 		"two parameters in one":      {"isn't param", func(t *testing.T, p program) { p.Params[1] = p.Params[0] }},
 		"input of another size":      {"isn't value", func(t *testing.T, p program) { p.Inputs[0].Size-- }},
 		"output that isn't written":  {"doesn't write", func(t *testing.T, p program) { p.Predict = p.Predict[:3] }},
-		"output of a parameter":      {"doesn't write", func(t *testing.T, p program) { p.Output = p.Params[7] }},
-		"reduction of no parameter":  {"there is none", func(t *testing.T, p program) { p.Reductions[0].Param = 8 }},
-		"parameter reduced twice":    {"comes twice", func(t *testing.T, p program) { p.Reductions[1] = p.Reductions[0] }},
-		"reduction by no rule":       {"rule is unknown", func(t *testing.T, p program) { p.Reductions[0].Rule = 9 }},
-		"reduction of nothing":       {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].G = none }},
-		"reduction of too much":      {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].X = 0 }},
-		"reduction of another size":  {"values of", func(t *testing.T, p program) { p.Reductions[4].K++ }},
+		"output without a value":     {"has no value", func(t *testing.T, p program) { p.Output.Value = none }},
+		"output of places": {"holds integers", func(t *testing.T, p program) {
+			at := find(t, p.Predict, compile.MaxPool).Where
+			v := p.Values[at]
+			p.Output = compile.Tensor{Name: "out", Type: v.Type, Shape: v.Shape, Size: v.Size, Value: at}
+		}},
+		"output of a parameter":     {"doesn't write", func(t *testing.T, p program) { p.Output = p.Params[7] }},
+		"reduction of no parameter": {"there is none", func(t *testing.T, p program) { p.Reductions[0].Param = 8 }},
+		"parameter reduced twice":   {"comes twice", func(t *testing.T, p program) { p.Reductions[1] = p.Reductions[0] }},
+		"reduction by no rule":      {"rule is unknown", func(t *testing.T, p program) { p.Reductions[0].Rule = 9 }},
+		"reduction of nothing":      {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].G = none }},
+		"reduction of too much":     {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].X = 0 }},
+		"reduction of another size": {"values of", func(t *testing.T, p program) { p.Reductions[4].K++ }},
 		"reduction to another parameter": {"of", func(t *testing.T, p program) {
 			p.Reductions[4].Param, p.Reductions[6].Param = p.Reductions[6].Param, p.Reductions[4].Param
 		}},

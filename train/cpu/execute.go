@@ -123,7 +123,7 @@ func (b *block) matMul(in *instruction, z []float32) {
 func (b *block) conv(in *instruction, z, x []float32, s int) {
 	w, columns := in.Window, b.row(in.columns, s)
 	unroll(columns, x, w)
-	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), 1, columns, w.Patch(), b.bound.transposed[in.In[1]], w.OutC, 0, b.position, w.OutC)
+	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), 1, columns, w.Patch(), b.bound.transposed[filterOf(&in.Instruction)], w.OutC, 0, b.position, w.OutC)
 	kernel.Transpose(z, b.position[:len(z)], w.Positions(), w.OutC)
 }
 

@@ -18,7 +18,7 @@ type group struct {
 
 // Steps takes each run's steps, one run after another wherever a run has ended.
 func (g *group) Steps(ctx context.Context, steps ...int) error {
-	if err := g.checkSteps(steps); err != nil {
+	if err := engine.CheckSteps(steps, g.Done()); err != nil {
 		return err
 	}
 	failed := make(engine.RunErrors, len(g.runs))
@@ -39,18 +39,6 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 		return err
 	}
 	return failed.Or()
-}
-
-func (g *group) checkSteps(steps []int) error {
-	if len(steps) != len(g.runs) {
-		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), len(g.runs))
-	}
-	for i, n := range steps {
-		if n < 0 {
-			return fmt.Errorf("run %d: %d steps", i, n)
-		}
-	}
-	return nil
 }
 
 func (g *group) advance(ctx context.Context, r *run, steps int) error {

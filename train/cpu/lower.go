@@ -81,16 +81,21 @@ func (in instruction) Writes() []compile.ID {
 	return ids
 }
 
-// filter is a convolution's parameter, [outputs, patch].
+// filter is a convolution's parameter, [outputs, patch]. Another may read the same parameter in another shape.
 type filter struct {
 	id             compile.ID
 	outputs, patch int
 }
 
+func filterOf(in *compile.Instruction) filter {
+	return filter{in.In[1], in.Window.OutC, in.Window.Patch()}
+}
+
 // lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know the error is an
 // [*engine.UnsupportedError].
 func lower(p *compile.Program) (*lowered, error) {
-	l := &lowered{Program: p, values: slices.Clone(p.Values), tables: make([][]int32, len(p.Values))}
+	values, backward, reductions := p.Formed()
+	l := &lowered{Program: p, values: values, reductions: reductions, tables: make([][]int32, len(p.Values))}
 	for id, v := range p.Values {
 		if v.Kind == compile.Shared {
 			l.tables[id] = v.View.Elements()
@@ -102,7 +107,7 @@ func lower(p *compile.Program) (*lowered, error) {
 	for _, list := range []struct {
 		from []compile.Instruction
 		to   *[]instruction
-	}{{p.Forward, &l.forward}, {p.Backward, &l.backward}, {p.Predict, &l.predicted}} {
+	}{{p.Forward, &l.forward}, {backward, &l.backward}, {p.Predict, &l.predicted}} {
 		for _, in := range list.from {
 			out, err := l.instruction(in)
 			if err != nil {
@@ -111,7 +116,6 @@ func lower(p *compile.Program) (*lowered, error) {
 			*list.to = append(*list.to, out)
 		}
 	}
-	l.formGradients()
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
 	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
 	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.Floats)))
@@ -136,14 +140,14 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		if out.columns == compile.None {
 			out.columns = l.value("im2col of "+l.values[in.In[0]].Name, w.Positions(), w.Patch())
 		}
-		if f := (filter{in.In[1], w.OutC, w.Patch()}); !slices.Contains(l.filters, f) {
+		if f := filterOf(&in); !slices.Contains(l.filters, f) {
 			l.filters = append(l.filters, f)
 		}
 		l.scratch = max(l.scratch, w.Positions()*w.OutC)
 	case compile.ConvBack:
 		out.unrolls, out.columns = true, l.value("im2col of "+l.values[in.Out].Name, in.Window.Positions(), in.Window.Patch())
 	case compile.GradConv:
-		return l.gradConv(in, compile.None), nil
+		return l.gradConv(in), nil
 	case compile.Opaque:
 		missing := l.Missing()
 		return out, &engine.UnsupportedError{Operation: missing.Op, Why: "it has no per-sample rule; engine.FirstOf(cpu.New(o), cpu.OneByOne(o)) trains it one sample at a time"}
@@ -176,12 +180,12 @@ func runOf(table []int32, size int) int {
 }
 
 func (l *lowered) bind() binding {
-	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: make([][]float32, len(l.values))}
+	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{}}
 	for id, t := range l.tables {
 		b.shared[id] = make([]float32, len(t))
 	}
 	for _, f := range l.filters {
-		b.transposed[f.id] = make([]float32, f.outputs*f.patch)
+		b.transposed[f] = make([]float32, f.outputs*f.patch)
 	}
 	return b
 }

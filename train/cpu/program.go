@@ -15,15 +15,15 @@ var errOtherProgram = errors.New("the parameters are bound to another program")
 type bound struct {
 	*lowered
 	params     [][]float32
-	shared     [][]float32 // by Shared value: its source as a sample sees it
-	transposed [][]float32 // by filter: [patch, outputs], as its product reads it
+	shared     [][]float32          // by Shared value: its source as a sample sees it
+	transposed map[filter][]float32 // [patch, outputs], as its product reads it
 }
 
 // set lays the parameters out in the forms in which they are read. It keeps the slices.
 func (b *bound) set(params [][]float32) error {
 	b.params = params
 	for _, f := range b.filters {
-		kernel.Transpose(b.transposed[f.id], b.stored(f.id), f.outputs, f.patch)
+		kernel.Transpose(b.transposed[f], b.stored(f.id), f.outputs, f.patch)
 	}
 	for id, table := range b.tables {
 		if table == nil {
@@ -59,14 +59,22 @@ type block struct {
 	n     int      // samples in the block
 }
 
-// rows returns the rows of a value for the samples in the block.
-func (b *block) rows(id compile.ID) []float32 { return b.at[id].floats[:b.values[id].Size*b.n] }
+// rows returns the rows of a value for the samples in the block; nil of one that is named, but that no instruction reads.
+func (b *block) rows(id compile.ID) []float32 {
+	if b.at[id].floats == nil {
+		return nil
+	}
+	return b.at[id].floats[:b.values[id].Size*b.n]
+}
 
 // row returns the row of a value that belongs to sample s of the block; a shared value has one for all.
 func (b *block) row(id compile.ID, s int) []float32 {
 	v := &b.values[id]
-	if v.Kind == compile.Shared {
+	switch {
+	case v.Kind == compile.Shared:
 		return b.bound.shared[id]
+	case b.at[id].floats == nil:
+		return nil
 	}
 	return b.at[id].floats[s*v.Size : (s+1)*v.Size]
 }

@@ -38,8 +38,8 @@
 //     precision's own sums stagnate after some 10⁶ squares: add blocks of them in double), and one that is beyond
 //     single precision's reach, 2⁶⁰ for each factor that it is made of, counts as infinite. No norm from Gram matrices: where rows nearly cancel, they leave a
 //     rounding error in its place. A sample with factor 0 contributes nothing, NaN or not.
-//  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, M being the
-//     engine's own and the same in all its runs. Such a sum of m samples is off by at most m(m+2)·2⁻²⁴·c in norm.
+//  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, which the
+//     engine and the program fix, and nothing else. Such a sum of m samples is off by at most m(m+2)·2⁻²⁴·c in norm.
 //  4. A chunk's sum is rounded to the fine grid before it meets any other ([Grid.Round]); from there on sums are exact.
 //  5. The same parameters, batch and sample give the same numbers every time, however many runs, workers or tiles there are.
 //

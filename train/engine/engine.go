@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/dptrain/dptrain/train/compile"
@@ -34,9 +35,10 @@ type Loaded interface {
 // started; a number that isn't theirs, or a call after Close, is a mistake in the caller's program and may panic. Methods
 // other than Done are not safe for concurrent use.
 type Runs interface {
-	// Steps takes steps[i] logical steps of run i; a negative number is an error, and no run moves. On a context that is
+	// Steps takes steps[i] logical steps of run i; numbers that [CheckSteps] refuses are an error, and no run moves. On a context that is
 	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
-	// other from its steps; the error is then a [RunErrors].
+	// other from its steps; the error is then a [RunErrors]. Runs on a device that failed end for good, where their states were last asked for, and
+	// every later call says so, of no steps too: their errors are [ErrLost].
 	Steps(ctx context.Context, steps ...int) error
 
 	// Done tells how many steps each run has done. It may be called while Steps is at work.
@@ -54,6 +56,20 @@ type Runs interface {
 
 	// Close gives back what the runs hold on the device.
 	Close() error
+}
+
+// CheckSteps holds numbers of steps that are asked for against those that the runs have done: a run has up to 2³¹−1, which
+// is what a [State] and the streams' names count.
+func CheckSteps(steps, done []int) error {
+	if len(steps) != len(done) {
+		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), len(done))
+	}
+	for i, n := range steps {
+		if n < 0 || n > math.MaxInt32-done[i] {
+			return fmt.Errorf("run %d: %d steps after %d; a run takes 0 to %d in all", i, n, done[i], math.MaxInt32)
+		}
+	}
+	return nil
 }
 
 // ErrLost is what errors wrap that say that a device failed: no run on it goes on, whatever it is restored to.
@@ -154,7 +170,7 @@ type chosen struct {
 }
 
 // Passed returns what kept engines from a program before one of [FirstOf] loaded it: [*UnsupportedError] values, joined;
-// nil if the first did. Whoever made the choice should tell its user: the result is the same, its time may not be.
+// nil if the first did. Whoever made the choice should tell its user: the guarantee is the same, the time may not be.
 func Passed(l Loaded) error {
 	if c, ok := l.(chosen); ok {
 		return c.passed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -87,13 +88,29 @@ func groups(t TB, s Suite) {
 
 	two, done := s.start(t, p, data, jobs[0], jobs[1])
 	defer done()
-	for _, steps := range [][]int{{1}, {1, 1, 1}, {1, -1}, {}} {
+	for _, steps := range [][]int{{1}, {1, 1, 1}, {1, -1}, {}, {1, math.MaxInt32 + 1}, {math.MaxInt, 1}} {
 		if err := two.Steps(context.Background(), steps...); err == nil {
 			t.Errorf("steps %v were taken of two runs", steps)
 		}
 	}
 	if got := two.Done(); !slices.Equal(got, []int{0, 0}) {
 		t.Errorf("steps that were refused were taken: %v", got)
+	}
+	// What counts steps has an end, and the last one before it is one like all others.
+	late := two.State(0)
+	late.Step = math.MaxInt32 - 1
+	if err := two.Restore(0, late); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Steps(context.Background(), 2, 1); err == nil {
+		t.Errorf("a run takes more steps than are counted")
+	}
+	advance(t, two, 1, 0)
+	if got := two.State(0); got.Step != math.MaxInt32 || sameBits(got.Params, late.Params) {
+		t.Errorf("the last step that is counted: the run has done %d", got.Step)
+	}
+	if err := two.Restore(0, two.State(0)); err != nil {
+		t.Errorf("after the last step: %v", err)
 	}
 }
 

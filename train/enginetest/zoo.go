@@ -70,6 +70,13 @@ var shapes = map[string]Graph{
 		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, w))))
 		return g.Squares(g.Do(gorgonia.Mul(h, w)))
 	}},
+	"filter in two shapes": {2, func(g *G) (compile.Source, error) {
+		x, w := g.In("x", 1, 4, 5), g.Param("w", 2, 1, 1, 3)
+		once := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 3}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+		again := g.Do(gorgonia.Conv2d(x, g.Do(gorgonia.Reshape(w, tensor.Shape{1, 1, 2, 3})), tensor.Shape{2, 3}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+		cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(once))))
+		return g.Done(once, g.Do(gorgonia.Add(cost, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(again)))))))
+	}},
 	"weight and its transpose": {2, func(g *G) (compile.Source, error) {
 		x, w := g.In("x", 6), g.Param("w", 6, 4)
 		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, w))))

@@ -73,6 +73,7 @@ func (e *Error) Is(target error) bool { return e.code == 2 && target == driver.E
 type Library struct {
 	call    functions
 	version int32
+	empty   bool // there is no device to drive, and the driver doesn't start
 }
 
 // system is the driver of this machine, opened once.
@@ -106,7 +107,13 @@ func open(names ...string) (*Library, error) {
 		}
 		purego.RegisterFunc(function, at)
 	}
-	if err := l.failed("cuInit", l.call.init(0)); err != nil {
+	const noDevice = 100
+	switch r := l.call.init(0); {
+	case r == noDevice:
+		l.empty = true
+		return l, nil
+	case r != 0:
+		err := l.failed("cuInit", r)
 		return nil, fmt.Errorf("%w that works: %w", driver.ErrNoDriver, err)
 	}
 	if err := l.failed("cuDriverGetVersion", l.call.driverGetVersion(&l.version)); err != nil {
@@ -149,6 +156,9 @@ const (
 
 // Devices describes the devices that the driver sees, in its order.
 func (l *Library) Devices() ([]driver.Info, error) {
+	if l.empty {
+		return nil, nil
+	}
 	var count int32
 	if err := l.failed("cuDeviceGetCount", l.call.deviceGetCount(&count)); err != nil {
 		return nil, err

@@ -1,0 +1,36 @@
+package cuda_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/dptrain/dptrain/cuda"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Training takes the GPUs where there are any, and the CPU's engine for the rest: for machines without, and for graphs with an
+// operation that kernels don't know.
+func ExampleNew() {
+	engines := []engine.Engine{cpu.New(cpu.Options{}), cpu.OneByOne(cpu.Options{})}
+	gpu, err := cuda.New(cuda.Options{Warn: func(text string) { log.Print(text) }})
+	switch {
+	case errors.Is(err, cuda.ErrNoDevice):
+		fmt.Println("no GPU")
+	case err != nil:
+		log.Fatal(err)
+	default:
+		defer gpu.Close() // after all that was loaded on it is closed
+		engines = append([]engine.Engine{gpu}, engines...)
+	}
+	e := engine.FirstOf(engines...)
+
+	// Hand e to train.Load or train.New. What they and their runs return may be
+	//
+	//	cuda.ErrOutOfMemory   of Load and Start: the program, its data or one run alone don't fit; fewer blocks and fewer
+	//	                      runs at a time have been tried
+	//	engine.ErrLost        of Steps and Predict: the GPU failed. The process is done with it; another process, or the
+	//	                      CPU, goes on from the last state that was asked for, if its arithmetic is the same
+	_ = e
+}

@@ -1,0 +1,235 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/train/enginetest"
+)
+
+// faulty is a device of which one call fails, or all calls of its kind from that one on. It counts what is held.
+type faulty struct {
+	driver.Device
+	kind string
+	at   int
+	on   bool // and all after it
+	err  error
+
+	calls int
+	held  map[driver.Pointer]bool
+}
+
+func (d *faulty) call(kind string) error {
+	if kind != d.kind {
+		return nil
+	}
+	if d.calls++; d.calls == d.at || d.on && d.calls > d.at {
+		return d.err
+	}
+	return nil
+}
+
+func (d *faulty) Alloc(bytes int) (driver.Pointer, error) {
+	if err := d.call("alloc"); err != nil {
+		return 0, err
+	}
+	p, err := d.Device.Alloc(bytes)
+	if err == nil {
+		d.held[p] = true
+	}
+	return p, err
+}
+
+// Free fails when it is done: whoever gets the error can't do more.
+func (d *faulty) Free(p driver.Pointer) error {
+	delete(d.held, p)
+	return errors.Join(d.Device.Free(p), d.call("free"))
+}
+
+func (d *faulty) Upload(to driver.Pointer, offset int, from []byte) error {
+	if err := d.call("upload"); err != nil {
+		return err
+	}
+	return d.Device.Upload(to, offset, from)
+}
+
+func (d *faulty) Download(to []byte, from driver.Pointer, offset int) error {
+	if err := d.call("download"); err != nil {
+		return err
+	}
+	return d.Device.Download(to, from, offset)
+}
+
+func (d *faulty) Clear(p driver.Pointer, offset, bytes int) error {
+	if err := d.call("clear"); err != nil {
+		return err
+	}
+	return d.Device.Clear(p, offset, bytes)
+}
+
+func (d *faulty) Launch(kernel string, blocks, threads int, arguments ...any) error {
+	if err := d.call("launch"); err != nil {
+		return err
+	}
+	return d.Device.Launch(kernel, blocks, threads, arguments...)
+}
+
+func (d *faulty) Synchronize() error {
+	if err := d.call("synchronize"); err != nil {
+		return err
+	}
+	return d.Device.Synchronize()
+}
+
+// Whatever call a device fails at, the error names it and says that it is lost, unless only its memory is full; everything is
+// given back; and the runs of another device end where they should.
+func TestEveryCallFails(t *testing.T) {
+	l := kernelsOrSkip(t)
+	p := enginetest.MLP(t, 6, 5, 3)
+	const samples = 20
+	data := enginetest.RandomData(p, samples, 2)
+	j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), samples)
+	j.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	jobs, steps := []engine.Job{j, j}, []int{2, 2}
+	want, wantOut := finish(t, emulated(t, l, 1)(), p, data, jobs, steps)
+	full := fmt.Errorf("allocate: %w", driver.ErrOutOfMemory)
+	for _, c := range []struct {
+		kind string
+		err  error
+	}{{"alloc", errLost}, {"alloc", full}, {"upload", errLost}, {"download", errLost}, {"clear", errLost}, {"launch", errLost}, {"synchronize", errLost}, {"free", errLost}} {
+		for _, on := range []bool{false, true} {
+			for at, reached := 1, true; reached; at++ {
+				var devices []*faulty
+				for range 2 {
+					d, err := l.Device(seeds.Add(1))
+					if err != nil {
+						t.Fatal(err)
+					}
+					devices = append(devices, &faulty{Device: d, held: map[driver.Pointer]bool{}})
+				}
+				bad, good := devices[0], devices[1]
+				bad.kind, bad.at, bad.on, bad.err = c.kind, at, on, c.err
+				e := newEngine([]driver.Device{bad, good}, "cuda, emulated", emulatedThreads, nil)
+				what := fmt.Sprintf("%s fails at call %d (and on: %v) by %q", c.kind, at, on, c.err)
+				err := faultyRuns(t, what, e, p, data, jobs, steps, want, wantOut)
+				reached = bad.calls >= at
+				switch {
+				case err == nil:
+				case !strings.Contains(err.Error(), bad.Info().Name):
+					t.Errorf("%s: the error names no device: %v", what, err)
+				case errors.Is(err, engine.ErrLost) == errors.Is(err, driver.ErrOutOfMemory):
+					t.Errorf("%s: the error doesn't tell a lost device from full memory: %v", what, err)
+				}
+				if len(bad.held)+len(good.held) > 0 {
+					t.Errorf("%s: %d allocations are never given back", what, len(bad.held)+len(good.held))
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// faultyRuns trains run 0 on a device that fails and run 1 on one that doesn't.
+func faultyRuns(t *testing.T, what string, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) (err error) {
+	loaded, err := e.Load(p, data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	runs, err := loaded.Start(jobs...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runs.Close()) }()
+	err = runs.Steps(context.Background(), steps...)
+	if s := runs.State(0); s.Step == steps[0] && !reflect.DeepEqual(s, want[0]) {
+		t.Errorf("%s: run 0 says that it has ended, and is elsewhere", what)
+	}
+	if !reflect.DeepEqual(runs.State(1), want[1]) {
+		t.Errorf("%s: run 1, on another device, ends elsewhere", what)
+	}
+	out, err2 := runs.Predict(context.Background(), data, 0, 1)
+	if err2 == nil && runs.Done()[0] == steps[0] && !reflect.DeepEqual(out, wantOut) {
+		t.Errorf("%s: runs predict something else", what)
+	}
+	if out, err := runs.Predict(context.Background(), data, 1); err != nil || !reflect.DeepEqual(out, wantOut[1:]) {
+		t.Errorf("%s: run 1, on another device, predicts something else; error %v", what, err)
+	}
+	return errors.Join(err, err2, runs.Restore(0, want[0]))
+}
+
+// What is closed starts nothing, and predicts nothing.
+func TestClosed(t *testing.T) {
+	p := enginetest.MLP(t, 6, 5, 3)
+	data := enginetest.RandomData(p, 20, 2)
+	j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 20)
+	e := emulated(t, kernelsOrSkip(t), 1)()
+	loaded, err := e.Load(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := loaded.Start(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(runs.Close(), runs.Close()); err != nil {
+		t.Error(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		if _, err := runs.Predict(context.Background(), data, 0); err == nil {
+			t.Error("runs that are closed predict")
+		}
+	}()
+	if err := errors.Join(loaded.Close(), loaded.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := loaded.Start(j); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("start on what is closed: %v", err)
+	}
+}
+
+// A stride or a dilation that is never taken may be anything; kernels go through all remainders of strides.
+func TestStepsThatAreNeverTaken(t *testing.T) {
+	p := &compile.Program{
+		Inputs: []compile.Tensor{{Name: "x", Shape: []int{16}, Size: 16, Value: 0}},
+		Params: []compile.Tensor{{Name: "w", Shape: []int{4}, Size: 4, Value: 1}},
+		Output: compile.Tensor{Name: "dx", Shape: []int{16}, Size: 16, Value: 3},
+		Values: []compile.Value{
+			{Name: "x", Kind: compile.Input, Shape: []int{16}, Size: 16},
+			{Name: "w", Kind: compile.Param, Shape: []int{4}, Size: 4},
+			{Name: "z", Shape: []int{1}, Size: 1}, {Name: "dx", Shape: []int{16}, Size: 16},
+		},
+	}
+	w := &compile.Window{C: 1, H: 4, W: 4, KH: 4, KW: 1, OutC: 1, OutH: 1, OutW: 1, StrideH: 1, StrideW: 4, DilationH: 1, DilationW: 1}
+	run := func() []float32 {
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+		data, initial := randomData(p, 3, true, 1)
+		j := jobOf(p, initial, 3)
+		o, err := outcomeOf(emulated(t, kernelsOrSkip(t), 1)(), p, data, []engine.Job{j})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.out[0]
+	}
+	p.Predict = []compile.Instruction{
+		{Op: compile.Conv, In: []compile.ID{0, 1}, Out: 2, Where: compile.None, Window: w},
+		{Op: compile.ConvBack, In: []compile.ID{2, 1}, Out: 3, Where: compile.None, Window: w},
+	}
+	want := run()
+	w.StrideH, w.StrideW, w.DilationW = 1<<30, 1<<30, 1<<30
+	if got := run(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
