@@ -78,7 +78,7 @@ func (w workload) beginning(b *testing.B, e engine.Engine, runs int) stepped {
 	b.Helper()
 	p, initial := network(b, w.model)
 	data := enginetest.RandomData(p, w.places, 1)
-	loaded, err := e.Load(p, data)
+	resident, err := e.Load(p, data)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -96,18 +96,16 @@ func (w workload) beginning(b *testing.B, e engine.Engine, runs int) stepped {
 			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
 		})
 	}
-	started, err := loaded.Start(jobs...)
+	started, err := resident.Start(jobs...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := stepped{runs: started, close: func() error { return errors.Join(started.Close(), loaded.Close()) }}
-	if l, ok := loaded.(interface{ lowering() *lowered }); ok {
-		s.lowered = l.lowering()
+	s := stepped{runs: started, close: func() error { return errors.Join(started.Close(), resident.Close()) }}
+	if l, ok := resident.(*loaded); ok {
+		s.lowered = l.code
 	}
 	return s
 }
-
-func (l *loaded) lowering() *lowered { return l.code }
 
 // BenchmarkStep takes steps of the paper's workloads, alone and 16 runs together, noise and updates included, on samples that
 // are made up: on this machine's GPUs with -card, on its cores with -cores, and on the emulated device with

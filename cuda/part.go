@@ -27,7 +27,7 @@ type part struct {
 	memory                                       holding
 	identities, clocks, settings, lists, members driver.Pointer
 	params, firsts, seconds, totals              driver.Pointer
-	most                                         int // members of a run
+	most                                         int // members of a run; at least 1
 	width                                        int // runs that there is room for at a time
 	masks, batches, cuts, sizes, norms           driver.Pointer
 }
@@ -75,19 +75,20 @@ func (p *part) describe() (err error) {
 	var members []int32
 	var lists []int64
 	var known [][]int32
-	begins := map[int]int64{}
+	var begins []int64 // of the known lists, among members
+	all := everyone(p.places)
+	p.most = 1
 	for _, job := range p.jobs {
 		identities = append(identities, identityOf(job)...)
 		settings = append(settings, settingsOf(job, p.places)...)
 		list := job.Members
 		if list == nil {
-			list = everyone(p.places)
+			list = all
 		}
 		k := slices.IndexFunc(known, func(other []int32) bool { return slices.Equal(other, list) })
 		if k < 0 {
 			k = len(known)
-			known = append(known, list)
-			begins[k] = int64(len(members))
+			known, begins = append(known, list), append(begins, int64(len(members)))
 			members = append(members, list...)
 		}
 		lists = append(lists, begins[k], int64(len(list)))
@@ -119,13 +120,12 @@ func everyone(n int) []int32 {
 
 // makeRoom takes memory for the minibatches of all runs at a time, or of fewer where that is too much: those then take turns.
 func (p *part) makeRoom() error {
-	room := max(1, p.most)
 	width, err := lessOf(len(p.jobs), func(n int) error {
 		h := holding{device: p.device}
 		for _, v := range []struct {
 			to    *driver.Pointer
 			bytes int
-		}{{&p.masks, 4 * maskWords(p.most)}, {&p.batches, 4 * room}, {&p.cuts, 4 * (room + 1)}, {&p.sizes, 8}, {&p.norms, 8 * room}} {
+		}{{&p.masks, 4 * maskWords(p.most)}, {&p.batches, 4 * p.most}, {&p.cuts, 4 * (p.most + 1)}, {&p.sizes, 8}, {&p.norms, 8 * p.most}} {
 			var err error
 			if *v.to, err = h.alloc(n * v.bytes); err != nil {
 				return errors.Join(err, h.free())
@@ -135,7 +135,7 @@ func (p *part) makeRoom() error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("minibatches of up to %d samples: %w", room, err)
+		return fmt.Errorf("minibatches of up to %d samples: %w", p.most, err)
 	}
 	if width < len(p.jobs) {
 		p.engine.warn(fmt.Sprintf("%s is short of memory: %d of %d runs advance at a time", p.device.Info().Name, width, len(p.jobs)))
@@ -180,7 +180,7 @@ func (p *part) draw(w wave) error {
 		return err
 	}
 	return p.device.Launch("draw_minibatch", w.n, drawThreads, clocks, lists, p.members, int32(masks), p.masks,
-		int32(p.code.chunk), int32(max(1, p.most)), p.batches, p.cuts, p.sizes)
+		int32(p.code.chunk), int32(p.most), p.batches, p.cuts, p.sizes)
 }
 
 // maskWords is the number of words with a bit for each of some members; at least one.
@@ -191,7 +191,7 @@ func (p *part) clippedSums(w wave) error {
 	c, size := p.code, p.code.layout.Size
 	return p.device.Launch("clipped_sums", p.scratch.blocks, p.engine.threads,
 		p.gradient, int32(len(c.gradient.code)/words), p.sums, int32(len(c.sums)/sumWords), p.tables, p.constants, p.data,
-		int32(p.places), int32(w.n), row(p.settings, w.from, 8*settingColumns), int32(max(1, p.most)), p.batches, p.cuts, p.sizes,
+		int32(p.places), int32(w.n), row(p.settings, w.from, 8*settingColumns), int32(p.most), p.batches, p.cuts, p.sizes,
 		int32(size), row(p.params, w.from, 4*size), int32(c.chunk), int32(c.gradient.memory.Floats), p.scratch.floats,
 		int32(c.gradient.memory.Indices), p.scratch.indices, p.norms, row(p.totals, w.from, 8*size))
 }
@@ -252,12 +252,12 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 	if err := driver.Upload(p.device, p.clocks, 0, clocks); err != nil {
 		return err
 	}
-	total := slices.Max(steps)
+	total, waves := slices.Max(steps), p.waves()
 	for launched := 0; launched < total && ctx.Err() == nil; {
 		start := time.Now()
 		n := min(p.batch, total-launched)
 		for range n {
-			for _, w := range p.waves() {
+			for _, w := range waves {
 				if err := p.step(w); err != nil {
 					return err
 				}
@@ -299,17 +299,23 @@ func (p *part) state(run int) engine.State {
 	return clone(p.states[run])
 }
 
+// vector is a part of a run's state, and the device's table of all runs'.
+type vector struct {
+	device driver.Pointer
+	host   []float32
+}
+
+// vectors returns the parts that a state has.
+func (p *part) vectors(s engine.State) []vector {
+	all := []vector{{p.params, s.Params}, {p.firsts, s.First}, {p.seconds, s.Second}}
+	return slices.DeleteFunc(all, func(v vector) bool { return len(v.host) == 0 })
+}
+
 // fetch copies a run's state from the device.
 func (p *part) fetch(run int) (engine.State, error) {
 	s, size := clone(p.states[run]), p.code.layout.Size
-	for _, v := range []struct {
-		from driver.Pointer
-		to   []float32
-	}{{p.params, s.Params}, {p.firsts, s.First}, {p.seconds, s.Second}} {
-		if len(v.to) == 0 {
-			continue
-		}
-		if err := driver.Download(p.device, v.to, v.from, run*size); err != nil {
+	for _, v := range p.vectors(s) {
+		if err := driver.Download(p.device, v.host, v.device, run*size); err != nil {
 			return engine.State{}, err
 		}
 	}
@@ -319,18 +325,9 @@ func (p *part) fetch(run int) (engine.State, error) {
 
 // uploadState makes a run's state the device's.
 func (p *part) uploadState(run int) error {
-	size, s := p.code.layout.Size, p.states[run]
-	if size == 0 {
-		return nil
-	}
-	for _, v := range []struct {
-		to   driver.Pointer
-		from []float32
-	}{{p.params, s.Params}, {p.firsts, s.First}, {p.seconds, s.Second}} {
-		if v.from != nil {
-			if err := driver.Upload(p.device, v.to, run*size, v.from); err != nil {
-				return err
-			}
+	for _, v := range p.vectors(p.states[run]) {
+		if err := driver.Upload(p.device, v.device, run*p.code.layout.Size, v.host); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -46,11 +46,14 @@ func (h *holding) free() error {
 
 // put uploads numbers.
 func put[T driver.Number](h *holding, numbers []T) (driver.Pointer, error) {
-	p, err := h.alloc(len(numbers) * 8)
-	if err != nil || len(numbers) == 0 {
-		return p, err
+	if len(numbers) == 0 {
+		return h.alloc(0) // kernels take no null pointers
 	}
-	return p, driver.Upload(h.device, p, 0, numbers)
+	p, err := driver.New(h.device, numbers)
+	if err == nil {
+		h.held = append(h.held, p)
+	}
+	return p, err
 }
 
 // resident is a program and its data on one device.
