@@ -238,8 +238,8 @@ func TestShortOfMemory(t *testing.T) {
 	}
 }
 
-// shortOfMemory holds runs and predictions to what they should be, as far as memory lets them.
-func shortOfMemory(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) (err error) {
+// whileRunning loads and starts jobs, hands the runs over, and closes everything.
+func whileRunning(e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, do func(engine.Runs) error) (err error) {
 	loaded, err := e.Load(p, data)
 	if err != nil {
 		return err
@@ -250,19 +250,26 @@ func shortOfMemory(t *testing.T, e engine.Engine, p *compile.Program, data *engi
 		return err
 	}
 	defer func() { err = errors.Join(err, runs.Close()) }()
-	if err := runs.Steps(context.Background(), steps...); err != nil {
-		return err
-	}
-	for i := range jobs {
-		if !reflect.DeepEqual(runs.State(i), want[i]) {
-			t.Errorf("run %d ends elsewhere", i)
+	return do(runs)
+}
+
+// shortOfMemory holds runs and predictions to what they should be, as far as memory lets them.
+func shortOfMemory(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) error {
+	return whileRunning(e, p, data, jobs, func(runs engine.Runs) error {
+		if err := runs.Steps(context.Background(), steps...); err != nil {
+			return err
 		}
-	}
-	out, err := runs.Predict(context.Background(), data, 0, 1, 2, 3, 4, 5, 6)
-	if err == nil && !reflect.DeepEqual(out, wantOut) {
-		t.Error("runs predict something else")
-	}
-	return err
+		for i := range jobs {
+			if !reflect.DeepEqual(runs.State(i), want[i]) {
+				t.Errorf("run %d ends elsewhere", i)
+			}
+		}
+		out, err := runs.Predict(context.Background(), data, 0, 1, 2, 3, 4, 5, 6)
+		if err == nil && !reflect.DeepEqual(out, wantOut) {
+			t.Error("runs predict something else")
+		}
+		return err
+	})
 }
 
 // failing is a device that is lost after some launches.

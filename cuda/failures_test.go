@@ -23,14 +23,8 @@ func TestOnlyFullMemoryMeansLess(t *testing.T) {
 		d, done := device(t, on(l), 1)
 		defer done()
 		bad := &faulty{Device: d, kind: "alloc", at: at, err: errLost, held: map[driver.Pointer]bool{}}
-		loaded, err := newEngine([]driver.Device{bad}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
-		if err == nil {
-			var runs engine.Runs
-			if runs, err = loaded.Start(j, j, j); err == nil {
-				err = runs.Close()
-			}
-			err = errors.Join(err, loaded.Close())
-		}
+		e := newEngine([]driver.Device{bad}, "cuda, emulated", emulatedThreads, nil)
+		err := whileRunning(e, p, data, []engine.Job{j, j, j}, func(engine.Runs) error { return nil })
 		if bad.calls < at {
 			break
 		}

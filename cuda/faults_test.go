@@ -139,32 +139,24 @@ func TestEveryCallFails(t *testing.T) {
 }
 
 // faultyRuns trains run 0 on a device that fails and run 1 on one that doesn't.
-func faultyRuns(t *testing.T, what string, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) (err error) {
-	loaded, err := e.Load(p, data)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, loaded.Close()) }()
-	runs, err := loaded.Start(jobs...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, runs.Close()) }()
-	err = runs.Steps(context.Background(), steps...)
-	if s := runs.State(0); s.Step == steps[0] && !reflect.DeepEqual(s, want[0]) {
-		t.Errorf("%s: run 0 says that it has ended, and is elsewhere", what)
-	}
-	if !reflect.DeepEqual(runs.State(1), want[1]) {
-		t.Errorf("%s: run 1, on another device, ends elsewhere", what)
-	}
-	out, err2 := runs.Predict(context.Background(), data, 0, 1)
-	if err2 == nil && runs.Done()[0] == steps[0] && !reflect.DeepEqual(out, wantOut) {
-		t.Errorf("%s: runs predict something else", what)
-	}
-	if out, err := runs.Predict(context.Background(), data, 1); err != nil || !reflect.DeepEqual(out, wantOut[1:]) {
-		t.Errorf("%s: run 1, on another device, predicts something else; error %v", what, err)
-	}
-	return errors.Join(err, err2, runs.Restore(0, want[0]))
+func faultyRuns(t *testing.T, what string, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) error {
+	return whileRunning(e, p, data, jobs, func(runs engine.Runs) error {
+		err := runs.Steps(context.Background(), steps...)
+		if s := runs.State(0); s.Step == steps[0] && !reflect.DeepEqual(s, want[0]) {
+			t.Errorf("%s: run 0 says that it has ended, and is elsewhere", what)
+		}
+		if !reflect.DeepEqual(runs.State(1), want[1]) {
+			t.Errorf("%s: run 1, on another device, ends elsewhere", what)
+		}
+		out, err2 := runs.Predict(context.Background(), data, 0, 1)
+		if err2 == nil && runs.Done()[0] == steps[0] && !reflect.DeepEqual(out, wantOut) {
+			t.Errorf("%s: runs predict something else", what)
+		}
+		if out, err := runs.Predict(context.Background(), data, 1); err != nil || !reflect.DeepEqual(out, wantOut[1:]) {
+			t.Errorf("%s: run 1, on another device, predicts something else; error %v", what, err)
+		}
+		return errors.Join(err, err2, runs.Restore(0, want[0]))
+	})
 }
 
 // What is closed starts nothing, and predicts nothing.
