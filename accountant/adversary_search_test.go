@@ -101,7 +101,7 @@ func (g *genes) twoRuns() (trial, final dominated) {
 
 func (g *genes) best(trial dominated, mostRuns float64) dominated {
 	k, l := g.repetitions(mostRuns), g.mixture(trial.laws)
-	bound := g.pair(func() (*pair, error) { return selectedPair(trial.bound, k) })
+	bound := g.pair(func() (*pair, error) { return bestOf(trial.bound, k) })
 	return dominated{laws: []law{l.best(k, g.scores(l))}, bound: bound}
 }
 

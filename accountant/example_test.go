@@ -20,7 +20,7 @@ func Example() {
 	}
 	// Output:
 	// paper: epsilon 3.86
-	// best: epsilon 2.14
+	// best: epsilon 2.12
 }
 
 func ExampleCalibrateNoise() {

@@ -51,7 +51,7 @@ func TestBoundsOfSingularMechanisms(t *testing.T) {
 		dominates(t, "variant 1", s, subsetOf(d, followers, q))
 		dominates(t, "variant 1 on the grid", must(s.pair()), subsetOf(d, followers, q))
 		k := drawRepetitions(t)
-		dominates(t, "best of K", must(selectedPair(d.pair(step), k)), d.selected(k))
+		dominates(t, "best of K", must(bestOf(d.pair(step), k)), d.selected(k))
 	})
 }
 

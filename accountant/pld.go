@@ -24,7 +24,7 @@ type pairOrError struct {
 }
 
 const (
-	// finestStep is far above a rounding of 1: see selectionCurve.
+	// finestStep is far above a rounding of 1.
 	finestStep = 0x1p-40
 	// mostWork bounds the products of two masses that one operation on a pair takes, and mostWorkInAll those of a whole
 	// event, some seconds' at most: a coarser grid takes fewer.
@@ -54,8 +54,20 @@ func newProfile(e Event) (profile, *profiler, error) {
 func (r *profiler) profile(e Event) (profile, error) {
 	switch e := e.(type) {
 	case SubsetThenRest:
-		if e.SamplingProbability > 0 && e.SamplingProbability < 1 {
-			return r.subset(e)
+		switch e.SamplingProbability {
+		case 0:
+			return r.profile(e.Base)
+		case 1:
+			return r.profile(e.Tune)
+		}
+		return r.subset(e)
+	case SelectBest:
+		if !alwaysOnce(e.Repetitions) {
+			d, err := r.pair(e.Event)
+			if err != nil {
+				return nil, err
+			}
+			return newSelection(d, e.Repetitions, cellCountAlone), nil
 		}
 	case MaxOver:
 		return r.largest(e.Events)
@@ -165,8 +177,13 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 		if err != nil || alwaysOnce(e.Repetitions) {
 			return d, err
 		}
-		best, err := selectedPair(d, e.Repetitions)
-		return r.charge(best, err, best, d)
+		s := newSelection(d, e.Repetitions, cellCount)
+		best, evaluations, err := s.pair(r.step)
+		if err != nil {
+			return nil, err
+		}
+		r.work += float64(evaluations) * s.states()
+		return r.withinWork(best)
 	case MaxOver:
 		return r.maximum(e.Events)
 	case Parallel:

@@ -149,7 +149,8 @@ func TestFinerGridsLowerTheBound(t *testing.T) {
 				t.Fatal(err)
 			}
 			epsilon := profileBound{profile: p}.epsilon(1e-5).Epsilon
-			if epsilon > last*(1+1e-6) {
+			// A selection moves losses to cells of its own, which differ a little.
+			if epsilon > last*(1+1e-4) {
 				t.Errorf("%v, step %v: epsilon %v rises from %v", e, step, epsilon, last)
 			}
 			last = epsilon

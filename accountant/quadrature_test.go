@@ -11,7 +11,7 @@ func bestGaussian(k Repetitions, shift, noise float64, nodes []float64) []float6
 	out := make([]float64, len(nodes))
 	for i, y := range nodes {
 		z := (y - shift) / noise
-		out[i] = math.Exp(-z*z/2+k.logSlope(math.Erfc(-z/math.Sqrt2)/2)) / noise / math.Sqrt(2*math.Pi)
+		out[i] = math.Exp(-z*z/2+k.logSlope(math.Erfc(z/math.Sqrt2)/2)) / noise / math.Sqrt(2*math.Pi)
 	}
 	return out
 }

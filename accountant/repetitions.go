@@ -17,9 +17,15 @@ type Repetitions interface {
 	check() error
 	// none returns P(K = 0).
 	none() float64
-	// logSlope returns log phi'(z) for z in [0, 1], where phi(z) = E z^K.
-	logSlope(z float64) float64
-	growth(z float64) float64
+	// logSlope returns log phi'(1-w) for phi(z) = E z^K and w >= 0, also a little above 1.
+	logSlope(w float64) float64
+	// growth returns phi”/phi' at 1-w, which falls with w, and curvature phi' phi”'/phi”^2, which is the same everywhere.
+	growth(w float64) float64
+	curvature() float64
+	// span returns phi(1-w) - phi(1-w-mass) over phi'(1-w).
+	span(w, mass float64) float64
+	// fall inverts logSlope: there it is x less than at 0.
+	fall(x float64) float64
 	// tuned returns the RDP curve of the best of K runs of an event with curve e (see tuning.go).
 	tuned(e Curve, deltaHat func() []float64, orders Orders) Curve
 	theorem() string
@@ -164,26 +170,45 @@ func (p Poisson) none() float64                 { return math.Exp(-p.Mean) }
 func (TruncatedPoisson) none() float64          { return 0 }
 func (TruncatedNegativeBinomial) none() float64 { return 0 }
 
-func (p Poisson) logSlope(z float64) float64 { return ln(p.Mean) - p.Mean*(1-z) }
+func (p Poisson) logSlope(w float64) float64 { return ln(p.Mean) - p.Mean*w }
+func (p Poisson) growth(float64) float64     { return p.Mean }
+func (p Poisson) curvature() float64         { return 1 }
+func (p Poisson) span(_, mass float64) float64 {
+	return -math.Expm1(-p.Mean*mass) / p.Mean
+}
+func (p Poisson) fall(x float64) float64 { return x / p.Mean }
 
-func (p TruncatedPoisson) logSlope(z float64) float64 {
-	return ln(p.Expected()) - p.Rate*(1-z)
+func (p TruncatedPoisson) logSlope(w float64) float64 { return ln(p.Expected()) - p.Rate*w }
+func (p TruncatedPoisson) growth(float64) float64     { return p.Rate }
+func (p TruncatedPoisson) curvature() float64         { return 1 }
+func (p TruncatedPoisson) span(_, mass float64) float64 {
+	return -math.Expm1(-p.Rate*mass) / p.Rate
+}
+func (p TruncatedPoisson) fall(x float64) float64 { return x / p.Rate }
+
+// phi'(1-w) = E K (1 + w/odds)^-(1+eta).
+func (d TruncatedNegativeBinomial) logSlope(w float64) float64 {
+	return d.logExpected() - (1+d.Shape)*math.Log1p(w/d.odds())
+}
+func (d TruncatedNegativeBinomial) growth(w float64) float64 { return (1 + d.Shape) / (d.odds() + w) }
+func (d TruncatedNegativeBinomial) curvature() float64       { return (2 + d.Shape) / (1 + d.Shape) }
+func (d TruncatedNegativeBinomial) span(w, mass float64) float64 {
+	x := d.odds() + w
+	r := math.Log1p(mass / x)
+	if math.Abs(d.Shape)*r < 1e-17 { // then (1 - e^{-eta r})/eta is r
+		return x * r
+	}
+	return x * (-math.Expm1(-d.Shape*r) / d.Shape)
+}
+func (d TruncatedNegativeBinomial) fall(x float64) float64 {
+	return math.Expm1(x/(1+d.Shape)) * d.odds()
 }
 
-func (d TruncatedNegativeBinomial) logSlope(z float64) float64 {
-	// phi'(z) = E K (gamma/(1-(1-gamma) z))^(1+eta), and 1-(1-gamma) z = gamma + (1-gamma)(1-z).
-	return d.logExpected() - (1+d.Shape)*math.Log1p((1-d.Success)*(1-z)/d.Success)
-}
+// odds are gamma/(1-gamma).
+func (d TruncatedNegativeBinomial) odds() float64 { return d.Success / (1 - d.Success) }
 
 // alwaysOnce reports whether K is 1.
 func alwaysOnce(r Repetitions) bool {
 	d, ok := r.(TruncatedNegativeBinomial)
 	return ok && d.Success == 1
-}
-
-// growth returns phi”(z)/phi'(z), which grows with z.
-func (p Poisson) growth(float64) float64          { return p.Mean }
-func (p TruncatedPoisson) growth(float64) float64 { return p.Rate }
-func (d TruncatedNegativeBinomial) growth(z float64) float64 {
-	return (1 + d.Shape) * (1 - d.Success) / (d.Success + (1-d.Success)*(1-z))
 }

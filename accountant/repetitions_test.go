@@ -54,7 +54,7 @@ func probability(r Repetitions, k int) float64 {
 func TestRepetitions(t *testing.T) {
 	for _, r := range allRepetitions(t) {
 		for _, z := range []float64{0, 0.3, 0.9, 1} {
-			var slope, second, total, mean float64
+			var slope, second, third, total, mean float64
 			for k := range 4000 {
 				x, p := float64(k), probability(r, k)
 				total += p
@@ -65,15 +65,40 @@ func TestRepetitions(t *testing.T) {
 				if k >= 2 {
 					second += p * x * (x - 1) * math.Pow(z, x-2)
 				}
+				if k >= 3 {
+					third += p * x * (x - 1) * (x - 2) * math.Pow(z, x-3)
+				}
 			}
 			if math.Abs(total-1) > 1e-9 || math.Abs(mean/r.Expected()-1) > 1e-9 {
 				t.Errorf("%#v: probabilities add up to %v with mean %v, want mean %v", r, total, mean, r.Expected())
 			}
-			if got := math.Exp(r.logSlope(z)); math.Abs(got-slope) > 1e-8*slope {
+			if got := math.Exp(r.logSlope(1 - z)); math.Abs(got-slope) > 1e-8*slope {
 				t.Errorf("%#v: phi'(%v) = %v, want %v", r, z, got, slope)
 			}
-			if got := math.Exp(r.logSlope(z)) * r.growth(z); math.Abs(got-second) > 1e-7*(second+slope) {
+			if alwaysOnce(r) {
+				continue // nothing asks for more
+			}
+			if got := math.Exp(r.logSlope(1-z)) * r.growth(1-z); math.Abs(got-second) > 1e-7*(second+slope) {
 				t.Errorf("%#v: phi''(%v) = %v, want %v", r, z, got, second)
+			}
+			if got := slope * math.Pow(r.growth(1-z), 2) * r.curvature(); math.Abs(got-third) > 1e-6*(third+slope) {
+				t.Errorf("%#v: phi'''(%v) = %v, want %v", r, z, got, third)
+			}
+			for _, mass := range []float64{1e-9, 0.1, 0.7} {
+				rise := 0.0
+				for k := range 4000 {
+					if x := z - mass; z == 1 { // where powers of small differences cancel least
+						rise += probability(r, k) * -math.Expm1(float64(k)*math.Log1p(-mass))
+					} else {
+						rise += probability(r, k) * (math.Pow(z, float64(k)) - math.Pow(x, float64(k)))
+					}
+				}
+				if got := slope * r.span(1-z, mass); math.Abs(got-rise) > 1e-8*(rise+1e-7) {
+					t.Errorf("%#v: phi(%v) less that %v before is %v, want %v", r, z, mass, got, rise)
+				}
+			}
+			if x := r.logSlope(0) - r.logSlope(1-z); math.Abs(r.fall(x)-(1-z)) > 1e-9 {
+				t.Errorf("%#v: log phi' falls by %v at %v, want %v", r, x, r.fall(x), 1-z)
 			}
 		}
 		if got := r.none(); math.Abs(got-probability(r, 0)) > 1e-15 {
@@ -195,7 +220,7 @@ func TestExpectedAtTheEnds(t *testing.T) {
 		if got, want := d.Expected(), math.Exp(c.log); want < 1e300 && !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("%+v: mean %v, want %v", d, got, want)
 		}
-		if at1 := d.logSlope(1); math.Abs(at1-c.log) > 1e-12*(1+c.log) {
+		if at1 := d.logSlope(0); math.Abs(at1-c.log) > 1e-12*(1+c.log) {
 			t.Errorf("%+v: the slope at 1 is e^%v, want the mean, e^%v", d, at1, c.log)
 		}
 	}

@@ -141,58 +141,6 @@ func twoSum(high, low, x float64) (float64, float64) {
 	return s, low + (high - (s - v)) + (x - v)
 }
 
-// TestSelectionCurveIsAboveH compares with the largest value over many u, computed from the polygon by itself.
-func TestSelectionCurveIsAboveH(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d, k := drawDiscrete(t, "trial"), drawRepetitions(t)
-		step := rapid.Float64Range(0.01, 0.3).Draw(t, "step")
-		s := d.pair(step).removal
-		lines, reach := selectionLines(s, k)
-		low := -int(8 / step)
-		count := -low + int(math.Ceil(reach/step)) + 10
-		h := selectionCurve(lines, step, low, count)
-		for i := 0; i < count; i += 1 + count/40 {
-			y := math.Exp(float64(low+i) * step)
-			want, at := 0.0, 0.0
-			u, tu := s.inf, 0.0
-			consider := func(u, tu float64) {
-				if v := slope(k, u) - y*slope(k, tu); v > want && u <= 1 {
-					want, at = v, u
-				}
-			}
-			consider(u, tu)
-			for j := len(s.mass) - 1; j >= 0; j-- {
-				const pieces = 60
-				p, q := s.mass[j], s.mass[j]*math.Exp(-s.loss(j))
-				for x := 1.0; x <= pieces; x++ {
-					part := 1 - math.Pow(1-x/pieces, 3) // phi' grows fastest towards u = 1
-					consider(u+p*part, tu+q*part)
-				}
-				if u < 1 && u+p >= 1 {
-					consider(1, tu+q*(1-u)/p)
-				}
-				u, tu = u+p, tu+q
-			}
-			if h[i] < want-1e-14*slope(k, at) || h[i] > want+1e-2*slope(k, 1) {
-				t.Fatalf("y %v: H is %v at u = %v, got %v", y, want, at, h[i])
-			}
-		}
-	})
-}
-
-// slope is phi'(z), from the series of phi' or its closed form.
-func slope(k Repetitions, z float64) float64 {
-	switch k := k.(type) {
-	case Poisson:
-		return k.Mean * math.Exp(-k.Mean*(1-z))
-	case TruncatedPoisson:
-		return k.Rate * math.Exp(k.Rate*z) / math.Expm1(k.Rate)
-	case TruncatedNegativeBinomial:
-		return k.Expected() * math.Pow(k.Success/(1-(1-k.Success)*z), 1+k.Shape)
-	}
-	panic("unknown repetitions")
-}
-
 // TestHullSide holds hullSide to values that no hull cancels nicely in: noisy, convex or not, down to 1e-300.
 func TestHullSide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

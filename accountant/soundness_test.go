@@ -59,7 +59,7 @@ func TestSelectedPairBoundsSmallMechanisms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, k := drawDiscrete(t, "trial"), drawRepetitions(t)
 		step := rapid.Float64Range(0.01, 0.2).Draw(t, "step")
-		bound, err := selectedPair(d.pair(step), k)
+		bound, err := bestOf(d.pair(step), k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,285 @@
+package accountant
+
+import (
+	"math"
+	"slices"
+)
+
+// An ordering is the problem of the worst order of scores for the best of K runs of a mechanism. Orders matter through
+//
+//	J(c) = the supremum over all orders of the integral of (s1 - c s0)_+,  s1 = p phi'(F), s0 = q phi'(G),
+//
+// where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are their
+// distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an interval
+// of losses (Theorem 1), and that the recursion below, over whole cells, bounds all orders of all parts of cells
+// (Theorem 2).
+//
+// In state (i, j) the cells i to j-1 have been placed. Next is either cell j, which counts, or cell i-1, which doesn't.
+type ordering struct {
+	rows []row
+	top  float64 // what the outcomes add that Q doesn't have: every order places them last
+}
+
+// A row is what cell j adds, in state (i, j) for i <= j+1.
+type row struct {
+	crossings []crossing
+	// The last outcomes of the cell add something only if lastGain gain > c lastCost cost.
+	lastGain, lastCost float64
+}
+
+// A crossing has the parts of what a cell adds that don't depend on c, and what its fellows may gain by placing a part
+// of a cell instead of a whole one.
+type crossing struct {
+	gain, cost   float64 // of phi along the cell, at P's mass and at Q's
+	start        float64 // if the last part of cell j is the first that counts
+	bend, unbend float64 // if the interval begins inside of cell i
+	turn         float64 // if cell i is placed when a part of cell j has been
+}
+
+const (
+	// cellCount is how many cells of different losses a selection inside of a plan has, and cellCountAlone one that is the
+	// whole plan and asks for few values: errors fall with their square.
+	cellCount, cellCountAlone = 256, 512
+	// Cells are cut where log phi' falls by more than coarsestFall across them, or by less where there are few, down to
+	// deepestFall below its largest value.
+	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 30
+)
+
+// newOrdering cuts a side into cells of at most count losses.
+func newOrdering(s *side, k Repetitions, count int) *ordering {
+	p, q := s.cells(count)
+	s.cutToOne(p, q)
+	p, q = cutDeep(p, q, s.inf, k, count)
+	n := len(p)
+
+	// Masses outside of an interval: below its first cell, and from the cell after its last on. P's are rounded down and
+	// Q's up, also for what the sums to 1 lack by rounding.
+	const relative, absolute = 0x1p-40, 0x1p-41
+	belowP, belowQ := make([]float64, n+1), make([]float64, n+1)
+	for i := range n {
+		belowP[i+1], belowQ[i+1] = belowP[i]+p[i], belowQ[i]+q[i]
+	}
+	aboveP, aboveQ := make([]float64, n+1), make([]float64, n+1)
+	aboveP[n], aboveQ[n] = s.inf, math.Max(0, 1-belowQ[n])
+	for j := n - 1; j >= 0; j-- {
+		aboveP[j], aboveQ[j] = aboveP[j+1]+p[j], aboveQ[j+1]+q[j]
+	}
+	nodes := func(j int) (atP, atQ []slopes) {
+		for i := range min(j+1, n) + 1 {
+			atP = append(atP, slopesAt(k, math.Max(0, (belowP[i]+aboveP[j])*(1-relative)-absolute)))
+			atQ = append(atQ, slopesAt(k, (belowQ[i]+aboveQ[j])*(1+relative)+absolute))
+		}
+		return atP, atQ
+	}
+
+	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, s.inf) * (1 + rounding)}
+	beforeP, _ := nodes(0)
+	for j := range o.rows {
+		afterP, afterQ := nodes(j + 1)
+		row := row{crossings: make([]crossing, j+2), lastCost: math.Inf(1)}
+		for i := range row.crossings {
+			gain, cost := afterP[i].rise(k, p[j])*(1+rounding), afterQ[i].rise(k, q[j])*(1-rounding)
+			row.crossings[i] = crossing{gain: gain, cost: cost, start: math.Min(gain, p[j]*p[j]/8*afterP[i].second*(1+rounding))}
+			row.lastGain = math.Max(row.lastGain, p[j]/k.span(afterP[i].w, p[j])*(1+rounding))
+			row.lastCost = math.Min(row.lastCost, q[j]/k.span(afterQ[i].w, q[j])*(1-rounding))
+		}
+		costBefore := row.crossings[j+1].cost // of state (i+1, j)
+		for i := j; i >= 0; i-- {
+			x := &row.crossings[i]
+			gain, cost := x.gain, x.cost
+			x.turn = math.Min(gain, p[j]*p[j]*p[i]/8*afterP[i].third*(1+rounding))
+			x.bend = q[j] * q[i] * q[i] / 24 * (afterQ[i+1].third + 2*afterQ[i].third) * (1 + rounding)
+			x.unbend = p[j] * p[i] * p[i] / 8 * beforeP[i+1].third * (1 - rounding)
+			if x.bend > cost-costBefore { // deep cells: between the states gain is at most this one's and cost at least that one's
+				x.bend, x.unbend = 0, 0
+				row.crossings[i+1].gain, x.cost = gain, costBefore
+			}
+			costBefore = cost
+		}
+		o.rows[j], beforeP = row, afterP
+	}
+	return o
+}
+
+// worst returns an upper bound of J(c). space is for len(o.rows)+1 numbers.
+//
+// Where gain and c times cost nearly cancel, what is left is raised by far more than its rounding: both carry theirs.
+func (o *ordering) worst(c float64, space []float64) float64 {
+	// later[i] is the value of state (i, j+1), and becomes that of (i, j).
+	later := space[:len(o.rows)+1]
+	for i := range later {
+		later[i] = o.top
+	}
+	largest := o.top
+	for j := len(o.rows) - 1; j >= 0; j-- {
+		row := &o.rows[j]
+		values := later[:len(row.crossings)]
+		lastCost := c * row.lastCost / row.lastGain
+		shifted, bentBefore := math.Inf(-1), 0.0 // shifted is the value of placing cell i-1 next
+		for i := range row.crossings {
+			x := &row.crossings[i]
+			skipped := values[i]
+			value := skipped + (x.gain - c*x.cost)
+			bent := c*x.bend - x.unbend
+			if bent > bentBefore {
+				bentBefore = bent
+			}
+			if bentBefore > 0 {
+				value += bentBefore
+			}
+			started := value
+			if x.gain > lastCost*x.cost {
+				if skipped > started {
+					started = skipped
+				}
+				started += x.start
+			}
+			if started > largest {
+				largest = started
+			}
+			if value < shifted {
+				value = shifted
+			}
+			values[i], shifted, bentBefore = value, value+x.turn, bent
+		}
+	}
+	return largest
+}
+
+// slopes are phi', phi” and phi”' at 1-w.
+type slopes struct{ w, first, second, third float64 }
+
+func slopesAt(k Repetitions, w float64) slopes {
+	first := math.Exp(k.logSlope(w))
+	growth := k.growth(w)
+	return slopes{w, first, first * growth, first * growth * growth * k.curvature()}
+}
+
+// rise returns phi(1-w) - phi(1-w-mass).
+func (s slopes) rise(k Repetitions, mass float64) float64 { return s.first * k.span(s.w, mass) }
+
+// cells moves the masses of s to at most count of its losses, and returns them with Q's. Each is split between the losses
+// around it, as in builder.put.
+func (s *side) cells(count int) (p, q []float64) {
+	at := s.cellLosses(count)
+	p, q = make([]float64, len(at)), make([]float64, len(at))
+	k := 0
+	for i, m := range s.mass {
+		if m == 0 {
+			continue
+		}
+		for k+1 < len(at) && at[k+1] <= i {
+			k++
+		}
+		if at[k] == i {
+			p[k] += m
+			continue
+		}
+		upper, lower := split(float64(i-at[k])*s.step, float64(at[k+1]-at[k])*s.step)
+		p[k] += lower * m
+		p[k+1] += upper * m
+	}
+	for k, i := range at {
+		q[k] = p[k] * math.Exp(-s.loss(i))
+	}
+	return p, q
+}
+
+// cellLosses chooses at most count positions in s, the first and the last among them. They are dense where there is much
+// mass, since phi' bends there, and even over all that is not far out in a tail, since losses are rounded to them.
+func (s *side) cellLosses(count int) []int {
+	const tail, even, root, mass, anywhere = 1e-13, 1, 0.5, 1, 0.1
+	q := s.opposite()
+	var used []int
+	first, last, roots, masses := 0, len(q)-1, 0.0, 0.0
+	for i, m := range s.mass {
+		if m > 0 {
+			used = append(used, i)
+		}
+		roots += math.Sqrt(m + q[i])
+		masses += m + q[i]
+	}
+	if len(used) <= count {
+		return used
+	}
+	for t := q[first]; t < tail && first < last; t += q[first] {
+		first++
+	}
+	for t := s.inf + s.mass[last]; t < tail && first < last; t += s.mass[last] {
+		last--
+	}
+	var at []int
+	share := 0.0
+	for i, m := range s.mass {
+		if share >= float64(len(at))/float64(count-1) || i == len(q)-1 {
+			at = append(at, i)
+		}
+		weight := root*math.Sqrt(m+q[i])/roots + mass*(m+q[i])/masses + anywhere/float64(len(q))
+		if i >= first && i <= last {
+			weight += even / float64(last-first+1)
+		}
+		share += weight / (even + root + mass + anywhere)
+	}
+	return at
+}
+
+// cutToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The side promises to be at
+// least a divergence, which is convex in e^epsilon and 1 at its 0: so the chord from there to where the cut falls is, and
+// with it the pair that is left, in which the rest of Q lies where P has nothing.
+func (s *side) cutToOne(p, q []float64) {
+	rest := 1 - s.inf
+	for k := len(p) - 1; k >= 0; k-- {
+		if p[k] > rest {
+			q[k] *= rest / p[k]
+			p[k] = rest
+		}
+		rest -= p[k]
+	}
+}
+
+// cutDeep cuts cells across which log phi' falls far, for an interval that ends there and has everything else on its other
+// side.
+func cutDeep(p, q []float64, inf float64, k Repetitions, count int) (cutP, cutQ []float64) {
+	depth := func(outside float64) float64 { return math.Min(k.logSlope(0)-k.logSlope(outside), deepestFall) }
+	each := func(visit func(cell int, outside, mass float64, upwards bool)) {
+		outP, outQ := 0.0, 0.0
+		for i := range p {
+			visit(i, outP, p[i], true)
+			visit(i, outQ, q[i], true)
+			outP, outQ = outP+p[i], outQ+q[i]
+		}
+		outP, outQ = inf, 0
+		for i := len(p) - 1; i >= 0; i-- {
+			visit(i, outP, p[i], false)
+			visit(i, outQ, q[i], false)
+			outP, outQ = outP+p[i], outQ+q[i]
+		}
+	}
+	falls := 0.0
+	each(func(_ int, outside, mass float64, _ bool) { falls += depth(outside+mass) - depth(outside) })
+	finest := math.Max(finestFall, math.Min(falls/float64(max(1, count-len(p))), coarsestFall))
+
+	cuts := make([][]float64, len(p)) // of each cell, as shares of it
+	each(func(cell int, outside, mass float64, upwards bool) {
+		from, to := depth(outside), depth(outside+mass)
+		pieces := math.Ceil((to - from) / finest)
+		for x := 1.0; x < pieces; x++ {
+			share := (k.fall(from+(to-from)*x/pieces) - outside) / mass
+			if !upwards {
+				share = 1 - share
+			}
+			cuts[cell] = append(cuts[cell], share)
+		}
+	})
+	for i := range p {
+		slices.Sort(cuts[i])
+		from := 0.0
+		for _, to := range append(cuts[i], 1) {
+			if to = math.Min(to, 1); to > from {
+				cutP, cutQ = append(cutP, p[i]*(to-from)), append(cutQ, q[i]*(to-from))
+				from = to
+			}
+		}
+	}
+	return cutP, cutQ
+}
