@@ -101,7 +101,9 @@ func (g *genes) twoRuns() (trial, final dominated) {
 
 func (g *genes) best(trial dominated, mostRuns float64) dominated {
 	k, l := g.repetitions(mostRuns), g.mixture(trial.laws)
-	bound := g.pair(func() (*pair, error) { return bestOf(trial.bound, k) })
+	cells := []int{4, 16, 48, cellCount}[g.below(4)]
+	g.note("%d cells", cells)
+	bound := g.pair(func() (*pair, error) { return bestOfCells(trial.bound, k, cells) })
 	return dominated{laws: []law{l.best(k, g.scores(l))}, bound: bound}
 }
 

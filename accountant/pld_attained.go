@@ -208,33 +208,40 @@ func (h *hinges) add(a, b float64) {
 type sortedHinges struct {
 	ratio    []float64
 	sum      []selected // what counts between ratio[k-1] and ratio[k]
-	constant float64 // of s0
+	constant float64    // of s0
 }
 
 func (h hinges) sorted() *sortedHinges {
 	out := &sortedHinges{}
 	sort.Slice(h, func(i, j int) bool { return h[i].ratio < h[j].ratio })
-	var below, above selected // begin to count, cease to
 	for _, x := range h {
-		switch {
-		case x.a == 0:
+		if x.a == 0 {
 			out.constant += x.b
-		case x.a < 0:
-			above.s1, above.s0 = above.s1+x.a, above.s0+x.b
+		} else {
+			out.ratio = append(out.ratio, x.ratio)
 		}
 	}
-	out.sum = append(out.sum, above)
+	// Sums of terms that count, and nothing subtracted: large ones would leave their rounding.
+	out.sum = make([]selected, len(out.ratio)+1)
+	k := 0
 	for _, x := range h {
-		switch {
-		case x.a == 0:
-			continue
-		case x.a < 0:
-			above.s1, above.s0 = above.s1-x.a, above.s0-x.b
-		default:
-			below.s1, below.s0 = below.s1+x.a, below.s0+x.b
+		if x.a != 0 {
+			k++
+			out.sum[k] = out.sum[k-1]
 		}
-		out.ratio = append(out.ratio, x.ratio)
-		out.sum = append(out.sum, selected{below.s1 + above.s1, below.s0 + above.s0})
+		if x.a > 0 {
+			out.sum[k] = selected{out.sum[k].s1 + x.a, out.sum[k].s0 + x.b}
+		}
+	}
+	var above selected
+	for l := len(h) - 1; l >= 0; l-- {
+		if x := h[l]; x.a < 0 {
+			k--
+			above = selected{above.s1 + x.a, above.s0 + x.b}
+			out.sum[k] = above
+		} else if x.a > 0 {
+			k--
+		}
 	}
 	return out
 }

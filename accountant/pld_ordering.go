@@ -30,10 +30,10 @@ type row struct {
 // A crossing has the parts of what a cell adds that don't depend on c, and what its fellows may gain by placing a part
 // of a cell instead of a whole one.
 type crossing struct {
-	gain, cost   float64 // of phi along the cell, at P's mass and at Q's
-	start        float64 // if the last part of cell j is the first that counts
-	bend, unbend float64 // if the interval begins inside of cell i
-	turn         float64 // if cell i is placed when a part of cell j has been
+	gain, cost     float64 // of phi along the cell, at P's mass and at Q's
+	start, unstart float64 // if the last part of cell j is the first that counts
+	bend, unbend   float64 // if the interval begins inside of cell i
+	turn, unturn   float64 // if cell i is placed when a part of cell j has been
 }
 
 const (
@@ -42,7 +42,7 @@ const (
 	cellCount, cellCountAlone = 256, 512
 	// Cells are cut where log phi' falls by more than coarsestFall across them, or by less where there are few, down to
 	// deepestFall below its largest value.
-	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 30
+	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
 )
 
 // newOrdering cuts a side into cells of at most count losses.
@@ -50,8 +50,12 @@ func newOrdering(s *side, k Repetitions, count int) *ordering {
 	p, q := s.cells(count)
 	s.cutToOne(p, q)
 	p, q = cutDeep(p, q, s.inf, k, count)
-	n := len(p)
+	return orderingOf(p, q, s.inf, k)
+}
 
+// orderingOf takes the masses of cells by ascending loss, and what only P has.
+func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
+	n := len(p)
 	// Masses outside of an interval: below its first cell, and from the cell after its last on. P's are rounded down and
 	// Q's up, also for what the sums to 1 lack by rounding.
 	const relative, absolute = 0x1p-40, 0x1p-41
@@ -60,7 +64,7 @@ func newOrdering(s *side, k Repetitions, count int) *ordering {
 		belowP[i+1], belowQ[i+1] = belowP[i]+p[i], belowQ[i]+q[i]
 	}
 	aboveP, aboveQ := make([]float64, n+1), make([]float64, n+1)
-	aboveP[n], aboveQ[n] = s.inf, math.Max(0, 1-belowQ[n])
+	aboveP[n], aboveQ[n] = inf, math.Max(0, 1-belowQ[n])
 	for j := n - 1; j >= 0; j-- {
 		aboveP[j], aboveQ[j] = aboveP[j+1]+p[j], aboveQ[j+1]+q[j]
 	}
@@ -72,31 +76,47 @@ func newOrdering(s *side, k Repetitions, count int) *ordering {
 		return atP, atQ
 	}
 
-	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, s.inf) * (1 + rounding)}
-	beforeP, _ := nodes(0)
+	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
+	beforeP, beforeQ := nodes(0)
 	for j := range o.rows {
 		afterP, afterQ := nodes(j + 1)
 		row := row{crossings: make([]crossing, j+2), lastCost: math.Inf(1)}
+		const up, down = 1 + rounding, 1 - rounding
+		const tiny = 0x1p-600 // a ratio to what is less may overflow
 		for i := range row.crossings {
-			gain, cost := afterP[i].rise(k, p[j])*(1+rounding), afterQ[i].rise(k, q[j])*(1-rounding)
-			row.crossings[i] = crossing{gain: gain, cost: cost, start: math.Min(gain, p[j]*p[j]/8*afterP[i].second*(1+rounding))}
-			row.lastGain = math.Max(row.lastGain, p[j]/k.span(afterP[i].w, p[j])*(1+rounding))
-			row.lastCost = math.Min(row.lastCost, q[j]/k.span(afterQ[i].w, q[j])*(1-rounding))
+			x := &row.crossings[i]
+			x.gain, x.cost = afterP[i].rise(k, p[j])*up, afterQ[i].rise(k, q[j])*down
+			// The second derivatives along the cell of what P gains and of what Q costs. Their ratio is monotone.
+			x.start = p[j] * p[j] / 8 * afterP[i].second * up
+			if beforeP[i].second > tiny {
+				ratio := math.Min(beforeQ[i].second/beforeP[i].second, afterQ[i].second/afterP[i].second)
+				x.unstart = q[j] * q[j] / 8 * afterP[i].second * ratio * down
+			}
+			row.lastGain = math.Max(row.lastGain, p[j]/k.span(afterP[i].w, p[j])*up)
+			row.lastCost = math.Min(row.lastCost, q[j]/k.span(afterQ[i].w, q[j])*down)
 		}
 		costBefore := row.crossings[j+1].cost // of state (i+1, j)
 		for i := j; i >= 0; i-- {
 			x := &row.crossings[i]
 			gain, cost := x.gain, x.cost
-			x.turn = math.Min(gain, p[j]*p[j]*p[i]/8*afterP[i].third*(1+rounding))
-			x.bend = q[j] * q[i] * q[i] / 24 * (afterQ[i+1].third + 2*afterQ[i].third) * (1 + rounding)
-			x.unbend = p[j] * p[i] * p[i] / 8 * beforeP[i+1].third * (1 - rounding)
-			if x.bend > cost-costBefore { // deep cells: between the states gain is at most this one's and cost at least that one's
+			// The same of the third derivatives, between states (i+1, j) and (i, j+1): their ratio is monotone in both cells.
+			third := afterP[i].third / 8
+			x.turn = p[j] * p[j] * p[i] * third * up
+			if beforeP[i+1].third > tiny {
+				a, b := beforeQ[i+1].third/beforeP[i+1].third, beforeQ[i].third/beforeP[i].third
+				c, d := afterQ[i+1].third/afterP[i+1].third, afterQ[i].third/afterP[i].third
+				x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
+				x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+			} else {
+				x.bend = q[j] * q[i] * q[i] / 8 * afterQ[i].third * up
+			}
+			if x.bend > costBefore/4 { // deep cells: between the states gain is at most this one's and cost at least that one's
 				x.bend, x.unbend = 0, 0
 				row.crossings[i+1].gain, x.cost = gain, costBefore
 			}
 			costBefore = cost
 		}
-		o.rows[j], beforeP = row, afterP
+		o.rows[j], beforeP, beforeQ = row, afterP, afterQ
 	}
 	return o
 }
@@ -128,11 +148,11 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 				value += bentBefore
 			}
 			started := value
-			if x.gain > lastCost*x.cost {
+			if extra := x.start - c*x.unstart; extra > 0 && x.gain > lastCost*x.cost {
 				if skipped > started {
 					started = skipped
 				}
-				started += x.start
+				started += extra
 			}
 			if started > largest {
 				largest = started
@@ -140,7 +160,10 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 			if value < shifted {
 				value = shifted
 			}
-			values[i], shifted, bentBefore = value, value+x.turn, bent
+			values[i], shifted, bentBefore = value, value, bent
+			if extra := x.turn - c*x.unturn; extra > 0 {
+				shifted += extra
+			}
 		}
 	}
 	return largest
@@ -272,6 +295,9 @@ func cutDeep(p, q []float64, inf float64, k Repetitions, count int) (cutP, cutQ 
 		}
 	})
 	for i := range p {
+		if p[i] == 0 || q[i] == 0 { // by underflow
+			continue
+		}
 		slices.Sort(cuts[i])
 		from := 0.0
 		for _, to := range append(cuts[i], 1) {

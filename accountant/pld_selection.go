@@ -83,14 +83,18 @@ func (s *selection) divergences(o *ordering, step float64) (values []float64, ev
 	least := o.top*(1+4*rounding) + math.Exp(logTail) // nothing more is to be gained
 	for at, stride := 0, 1; value(at) > least; {
 		next := at + stride
-		if !(float64(next)*step < largestLoss) {
-			return nil, evaluations, errTooWide
+		if float64(next)*step >= largestLoss {
+			break // the last value holds for what is beyond
 		}
 		if next >= 2*mostPoints {
 			return nil, evaluations, errTooFine
 		}
 		refine(at, next)
-		wanted := most(value(next)) / math.Max(ln(value(at)/value(next)), 1e-9) * float64(stride)
+		slope := ln(value(at)/value(next)) / float64(stride)
+		if value(next) < usual && slope < 1e-3*step {
+			break // deep cells keep the bound from falling
+		}
+		wanted := most(value(next)) / math.Max(slope, 1e-9)
 		at, stride = next, int(math.Max(1, math.Min(wanted, 2*float64(stride))))
 	}
 	for k, v := range values {

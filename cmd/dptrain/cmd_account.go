@@ -18,9 +18,10 @@ import (
 // accountOptions say which plan to account for. No command here touches data.
 type accountOptions struct {
 	settings
-	single  bool
-	steps   int
-	epsilon float64 // of account delta
+	single   bool
+	steps    int
+	epsilon  float64 // of account delta
+	attained bool    // of account compare
 }
 
 // accounted is what one of the commands computes: its result, and how people read it.
@@ -85,6 +86,9 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	fs := cmd.Flags()
 	if name != "compare" {
 		fs.BoolVar(&opts.single, "single", false, "one training run, no tuning")
+	}
+	if name == "compare" {
+		fs.BoolVar(&opts.attained, "attained", false, "also what the worst known order of scores makes the plan cost")
 	}
 	if name != "steps" {
 		fs.IntVar(&opts.steps, "steps", 0, "steps of each run; overrides --epochs")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -17,7 +18,11 @@ const compareLong = `All methods side by side: epsilon at a noise, or noise for 
 Columns are the accounting modes, from the paper's bounds to the best known here,
 and the gradients of single samples that a method computes in expectation. Where
 epsilons are compared, tight+pld is the bound of tight with the deltas inside the
-tuning theorem taken from privacy-loss distributions; best includes it.`
+tuning theorem taken from privacy-loss distributions; best includes it.
+
+--attained adds what the worst known order of scores makes the plan cost: no
+accounting can go below it, so what lies between it and best is all that a better
+proof could gain.`
 
 // comparison is one method's line of "account compare".
 type comparison struct {
@@ -26,8 +31,11 @@ type comparison struct {
 	Gradients float64             `json:"gradients"` // of single samples, in expectation, tuning and final run together
 }
 
-// The columns: accounting modes and, for epsilons, the Rényi bound among those of mode best.
-const withLosses = "tight+pld"
+// The columns: accounting modes and, for epsilons, the Rényi bound among those of mode best, and what is attained.
+const (
+	withLosses = "tight+pld"
+	attained   = "attained"
+)
 
 var (
 	noiseColumns   = []string{string(accountant.Paper), string(accountant.Tight), string(accountant.Best)}
@@ -37,6 +45,9 @@ var (
 // runAccountCompare puts side by side what each method costs with the given noise, or which noise it
 // needs for the given epsilon.
 func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, error) {
+	if o.attained && e.Privacy.NoiseMultiplier == nil {
+		return nil, usagef("--attained compares epsilons; give --noise-multiplier")
+	}
 	steps, err := o.stepsOf(e)
 	if err != nil {
 		return nil, err
@@ -60,7 +71,14 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 		}
 		lines = append(lines, comparison{name, answers, epochs * float64(size.train) * work})
 	}
-	return &accounted{lines, func(w io.Writer) { printComparison(w, lines, e.Privacy.NoiseMultiplier != nil) }}, nil
+	what, columns := "noise multiplier", noiseColumns
+	if e.Privacy.NoiseMultiplier != nil {
+		what, columns = "epsilon", epsilonColumns
+	}
+	if o.attained {
+		columns = append(slices.Clone(columns), attained)
+	}
+	return &accounted{lines, func(w io.Writer) { printComparison(w, lines, what, columns) }}, nil
 }
 
 func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*float64, error) {
@@ -71,7 +89,16 @@ func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*fl
 	if err != nil {
 		return nil, err
 	}
-	return compareEpsilons(event(steps), e.Privacy.Delta)
+	answers, err := compareEpsilons(event(steps), e.Privacy.Delta)
+	if err != nil || !o.attained {
+		return answers, err
+	}
+	least, err := accountant.Attained(event(steps), e.Privacy.Delta)
+	if err != nil {
+		return nil, fmt.Errorf("find what the plan costs at least: %w", err)
+	}
+	answers[attained] = finite(least)
+	return answers, nil
 }
 
 func compareEpsilons(event accountant.Event, delta float64) (map[string]*float64, error) {
@@ -117,11 +144,7 @@ func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[strin
 	return answers, nil
 }
 
-func printComparison(w io.Writer, lines []comparison, epsilons bool) {
-	what, columns := "noise multiplier", noiseColumns
-	if epsilons {
-		what, columns = "epsilon", epsilonColumns
-	}
+func printComparison(w io.Writer, lines []comparison, what string, columns []string) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "%s", what)
 	for _, column := range columns {
