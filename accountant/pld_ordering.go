@@ -23,17 +23,16 @@ type ordering struct {
 // A row is what cell j adds, in state (i, j) for i <= j+1.
 type row struct {
 	crossings []crossing
-	// The last outcomes of the cell add something only if lastGain gain > c lastCost cost.
-	lastGain, lastCost float64
+	deep      bool // then start is what a part of the cell may add at most when it is the first that counts
 }
 
-// A crossing has the parts of what a cell adds that don't depend on c, and what its fellows may gain by placing a part
-// of a cell instead of a whole one.
+// A crossing has the parts of what a cell adds that don't depend on c, and what may be gained by placing a part of a cell
+// instead of a whole one: Theorem 2 has their names.
 type crossing struct {
 	gain, cost     float64 // of phi along the cell, at P's mass and at Q's
-	start, unstart float64 // if the last part of cell j is the first that counts
 	bend, unbend   float64 // if the interval begins inside of cell i
 	turn, unturn   float64 // if cell i is placed when a part of cell j has been
+	start, unstart float64 // if the first that counts is a part of cell j
 }
 
 const (
@@ -80,45 +79,78 @@ func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
 	beforeP, beforeQ := nodes(0)
 	for j := range o.rows {
 		afterP, afterQ := nodes(j + 1)
-		row := row{crossings: make([]crossing, j+2), lastCost: math.Inf(1)}
-		const up, down = 1 + rounding, 1 - rounding
-		const tiny = 0x1p-600 // a ratio to what is less may overflow
-		for i := range row.crossings {
-			x := &row.crossings[i]
-			x.gain, x.cost = afterP[i].rise(k, p[j])*up, afterQ[i].rise(k, q[j])*down
-			// The second derivatives along the cell of what P gains and of what Q costs. Their ratio is monotone.
-			x.start = p[j] * p[j] / 8 * afterP[i].second * up
-			if beforeP[i].second > tiny {
-				ratio := math.Min(beforeQ[i].second/beforeP[i].second, afterQ[i].second/afterP[i].second)
-				x.unstart = q[j] * q[j] / 8 * afterP[i].second * ratio * down
-			}
-			row.lastGain = math.Max(row.lastGain, p[j]/k.span(afterP[i].w, p[j])*up)
-			row.lastCost = math.Min(row.lastCost, q[j]/k.span(afterQ[i].w, q[j])*down)
-		}
-		costBefore := row.crossings[j+1].cost // of state (i+1, j)
-		for i := j; i >= 0; i-- {
-			x := &row.crossings[i]
-			gain, cost := x.gain, x.cost
-			// The same of the third derivatives, between states (i+1, j) and (i, j+1): their ratio is monotone in both cells.
-			third := afterP[i].third / 8
-			x.turn = p[j] * p[j] * p[i] * third * up
-			if beforeP[i+1].third > tiny {
-				a, b := beforeQ[i+1].third/beforeP[i+1].third, beforeQ[i].third/beforeP[i].third
-				c, d := afterQ[i+1].third/afterP[i+1].third, afterQ[i].third/afterP[i].third
-				x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
-				x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
-			} else {
-				x.bend = q[j] * q[i] * q[i] / 8 * afterQ[i].third * up
-			}
-			if x.bend > costBefore/4 { // deep cells: between the states gain is at most this one's and cost at least that one's
-				x.bend, x.unbend = 0, 0
-				row.crossings[i+1].gain, x.cost = gain, costBefore
-			}
-			costBefore = cost
-		}
-		o.rows[j], beforeP, beforeQ = row, afterP, afterQ
+		o.rows[j] = newRow(p, q, j, k, [2][]slopes{beforeP, beforeQ}, [2][]slopes{afterP, afterQ})
+		beforeP, beforeQ = afterP, afterQ
 	}
 	return o
+}
+
+// newRow takes the slopes at P's and at Q's masses of all states (i, j), before cell j is placed, and (i, j+1).
+func newRow(p, q []float64, j int, k Repetitions, before, after [2][]slopes) row {
+	const (
+		up, down = 1 + rounding, 1 - rounding
+		tiny     = 0x1p-600 // a ratio to what is less may overflow
+	)
+	r := row{crossings: make([]crossing, j+2)}
+	for i := range r.crossings {
+		x := &r.crossings[i]
+		endP, endQ := after[0][i], after[1][i]
+		x.gain, x.cost = endP.rise(k, p[j])*up, endQ.rise(k, q[j])*down
+		x.start = p[j] * p[j] / 2 * endP.second * up
+		if start := before[0][i].second; start > tiny { // the ratio of second derivatives is monotone along the cell
+			ratio := math.Min(before[1][i].second/start, endQ.second/endP.second)
+			x.unstart = q[j] * q[j] / 2 * endP.second * ratio * down
+		}
+		r.deep = r.deep || x.start > x.gain
+	}
+	for i := j; i >= 0; i-- {
+		x := &r.crossings[i]
+		third := after[0][i].third / 8
+		x.turn = p[j] * p[j] * p[i] * third * up
+		if start := before[0][i+1].third; start > tiny { // the ratio of third derivatives is monotone along both cells
+			a, b := before[1][i+1].third/start, before[1][i].third/before[0][i].third
+			c, d := after[1][i+1].third/after[0][i+1].third, after[1][i].third/after[0][i].third
+			x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
+			x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+		} else {
+			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		}
+	}
+	return r.deepened()
+}
+
+// deepened replaces allowances that are no smaller than what they allow for, where phi' falls far across a cell.
+func (r row) deepened() row {
+	n := len(r.crossings)
+	gain, cost := make([]float64, n), make([]float64, n)
+	for i, x := range r.crossings {
+		gain[i], cost[i] = x.gain, x.cost
+	}
+	// Between states (i+1, j) and (i, j) a cell gains at most what it does at the end and costs at least what it does at
+	// the beginning: both get that.
+	changed := make([]bool, n)
+	for i := range n - 1 {
+		if x := &r.crossings[i]; x.bend > cost[i+1]/4 {
+			x.bend, x.unbend = 0, 0
+			x.cost, r.crossings[i+1].gain = cost[i+1], gain[i]
+			changed[i], changed[i+1] = true, true
+		}
+	}
+	for i := range r.crossings {
+		x := &r.crossings[i]
+		if x.turn > x.gain || changed[i] || i+1 < n && changed[i+1] {
+			x.turn, x.unturn = x.gain, 0
+		}
+		if r.deep {
+			x.start, x.unstart = x.gain, 0
+		} else if changed[i] {
+			x.unstart = 0
+			if i > 0 {
+				x.start = math.Max(x.start, r.crossings[i-1].start)
+			}
+		}
+	}
+	return r
 }
 
 // worst returns an upper bound of J(c). space is for len(o.rows)+1 numbers.
@@ -134,12 +166,11 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 	for j := len(o.rows) - 1; j >= 0; j-- {
 		row := &o.rows[j]
 		values := later[:len(row.crossings)]
-		lastCost := c * row.lastCost / row.lastGain
 		shifted, bentBefore := math.Inf(-1), 0.0 // shifted is the value of placing cell i-1 next
 		for i := range row.crossings {
 			x := &row.crossings[i]
-			skipped := values[i]
-			value := skipped + (x.gain - c*x.cost)
+			started := values[i]
+			value := started + (x.gain - c*x.cost)
 			bent := c*x.bend - x.unbend
 			if bent > bentBefore {
 				bentBefore = bent
@@ -147,18 +178,17 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 			if bentBefore > 0 {
 				value += bentBefore
 			}
-			started := value
-			if extra := x.start - c*x.unstart; extra > 0 && x.gain > lastCost*x.cost {
-				if skipped > started {
-					started = skipped
-				}
+			if value < shifted {
+				value = shifted
+			}
+			if !row.deep || value > started {
+				started = value
+			}
+			if extra := x.start - c*x.unstart; extra > 0 {
 				started += extra
 			}
 			if started > largest {
 				largest = started
-			}
-			if value < shifted {
-				value = shifted
 			}
 			values[i], shifted, bentBefore = value, value, bent
 			if extra := x.turn - c*x.unturn; extra > 0 {
