@@ -89,22 +89,19 @@ follows, its masses may be raised and moved to higher losses, and need not add u
 
 # Selection
 
-For the best of K runs this package uses a bound of its own on the whole divergence, not only on its moments. Let one
+For the best of K runs this package charges the exact worst case of the whole divergence, not only of its moments. Let one
 run have the laws P and Q on neighbours, and let outcomes be totally ordered (equal scores are settled by a random tag;
 this is the law of keeping the first of the best). With phi(z) = E z^K and F the distribution function of P in that
-order, the best of K runs has the density p phi'(F) given K >= 1, against q phi'(G) with G that of Q. Let T(u) be the
-smallest Q(S) of any set S with P(S) >= u: the trade-off function. Lower sets of the order are such sets, so G >= T(F),
-and phi' is non-decreasing, so
+order, the best of K runs has the density s1 = p phi'(F) given K >= 1, against s0 = q phi'(G) with G that of Q. So the
+divergence is at most J(e^epsilon) + P(K=0) (1 - e^epsilon)_+, J(c) being the supremum over all orders of the integral of
+(s1 - c s0)_+. The worst order grows an interval of privacy losses: it begins somewhere, and places next what is just
+above the interval, which counts, or just below, which doesn't. That makes J a recursion over intervals of cells,
+quadratic in their number. docs/bounds.md has the proof, and that of the allowances that make the recursion a bound for
+orders of parts of cells too (ordering). For a pair of distributions J is the truth; a side of a pair stands for one, with
+its masses cut to a sum of 1.
 
-	p phi'(F) - e^epsilon q phi'(G) <= p (phi'(F) - phi'(T(F)) y) <= p H(y),   y = e^epsilon q/p,
-	H(y) = max over u in [0, 1] of (phi'(u) - phi'(T(u)) y)_+,
-
-and the divergence is at most E_P H(e^epsilon q/p) + P(K=0) (1 - e^epsilon)_+. H is convex, never rises and ends at 0, so
-a side bounds the expectation. T is the convex conjugate of the divergence, T(u) = sup over epsilon of e^-epsilon
-(u - D(epsilon)), so R gives a lower bound of it, a polygon; and H is the upper envelope of lines, one for each piece of
-the polygon, with the chord of phi' above u and its tangent below T(u). For Poisson K the Rényi bound takes moments of the
-same inequality; doing without them gains a few per cent of epsilon there, and a fifth to a third for the other
-distributions at a mean of 15.
+Between the values of c at which J is computed its chords are bounds, as it is convex. A plan that has the selection in
+it takes them as the masses of a side (selection.pair).
 
 # Variant 1 by pairs
 
@@ -120,7 +117,10 @@ below the cost of the base run alone, which does not see the samples of the subs
 
 Epsilon takes the smaller of two values: the Rényi bound of mode tight with deltaHat from the pair of one run where that
 is smaller, and the bound by pairs. Guarantee.Bound says which won, and Bounds lists all. Pairs are bounds whatever their
-grid; the grid is chosen from the deviation of the losses so that epsilon is high by about 1e-4 of its value.
+grid; the grid is chosen from the deviation of the losses so that epsilon is high by about 1e-4 of its value, and the
+cells of a selection so that it is by another 5e-4 at most at usual settings.
+
+Attained is what a plan costs under the worst order known: a lower bound on what any accounting may answer.
 
 # Rounding
 
@@ -128,7 +128,7 @@ Results are upper bounds in floating point too. In the Rényi modes nothing canc
 more than its rounding, and conversions add the rounding of their logarithms; against values with 60 digits (testdata) no
 result is high by more than 1e-6 of its value. With pairs, every operation works with sums of non-negative terms and
 raises its result by a relative 2^-32, which is more than their rounding (see rounding); where an argument of R is itself
-rounded, it is moved down; and what is found by a transform is raised by a proven bound on its error (see tilted). What costs
+rounded, it is moved down; an ordering's gains and costs carry that slack before they cancel; and what is found by a transform is raised by a proven bound on its error (see tilted). What costs
 anything never costs 0: delta is at least the smallest positive float64, and epsilon at delta 0 is infinite.
 
 The error of a library function is taken to be at most one unit in the last place, as Go's are documented or measured to
