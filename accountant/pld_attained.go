@@ -13,6 +13,7 @@ import (
 // which are above the runs' own by about 1e-5 of epsilon.
 //
 // It is known for single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
+// Candidates of different costs (MaxOver) count as one run with the largest divergences of all.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err
