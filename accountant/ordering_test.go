@@ -38,7 +38,7 @@ func drawLossPair(r *rand.Rand, most int) lossPair {
 	normalise(d.p)
 	normalise(d.q)
 	sortByLoss(d)
-	return lossPair{d.p, d.q}
+	return lossPair(d)
 }
 
 func sortByLoss(d discrete) {
