@@ -129,16 +129,22 @@ func (r row) deepened() row {
 	// Between states (i+1, j) and (i, j) a cell gains at most what it does at the end and costs at least what it does at
 	// the beginning: both get that.
 	changed := make([]bool, n)
-	for i := range n - 1 {
-		if x := &r.crossings[i]; x.bend > cost[i+1]/4 {
+	for i := n - 2; i >= 0; i-- {
+		if x := &r.crossings[i]; x.bend > r.crossings[i+1].cost/4 { // of what is left of that cost
 			x.bend, x.unbend = 0, 0
 			x.cost, r.crossings[i+1].gain = cost[i+1], gain[i]
 			changed[i], changed[i+1] = true, true
 		}
 	}
-	for i := range r.crossings {
+	for i := n - 1; i >= 0; i-- { // so that turn and start of i-1 are not yet changed
 		x := &r.crossings[i]
-		if x.turn > x.gain || changed[i] || i+1 < n && changed[i+1] {
+		if changed[i] || i+1 < n && changed[i+1] {
+			x.unturn = 0
+			if i > 0 {
+				x.turn += r.crossings[i-1].turn
+			}
+		}
+		if x.turn > x.gain {
 			x.turn, x.unturn = x.gain, 0
 		}
 		if r.deep {
