@@ -29,8 +29,9 @@ import "math"
 // has the terms y (t-1/2) and x (d-1/2), where y and x are the mixed second differences of the two rates' corners, so
 // that a square that the path crosses adds at most (|y|+|x|)/8. Some path of whole moves is thus worth no less than the
 // path, but for the allowances of the squares that this crosses. It touches each of those: the next square down and to the
-// right of one is below the path, the next up and to the left above. So each node is charged with all squares around it.
-// A whole move is worth the mean of its two ends.
+// right of one is below the path, the next up and to the left above. So the
+// path is charged with every square that it touches, when it first does: a move with the two beyond its end, and the start
+// (k+1, k) with the square (k, k). A whole move is worth the mean of its two ends.
 type wholeOrder struct {
 	p, q   []float64
 	states [][]orderState // [j][i] is (d, t) = (i, j), i <= j+1
@@ -95,7 +96,7 @@ func wholeOrderOf(p, q []float64, inf float64, k Repetitions) *wholeOrder {
 			s.ratio = math.Log(s.b / s.a)
 		}
 	}
-	o.space = make([]float64, 10*(n+2))
+	o.space = make([]float64, 12*(n+2))
 	return o
 }
 
@@ -112,14 +113,14 @@ func (o *wholeOrder) worst(r *mixture) float64 {
 		clear(s)
 		return s
 	}
-	value := take()                                 // of (i, j+1), and then of (i, j)
-	sideways, sidewaysBelow := take(), take()       // what placing cell i earns at (i, j), and at (i, j-1)
-	sidewaysEnd, sidewaysEndBelow := take(), take() // the same at (i+1, j)
-	up, upEnd := take(), take()                     // what placing cell j earns at (i, j), and at (i, j+1)
-	upBelow, upEndBelow := take(), take()           // the same of cell j-1
-	allowance := take()                             // of squares (i-1, j), to begin with
-	allowanceBelow := make([]float64, n+2)          // of squares (i-1, j-1)
-	logs := make([]float64, n)                      // log q/p of each cell
+	value := take()                                  // of (i, j+1), and then of (i, j)
+	sideways, sidewaysBelow := take(), take()        // what placing cell i earns at (i, j), and at (i, j-1)
+	sidewaysEnd, sidewaysEndBelow := take(), take()  // the same at (i+1, j)
+	up, upEnd := take(), take()                      // what placing cell j earns at (i, j), and at (i, j+1)
+	upBelow, upEndBelow := take(), take()            // the same of cell j-1
+	allowance := take()                              // of squares (i-1, j), to begin with
+	allowanceAbove, allowanceBelow := take(), take() // of squares (i-1, j+1), and (i-1, j-1)
+	logs := make([]float64, n)                       // log q/p of each cell
 	for i := range logs {
 		logs[i] = math.Log(o.q[i] / o.p[i])
 	}
@@ -160,24 +161,25 @@ func (o *wholeOrder) worst(r *mixture) float64 {
 		for i := range o.states[j] {
 			v := 0.0
 			if j < n {
-				v = value[i] + (up[i]+upEnd[i])/2
+				v = value[i] + (up[i]+upEnd[i])/2 + allowanceAbove[i] + allowanceAbove[i+1]
 			} else if i == 0 {
 				v = r.atZero() * o.top
 			}
-			if i > 0 && i <= j+1 {
-				if w := value[i-1] + (sideways[i-1]+sidewaysEnd[i-1])/2; w > v {
+			if i > 0 {
+				w := value[i-1] + (sideways[i-1]+sidewaysEnd[i-1])/2 + allowance[i-1] + allowanceBelow[i-1]
+				if w > v {
 					v = w
 				}
 			}
-			value[i] = v + allowance[i] + allowance[i+1] + allowanceBelow[i] + allowanceBelow[i+1]
+			value[i] = v
 		}
 		if j < n {
-			best = math.Max(best, value[j+1])
+			best = math.Max(best, value[j+1]+allowance[j+1])
 		}
 		sideways, sidewaysBelow = sidewaysBelow, sideways
 		sidewaysEnd, sidewaysEndBelow = sidewaysEndBelow, sidewaysEnd
 		up, upBelow, upEnd, upEndBelow = upBelow, up, upEndBelow, upEnd
-		allowance, allowanceBelow = allowanceBelow, allowance
+		allowanceAbove, allowance, allowanceBelow = allowance, allowanceBelow, allowanceAbove
 	}
 	return best * (1 + 4*rounding)
 }
