@@ -20,7 +20,7 @@ func Example() {
 	}
 	// Output:
 	// paper: epsilon 3.86
-	// best: epsilon 2.12
+	// best: epsilon 2.11
 }
 
 func ExampleCalibrateNoise() {

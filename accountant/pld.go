@@ -60,7 +60,22 @@ func (r *profiler) profile(e Event) (profile, error) {
 		case 1:
 			return r.profile(e.Tune)
 		}
-		return r.subset(e)
+		s, err := r.subset(e)
+		if err != nil {
+			return nil, err
+		}
+		return r.shared(s, e.Tune, s.base, s.q, variant1)
+	case Composed:
+		d, err := r.pair(e)
+		if err != nil {
+			return nil, err
+		}
+		if len(e.Events) == 2 {
+			if tune, ok := e.Events[0].(PoissonSampled); ok {
+				return r.variant2(d, flattened(tune), e.Events[1])
+			}
+		}
+		return d, nil
 	case SelectBest:
 		if !alwaysOnce(e.Repetitions) {
 			d, err := r.pair(e.Event)
