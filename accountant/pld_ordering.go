@@ -96,6 +96,7 @@ func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
 			row.lastCost = math.Min(row.lastCost, q[j]/k.span(afterQ[i].w, q[j])*down)
 		}
 		costBefore := row.crossings[j+1].cost // of state (i+1, j)
+		costLeft := costBefore                // what is left of it
 		for i := j; i >= 0; i-- {
 			x := &row.crossings[i]
 			gain, cost := x.gain, x.cost
@@ -110,11 +111,11 @@ func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
 			} else {
 				x.bend = q[j] * q[i] * q[i] / 8 * afterQ[i].third * up
 			}
-			if x.bend > costBefore/4 { // deep cells: between the states gain is at most this one's and cost at least that one's
+			if x.bend > costLeft/4 { // deep cells: between the states gain is at most this one's and cost at least that one's
 				x.bend, x.unbend = 0, 0
 				row.crossings[i+1].gain, x.cost = gain, costBefore
 			}
-			costBefore = cost
+			costBefore, costLeft = cost, x.cost
 		}
 		o.rows[j], beforeP, beforeQ = row, afterP, afterQ
 	}
