@@ -85,15 +85,16 @@ func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
 		const tiny = 0x1p-600 // a ratio to what is less may overflow
 		for i := range row.crossings {
 			x := &row.crossings[i]
-			x.gain, x.cost = afterP[i].rise(k, p[j])*up, afterQ[i].rise(k, q[j])*down
+			spanP, spanQ := k.span(afterP[i].w, p[j]), k.span(afterQ[i].w, q[j])
+			x.gain, x.cost = afterP[i].first*spanP*up, afterQ[i].first*spanQ*down
 			// The second derivatives along the cell of what P gains and of what Q costs. Their ratio is monotone.
 			x.start = p[j] * p[j] / 8 * afterP[i].second * up
 			if beforeP[i].second > tiny {
 				ratio := math.Min(beforeQ[i].second/beforeP[i].second, afterQ[i].second/afterP[i].second)
 				x.unstart = q[j] * q[j] / 8 * afterP[i].second * ratio * down
 			}
-			row.lastGain = math.Max(row.lastGain, p[j]/k.span(afterP[i].w, p[j])*up)
-			row.lastCost = math.Min(row.lastCost, q[j]/k.span(afterQ[i].w, q[j])*down)
+			row.lastGain = math.Max(row.lastGain, p[j]/spanP*up)
+			row.lastCost = math.Min(row.lastCost, q[j]/spanQ*down)
 		}
 		costBefore := row.crossings[j+1].cost // of state (i+1, j)
 		costLeft := costBefore                // what is left of it
