@@ -63,6 +63,9 @@ func (r *profiler) profile(e Event) (profile, error) {
 		return r.subset(e)
 	case SelectBest:
 		if !alwaysOnce(e.Repetitions) {
+			if tooMany(e.Repetitions) {
+				return nil, errTooWide
+			}
 			d, err := r.pair(e.Event)
 			if err != nil {
 				return nil, err
@@ -176,6 +179,9 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 		d, err := r.pair(e.Event)
 		if err != nil || alwaysOnce(e.Repetitions) {
 			return d, err
+		}
+		if tooMany(e.Repetitions) {
+			return nil, errTooWide
 		}
 		s := newSelection(d, e.Repetitions, cellCount)
 		best, evaluations, err := s.pair(r.step)
