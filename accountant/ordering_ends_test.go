@@ -97,3 +97,30 @@ func TestAttainedAtItsEnds(t *testing.T) {
 		t.Errorf("a trial of a sample and a run: attained %v, cost %v (%v)", attained, two, err)
 	}
 }
+
+// TestIgnoringDataIsFree holds selections, however large, of what ignores its data to a cost of 0.
+func TestIgnoringDataIsFree(t *testing.T) {
+	nothing := PoissonSampled{SamplingProbability: 0, Event: Gaussian{1}}
+	one := mustEpsilon(t, Gaussian{1}, 1e-5, Options{Mode: Best})
+	for _, k := range []Repetitions{
+		Poisson{1e-300}, Poisson{0.5}, Poisson{15}, Poisson{1e9}, Poisson{1e300}, TruncatedPoisson{1e12},
+		TruncatedNegativeBinomial{-0.9999999999999999, 1e-300}, TruncatedNegativeBinomial{0, 5e-324},
+		TruncatedNegativeBinomial{1, 1e-9}, TruncatedNegativeBinomial{1e300, 0.9},
+	} {
+		free := SelectBest{nothing, k}
+		for _, delta := range []float64{0, 1e-300, 1e-5} {
+			if epsilon := mustEpsilon(t, free, delta, Options{Mode: Best}); epsilon != 0 {
+				t.Errorf("%#v: epsilon %v at delta %v", k, epsilon, delta)
+			}
+			if epsilon, err := Attained(free, delta); epsilon != 0 || err != nil {
+				t.Errorf("%#v: attained %v at delta %v (%v)", k, epsilon, delta, err)
+			}
+		}
+		if g, err := Delta(free, 0, Options{Mode: Best}); err != nil || g.Delta != 0 {
+			t.Errorf("%#v: delta %v (%v)", k, g.Delta, err)
+		}
+		if epsilon := mustEpsilon(t, Composed{[]Event{free, Gaussian{1}}}, 1e-5, Options{Mode: Best}); math.Abs(epsilon/one-1) > 1e-4 {
+			t.Errorf("%#v, and a Gaussian: epsilon %v, without it %v", k, epsilon, one)
+		}
+	}
+}

@@ -158,6 +158,9 @@ func (r *profiler) lower(hat []float64, e Event) {
 }
 
 func (r *profiler) newPair(e Event) (*pair, error) {
+	if free(e) {
+		return neutral(r.step), nil
+	}
 	switch e := e.(type) {
 	case Gaussian:
 		return r.gaussians(1, e.NoiseMultiplier, 1)
