@@ -35,6 +35,9 @@ func bounds(e Event, o Options) []bound {
 	if o.Mode != Best {
 		return []bound{renyiBound{curve: r.curve(e), orders: o.Orders, name: describe("Rényi", e)}}
 	}
+	if free(e) {
+		return []bound{freeBound{name: "nothing learnt from the data"}}
+	}
 	p, losses, err := newProfile(e)
 	r.losses = losses
 	all := []bound{renyiBound{curve: r.curve(e), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", e)}}
@@ -65,6 +68,14 @@ func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarante
 func (g Guarantee) in(mode Mode) Guarantee {
 	g.Mode, g.Neighbours = mode, AddRemove
 	return g
+}
+
+// freeBound is that of what ignores its data, however it is put together.
+type freeBound struct{ name string }
+
+func (b freeBound) epsilon(delta float64) Guarantee { return Guarantee{Delta: delta, Bound: b.name} }
+func (b freeBound) delta(epsilon float64) Guarantee {
+	return Guarantee{Epsilon: epsilon, Bound: b.name}
 }
 
 type renyiBound struct {

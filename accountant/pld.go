@@ -78,6 +78,9 @@ func (r *profiler) profile(e Event) (profile, error) {
 		return d, nil
 	case SelectBest:
 		if !alwaysOnce(e.Repetitions) {
+			if tooMany(e.Repetitions) {
+				return nil, errTooWide
+			}
 			d, err := r.pair(e.Event)
 			if err != nil {
 				return nil, err
@@ -170,6 +173,9 @@ func (r *profiler) lower(hat []float64, e Event) {
 }
 
 func (r *profiler) newPair(e Event) (*pair, error) {
+	if free(e) {
+		return neutral(r.step), nil
+	}
 	switch e := e.(type) {
 	case Gaussian:
 		return r.gaussians(1, e.NoiseMultiplier, 1)
@@ -191,6 +197,9 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 		d, err := r.pair(e.Event)
 		if err != nil || alwaysOnce(e.Repetitions) {
 			return d, err
+		}
+		if tooMany(e.Repetitions) {
+			return nil, errTooWide
 		}
 		s := newSelection(d, e.Repetitions, cellCount)
 		best, evaluations, err := s.pair(r.step)

@@ -21,11 +21,18 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := Validate(e); err != nil {
 		return 0, err
 	}
+	if free(e) {
+		return 0, nil
+	}
+	if delta == 0 {
+		return math.Inf(1), nil
+	}
 	p, err := newProfiler(math.Max(finestStep, gridStep(e))).attained(e)
 	if err != nil {
 		return 0, fmt.Errorf("find the worst order: %w", err)
 	}
-	return profileBound{profile: p}.epsilon(delta).Epsilon, nil
+	epsilon, _ = bracket(p.deltaAt, delta)
+	return epsilon, nil
 }
 
 // attained takes events apart as Baseline, Variant1 and Variant2 put them together.
@@ -33,7 +40,11 @@ func (r *profiler) attained(e Event) (profile, error) {
 	switch e := e.(type) {
 	case Gaussian, PoissonSampled, SelfComposed:
 		if !selects(e) {
-			return r.profile(e)
+			d, err := r.pair(e)
+			if err != nil {
+				return nil, err
+			}
+			return &pair{d.removal.finite(), d.addition.finite()}, nil
 		}
 	case SelectBest:
 		if alwaysOnce(e.Repetitions) {
@@ -83,6 +94,9 @@ type selected struct{ s1, s0 float64 }
 
 // worstOrder is for a tuning run on a sample of the data of rate q, before a final run on the rest of them or on all.
 func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (*worstOrder, error) {
+	if tooMany(tune.Repetitions) {
+		return nil, errTooWide
+	}
 	trial, err := r.pair(tune.Event)
 	if err != nil {
 		return nil, err
@@ -135,13 +149,17 @@ func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bo
 	return o, nil
 }
 
-// law returns two distributions by ascending loss with at most about count outcomes, the last of which only P has. Each
-// merges neighbours of the side's, as post-processing may. What the side's masses have more than a sum of 1, for
-// rounding, is taken from all of them alike; what only Q has counts as rounding, too, and is nothing in a training run.
+// finite leaves out the mass at infinity, which stands for the tails of a training run beyond the grid.
+func (s *side) finite() *side { return newSide(s.step, s.low, s.mass, 0) }
+
+// law returns two distributions by ascending loss with at most about count outcomes. Each merges neighbours of the
+// side's, as post-processing may. What the side's masses have more than a sum of 1, for rounding, is taken from all of
+// them alike, and so is the mass at infinity (see finite); what only Q has counts as rounding, too, and is nothing in a
+// training run.
 func (s *side) law(count int) (p, q []float64) {
 	at := s.cellLosses(count)
 	n := len(at)
-	p, q = make([]float64, n+1), make([]float64, n+1)
+	p, q = make([]float64, n), make([]float64, n)
 	k := 0
 	for i, m := range s.opposite() {
 		if k+1 < n && i >= at[k+1] {
@@ -150,7 +168,6 @@ func (s *side) law(count int) (p, q []float64) {
 		p[k] += s.mass[i]
 		q[k] += m
 	}
-	p[n] = s.inf
 	for _, x := range [][]float64{p, q} {
 		total := 0.0
 		for _, m := range x {

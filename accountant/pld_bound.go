@@ -4,7 +4,12 @@ import "math"
 
 // padded covers the rounding of a delta's last sums and exponentials, and the underflow of a side's masses, both of which
 // are far smaller.
-func padded(delta float64) float64 { return math.Min(1, delta*(1+1e-9)+0x1p-1000) }
+func padded(delta float64) float64 {
+	if !(delta < 1) { // NaN too, which is no bound
+		return 1
+	}
+	return math.Min(1, delta*(1+1e-9)+0x1p-1000)
+}
 
 // profileBound is the bound that a profile gives.
 type profileBound struct {
@@ -16,23 +21,26 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 	return Guarantee{Epsilon: epsilon, Delta: padded(b.profile.deltaAt(epsilon)), Bound: b.name}
 }
 
-// epsilon narrows a bracket; the value that it returns, the upper end, has been evaluated.
+// epsilon returns the upper end of the bracket.
 func (b profileBound) epsilon(delta float64) Guarantee {
-	g := Guarantee{Delta: delta, Bound: b.name}
-	excess := func(epsilon float64) (float64, error) {
-		return ln(padded(b.profile.deltaAt(epsilon)) / delta), nil
-	}
+	_, high := bracket(func(epsilon float64) float64 { return padded(b.profile.deltaAt(epsilon)) }, delta)
+	return Guarantee{Epsilon: high, Delta: delta, Bound: b.name}
+}
+
+// bracket narrows down where deltaAt falls to delta. Both ends have been evaluated, but for a low end of 0 and an
+// infinite high end.
+func bracket(deltaAt func(epsilon float64) float64, delta float64) (low, high float64) {
+	excess := func(epsilon float64) (float64, error) { return ln(deltaAt(epsilon) / delta), nil }
 	at := func(epsilon float64) float64 { x, _ := excess(epsilon); return x }
 	if at(0) <= 0 {
-		return g
+		return 0, 0
 	}
-	low, high := 0.0, 1.0
+	low, high = 0.0, 1.0
 	highExcess := at(high)
 	lowExcess := math.Inf(1)
 	for highExcess > 0 {
 		if low, lowExcess, high = high, highExcess, 2*high; high > largestLoss {
-			g.Epsilon = math.Inf(1)
-			return g
+			return low, math.Inf(1)
 		}
 		highExcess = at(high)
 	}
@@ -45,8 +53,7 @@ func (b profileBound) epsilon(delta float64) Guarantee {
 		}
 	}
 	if low > 0 {
-		_, high, _ = narrow(low, lowExcess, high, highExcess, excess)
+		low, high, _ = narrow(low, lowExcess, high, highExcess, excess)
 	}
-	g.Epsilon = high
-	return g
+	return low, high
 }

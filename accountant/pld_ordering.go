@@ -44,6 +44,10 @@ const (
 	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
 )
 
+// tooMany reports whether K can be so large that the derivatives of phi, or what they are made of, leave the range in
+// which float64s keep all their digits. The sums of cells don't tell such masses apart anyway.
+func tooMany(k Repetitions) bool { return !(slopesAt(k, 0).third < 0x1p900) }
+
 // newOrdering cuts a side into cells of at most count losses.
 func newOrdering(s *side, k Repetitions, count int) *ordering {
 	p, q := s.cells(count)

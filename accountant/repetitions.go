@@ -174,7 +174,7 @@ func (p Poisson) logSlope(w float64) float64 { return ln(p.Mean) - p.Mean*w }
 func (p Poisson) growth(float64) float64     { return p.Mean }
 func (p Poisson) curvature() float64         { return 1 }
 func (p Poisson) span(_, mass float64) float64 {
-	return -math.Expm1(-p.Mean*mass) / p.Mean
+	return poissonSpan(p.Mean, mass)
 }
 func (p Poisson) fall(x float64) float64 { return x / p.Mean }
 
@@ -182,7 +182,14 @@ func (p TruncatedPoisson) logSlope(w float64) float64 { return ln(p.Expected()) 
 func (p TruncatedPoisson) growth(float64) float64     { return p.Rate }
 func (p TruncatedPoisson) curvature() float64         { return 1 }
 func (p TruncatedPoisson) span(_, mass float64) float64 {
-	return -math.Expm1(-p.Rate*mass) / p.Rate
+	return poissonSpan(p.Rate, mass)
+}
+
+func poissonSpan(rate, mass float64) float64 {
+	if rate*mass < 1e-17 { // then (1 - e^{-rate mass})/rate is mass, and may not be taken from what underflows
+		return mass
+	}
+	return -math.Expm1(-rate*mass) / rate
 }
 func (p TruncatedPoisson) fall(x float64) float64 { return x / p.Rate }
 
@@ -193,6 +200,9 @@ func (d TruncatedNegativeBinomial) logSlope(w float64) float64 {
 func (d TruncatedNegativeBinomial) growth(w float64) float64 { return (1 + d.Shape) / (d.odds() + w) }
 func (d TruncatedNegativeBinomial) curvature() float64       { return (2 + d.Shape) / (1 + d.Shape) }
 func (d TruncatedNegativeBinomial) span(w, mass float64) float64 {
+	if d.Success == 1 {
+		return mass
+	}
 	x := d.odds() + w
 	r := math.Log1p(mass / x)
 	if math.Abs(d.Shape)*r < 1e-17 { // then (1 - e^{-eta r})/eta is r

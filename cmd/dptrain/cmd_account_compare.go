@@ -94,10 +94,14 @@ func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*fl
 		return answers, err
 	}
 	least, err := accountant.Attained(event(steps), e.Privacy.Delta)
-	if err != nil {
+	switch {
+	case errors.Is(err, accountant.ErrInvalid):
 		return nil, fmt.Errorf("find what the plan costs at least: %w", err)
+	case err != nil: // losses beyond what the search for an order handles
+		answers[attained] = nil
+	default:
+		answers[attained] = finite(least)
 	}
-	answers[attained] = finite(least)
 	return answers, nil
 }
 
