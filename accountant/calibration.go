@@ -8,13 +8,17 @@ import (
 
 // CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the event
 // at the returned value has been evaluated and does not exceed epsilon, and in the Rényi modes the value is within a
-// relative 1e-9 of the optimum. event must not cost more with more noise. The error wraps ErrInfeasible where no noise
+// relative 1e-9 of the optimum, in mode Best mostly within 1e-6. event must not cost more with more noise. The error wraps ErrInfeasible where no noise
 // multiplier below MaxNoise is enough, as happens below the floor that a finite set of orders puts under epsilon.
 func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
 	}
-	return smallestNoise(func(noise float64) (float64, error) {
+	tolerance := fine
+	if o.Mode == Best {
+		tolerance = coarse
+	}
+	return smallestNoise(tolerance, func(noise float64) (float64, error) {
 		g, err := Epsilon(event(noise), delta, o)
 		return g.Epsilon - epsilon, err
 	}, fmt.Sprintf("epsilon %v at delta %v", epsilon, delta))
@@ -26,7 +30,7 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 	if err := checkLine(c); err != nil {
 		return 0, err
 	}
-	return smallestNoise(func(noise float64) (float64, error) {
+	return smallestNoise(fine, func(noise float64) (float64, error) {
 		slope, err := slopeOf(event(noise), o)
 		return slope - c, err
 	}, fmt.Sprintf("line of slope %v", c))
@@ -91,7 +95,7 @@ func slopeOf(e Event, o Options) (float64, error) {
 
 // smallestNoise finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be
 // enough and returns that end.
-func smallestNoise(excess func(noise float64) (float64, error), target string) (float64, error) {
+func smallestNoise(tolerance float64, excess func(noise float64) (float64, error), target string) (float64, error) {
 	low, high := 0.0, 1.0
 	lowExcess := math.Inf(1)
 	highExcess, err := excess(high)
@@ -124,7 +128,7 @@ func smallestNoise(excess func(noise float64) (float64, error), target string) (
 			return high, err
 		}
 	}
-	_, high, err = narrow(low, lowExcess, high, highExcess, excess)
+	_, high, err = narrow(tolerance, low, lowExcess, high, highExcess, excess)
 	if err != nil {
 		return 0, fmt.Errorf("calibrate noise: %w", err)
 	}

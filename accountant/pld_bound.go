@@ -23,9 +23,39 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 
 // epsilon returns the upper end of the bracket.
 func (b profileBound) epsilon(delta float64) Guarantee {
-	_, high := bracket(func(epsilon float64) float64 { return padded(b.profile.deltaAt(epsilon)) }, delta)
+	upper := b.profile
+	plan, ok := upper.(*planBound)
+	if ok {
+		upper = plan.pairs // which takes less time
+	}
+	_, high := bracket(func(epsilon float64) float64 { return padded(upper.deltaAt(epsilon)) }, delta)
+	if ok && high > 0 && !math.IsInf(high, 1) {
+		high = narrowDown(func(epsilon float64) float64 { return padded(plan.deltaAt(epsilon)) }, delta, high)
+	}
 	return Guarantee{Epsilon: high, Delta: delta, Bound: b.name}
 }
+
+// narrowDown lowers an epsilon, of which it takes a few per cent to be enough.
+func narrowDown(deltaAt func(epsilon float64) float64, delta, high float64) float64 {
+	excess := func(epsilon float64) (float64, error) { return ln(deltaAt(epsilon) / delta), nil }
+	highExcess, _ := excess(high)
+	if highExcess > 0 { // by rounding
+		return high
+	}
+	for share := 1 - 1./32; share > 1e-9; share *= share {
+		low := high * share
+		lowExcess, _ := excess(low)
+		if lowExcess > 0 {
+			_, high, _ = narrow(planWidth, low, lowExcess, high, highExcess, excess)
+			break
+		}
+		high, highExcess = low, lowExcess
+	}
+	return high
+}
+
+// planWidth is the relative width at which the search for a plan's epsilon stops.
+const planWidth = 1e-8
 
 // bracket narrows down where deltaAt falls to delta. Both ends have been evaluated, but for a low end of 0 and an
 // infinite high end.
@@ -53,7 +83,7 @@ func bracket(deltaAt func(epsilon float64) float64, delta float64) (low, high fl
 		}
 	}
 	if low > 0 {
-		low, high, _ = narrow(low, lowExcess, high, highExcess, excess)
+		low, high, _ = narrow(fine, low, lowExcess, high, highExcess, excess)
 	}
 	return low, high
 }

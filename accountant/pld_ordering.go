@@ -290,7 +290,7 @@ func (s *side) cellLosses(count int) []int {
 // least a divergence, which is convex in e^epsilon and 1 at its 0: so the chord from there to where the cut falls is, and
 // with it the pair that is left, in which the rest of Q lies where P has nothing.
 func (s *side) cutToOne(p, q []float64) {
-	rest := 1 - s.inf
+	rest := math.Max(0, 1-s.inf)
 	for k := len(p) - 1; k >= 0; k-- {
 		if p[k] > rest {
 			q[k] *= rest / p[k]
