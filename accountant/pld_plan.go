@@ -22,8 +22,8 @@ type profileByDirection interface {
 // A variant has the terms of its two directions.
 type variant func(final *pair, q float64) (removal, addition terms)
 
-// terms calls add for all m (alpha s1 - beta s0)_+ of a plan at epsilon, by descending loss of the final run, and returns what
-// it costs beside them.
+// terms calls add for all m (alpha s1 - beta s0)_+ of a plan at epsilon, by descending loss of the final run, and returns
+// what it costs beside them.
 type terms func(epsilon float64, add func(m, alpha, beta float64)) (fixed float64)
 
 // shared adds the bound with one order to that by pairs, if tune is the best of several trials.
@@ -44,8 +44,8 @@ func (r *profiler) shared(pairs profileByDirection, tune Event, final *pair, q f
 	removal, addition := v(final, q)
 	return &planBound{
 		pairs:    pairs,
-		removal:  &oneOrder{removal, tuned.removal, newWholeOrder(trial.removal, k, cellCount), k.none()},
-		addition: &oneOrder{addition, tuned.addition, newWholeOrder(trial.addition, k, cellCount), k.none()},
+		removal:  &oneOrder{removal, tuned.removal, newWholeOrder(trial.removal, k, cellCountShared), k.none()},
+		addition: &oneOrder{addition, tuned.addition, newWholeOrder(trial.addition, k, cellCountShared), k.none()},
 	}, nil
 }
 
@@ -93,9 +93,9 @@ func (o *oneOrder) smaller(delta, epsilon float64) float64 {
 // one for each loss of the final run. Where beta <= 0 a term is the same for all orders, as s1 and s0 integrate to 1.
 // The others are levels w (s1 - c s0)_+, and their sum is s1 R(s0/s1), R(z) being that of w (1 - c z)_+.
 //
-// Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to the R of a measure
-// of weights that has a log-concave density over log c. Then the worst order grows an interval of losses, and a wholeOrder
-// bounds it. That theorem is for all K of this package: docs/bounds.md.
+// Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to the R
+// of a measure of weights that has a log-concave density over log c. Then the worst order grows an interval of losses, and
+// a wholeOrder bounds it. That theorem is for all K of this package: docs/bounds.md.
 type oneOrder struct {
 	terms terms
 	tuned *side // of the tuning's outcome
@@ -184,6 +184,8 @@ func (o *oneOrder) levels(epsilon float64) (fixed float64, levels []level) {
 }
 
 const (
+	// cellCountShared is how many cells of different losses a wholeOrder has.
+	cellCountShared = 320
 	// mostShares is how many groups of levels get an order each, beside those that have one of their own.
 	mostShares = 3
 	// highest is what the highest levels, which get their own, cost of all.
@@ -191,7 +193,7 @@ const (
 )
 
 // cuts are tried for the lowest level of a group, by what those below cost of all.
-var cuts = []float64{1e-9, 1e-4, 3e-3, 0.01, 0.03, 0.1, 0.25, 0.4, 0.55}
+var cuts = []float64{1e-9, 1e-4, 0.01, 0.04, 0.15, 0.3, 0.55}
 
 func (o *oneOrder) at(epsilon float64) float64 {
 	total, levels := o.levels(math.Min(epsilon, largestLoss))
@@ -257,19 +259,21 @@ type sharing struct {
 	factor      float64
 }
 
-// density is one over log c: its logarithm at low, low+step, ..., and linear between them. It ends with them.
+// density is one over log c: its logarithm at low, low+step, ..., and linear between them. It ends with them. Its values
+// are those of a concave function but for roundings far below those of R: there is a log-concave density within a relative
+// 2^-36 above it, and the table of R is raised by more.
 type density struct {
 	low, step float64
 	log       []float64
 }
 
 const (
-	finestNodes = 0.005
+	finestNodes = 0.01
 	mostNodes   = 4096
 )
 
-// newSharing gives one order to the levels from low on, and to what of those below is under the tangent of a log-concave density
-// of theirs.
+// newSharing gives one order to the levels from low on, and to what of those below is under the tangent of a log-concave
+// density of theirs.
 func newSharing(levels []level, low int) *sharing {
 	n := len(levels)
 	width := func(i int) float64 {
@@ -324,9 +328,9 @@ func newSharing(levels []level, low int) *sharing {
 }
 
 // lift finds a factor for which the density's R is above that of the levels. With x = z/z_g between the nodes at z_g =
-// e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its chord, and the density's at least the larger of its tangents at
-// the ends. The ratio of a linear function and the larger of two others is largest at an end or where the two meet. Left of the last node
-// both are linear down to z = 0. All sums have terms of one sign.
+// e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its chord, and the density's at least the larger of
+// its tangents at the ends. The ratio of a linear function and the larger of two others is largest at an end or where the
+// two meet. Left of the last node both are linear down to z = 0. All sums have terms of one sign.
 func (s *sharing) lift() {
 	n, h := len(s.density.log), s.density.step
 	mean := func(x float64) float64 { // of e^t over 0 to x
@@ -408,8 +412,8 @@ func (s *sharing) mixture() *mixture {
 	return m
 }
 
-// A mixture is R in a table: piece k > 0 begins at log z = low + (k-1)/scale, and R is at most its ordinate - fall z there. The last is
-// for all z beyond, and piece 0 for all below.
+// A mixture is R in a table: piece k > 0 begins at log z = low + (k-1)/scale, and R is at most its ordinate - fall z there.
+// The last is for all z beyond, and piece 0 for all below.
 type mixture struct {
 	low, scale float64
 	pieces     []piece
