@@ -159,20 +159,20 @@ func variant1(final *pair, q float64) (removal, addition terms) {
 }
 
 // levels returns what is the same for all orders, and the levels by ascending c.
-func (o *oneOrder) levels(epsilon float64) (fixed float64, levels []level) {
+func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 	const largest = 1e250
-	fixed += o.terms(epsilon, func(m, alpha, beta float64) {
+	beside := o.terms(epsilon, func(m, alpha, beta float64) {
 		switch {
 		case m == 0 || alpha <= 0:
 		case beta <= 0:
-			fixed += m * (alpha - beta)
+			same += m * (alpha - beta)
 		default:
 			// c is rounded down, so that 1 - c z is no less than it should be where it nearly cancels.
 			x := level{w: m * alpha, c: math.Min(beta/alpha*(1-0x1p-48), largest)}
 			x.log = math.Log(x.c)
-			if n := len(levels); n > 0 && x.log <= levels[n-1].log { // by rounding: they count more at the smaller c
-				levels[n-1].w += x.w
-				return
+			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // by rounding: they count more at the smaller c
+				x.w, x.c = x.w+levels[n].w, math.Min(x.c, levels[n].c)
+				x.log, levels = math.Log(x.c), levels[:n]
 			}
 			levels = append(levels, x)
 		}
@@ -180,7 +180,7 @@ func (o *oneOrder) levels(epsilon float64) (fixed float64, levels []level) {
 	for i := range levels {
 		levels[i].alone = levels[i].w * o.tuned.at(levels[i].log)
 	}
-	return fixed, levels
+	return beside + same, levels
 }
 
 const (
@@ -188,6 +188,8 @@ const (
 	cellCountShared = 320
 	// mostShares is how many groups of levels get an order each, beside those that have one of their own.
 	mostShares = 3
+	// mostTried is how many candidates for a group are evaluated.
+	mostTried = 2
 	// highest is what the highest levels, which get their own, cost of all.
 	highest = 1e-4
 )
@@ -198,22 +200,35 @@ var cuts = []float64{1e-9, 1e-4, 0.01, 0.04, 0.15, 0.3, 0.55}
 func (o *oneOrder) at(epsilon float64) float64 {
 	total, levels := o.levels(math.Min(epsilon, largestLoss))
 	for range mostShares {
-		s, dropped := o.choose(levels)
-		if s == nil {
+		candidates, dropped := o.candidates(levels)
+		if len(candidates) == 0 {
 			break
 		}
-		together, alone := o.order.worst(s.mixture()), 0.0
-		for _, x := range s.levels {
-			together += o.none * x.w * math.Max(0, 1-x.c)
-			alone += x.alone
+		least, group := math.Inf(1), 0.0
+		for _, s := range candidates {
+			cost := o.together(s)
+			if all := cost + aloneOf(s.alone); all < least {
+				least, group, levels = all, cost, s.alone
+			}
 		}
-		if together < alone {
-			alone = together
+		if math.IsInf(least, 1) {
+			break
 		}
-		total += alone + dropped
-		levels = s.alone
+		total += group + dropped
 	}
 	return (total + aloneOf(levels)) * (1 + 4*rounding)
+}
+
+// together is what the levels of a group cost, with one order or each its own.
+func (o *oneOrder) together(s *sharing) float64 {
+	cost := o.order.worst(s.mixture())
+	for _, x := range s.levels {
+		cost += o.none * x.w * math.Max(0, 1-x.c)
+	}
+	if alone := aloneOf(s.levels); !(cost < alone) {
+		return alone
+	}
+	return cost
 }
 
 func aloneOf(levels []level) (cost float64) {
@@ -223,14 +238,14 @@ func aloneOf(levels []level) (cost float64) {
 	return cost
 }
 
-// choose returns a group that is worth an order, and what the levels above it cost, or nil.
-func (o *oneOrder) choose(levels []level) (best *sharing, dropped float64) {
+// candidates returns groups that may be worth an order, and what the levels above them cost.
+func (o *oneOrder) candidates(levels []level) (best []*sharing, dropped float64) {
 	all, n := aloneOf(levels), len(levels)
 	for ; n > 0 && dropped+levels[n-1].alone <= highest*all; n-- {
 		dropped += levels[n-1].alone
 	}
 	levels = levels[:n]
-	least := 1.5 * all
+	prices := []float64{1.5 * all}
 	low, below, last := 0, 0.0, -1
 	for _, cut := range cuts {
 		for low < n && below+levels[low].alone <= cut*all {
@@ -242,11 +257,15 @@ func (o *oneOrder) choose(levels []level) (best *sharing, dropped float64) {
 		}
 		last = low
 		s := newSharing(levels, low)
-		if price := s.price(o.tuned) + 1.5*aloneOf(s.alone); price < least {
-			best, least = s, price
+		price := s.price(o.tuned) + 1.5*aloneOf(s.alone)
+		for k := range prices {
+			if price < prices[k] {
+				best, prices = slices.Insert(best, k, s), slices.Insert(prices, k, price)
+				break
+			}
 		}
 	}
-	return best, dropped
+	return best[:min(len(best), mostTried)], dropped
 }
 
 // A sharing is a choice of the levels, or parts of them, that share an order, with a log-concave density whose R, times the
@@ -297,10 +316,11 @@ func newSharing(levels []level, low int) *sharing {
 	first := low
 	for ; first > 0; first-- {
 		x := levels[first-1]
-		w := math.Min(x.w, math.Exp(at(0, x.log))*width(first-1))
-		if w < 1e-3*x.w {
+		below := math.Exp(at(0, x.log)) * width(first-1)
+		if !(below > 1e-3*x.w && below < 1e3*x.w) {
 			break
 		}
+		w := math.Min(x.w, below)
 		shared, alone := x, x
 		part := (x.w-w)/x.w + 0x1p-50
 		shared.w, shared.alone, alone.w, alone.alone = w, x.alone*(w/x.w), x.w*part, x.alone*part
@@ -311,8 +331,10 @@ func newSharing(levels []level, low int) *sharing {
 	s.alone = append(slices.Clone(levels[:first]), s.alone...)
 	s.levels = append(s.levels, levels[low:]...)
 
-	from, to := levels[first].log-width(first), levels[n-1].log+width(n-1)/2
-	s.density.low, s.density.step = from, math.Max(finestNodes, (to-from)/mostNodes)
+	lowest, to := levels[first].log, levels[n-1].log+width(n-1)/2
+	step := math.Max(finestNodes, (to-lowest)/mostNodes)
+	from := lowest - math.Max(width(first), 1.5*step) // so that R is positive where that of the levels begins
+	s.density.low, s.density.step = from, step
 	for g, k := 0, 0; ; g++ {
 		c := from + float64(g)*s.density.step
 		for k+2 < len(hull) && hull[k+1].s < c {
