@@ -22,8 +22,8 @@ type profileByDirection interface {
 // A variant has the terms of its two directions.
 type variant func(final *pair, q float64) (removal, addition terms)
 
-// terms calls add for all m (alpha s1 - beta s0)_+ of a plan at epsilon, by descending loss of the final run, and returns what
-// it costs beside them.
+// terms calls add for all m (alpha s1 - beta s0)_+ of a plan at epsilon, by descending loss of the final run, and returns
+// what it costs beside them.
 type terms func(epsilon float64, add func(m, alpha, beta float64)) (fixed float64)
 
 // shared adds the bound with one order to that by pairs, if tune is the best of several trials.
@@ -44,8 +44,8 @@ func (r *profiler) shared(pairs profileByDirection, tune Event, final *pair, q f
 	removal, addition := v(final, q)
 	return &planBound{
 		pairs:    pairs,
-		removal:  &oneOrder{removal, tuned.removal, newWholeOrder(trial.removal, k, cellCount), k.none()},
-		addition: &oneOrder{addition, tuned.addition, newWholeOrder(trial.addition, k, cellCount), k.none()},
+		removal:  &oneOrder{removal, tuned.removal, newWholeOrder(trial.removal, k, cellCountShared), k.none()},
+		addition: &oneOrder{addition, tuned.addition, newWholeOrder(trial.addition, k, cellCountShared), k.none()},
 	}, nil
 }
 
@@ -93,9 +93,9 @@ func (o *oneOrder) smaller(delta, epsilon float64) float64 {
 // one for each loss of the final run. Where beta <= 0 a term is the same for all orders, as s1 and s0 integrate to 1.
 // The others are levels w (s1 - c s0)_+, and their sum is s1 R(s0/s1), R(z) being that of w (1 - c z)_+.
 //
-// Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to the R of a measure
-// of weights that has a log-concave density over log c. Then the worst order grows an interval of losses, and a wholeOrder
-// bounds it. That theorem is for all K of this package: docs/bounds.md.
+// Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to the R
+// of a measure of weights that has a log-concave density over log c. Then the worst order grows an interval of losses, and
+// a wholeOrder bounds it. That theorem is for all K of this package: docs/bounds.md.
 type oneOrder struct {
 	terms terms
 	tuned *side // of the tuning's outcome
@@ -159,20 +159,20 @@ func variant1(final *pair, q float64) (removal, addition terms) {
 }
 
 // levels returns what is the same for all orders, and the levels by ascending c.
-func (o *oneOrder) levels(epsilon float64) (fixed float64, levels []level) {
+func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 	const largest = 1e250
-	fixed += o.terms(epsilon, func(m, alpha, beta float64) {
+	beside := o.terms(epsilon, func(m, alpha, beta float64) {
 		switch {
 		case m == 0 || alpha <= 0:
 		case beta <= 0:
-			fixed += m * (alpha - beta)
+			same += m * (alpha - beta)
 		default:
 			// c is rounded down, so that 1 - c z is no less than it should be where it nearly cancels.
 			x := level{w: m * alpha, c: math.Min(beta/alpha*(1-0x1p-48), largest)}
 			x.log = math.Log(x.c)
-			if n := len(levels); n > 0 && x.log <= levels[n-1].log { // by rounding: they count more at the smaller c
-				levels[n-1].w += x.w
-				return
+			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // by rounding: they count more at the smaller c
+				x.w, x.c = x.w+levels[n].w, math.Min(x.c, levels[n].c)
+				x.log, levels = math.Log(x.c), levels[:n]
 			}
 			levels = append(levels, x)
 		}
@@ -180,38 +180,55 @@ func (o *oneOrder) levels(epsilon float64) (fixed float64, levels []level) {
 	for i := range levels {
 		levels[i].alone = levels[i].w * o.tuned.at(levels[i].log)
 	}
-	return fixed, levels
+	return beside + same, levels
 }
 
 const (
+	// cellCountShared is how many cells of different losses a wholeOrder has.
+	cellCountShared = 320
 	// mostShares is how many groups of levels get an order each, beside those that have one of their own.
 	mostShares = 3
+	// mostTried is how many candidates for a group are evaluated.
+	mostTried = 2
 	// highest is what the highest levels, which get their own, cost of all.
 	highest = 1e-4
 )
 
 // cuts are tried for the lowest level of a group, by what those below cost of all.
-var cuts = []float64{1e-9, 1e-4, 3e-3, 0.01, 0.03, 0.1, 0.25, 0.4, 0.55}
+var cuts = []float64{1e-9, 1e-4, 0.01, 0.04, 0.15, 0.3, 0.55}
 
 func (o *oneOrder) at(epsilon float64) float64 {
 	total, levels := o.levels(math.Min(epsilon, largestLoss))
 	for range mostShares {
-		s, dropped := o.choose(levels)
-		if s == nil {
+		candidates, dropped := o.candidates(levels)
+		if len(candidates) == 0 {
 			break
 		}
-		together, alone := o.order.worst(s.mixture()), 0.0
-		for _, x := range s.levels {
-			together += o.none * x.w * math.Max(0, 1-x.c)
-			alone += x.alone
+		least, group := math.Inf(1), 0.0
+		for _, s := range candidates {
+			cost := o.together(s)
+			if all := cost + aloneOf(s.alone); all < least {
+				least, group, levels = all, cost, s.alone
+			}
 		}
-		if together < alone {
-			alone = together
+		if math.IsInf(least, 1) {
+			break
 		}
-		total += alone + dropped
-		levels = s.alone
+		total += group + dropped
 	}
 	return (total + aloneOf(levels)) * (1 + 4*rounding)
+}
+
+// together is what the levels of a group cost, with one order or each its own.
+func (o *oneOrder) together(s *sharing) float64 {
+	cost := o.order.worst(s.mixture())
+	for _, x := range s.levels {
+		cost += o.none * x.w * math.Max(0, 1-x.c)
+	}
+	if alone := aloneOf(s.levels); !(cost < alone) {
+		return alone
+	}
+	return cost
 }
 
 func aloneOf(levels []level) (cost float64) {
@@ -221,14 +238,14 @@ func aloneOf(levels []level) (cost float64) {
 	return cost
 }
 
-// choose returns a group that is worth an order, and what the levels above it cost, or nil.
-func (o *oneOrder) choose(levels []level) (best *sharing, dropped float64) {
+// candidates returns groups that may be worth an order, and what the levels above them cost.
+func (o *oneOrder) candidates(levels []level) (best []*sharing, dropped float64) {
 	all, n := aloneOf(levels), len(levels)
 	for ; n > 0 && dropped+levels[n-1].alone <= highest*all; n-- {
 		dropped += levels[n-1].alone
 	}
 	levels = levels[:n]
-	least := 1.5 * all
+	prices := []float64{1.5 * all}
 	low, below, last := 0, 0.0, -1
 	for _, cut := range cuts {
 		for low < n && below+levels[low].alone <= cut*all {
@@ -240,11 +257,15 @@ func (o *oneOrder) choose(levels []level) (best *sharing, dropped float64) {
 		}
 		last = low
 		s := newSharing(levels, low)
-		if price := s.price(o.tuned) + 1.5*aloneOf(s.alone); price < least {
-			best, least = s, price
+		price := s.price(o.tuned) + 1.5*aloneOf(s.alone)
+		for k := range prices {
+			if price < prices[k] {
+				best, prices = slices.Insert(best, k, s), slices.Insert(prices, k, price)
+				break
+			}
 		}
 	}
-	return best, dropped
+	return best[:min(len(best), mostTried)], dropped
 }
 
 // A sharing is a choice of the levels, or parts of them, that share an order, with a log-concave density whose R, times the
@@ -257,19 +278,21 @@ type sharing struct {
 	factor      float64
 }
 
-// density is one over log c: its logarithm at low, low+step, ..., and linear between them. It ends with them.
+// density is one over log c: its logarithm at low, low+step, ..., and linear between them. It ends with them. Its values
+// are those of a concave function but for roundings far below those of R: there is a log-concave density within a relative
+// 2^-36 above it, and the table of R is raised by more.
 type density struct {
 	low, step float64
 	log       []float64
 }
 
 const (
-	finestNodes = 0.005
+	finestNodes = 0.01
 	mostNodes   = 4096
 )
 
-// newSharing gives one order to the levels from low on, and to what of those below is under the tangent of a log-concave density
-// of theirs.
+// newSharing gives one order to the levels from low on, and to what of those below is under the tangent of a log-concave
+// density of theirs.
 func newSharing(levels []level, low int) *sharing {
 	n := len(levels)
 	width := func(i int) float64 {
@@ -293,10 +316,11 @@ func newSharing(levels []level, low int) *sharing {
 	first := low
 	for ; first > 0; first-- {
 		x := levels[first-1]
-		w := math.Min(x.w, math.Exp(at(0, x.log))*width(first-1))
-		if w < 1e-3*x.w {
+		below := math.Exp(at(0, x.log)) * width(first-1)
+		if !(below > 1e-3*x.w && below < 1e3*x.w) {
 			break
 		}
+		w := math.Min(x.w, below)
 		shared, alone := x, x
 		part := (x.w-w)/x.w + 0x1p-50
 		shared.w, shared.alone, alone.w, alone.alone = w, x.alone*(w/x.w), x.w*part, x.alone*part
@@ -307,8 +331,10 @@ func newSharing(levels []level, low int) *sharing {
 	s.alone = append(slices.Clone(levels[:first]), s.alone...)
 	s.levels = append(s.levels, levels[low:]...)
 
-	from, to := levels[first].log-width(first), levels[n-1].log+width(n-1)/2
-	s.density.low, s.density.step = from, math.Max(finestNodes, (to-from)/mostNodes)
+	lowest, to := levels[first].log, levels[n-1].log+width(n-1)/2
+	step := math.Max(finestNodes, (to-lowest)/mostNodes)
+	from := lowest - math.Max(width(first), 1.5*step) // so that R is positive where that of the levels begins
+	s.density.low, s.density.step = from, step
 	for g, k := 0, 0; ; g++ {
 		c := from + float64(g)*s.density.step
 		for k+2 < len(hull) && hull[k+1].s < c {
@@ -324,9 +350,9 @@ func newSharing(levels []level, low int) *sharing {
 }
 
 // lift finds a factor for which the density's R is above that of the levels. With x = z/z_g between the nodes at z_g =
-// e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its chord, and the density's at least the larger of its tangents at
-// the ends. The ratio of a linear function and the larger of two others is largest at an end or where the two meet. Left of the last node
-// both are linear down to z = 0. All sums have terms of one sign.
+// e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its chord, and the density's at least the larger of
+// its tangents at the ends. The ratio of a linear function and the larger of two others is largest at an end or where the
+// two meet. Left of the last node both are linear down to z = 0. All sums have terms of one sign.
 func (s *sharing) lift() {
 	n, h := len(s.density.log), s.density.step
 	mean := func(x float64) float64 { // of e^t over 0 to x
@@ -408,8 +434,8 @@ func (s *sharing) mixture() *mixture {
 	return m
 }
 
-// A mixture is R in a table: piece k > 0 begins at log z = low + (k-1)/scale, and R is at most its ordinate - fall z there. The last is
-// for all z beyond, and piece 0 for all below.
+// A mixture is R in a table: piece k > 0 begins at log z = low + (k-1)/scale, and R is at most its ordinate - fall z there.
+// The last is for all z beyond, and piece 0 for all below.
 type mixture struct {
 	low, scale float64
 	pieces     []piece

@@ -2,8 +2,8 @@ package accountant
 
 import "math"
 
-// A wholeOrder is the problem of the worst order of scores for many levels c at once: the supremum over the orders that grow
-// an interval of losses of
+// A wholeOrder is the problem of the worst order of scores for many levels c at once: the supremum over the orders that
+// grow an interval of losses of
 //
 //	the integral of Psi(s1, s0),  Psi(a, b) = a R(b/a),
 //
@@ -17,21 +17,21 @@ import "math"
 //
 // Rates. On the square of cells (i, j) F and G are linear, and phi' and phi” are convex. So A is at most the bilinear
 // interpolation of its corners. B is at least that of its corners less (q_i² + q_j²)/8 times the largest phi”', the error
-// of linear interpolation in d and in t; and it is at least its least corner. A square takes one of the two for all of
-// its corners, and a node the least of what the squares around it propose. Psi is convex and monotone, so both rates are at most
-// the bilinear interpolations of their values at the corners. These take the rates' place. They are nowhere negative.
+// of linear interpolation in d and in t; and it is at least its least corner. A square takes one of the two for all of its
+// corners, and a node the least of what the squares around it propose. Psi is convex and monotone, so both rates are at
+// most the bilinear interpolations of their values at the corners. These take the rates' place. They are nowhere negative.
 //
 // Paths. One that begins inside of cell k earns no less if it comes from (d, t) = (k+1, k), where F = -p_k; phi' goes on
 // there. A path then leads from a node to the node (0, n). Let S be the part of the squares above it, and S_x, for x
-// uniform in (0, 1), all squares of which S has a larger share than x. Shares grow with j and fall with d, so S_x is the part above a
-// path of whole moves. By Green's theorem the two paths differ by the integrals of the rates' curl over S and over S_x. In
-// the mean over x these are the same in a square where the curl is constant. It is not: as a function of the place in the square it
-// has the terms y (t-1/2) and x (d-1/2), where y and x are the mixed second differences of the two rates' corners, so
-// that a square that the path crosses adds at most (|y|+|x|)/8. Some path of whole moves is thus worth no less than the
-// path, but for the allowances of the squares that this crosses. It touches each of those: the next square down and to the
-// right of one is below the path, the next up and to the left above. So the
-// path is charged with every square that it touches, when it first does: a move with the two beyond its end, and the start
-// (k+1, k) with the square (k, k). A whole move is worth the mean of its two ends.
+// uniform in (0, 1), all squares of which S has a larger share than x. Shares grow with j and fall with d, so S_x is the
+// part above a path of whole moves. By Green's theorem the two paths differ by the integrals of the rates' curl over S and
+// over S_x. In the mean over x these are the same in a square where the curl is constant. It is not: as a function of the
+// place in the square it has the terms y (t-1/2) and x (d-1/2), where y and x are the mixed second differences of the two
+// rates' corners, so that a square that the path crosses adds at most (|y|+|x|)/8. Some path of whole moves is thus worth
+// no less than the path, but for the allowances of the squares that this crosses. It touches each of those: the next square
+// down and to the right of one is below the path, the next up and to the left above. So the path is charged with every
+// square that it touches, when it first does: a move with the two beyond its end, and the start (k+1, k) with the square
+// (k, k). A whole move is worth the mean of its two ends.
 type wholeOrder struct {
 	p, q   []float64
 	states [][]orderState // [j][i] is (d, t) = (i, j), i <= j+1
