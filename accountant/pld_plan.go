@@ -352,7 +352,8 @@ func newSharing(levels []level, low int) *sharing {
 // lift finds a factor for which the density's R is above that of the levels. With x = z/z_g between the nodes at z_g =
 // e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its chord, and the density's at least the larger of
 // its tangents at the ends. The ratio of a linear function and the larger of two others is largest at an end or where the
-// two meet. Left of the last node both are linear down to z = 0. All sums have terms of one sign.
+// two meet. Left of the last node both are linear down to z = 0. Sums have terms of one sign but where the tangents meet:
+// there a few roundings of the density's R may be left, which the mixture adds to R everywhere.
 func (s *sharing) lift() {
 	n, h := len(s.density.log), s.density.step
 	mean := func(x float64) float64 { // of e^t over 0 to x
@@ -400,7 +401,9 @@ func (s *sharing) lift() {
 		}
 	}
 	above(want+wantFall, s.value[n-1]+s.fall[n-1])
-	if k < len(s.levels) {
+	// Falls over z must not overflow: they would count for nothing.
+	largest := s.factor * (s.value[n-1] + s.fall[n-1]) * math.Exp(math.Max(0, s.density.low+float64(n-1)*h))
+	if k < len(s.levels) || !(largest < 0x1p1000) {
 		s.factor = math.Inf(1)
 	}
 }
@@ -422,7 +425,7 @@ func (s *sharing) mixture() *mixture {
 	low := -(s.density.low + float64(n-1)*h)
 	m := &mixture{low: low, scale: 1 / h}
 	total := (s.value[n-1] + s.fall[n-1]) * lift
-	tiny := 0x1p-41 * total
+	tiny := 0x1p-40 * total
 	m.pieces = make([]piece, 0, n+1)
 	m.pieces = append(m.pieces, piece{total + tiny, s.fall[n-1] * math.Exp(-low) * lift})
 	for g := n - 1; g > 0; g-- {

@@ -22,15 +22,15 @@ import "math"
 // most the bilinear interpolations of their values at the corners. These take the rates' place. They are nowhere negative.
 //
 // Paths. One that begins inside of cell k earns no less if it comes from (d, t) = (k+1, k), where F = -p_k; phi' goes on
-// there. A path then leads from a node to the node (0, n). Let S be the part of the squares above it, and S_x, for x
-// uniform in (0, 1), all squares of which S has a larger share than x. Shares grow with j and fall with d, so S_x is the
-// part above a path of whole moves. By Green's theorem the two paths differ by the integrals of the rates' curl over S and
+// there. A path then leads from a node to the node (0, n). Let S be the (d, t) such that the path places d before t,
+// and S_x, for x uniform in (0, 1), all squares of which S has a larger share than x. Shares grow with i and j, so S_x
+// belongs to a path of whole moves. By Green's theorem the two paths differ by the integrals of the rates' curl over S and
 // over S_x. In the mean over x these are the same in a square where the curl is constant. It is not: as a function of the
 // place in the square it has the terms y (t-1/2) and x (d-1/2), where y and x are the mixed second differences of the two
 // rates' corners, so that a square that the path crosses adds at most (|y|+|x|)/8. Some path of whole moves is thus worth
-// no less than the path, but for the allowances of the squares that this crosses. It touches each of those: the next square
-// down and to the right of one is below the path, the next up and to the left above. So the path is charged with every
-// square that it touches, when it first does: a move with the two beyond its end, and the start (k+1, k) with the square
+// no less than the path, but for the allowances of the squares that this crosses. It touches each of those: of the squares
+// beside (i, j), (i-1, j-1) is outside of S and (i+1, j+1) in it as a whole. So the path is charged with every square that
+// it touches, when it first does: a move with the two beyond its end, and the start (k+1, k) with the square
 // (k, k). A whole move is worth the mean of its two ends.
 type wholeOrder struct {
 	p, q   []float64
@@ -76,7 +76,8 @@ func wholeOrderOf(p, q []float64, inf float64, k Repetitions) *wholeOrder {
 	}
 	for j := range n {
 		for i := range j + 1 {
-			least, less := atQ[j][i+1].first, (q[i]*q[i]+q[j]*q[j])/8*atQ[j+1][i].third
+			third := slopesAt(k, math.Max(0, (belowQ[i]+aboveQ[j+1])*(1-relative)-absolute)).third // rounded up
+			least, less := atQ[j][i+1].first, (q[i]*q[i]+q[j]*q[j])/8*third
 			propose := func(i, j int) {
 				b := least
 				if less < least/2 {
@@ -167,7 +168,7 @@ func (o *wholeOrder) worst(r *mixture) float64 {
 			}
 			if i > 0 {
 				w := value[i-1] + (sideways[i-1]+sidewaysEnd[i-1])/2 + allowance[i-1] + allowanceBelow[i-1]
-				if w > v {
+				if !(w <= v) {
 					v = w
 				}
 			}
