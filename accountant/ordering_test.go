@@ -243,3 +243,48 @@ func TestBoundOfFineCells(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsWithinARow has the orders that place a cell between two parts of one that counts, above many small ones that
+// have been placed: what a turn adds there is not hidden by what a part of a large first cell may add.
+func TestTurnsWithinARow(t *testing.T) {
+	const small = 40
+	k := Poisson{Mean: 1}
+	phi := func(z float64) float64 { return generating(k, z) }
+	comparisons := 0
+	for _, low := range []float64{0.001, 0.02, 0.05} {
+		for _, ratio := range []float64{1.05, 2, 3} {
+			for _, first := range []float64{0.1, 0.2, 0.4} {
+				for _, last := range []float64{0.05, 0.1, 0.3} {
+					for _, level := range []float64{0.02, 0.1, 0.4} {
+						inf := 1 - low - first - last
+						if inf < 0 {
+							continue
+						}
+						d := lossPair{[]float64{low}, []float64{low * ratio}}
+						for range small {
+							d.p, d.q = append(d.p, first/small), append(d.q, first/small*level*1.03)
+						}
+						d.p, d.q = append(d.p, last, inf), append(d.q, last*level, 0)
+						o := d.ordering(k)
+						for f := 0.05; f < 1; f += 0.05 {
+							// Where the first part of the last cell ends, the cell below is worth placing at once.
+							u, g := first+f*last, (first*1.03+f*last)*level
+							c := math.Exp(u-g) / level * math.Expm1(low) / math.Expm1(low*ratio)
+							value := phi(u) - phi(0) - c*(phi(g)-phi(0))
+							u, g = u+low, g+low*ratio
+							rest := (1 - f) * last
+							value += phi(u+rest) - phi(u) - c*(phi(g+rest*level)-phi(g)) + phi(1) - phi(1-inf)
+							comparisons++
+							if bound := o.worst(c, make([]float64, len(o.rows)+1)); bound < value*(1-orderError) {
+								t.Errorf("%v of the last cell, then %v at q/p = %v, c %v: %v, bound %v", f, low, ratio, c, value, bound)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if comparisons < 1000 {
+		t.Errorf("%d comparisons", comparisons)
+	}
+}

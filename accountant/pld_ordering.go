@@ -50,10 +50,8 @@ func tooMany(k Repetitions) bool { return !(slopesAt(k, 0).third < 0x1p900) }
 
 // newOrdering cuts a side into cells of at most count losses.
 func newOrdering(s *side, k Repetitions, count int) *ordering {
-	p, q := s.cells(count)
-	s.cutToOne(p, q)
-	p, q = cutDeep(p, q, s.inf, k, count)
-	return orderingOf(p, q, s.inf, k)
+	p, q, inf := s.cutCells(k, count)
+	return orderingOf(p, q, inf, k)
 }
 
 // orderingOf takes the masses of cells by ascending loss, and what only P has.
@@ -105,7 +103,7 @@ func newRow(p, q []float64, j int, k Repetitions, before, after [2][]slopes) row
 			ratio := math.Min(before[1][i].second/start, endQ.second/endP.second)
 			x.unstart = q[j] * q[j] / 2 * endP.second * ratio * down
 		}
-		r.deep = r.deep || x.start > x.gain
+		r.deep = r.deep || !(x.start <= x.gain && x.unstart <= math.MaxFloat64)
 	}
 	for i := j; i >= 0; i-- {
 		x := &r.crossings[i]
@@ -120,44 +118,49 @@ func newRow(p, q []float64, j int, k Repetitions, before, after [2][]slopes) row
 			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
 		}
 	}
-	return r.deepened()
+	return r.deepened(j == len(p)-1)
 }
 
-// deepened replaces allowances that are no smaller than what they allow for, where phi' falls far across a cell.
-func (r row) deepened() row {
+// deepened replaces allowances that are no smaller than what they allow for, where phi' falls far across a cell, or that
+// are no numbers. Cells below the last row are placed before it or after it: there turns are four times as large.
+func (r row) deepened(last bool) row {
 	n := len(r.crossings)
-	gain, cost := make([]float64, n), make([]float64, n)
-	for i, x := range r.crossings {
-		gain[i], cost[i] = x.gain, x.cost
-	}
+	before := slices.Clone(r.crossings)
 	// Between states (i+1, j) and (i, j) a cell gains at most what it does at the end and costs at least what it does at
 	// the beginning: both get that.
 	changed := make([]bool, n)
 	for i := n - 2; i >= 0; i-- {
-		if x := &r.crossings[i]; x.bend > r.crossings[i+1].cost/4 { // of what is left of that cost
+		x, inner := &r.crossings[i], &r.crossings[i+1]
+		if !(x.bend <= inner.cost/4 && x.unbend <= math.MaxFloat64) { // of what is left of that cost
 			x.bend, x.unbend = 0, 0
-			x.cost, r.crossings[i+1].gain = cost[i+1], gain[i]
+			x.cost, inner.gain = before[i+1].cost, before[i].gain
 			changed[i], changed[i+1] = true, true
 		}
 	}
-	for i := n - 1; i >= 0; i-- { // so that turn and start of i-1 are not yet changed
-		x := &r.crossings[i]
+	for i := range r.crossings {
+		x, start := &r.crossings[i], before[i].start
+		if changed[i] && i > 0 {
+			start = math.Max(start, before[i-1].start)
+		}
 		if changed[i] || i+1 < n && changed[i+1] {
 			x.unturn = 0
 			if i > 0 {
-				x.turn += r.crossings[i-1].turn
+				x.turn += before[i-1].turn
 			}
 		}
-		if x.turn > x.gain {
-			x.turn, x.unturn = x.gain, 0
+		// A turn is an eighth of a difference of slopes along the cell, the larger of which is at most twice start.
+		most := math.Min(x.gain, start/4)
+		if last {
+			x.turn, x.unturn, most = 4*x.turn, 4*x.unturn, start
 		}
-		if r.deep {
+		if !(x.turn <= most && x.unturn <= math.MaxFloat64) {
+			x.turn, x.unturn = most, 0
+		}
+		switch {
+		case r.deep:
 			x.start, x.unstart = x.gain, 0
-		} else if changed[i] {
-			x.unstart = 0
-			if i > 0 {
-				x.start = math.Max(x.start, r.crossings[i-1].start)
-			}
+		case changed[i]:
+			x.start, x.unstart = start, 0
 		}
 	}
 	return r
@@ -176,11 +179,16 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 	for j := len(o.rows) - 1; j >= 0; j-- {
 		row := &o.rows[j]
 		values := later[:len(row.crossings)]
-		shifted, bentBefore := math.Inf(-1), 0.0 // shifted is the value of placing cell i-1 next
+		// Cells below may be placed before cell j, after it, or when a part of it has been: crossed is the value once it has
+		// been placed, and shifted that of placing cell i-1 next.
+		crossed, shifted, bentBefore := math.Inf(-1), math.Inf(-1), 0.0
 		for i := range row.crossings {
 			x := &row.crossings[i]
 			started := values[i]
-			value := started + (x.gain - c*x.cost)
+			if crossed < started {
+				crossed = started
+			}
+			value := crossed + (x.gain - c*x.cost)
 			bent := c*x.bend - x.unbend
 			if bent > bentBefore {
 				bentBefore = bent
@@ -203,6 +211,9 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 			values[i], shifted, bentBefore = value, value, bent
 			if extra := x.turn - c*x.unturn; extra > 0 {
 				shifted += extra
+				if j < len(o.rows)-1 {
+					crossed += extra
+				}
 			}
 		}
 	}
@@ -220,6 +231,20 @@ func slopesAt(k Repetitions, w float64) slopes {
 
 // rise returns phi(1-w) - phi(1-w-mass).
 func (s slopes) rise(k Repetitions, mass float64) float64 { return s.first * k.span(s.w, mass) }
+
+// cutCells returns the masses of cells of at most count losses, and what only P has.
+func (s *side) cutCells(k Repetitions, count int) (p, q []float64, inf float64) {
+	p, q = s.cells(count)
+	inf = s.inf
+	for i := range p {
+		if q[i] < 0x1p-1022 { // too little to keep its digits
+			inf, p[i], q[i] = inf+p[i], 0, 0
+		}
+	}
+	massesToOne(p, q, inf)
+	p, q = cutDeep(p, q, inf, k, count)
+	return p, q, inf
+}
 
 // cells moves the masses of s to at most count of its losses, and returns them with Q's. Each is split between the losses
 // around it, as in builder.put.
@@ -286,11 +311,11 @@ func (s *side) cellLosses(count int) []int {
 	return at
 }
 
-// cutToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The side promises to be at
+// massesToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The side promises to be at
 // least a divergence, which is convex in e^epsilon and 1 at its 0: so the chord from there to where the cut falls is, and
 // with it the pair that is left, in which the rest of Q lies where P has nothing.
-func (s *side) cutToOne(p, q []float64) {
-	rest := math.Max(0, 1-s.inf)
+func massesToOne(p, q []float64, inf float64) {
+	rest := math.Max(0, 1-inf)
 	for k := len(p) - 1; k >= 0; k-- {
 		if p[k] > rest {
 			q[k] *= rest / p[k]
@@ -335,7 +360,7 @@ func cutDeep(p, q []float64, inf float64, k Repetitions, count int) (cutP, cutQ 
 		}
 	})
 	for i := range p {
-		if p[i] == 0 || q[i] == 0 { // by underflow
+		if p[i] == 0 { // nothing that counts
 			continue
 		}
 		slices.Sort(cuts[i])

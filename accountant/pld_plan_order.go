@@ -44,10 +44,8 @@ type orderState struct{ a, b, ratio float64 }
 
 // newWholeOrder cuts a side into cells as newOrdering does.
 func newWholeOrder(s *side, k Repetitions, count int) *wholeOrder {
-	p, q := s.cells(count)
-	s.cutToOne(p, q)
-	p, q = cutDeep(p, q, s.inf, k, count)
-	return wholeOrderOf(p, q, s.inf, k)
+	p, q, inf := s.cutCells(k, count)
+	return wholeOrderOf(p, q, inf, k)
 }
 
 // wholeOrderOf takes the masses of cells by ascending loss, and what only P has.
