@@ -282,10 +282,16 @@ func TestAttainedRefuses(t *testing.T) {
 		SelfComposed{tuned, 2}, PoissonSampled{0.5, tuned}, MaxOver{[]Event{run}}, Parallel{[]Event{run}},
 		Composed{[]Event{run, run}}, Composed{[]Event{PoissonSampled{0.5, tuned}, run, run}}, Composed{[]Event{PoissonSampled{0.5, run}, run}},
 		SubsetThenRest{0.5, run, run}, Gaussian{-1},
+		Baseline(Poisson{5}, tuned), Variant1(0.5, Poisson{5}, tuned), SubsetThenRest{0.5, tuned, tuned}, Baseline(Poisson{5}, Parallel{[]Event{run}}),
 	} {
 		if got, err := Attained(e, 1e-5); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%#v: %v, %v, want ErrInvalid", e, got, err)
 		}
+	}
+	// The finest grid is too fine for both candidates.
+	apart := Baseline(Poisson{5}, MaxOver{[]Event{Gaussian{2}, DPSGD(1e-4, 0.3, 1)}})
+	if got, err := Attained(apart, 1e-5); err != nil || !(got > 1 && got <= mustEpsilon(t, apart, 1e-5, Options{Mode: Best})) {
+		t.Errorf("candidates of very different losses: %v, %v", got, err)
 	}
 	for _, delta := range []float64{-1, 2, math.NaN()} {
 		if got, err := Attained(run, delta); !errors.Is(err, ErrInvalid) {

@@ -1,8 +1,10 @@
 package accountant
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -27,19 +29,26 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if delta == 0 {
 		return math.Inf(1), nil
 	}
-	p, err := newProfiler(math.Max(finestStep, gridStep(e))).attained(e)
-	if err != nil {
-		return 0, fmt.Errorf("find the worst order: %w", err)
+	for step := math.Max(finestStep, gridStep(e)); ; step *= 2 {
+		p, err := newProfiler(step).attained(e)
+		if errors.Is(err, errTooFine) && 2*step < largestLoss {
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("find the worst order: %w", err)
+		}
+		epsilon, _ = bracket(p.deltaAt, delta)
+		return epsilon, nil
 	}
-	epsilon, _ = bracket(p.deltaAt, delta)
-	return epsilon, nil
 }
+
+var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2", ErrInvalid)
 
 // attained takes events apart as Baseline, Variant1 and Variant2 put them together.
 func (r *profiler) attained(e Event) (profile, error) {
 	switch e := e.(type) {
 	case Gaussian, PoissonSampled, SelfComposed:
-		if !selects(e) {
+		if isRun(e) {
 			d, err := r.pair(e)
 			if err != nil {
 				return nil, err
@@ -64,20 +73,27 @@ func (r *profiler) attained(e Event) (profile, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2", ErrInvalid)
+	return nil, errNoOrder
 }
 
-// selects reports whether the best of several runs is a part of a sampled or repeated event.
-func selects(e Event) bool {
+// isRun reports whether e is a training run, or a choice among several.
+func isRun(e Event) bool {
+	all := func(events []Event) bool {
+		return !slices.ContainsFunc(events, func(part Event) bool { return !isRun(part) })
+	}
 	switch e := e.(type) {
 	case Gaussian:
-		return false
+		return true
 	case PoissonSampled:
-		return selects(e.Event)
+		return isRun(e.Event)
 	case SelfComposed:
-		return selects(e.Event)
+		return isRun(e.Event)
+	case Composed:
+		return all(e.Events)
+	case MaxOver:
+		return all(e.Events)
 	}
-	return true
+	return false
 }
 
 // A worstOrder is the plan of a tuning run and a final run as an order sees it. With the sample an outcome of both has the
@@ -94,6 +110,9 @@ type selected struct{ s1, s0 float64 }
 
 // worstOrder is for a tuning run on a sample of the data of rate q, before a final run on the rest of them or on all.
 func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (*worstOrder, error) {
+	if !isRun(tune.Event) || !isRun(final) {
+		return nil, errNoOrder
+	}
 	if tooMany(tune.Repetitions) {
 		return nil, errTooWide
 	}

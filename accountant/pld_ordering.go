@@ -57,22 +57,10 @@ func newOrdering(s *side, k Repetitions, count int) *ordering {
 // orderingOf takes the masses of cells by ascending loss, and what only P has.
 func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
 	n := len(p)
-	// Masses outside of an interval: below its first cell, and from the cell after its last on. P's are rounded down and
-	// Q's up, also for what the sums to 1 lack by rounding.
-	const relative, absolute = 0x1p-40, 0x1p-41
-	belowP, belowQ := make([]float64, n+1), make([]float64, n+1)
-	for i := range n {
-		belowP[i+1], belowQ[i+1] = belowP[i]+p[i], belowQ[i]+q[i]
-	}
-	aboveP, aboveQ := make([]float64, n+1), make([]float64, n+1)
-	aboveP[n], aboveQ[n] = inf, math.Max(0, 1-belowQ[n])
-	for j := n - 1; j >= 0; j-- {
-		aboveP[j], aboveQ[j] = aboveP[j+1]+p[j], aboveQ[j+1]+q[j]
-	}
+	out := outsideOf(p, q, inf)
 	nodes := func(j int) (atP, atQ []slopes) {
 		for i := range min(j+1, n) + 1 {
-			atP = append(atP, slopesAt(k, math.Max(0, (belowP[i]+aboveP[j])*(1-relative)-absolute)))
-			atQ = append(atQ, slopesAt(k, (belowQ[i]+aboveQ[j])*(1+relative)+absolute))
+			atP, atQ = append(atP, slopesAt(k, out.leastP(i, j))), append(atQ, slopesAt(k, out.mostQ(i, j)))
 		}
 		return atP, atQ
 	}
@@ -86,6 +74,33 @@ func orderingOf(p, q []float64, inf float64, k Repetitions) *ordering {
 	}
 	return o
 }
+
+// outside holds the masses outside of intervals of cells: those below each cell, and those from each cell on.
+type outside struct{ belowP, belowQ, aboveP, aboveQ []float64 }
+
+func outsideOf(p, q []float64, inf float64) *outside {
+	n := len(p)
+	o := &outside{make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)}
+	for i := range n {
+		o.belowP[i+1], o.belowQ[i+1] = o.belowP[i]+p[i], o.belowQ[i]+q[i]
+	}
+	o.aboveP[n], o.aboveQ[n] = inf, math.Max(0, 1-o.belowQ[n])
+	for j := n - 1; j >= 0; j-- {
+		o.aboveP[j], o.aboveQ[j] = o.aboveP[j+1]+p[j], o.aboveQ[j+1]+q[j]
+	}
+	return o
+}
+
+// What is outside of the cells i to j-1 is rounded by more than sums are, and than what they lack of 1.
+const relativeOut, absoluteOut = 0x1p-40, 0x1p-41
+
+func (o *outside) leastP(i, j int) float64 { return lessOut(o.belowP[i] + o.aboveP[j]) }
+func (o *outside) leastQ(i, j int) float64 { return lessOut(o.belowQ[i] + o.aboveQ[j]) }
+func (o *outside) mostQ(i, j int) float64 {
+	return (o.belowQ[i]+o.aboveQ[j])*(1+relativeOut) + absoluteOut
+}
+
+func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-absoluteOut) }
 
 // newRow takes the slopes at P's and at Q's masses of all states (i, j), before cell j is placed, and (i, j+1).
 func newRow(p, q []float64, j int, k Repetitions, before, after [2][]slopes) row {

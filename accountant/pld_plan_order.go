@@ -51,30 +51,20 @@ func newWholeOrder(s *side, k Repetitions, count int) *wholeOrder {
 // wholeOrderOf takes the masses of cells by ascending loss, and what only P has.
 func wholeOrderOf(p, q []float64, inf float64, k Repetitions) *wholeOrder {
 	n := len(p)
-	const relative, absolute = 0x1p-40, 0x1p-41 // as in orderingOf
-	belowP, belowQ := make([]float64, n+1), make([]float64, n+1)
-	for i := range n {
-		belowP[i+1], belowQ[i+1] = belowP[i]+p[i], belowQ[i]+q[i]
-	}
-	aboveP, aboveQ := make([]float64, n+1), make([]float64, n+1)
-	aboveP[n], aboveQ[n] = inf, math.Max(0, 1-belowQ[n])
-	for j := n - 1; j >= 0; j-- {
-		aboveP[j], aboveQ[j] = aboveP[j+1]+p[j], aboveQ[j+1]+q[j]
-	}
-
+	out := outsideOf(p, q, inf)
 	o := &wholeOrder{p: p, q: q, states: make([][]orderState, n+1), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
 	atQ := make([][]slopes, n+1)
 	for j := range n + 1 {
 		o.states[j], atQ[j] = make([]orderState, min(j+1, n)+1), make([]slopes, min(j+1, n)+1)
 		for i := range o.states[j] {
-			o.states[j][i].a = math.Exp(k.logSlope(math.Max(0, (belowP[i]+aboveP[j])*(1-relative)-absolute))) * (1 + rounding)
+			o.states[j][i].a = math.Exp(k.logSlope(out.leastP(i, j))) * (1 + rounding)
 			o.states[j][i].b = math.Inf(1)
-			atQ[j][i] = slopesAt(k, (belowQ[i]+aboveQ[j])*(1+relative)+absolute)
+			atQ[j][i] = slopesAt(k, out.mostQ(i, j))
 		}
 	}
 	for j := range n {
 		for i := range j + 1 {
-			third := slopesAt(k, math.Max(0, (belowQ[i]+aboveQ[j+1])*(1-relative)-absolute)).third // rounded up
+			third := slopesAt(k, out.leastQ(i, j+1)).third // rounded up
 			least, less := atQ[j][i+1].first, (q[i]*q[i]+q[j]*q[j])/8*third
 			propose := func(i, j int) {
 				b := least

@@ -52,8 +52,8 @@ func (s *selection) pair(step float64) (d *pair, evaluations int, err error) {
 // divergences returns bounds at epsilon = 0, step, 2 step, ... and 1 where it has none: between the others, chords over
 // e^epsilon are bounds (hullSide). They are so close that a divergence falls by little from one to the next.
 func (s *selection) divergences(o *ordering, step float64) (values []float64, evaluations int, err error) {
-	// With these falls of a divergence's logarithm chords are high by less than 1 % of it, but for divergences of no usual
-	// delta.
+	// With these falls of a divergence's logarithm chords are high by some per cent of it at most, but for divergences of no
+	// usual delta.
 	const usual, fall, fallBelow = 1e-14, 0.25, 1
 	const unknown = -1
 	value := func(k int) float64 {
