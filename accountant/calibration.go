@@ -14,11 +14,14 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
 	}
-	tolerance := fine
-	if o.Mode == Best {
-		tolerance = coarse
+	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
+	if o.Mode == Best { // what the faster mode Tight asks for is enough, and not far off
+		search.tolerance = coarse
+		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
+			search.start, search.stride = tight, 1.25
+		}
 	}
-	return smallestNoise(tolerance, func(noise float64) (float64, error) {
+	return search.smallest(func(noise float64) (float64, error) {
 		g, err := Epsilon(event(noise), delta, o)
 		return g.Epsilon - epsilon, err
 	}, fmt.Sprintf("epsilon %v at delta %v", epsilon, delta))
@@ -30,7 +33,7 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 	if err := checkLine(c); err != nil {
 		return 0, err
 	}
-	return smallestNoise(fine, func(noise float64) (float64, error) {
+	return noiseSearch{tolerance: fine, start: 1, stride: 4}.smallest(func(noise float64) (float64, error) {
 		slope, err := slopeOf(event(noise), o)
 		return slope - c, err
 	}, fmt.Sprintf("line of slope %v", c))
@@ -93,10 +96,13 @@ func slopeOf(e Event, o Options) (float64, error) {
 	return c.Slope(o.Orders), err
 }
 
-// smallestNoise finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be
-// enough and returns that end.
-func smallestNoise(tolerance float64, excess func(noise float64) (float64, error), target string) (float64, error) {
-	low, high := 0.0, 1.0
+// A noiseSearch looks for a bracket by strides from start on, and narrows it to a relative tolerance.
+type noiseSearch struct{ tolerance, start, stride float64 }
+
+// smallest finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be enough and
+// returns that end.
+func (s noiseSearch) smallest(excess func(noise float64) (float64, error), target string) (float64, error) {
+	low, high := 0.0, s.start
 	lowExcess := math.Inf(1)
 	highExcess, err := excess(high)
 	for err == nil && highExcess > 0 {
@@ -104,22 +110,22 @@ func smallestNoise(tolerance float64, excess func(noise float64) (float64, error
 			return 0, fmt.Errorf("calibrate noise to %s: %w with any noise; raise the target or the orders", target, ErrInfeasible)
 		}
 		low, lowExcess = high, highExcess
-		high *= 4
+		high *= s.stride
 		highExcess, err = excess(high)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("calibrate noise: %w", err)
 	}
-	for low == 0 {
-		x, err := excess(high / 4)
+	for stride := s.stride; low == 0; stride *= s.stride {
+		x, err := excess(high / stride)
 		if err != nil {
 			return 0, fmt.Errorf("calibrate noise: %w", err)
 		}
 		if x > 0 {
-			low, lowExcess = high/4, x
+			low, lowExcess = high/stride, x
 			break
 		}
-		high, highExcess = high/4, x
+		high, highExcess = high/stride, x
 		if high < 1.0/MaxNoise { // then noise is not what the target needs
 			x, err := excess(0)
 			if err == nil && x <= 0 {
@@ -128,7 +134,7 @@ func smallestNoise(tolerance float64, excess func(noise float64) (float64, error
 			return high, err
 		}
 	}
-	_, high, err = narrow(tolerance, low, lowExcess, high, highExcess, excess)
+	_, high, err = narrow(s.tolerance, low, lowExcess, high, highExcess, excess)
 	if err != nil {
 		return 0, fmt.Errorf("calibrate noise: %w", err)
 	}

@@ -37,7 +37,7 @@ func newScene(t *testing.T, args []string) *scene {
 
 // TestInterrupt sends Ctrl-C to every command that can take long, in the middle of each thing that can.
 func TestInterrupt(t *testing.T) {
-	// As of writing, the accountant needs ten seconds to several minutes for each of these.
+	// As of writing, the accountant needs two seconds to several minutes for each of these.
 	const long = " --mu 1e6 --sampling-rate 1e-6 --set privacy.epochs=100 "
 	const accounted = "accounting for the plan"
 	rates := strings.Repeat("0.01,", 20_000) + "0.01"
@@ -50,7 +50,7 @@ func TestInterrupt(t *testing.T) {
 		"account epsilon": {args: "account epsilon --noise-multiplier 20" + long, doing: accounted},
 		"account delta":   {args: "account delta --noise-multiplier 20 --epsilon 1" + long, doing: accounted},
 		"account noise":   {args: "account noise --epsilon 0.01" + long, doing: accounted},
-		"account steps":   {args: "account steps --noise-multiplier 20 --epsilon 1 --mu 1e6 --sampling-rate 1e-6", doing: accounted},
+		"account steps":   {args: "account steps --noise-multiplier 20 --epsilon 1 --mu 15 --sampling-rate 1e-4", doing: accounted},
 		"account compare": {args: "account compare --epsilon 0.01" + long, doing: accounted},
 		"eval, waiting":   {args: "account eval", doing: "answering questions", set: openStdin},
 		"eval, endless":   {args: "account eval", doing: "answering questions", set: endlessQuestions},
