@@ -113,6 +113,14 @@ convex in L1, so L1 may be replaced in the same way. The expectation over L2 is 
 epsilon, so delta at one epsilon costs one pass over L1. It is smaller than all Rényi bounds here, and can even lie
 below the cost of the base run alone, which does not see the samples of the subset.
 
+# One order for a plan
+
+In the bounds by pairs every outcome of the final run has a worst order of scores of its own, but variants 1 and 2 have one
+for all. Where the final run's weights have a log-concave density over the logarithm of c, an order that grows an interval
+is the worst for all of them together; it isn't for any weights. So a plan's weights are raised to a few such densities,
+each bounded by a recursion that rewards both ends of the interval, and what is left keeps orders of its own
+(docs/bounds.md, section 7, docs/one-order.md, oneOrder).
+
 # Mode best
 
 Epsilon takes the smaller of two values: the Rényi bound of mode tight with deltaHat from the pair of one run where that
