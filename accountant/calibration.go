@@ -8,8 +8,9 @@ import (
 
 // CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the event
 // at the returned value has been evaluated and does not exceed epsilon, and in the Rényi modes the value is within a
-// relative 1e-9 of the optimum, in mode Best mostly within 1e-6. event must not cost more with more noise. The error wraps ErrInfeasible where no noise
-// multiplier below MaxNoise is enough, as happens below the floor that a finite set of orders puts under epsilon.
+// relative 1e-9 of the optimum, in mode Best mostly within 1e-6. event must not cost more with more noise. The error wraps
+// ErrInfeasible where no noise multiplier below MaxNoise is enough, as happens below the floor that a finite set of orders
+// puts under epsilon.
 func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err

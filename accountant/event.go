@@ -61,25 +61,27 @@ type Parallel struct {
 	Events []Event
 }
 
+// every reports whether all events have a property.
+func every(events []Event, has func(Event) bool) bool {
+	return !slices.ContainsFunc(events, func(part Event) bool { return !has(part) })
+}
+
 // free reports whether e provably ignores its data. Anything else has a release with Gaussian noise in it, which no finite
 // epsilon covers at delta 0.
 func free(e Event) bool {
-	all := func(events []Event) bool {
-		return !slices.ContainsFunc(events, func(part Event) bool { return !free(part) })
-	}
 	switch e := e.(type) {
 	case PoissonSampled:
 		return e.SamplingProbability == 0 || free(e.Event)
 	case SelfComposed:
 		return e.Count == 0 || free(e.Event)
 	case Composed:
-		return all(e.Events)
+		return every(e.Events, free)
 	case SelectBest:
 		return free(e.Event)
 	case MaxOver:
-		return all(e.Events)
+		return every(e.Events, free)
 	case Parallel:
-		return all(e.Events)
+		return every(e.Events, free)
 	case SubsetThenRest:
 		return (e.SamplingProbability == 0 || free(e.Tune)) && (e.SamplingProbability == 1 || free(e.Base))
 	}

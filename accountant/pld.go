@@ -78,14 +78,7 @@ func (r *profiler) profile(e Event) (profile, error) {
 		return d, nil
 	case SelectBest:
 		if !alwaysOnce(e.Repetitions) {
-			if tooMany(e.Repetitions) {
-				return nil, errTooWide
-			}
-			d, err := r.pair(e.Event)
-			if err != nil {
-				return nil, err
-			}
-			return newSelection(d, e.Repetitions, cellCountAlone), nil
+			return r.selection(e, cellCountAlone)
 		}
 	case MaxOver:
 		return r.largest(e.Events)
@@ -194,14 +187,13 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 	case Composed:
 		return r.composed(e.Events)
 	case SelectBest:
-		d, err := r.pair(e.Event)
-		if err != nil || alwaysOnce(e.Repetitions) {
-			return d, err
+		if alwaysOnce(e.Repetitions) {
+			return r.pair(e.Event)
 		}
-		if tooMany(e.Repetitions) {
-			return nil, errTooWide
+		s, err := r.selection(e, cellCount)
+		if err != nil {
+			return nil, err
 		}
-		s := newSelection(d, e.Repetitions, cellCount)
 		best, evaluations, err := s.pair(r.step)
 		if err != nil {
 			return nil, err
@@ -227,6 +219,17 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 		return r.charge(d, err, d, s.tune)
 	}
 	panic("accountant: event of unknown type") // the set of events is closed
+}
+
+func (r *profiler) selection(e SelectBest, cells int) (*selection, error) {
+	if tooMany(e.Repetitions) {
+		return nil, errTooWide
+	}
+	d, err := r.pair(e.Event)
+	if err != nil {
+		return nil, err
+	}
+	return newSelection(d, e.Repetitions, cells), nil
 }
 
 func (r *profiler) composed(events []Event) (*pair, error) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 )
 
@@ -78,9 +77,6 @@ func (r *profiler) attained(e Event) (profile, error) {
 
 // isRun reports whether e is a training run, or a choice among several.
 func isRun(e Event) bool {
-	all := func(events []Event) bool {
-		return !slices.ContainsFunc(events, func(part Event) bool { return !isRun(part) })
-	}
 	switch e := e.(type) {
 	case Gaussian:
 		return true
@@ -89,9 +85,9 @@ func isRun(e Event) bool {
 	case SelfComposed:
 		return isRun(e.Event)
 	case Composed:
-		return all(e.Events)
+		return every(e.Events, isRun)
 	case MaxOver:
-		return all(e.Events)
+		return every(e.Events, isRun)
 	}
 	return false
 }
@@ -138,18 +134,10 @@ func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bo
 	p, s := trial.removal.law(cellCountAlone)
 	p, s = cutDeep(p, s, 0, tune.Repetitions, cellCountAlone)
 	n := len(p)
-	outside := func(m []float64) (below, above []float64) {
-		below, above = make([]float64, n+1), make([]float64, n+1)
-		for i := range n {
-			below[i+1], above[n-1-i] = below[i]+m[i], above[n-i]+m[n-1-i]
-		}
-		return below, above
-	}
-	belowP, aboveP := outside(p)
-	belowQ, aboveQ := outside(s)
+	out := outsideOf(p, s, 0)
 	added := func(i, j, cell int) selected { // to reach (i, j)
 		k := tune.Repetitions
-		return selected{slopesAt(k, belowP[i]+aboveP[j]).rise(k, p[cell]), slopesAt(k, belowQ[i]+aboveQ[j]).rise(k, s[cell])}
+		return selected{slopesAt(k, out.belowP[i]+out.aboveP[j]).rise(k, p[cell]), slopesAt(k, out.belowQ[i]+out.aboveQ[j]).rise(k, s[cell])}
 	}
 	for j := range n + 1 {
 		var up, down []selected
