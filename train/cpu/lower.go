@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dptrain/dptrain/train/arena"
@@ -45,7 +44,8 @@ type lowered struct {
 	values             []compile.Value // the program's, then this machine's own
 	forward, predicted []instruction
 	backward           []instruction
-	reductions         []compile.Reduction // RankOne or Materialised
+	reductions         []compile.Reduction // RankOne, Materialised or OfRows
+	rows               int                 // of the largest table that has a reduction OfRows
 	tables             [][]int32           // by Shared value: which element of its source is where
 	filters            []filter
 	scratch            int // floats that one sample's convolution needs
@@ -100,9 +100,6 @@ func lower(p *compile.Program) (*lowered, error) {
 		if v.Kind == compile.Shared {
 			l.tables[id] = v.View.Elements()
 		}
-		if v.Kind == compile.Input && v.Type != compile.Float32 {
-			return nil, &engine.UnsupportedError{Operation: "integer input", Why: fmt.Sprintf("input %q holds integers", v.Name)}
-		}
 	}
 	for _, list := range []struct {
 		from []compile.Instruction
@@ -114,6 +111,11 @@ func lower(p *compile.Program) (*lowered, error) {
 				return nil, err
 			}
 			*list.to = append(*list.to, out)
+		}
+	}
+	for _, r := range reductions {
+		if r.Rule == compile.OfRows {
+			l.rows = max(l.rows, r.N)
 		}
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
@@ -128,7 +130,7 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 	switch in.Op {
 	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.MatMul, compile.MaxPool,
 		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
-		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul:
+		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul, compile.Lookup, compile.GradLookup:
 	case compile.Gather, compile.Scatter:
 		out.table = in.View.Elements()
 	case compile.GradSpread:
@@ -196,5 +198,6 @@ func (l *lowered) workspace() workspace {
 		memory:   newMemory(l),
 		factors:  make([]float32, l.samples),
 		position: make([]float32, l.scratch),
+		first:    make([]int32, l.rows),
 	}
 }

@@ -106,9 +106,11 @@ func alone(t TB, s Suite) {
 		// One sample at several places.
 		copies := []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82}
 		for k, in := range p.Inputs {
-			c := data.Columns[k].Floats
+			c := data.Columns[k]
 			for _, at := range copies {
-				copy(c[int(at)*in.Size:(int(at)+1)*in.Size], c[5*in.Size:6*in.Size])
+				to, from := part(c, int(at)*in.Size, (int(at)+1)*in.Size), part(c, 5*in.Size, 6*in.Size)
+				copy(to.Floats, from.Floats)
+				copy(to.Ints, from.Ints)
 			}
 		}
 		j := plain(p, clip)

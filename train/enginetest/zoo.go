@@ -52,6 +52,7 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, functions())
 	maps.Copy(all, convolutions())
 	maps.Copy(all, poolings())
+	maps.Copy(all, lookups)
 	for _, name := range models.Names() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
 			n, err := models.New(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
