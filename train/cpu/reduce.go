@@ -36,16 +36,15 @@ func (b *block) measure(squared []float64) {
 func (b *block) merge(r compile.Reduction, s int) {
 	ids, d := b.indices(r.X, s), b.row(r.Delta, s)
 	for k, v := range ids {
-		if first := int(b.first[v]) - 1; first >= 0 {
-			row, whole := d[k*r.K:][:r.K], d[first*r.K:][:r.K]
-			kernel.Add(whole, whole, row)
-			clear(row)
+		// What another sample, or a worker that failed, has left there is no earlier row of this one with the same index.
+		first := int(b.first[v])
+		if first >= k || ids[first] != v {
+			b.first[v] = int32(k)
 			continue
 		}
-		b.first[v] = int32(k) + 1
-	}
-	for _, v := range ids {
-		b.first[v] = 0
+		row, whole := d[k*r.K:][:r.K], d[first*r.K:][:r.K]
+		kernel.Add(whole, whole, row)
+		clear(row)
 	}
 }
 
