@@ -9,6 +9,8 @@
 //	y  [batch, classes] their labels, one-hot
 //	cost = −Σ_batch Σ_classes y ∘ log softmax(logits)
 //
+// A text's samples are two inputs, the words' numbers and what each counts ([EmbeddingClassifier]).
+//
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
 package models

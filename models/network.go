@@ -10,7 +10,7 @@ import (
 // Graph is a model's expression graph, its parameters without values. The fields are those of compile.Source, so that one
 // converts into the other.
 type Graph struct {
-	Inputs gorgonia.Nodes // x [batch, …], y [batch, classes]
+	Inputs gorgonia.Nodes // x [batch, …] or what a model has in its place, then y [batch, classes]
 	Params gorgonia.Nodes // weights and biases, first layer first
 	Output *gorgonia.Node // logits [batch, classes]
 	Cost   *gorgonia.Node // cross-entropy, summed over the batch

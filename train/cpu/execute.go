@@ -28,6 +28,8 @@ func (b *block) run(in *instruction) {
 		chain(z, b.rows(in.In[0]), in.Accumulate, scalarDerivative(in, b.rows(in.In[1]), b.rows(in.In[2])))
 	case compile.MatMul, compile.MatMulBack:
 		b.matMul(in, z)
+	case compile.Lookup:
+		lookup(z, b.bound.stored(in.In[1]), b.at[in.In[0]].indices[:b.n*in.Rows], in.K)
 	case compile.Softmax:
 		kernel.Softmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
 	case compile.LogSoftmax:
@@ -50,7 +52,7 @@ func (b *block) run(in *instruction) {
 // sums tells whether an operation adds to its result whatever comes first.
 func sums(op compile.Op) bool {
 	switch op {
-	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread:
+	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread, compile.GradLookup:
 		return true
 	}
 	return false
@@ -86,6 +88,11 @@ func (b *block) runSample(in *instruction, s int) {
 		kernel.MaxPool(z, b.indices(in.Where, s), x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW)
 	case compile.MaxPoolBack:
 		kernel.MaxPoolBackward(z, x, b.indices(in.In[1], s))
+	case compile.GradLookup:
+		for r, v := range b.indices(in.In[1], s) {
+			row := z[int(v)*in.K:][:in.K]
+			kernel.Add(row, row, x[r*in.K:][:in.K])
+		}
 	case compile.GradMatMul:
 		y := b.row(in.In[1], s)
 		if in.TransB {
@@ -130,6 +137,13 @@ func (b *block) conv(in *instruction, z, x []float32, s int) {
 // unroll writes each place of the window as a row.
 func unroll(columns, x []float32, w *compile.Window) {
 	kernel.Im2col(columns, x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
+}
+
+// lookup copies the rows of a table, k values each, that the indices pick.
+func lookup(z, table []float32, ids []int32, k int) {
+	for r, v := range ids {
+		copy(z[r*k:][:k], table[int(v)*k:])
+	}
 }
 
 // gather computes z[j] = x[m[j]], or adds it.

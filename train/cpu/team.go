@@ -24,9 +24,8 @@ type team struct {
 // worker is what one core needs for itself.
 type worker struct {
 	space workspace
-	sum   []float32   // one chunk's clipped sum
-	parts [][]float32 // of sum, by parameter
-	acc   []float64   // the sum of its chunks, on the grid
+	sum   *chunkSum
+	acc   []float64 // the sum of its chunks, on the grid
 }
 
 func newTeam(size int, hire func() *worker) *team {
