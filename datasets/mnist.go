@@ -22,7 +22,7 @@ func mnistEntry() *entry {
 			"https://ossci-datasets.s3.amazonaws.com/mnist/",
 			"https://storage.googleapis.com/cvdf-datasets/mnist/",
 		},
-		load: set.load,
+		images: set.images,
 	}
 }
 
@@ -48,6 +48,6 @@ func fashionMNISTEntry() *entry {
 			"http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
 			"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 		},
-		load: set.load,
+		images: set.images,
 	}
 }

@@ -25,7 +25,9 @@ type entry struct {
 	info    Info
 	files   []file
 	mirrors []string // URLs that end in a slash; each has all files under their own names
-	load    func(context.Context, fileReader) (*Set, error)
+	// One of these makes the set.
+	images func(context.Context, *store) (*RawSet, error)
+	load   func(context.Context, *store) (*Set, error)
 	// verify compares a set that has no files with its recorded checksum.
 	verify func(context.Context) (FileStatus, error)
 }
@@ -69,11 +71,19 @@ func Open(ctx context.Context, name string, o Options) (*Set, error) {
 }
 
 func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
+	if e.images != nil {
+		raw, err := e.openRaw(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		set := raw.set()
+		return set, set.Check()
+	}
 	store, err := e.store(o)
 	if err != nil {
 		return nil, err
 	}
-	set, err := e.load(ctx, store.read)
+	set, err := e.load(ctx, store)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
 	}
@@ -130,6 +140,11 @@ const (
 	OK      State = "ok"
 	Missing State = "missing"
 	Corrupt State = "corrupt" // the size or the checksum is wrong
+	// Unofficial: an unpacked folder that is in the right format and not the published edition. It can be
+	// trained on, and results can't be compared with published ones to the last digit.
+	Unofficial State = "unofficial"
+	// Unverified: in the right format, and no checksum is known that could tell which edition it is.
+	Unverified State = "unverified"
 )
 
 // FileStatus is what [Verify] found out about a file.
