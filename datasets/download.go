@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +20,10 @@ import (
 // maxResumes bounds how often one download is taken up again at the same mirror.
 const maxResumes = 20
 
-// download brings f to path in the cache and returns its contents. Until its checksum is known to be
+// download brings f to path in the cache and opens it. Until its checksum is known to be
 // right the file is path + ".part", which a later call resumes; then it is renamed, which is atomic.
 // A lock on the folder makes a second process wait and find the file.
-func (s *store) download(ctx context.Context, f file, path string) ([]byte, error) {
+func (s *store) download(ctx context.Context, f file, path string) (*os.File, error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("make the cache folder: %w; or set %s", err, DirVariable)
@@ -32,8 +33,8 @@ func (s *store) download(ctx context.Context, f file, path string) ([]byte, erro
 		return nil, fmt.Errorf("lock the cache folder %s: %w", folder, err)
 	}
 	defer lock.Close()
-	if contents, err := f.read(path); err == nil {
-		return contents, nil // another process brought it
+	if opened, err := f.open(path); err == nil {
+		return opened, nil // another process brought it
 	}
 
 	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
@@ -50,14 +51,18 @@ func (s *store) download(ctx context.Context, f file, path string) ([]byte, erro
 	if err := os.Rename(part.Name(), path); err != nil {
 		return nil, err
 	}
-	return f.read(path)
+	return f.open(path)
 }
 
 // fill asks the mirrors, one after the other, until part holds f.
 func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 	var reasons []string
+	urls := slices.Clone(f.urls)
 	for _, mirror := range s.mirrors {
-		err := s.fillFrom(ctx, mirror+f.name, f, part)
+		urls = append(urls, mirror+f.name)
+	}
+	for _, url := range urls {
+		err := s.fillFrom(ctx, url, f, part)
 		var local *fs.PathError
 		switch {
 		case err == nil:
@@ -67,7 +72,7 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		case errors.As(err, &local):
 			return fmt.Errorf("download %s: %w", f.name, err)
 		}
-		reasons = append(reasons, host(mirror)+": "+err.Error())
+		reasons = append(reasons, host(url)+": "+err.Error())
 	}
 	return &kindError{ErrUnavailable, fmt.Sprintf(
 		"%s is not in %s and no mirror gave it (%s); set %s to a folder that holds %s/%s",
@@ -75,10 +80,10 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		DirVariable, s.info.Name, f.name)}
 }
 
-func host(mirror string) string {
-	u, err := url.Parse(mirror)
+func host(address string) string {
+	u, err := url.Parse(address)
 	if err != nil {
-		return mirror
+		return address
 	}
 	return u.Host
 }
@@ -93,7 +98,10 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 		}
 		err = s.request(ctx, url, f, part, before)
 		if err == nil {
-			_, err = f.read(part.Name())
+			if _, err := part.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			err = f.check(part)
 			if err == nil {
 				return nil
 			}
@@ -103,7 +111,7 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 			}
 			var wrong *ChecksumError
 			if errors.As(err, &wrong) {
-				err = fmt.Errorf("SHA-256 is %s, want %s", wrong.SHA256, wrong.WantSHA256)
+				err = errors.New(wrong.Want.differs(wrong.Sum))
 			}
 			if before == 0 {
 				return err

@@ -32,9 +32,9 @@ func invalidf(format string, args ...any) error {
 // ChecksumError is a file whose contents are not those of the known data set. It matches
 // [ErrInvalid].
 type ChecksumError struct {
-	Path               string
-	WantSHA256, SHA256 string // in hexadecimal
-	WantSize, Size     int64  // in bytes
+	Path           string
+	Want, Sum      Checksum
+	WantSize, Size int64 // in bytes
 }
 
 func (e *ChecksumError) Error() string {
@@ -42,8 +42,7 @@ func (e *ChecksumError) Error() string {
 	if e.Size != e.WantSize {
 		size = fmt.Sprintf(" and its size %d bytes instead of %d", e.Size, e.WantSize)
 	}
-	return fmt.Sprintf("%s: SHA-256 is %s, want %s%s; the file is damaged or another edition, replace it",
-		e.Path, e.SHA256, e.WantSHA256, size)
+	return fmt.Sprintf("%s: %s%s; the file is damaged or another edition, replace it", e.Path, e.Want.differs(e.Sum), size)
 }
 
 // Unwrap returns [ErrInvalid].

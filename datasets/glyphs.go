@@ -26,7 +26,7 @@ const (
 
 // glyphsSHA256 is the SHA-256 of all training images, training labels, test images and test labels,
 // one byte each: the checksum of a set that has no file. It is the same on every platform.
-const glyphsSHA256 = "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
+const glyphsSHA256 = sha256Prefix + "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
 
 // glyphsEntry is the default data set: the ten digits of the Go fonts with random position, size,
 // rotation, shear, stroke weight, brightness and noise, rendered at run time. It stands in for MNIST
@@ -56,13 +56,13 @@ func glyphsEntry() *entry {
 			}, nil
 		},
 		verify: func(ctx context.Context) (FileStatus, error) {
-			status := FileStatus{Name: "images and labels as rendered here", State: OK, WantSHA256: glyphsSHA256}
+			status := FileStatus{Name: "images and labels as rendered here", State: OK, Want: glyphsSHA256}
 			train, test, err := renderGlyphs(ctx)
 			if err != nil {
 				return status, err
 			}
-			status.SHA256 = glyphsDigest(train, test)
-			if status.SHA256 != status.WantSHA256 {
+			status.Sum = Checksum(sha256Prefix + glyphsDigest(train, test))
+			if status.Sum != status.Want {
 				status.State = Corrupt
 			}
 			return status, nil

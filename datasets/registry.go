@@ -38,7 +38,7 @@ type fileReader func(ctx context.Context, name string) (path string, contents []
 
 // registry lists the data sets, the default one first.
 func registry() []*entry {
-	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry()}
+	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry(), cifarEntry()}
 }
 
 // Names returns the names of the data sets that [Open] knows, the default one first.
@@ -125,9 +125,14 @@ func (e *entry) fetch(ctx context.Context, o Options) error {
 		return err
 	}
 	for _, f := range e.files {
-		if _, _, err := store.file(ctx, f); err != nil {
+		if store.unpacked(f) != "" {
+			continue
+		}
+		opened, err := store.open(ctx, f)
+		if err != nil {
 			return fmt.Errorf("%s: %w", e.info.Name, err)
 		}
+		opened.Close()
 	}
 	return nil
 }
@@ -152,9 +157,9 @@ type FileStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	Path  string `json:"path,omitempty"` // empty if the file is missing or the set has none
-	// Checksums in hexadecimal; SHA256 is empty if the file is missing.
-	WantSHA256 string `json:"want_sha256"`
-	SHA256     string `json:"sha256,omitempty"`
+	// Want is the published checksum, and Sum that of the file here; empty if there is none.
+	Want Checksum `json:"want,omitempty"`
+	Sum  Checksum `json:"sum,omitempty"`
 }
 
 // Verify reads every file of the named data set and compares it with its checksum; it downloads

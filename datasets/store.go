@@ -2,8 +2,6 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -38,9 +36,11 @@ type Progress struct {
 
 // file is one file of a known data set.
 type file struct {
-	name   string // with its suffix
-	size   int64
-	sha256 string
+	name string // with its suffix
+	size int64
+	sum  Checksum
+	urls []string // besides those on the entry's mirrors
+	tree *tree    // what an archive holds, which is taken unpacked too; nil for other files
 }
 
 // store finds the files of one data set.
@@ -118,86 +118,123 @@ func (s *store) where() string {
 func (s *store) read(ctx context.Context, name string) (path string, contents []byte, err error) {
 	for _, f := range s.files {
 		if f.name == name || f.name == name+".gz" {
-			return s.file(ctx, f)
+			return s.readFile(ctx, f)
 		}
 	}
 	return "", nil, fmt.Errorf("no file %s in the list of the set", name)
 }
 
-// file returns the verified contents of f, downloading it if it is not here. A wrong file in the
-// person's own folder is an error; one in our cache is downloaded again.
-func (s *store) file(ctx context.Context, f file) (path string, contents []byte, err error) {
-	if err := ctx.Err(); err != nil {
+// readFile returns the verified contents of f, downloading it if it is not here.
+func (s *store) readFile(ctx context.Context, f file) (path string, contents []byte, err error) {
+	opened, err := s.open(ctx, f)
+	if err != nil {
 		return "", nil, err
 	}
+	defer opened.Close()
+	contents, err = io.ReadAll(opened)
+	return opened.Name(), contents, err
+}
+
+// source returns the archive f, or the folder that it unpacks to if only that is in the person's own folder.
+func (s *store) source(ctx context.Context, f file) (*source, error) {
+	if folder := s.unpacked(f); folder != "" {
+		return &source{tree: f.tree, path: folder}, nil
+	}
+	archive, err := s.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return &source{tree: f.tree, path: archive.Name(), archive: archive}, nil
+}
+
+// unpacked returns the folder that the archive f was unpacked to, or "" if there is none or the archive is here too:
+// an archive can be verified.
+func (s *store) unpacked(f file) string {
+	if f.tree == nil || s.dir == "" {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, s.info.Name, f.name)); err == nil {
+		return ""
+	}
+	folder := filepath.Join(s.dir, s.info.Name, f.tree.name)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return ""
+	}
+	return folder
+}
+
+// open returns f, verified, downloading it if it is not here. A wrong file in the person's own folder is an error;
+// one in our cache is downloaded again.
+func (s *store) open(ctx context.Context, f file) (*os.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if s.dir != "" {
-		path = filepath.Join(s.dir, s.info.Name, f.name)
-		contents, err = f.read(path)
+		opened, err := f.open(filepath.Join(s.dir, s.info.Name, f.name))
 		if !errors.Is(err, fs.ErrNotExist) {
-			return path, contents, err
+			return opened, err
 		}
 	}
 	folder, err := s.cacheFolder()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	path = filepath.Join(folder, f.name)
-	contents, err = f.read(path)
+	path := filepath.Join(folder, f.name)
+	opened, err := f.open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrInvalid):
-		contents, err = s.download(ctx, f, path)
+		return s.download(ctx, f, path)
 	case err != nil:
-		err = fmt.Errorf("look into the cache: %w; or set %s", err, DirVariable)
+		return nil, fmt.Errorf("look into the cache: %w; or set %s", err, DirVariable)
 	}
-	return path, contents, err
+	return opened, nil
 }
 
 // status reads f where it is found first.
 func (s *store) status(f file) (FileStatus, error) {
-	status := FileStatus{Name: f.name, State: Missing, WantSHA256: f.sha256}
+	status := FileStatus{Name: f.name, State: Missing, Want: f.sum}
 	for _, folder := range s.folders() {
 		path := filepath.Join(folder, f.name)
-		_, err := f.read(path)
+		opened, err := f.open(path)
 		var wrong *ChecksumError
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case errors.As(err, &wrong):
-			status.State, status.Path, status.SHA256 = Corrupt, path, wrong.SHA256
+			status.State, status.Path, status.Sum = Corrupt, path, wrong.Sum
 		case err != nil:
 			return status, err
 		default:
-			status.State, status.Path, status.SHA256 = OK, path, f.sha256
+			opened.Close()
+			status.State, status.Path, status.Sum = OK, path, f.sum
 		}
 		break
 	}
 	return status, nil
 }
 
-// read returns the contents of the file at path if they are f's, and a [*ChecksumError] otherwise.
-func (f file) read(path string) ([]byte, error) {
+// open returns the file at path, at its beginning, if its contents are f's, and a [*ChecksumError] otherwise.
+func (f file) open(path string) (*os.File, error) {
 	opened, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer opened.Close()
-	hash := sha256.New()
-	in := io.TeeReader(opened, hash)
-	contents, err := io.ReadAll(io.LimitReader(in, f.size))
-	if err != nil {
+	if err := f.check(opened); err != nil {
+		opened.Close()
 		return nil, err
 	}
-	// The rest of a file that is too long counts for the sum, and not for the memory.
-	rest, err := io.Copy(io.Discard, in)
+	return opened, nil
+}
+
+func (f file) check(opened *os.File) error {
+	hash := f.sum.hash()
+	size, err := io.Copy(hash, opened)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); sum != f.sha256 {
-		return nil, &ChecksumError{
-			Path:       path,
-			WantSHA256: f.sha256, SHA256: sum,
-			WantSize: f.size, Size: int64(len(contents)) + rest,
-		}
+	if sum := f.sum.of(hash); sum != f.sum || size != f.size {
+		return &ChecksumError{Path: opened.Name(), Want: f.sum, Sum: sum, WantSize: f.size, Size: size}
 	}
-	return contents, nil
+	_, err = opened.Seek(0, io.SeekStart)
+	return err
 }
