@@ -38,6 +38,10 @@ var cifarTree = &tree{
 		"data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
 		"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 	},
+	check: func(ctx context.Context, src *source) error {
+		_, err := readCIFAR(ctx, src)
+		return err
+	},
 }
 
 // cifarEntry is CIFAR-10 in its binary version, normalised for networks that were trained on CIFAR-100: the
@@ -50,6 +54,7 @@ func cifarEntry() *entry {
 			Train:       5 * cifarBatch, Test: cifarBatch,
 			SampleShape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
 			Licence:  "none stated; the authors ask to be cited",
+			Source:   "https://www.cs.toronto.edu/~kriz/cifar.html",
 			Citation: "Krizhevsky: Learning multiple layers of features from tiny images, 2009",
 		},
 		files: []file{{

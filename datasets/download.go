@@ -193,7 +193,7 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	}
 	out := &meter{out: io.NewOffsetWriter(part, offset), progress: func(n int64) {
 		alarm.Reset(s.stall)
-		s.progress(Progress{Set: s.info.Name, File: f.name, Done: offset + n, Total: f.size})
+		s.progress(Progress{Set: s.info.Name, Task: "downloading", File: f.name, Done: offset + n, Total: f.size})
 	}}
 	n, err := io.Copy(out, io.LimitReader(response.Body, f.size-offset))
 	if err != nil {

@@ -13,9 +13,14 @@ type Info struct {
 	Test        int    `json:"test"`
 	SampleShape []int  `json:"sample_shape"`
 	Classes     int    `json:"classes"`
-	Bytes       int64  `json:"bytes"` // of all its files; 0 if it is made at run time
+	Vocabulary  int    `json:"vocabulary,omitempty"` // pieces of words that texts are made of; 0 for images
+	Bytes       int64  `json:"bytes"`                // of all its files as they are downloaded; 0 if it is made at run time
 	// Where is the folder that holds its files, or "built in"; empty if they are not all here.
-	Where    string `json:"where"`
+	Where string `json:"where"`
+	// Edition is what unpacked files turned out to be: [OK], [Unofficial] or [Unverified]. It is empty for files
+	// of which only the sizes were looked at.
+	Edition  State  `json:"edition,omitempty"`
+	Source   string `json:"source"` // home page
 	Licence  string `json:"licence"`
 	Citation string `json:"citation"`
 }
@@ -38,7 +43,7 @@ type fileReader func(ctx context.Context, name string) (path string, contents []
 
 // registry lists the data sets, the default one first.
 func registry() []*entry {
-	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry(), cifarEntry()}
+	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry(), cifarEntry(), imdbEntry()}
 }
 
 // Names returns the names of the data sets that [Open] knows, the default one first.
@@ -90,8 +95,25 @@ func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
 	return set, set.Check()
 }
 
-// List describes every known data set and says where its files are. It looks at their sizes only;
-// [Verify] reads them.
+// Describe describes the named data set without looking for it: Where and Edition are empty.
+func Describe(name string) (Info, error) {
+	e, err := lookup(name)
+	if err != nil {
+		return Info{}, err
+	}
+	return e.describe(), nil
+}
+
+func (e *entry) describe() Info {
+	info := e.info
+	for _, f := range e.files {
+		info.Bytes += f.size
+	}
+	return info
+}
+
+// List describes every known data set and says where its files are. Of most it looks at the sizes only; of an unpacked
+// folder with known checksums it reads all, since sizes don't tell editions apart. [Verify] reads everything.
 func List(o Options) ([]Info, error) {
 	var infos []Info
 	for _, e := range registry() {
@@ -99,11 +121,10 @@ func List(o Options) ([]Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		info := e.info
-		for _, f := range e.files {
-			info.Bytes += f.size
+		info := e.describe()
+		if info.Where, info.Edition, err = store.where(); err != nil {
+			return nil, fmt.Errorf("%s: %w", info.Name, err)
 		}
-		info.Where = store.where()
 		infos = append(infos, info)
 	}
 	return infos, nil
@@ -157,6 +178,7 @@ type FileStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	Path  string `json:"path,omitempty"` // empty if the file is missing or the set has none
+	Note  string `json:"note,omitempty"` // what a person should know about the state
 	// Want is the published checksum, and Sum that of the file here; empty if there is none.
 	Want Checksum `json:"want,omitempty"`
 	Sum  Checksum `json:"sum,omitempty"`
@@ -187,7 +209,7 @@ func (e *entry) verifyFiles(ctx context.Context, o Options) ([]FileStatus, error
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		status, err := store.status(f)
+		status, err := store.status(ctx, f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.info.Name, err)
 		}

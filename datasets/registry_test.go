@@ -9,7 +9,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	if got, want := Names(), []string{"glyphs", "mnist", "fashion-mnist", "cifar-10"}; !slices.Equal(got, want) {
+	if got, want := Names(), []string{"glyphs", "mnist", "fashion-mnist", "cifar-10", "imdb"}; !slices.Equal(got, want) {
 		t.Errorf("Names() = %v, want %v", got, want)
 	}
 }
@@ -30,7 +30,7 @@ func TestUnknownName(t *testing.T) {
 		}
 	}
 	_, err := Verify(t.Context(), "mnits", Options{})
-	want := `unknown data set "mnits" (known: glyphs, mnist, fashion-mnist, cifar-10); did you mean "mnist"?`
+	want := `unknown data set "mnits" (known: glyphs, mnist, fashion-mnist, cifar-10, imdb); did you mean "mnist"?`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

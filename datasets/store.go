@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"github.com/dptrain/dptrain/datasets/wordpiece"
 )
 
 // DirVariable is the environment variable that names the folder with data sets that are here
@@ -24,15 +25,22 @@ type Options struct {
 	// Cache is where downloads are kept, one folder for each data set. Empty means the folder dptrain
 	// in [os.UserCacheDir].
 	Cache string
-	// Progress, if not nil, is called while a file is downloaded, on the caller's goroutine.
+	// TextLength is how many tokens a text is cut to and filled up to, [CLS] and [SEP] among them. 0 means 256.
+	TextLength int
+	// Progress, if not nil, is called while a file is downloaded or texts become tokens, on the caller's goroutine.
 	Progress func(Progress)
 }
 
-// Progress is how far the download of a file has come, in bytes.
+// Progress is how far a task has come.
 type Progress struct {
-	Set, File   string
+	Set         string
+	Task        string // "downloading", in bytes, or "tokenising", in texts
+	File        string // what it is done to
 	Done, Total int64
 }
+
+// maxTextLength bounds the length of texts, which cost 8 bytes a token.
+const maxTextLength = 1 << 14
 
 // file is one file of a known data set.
 type file struct {
@@ -46,14 +54,23 @@ type file struct {
 // store finds the files of one data set.
 type store struct {
 	*entry
-	dir      string // "" for none
-	cache    string // "" for the user's
-	progress func(Progress)
-	stall    time.Duration // a download that receives nothing for this long is cut off
+	dir        string // "" for none
+	cache      string // "" for the user's
+	textLength int
+	progress   func(Progress)
+	stall      time.Duration // a download that receives nothing for this long is cut off
 }
 
 func (e *entry) store(o Options) (*store, error) {
-	s := &store{entry: e, dir: o.Dir, cache: o.Cache, progress: o.Progress, stall: 30 * time.Second}
+	s := &store{
+		entry: e, dir: o.Dir, cache: o.Cache, textLength: o.TextLength, progress: o.Progress, stall: 30 * time.Second,
+	}
+	if s.textLength == 0 {
+		s.textLength = imdbLength
+	}
+	if s.textLength < wordpiece.MinLength || s.textLength > maxTextLength {
+		return nil, fmt.Errorf("texts of %d tokens: want %d to %d", s.textLength, wordpiece.MinLength, maxTextLength)
+	}
 	if s.dir == "" {
 		s.dir = os.Getenv(DirVariable)
 	}
@@ -71,6 +88,11 @@ func (e *entry) store(o Options) (*store, error) {
 		s.progress = func(Progress) {}
 	}
 	return s, nil
+}
+
+// tokenising tells how many texts have become tokens.
+func (s *store) tokenising(done, total int) {
+	s.progress(Progress{Set: s.info.Name, Task: "tokenising", File: "reviews", Done: int64(done), Total: int64(total)})
 }
 
 // cacheFolder returns the folder for downloads of this set.
@@ -98,20 +120,30 @@ func (s *store) folders() []string {
 	return folders
 }
 
-// where returns the first folder that has all files in their right sizes.
-func (s *store) where() string {
+// where returns the first folder that has all files in their right sizes, or an archive's folder in its place, and
+// the edition of what is unpacked.
+func (s *store) where() (folder string, edition State, err error) {
 	if len(s.files) == 0 {
-		return "built in"
+		return "built in", OK, nil
 	}
 	for _, folder := range s.folders() {
-		if !slices.ContainsFunc(s.files, func(f file) bool {
-			info, err := os.Stat(filepath.Join(folder, f.name))
-			return err != nil || info.Size() != f.size
-		}) {
-			return folder
+		edition, complete := State(""), true
+		for _, f := range s.files {
+			if unpacked := s.unpacked(f); unpacked != "" && filepath.Dir(unpacked) == folder {
+				src := &source{tree: f.tree, path: unpacked}
+				if edition, err = src.quickEdition(); err != nil {
+					return "", "", err
+				}
+				complete = complete && edition != Missing
+			} else if info, err := os.Stat(filepath.Join(folder, f.name)); err != nil || info.Size() != f.size {
+				complete = false
+			}
+		}
+		if complete {
+			return folder, edition, nil
 		}
 	}
-	return ""
+	return "", "", nil
 }
 
 // read is the set's fileReader.
@@ -191,7 +223,10 @@ func (s *store) open(ctx context.Context, f file) (*os.File, error) {
 }
 
 // status reads f where it is found first.
-func (s *store) status(f file) (FileStatus, error) {
+func (s *store) status(ctx context.Context, f file) (FileStatus, error) {
+	if folder := s.unpacked(f); folder != "" {
+		return (&source{tree: f.tree, path: folder}).status(ctx, f)
+	}
 	status := FileStatus{Name: f.name, State: Missing, Want: f.sum}
 	for _, folder := range s.folders() {
 		path := filepath.Join(folder, f.name)

@@ -24,6 +24,8 @@ type tree struct {
 	wanted func(string) bool // whether a path in the folder, with slashes, is that of a member
 	limit  int64             // bytes that a member may have
 	sums   map[string]string // SHA-256 of the published members; nil if they aren't known
+	// check reads all members and says what is wrong with them, whatever their edition.
+	check func(context.Context, *source) error
 }
 
 // visitor reads one member. What it leaves unread is skipped.
@@ -56,6 +58,46 @@ func (s *source) close() error {
 		return s.archive.Close()
 	}
 	return nil
+}
+
+// status reads all members of a folder.
+func (s *source) status(ctx context.Context, f file) (FileStatus, error) {
+	status := FileStatus{Name: s.name, Path: s.path}
+	err := s.check(ctx, s)
+	status.State = s.edition()
+	switch {
+	case errors.Is(err, ErrInvalid):
+		status.State, status.Note = Corrupt, err.Error()
+	case err != nil:
+		return status, err
+	case status.State == Unofficial:
+		status.Note = "in the right format, but not the official edition: " + strings.Join(s.unofficial, ", ")
+	case status.State == Unverified:
+		status.Note = "complete and in the right format; of the unpacked files there are no published checksums, only of " + f.name
+	}
+	return status, nil
+}
+
+// quickEdition is the edition of a folder, found without a look at its members' format; [Missing] if some with a known
+// checksum aren't there.
+func (s *source) quickEdition() (State, error) {
+	seen := 0
+	if s.sums == nil {
+		return Unverified, nil
+	}
+	err := s.eachUnpacked(context.Background(), func(string, io.Reader) error {
+		seen++
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrInvalid):
+		return Unofficial, nil
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", s.path, err)
+	case seen < len(s.sums):
+		return Missing, nil
+	}
+	return s.edition(), nil
 }
 
 // each visits all members, those of a folder in the order of their names and those of an archive in its own.
