@@ -31,6 +31,9 @@ func (c Checksum) of(h hash.Hash) Checksum {
 	return Checksum(algorithm + ":" + hex.EncodeToString(h.Sum(nil)))
 }
 
+// matches says whether a whole sum is c, or begins with c if only a beginning is published.
+func (c Checksum) matches(sum Checksum) bool { return strings.HasPrefix(string(sum), string(c)) }
+
 // differs says that a file has the sum got instead of c.
 func (c Checksum) differs(got Checksum) string {
 	name := "SHA-256"

@@ -50,6 +50,7 @@ func cifarEntry() *entry {
 	return &entry{
 		info: Info{
 			Name:        "cifar-10",
+			Kind:        KindImages,
 			Description: "photographs of animals and vehicles, 32x32 in colour",
 			Train:       5 * cifarBatch, Test: cifarBatch,
 			SampleShape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,

@@ -20,6 +20,9 @@ import (
 // maxResumes bounds how often one download is taken up again at the same mirror.
 const maxResumes = 20
 
+// maxUnknown bounds a file whose size isn't published, in bytes.
+const maxUnknown = 64 << 20
+
 // download brings f to path in the cache and opens it. Until its checksum is known to be
 // right the file is path + ".part", which a later call resumes; then it is renamed, which is atomic.
 // A lock on the folder makes a second process wait and find the file.
@@ -140,13 +143,13 @@ var errStalled = errors.New("the connection stalled")
 // request makes one request for what follows the first offset bytes and appends it to part. It
 // returns nil when part has the size of f.
 func (s *store) request(ctx context.Context, url string, f file, part *os.File, offset int64) error {
-	if offset > f.size {
+	if offset > f.size { // so does any part of a file whose size isn't known
 		offset = 0
 		if err := part.Truncate(0); err != nil {
 			return err
 		}
 	}
-	if offset == f.size {
+	if offset == f.size && f.size > 0 {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -184,8 +187,15 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	default:
 		return fmt.Errorf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	}
-	if n := response.ContentLength; n >= 0 && offset+n != f.size {
-		return fmt.Errorf("has %d bytes, want %d", offset+n, f.size)
+	size := f.size
+	if size == 0 {
+		size = response.ContentLength
+		if size < 0 || size > maxUnknown {
+			return fmt.Errorf("says that it has %d bytes, want up to %d", size, maxUnknown)
+		}
+	}
+	if n := response.ContentLength; n >= 0 && offset+n != size {
+		return fmt.Errorf("has %d bytes, want %d", offset+n, size)
 	}
 
 	if err := part.Truncate(offset); err != nil {
@@ -193,14 +203,14 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	}
 	out := &meter{out: io.NewOffsetWriter(part, offset), progress: func(n int64) {
 		alarm.Reset(s.stall)
-		s.progress(Progress{Set: s.info.Name, Task: "downloading", File: f.name, Done: offset + n, Total: f.size})
+		s.progress(Progress{Set: s.info.Name, Task: "downloading", File: f.name, Done: offset + n, Total: size})
 	}}
-	n, err := io.Copy(out, io.LimitReader(response.Body, f.size-offset))
+	n, err := io.Copy(out, io.LimitReader(response.Body, size-offset))
 	if err != nil {
 		return cause(ctx, err)
 	}
-	if offset+n < f.size {
-		return fmt.Errorf("ends after %d of %d bytes", offset+n, f.size)
+	if offset+n < size {
+		return fmt.Errorf("ends after %d of %d bytes", offset+n, size)
 	}
 	return nil
 }

@@ -36,11 +36,13 @@ func glyphsEntry() *entry {
 	return &entry{
 		info: Info{
 			Name:        "glyphs",
+			Kind:        KindImages,
 			Description: "digits of the Go fonts, distorted and rendered at run time, 28x28 grey",
 			Train:       glyphsTrain, Test: glyphsTest,
 			SampleShape: []int{1, glyphsSide, glyphsSide}, Classes: 10,
+			Source:   "https://go.dev/blog/go-fonts",
 			Licence:  "BSD-style, as the Go fonts",
-			Citation: "Bigelow, Holmes and Griesemer: Go fonts, 2016, https://go.dev/blog/go-fonts",
+			Citation: "Bigelow, Holmes and Griesemer: Go fonts, 2016",
 		},
 		images: func(ctx context.Context, _ *store) (*RawSet, error) {
 			train, test, err := renderGlyphs(ctx)

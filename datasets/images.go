@@ -29,7 +29,7 @@ type RawSet struct {
 // it at once: what a program needs that goes through them in blocks, such as the extraction of features.
 // Its errors are those of Open, and one for a set that isn't of images.
 func OpenRaw(ctx context.Context, name string, o Options) (*RawSet, error) {
-	e, err := lookup(name)
+	e, err := lookup(registry(), name)
 	if err != nil {
 		return nil, err
 	}

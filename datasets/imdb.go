@@ -41,6 +41,7 @@ func imdbEntry() *entry {
 	return &entry{
 		info: Info{
 			Name:        "imdb",
+			Kind:        KindTexts,
 			Description: "film reviews for and against, as tokens of bert-base-cased",
 			Train:       2 * imdbClass, Test: 2 * imdbClass,
 			SampleShape: []int{imdbLength}, Classes: 2, Vocabulary: imdbPieces,

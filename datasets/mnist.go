@@ -7,8 +7,10 @@ func mnistEntry() *entry {
 	return &entry{
 		info: Info{
 			Name:        set.Name,
+			Kind:        KindImages,
 			Description: "handwritten digits, 28x28 grey",
 			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.Classes,
+			Source:   "http://yann.lecun.com/exdb/mnist/",
 			Licence:  "CC BY-SA 3.0, as usually stated",
 			Citation: "LeCun, Bottou, Bengio and Haffner: Gradient-based learning applied to document recognition, 1998",
 		},
@@ -32,8 +34,10 @@ func fashionMNISTEntry() *entry {
 	return &entry{
 		info: Info{
 			Name:        set.Name,
+			Kind:        KindImages,
 			Description: "articles of clothing, 28x28 grey",
 			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.Classes,
+			Source:   "https://github.com/zalandoresearch/fashion-mnist",
 			Licence:  "MIT (Zalando SE)",
 			Citation: "Xiao, Rasul and Vollgraf: Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms, 2017",
 		},

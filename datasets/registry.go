@@ -8,6 +8,7 @@ import (
 // Info describes a data set.
 type Info struct {
 	Name        string `json:"name"`
+	Kind        Kind   `json:"kind"`
 	Description string `json:"description"`
 	Train       int    `json:"train"` // samples
 	Test        int    `json:"test"`
@@ -25,7 +26,17 @@ type Info struct {
 	Citation string `json:"citation"`
 }
 
-// entry is a data set that [Open] knows.
+// Kind is what files hold.
+type Kind string
+
+// The kinds. [Open] knows images and texts, and [Weights] knows weights.
+const (
+	KindImages  Kind = "images"
+	KindTexts   Kind = "texts"
+	KindWeights Kind = "weights" // of a trained network
+)
+
+// entry is a data set that [Open] knows, or weights.
 type entry struct {
 	info    Info
 	files   []file
@@ -33,6 +44,7 @@ type entry struct {
 	// One of these makes the set.
 	images func(context.Context, *store) (*RawSet, error)
 	load   func(context.Context, *store) (*Set, error)
+	values Checksum // of weights
 	// verify compares a set that has no files with its recorded checksum.
 	verify func(context.Context) (FileStatus, error)
 }
@@ -46,29 +58,40 @@ func registry() []*entry {
 	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry(), cifarEntry(), imdbEntry()}
 }
 
+// weights lists the trained networks whose weights a data set's features are made with.
+func weights() []*entry { return []*entry{resnet20Entry()} }
+
+func everything() []*entry { return append(registry(), weights()...) }
+
 // Names returns the names of the data sets that [Open] knows, the default one first.
-func Names() []string {
+func Names() []string { return names(registry()) }
+
+// AllNames returns those of the weights too: what [List], [Fetch] and [Verify] know.
+func AllNames() []string { return names(everything()) }
+
+func names(entries []*entry) []string {
 	var names []string
-	for _, e := range registry() {
+	for _, e := range entries {
 		names = append(names, e.info.Name)
 	}
 	return names
 }
 
-func lookup(name string) (*entry, error) {
-	for _, e := range registry() {
+func lookup(entries []*entry, name string) (*entry, error) {
+	for _, e := range entries {
 		if e.info.Name == name {
 			return e, nil
 		}
 	}
-	return nil, &UnknownError{Name: name, Nearest: nearestTo(name, Names())}
+	known := names(entries)
+	return nil, &UnknownError{Name: name, Known: known, Nearest: nearestTo(name, known)}
 }
 
 // Open returns the named data set, downloading it first if it is not here. Errors: [*UnknownError];
 // [ErrUnavailable] if it can't be had; [ErrInvalid], of which [*ChecksumError] is one case, if a file
 // is wrong; the context's error, after which a later call resumes the download.
 func Open(ctx context.Context, name string, o Options) (*Set, error) {
-	e, err := lookup(name)
+	e, err := lookup(registry(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +120,7 @@ func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
 
 // Describe describes the named data set without looking for it: Where and Edition are empty.
 func Describe(name string) (Info, error) {
-	e, err := lookup(name)
+	e, err := lookup(registry(), name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -108,6 +131,9 @@ func (e *entry) describe() Info {
 	info := e.info
 	for _, f := range e.files {
 		info.Bytes += f.size
+		if f.size == 0 && f.or != nil {
+			info.Bytes += f.or.size // about as much
+		}
 	}
 	return info
 }
@@ -116,7 +142,7 @@ func (e *entry) describe() Info {
 // folder with known checksums it reads all, since sizes don't tell editions apart. [Verify] reads everything.
 func List(o Options) ([]Info, error) {
 	var infos []Info
-	for _, e := range registry() {
+	for _, e := range everything() {
 		store, err := e.store(o)
 		if err != nil {
 			return nil, err
@@ -133,7 +159,7 @@ func List(o Options) ([]Info, error) {
 // Fetch downloads the files of the named data set that are not here, and verifies all of them. Its
 // errors are those of [Open].
 func Fetch(ctx context.Context, name string, o Options) error {
-	e, err := lookup(name)
+	e, err := lookup(everything(), name)
 	if err != nil {
 		return err
 	}
@@ -188,7 +214,7 @@ type FileStatus struct {
 // nothing. A set that is made at run time has one status, for all that was made. A missing or wrong
 // file is a status and not an error; an error means that Verify couldn't tell.
 func Verify(ctx context.Context, name string, o Options) ([]FileStatus, error) {
-	e, err := lookup(name)
+	e, err := lookup(everything(), name)
 	if err != nil {
 		return nil, err
 	}

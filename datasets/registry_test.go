@@ -30,7 +30,7 @@ func TestUnknownName(t *testing.T) {
 		}
 	}
 	_, err := Verify(t.Context(), "mnits", Options{})
-	want := `unknown data set "mnits" (known: glyphs, mnist, fashion-mnist, cifar-10, imdb); did you mean "mnist"?`
+	want := `unknown data set "mnits" (known: glyphs, mnist, fashion-mnist, cifar-10, imdb, resnet20); did you mean "mnist"?`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -107,7 +107,7 @@ func TestList(t *testing.T) {
 		if info.Name == "glyphs" {
 			where = "built in"
 		}
-		if info.Name != Names()[i] || info.Where != where || info.Description == "" || info.Licence == "" || info.Citation == "" {
+		if info.Name != AllNames()[i] || info.Where != where || info.Description == "" || info.Licence == "" || info.Source == "" || info.Citation == "" {
 			t.Errorf("entry %d: %+v", i, info)
 		}
 	}
