@@ -32,8 +32,10 @@ var rooms = table{
 	"internal/figure":  {"accountant"},
 	"internal/nearest": nil,
 	"internal/random":  nil,
-	"internal/report":  nil,
+	"internal/report":  {"internal/safetensors"},
 	"internal/ui":      nil,
+
+	"internal/safetensors": nil,
 
 	"train":                     {"accountant", "train/compile", "train/engine", "internal/random"},
 	"train/compile":             nil,

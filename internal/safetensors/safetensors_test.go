@@ -1,4 +1,4 @@
-package report
+package safetensors
 
 import (
 	"encoding/binary"
@@ -14,7 +14,7 @@ import (
 // sameBits compares values by their bits: NaN payloads and signed zeros must survive.
 var sameBits = cmp.Comparer(func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 
-func TestSafetensorsRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[ -~é]{0,8}`), 0, 5, rapid.ID).Draw(t, "names")
 		want := []Tensor{}
@@ -33,11 +33,11 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 		}
 		metadata := rapid.MapOfN(rapid.StringMatching(`[a-z]{1,4}`), rapid.StringMatching(`[ -~]*`), 1, 3).Draw(t, "metadata")
 
-		file, err := EncodeSafetensors(want, metadata)
+		file, err := Encode(want, metadata)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, gotMetadata, err := DecodeSafetensors(file)
+		got, gotMetadata, err := Decode(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +54,8 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 }
 
 // The example of the format's own page, written by hand, with a scalar beside it.
-func TestSafetensorsLayout(t *testing.T) {
-	file, err := EncodeSafetensors([]Tensor{{"b", []int{1, 2}, []float32{1, -2}}, {"a", nil, []float32{0.5}}}, map[string]string{"model": "cnn"})
+func TestLayout(t *testing.T) {
+	file, err := Encode([]Tensor{{"b", []int{1, 2}, []float32{1, -2}}, {"a", nil, []float32{0.5}}}, map[string]string{"model": "cnn"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestSafetensorsLayout(t *testing.T) {
 	}
 }
 
-func TestEncodeSafetensorsRefuses(t *testing.T) {
+func TestEncodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		tensors []Tensor
@@ -79,7 +79,7 @@ func TestEncodeSafetensorsRefuses(t *testing.T) {
 		{"wrong size", []Tensor{{"a", []int{3}, []float32{1}}}},
 		{"not UTF-8", []Tensor{{"\xff", nil, []float32{1}}}},
 	} {
-		if _, err := EncodeSafetensors(c.tensors, nil); err == nil {
+		if _, err := Encode(c.tensors, nil); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
 	}
@@ -90,7 +90,7 @@ func file(header string, data ...byte) []byte {
 	return append(append(f, header...), data...)
 }
 
-func TestDecodeSafetensorsRefuses(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		file       []byte
@@ -110,30 +110,30 @@ func TestDecodeSafetensorsRefuses(t *testing.T) {
 		{"hole", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
 		{"left over", "1 bytes belong to no tensor", file(`{}`, 7)},
 	} {
-		if _, _, err := DecodeSafetensors(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Decode(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
 }
 
-func FuzzDecodeSafetensors(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	for _, tensors := range [][]Tensor{nil, {{"a", []int{2}, []float32{1, 2}}, {"b", []int{0, 3}, nil}, {"c", nil, []float32{3}}}} {
-		text, err := EncodeSafetensors(tensors, map[string]string{"k": "v"})
+		text, err := Encode(tensors, map[string]string{"k": "v"})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tensors, metadata, err := DecodeSafetensors(text)
+		tensors, metadata, err := Decode(text)
 		if err != nil {
 			return
 		}
-		again, err := EncodeSafetensors(tensors, metadata)
+		again, err := Encode(tensors, metadata)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := DecodeSafetensors(again)
+		got, _, err := Decode(again)
 		if err != nil {
 			t.Fatal(err)
 		}

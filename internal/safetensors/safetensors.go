@@ -1,4 +1,4 @@
-package report
+package safetensors
 
 import (
 	"bytes"
@@ -29,9 +29,9 @@ type tensorHeader struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// EncodeSafetensors returns the tensors as a safetensors file. The bytes depend on the tensors and the
+// Encode returns the tensors as a safetensors file. The bytes depend on the tensors and the
 // metadata alone: tensors are stored in the order of their names.
-func EncodeSafetensors(tensors []Tensor, metadata map[string]string) ([]byte, error) {
+func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	tensors = slices.Clone(tensors)
 	slices.SortFunc(tensors, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 
@@ -74,17 +74,17 @@ func EncodeSafetensors(tensors []Tensor, metadata map[string]string) ([]byte, er
 	return file, nil
 }
 
-// DecodeSafetensors reads a safetensors file of float32 tensors, in the order of their bytes. It
+// Decode reads a safetensors file of float32 tensors, in the order of their bytes. It
 // accepts only files whose tensors cover the data exactly once, as the format demands.
-func DecodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
-	tensors, metadata, err := decodeSafetensors(file)
+func Decode(file []byte) ([]Tensor, map[string]string, error) {
+	tensors, metadata, err := decode(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode safetensors: %w", err)
 	}
 	return tensors, metadata, nil
 }
 
-func decodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
+func decode(file []byte) ([]Tensor, map[string]string, error) {
 	if len(file) < 8 {
 		return nil, nil, fmt.Errorf("%d bytes can't hold the length of a header", len(file))
 	}
