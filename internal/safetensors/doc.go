@@ -1,4 +1,4 @@
-// Package safetensors reads and writes named tensors of float32 in the format of that name
+// Package safetensors reads and writes named tensors of float32 and int64 in the format of that name
 // (https://github.com/huggingface/safetensors#format), which holds numbers and no code:
 //
 //	8 bytes       the length of the header, little-endian

@@ -29,7 +29,11 @@ func TestRoundTrip(t *testing.T) {
 			for i, b := range bits {
 				data[i] = math.Float32frombits(b)
 			}
-			want = append(want, Tensor{name, append([]int{}, shape...), data})
+			tensor := Tensor{Name: name, Shape: append([]int{}, shape...), Data: data}
+			if rapid.Bool().Draw(t, "integers") {
+				tensor.Data, tensor.Ints = nil, rapid.SliceOfN(rapid.Int64(), int(n), int(n)).Draw(t, "ints")
+			}
+			want = append(want, tensor)
 		}
 		metadata := rapid.MapOfN(rapid.StringMatching(`[a-z]{1,4}`), rapid.StringMatching(`[ -~]*`), 1, 3).Draw(t, "metadata")
 
@@ -55,15 +59,15 @@ func TestRoundTrip(t *testing.T) {
 
 // The example of the format's own page, written by hand, with a scalar beside it.
 func TestLayout(t *testing.T) {
-	file, err := Encode([]Tensor{{"b", []int{1, 2}, []float32{1, -2}}, {"a", nil, []float32{0.5}}}, map[string]string{"model": "cnn"})
+	file, err := Encode([]Tensor{{Name: "b", Shape: []int{1, 2}, Data: []float32{1, -2}}, {Name: "c", Ints: []int64{-2}}, {Name: "a", Data: []float32{0.5}}}, map[string]string{"model": "cnn"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := `{"__metadata__":{"model":"cnn"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}}`
+	header := `{"__metadata__":{"model":"cnn"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]},"c":{"dtype":"I64","shape":[],"data_offsets":[12,20]}}`
 	header += strings.Repeat(" ", -len(header)&7)
 	want := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	want = append(want, header...)
-	want = append(want, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0)
+	want = append(want, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
 	if !slices.Equal(file, want) {
 		t.Errorf("got  %q\nwant %q", file, want)
 	}
@@ -74,10 +78,11 @@ func TestEncodeRefuses(t *testing.T) {
 		name    string
 		tensors []Tensor
 	}{
-		{"two of a name", []Tensor{{"a", nil, []float32{1}}, {"a", nil, []float32{1}}}},
-		{"reserved name", []Tensor{{"__metadata__", nil, []float32{1}}}},
-		{"wrong size", []Tensor{{"a", []int{3}, []float32{1}}}},
-		{"not UTF-8", []Tensor{{"\xff", nil, []float32{1}}}},
+		{"two of a name", []Tensor{{Name: "a", Data: []float32{1}}, {Name: "a", Data: []float32{1}}}},
+		{"reserved name", []Tensor{{Name: "__metadata__", Data: []float32{1}}}},
+		{"wrong size", []Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1}}}},
+		{"not UTF-8", []Tensor{{Name: "\xff", Data: []float32{1}}}},
+		{"of two types", []Tensor{{Name: "a", Shape: []int{2}, Data: []float32{1}, Ints: []int64{1}}}},
 	} {
 		if _, err := Encode(c.tensors, nil); err == nil {
 			t.Errorf("%s: no error", c.name)
@@ -101,6 +106,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"not an object", "not a JSON object", file(`[]`)},
 		{"after the object", "something follows", file(`{}{}`)},
 		{"other type", `type "F64"`, file(`{"a":{"dtype":"F64","shape":[],"data_offsets":[0,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
+		{"odd integer", "offsets", file(`{"a":{"dtype":"I64","shape":[],"data_offsets":[0,4]}}`, 0, 0, 0, 0)},
 		{"unknown field", "unknown field", file(`{"a":{"dtype":"F32","size":3}}`)},
 		{"twice", "stands twice", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`)},
 		{"negative", "impossible shape", file(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}}`)},
@@ -117,7 +123,12 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, tensors := range [][]Tensor{nil, {{"a", []int{2}, []float32{1, 2}}, {"b", []int{0, 3}, nil}, {"c", nil, []float32{3}}}} {
+	for _, tensors := range [][]Tensor{nil, {
+		{Name: "a", Shape: []int{2}, Data: []float32{1, 2}},
+		{Name: "b", Shape: []int{0, 3}},
+		{Name: "c", Data: []float32{3}},
+		{Name: "d", Ints: []int64{4}},
+	}} {
 		text, err := Encode(tensors, map[string]string{"k": "v"})
 		if err != nil {
 			f.Fatal(err)
