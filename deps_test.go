@@ -35,6 +35,7 @@ var rooms = table{
 	"internal/report":  {"internal/safetensors"},
 	"internal/ui":      nil,
 
+	"internal/features":    {"internal/safetensors", "models", "train", "train/compile", "train/engine"},
 	"internal/safetensors": nil,
 
 	"train":                     {"accountant", "train/compile", "train/engine", "internal/random"},
