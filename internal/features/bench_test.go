@@ -15,7 +15,7 @@ func BenchmarkExtract(b *testing.B) {
 	}
 	defer x.Close()
 	const n = 256
-	images := randomImages(1, n)
+	images := inMemory(randomImages(1, n))
 	for b.Loop() {
 		if _, err := features.Compute(b.Context(), x, images); err != nil {
 			b.Fatal(err)

@@ -2,6 +2,7 @@ package features
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -43,16 +44,23 @@ type entry struct {
 	images int
 }
 
-func (x *Extractor) entry(images []float32) entry {
+func (x *Extractor) entry(ctx context.Context, images Images) (entry, error) {
 	h := newHasher()
 	h.text(x.predictor.Arithmetic())
 	h.Write(x.weights[:])
-	h.floats(images)
+	h.uint64(uint64(images.N))
+	err := images.blocks(func(_, _ int, values []float32) error {
+		h.floats(values)
+		return ctx.Err()
+	})
+	if err != nil {
+		return entry{}, fmt.Errorf("look for features: %w", err)
+	}
 	unversioned := h.sum()
 	h = newHasher()
 	h.uint64(version)
 	h.Write(unversioned[:])
-	return entry{name: hex.EncodeToString(unversioned[:]), key: h.sum(), images: len(images) / pixels}
+	return entry{name: hex.EncodeToString(unversioned[:]), key: h.sum(), images: images.N}, nil
 }
 
 // header is all that comes before the values.

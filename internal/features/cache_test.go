@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/cpu"
 	"github.com/dptrain/dptrain/train/engine"
@@ -29,7 +31,7 @@ type cache struct {
 
 func (c *cache) of(x *features.Extractor, images []float32) []float32 {
 	c.t.Helper()
-	values, err := x.Of(c.t.Context(), images, features.Options{
+	values, err := x.Of(c.t.Context(), inMemory(images), features.Options{
 		Cache: c.folder,
 		Progress: func(done, total int) {
 			if total != len(images)/pixels || done < 1 || done > total {
@@ -177,7 +179,7 @@ func TestCancelledExtraction(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	images := randomImages(1, 1001) // two parts
 	parts := 0
-	_, err := x.Of(ctx, images, features.Options{Cache: c.folder, Progress: func(int, int) { parts++; cancel() }})
+	_, err := x.Of(ctx, inMemory(images), features.Options{Cache: c.folder, Progress: func(int, int) { parts++; cancel() }})
 	if !errors.Is(err, context.Canceled) || parts != 1 {
 		t.Errorf("cancelled after part %d: %v", parts, err)
 	}
@@ -191,7 +193,7 @@ func TestFeaturesWithoutACache(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []error
-	values, err := x.Of(t.Context(), images, features.Options{Cache: folder, Warn: func(err error) { warnings = append(warnings, err) }})
+	values, err := x.Of(t.Context(), inMemory(images), features.Options{Cache: folder, Warn: func(err error) { warnings = append(warnings, err) }})
 	if err != nil || len(values) != features.Size {
 		t.Errorf("%d features, %v", len(values), err)
 	}
@@ -199,7 +201,7 @@ func TestFeaturesWithoutACache(t *testing.T) {
 	if len(warnings) == 0 || !errors.As(errors.Join(warnings...), &path) {
 		t.Errorf("warned of %v", warnings)
 	}
-	if _, err := x.Of(t.Context(), images, features.Options{Cache: folder}); err != nil {
+	if _, err := x.Of(t.Context(), inMemory(images), features.Options{Cache: folder}); err != nil {
 		t.Errorf("without anybody to warn: %v", err)
 	}
 }
@@ -212,7 +214,7 @@ func TestTwoAtOnce(t *testing.T) {
 		x := extractor(t, randomWeights(1))
 		wait.Go(func() {
 			for range 5 {
-				values, err := x.Of(t.Context(), images, features.Options{Cache: folder, Warn: func(err error) { t.Error(err) }})
+				values, err := x.Of(t.Context(), inMemory(images), features.Options{Cache: folder, Warn: func(err error) { t.Error(err) }})
 				if err != nil || len(values) != 2*features.Size {
 					t.Errorf("%d values, %v", len(values), err)
 				}
@@ -242,10 +244,16 @@ func TestExtractorRefuses(t *testing.T) {
 		t.Errorf("no safetensors: %v", err)
 	}
 	x := extractor(t, randomWeights(1))
-	if _, err := x.Of(t.Context(), make([]float32, pixels+1), features.Options{Cache: t.TempDir()}); err == nil {
-		t.Error("a part of an image has features")
+	if _, err := features.InMemory(make([]float32, pixels+1)); err == nil {
+		t.Error("a part of an image is images")
 	}
-	if values, err := x.Of(t.Context(), nil, features.Options{Cache: t.TempDir()}); err != nil || len(values) != 0 {
+	broken := randomImages(1, 1002)
+	broken[len(broken)-1] = float32(math.NaN())
+	var data *train.DataError
+	if _, err := x.Of(t.Context(), inMemory(broken), features.Options{Cache: t.TempDir()}); !errors.As(err, &data) || !strings.HasPrefix(err.Error(), "images from number 1000 on: ") {
+		t.Errorf("an image with NaN: %v", err)
+	}
+	if values, err := x.Of(t.Context(), features.Images{}, features.Options{Cache: t.TempDir()}); err != nil || len(values) != 0 {
 		t.Errorf("no images: %d values, %v", len(values), err)
 	}
 }

@@ -6,6 +6,6 @@ import "context"
 const Version = version
 
 // Compute is an extraction without a cache.
-func Compute(ctx context.Context, x *Extractor, images []float32) ([]float32, error) {
+func Compute(ctx context.Context, x *Extractor, images Images) ([]float32, error) {
 	return x.compute(ctx, images, nil)
 }

@@ -15,15 +15,8 @@ import (
 // Size is the number of features of an image.
 const Size = models.Features
 
-// pixels is the number of values of an image, 3 channels of 32 rows of 32.
-const pixels = 3 * 32 * 32
-
 // classes is what the public weights were trained to tell apart. Features don't depend on it.
 const classes = 100
-
-// atOnce is the number of images that an engine gets together: enough to keep a GPU busy, and few enough to report
-// progress about once a second on two cores.
-const atOnce = 1000
 
 // Extractor is the ResNet-20 with trained weights, on an engine. Its methods are not safe for concurrent use.
 type Extractor struct {
@@ -59,21 +52,20 @@ type Options struct {
 	Warn func(error)
 }
 
-// Of returns the features of images [N, 3, 32, 32], normalised as the network's training images were: [N, Size]. They
-// come from the cache if they are there and go there if they aren't. On a cancelled context the error is the context's,
-// and the cache is as it was.
-func (x *Extractor) Of(ctx context.Context, images []float32, o Options) ([]float32, error) {
-	if len(images)%pixels != 0 {
-		return nil, fmt.Errorf("features: %d values don't divide into images of %d", len(images), pixels)
-	}
+// Of returns the features of images: [N, Size]. They come from the cache if they are there and go there if they aren't. On a
+// cancelled context the error is the context's, and the cache is as it was.
+func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32, error) {
 	if o.Warn == nil {
 		o.Warn = func(error) {}
 	}
-	file := x.entry(images)
 	folder, err := folder(o.Cache)
 	if err != nil {
 		o.Warn(err)
 		return x.compute(ctx, images, o.Progress)
+	}
+	file, err := x.entry(ctx, images)
+	if err != nil {
+		return nil, err
 	}
 	values, err := file.read(folder)
 	switch {
@@ -91,25 +83,27 @@ func (x *Extractor) Of(ctx context.Context, images []float32, o Options) ([]floa
 	return values, nil
 }
 
-// compute takes the images through the network, so many at once that what the engine holds of them stays small.
-func (x *Extractor) compute(ctx context.Context, images []float32, progress func(done, total int)) ([]float32, error) {
-	total := len(images) / pixels
-	out := make([]float32, 0, total*Size)
-	for from := 0; from < total; from += atOnce {
-		to := min(from+atOnce, total)
+// compute takes the images through the network.
+func (x *Extractor) compute(ctx context.Context, images Images, progress func(done, total int)) ([]float32, error) {
+	out := make([]float32, 0, images.N*Size)
+	err := images.blocks(func(from, to int, values []float32) error {
 		// The labels, which features don't depend on, are an input of the network's cost.
-		data, err := train.NewData(to-from, images[from*pixels:to*pixels], make([]float32, (to-from)*classes))
+		data, err := train.NewData(to-from, values, make([]float32, (to-from)*classes))
 		if err != nil {
-			return nil, fmt.Errorf("features of images %d to %d: %w", from, to-1, err)
+			return fmt.Errorf("images from number %d on: %w", from, err)
 		}
-		values, err := x.predictor.Predict(ctx, data)
+		block, err := x.predictor.Predict(ctx, data)
 		if err != nil {
-			return nil, fmt.Errorf("features of images %d to %d: %w", from, to-1, err)
+			return fmt.Errorf("features of images from number %d on: %w", from, err)
 		}
-		out = append(out, values...)
+		out = append(out, block...)
 		if progress != nil {
-			progress(to, total)
+			progress(to, images.N)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

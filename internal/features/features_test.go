@@ -86,6 +86,14 @@ func randomImages(seed uint64, n int) []float32 {
 	return images
 }
 
+func inMemory(values []float32) features.Images {
+	images, err := features.InMemory(values)
+	if err != nil {
+		panic(err)
+	}
+	return images
+}
+
 // difference returns the largest between features and the reference's, and the largest feature.
 func difference(s state, images, got []float32) (furthest, largest float64) {
 	for i := range len(images) / pixels {
@@ -101,7 +109,7 @@ func difference(s state, images, got []float32) (furthest, largest float64) {
 func TestFeaturesOfRandomNetworks(t *testing.T) {
 	for seed := range uint64(2) {
 		w, images := randomWeights(seed), randomImages(seed, 3)
-		got, err := extractor(t, w).Of(t.Context(), images, features.Options{Cache: t.TempDir()})
+		got, err := extractor(t, w).Of(t.Context(), inMemory(images), features.Options{Cache: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +161,7 @@ func TestFeaturesOfTheRealNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := append(realImages(t, 20), randomImages(3, 4)...)
-	got, err := extractor(t, w).Of(t.Context(), images, features.Options{Cache: t.TempDir()})
+	got, err := extractor(t, w).Of(t.Context(), inMemory(images), features.Options{Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
