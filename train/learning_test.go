@@ -114,7 +114,7 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	}
 	data, test := classification(t, set.Train), classification(t, set.Test)
 	key := train.InsecureKey(1)
-	n, err := models.CNN(models.Options{})
+	n, err := models.CNN(models.Options{}, []int{1, 28, 28}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(p.experiment)
+	model, err := modelOf(p.experiment, set.shape, set.train.Classes())
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +190,8 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	return r, nil
 }
 
-func modelOf(e configs.Experiment) (train.Model, error) {
-	network, err := models.New(e.Model, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+func modelOf(e configs.Experiment, shape []int, outputs int) (train.Model, error) {
+	network, err := models.New(e.Model, shape, outputs, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
 	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
 }
 

@@ -52,9 +52,9 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, functions())
 	maps.Copy(all, convolutions())
 	maps.Copy(all, poolings())
-	for _, name := range models.Names() {
+	for _, name := range Networks() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
-			n, err := models.New(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
+			n, err := Network(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
 			if err != nil {
 				return compile.Source{}, err
 			}
