@@ -28,6 +28,7 @@ var rooms = table{
 	"accountant":       nil,
 	"configs":          {"internal/nearest"},
 	"datasets":         {"internal/nearest"},
+	"datasets/table":   nil,
 	"models":           nil,
 	"internal/figure":  {"accountant"},
 	"internal/nearest": nil,

@@ -95,7 +95,7 @@ func subsetAccuracy(t *testing.T, data, test *train.Classification, seed uint64,
 	if _, err := trainer.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	accuracy, err := trainer.Accuracy(context.Background(), test)
+	accuracy, err := trainer.Score(context.Background(), test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	if _, err := trainer.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	accuracy, err := trainer.Accuracy(context.Background(), test)
+	accuracy, err := trainer.Score(context.Background(), test)
 	if err != nil {
 		t.Fatal(err)
 	}
