@@ -29,7 +29,8 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // search): of these families, which cost less the more noise they have, it takes the one of the least noise. Where all
 // candidates have the same sampling rate and steps, that is the smallest noise multiplier that meets epsilon, rounded up.
 //
-// Of a [Region] it finds the line below which candidates are fitted as they are drawn.
+// Of a [Region] whose sampling rates and epochs are in lists it does the same, and else it finds the line below which
+// candidates are fitted as they are drawn.
 //
 // Calibrate reads what [Settings.Guarantee] does, and the rest may be missing. The error is a [*train.SettingError] for
 // method or subset rate, or one of [accountant.CalibrateNoise]: it wraps [accountant.ErrInfeasible] where no noise is
@@ -41,13 +42,39 @@ func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settin
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, accountant.Guarantee{}, err
 	}
-	var err error
 	if region, ok := s.Space.(Region); ok {
-		s.Space, err = s.drawLine(region, epsilon, delta, o)
-	} else {
-		s, err = s.leastNoisy(epsilon, delta, o)
+		return s.settle(region, epsilon, delta, o)
 	}
+	s, err := s.leastNoisy(epsilon, delta, o)
 	if err != nil {
+		return Settings{}, accountant.Guarantee{}, err
+	}
+	g, err := s.Guarantee(delta, o)
+	return s, g, err
+}
+
+// settle finds what the runs of a region may cost.
+func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
+	kinds, finite, err := r.kinds()
+	switch {
+	case err != nil:
+		return Settings{}, accountant.Guarantee{}, err
+	case finite:
+		calibrate := Calibrate
+		if r.NoiseMultiplier > 0 {
+			calibrate = CalibrateSteps
+		}
+		s.Space = kinds
+		calibrated, g, err := calibrate(s, epsilon, delta, o)
+		if err != nil {
+			return Settings{}, accountant.Guarantee{}, err
+		}
+		r.Runs = calibrated.Space.(Grid).Runs()
+		calibrated.Space = r
+		return calibrated, g, nil
+	}
+	r.Runs = nil
+	if s.Space, err = s.drawLine(r, epsilon, delta, o); err != nil {
 		return Settings{}, accountant.Guarantee{}, err
 	}
 	g, err := s.Guarantee(delta, o)
@@ -219,7 +246,7 @@ func (r Run) mostSteps(target float64, otherwise int, c calibration) int {
 
 // lineOrders are the orders up to which a line is tried. Few are used by the guarantee, and higher ones would only hold
 // candidates down: a run's divergence grows faster than a line from some order on. The paper's figure goes to 24.
-var lineOrders = []int{8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
+var lineOrders = []int{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
 
 // drawLine returns the region with the line that leaves its first candidate the least noise, or the most steps. The choice
 // among the lines is public, as all that it is made by.

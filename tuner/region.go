@@ -12,16 +12,19 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn by itself, and then the
-// candidate is fitted to Line, so that its Rényi divergence at every order a of the line is at most Slope·a. The plan is
-// charged for the line, whatever is drawn. [Calibrate] finds it.
+// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn by itself. What its runs may
+// cost is settled before, by [Calibrate] or [CalibrateSteps]: either as Runs, where sampling rates and epochs are in lists,
+// or by Line. Then a candidate that is drawn is fitted to the line, so that its Rényi divergence is at most Slope·a at
+// every order a of the line, and the plan is charged for the line, whatever is drawn.
 type Region struct {
 	LearningRate, SamplingRate, ClippingNorm Values
 	// Epochs come to steps as by [train.Steps], and the noise multiplier is the smallest that fits; unless NoiseMultiplier
 	// isn't 0: then it is everybody's, and steps are the most that fit.
 	Epochs          Values
 	NoiseMultiplier float64
-	Line            accountant.RDPLine
+
+	Runs []Run              // all kinds of runs, or none
+	Line accountant.RDPLine // where Runs has none
 }
 
 // Values are what a hyperparameter is drawn from: List with equal probabilities, or where that is empty the numbers from
@@ -99,7 +102,25 @@ func (v Values) String() string {
 	return strings.Join(texts, ", ")
 }
 
-func (r Region) event() accountant.Event { return r.Line }
+func (r Region) event() accountant.Event {
+	if len(r.Runs) > 0 {
+		return maxOver(r.Runs)
+	}
+	return r.Line
+}
+
+// kinds returns a candidate for each kind of run, where their number is finite.
+func (r Region) kinds() (g Grid, finite bool, err error) {
+	if len(r.SamplingRate.List) == 0 || len(r.Epochs.List) == 0 && r.NoiseMultiplier == 0 {
+		return nil, false, nil
+	}
+	lists := Lists{LearningRates: []float64{0}, SamplingRates: r.SamplingRate.List, ClippingNorms: []float64{0}}
+	if r.NoiseMultiplier == 0 {
+		lists.Epochs = r.Epochs.List
+	}
+	g, err = lists.Grid()
+	return g.WithNoiseMultiplier(r.NoiseMultiplier), true, err
+}
 
 // drawer fits each kind of run once: a fit takes thousands of times as long as a draw.
 func (r Region) drawer() func(*random.Stream) (Candidate, error) {
@@ -123,8 +144,12 @@ func (r Region) drawer() func(*random.Stream) (Candidate, error) {
 	}
 }
 
-// fit returns the run of the least noise, or of the most steps, that costs no more than the line.
+// fit returns the run that was settled, or the one of the least noise, or of the most steps, that costs no more than the
+// line.
 func (r Region) fit(gamma, epochs float64) (Run, error) {
+	if len(r.Runs) > 0 {
+		return r.settled(gamma, epochs)
+	}
 	run := Run{SamplingRate: gamma, NoiseMultiplier: r.NoiseMultiplier}
 	o := accountant.Options{Orders: r.Line.Orders}
 	var err error
@@ -144,6 +169,22 @@ func (r Region) fit(gamma, epochs float64) (Run, error) {
 		return Run{}, fmt.Errorf("fit a candidate below the line: %w", err)
 	}
 	return run, nil
+}
+
+func (r Region) settled(gamma, epochs float64) (Run, error) {
+	want := Run{SamplingRate: gamma}
+	if r.NoiseMultiplier == 0 {
+		var err error
+		if want.Steps, err = stepsOf(epochs, gamma); err != nil {
+			return Run{}, err
+		}
+	}
+	for _, run := range r.Runs {
+		if run.SamplingRate == gamma && (run.Steps == want.Steps || run.NoiseMultiplier == r.NoiseMultiplier) {
+			return run, nil
+		}
+	}
+	return Run{}, &train.SettingError{Setting: "runs of the region", Value: fmt.Sprint(r.Runs), Want: fmt.Sprintf("one at sampling rate %v for %v epochs, from tuner.Calibrate", gamma, epochs)}
 }
 
 // first is the middle of the region.
@@ -215,10 +256,17 @@ func (r Region) Parameters() []Parameter {
 	return all
 }
 
+// LearningRates returns the ends of what the learning rate is drawn from.
+func (r Region) LearningRates() (low, high float64) {
+	ends := r.LearningRate.ends()
+	return ends[0], ends[1]
+}
+
 func (r Region) clone() Space {
 	for _, v := range []*Values{&r.LearningRate, &r.SamplingRate, &r.ClippingNorm, &r.Epochs} {
 		v.List = slices.Clone(v.List)
 	}
+	r.Runs = slices.Clone(r.Runs)
 	return r
 }
 

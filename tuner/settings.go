@@ -118,7 +118,7 @@ func (s Settings) FinalLearningRate(tuned float64) float64 {
 // WithinFinalRate returns a copy of s without the learning rates that would be above the limit in the final run. The rule
 // looks at no data, so it costs nothing. It is a [*train.SettingError] if no rate is left.
 func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
-	left := s.Space.below(limit / s.FinalLearningRate(1))
+	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself is left, however it rounds
 	s.Space = left
 	if grid, ok := left.(Grid); ok && len(grid) > 0 {
 		return s, nil

@@ -1,6 +1,7 @@
 package tuner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -23,6 +24,8 @@ type Candidate struct {
 type Space interface {
 	// String says what there is to draw from.
 	String() string
+	// LearningRates returns the smallest and the largest learning rate of trials.
+	LearningRates() (low, high float64)
 
 	// event bounds the cost of one trial, whatever candidate it draws.
 	event() accountant.Event
@@ -138,10 +141,12 @@ func (g Grid) Runs() []Run {
 	return runs
 }
 
-// event is the pointwise maximum over the candidates (Lemma param_tuning).
-func (g Grid) event() accountant.Event {
+func (g Grid) event() accountant.Event { return maxOver(g.Runs()) }
+
+// maxOver is what one of the runs costs, drawn at random: the pointwise maximum (Lemma param_tuning).
+func maxOver(runs []Run) accountant.Event {
 	var events []accountant.Event
-	for _, r := range g.Runs() {
+	for _, r := range runs {
 		events = append(events, r.event())
 	}
 	if len(events) == 1 {
@@ -172,6 +177,12 @@ func (g Grid) validate(s Settings) error {
 		}
 	}
 	return nil
+}
+
+// LearningRates returns the smallest and the largest of the candidates'.
+func (g Grid) LearningRates() (low, high float64) {
+	byRate := func(a, b Candidate) int { return cmp.Compare(a.LearningRate, b.LearningRate) }
+	return slices.MinFunc(g, byRate).LearningRate, slices.MaxFunc(g, byRate).LearningRate
 }
 
 // String counts the candidates.
