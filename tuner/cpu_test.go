@@ -17,7 +17,7 @@ import (
 func TestTuneOnCPU(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 5)
-		s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 40, NoiseMultiplier: 1}, 0.01, 0.3, 3)
+		s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 40, NoiseMultiplier: 1, ClippingNorm: 1}, 0.01, 0.3, 3)
 		s.Samples = 1000
 		plan := planWith(t, s, 5)
 		var want Result

@@ -89,7 +89,7 @@ func (x *execution) check() error {
 	if err := x.loaded.CheckTest(x.Test); err != nil {
 		return err
 	}
-	group, err := x.loaded.Start(x.beginning(x.plan.final(x.plan.Settings.Space[0])))
+	group, err := x.loaded.Start(x.beginning(x.plan.final(x.plan.First)))
 	if err != nil {
 		return err
 	}

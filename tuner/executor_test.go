@@ -64,11 +64,11 @@ func TestRunFollowsThePaper(t *testing.T) {
 		}
 		first := -1 // of the trials with the best rate
 		for i, trial := range result.Private.Trials {
-			want := PrivateTrial{Trial: plan.Private.Trials[i], Hyperparameters: plan.candidate(i), Score: accuracy[plan.candidate(i).LearningRate], Seconds: trial.Seconds}
+			want := PrivateTrial{Trial: plan.Private.Trials[i], Score: accuracy[trial.Candidate.LearningRate], Seconds: trial.Seconds}
 			if trial != want {
 				t.Errorf("trial %d: %+v, want %+v", i, trial, want)
 			}
-			if first < 0 && plan.candidate(i).LearningRate == 1 {
+			if first < 0 && plan.Private.Trials[i].Candidate.LearningRate == 1 {
 				first = i
 			}
 		}
@@ -76,7 +76,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 			t.Errorf("trial %d won, want the first of the best, %d", result.Private.Best, first)
 		}
 		h := result.Released.Hyperparameters
-		if h.Tuned != s.Space[1] || h.Optimizer.LearningRate != s.FinalLearningRate(1) {
+		if h.Tuned != grid(s)[1] || h.Optimizer.LearningRate != s.FinalLearningRate(1) {
 			t.Errorf("hyperparameters %+v", h)
 		}
 		best, final := lab.jobs[uint32(first)+1], lab.jobs[FinalStream]
@@ -191,7 +191,7 @@ func TestNoTrials(t *testing.T) {
 		if result.Private.Best != -1 || len(result.Private.Trials) != 0 {
 			t.Errorf("private part %+v", result.Private)
 		}
-		if result.Released.Hyperparameters.Tuned != plan.Settings.Space[0] || result.Released.TestScore != 0.5 {
+		if result.Released.Hyperparameters.Tuned != plan.First || result.Released.TestScore != 0.5 {
 			t.Errorf("released %+v", result.Released)
 		}
 		if m != Baseline {
@@ -267,7 +267,7 @@ func TestAllTrialsDiverge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Private.Best != 0 || result.Released.Hyperparameters.Tuned != plan.candidate(0) {
+		if result.Private.Best != 0 || result.Released.Hyperparameters.Tuned != plan.Private.Trials[0].Candidate {
 			t.Errorf("trial %d won with %+v", result.Private.Best, result.Released.Hyperparameters)
 		}
 	})
@@ -374,7 +374,7 @@ func TestCancel(t *testing.T) {
 func TestProgress(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 6)
-		s.Space[1].Steps = 20 // the winner is dearer than the others
+		grid(s)[1].Steps = 20 // the winner is dearer than the others
 		plan := planWith(t, s, 6)
 		lab := &fakeLab{accuracy: scores(map[float64]float64{0.1: 0.25, 1: 0.75, 10: 0.5})}
 		e := lab.executor(t)

@@ -71,11 +71,10 @@ func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error)
 	outcomes := make([]outcome, to-from)
 	for k, p := range played {
 		record := PrivateTrial{
-			Trial:           x.plan.Private.Trials[from+k],
-			Hyperparameters: x.plan.candidate(from + k),
-			Score:           p.score,
-			Diverged:        p.err == nil && p.model == nil,
-			Seconds:         p.seconds,
+			Trial:    x.plan.Private.Trials[from+k],
+			Score:    p.score,
+			Diverged: p.err == nil && p.model == nil,
+			Seconds:  p.seconds,
 		}
 		if p.err != nil {
 			record.Failure = p.err.Error()

@@ -136,11 +136,11 @@ type privateTuning struct {
 }
 
 type privateTrial struct {
-	LearningRate float64 `json:"learning_rate"`
-	Score        float64 `json:"score"` // -1 if it failed or diverged
-	Diverged     bool    `json:"diverged,omitempty"`
-	Failure      string  `json:"failure,omitempty"`
-	Seconds      float64 `json:"seconds"`
+	tuner.Candidate
+	Score    float64 `json:"score"` // -1 if it failed or diverged
+	Diverged bool    `json:"diverged,omitempty"`
+	Failure  string  `json:"failure,omitempty"`
+	Seconds  float64 `json:"seconds"`
 }
 
 func newPrivateTuning(p tuner.Private) privateTuning {
@@ -153,7 +153,7 @@ func newPrivateTuning(p tuner.Private) privateTuning {
 		FinalSeconds: p.FinalSeconds,
 	}
 	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Hyperparameters.LearningRate, t.Score, t.Diverged, t.Failure, t.Seconds}
+		out.Trials[i] = privateTrial{t.Candidate, t.Score, t.Diverged, t.Failure, t.Seconds}
 	}
 	return out
 }

@@ -152,7 +152,7 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 		Activation:      activationText(p.experiment.Activation),
 		TestAccuracy:    result.testAccuracy,
 		Hyperparameters: result.hyperparameters,
-		Privacy:         p.privacy,
+		Privacy:         p.privacy.Of(result.hyperparameters),
 	}
 	return release, errors.Join(
 		dir.WriteRelease(release),
@@ -210,6 +210,7 @@ func hyperparameters(p train.Privacy, o train.Optimizer) report.Hyperparameters 
 		SamplingRate:      p.SamplingRate,
 		ExpectedBatchSize: p.ExpectedBatchSize(),
 		Steps:             p.Steps,
+		Epochs:            float64(p.Steps) * p.SamplingRate,
 		ClippingNorm:      p.ClippingNorm,
 		NoiseMultiplier:   p.NoiseMultiplier,
 	}
