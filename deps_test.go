@@ -28,6 +28,7 @@ var rooms = table{
 	"accountant":         nil,
 	"configs":            {"internal/nearest"},
 	"datasets":           {"datasets/wordpiece", "internal/nearest"},
+	"datasets/table":     nil,
 	"datasets/wordpiece": nil,
 	"models":             nil,
 	"internal/figure":    {"accountant"},

@@ -228,7 +228,10 @@ func sizeOf(dataset string) (size, error) {
 }
 
 // loaded is a data set that can be trained on.
-type loaded struct{ train, test *train.Classification }
+type loaded struct {
+	train, test *train.Classification
+	shape       []int // of one sample
+}
 
 // loadData opens a data set for training.
 func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded, error) {
@@ -239,6 +242,7 @@ func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded,
 		if err != nil {
 			return l, err
 		}
+		l.shape = set.Train.SampleShape
 		if l.train, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
 			return l, fmt.Errorf("%s: training set: %w", dataset, err)
 		}
