@@ -24,16 +24,17 @@ type table map[string][]string
 const anything = "..."
 
 var rooms = table{
-	".":                nil,
-	"accountant":       nil,
-	"configs":          {"internal/nearest"},
-	"datasets":         {"internal/nearest"},
-	"models":           nil,
-	"internal/figure":  {"accountant"},
-	"internal/nearest": nil,
-	"internal/random":  nil,
-	"internal/report":  nil,
-	"internal/ui":      nil,
+	".":                 nil,
+	"accountant":        nil,
+	"configs":           {"internal/nearest"},
+	"datasets":          {"internal/nearest"},
+	"models":            nil,
+	"internal/coverage": {"accountant", "tuner"},
+	"internal/figure":   {"accountant"},
+	"internal/nearest":  nil,
+	"internal/random":   nil,
+	"internal/report":   nil,
+	"internal/ui":       nil,
 
 	"train":                     {"accountant", "train/compile", "train/engine", "internal/random"},
 	"train/compile":             nil,
