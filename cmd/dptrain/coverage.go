@@ -167,11 +167,15 @@ func (r *coverageResult) print(w io.Writer) {
 		limits += fmt.Sprintf(", work of at most %s runs", exact(r.WorkAtMost))
 	}
 	fmt.Fprintf(w, "\nRecommended, the least noise with %s:\n", limits)
-	rows(w,
-		[2]string{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
-		[2]string{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
-		[2]string{"bound", best.Bound},
-	)
+	last := [][2]string{
+		{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
+		{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
+		{"bound", best.Bound},
+	}
+	if r.Plot != "" {
+		last = append(last, [2]string{"plot", r.Plot})
+	}
+	rows(w, last...)
 	fmt.Fprintf(w, "\n%s\n", r.Command)
 }
 

@@ -90,8 +90,8 @@ func (s Settings) Least(options []Option) (least Option, ok bool) {
 // Alike is the share of noise that makes no difference to a model. With wider distributions it can save most of the work.
 const Alike = 0.01
 
-// Best returns the option that computes least among those whose noise is the least of all, give or take a share Alike of
-// it, and false if none meets the budget.
+// Best returns the option that computes least, the first of equal ones, among those whose noise is the least of all, give or
+// take a share Alike of it, and false if none meets the budget.
 func Best(options []Option) (best Option, ok bool) {
 	least := math.Inf(1)
 	for _, o := range options {
@@ -101,7 +101,7 @@ func Best(options []Option) (best Option, ok bool) {
 		if math.IsInf(o.NoiseMultiplier, 1) || o.NoiseMultiplier > least*(1+Alike) {
 			continue
 		}
-		if !ok || o.Work < best.Work || o.Work == best.Work && o.NoiseMultiplier < best.NoiseMultiplier {
+		if !ok || o.Work < best.Work*(1-1e-6) {
 			best, ok = o, true
 		}
 	}
