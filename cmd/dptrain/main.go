@@ -54,6 +54,7 @@ data set: nothing is downloaded, and it takes less than a minute.
 		Example: `  dptrain tune                                      the embedded digits
   dptrain tune --dataset mnist --variant 1 --epsilon 3
   dptrain tune --dataset mnist --dry-run            plan, noise and epsilon; no data
+  dptrain plan --dataset mnist --epsilon 4          plans that try each learning rate often enough
   dptrain account noise --dataset mnist --epsilon 2 the noise that a budget needs
   dptrain data list                                 what can be trained on
   dptrain devices                                   the GPUs to train with, or what is missing`,

@@ -124,7 +124,7 @@ func (s Settings) finer(m tuner.Method, lines []*line) *line {
 			}
 		}
 	}
-	if best == nil || at == 0 || at+1 == len(best.options) || best.rates[at-1] < s.LeastRate {
+	if best == nil || at == 0 || at+1 == len(best.options) {
 		return nil
 	}
 	var x, y [3]float64
@@ -138,7 +138,7 @@ func (s Settings) finer(m tuner.Method, lines []*line) *line {
 	}
 	lowest := (x[0]+x[1])/2 - left*(x[2]-x[0])/(2*(right-left))
 	q := math.Round(1000*math.Exp(lowest)) / 1000
-	if !(q > best.rates[at-1] && q < best.rates[at+1]) || q == best.rates[at] {
+	if !(q > best.rates[at-1] && q < best.rates[at+1] && q >= s.LeastRate) || q == best.rates[at] {
 		return nil
 	}
 	return &line{method: m, trials: best.trials, rates: []float64{q}, ratio: best.ratio}

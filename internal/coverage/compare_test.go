@@ -237,9 +237,18 @@ func TestFinerFindsTheLowestPoint(t *testing.T) {
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer == nil || finer.rates[0] != 0.12 {
 		t.Errorf("%+v, want q 0.12", finer)
 	}
-	s.LeastRate = 0.05 // then the left neighbour isn't allowed, and 0.1 is at the end
+	s.LeastRate = 0.1 // what is left of it shows the slope all the same
+	if finer := s.finer(tuner.Variant1, []*line{l}); finer == nil || finer.rates[0] != 0.12 {
+		t.Errorf("%+v, want q 0.12", finer)
+	}
+	s.LeastRate = 0.15 // then 0.3 is the best, at the end
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer != nil {
-		t.Errorf("%+v beyond the least rate", finer)
+		t.Errorf("%+v beside the least rate", finer)
+	}
+	l.options[1].NoiseMultiplier, s.LeastRate = 1.5, 0.1 // lowest at less than 0.1
+	l.options[0].NoiseMultiplier, l.options[2].NoiseMultiplier = 1.51, 3
+	if finer := s.finer(tuner.Variant1, []*line{l}); finer != nil {
+		t.Errorf("%+v below the least rate", finer)
 	}
 	if finer := s.finer(tuner.Variant2, []*line{l}); finer != nil {
 		t.Errorf("%+v of another method", finer)
