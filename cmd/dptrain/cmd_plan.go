@@ -58,10 +58,10 @@ accounting it leaves up to 0.4 % of epsilon unused, and none in the recommended
 plan. Gradients are of single samples, in expectation, final run included:
 what a plan takes in time.
 
-Noise is not all: the smaller q, the less noise, and the less a trial tells, as it
-trains on q of the data, with batches of gamma q n. How small q may be is not a
-matter of privacy. So the recommended plan has the least noise among those of a q
-of at least --subset-at-least, by default that of the preset.`,
+Noise is not all: with a smaller q there is mostly less of it, and a trial tells
+less, as it trains on q of the data, with batches of gamma q n. How small q may be
+is not a matter of privacy. So the recommended plan has the least noise among
+those of a q of at least --subset-at-least, by default that of the preset.`,
 		Example: `  dptrain plan --dataset mnist --epsilon 4 --tried 0.95
   dptrain plan --dataset mnist --epsilon 2 --subset-at-least 0.05 --plot noise.svg
   dptrain plan --candidates 72 --tried 0.9 --variant 1 --repetitions poisson,geometric --q 0.1,0.15,0.2

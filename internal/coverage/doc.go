@@ -9,7 +9,7 @@
 //
 // [Compare] answers with a table, not with an optimum. For each distribution the smallest mean that tries every candidate
 // often enough follows from m alone. With it goes, for each method and q, the smallest noise multiplier that meets the
-// budget. Noise alone would drive q to 0, where the tuning costs nothing and tells nothing, since a model that is trained
-// on a handful of samples says little about learning rates. What q is worth is not a matter of privacy, so whoever plans
+// budget. Noise alone would mostly drive q to 0, where the tuning costs nothing and tells nothing, since a model that is
+// trained on a handful of samples says little about learning rates. What q is worth is not a matter of privacy, so whoever plans
 // says how small it may be, and [Settings.Least] keeps to that.
 package coverage
