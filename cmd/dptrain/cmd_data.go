@@ -11,7 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
 )
@@ -185,44 +188,64 @@ func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
 	}
 }
 
-// size is the public number of samples of a data set.
-type size struct{ train, test int }
+// size is what is public about an experiment's data: the numbers of samples, and how rows of people's own files become
+// samples.
+type size struct {
+	train, test int
+	schema      *table.Schema // nil but for people's own files
+}
 
-func sizeOf(dataset string) (size, error) {
+func sizeOf(e configs.Experiment) (size, error) {
+	if e.Dataset == configs.Files {
+		return sizeOfFiles(e.Data)
+	}
 	infos, err := datasets.List(datasets.Options{})
 	if err != nil {
 		return size{}, err
 	}
 	for _, i := range infos {
-		if i.Name == dataset {
-			return size{i.Train, i.Test}, nil
+		if i.Name == e.Dataset {
+			return size{train: i.Train, test: i.Test}, nil
 		}
 	}
-	return size{}, unknown("data set", dataset, datasets.Names())
+	return size{}, unknown("data set", e.Dataset, datasets.Names())
 }
 
-// loaded is a data set that can be trained on.
+// loaded is data that can be trained on.
 type loaded struct {
-	train, test *train.Classification
-	shape       []int // of one sample
+	train *train.Data
+	test  train.Labelled
+	model report.Model // what the data say about a model of theirs
 }
 
-// loadData opens a data set for training.
-func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded, error) {
-	console.Log().Debugf("open data set %s", dataset)
+// loadData opens an experiment's data for training.
+func loadData(ctx context.Context, console *ui.Console, e configs.Experiment) (loaded, error) {
+	console.Log().Debugf("open data set %s", e.Dataset)
 	defer console.EndProgress()
-	return awaitTelling(ctx, "loading "+dataset, func(tell teller) (l loaded, err error) {
-		set, err := datasets.Open(ctx, dataset, datasets.Options{Progress: tellDownload(console, tell)})
-		if err != nil {
-			return l, err
+	return awaitTelling(ctx, "loading "+e.Dataset, func(tell teller) (loaded, error) {
+		if e.Dataset == configs.Files {
+			return loadFiles(e.Data)
 		}
-		l.shape = set.Train.SampleShape
-		if l.train, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
-			return l, fmt.Errorf("%s: training set: %w", dataset, err)
-		}
-		if l.test, err = train.NewClassification(set.Test.Samples, set.Test.Labels, set.Test.Classes); err != nil {
-			return l, fmt.Errorf("%s: test set: %w", dataset, err)
-		}
-		return l, nil
+		return loadSet(ctx, e.Dataset, datasets.Options{Progress: tellDownload(console, tell)})
 	})
+}
+
+// loadSet opens a data set that is known by name.
+func loadSet(ctx context.Context, name string, o datasets.Options) (l loaded, err error) {
+	set, err := datasets.Open(ctx, name, o)
+	if err != nil {
+		return l, err
+	}
+	training, err := train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes)
+	if err != nil {
+		return l, fmt.Errorf("%s: training set: %w", name, err)
+	}
+	test, err := train.NewClassification(set.Test.Samples, set.Test.Labels, set.Test.Classes)
+	if err != nil {
+		return l, fmt.Errorf("%s: test set: %w", name, err)
+	}
+	input, err := inputOfSet(set)
+	return loaded{train: training.Data, test: test, model: report.Model{
+		Shape: set.Train.SampleShape, Outputs: set.Train.Classes, Task: report.Classification, Input: input,
+	}}, err
 }

@@ -68,6 +68,7 @@ func TestDirAppearsWhole(t *testing.T) {
 		"a": 0o755, "a/run": 0o755, "a/run/private": 0o700, "a/run/released": 0o755,
 		"a/run/private/log.txt": 0o600, "a/run/private/trials.json": 0o600,
 		"a/run/released/STATEMENT.md": 0o644, "a/run/released/hyperparameters.json": 0o644,
+		"a/run/released/model.json":        0o644,
 		"a/run/released/model.safetensors": 0o644, "a/run/released/privacy.json": 0o644,
 	}
 	if diff := cmp.Diff(want, tree(t, parent)); diff != "" {
