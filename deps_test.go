@@ -33,8 +33,11 @@ var rooms = table{
 	"internal/figure":  {"accountant"},
 	"internal/nearest": nil,
 	"internal/random":  nil,
-	"internal/report":  nil,
+	"internal/report":  {"internal/safetensors"},
 	"internal/ui":      nil,
+
+	"internal/features":    {"internal/safetensors", "models", "train", "train/compile", "train/engine"},
+	"internal/safetensors": nil,
 
 	"train":                     {"accountant", "train/compile", "train/engine", "internal/random"},
 	"train/compile":             nil,

@@ -15,4 +15,7 @@
 //
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
+//
+// [ResNet20] is the exception: it is trained already, on public data, and makes features of images that a linear model is
+// trained on. Its weights come from tensors by PyTorch's names, and its activations are what those were trained with.
 package models

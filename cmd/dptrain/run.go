@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -209,10 +210,10 @@ func modelOf(e configs.Experiment, shape []int, outputs int) (train.Model, error
 	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
 }
 
-func tensors(parameters []train.Parameter) []report.Tensor {
-	out := make([]report.Tensor, len(parameters))
+func tensors(parameters []train.Parameter) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(parameters))
 	for i, p := range parameters {
-		out[i] = report.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
 	}
 	return out
 }

@@ -92,7 +92,7 @@ func TestReleasedFilesTellNoTime(t *testing.T) {
 	}
 	released := filepath.Join(d.Path(), "released")
 	names := append(slices.Collect(maps.Keys(tree(t, released))), ".")
-	if len(names) != 5 {
+	if len(names) != 6 {
 		t.Fatalf("released: %v", names)
 	}
 	for _, name := range names {

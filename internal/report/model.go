@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // Model says what somebody needs to know to use released parameters: how samples are made, which network takes them, and
@@ -55,7 +57,7 @@ const (
 var ErrNoModel = errors.New("no released model")
 
 // ReadModel reads a released model from a run's folder, or from the folder released/ in it, wherever that was copied to.
-func ReadModel(dir string) (Model, []Tensor, error) {
+func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	for _, folder := range []string{filepath.Join(dir, "released"), dir} {
 		file, err := os.ReadFile(filepath.Join(folder, parametersFile))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +66,7 @@ func ReadModel(dir string) (Model, []Tensor, error) {
 		if err != nil {
 			return Model{}, nil, err
 		}
-		parameters, _, err := DecodeSafetensors(file)
+		parameters, _, err := safetensors.Decode(file)
 		if err != nil {
 			return Model{}, nil, fmt.Errorf("%s: %w", filepath.Join(folder, parametersFile), err)
 		}

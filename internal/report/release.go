@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strconv"
 	"text/template"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // Release is everything that a run publishes. It must be made of public settings and of what the
 // guarantee covers, and of nothing else.
 type Release struct {
-	Parameters      []Tensor
+	Parameters      []safetensors.Tensor
 	Model           Model
 	Score           Score
 	Hyperparameters Hyperparameters
@@ -82,7 +84,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 
 // WriteRelease stores everything that may be published.
 func (d *Dir) WriteRelease(r Release) error {
-	model, err := EncodeSafetensors(r.Parameters, map[string]string{
+	model, err := safetensors.Encode(r.Parameters, map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
 		"model":       r.Model.Network,
