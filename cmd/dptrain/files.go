@@ -134,30 +134,16 @@ func loadFiles(d configs.Data) (loaded, error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("encode the schema: %w", err)
 	}
-	return loaded{train: training.data, test: test.labels, model: report.Model{
+	return loaded{train: training.Inputs(), test: test, model: report.Model{
 		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }
 
-// samples are labelled samples, as a trainer takes them and as they are scored.
-type samples struct {
-	data   *train.Data
-	labels train.Labelled
-}
-
-func labelled(s *table.Schema, rows *table.Samples) (samples, error) {
+func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {
 	if s.Label.Task == table.Regression {
-		r, err := train.NewRegression(rows.Values, rows.Numbers)
-		if err != nil {
-			return samples{}, err
-		}
-		return samples{r.Data, r}, nil
+		return train.NewRegression(rows.Values, rows.Numbers)
 	}
-	c, err := train.NewClassification(rows.Values, rows.Classes, s.Outputs())
-	if err != nil {
-		return samples{}, err
-	}
-	return samples{c.Data, c}, nil
+	return train.NewClassification(rows.Values, rows.Classes, s.Outputs())
 }
 
 // dataRows say in a plan what the data are.

@@ -21,10 +21,9 @@ func inputOfSet(*datasets.Set) (json.RawMessage, error) { return nil, nil }
 
 // prepared is a file as samples for a released model.
 type prepared struct {
-	n      int
-	values []float32
+	data   *train.Data    // with labels of zero if there are none
 	labels train.Labelled // nil unless they were asked for
-	schema *table.Schema
+	label  table.Label    // what the model tells
 }
 
 // prepare reads a file as a released model takes it.
@@ -35,33 +34,31 @@ func prepare(m report.Model, path string, use table.Use) (prepared, error) {
 			return prepared{}, fmt.Errorf("%w: its input: %w", report.ErrNoModel, err)
 		}
 	}
-	switch {
-	case in.Table != nil:
+	if in.Table != nil {
 		return prepareTable(m, in.Table, path, use)
-	default:
-		return prepared{}, usagef("models of data set %s take no files; evaluate without one tells how this one does on the public test set", m.Dataset)
 	}
+	return prepared{}, usagef("models of data set %s take no files; evaluate without one tells how this one does on the public test set", m.Dataset)
 }
 
-func prepareTable(m report.Model, s *table.Schema, path string, use table.Use) (prepared, error) {
+func prepareTable(m report.Model, s *table.Schema, path string, use table.Use) (p prepared, err error) {
 	if err := s.Check(); err != nil {
-		return prepared{}, fmt.Errorf("%w: %w", report.ErrNoModel, err)
+		return p, fmt.Errorf("%w: %w", report.ErrNoModel, err)
 	}
 	if s.Outputs() != m.Outputs {
-		return prepared{}, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", report.ErrNoModel, s.Outputs(), m.Outputs)
+		return p, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", report.ErrNoModel, s.Outputs(), m.Outputs)
 	}
 	rows, err := s.Read(path, use)
 	if err != nil {
-		return prepared{}, err
+		return p, err
 	}
-	p := prepared{n: rows.N, values: rows.Values, schema: s}
+	p.label = s.Label
 	if use == table.Predicting {
-		return p, nil
+		p.data, err = train.NewData(rows.N, rows.Values, make([]float32, rows.N*m.Outputs))
+	} else if p.labels, err = labelled(s, rows); err == nil {
+		p.data = p.labels.Inputs()
 	}
-	l, err := labelled(s, rows)
 	if err != nil {
 		return prepared{}, fmt.Errorf("%s: %w", path, err)
 	}
-	p.labels = l.labels
 	return p, nil
 }

@@ -169,7 +169,8 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(p.experiment, set.model.Shape, set.model.Outputs)
+	use := describeModel(p.experiment, set.model)
+	model, err := modelOf(use)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 		console: console,
 		data:    set.train,
 		test:    set.test,
-		use:     describeModel(p.experiment, set.model),
+		use:     use,
 	}
 	if p.experiment.Dataset == configs.Files {
 		console.Log().Warn("a row is the unit of privacy: whoever is behind several rows of the training file is protected less")
@@ -202,8 +203,9 @@ func describeModel(e configs.Experiment, m report.Model) report.Model {
 	return m
 }
 
-func modelOf(e configs.Experiment, shape []int, outputs int) (train.Model, error) {
-	network, err := models.New(e.Model, shape, outputs, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+// modelOf builds the network that a release describes, or will.
+func modelOf(m report.Model) (train.Model, error) {
+	network, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation)})
 	if err != nil {
 		err = usagef("model: %w", err)
 	}
