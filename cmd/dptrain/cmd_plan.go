@@ -98,7 +98,7 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	if e.Privacy.NoiseMultiplier != nil {
 		return usagef("the noise is what is looked for; give --epsilon instead of privacy.noise_multiplier")
 	}
-	n, err := sizeOf(e.Dataset)
+	n, err := sizeOf(e)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,13 @@ func (o planOptions) compared(e configs.Experiment, n int) (coverage.Settings, e
 	if err != nil {
 		return coverage.Settings{}, err
 	}
+	space, err := spaceOf(e, n)
+	if err != nil {
+		return coverage.Settings{}, err
+	}
 	s := coverage.Settings{
-		Plan:        tuningSettings(e, nil, n, steps),
+		Plan:        tuningSettings(e, nil, n, nil),
+		Grid:        oneRun(e, steps),
 		Candidates:  o.candidates,
 		Tried:       o.tried,
 		SubsetRates: slices.Compact(slices.Sorted(slices.Values(o.rates))),
@@ -145,8 +150,10 @@ func (o planOptions) compared(e configs.Experiment, n int) (coverage.Settings, e
 		LeastRate:   o.subsetAtLeast,
 		MostWork:    o.workAtMost,
 	}
-	if s.Candidates == 0 {
-		s.Candidates = len(s.Plan.Space)
+	if grid, ok := space.(tuner.Grid); ok && s.Candidates == 0 {
+		s.Candidates = len(grid)
+	} else if s.Candidates == 0 {
+		return s, usagef("a random search has no number of candidates; give --candidates, such as 10 for a tenth of the space")
 	}
 	if s.LeastRate == 0 {
 		s.LeastRate = e.Privacy.SubsetRate
@@ -243,12 +250,13 @@ func comparePlans(ctx context.Context, g *global, e configs.Experiment, s covera
 			return nil, noPlan(e.Privacy, s, trials, options)
 		}
 		p := s.Plan
+		p.Space = s.Grid
 		p.Method, p.SubsetRate, p.Repetitions = least.Method, least.SubsetRate, least.Repetitions
 		settled, guarantee, err := settle(e.Privacy, p, tuner.Calibrate)
 		if err != nil {
 			return nil, err
 		}
-		r.recommend(least, settled.Space[0].NoiseMultiplier, guarantee)
+		r.recommend(least, settled.Space.(tuner.Grid)[0].NoiseMultiplier, guarantee)
 		return r, settled.Validate()
 	})
 }

@@ -56,7 +56,7 @@ func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tried := 1 - accountant.Missed(k, len(dry.Privacy.Tuning.LearningRates)); tried < r.TriedAtLeast || math.Abs(tried-r.Recommended.Tried) > 1e-12 {
+		if tried := 1 - accountant.Missed(k, dry.Privacy.Tuning.Space.Candidates); tried < r.TriedAtLeast || math.Abs(tried-r.Recommended.Tried) > 1e-12 {
 			t.Errorf("%s: a candidate is tried with probability %v, %v was said", r.Command, tried, r.Recommended.Tried)
 		}
 	}

@@ -37,6 +37,7 @@ type coverageResult struct {
 
 	settings coverage.Settings
 	options  []coverage.Option // of Plans
+	several  bool              // the grid has several kinds of run, and Plans the noise of one
 }
 
 // plannedTrials are a distribution of the number of trials. Those out of reach have neither mean nor probability.
@@ -75,6 +76,7 @@ func newCoverageResult(e configs.Experiment, s coverage.Settings, trials []cover
 		WorkAtMost:    s.MostWork,
 		settings:      s,
 		options:       options,
+		several:       e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs),
 	}
 	for _, t := range trials {
 		r.Trials = append(r.Trials, newPlannedTrials(t))
@@ -95,7 +97,7 @@ func newPlannedTrials(t coverage.Trials) plannedTrials {
 }
 
 func (r *coverageResult) tuning(o coverage.Option) plannedTuning {
-	candidate := r.settings.Plan.Space[0]
+	candidate := r.settings.Grid[0]
 	t := plannedTuning{
 		Variant:       strings.TrimPrefix(string(o.Method), "variant"),
 		SubsetRate:    o.SubsetRate,
@@ -120,6 +122,9 @@ func (r *coverageResult) print(w io.Writer) {
 		[2]string{"candidates", fmt.Sprintf("%d, each tried with probability %v at least", r.Candidates, r.TriedAtLeast)},
 		[2]string{"budget", fmt.Sprintf("epsilon %s at delta %s (%s accounting)", exact(r.Epsilon), exact(r.Delta), r.Accounting)},
 	)
+	if r.several {
+		fmt.Fprintln(w, "Noise is that of runs at the settings' sampling rate and epochs; candidates that differ in them share the budget, which the command below shows.")
+	}
 	for _, t := range r.Trials {
 		if t.Mean == 0 {
 			fmt.Fprintf(w, "%s: out of reach, it would take more than a million trials or tails that no plan can hold\n", t.name())

@@ -12,10 +12,11 @@ import (
 
 // Settings say which plans are compared, and what all of them keep to.
 type Settings struct {
-	// Plan is what all plans share: the search space with its sampling rate and steps, and what else makes a plan valid. Its
-	// method, subset rate, repetitions and noise count for nothing.
-	Plan       tuner.Settings
-	Candidates int     // m, of the grid
+	// Plan is what all plans share and makes them valid. Its method, subset rate, repetitions and space count for nothing.
+	Plan tuner.Settings
+	// Grid is what trials draw from, candidates of one sampling rate and number of steps. Their noise counts for nothing.
+	Grid       tuner.Grid
+	Candidates int     // m, of the grid that is tried, which may be another than Grid
 	Tried      float64 // the least probability, in (0, 1), with which a given candidate is drawn
 
 	Methods     []tuner.Method

@@ -38,11 +38,10 @@ const rate, steps = 0.1, 50
 func small() Settings {
 	return Settings{
 		Plan: tuner.Settings{
-			Space:        tuner.LearningRates(tuner.Candidate{SamplingRate: rate, Steps: steps}, 0.1, 0.3, 1, 3),
-			ClippingNorm: 1,
-			Optimizer:    train.SGD(0),
-			Samples:      1000,
+			Optimizer: train.SGD(0),
+			Samples:   1000,
 		},
+		Grid:        tuner.LearningRates(tuner.Candidate{SamplingRate: rate, Steps: steps, ClippingNorm: 1}, 0.1, 0.3, 1, 3),
 		Candidates:  4,
 		Tried:       0.9,
 		Methods:     []tuner.Method{tuner.Variant1, tuner.Variant2, tuner.Baseline},
@@ -189,7 +188,7 @@ func TestCompareStops(t *testing.T) {
 		t.Errorf("%v after %d options", err, calls)
 	}
 	s := small()
-	s.Plan.Space = nil
+	s.Grid = nil
 	if _, _, err := Compare(context.Background(), s, nil); err != nil {
 		t.Errorf("a space without candidates: %v", err) // no trials can be drawn from it: all are out of reach
 	}

@@ -100,17 +100,21 @@ func (s Settings) noise(ctx context.Context, l *line, p planned) (float64, error
 }
 
 // planned are the settings of one plan.
-type planned struct{ tuner.Settings }
+type planned struct {
+	tuner.Settings
+	grid tuner.Grid
+}
 
 func (s Settings) plan(m tuner.Method, q float64, t Trials) planned {
 	p := s.Plan
 	p.Method, p.SubsetRate, p.Repetitions = m, q, t.Repetitions
-	return planned{p}
+	p.Space = s.Grid
+	return planned{p, s.Grid}
 }
 
 // WithNoise gives all candidates the same noise.
 func (p planned) WithNoise(noise float64) tuner.Settings {
-	p.Space = p.Space.WithNoiseMultiplier(noise)
+	p.Space = p.grid.WithNoiseMultiplier(noise)
 	return p.Settings
 }
 
@@ -119,7 +123,7 @@ func (p planned) calibrate(epsilon, delta float64, o accountant.Options) (float6
 	if err != nil {
 		return 0, err
 	}
-	return settled.Space[0].NoiseMultiplier, nil
+	return settled.Space.(tuner.Grid)[0].NoiseMultiplier, nil
 }
 
 // Within is the share of epsilon that the search in mode Best may leave unused.
