@@ -3,14 +3,17 @@ package datasets
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -329,4 +332,144 @@ func TestDownloadNowhereToWrite(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	m.requests(t)
+}
+
+func TestDownloadMD5(t *testing.T) {
+	sum := md5.Sum(blob)
+	for _, c := range []struct {
+		name string
+		sent []byte
+		want string // error
+	}{
+		{"right", blob, ""},
+		{"wrong", flip(bytes.Clone(blob), 7), "MD5 is "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, o := newMirror(t, send(c.sent)), options(t)
+			e := blobEntry()
+			e.files[0].sum = Checksum(md5Prefix + hex.EncodeToString(sum[:]))
+			e.files[0].urls = []string{m.url + "elsewhere/blob"} // an address of its own
+			err := e.fetch(t.Context(), o)
+			m.requests(t, "")
+			if c.want != "" {
+				checkError(t, err, ErrUnavailable, c.want)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFetched(t, o)
+			files, err := e.verifyFiles(t.Context(), o)
+			if err != nil || files[0].State != OK || files[0].Sum != e.files[0].sum {
+				t.Errorf("status %+v, error %v", files, err)
+			}
+		})
+	}
+}
+
+// Of some files only the first digits of the checksum are published, and not the size.
+func TestDownloadUnknownSize(t *testing.T) {
+	unsized := func(mirror string) *entry {
+		e := blobEntry(mirror)
+		e.files[0].size = 0
+		e.files[0].sum = e.files[0].sum[:len(sha256Prefix)+8]
+		return e
+	}
+	for _, c := range []struct {
+		name   string
+		part   []byte
+		script []http.HandlerFunc
+		ranges []string
+	}{
+		{"whole", nil, nil, []string{""}},
+		{"earlier part", blob[:1000], nil, []string{""}},
+		{"cut off", nil, []http.HandlerFunc{cutOff(1000)}, []string{"", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, o := newMirror(t, c.script...), options(t)
+			if c.part != nil {
+				writePart(t, o, c.part)
+			}
+			if err := unsized(m.url).fetch(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			checkFetched(t, o)
+			m.requests(t, c.ranges...)
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"wrong", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "300000")
+			w.Write(flip(bytes.Clone(blob), 7))
+		}, "SHA-256 is "},
+		{"no size", func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush() }, "says that it has -1 bytes, want up to 67108864"},
+		{"huge", func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Length", "67108865") }, "says that it has 67108865 bytes"},
+		{"empty", send(nil), "SHA-256 is "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, o := newMirror(t, c.answer), options(t)
+			checkError(t, unsized(m.url).fetch(t.Context(), o), ErrUnavailable, c.want)
+			checkAbsent(t, o, "blob.gz")
+		})
+	}
+}
+
+// A file of the same worth in the person's own folder makes a download needless.
+func TestDownloadNeedless(t *testing.T) {
+	m, o := newMirror(t), options(t)
+	e := blobEntry(m.url)
+	e.files[0].or = &file{name: "blob.bin", size: 3, sum: sha256Prefix + "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"} // "abc"
+	o.Dir = t.TempDir()
+	writeTree(t, filepath.Join(o.Dir, "blobs"), map[string]string{"blob.bin": "abc"})
+	if err := e.fetch(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	files, err := e.verifyFiles(t.Context(), o)
+	if err != nil || files[0].State != OK || files[0].Name != "blob.bin" {
+		t.Errorf("status %+v, error %v", files, err)
+	}
+	writeTree(t, filepath.Join(o.Dir, "blobs"), map[string]string{"blob.bin": "ab"})
+	checkError(t, e.fetch(t.Context(), o), ErrInvalid, "blob.bin: SHA-256 is ")
+	m.requests(t)
+}
+
+// Nor is one for an archive that lies unpacked.
+func TestDownloadNeedlessUnpacked(t *testing.T) {
+	m, o := newMirror(t), options(t)
+	e := tinyCIFAREntry(t)
+	e.mirrors = []string{m.url}
+	o.Dir = t.TempDir()
+	writeTree(t, filepath.Join(o.Dir, "tiny-cifar", "cifar-10-batches-bin"), tinyCIFARFiles())
+	if err := e.fetch(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	m.requests(t)
+}
+
+// All addresses are of the kind that downloads understand.
+func TestAddresses(t *testing.T) {
+	for _, e := range everything() {
+		for _, f := range e.files {
+			addresses := slices.Clone(f.urls)
+			for _, mirror := range e.mirrors {
+				addresses = append(addresses, mirror+f.name)
+			}
+			if len(addresses) == 0 {
+				t.Errorf("%s: %s has no address", e.info.Name, f.name)
+			}
+			for _, address := range append(addresses, e.info.Source) {
+				if u, err := url.Parse(address); err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http") {
+					t.Errorf("%s: address %q, error %v", e.info.Name, address, err)
+				}
+			}
+			digits := len(f.sum.hex())
+			if want := 2 * f.sum.hash().Size(); digits != want && (f.size != 0 || digits < 8) {
+				t.Errorf("%s: the checksum of %s has %d digits, want %d", e.info.Name, f.name, digits, want)
+			}
+		}
+	}
 }

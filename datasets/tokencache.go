@@ -88,7 +88,7 @@ func (c tokenCache) read() *Set {
 // write puts the set into the cache, if that is possible.
 func (c tokenCache) write(set *Set) {
 	if c.path != "" && os.MkdirAll(filepath.Dir(c.path), 0o755) == nil {
-		maybe.WriteFile(c.path, c.encode(set), 0o644) // atomic where renaming is
+		maybe.WriteFile(c.path, c.encode(set), 0o600) // atomic where renaming is
 	}
 }
 

@@ -1,10 +1,13 @@
 package datasets
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/nlpodyssey/gopickle/pytorch"
@@ -15,13 +18,17 @@ import (
 // which holds numbers and no code. A batch norm's count of batches is left out: nothing is computed from it.
 //
 // PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and the
-// library knows tensors and containers alone. It takes sizes at their word, and so this is for files with a known checksum.
+// library (github.com/nlpodyssey/gopickle) knows tensors and containers alone. It takes sizes at their word and passes over values that
+// are missing, and so this is for files with a known checksum, and its result for comparison with another, by checkValues.
 func readTorch(path string) (contents []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil { // what the library doesn't support
 			contents, err = nil, invalidf("%s: read PyTorch's format: %v", path, r)
 		}
 	}()
+	if err := looksLikeTorch(path); err != nil {
+		return nil, err
+	}
 	loaded, err := pytorch.Load(path)
 	if err != nil {
 		return nil, invalidf("%s: read PyTorch's format: %v", path, err)
@@ -57,6 +64,26 @@ func readTorch(path string) (contents []byte, err error) {
 	}
 	contents = binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
 	return append(append(contents, text...), values...), nil
+}
+
+// torchMagic is how files of torch.save begin: a zip since version 1.6, and before that a pickle of a number.
+var torchMagic = []string{"PK\x03\x04", "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."}
+
+// looksLikeTorch refuses what begins otherwise: in an empty file the library would look for its beginning for ever.
+func looksLikeTorch(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	start := make([]byte, 16)
+	n, _ := io.ReadFull(file, start)
+	for _, magic := range torchMagic {
+		if bytes.HasPrefix(start[:n], []byte(magic)) {
+			return nil
+		}
+	}
+	return invalidf("%s: read PyTorch's format: it begins with %x", path, start[:n])
 }
 
 // tensorHeader is what safetensors says of one tensor.

@@ -122,7 +122,10 @@ func (t *tree) eachPacked(ctx context.Context, archive io.Reader, visit visitor)
 	if err != nil {
 		return unpackError(err)
 	}
-	in := tar.NewReader(unpacked)
+	return t.eachEntry(ctx, tar.NewReader(unpacked), visit)
+}
+
+func (t *tree) eachEntry(ctx context.Context, in *tar.Reader, visit visitor) error {
 	seen := map[string]bool{}
 	for {
 		if ctx.Err() != nil {

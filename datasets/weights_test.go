@@ -1,0 +1,227 @@
+package datasets
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// torchTensor is a tensor in a state that PyTorch would save.
+type torchTensor struct {
+	name          string
+	class         string // of its values: FloatStorage
+	values        []byte
+	size          int // of the values, as it claims
+	offset        int
+	shape, stride []int
+}
+
+// floatTensor has the values 0.5, 1.5, 2.5 and so on.
+func floatTensor(name string, shape, stride []int) torchTensor {
+	n := product(shape)
+	var b []byte
+	for i := range n {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(i)+0.5))
+	}
+	return torchTensor{name: name, class: "FloatStorage", values: b, size: n, shape: shape, stride: stride}
+}
+
+// saveTorch writes a state as torch.save does since version 1.6: a zip with a pickle, of protocol 2, and the values. The
+// instructions are those of Python's pickletools.
+func saveTorch(t testing.TB, tensors ...torchTensor) []byte {
+	var pickle bytes.Buffer
+	text := func(s string) {
+		fmt.Fprintf(&pickle, "X%s%s", binary.LittleEndian.AppendUint32(nil, uint32(len(s))), s)
+	}
+	number := func(n int) { fmt.Fprintf(&pickle, "J%s", binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	tuple := func(numbers []int) {
+		pickle.WriteString("(")
+		for _, n := range numbers {
+			number(n)
+		}
+		pickle.WriteString("t")
+	}
+	pickle.WriteString("\x80\x02ccollections\nOrderedDict\n)R(")
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i, tensor := range tensors {
+		text(tensor.name)
+		pickle.WriteString("ctorch._utils\n_rebuild_tensor_v2\n((")
+		text("storage")
+		fmt.Fprintf(&pickle, "ctorch\n%s\n", tensor.class)
+		text(fmt.Sprint(i))
+		text("cpu")
+		number(tensor.size)
+		pickle.WriteString("tQ")
+		number(tensor.offset)
+		tuple(tensor.shape)
+		tuple(tensor.stride)
+		pickle.WriteString("\x89ccollections\nOrderedDict\n)RtR")
+		out, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("state/data/%d", i), Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(tensor.values)
+	}
+	pickle.WriteString("u.")
+	out, err := w.Create("state/data.pkl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(pickle.Bytes())
+	w.Close()
+	return b.Bytes()
+}
+
+func torchFile(t testing.TB, contents []byte) string {
+	path := filepath.Join(t.TempDir(), "state.pt")
+	if err := os.WriteFile(path, contents, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// state is two tensors, and one that is left out.
+func state() []torchTensor {
+	return []torchTensor{
+		floatTensor("b.weight", []int{2, 3}, []int{3, 1}),
+		{name: "b.num_batches_tracked", class: "LongStorage", values: make([]byte, 8), size: 1},
+		floatTensor("a.bias", []int{1}, []int{1}),
+	}
+}
+
+func TestReadTorch(t *testing.T) {
+	contents, err := readTorch(torchFile(t, saveTorch(t, state()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	length := binary.LittleEndian.Uint64(contents)
+	var header map[string]tensorHeader
+	if err := json.Unmarshal(contents[8:8+length], &header); err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(header)
+	if want := "map[a.bias:{F32 [1] [24 28]} b.weight:{F32 [2 3] [0 24]}]"; got != want {
+		t.Errorf("header %s, want %s", got, want)
+	}
+	values := contents[8+length:]
+	if len(values) != 28 || math.Float32frombits(binary.LittleEndian.Uint32(values[20:])) != 5.5 {
+		t.Errorf("values %v", values)
+	}
+	sum := sha256.Sum256(values)
+	if err := checkValues(contents, Checksum(sha256Prefix+hex.EncodeToString(sum[:]))); err != nil {
+		t.Error(err)
+	}
+	sum[0]++
+	checkError(t, checkValues(contents, Checksum(sha256Prefix+hex.EncodeToString(sum[:]))), ErrInvalid, "the values of the tensors are others")
+	checkError(t, checkValues(contents[:7], ""), ErrInvalid, "7 bytes are no safetensors file")
+	checkError(t, checkValues(contents[:20], ""), ErrInvalid, "its header would have ")
+}
+
+func TestReadTorchRefuses(t *testing.T) {
+	with := func(change func(*torchTensor)) []byte {
+		tensors := state()
+		change(&tensors[0])
+		return saveTorch(t, tensors...)
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"empty", nil, "read PyTorch's format: "},
+		{"no zip", []byte("weights"), "read PyTorch's format: "},
+		{"cut off", cut(saveTorch(t, state()...), 30), "read PyTorch's format: "},
+		{"doubles", with(func(x *torchTensor) { x.class, x.size, x.shape = "DoubleStorage", 3, []int{3, 1} }), "tensor b.weight: its values are a *pytorch.DoubleStorage, want float32"},
+		{"other class", with(func(x *torchTensor) { x.class = "CursedStorage" }), "read PyTorch's format: "},
+		{"transposed", with(func(x *torchTensor) { x.stride = []int{1, 2} }), "tensor b.weight: shape [2 3] with the strides [1 2] doesn't fit 6 values"},
+		{"too large", with(func(x *torchTensor) { x.shape = []int{2, 4}; x.stride = []int{4, 1} }), "shape [2 4] with the strides [4 1] doesn't fit 6 values"},
+		{"overflow", with(func(x *torchTensor) { x.shape = []int{math.MaxInt32, 3} }), "doesn't fit 6 values"},
+		{"negative", with(func(x *torchTensor) { x.shape = []int{-2, -3} }), "doesn't fit 6 values"},
+		{"strides missing", with(func(x *torchTensor) { x.stride = []int{1} }), "its 2 axes have 1 strides"},
+		{"offset", with(func(x *torchTensor) { x.offset = 1 }), "begins at value 1 of 6"},
+		{"negative offset", with(func(x *torchTensor) { x.offset = -1 }), "begins at value -1 of 6"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readTorch(torchFile(t, c.file))
+			checkError(t, err, ErrInvalid, c.want)
+		})
+	}
+}
+
+// The library passes over values that end early; the checksum of all values doesn't.
+func TestTorchValuesMissing(t *testing.T) {
+	whole, err := readTorch(torchFile(t, saveTorch(t, state()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(whole[8+binary.LittleEndian.Uint64(whole):])
+	tensors := state()
+	tensors[0].values = tensors[0].values[4:]
+	contents, err := readTorch(torchFile(t, saveTorch(t, tensors...)))
+	if err == nil {
+		err = checkValues(contents, Checksum(sha256Prefix+hex.EncodeToString(sum[:])))
+	}
+	checkError(t, err, ErrInvalid, "")
+}
+
+// The same values may come as PyTorch publishes them or as safetensors.
+func TestWeightsOfEitherFile(t *testing.T) {
+	published := saveTorch(t, state()...)
+	converted, err := readTorch(torchFile(t, published))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checksum := func(b []byte) Checksum {
+		sum := sha256.Sum256(b)
+		return Checksum(sha256Prefix + hex.EncodeToString(sum[:]))
+	}
+	header := binary.LittleEndian.Uint64(converted)
+	e := &entry{
+		info: Info{Name: "net"},
+		files: []file{{
+			name: "net.pt", sum: checksum(published)[:len(sha256Prefix)+8],
+			or: &file{name: "net.safetensors", size: int64(len(converted)), sum: checksum(converted)},
+		}},
+		values: checksum(converted[8+header:]),
+	}
+	for name, contents := range map[string][]byte{"net.pt": published, "net.safetensors": converted} {
+		o := options(t)
+		o.Dir = t.TempDir()
+		writeTree(t, filepath.Join(o.Dir, "net"), map[string]string{name: string(contents)})
+		path, got, err := e.readWeights(t.Context(), o)
+		if err != nil || !bytes.Equal(got, converted) || filepath.Base(path) != name {
+			t.Errorf("%s: %d bytes, error %v", path, len(got), err)
+		}
+	}
+	e.values = checksum(nil)
+	o := options(t)
+	o.Dir = t.TempDir()
+	writeTree(t, filepath.Join(o.Dir, "net"), map[string]string{"net.pt": string(published)})
+	_, _, err = e.readWeights(t.Context(), o)
+	checkError(t, err, ErrInvalid, "net.pt: the values of the tensors are others")
+}
+
+func TestUnknownWeights(t *testing.T) {
+	_, _, err := Weights(t.Context(), "mnist", options(t))
+	if want := `unknown data set "mnist" (known: resnet20)`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestPublishedWeights(t *testing.T) {
+	skipWithout(t, "resnet20")
+	path, contents, err := Weights(t.Context(), "resnet20", Options{})
+	if err != nil || len(contents) == 0 {
+		t.Errorf("%s: %d bytes, error %v", path, len(contents), err)
+	}
+}
