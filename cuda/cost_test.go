@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/train/enginetest"
 )
@@ -108,7 +107,7 @@ const samplingRate = 0.0213
 
 func workloads() []workload {
 	var out []workload
-	for _, model := range models.Names() {
+	for _, model := range enginetest.Networks() {
 		out = append(out, workload{model, "15 trials", 15, 60000, 6000}, workload{model, "final run", 1, 60000, 54000})
 	}
 	return out

@@ -23,7 +23,7 @@ import (
 // network compiles one of the models, and draws initial parameters.
 func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
-	n, err := models.New(name, models.Options{})
+	n, err := enginetest.Network(name, models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
 
 func tenSteps(t *testing.T, e func() engine.Engine) {
-	for _, name := range models.Names() {
+	for _, name := range enginetest.Networks() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, initial := network(t, name)

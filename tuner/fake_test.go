@@ -251,7 +251,7 @@ func (l *fakeLab) executor(t testing.TB) Executor {
 	return Executor{
 		Engine: l,
 		Model:  linear(),
-		Data:   labelled(t, 200, 1),
+		Data:   labelled(t, 200, 1).Data,
 		Test:   labelled(t, 1000, 2),
 	}
 }

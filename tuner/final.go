@@ -65,7 +65,7 @@ func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidat
 	return result, nil
 }
 
-func (x *execution) result(model []train.Parameter, accuracy float64, s train.Settings, tuned Candidate, trials []outcome, best int) Result {
+func (x *execution) result(model []train.Parameter, score float64, s train.Settings, tuned Candidate, trials []outcome, best int) Result {
 	private := Private{SubsetSize: x.plan.Settings.Samples, Best: best}
 	if x.plan.Settings.Method != Baseline {
 		private.SubsetSize = len(x.plan.Private.Subset)
@@ -77,7 +77,7 @@ func (x *execution) result(model []train.Parameter, accuracy float64, s train.Se
 		Released: Released{
 			Parameters:      model,
 			Hyperparameters: Hyperparameters{Tuned: tuned, Privacy: s.Privacy, Optimizer: s.Optimizer},
-			TestAccuracy:    accuracy,
+			TestScore:       score,
 			Event:           x.plan.Settings.Event(),
 		},
 		Private: private,

@@ -174,7 +174,7 @@ func (x *execution) trainAndScore(ctx context.Context, group *train.Group, telle
 			whole = append(whole, i)
 		}
 	}
-	scores, err := group.Accuracy(ctx, x.Test, whole...)
+	scores, err := group.Score(ctx, x.Test, whole...)
 	for k, i := range whole {
 		if err != nil {
 			out[i] = played{err: err}

@@ -90,7 +90,7 @@ func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out 
 	if result.Diverged() {
 		return out, tuner.ErrDiverged
 	}
-	accuracy, err := trainer.Accuracy(ctx, r.test)
+	accuracy, err := trainer.Score(ctx, r.test)
 	if err != nil {
 		return out, err
 	}

@@ -108,7 +108,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	executor := tuner.Executor{
 		Engine:   r.engine,
 		Model:    r.model,
-		Data:     r.data,
+		Data:     r.data.Data,
 		Test:     r.test,
 		Fallback: func(reason error) { tell(func() { warnOfFallback(r.console, reason) }) },
 		Progress: func(p tuner.PrivateProgress) {
@@ -122,7 +122,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	released := result.Released
 	h := hyperparameters(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-	return trained{released.Parameters, released.TestAccuracy, h, newPrivateTuning(result.Private)}, nil
+	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }
 
 // showTuning shows progress and logs each trial. Scores are for the private log.

@@ -162,7 +162,7 @@ func TestEveryDatasetHasAPresetThatPlans(t *testing.T) {
 		if _, _, err := planTraining(e, size.train); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := models.New(e.Model, models.Options{}); err != nil {
+		if err := models.Check(e.Model); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

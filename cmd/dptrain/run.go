@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -167,7 +168,7 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(p.experiment)
+	model, err := modelOf(p.experiment, set.shape, set.train.Classes())
 	if err != nil {
 		return nil, err
 	}
@@ -190,15 +191,15 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	return r, nil
 }
 
-func modelOf(e configs.Experiment) (train.Model, error) {
-	network, err := models.New(e.Model, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+func modelOf(e configs.Experiment, shape []int, outputs int) (train.Model, error) {
+	network, err := models.New(e.Model, shape, outputs, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
 	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
 }
 
-func tensors(parameters []train.Parameter) []report.Tensor {
-	out := make([]report.Tensor, len(parameters))
+func tensors(parameters []train.Parameter) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(parameters))
 	for i, p := range parameters {
-		out[i] = report.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +17,7 @@ import (
 var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"preset", "preset", "name", "settings to begin with; see dptrain settings --presets"},
 	{"dataset", "dataset", "name", "data set, which brings the preset of its name; see dptrain data list"},
-	{"model", "model", "name", "cnn or mlp"},
+	{"model", "model", "name", "linear, mlp, mlp:WIDTHS such as mlp:120,120, or cnn for images"},
 	{"variant", "privacy.variant", "name", "1: final run on the rest of the data; 2: on all of it; baseline: tune on all data, no final run"},
 	{"epsilon", "privacy.epsilon", "float", "privacy budget for everything that is released; the noise follows"},
 	{"noise-multiplier", "privacy.noise_multiplier", "float", "sigma, in units of the clipping norm; the epsilon follows"},
@@ -130,8 +131,21 @@ func (s *settings) read() (configs.Experiment, error) {
 	if err != nil {
 		return e, coded(codeUsage, err)
 	}
-	if !slices.Contains(models.Names(), e.Model) {
-		return e, unknown("model", e.Model, models.Names())
+	if err := checkModel(e.Model); err != nil {
+		return e, err
 	}
 	return e, nil
+}
+
+// checkModel refuses what no shape of samples would make a model.
+func checkModel(spec string) error {
+	err := models.Check(spec)
+	var named *models.UnknownError
+	if errors.As(err, &named) {
+		return unknown("model", named.Name, models.Names())
+	}
+	if err != nil {
+		return coded(codeUsage, err)
+	}
+	return nil
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strconv"
 	"text/template"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // Release is everything that a run publishes. It must be made of public settings and of what the
 // guarantee covers, and of nothing else.
 type Release struct {
-	Parameters      []Tensor
+	Parameters      []safetensors.Tensor
 	Dataset         string
 	Model           string
 	Activation      string  // what somebody who rebuilds the model has to know besides its name
@@ -84,7 +86,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 
 // WriteRelease stores everything that may be published.
 func (d *Dir) WriteRelease(r Release) error {
-	model, err := EncodeSafetensors(r.Parameters, map[string]string{
+	model, err := safetensors.Encode(r.Parameters, map[string]string{
 		"activation":    r.Activation,
 		"dataset":       r.Dataset,
 		"model":         r.Model,

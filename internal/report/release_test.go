@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func example() Release {
 	return Release{
-		Parameters:   []Tensor{{"w", []int{2}, []float32{1, 2}}},
+		Parameters:   []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}}},
 		Dataset:      "mnist",
 		Model:        "cnn",
 		TestAccuracy: 0.97831,
