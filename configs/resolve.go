@@ -29,7 +29,8 @@ type File struct {
 type layer func(*Experiment) error
 
 // Resolve puts a settings file and then the overrides over the preset that they name, or over that of the data set that
-// they name, or of [Default], and returns the valid result.
+// they name, or of [Default], and returns the valid result. Whoever names files of their own names the
+// data set [Files].
 //
 // Some settings exclude each other, and of those a layer's choice replaces the choice of a weaker one: a preset and a
 // data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling rates to
@@ -82,6 +83,10 @@ func presetOf(layers []layer) (Experiment, error) {
 			preset = named.Dataset
 			if _, over, ok := layersOf(preset); !ok || over != nil {
 				return Experiment{}, &UnknownDatasetError{Name: preset}
+			}
+		case named.Preset == "" && named.Data.given():
+			if dataset, _, _ := layersOf(preset); dataset != Files {
+				preset = Files
 			}
 		case named.Preset != "":
 			preset = named.Preset
