@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Every preset of the paper plans at its public size, with the number of candidates of the paper's grid, and states what
+// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's grid, and states what
 // it plans.
 func TestEveryPresetPlans(t *testing.T) {
 	type grid struct{ samples, rates, candidates int }
@@ -22,6 +22,7 @@ func TestEveryPresetPlans(t *testing.T) {
 		"fashion-mnist": {60000, 10, 80},
 		"cifar-10":      {50000, 10, 60},
 		"imdb":          {25000, 9, 54},
+		"files":         {10000, 6, 36}, // of any size
 	}
 	for _, name := range configs.Presets() {
 		e := experiment(t, "preset="+name, "privacy.accounting=paper") // the fastest
