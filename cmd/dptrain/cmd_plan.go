@@ -138,9 +138,11 @@ func (o planOptions) compared(e configs.Experiment, n int) (coverage.Settings, e
 	if err != nil {
 		return coverage.Settings{}, err
 	}
+	grid := oneRun(e, steps)
+	grid[0].LearningRate, _ = space.LearningRates() // which costs nothing; a plan without one is none
 	s := coverage.Settings{
 		Plan:        tuningSettings(e, nil, n, nil),
-		Grid:        oneRun(e, steps),
+		Grid:        grid,
 		Candidates:  o.candidates,
 		Tried:       o.tried,
 		SubsetRates: slices.Compact(slices.Sorted(slices.Values(o.rates))),

@@ -3,6 +3,7 @@ package coverage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -45,6 +46,10 @@ type Option struct {
 // out of reach. Where a method has its least noise at a subset rate between others, one more is tried around there, with
 // that family alone. Compare calls progress from one goroutine at a time.
 func Compare(ctx context.Context, s Settings, progress func(done, total int)) ([]Trials, []Option, error) {
+	// What is wrong with a plan whatever its trials are would put them all out of reach.
+	if err := s.plan(tuner.Baseline, 0, Trials{Repetitions: accountant.Poisson{Mean: 1}}).WithNoise(1).Validate(); err != nil {
+		return nil, nil, fmt.Errorf("plan: %w", err)
+	}
 	var all []Trials
 	var lines []*line
 	for _, f := range s.Families {

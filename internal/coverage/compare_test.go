@@ -189,8 +189,9 @@ func TestCompareStops(t *testing.T) {
 	}
 	s := small()
 	s.Grid = nil
-	if _, _, err := Compare(context.Background(), s, nil); err != nil {
-		t.Errorf("a space without candidates: %v", err) // no trials can be drawn from it: all are out of reach
+	var setting *train.SettingError
+	if _, _, err := Compare(context.Background(), s, nil); !errors.As(err, &setting) {
+		t.Errorf("a space without candidates: %v, want a setting's error", err)
 	}
 	s = small()
 	s.Delta = 2
