@@ -22,8 +22,8 @@ import (
 func newDataCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "data",
-		Short: "List, download and verify data sets",
-		Long: `List, download and verify data sets.
+		Short: "List, download and verify data sets; describe public files of your own",
+		Long: `List, download and verify data sets; describe public files of your own.
 
 Files are looked for in $` + datasets.DirVariable + `/NAME first, then in the user's cache, where
 downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand.`,
@@ -32,6 +32,7 @@ downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand.`
   ` + datasets.DirVariable + `=/data dptrain data verify`,
 	})
 	cmd.AddCommand(
+		newDataDescribeCommand(g),
 		&cobra.Command{
 			Use:   "list",
 			Short: "What can be trained on, and where it is",
