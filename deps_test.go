@@ -24,18 +24,20 @@ type table map[string][]string
 const anything = "..."
 
 var rooms = table{
-	".":                nil,
-	"accountant":       nil,
-	"configs":          {"internal/nearest"},
-	"datasets":         {"internal/nearest"},
-	"datasets/table":   nil,
-	"models":           nil,
-	"internal/figure":  {"accountant"},
-	"internal/nearest": nil,
-	"internal/random":  nil,
-	"internal/report":  {"internal/safetensors"},
-	"internal/ui":      nil,
+	".":                  nil,
+	"accountant":         nil,
+	"configs":            {"internal/nearest"},
+	"datasets":           {"datasets/wordpiece", "internal/nearest"},
+	"datasets/table":     nil,
+	"datasets/wordpiece": nil,
+	"models":             nil,
+	"internal/figure":    {"accountant"},
+	"internal/nearest":   nil,
+	"internal/random":    nil,
+	"internal/report":    {"internal/safetensors"},
+	"internal/ui":        nil,
 
+	"internal/coverage":    {"accountant", "tuner"},
 	"internal/features":    {"internal/safetensors", "models", "train", "train/compile", "train/engine"},
 	"internal/safetensors": nil,
 

@@ -106,16 +106,14 @@ func (e *Experiment) applyLayer(layer layer) error {
 	below := *e
 	e.Performance.Devices = nil
 	e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, nil
-	e.Tuning.BatchSizes, e.Tuning.SamplingRates = nil, nil
+	e.Tuning.BatchSizes, e.Tuning.SamplingRates = []int{}, []float64{}
 	if err := layer(e); err != nil {
 		return err
 	}
 	if err := e.Privacy.inheritBudget(below.Privacy); err != nil {
 		return err
 	}
-	if t := &e.Tuning; len(t.BatchSizes) == 0 && len(t.SamplingRates) == 0 {
-		t.BatchSizes, t.SamplingRates = below.Tuning.BatchSizes, below.Tuning.SamplingRates
-	}
+	e.Tuning.inheritBatches(below.Tuning)
 	if p := &e.Performance; p.Devices == nil {
 		p.Devices = below.Performance.Devices
 		if p.Engine == EngineCPU && below.Performance.Engine != EngineCPU {
@@ -139,4 +137,11 @@ func (p *Privacy) inheritBudget(below Privacy) error {
 		return fmt.Errorf("privacy: %w", errBothGiven)
 	}
 	return nil
+}
+
+// inheritBatches takes both lists from a weaker layer unless this one has values in one of them.
+func (t *Tuning) inheritBatches(below Tuning) {
+	if len(t.BatchSizes) == 0 && len(t.SamplingRates) == 0 {
+		t.BatchSizes, t.SamplingRates = below.BatchSizes, below.SamplingRates
+	}
 }

@@ -13,6 +13,8 @@
 // The gradient of the squared error grows with the residual. Training clips it, so that a sample far off pulls no more than
 // others do; labels should be scaled to about unit size, by public constants, for the clipping norm to fit.
 //
+// A text's samples are two inputs, the words' numbers and what each counts ([EmbeddingClassifier]).
+//
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
 //

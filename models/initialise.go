@@ -9,6 +9,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
+// standardNormal stands for the number of inputs of one unit where there is none: initial values are drawn from N(0, 1).
+const standardNormal = 0
+
 // param makes a parameter without values. fan is the number of inputs of one unit, from which its initial values are drawn.
 func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
 	w := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
@@ -19,15 +22,19 @@ func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
 
 // Initial draws initial values for every parameter, in the order of Params, from U(−1/√fan, 1/√fan), fan being the number
 // of inputs of one unit: PyTorch's default for linear and convolutional layers, weights and biases alike (Kaiming
-// uniform with a = √5), which the paper's models were trained from.
+// uniform with a = √5), which the paper's models were trained from. Embeddings are drawn from N(0, 1), as PyTorch's are.
 func (n Network) Initial(src rand.Source) [][]float32 {
 	draw := rand.New(src)
 	out := make([][]float32, len(n.Params))
 	for i, p := range n.Params {
-		bound := 1 / math.Sqrt(float64(n.fans[i]))
+		value := draw.NormFloat64
+		if fan := n.fans[i]; fan != standardNormal {
+			bound := 1 / math.Sqrt(float64(fan))
+			value = func() float64 { return (2*draw.Float64() - 1) * bound }
+		}
 		out[i] = make([]float32, p.Shape().TotalSize())
 		for k := range out[i] {
-			out[i][k] = float32((2*draw.Float64() - 1) * bound)
+			out[i][k] = float32(value())
 		}
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 // Graph is a model's expression graph, its parameters without values. The fields are those of compile.Source, so that one
 // converts into the other.
 type Graph struct {
-	Inputs gorgonia.Nodes // x [batch, …], y [batch, outputs]
+	Inputs gorgonia.Nodes // x [batch, …] or what a model has in its place, then y [batch, outputs]
 	Params gorgonia.Nodes // weights and biases, first layer first
 	Output *gorgonia.Node // [batch, outputs]: logits, or a number
 	Cost   *gorgonia.Node // summed over the batch: cross-entropy, or half the squared error
@@ -26,6 +26,7 @@ type Network struct {
 type Options struct {
 	Batch      int             // samples in the graph's inputs; 0 means 1
 	Activation TemperedSigmoid // the zero value means Tanh
+	Vocabulary int             // of [New]: the number of words that samples are texts of; 0 for samples of numbers
 	Double     bool            // float64 instead of float32, for tests
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -15,9 +14,6 @@ import (
 type inputOf struct {
 	Table *table.Schema `json:"table,omitempty"` // people's own files
 }
-
-// inputOfSet is that of a data set which is known by name.
-func inputOfSet(*datasets.Set) (json.RawMessage, error) { return nil, nil }
 
 // prepared is a file as samples for a released model.
 type prepared struct {

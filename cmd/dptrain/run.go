@@ -205,7 +205,7 @@ func describeModel(e configs.Experiment, m report.Model) report.Model {
 
 // modelOf builds the network that a release describes, or will.
 func modelOf(m report.Model) (train.Model, error) {
-	network, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation)})
+	network, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
 	if err != nil {
 		err = usagef("model: %w", err)
 	}

@@ -19,6 +19,7 @@ type Model struct {
 	Network    string     `json:"model"` // as package models names it
 	Activation Activation `json:"activation"`
 	Shape      []int      `json:"sample_shape"` // of one sample, without the batch axis
+	Vocabulary int        `json:"vocabulary,omitempty"` // of texts: the number of words
 	Outputs    int        `json:"outputs"`      // one for each class, or one number
 	Task       string     `json:"task"`         // classification or regression
 	Classes    []string   `json:"classes,omitempty"`

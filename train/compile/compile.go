@@ -184,6 +184,9 @@ func (t *tracer) compile(src Source) error {
 		if out.class != batched || out.folded {
 			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
 		}
+		if t.integers(out) {
+			return noRule(src.Output, "it reads integers")
+		}
 		p.Output = Tensor{Name: src.Output.Name(), Type: p.Values[out.id].Type, Shape: out.shape, Size: product(out.shape), Value: out.id}
 		p.Predict = needed(t.code, []ID{out.id})
 	}

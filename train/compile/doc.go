@@ -26,6 +26,7 @@
 //	product     y = x W        g_i = x_iᵀ δ_i            ‖g_i‖² = ‖x_i‖² ‖δ_i‖²   Σ c_i g_i = xᵀ diag(c) δ
 //	convolution y = W * x      g_i = δ_i im2col(x_i)     from the product itself, which is small
 //	broadcast   y = x ∘ b      g_i = sum of ∂y·δ_i over the broadcast axes
+//	lookup      y_r = W[t_r]   g_i[v] = Σ_{r: t_r = v} δ_r   ‖g_i‖² = Σ_v ‖g_i[v]‖²       each g_i[v] added to row v
 //
 // The first form of the norm is Goodfellow's ("Efficient per-example gradient computations", 2015). A
 // product with several rows in each sample is formed and measured as a convolution's is. The norm could
@@ -34,6 +35,16 @@
 // cancel leave a rounding error in place of a norm, and clip to it. What is summed must be what was
 // measured. Where a parameter is used more than once the parts of g_i overlap and norms don't add: all its uses
 // write into one per-sample gradient of that parameter, which is then measured and summed.
+//
+// The gradient of a table has as many rows that aren't 0 as the sample has different indices t, however long the table: it is said by
+// its indices and δ ([OfRows]) and nobody forms it, unless the table has another use. Rows of δ with one index must be added before
+// their norm is taken, which isn't the sum of theirs: two equal rows make one of twice the norm.
+//
+// # Integers
+//
+// An input of integers picks rows of tables ([Lookup]) and nothing else: an instruction reads it as it is, and what is computed of
+// integers, a part of them or several together has no rule. [Program.Range] tells what rows there are. Indices beyond are refused with
+// the data, before anything runs: no kernel looks.
 //
 // # One sample at a time
 //
@@ -71,8 +82,8 @@
 // slice and a repeated axis are views that are read, a sum over an axis is a view that is added to. Where a window moves,
 // a [Window] says so; nobody says that its places are written out.
 //
-// After Backward, a [Reduction] for each parameter says what its per-sample gradient is made of. That of a matrix or a
-// filter that is used once is said and not computed: an engine measures it, and sums it, in whatever room it has. What is
+// After Backward, a [Reduction] for each parameter says what its per-sample gradient is made of. That of a matrix, a
+// filter or a table that is used once is said and not computed: an engine measures it, and sums it, in whatever room it has. What is
 // measured must be what is summed.
 //
 // There is no plan of memory. [Lifetimes] tells from when to when a value is needed, [Instruction.InPlace] which result may

@@ -10,7 +10,7 @@ type Instruction struct {
 	In         []ID // in the order of the Op's comment; what Reads leaves out is named, but may be gone
 	Out        ID
 	Where      ID      // of MaxPool: where it found its maxima; else None
-	Rows, K, N int     // of products and softmax
+	Rows, K, N int     // of products, softmax and lookups
 	TransB     bool    // of products: y is stored as [N, K]
 	Window     *Window // of convolutions and pooling
 	Scalar     float32 // of Fill, BinaryScalar and ScalarBack

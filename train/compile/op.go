@@ -19,6 +19,7 @@ const (
 	Scatter                // (x) z = 0, then z[V[j]] += x[j]
 	Softmax                // (x) z = softmax of the rows of x [Rows, K]
 	LogSoftmax             // (x) z = log softmax of the rows of x [Rows, K]
+	Lookup                 // (ids, y) z[r] = y[ids[r]], row by row: ids [Rows], y [N, K], z [Rows, K]
 
 	Fill           // () dz = Scalar
 	UnaryBack      // (dz, x, z) dx = dz·Func'(x)
@@ -33,6 +34,7 @@ const (
 	GradMatMul // (dz, x) G = xᵀ·dz: [K, N], or [N, K] if TransB
 	GradConv   // (dz, x) G = dz·im2col(x): [OutC, C·KH·KW]
 	GradSpread // (dz) G = 0, then G[V[j]] += dz[j]
+	GradLookup // (dz, ids) G = 0 [N, K], then G[ids[r]] += dz[r], row by row
 
 	Opaque // cost and gradient of the whole graph, evaluated as it stands by Program.Reference; it writes nothing
 	opEnd
@@ -78,7 +80,8 @@ type role uint8
 
 const (
 	perSample role = iota // a row of floats for each sample
-	places                // a row of indices for each sample
+	places                // a row of indices for each sample, which a pooling has written
+	picked                // an input of integers, each below N by [Program.Range]
 	stored                // a parameter or constant as it is stored
 	either                // a row of floats for each sample, or Shared
 )
@@ -101,6 +104,7 @@ const (
 	hasView
 	hasProduct // Rows, K, N
 	hasRows    // Rows, K
+	hasTable   // Rows, K, N
 	hasScalar
 	hasSide
 	hasWhere
@@ -118,6 +122,7 @@ var table = [opEnd]opRow{
 	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
 	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
 	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
+	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", picked}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},
 
 	Fill:           {name: "fill", result: "dz", fields: hasScalar},
 	UnaryBack:      {name: "∂unary", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofOne, inPlace: true, adds: true, reads: readsOfUnary},
@@ -132,14 +137,16 @@ var table = [opEnd]opRow{
 	GradMatMul: {name: "grad matmul", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasProduct, adds: true, size: sizeOfProduct(kN, rowsN, rowsK)},
 	GradConv:   {name: "grad conv", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).filterSize, (*Window).outSize, (*Window).inSize)},
 	GradSpread: {name: "grad spread", result: "G", operands: []operand{{"dz", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
+	GradLookup: {name: "grad lookup", result: "G", operands: []operand{{"dz", perSample}, {"ids", picked}}, fields: hasTable, adds: true, size: sizeOfProduct(kN, rowsK, rowsOnly)},
 
 	Opaque: {name: "opaque"},
 }
 
-// rowsN, rowsK and kN are the sizes that a product's operands and result have.
-func rowsN(in *Instruction) int { return size(in.Rows, in.N) }
-func rowsK(in *Instruction) int { return size(in.Rows, in.K) }
-func kN(in *Instruction) int    { return size(in.K, in.N) }
+// rowsN, rowsK, kN and rowsOnly are the sizes that a product's or a lookup's operands and result have.
+func rowsN(in *Instruction) int    { return size(in.Rows, in.N) }
+func rowsK(in *Instruction) int    { return size(in.Rows, in.K) }
+func kN(in *Instruction) int       { return size(in.K, in.N) }
+func rowsOnly(in *Instruction) int { return size(in.Rows) }
 
 // sizeOfProduct is the size of an operation's result and operands by Rows, K and N.
 func sizeOfProduct(of ...func(*Instruction) int) func(in *Instruction, k int) int {

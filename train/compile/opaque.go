@@ -29,7 +29,7 @@ func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	p := &Program{
-		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial, digest: t.prog.digest,
+		Inputs: t.prog.Inputs, Params: t.prog.Params, initial: t.prog.initial, digest: t.prog.digest, limits: limitsOf(src),
 		Output:  Tensor{Value: None},
 		missing: missing, reference: ref,
 	}

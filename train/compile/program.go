@@ -63,6 +63,7 @@ const (
 	RankOne      Rule = iota // g = xᵀδ, of one row each; ‖g‖² = ‖x‖²‖δ‖²
 	OfConv                   // g = δ·im2col(x)
 	Materialised             // g = G, which Backward has written
+	OfRows                   // g = 0 [N, K], then g[X[r]] += δ[r] for each of Rows rows
 )
 
 // Reduction is how one parameter's clipped sum is made of the samples' rows, after the backward pass. Its δ or G has no
@@ -70,9 +71,10 @@ const (
 type Reduction struct {
 	Param    int
 	Rule     Rule
-	X, Delta ID      // of RankOne, [K] and [N]; of OfConv, images and what comes back from their convolution
+	X, Delta ID      // of RankOne, [K] and [N]; of OfConv, images and what comes back from their convolution; of OfRows, an input of integers [Rows], and [Rows, K]
 	G        ID      // of Materialised
-	K, N     int     // of RankOne
+	Rows     int     // of OfRows
+	K, N     int     // of RankOne and OfRows
 	TransB   bool    // of RankOne: the parameter is stored as [N, K]
 	Window   *Window // of OfConv
 }
@@ -90,6 +92,7 @@ type Program struct {
 	Reductions []Reduction   // at most one for each parameter, in their order; none where the cost doesn't depend on it
 
 	initial   [][]float32
+	limits    []int // of an opaque program: what [Program.Range] makes its ranges of
 	digest    [sha256.Size]byte
 	missing   *RuleError
 	reference *Reference

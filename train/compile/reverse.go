@@ -104,6 +104,8 @@ func (r *reverser) back(in Instruction, dz ID) {
 		b.Op, b.In = ConvBack, []ID{dz, in.In[1]}
 		r.into(x, b)
 		r.gradConv(in, dz)
+	case Lookup:
+		r.gradLookup(in, dz)
 	case MaxPool:
 		b.Op, b.In = MaxPoolBack, []ID{dz, in.Where}
 		r.into(x, b)
@@ -180,6 +182,20 @@ func (r *reverser) gradConv(in Instruction, dz ID) {
 	default:
 		r.sums = append(r.sums, Reduction{
 			Param: r.prog.Values[w].Index, Rule: OfConv, X: in.In[0], Delta: dz, Window: in.Window, G: None,
+		})
+	}
+}
+
+// gradLookup says which rows the gradient of a table has, and forms it, dense, only where the table has several uses.
+func (r *reverser) gradLookup(in Instruction, dz ID) {
+	w := r.source(in.In[1])
+	switch {
+	case w == None:
+	case r.uses[w] > 1:
+		r.gradParam(w, Instruction{Op: GradLookup, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N})
+	default:
+		r.sums = append(r.sums, Reduction{
+			Param: r.prog.Values[w].Index, Rule: OfRows, X: in.In[0], Delta: dz, Rows: in.Rows, K: in.K, N: in.N, G: None,
 		})
 	}
 }

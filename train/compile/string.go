@@ -83,7 +83,7 @@ func (in Instruction) String() string {
 		add("%s %v", name, id)
 	}
 	switch {
-	case has(hasProduct):
+	case has(hasProduct), has(hasTable):
 		add("rows %d k %d n %d", in.Rows, in.K, in.N)
 	case has(hasRows):
 		add("rows %d k %d", in.Rows, in.K)
@@ -121,6 +121,8 @@ func (r Reduction) String() string {
 			s += " transposed"
 		}
 		return s
+	case OfRows:
+		return fmt.Sprintf("param %d: %v x %v δ %v rows %d k %d n %d", r.Param, r.Rule, r.X, r.Delta, r.Rows, r.K, r.N)
 	case OfConv:
 		return fmt.Sprintf("param %d: %v x %v δ %v %v", r.Param, r.Rule, r.X, r.Delta, r.Window)
 	}
@@ -167,7 +169,7 @@ func (k Kind) String() string {
 
 // String returns the rule's name as listings have it.
 func (r Rule) String() string {
-	return nameOf8("rule", uint8(r), []string{RankOne: "rank one", OfConv: "of conv", Materialised: "materialised"})
+	return nameOf8("rule", uint8(r), []string{RankOne: "rank one", OfConv: "of conv", Materialised: "materialised", OfRows: "of rows"})
 }
 
 // nameOf8 returns the name of a code, or what it is the code of and its number.

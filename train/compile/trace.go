@@ -139,7 +139,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		}
 		in = append(in, v)
 	}
-	if t.integers(in...) {
+	if t.integers(in...) && kind != "reshapeOp" && kind != "byIndicesOp" {
 		return traced{}, noRule(n, "it reads integers")
 	}
 	v, err := rule(t, n, in)
@@ -149,7 +149,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	return v, t.check(n, v)
 }
 
-// integers tells whether some of a rule's operands are integers, which no rule reads.
+// integers tells whether some operands are integers, which a lookup picks rows by and no other rule computes with.
 func (t *tracer) integers(in ...traced) bool {
 	return slices.ContainsFunc(in, func(v traced) bool { return v.class == batched && t.prog.Values[v.id].Type != Float32 })
 }

@@ -195,6 +195,11 @@ func (c *checker) known(id ID) error {
 // ready tells whether a value can be read now.
 func (c *checker) ready(id ID) bool { return c.Values[id].Kind != Buffer || c.written[id] }
 
+// picks tells whether a value is an input of so many integers.
+func (c *checker) picks(id ID, n int) bool {
+	return c.known(id) == nil && picked.takes(c.Values[id]) && c.Values[id].Size == n
+}
+
 // reductions checks that no parameter and no gradient comes twice.
 func (c *checker) reductions() error {
 	seen, named := map[int]bool{}, map[ID]bool{}
@@ -225,6 +230,11 @@ func (c *checker) reduction(r Reduction, named map[ID]bool) error {
 	switch r.Rule {
 	case RankOne:
 		of, want[r.X], want[r.Delta] = size(r.K, r.N), r.K, r.N
+	case OfRows:
+		if size(r.Rows, r.K) == 0 || !c.picks(r.X, r.Rows) {
+			return fmt.Errorf("value %d isn't an input of %d integers", r.X, r.Rows)
+		}
+		of, want[r.Delta] = size(r.N, r.K), size(r.Rows, r.K)
 	case OfConv:
 		w := r.Window
 		if err := w.check(); err != nil {
@@ -238,6 +248,9 @@ func (c *checker) reduction(r Reduction, named map[ID]bool) error {
 		return errors.New("its rule is unknown")
 	}
 	if r.Rule == Materialised != (r.X == None && r.Delta == None) || r.Rule == Materialised != (r.G != None) || r.Rule == OfConv != (r.Window != nil) {
+		return errors.New("it names what its rule doesn't have")
+	}
+	if r.Rule != OfRows && r.Rows != 0 {
 		return errors.New("it names what its rule doesn't have")
 	}
 	if of != c.Params[r.Param].Size {

@@ -35,7 +35,7 @@ func (c *checker) instruction(in *Instruction) error {
 // absent refuses fields that an operation doesn't have.
 func (c *checker) absent(in *Instruction, row *opRow) error {
 	has := func(f field) bool { return row.fields&f != 0 }
-	product := has(hasProduct) || has(hasRows)
+	product := has(hasProduct) || has(hasRows) || has(hasTable)
 	switch {
 	case row.takes == noFunc && in.Func != 0:
 		return errors.New("it has a function")
@@ -47,7 +47,7 @@ func (c *checker) absent(in *Instruction, row *opRow) error {
 		return errors.New("it has a window")
 	case !has(hasView) && (in.View.Offset != 0 || len(in.View.Shape)+len(in.View.Strides) > 0):
 		return errors.New("it has a view")
-	case !product && (in.Rows != 0 || in.K != 0), !has(hasProduct) && (in.N != 0 || in.TransB):
+	case !product && (in.Rows != 0 || in.K != 0), !has(hasProduct) && in.TransB, !has(hasProduct) && !has(hasTable) && in.N != 0:
 		return errors.New("it has the sizes of a product")
 	case !has(hasWhere) && in.Where != None:
 		return errors.New("it writes places")
@@ -67,7 +67,9 @@ func (c *checker) geometry(in *Instruction, row *opRow) error {
 	if in.Side < 0 || in.Side > 1 {
 		return fmt.Errorf("it has no side %d", in.Side)
 	}
-	if row.fields&hasProduct != 0 && size(in.Rows, in.K, in.N) == 0 || row.fields&hasRows != 0 && size(in.Rows, in.K) == 0 {
+	product := row.fields&hasProduct != 0 && size(in.Rows, in.K, in.N) == 0
+	table := row.fields&hasTable != 0 && (size(in.Rows, in.K) == 0 || size(in.N, in.K) == 0)
+	if product || table || row.fields&hasRows != 0 && size(in.Rows, in.K) == 0 {
 		return fmt.Errorf("its sizes are %d, %d and %d", in.Rows, in.K, in.N)
 	}
 	if row.fields&hasWindow == 0 {
@@ -139,7 +141,9 @@ func (r role) takes(v Value) bool {
 	row := v.perSample()
 	switch r {
 	case places:
-		return row && v.Type == Int32
+		return v.Kind == Buffer && v.Type == Int32
+	case picked:
+		return v.Kind == Input && v.Type == Int32
 	case stored:
 		return v.Kind == Param || v.Kind == Const
 	case either:

@@ -28,6 +28,8 @@ func (b *block) run(in *instruction) {
 		chain(z, b.rows(in.In[0]), in.Accumulate, scalarDerivative(in, b.rows(in.In[1]), b.rows(in.In[2])))
 	case compile.MatMul, compile.MatMulBack:
 		b.matMul(in, z)
+	case compile.Lookup:
+		lookup(z, b.bound.stored(in.In[1]), b.at[in.In[0]].indices[:b.n*in.Rows], in.K)
 	case compile.Softmax:
 		kernel.Softmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
 	case compile.LogSoftmax:
@@ -50,7 +52,7 @@ func (b *block) run(in *instruction) {
 // sums tells whether an operation adds to its result whatever comes first.
 func sums(op compile.Op) bool {
 	switch op {
-	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread:
+	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread, compile.GradLookup:
 		return true
 	}
 	return false
@@ -65,11 +67,11 @@ func (b *block) runSample(in *instruction, s int) {
 	case compile.BinaryBack:
 		chain(z, x, in.Accumulate, binaryDerivative(in, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s)))
 	case compile.Gather:
-		gather(z, x, in.table, in.Accumulate)
+		gather(in, z, x)
 	case compile.Scatter:
-		scatter(z, x, in.table)
+		scatter(in, z, x)
 	case compile.GradSpread:
-		scatterRuns(z, x, in.table, in.run)
+		scatterRuns(in, z, x)
 	case compile.Conv:
 		b.conv(in, z, x, s)
 	case compile.ConvBack:
@@ -86,6 +88,11 @@ func (b *block) runSample(in *instruction, s int) {
 		kernel.MaxPool(z, b.indices(in.Where, s), x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW)
 	case compile.MaxPoolBack:
 		kernel.MaxPoolBackward(z, x, b.indices(in.In[1], s))
+	case compile.GradLookup:
+		for r, v := range b.indices(in.In[1], s) {
+			row := z[int(v)*in.K:][:in.K]
+			kernel.Add(row, row, x[r*in.K:][:in.K])
+		}
 	case compile.GradMatMul:
 		y := b.row(in.In[1], s)
 		if in.TransB {
@@ -132,31 +139,53 @@ func unroll(columns, x []float32, w *compile.Window) {
 	kernel.Im2col(columns, x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
 }
 
-// gather computes z[j] = x[m[j]], or adds it.
-func gather(z, x []float32, m []int32, add bool) {
-	if add {
-		for j, k := range m {
-			z[j] += x[k]
-		}
-		return
-	}
-	for j, k := range m {
-		z[j] = x[k]
+// lookup copies the rows of a table, k values each, that the indices pick.
+func lookup(z, table []float32, ids []int32, k int) {
+	for r, v := range ids {
+		copy(z[r*k:][:k], table[int(v)*k:])
 	}
 }
 
-// scatter adds each x[j] to z[m[j]].
-func scatter(z, x []float32, m []int32) {
-	for j, k := range m {
+// gather computes z[j] = x[table[j]], or adds it. To repeat a sample's value, or each element of it, are the common maps.
+func gather(in *instruction, z, x []float32) {
+	switch {
+	case in.Accumulate:
+		for j, k := range in.table {
+			z[j] += x[k]
+		}
+	case in.run > 0:
+		for k, v := range x {
+			fill(z[k*in.run:][:in.run], v)
+		}
+	case in.whole > 0:
+		for from := 0; from < len(z); from += in.whole {
+			copy(z[from:][:in.whole], x)
+		}
+	default:
+		for j, k := range in.table {
+			z[j] = x[k]
+		}
+	}
+}
+
+// scatter adds each x[j] to z[table[j]], in order. A sum over the first of a sample's axes is the common map.
+func scatter(in *instruction, z, x []float32) {
+	if in.whole > 0 {
+		for from := 0; from < len(x); from += in.whole {
+			kernel.Add(z, z, x[from:][:in.whole])
+		}
+		return
+	}
+	for j, k := range in.table {
 		z[k] += x[j]
 	}
 }
 
 // scatterRuns does the same. A bias over a vector and one over an image are the common maps.
-func scatterRuns(z, x []float32, m []int32, run int) {
-	switch run {
+func scatterRuns(in *instruction, z, x []float32) {
+	switch run := in.run; run {
 	case 0:
-		scatter(z, x, m)
+		scatter(in, z, x)
 	case 1:
 		kernel.Add(z, z, x)
 	default:

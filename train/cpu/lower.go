@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/dptrain/dptrain/train/arena"
@@ -16,6 +15,9 @@ type executable interface {
 	bind() binding
 	// workspace makes room for one worker, which may work for one run after another.
 	workspace() workspace
+	// widths returns, by parameter, the row length of a table of which a sample's gradient touches few rows; 0, or nothing,
+	// of all others.
+	widths() []int
 }
 
 // binding is one run's parameters. Between two calls of set any number of workers may read it.
@@ -26,7 +28,7 @@ type binding interface {
 // workspace computes gradients and outputs of a few samples at a time. One worker holds it.
 type workspace interface {
 	// clipped adds to sum the clipped gradients of the given samples and writes their squared norms.
-	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error
+	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error
 	// predict writes the outputs of samples [from, to).
 	predict(b binding, data *engine.Data, from, to int, out []float32) error
 }
@@ -45,7 +47,8 @@ type lowered struct {
 	values             []compile.Value // the program's, then this machine's own
 	forward, predicted []instruction
 	backward           []instruction
-	reductions         []compile.Reduction // RankOne or Materialised
+	reductions         []compile.Reduction // RankOne, Materialised or OfRows
+	rows               int                 // of the largest table that has a reduction OfRows
 	tables             [][]int32           // by Shared value: which element of its source is where
 	filters            []filter
 	scratch            int // floats that one sample's convolution needs
@@ -60,7 +63,8 @@ type instruction struct {
 	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
 	unrolls bool       // it writes columns, for itself or for the gradient of its filter
 	table   []int32    // of views: where each element is
-	run     int        // of GradSpread: the view is of the whole result, each element run times in a row, if not 0
+	run     int        // of GradSpread and Gather: the view is of the whole value, each element run times in a row, if not 0
+	whole   int        // of Gather and Scatter: the view is of the whole value, of that size, again and again, if not 0
 }
 
 // Reads returns what the instruction reads on this machine.
@@ -100,9 +104,6 @@ func lower(p *compile.Program) (*lowered, error) {
 		if v.Kind == compile.Shared {
 			l.tables[id] = v.View.Elements()
 		}
-		if v.Kind == compile.Input && v.Type != compile.Float32 {
-			return nil, &engine.UnsupportedError{Operation: "integer input", Why: fmt.Sprintf("input %q holds integers", v.Name)}
-		}
 	}
 	for _, list := range []struct {
 		from []compile.Instruction
@@ -114,6 +115,11 @@ func lower(p *compile.Program) (*lowered, error) {
 				return nil, err
 			}
 			*list.to = append(*list.to, out)
+		}
+	}
+	for _, r := range reductions {
+		if r.Rule == compile.OfRows {
+			l.rows = max(l.rows, r.N)
 		}
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
@@ -128,9 +134,14 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 	switch in.Op {
 	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.MatMul, compile.MaxPool,
 		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
-		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul:
+		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul, compile.Lookup, compile.GradLookup:
 	case compile.Gather, compile.Scatter:
+		viewed := in.In[0]
+		if in.Op == compile.Scatter {
+			viewed = in.Out
+		}
 		out.table = in.View.Elements()
+		out.run, out.whole = runOf(out.table, l.values[viewed].Size), wholeOf(out.table, l.values[viewed].Size)
 	case compile.GradSpread:
 		out.table = in.View.Elements()
 		out.run = runOf(out.table, l.values[in.Out].Size)
@@ -179,6 +190,19 @@ func runOf(table []int32, size int) int {
 	return run
 }
 
+// wholeOf returns size if the elements of a view are those of a whole value of that size in order, over and over, else 0.
+func wholeOf(table []int32, size int) int {
+	for j, k := range table {
+		if int(k) != j%size {
+			return 0
+		}
+	}
+	if len(table)%size != 0 {
+		return 0
+	}
+	return size
+}
+
 func (l *lowered) bind() binding {
 	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{}}
 	for id, t := range l.tables {
@@ -190,11 +214,22 @@ func (l *lowered) bind() binding {
 	return b
 }
 
+func (l *lowered) widths() []int {
+	widths := make([]int, len(l.Params))
+	for _, r := range l.reductions {
+		if r.Rule == compile.OfRows {
+			widths[r.Param] = r.K
+		}
+	}
+	return widths
+}
+
 func (l *lowered) workspace() workspace {
 	return &block{
 		lowered:  l,
 		memory:   newMemory(l),
 		factors:  make([]float32, l.samples),
 		position: make([]float32, l.scratch),
+		first:    make([]int32, l.rows),
 	}
 }

@@ -53,6 +53,7 @@ type block struct {
 	memory
 	factors  []float32
 	position []float32 // one sample's convolution, its positions as rows
+	first    []int32   // by index: where a sample has it first, or anything
 
 	bound *bound   // the run that is worked for now
 	at    []buffer // gradient or prediction
@@ -88,13 +89,15 @@ func (b *block) indices(id compile.ID, s int) []int32 {
 // load copies the block's samples into the program's inputs.
 func (b *block) load(data *engine.Data, sample func(int) int) {
 	for i, in := range b.Inputs {
-		dst := b.at[in.Value].floats
-		if dst == nil {
-			continue
-		}
+		dst, column := b.at[in.Value], data.Columns[i]
 		for s := range b.n {
 			at := sample(s) * in.Size
-			copy(dst[s*in.Size:(s+1)*in.Size], data.Columns[i].Floats[at:at+in.Size])
+			switch {
+			case dst.floats != nil:
+				copy(dst.floats[s*in.Size:(s+1)*in.Size], column.Floats[at:at+in.Size])
+			case dst.indices != nil:
+				copy(dst.indices[s*in.Size:(s+1)*in.Size], column.Ints[at:at+in.Size])
+			}
 		}
 	}
 }
@@ -110,7 +113,7 @@ func (b *block) workFor(run binding) error {
 }
 
 // clipped takes the samples block by block: forward, backward, norms, then the sum of the clipped gradients.
-func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
 	if err := b.workFor(run); err != nil {
 		return err
 	}

@@ -23,9 +23,38 @@ func (b *block) measure(squared []float64) {
 				squared[s] += usable(x) * usable(d)
 			case compile.Materialised:
 				squared[s] += usable(kernel.SumSquares(b.row(r.G, s)))
+			case compile.OfRows:
+				b.merge(r, s)
+				squared[s] += usable(kernel.SumSquares(b.row(r.Delta, s)))
 			}
 		}
 	}
+}
+
+// merge adds up the rows of a sample's δ that go to the same row of the table, in the first of them, and leaves zeros in the
+// others: a row's norm is known only once it is whole, and what is measured is what is summed.
+func (b *block) merge(r compile.Reduction, s int) {
+	ids, d := b.indices(r.X, s), b.row(r.Delta, s)
+	for k := range ids {
+		first := b.firstOf(ids, k)
+		if first == k {
+			continue
+		}
+		row, whole := d[k*r.K:][:r.K], d[first*r.K:][:r.K]
+		kernel.Add(whole, whole, row)
+		clear(row)
+	}
+}
+
+// firstOf returns the place of the first of a sample's indices that equals the one at place k. It is asked of each in order.
+func (b *block) firstOf(ids []int32, k int) int {
+	v := ids[k]
+	// What another sample, or a worker that failed, has left there is no earlier place of this index among these.
+	if first := int(b.first[v]); first < k && ids[first] == v {
+		return first
+	}
+	b.first[v] = int32(k)
+	return k
 }
 
 // usable returns infinity for what isn't.
@@ -42,16 +71,20 @@ func (b *block) silence(s int) {
 	for _, r := range b.reductions {
 		for _, id := range []compile.ID{r.X, r.Delta, r.G} {
 			if id != compile.None {
-				clear(b.row(id, s))
+				clear(b.row(id, s)) // of indices there are no floats
 			}
 		}
 	}
 }
 
 // reduce adds each parameter's gradients, weighted by the clip factors, to sum.
-func (b *block) reduce(sum [][]float32) {
+func (b *block) reduce(sum *chunkSum) {
 	for _, r := range b.reductions {
-		dst := sum[r.Param]
+		dst := sum.parts[r.Param]
+		if r.Rule == compile.OfRows {
+			b.scatter(r, dst, sum.tables[r.Param])
+			continue
+		}
 		if r.Rule == compile.Materialised {
 			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.rows(r.G), len(dst), 1, dst, len(dst))
 			continue
@@ -63,6 +96,22 @@ func (b *block) reduce(sum [][]float32) {
 			kernel.Gemm(true, false, r.N, r.K, b.n, 1, d, r.N, x, r.K, 1, dst, r.K)
 		} else {
 			kernel.Gemm(true, false, r.K, r.N, b.n, 1, x, r.K, d, r.N, 1, dst, r.N)
+		}
+	}
+}
+
+// scatter adds the samples' merged rows, weighted by the clip factors, to a table's, and lists them.
+func (b *block) scatter(r compile.Reduction, sum []float32, t *table) {
+	for s, f := range b.factors[:b.n] {
+		d, ids := b.row(r.Delta, s), b.indices(r.X, s)
+		kernel.MulScalar(d, d, f)
+		for k, v := range ids {
+			if b.firstOf(ids, k) < k {
+				continue // it is in the first
+			}
+			t.touch(v)
+			row := sum[int(v)*r.K:][:r.K]
+			kernel.Add(row, row, d[k*r.K:][:r.K])
 		}
 	}
 }

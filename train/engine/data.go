@@ -35,7 +35,8 @@ type Data struct {
 	Columns []Column
 }
 
-// Check holds the columns against the program's inputs. The error is a [*FieldError].
+// Check holds the columns against the program's inputs: their types and lengths, and integers against the rows that they
+// pick ([compile.Program.Range]), so that no kernel reads beyond a table. The error is a [*FieldError].
 func (d *Data) Check(p *compile.Program) error {
 	return d.check(p, func(int) bool { return true })
 }
@@ -66,6 +67,15 @@ func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
 		}
 		if n := c.Len(); in.Size > 0 && (n%in.Size != 0 || n/in.Size != d.Samples) {
 			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d each", n, d.Samples, in.Name, in.Size)}
+		}
+		if !reads(k) {
+			continue
+		}
+		least, most := p.Range(k)
+		for i, v := range c.Ints {
+			if v < least || v > most {
+				return &FieldError{field, fmt.Sprintf("sample %d, value %d is %d; input %q takes %d to %d", i/in.Size, i%in.Size, v, in.Name, least, most)}
+			}
 		}
 	}
 	return nil

@@ -31,6 +31,14 @@ func (g *G) In(name string, shape ...int) *gorgonia.Node {
 	return n
 }
 
+// Ids adds an input of integers of the given shape for one sample, of the type that Gorgonia takes indices of.
+func (g *G) Ids(name string, shape ...int) *gorgonia.Node {
+	shape = append([]int{g.Batch}, shape...)
+	n := gorgonia.NewTensor(g.Graph, tensor.Int, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+	g.src.Inputs = append(g.src.Inputs, n)
+	return n
+}
+
 // Param adds a parameter with values from U(-0.5, 0.5); no shape makes a scalar.
 func (g *G) Param(name string, shape ...int) *gorgonia.Node {
 	values := make([]float32, tensor.Shape(shape).TotalSize())

@@ -158,7 +158,14 @@ func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, 
 		}
 	}
 	var v any = wide[0]
-	if !n.IsScalar() {
+	switch {
+	case n.Dtype() == tensor.Int:
+		whole := make([]int, len(wide))
+		for k, w := range wide {
+			whole[k] = int(w)
+		}
+		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(whole))
+	case !n.IsScalar():
 		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(wide))
 	}
 	if err := gorgonia.Let(n, v); err != nil {
@@ -166,11 +173,11 @@ func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, 
 	}
 }
 
-// floats returns the columns of data that has no others.
+// floats returns the columns of data, integers as floating-point numbers too.
 func floats(data *engine.Data) [][]float32 {
 	var out [][]float32
 	for _, c := range data.Columns {
-		out = append(out, c.Floats)
+		out = append(out, numbers(c))
 	}
 	return out
 }
@@ -182,11 +189,17 @@ func (s Suite) differences(t *testing.T, zoo map[string]Graph) {
 	}
 }
 
-// equals are samples whose values are all one number: 0, 1 and -1. There functions have their corners, and operands that are
+// equals are samples whose values are all one number: 0, 1 and -1, and of integers the least in range, the most and one between. There functions have their corners, and operands that are
 // compared are the same.
 func equals(p *compile.Program) *engine.Data {
 	d := &engine.Data{Samples: 3}
-	for _, in := range p.Inputs {
+	for k, in := range p.Inputs {
+		if in.Type == compile.Int32 {
+			least, most := p.Range(k)
+			d.Columns = append(d.Columns, engine.Column{Ints: slices.Concat(
+				slices.Repeat([]int32{least}, in.Size), slices.Repeat([]int32{most}, in.Size), slices.Repeat([]int32{most / 2}, in.Size))})
+			continue
+		}
 		d.Columns = append(d.Columns, engine.Column{Floats: slices.Concat(
 			slices.Repeat([]float32{0}, in.Size), slices.Repeat([]float32{1}, in.Size), slices.Repeat([]float32{-1}, in.Size))})
 	}

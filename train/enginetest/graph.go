@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train/compile"
@@ -97,12 +98,17 @@ func (s Suite) near(got, want, scale float64) bool {
 	return math.Abs(got-want) <= s.Tolerance*(math.Abs(scale)+0.01)
 }
 
-// RandomData makes samples of standard normal values for a program's inputs.
+// RandomData makes samples for a program's inputs: standard normal values, and integers of which every other is one of the first three
+// in range, so that samples repeat them.
 func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 	stream := random.InsecureKey(seed).Stream(random.ID{Purpose: random.Initialisation})
 	r := rand.New(stream)
 	d := &engine.Data{Samples: samples}
-	for _, in := range p.Inputs {
+	for k, in := range p.Inputs {
+		if in.Type == compile.Int32 {
+			d.Columns = append(d.Columns, engine.Column{Ints: randomInts(r, p, k, samples*in.Size)})
+			continue
+		}
 		column := make([]float32, samples*in.Size)
 		for i := range column {
 			column[i] = float32(r.NormFloat64())
@@ -110,6 +116,47 @@ func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 		d.Columns = append(d.Columns, engine.Column{Floats: column})
 	}
 	return d
+}
+
+func randomInts(r *rand.Rand, p *compile.Program, input, n int) []int32 {
+	least, most := p.Range(input)
+	values := int64(most) - int64(least) + 1
+	out := make([]int32, n)
+	for i := range out {
+		among := values
+		if r.IntN(2) == 0 {
+			among = min(3, values)
+		}
+		out[i] = int32(int64(least) + r.Int64N(among))
+	}
+	return out
+}
+
+// part returns values [from, to) of a column.
+func part(c engine.Column, from, to int) engine.Column {
+	if c.Ints != nil {
+		return engine.Column{Ints: c.Ints[from:to]}
+	}
+	return engine.Column{Floats: c.Floats[from:to]}
+}
+
+// Sample returns one sample's inputs as [compile.Reference] takes them.
+func Sample(data *engine.Data, i int) [][]float32 {
+	var row [][]float32
+	for _, c := range data.Columns {
+		size := c.Len() / data.Samples
+		row = append(row, numbers(part(c, i*size, (i+1)*size)))
+	}
+	return row
+}
+
+// numbers returns a column's values as [compile.Reference] takes them.
+func numbers(c engine.Column) []float32 {
+	out := slices.Clone(c.Floats)
+	for _, v := range c.Ints {
+		out = append(out, float32(v))
+	}
+	return out
 }
 
 type oracle struct {
@@ -149,11 +196,7 @@ func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
 		res.sum = append(res.sum, make([]float64, max(1, p.Shape().TotalSize())))
 	}
 	for s := range data.Samples {
-		var row [][]float32
-		for _, c := range data.Columns {
-			size := c.Len() / data.Samples
-			row = append(row, c.Floats[s*size:(s+1)*size])
-		}
+		row := Sample(data, s)
 		grads, err := o.ref.Gradient(o.at, row)
 		if err != nil {
 			o.t.Fatal(err)

@@ -410,11 +410,11 @@ func outputsOf(t TB, s Suite, name string, p *compile.Program, samples, few int)
 	}
 	for from := 0; from < samples; from += few {
 		n := min(few, samples-from)
-		part := &engine.Data{Samples: n}
+		those := &engine.Data{Samples: n}
 		for k, in := range p.Inputs {
-			part.Columns = append(part.Columns, engine.Column{Floats: data.Columns[k].Floats[from*in.Size : (from+n)*in.Size]})
+			those.Columns = append(those.Columns, part(data.Columns[k], from*in.Size, (from+n)*in.Size))
 		}
-		one, err := runs.Predict(context.Background(), part, 0)
+		one, err := runs.Predict(context.Background(), those, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

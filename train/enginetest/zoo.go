@@ -46,12 +46,13 @@ func (z Graph) Double() (compile.Source, error) {
 	return z.draw(g)
 }
 
-// Zoo returns one graph for each thing that a rule must get right, and the models.
+// Zoo returns one graph for each thing that a rule must get right, and the models, that of texts made small.
 func Zoo() map[string]Graph {
 	all := maps.Clone(shapes)
 	maps.Copy(all, functions())
 	maps.Copy(all, convolutions())
 	maps.Copy(all, poolings())
+	maps.Copy(all, lookups)
 	for _, name := range Networks() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
 			n, err := Network(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
@@ -61,6 +62,13 @@ func Zoo() map[string]Graph {
 			return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
 		}}
 	}
+	all["embedding classifier"] = Graph{0, func(g *G) (compile.Source, error) {
+		n, err := models.EmbeddingClassifier(models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64}, 30, 9, 4, 5, 3)
+		if err != nil {
+			return compile.Source{}, err
+		}
+		return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+	}}
 	return all
 }
 

@@ -1,0 +1,105 @@
+package compile
+
+import (
+	"math"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+// lookup lowers the rows of a table, a parameter or constant, that an input of integers picks for each sample. The indices are
+// the input itself, in whatever shape: what is computed of integers has no rule, so that each index is known to be in range
+// before anything runs.
+func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	table, ids := in[0], in[1]
+	switch {
+	case table.class == batched && t.batch > 1:
+		return traced{}, mixes(n, "it picks among the rows of all samples")
+	case table.class == batched:
+		return traced{}, noRule(n, "its rows depend on the sample")
+	case table.class != shared || fieldsOf(n.Op()).int("axis") != 0 || len(table.shape) < 2:
+		return traced{}, noRule(n, "only rows of a parameter or a constant have one")
+	case table.overBatch:
+		return traced{}, noRule(n, "the parameter is repeated along the batch")
+	case !table.view.Contiguous() || table.view.Size() != t.prog.Values[table.id].Size:
+		return traced{}, noRule(n, "the parameter is rearranged before use")
+	case ids.class != batched || !picked.takes(t.prog.Values[ids.id]):
+		return traced{}, noRule(n, "its indices aren't an input of integers")
+	}
+	rows, width := product(ids.shape), product(table.shape[1:])
+	shape, folded, err := t.perSample(n, shapeOf(n))
+	if err != nil {
+		return traced{}, err
+	}
+	out := traced{class: batched, shape: shape, folded: folded}
+	out.id = t.emit(n, shape, Instruction{Op: Lookup, In: []ID{ids.id, table.id}, Rows: rows, K: width, N: table.shape[0]})
+	return out, nil
+}
+
+// mostExact is how far the integers of an [Opaque] program's inputs reach on either side of 0: as far as single precision, by which
+// a sample is handed to [Reference], has all of them.
+const mostExact = 1 << 24
+
+// Range returns the least and the largest value that input i, one of integers, may have: what it picks must be a row of every table
+// that it picks from. Engines hold data to it before anything runs, and even before they check the program.
+func (p *Program) Range(i int) (least, most int32) {
+	least, most = math.MinInt32, math.MaxInt32
+	if p.missing != nil {
+		least, most = -mostExact, mostExact
+	}
+	limit := func(rows int) {
+		least, most = 0, min(most, int32(min(max(rows, 0), math.MaxInt32)-1))
+	}
+	if i < len(p.limits) && p.limits[i] > 0 {
+		limit(p.limits[i])
+	}
+	id := p.Inputs[i].Value
+	for _, list := range [][]Instruction{p.Predict, p.Forward, p.Backward} {
+		for _, in := range list {
+			if (in.Op == Lookup || in.Op == GradLookup) && slices.Contains(in.In, id) {
+				limit(in.N)
+			}
+		}
+	}
+	for _, r := range p.Reductions {
+		if r.Rule == OfRows && r.X == id {
+			limit(r.N)
+		}
+	}
+	return least, most
+}
+
+// limitsOf returns, for each input of integers, how many rows the smallest table has that it picks from, in whatever shape or
+// part; 0 where it picks from none.
+func limitsOf(src Source) []int {
+	limits := make([]int, len(src.Inputs))
+	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
+		if n.Op() == nil || kindOf(n.Op()) != "byIndicesOp" {
+			continue
+		}
+		below := children(n)
+		rows := below[0].Shape()[0]
+		for _, leaf := range moved(below[1]) {
+			if i := slices.Index(src.Inputs, leaf); i >= 0 && (limits[i] == 0 || rows < limits[i]) {
+				limits[i] = rows
+			}
+		}
+	}
+	return limits
+}
+
+// moved returns the nodes whose values a node only moves: itself, if it does more than that.
+func moved(n *gorgonia.Node) []*gorgonia.Node {
+	if n.Op() == nil {
+		return []*gorgonia.Node{n}
+	}
+	var from []*gorgonia.Node
+	switch kindOf(n.Op()) {
+	case "reshapeOp", "transposeOp", "sliceOp", "concatOp", "Iop":
+		for _, c := range children(n) {
+			from = append(from, moved(c)...)
+		}
+		return from
+	}
+	return []*gorgonia.Node{n}
+}
