@@ -30,11 +30,11 @@ func TestBadSettings(t *testing.T) {
 		{"two documents", "model: cnn\n---\nmodel: mlp\n", nil, "more than one document; put all settings into one"},
 		{"broken", "model: [", nil, "line 1: did not find expected node content"},
 		{"unknown data set", "dataset: mnits", nil, `unknown data set "mnits"; did you mean mnist?`},
-		{"unlike any data set", "", sets("dataset=imagenet"), `unknown data set "imagenet"; there are cifar-10, fashion-mnist, glyphs, imdb, mnist`},
+		{"unlike any data set", "", sets("dataset=imagenet"), `unknown data set "imagenet"; there are cifar-10, fashion-mnist, files, glyphs, imdb, mnist`},
 
 		{"unknown override", "", sets("privacy.sigma=1"), "unknown key privacy.sigma; there are privacy.epsilon, "},
 		{"override of a block", "", sets("activation=1"), "activation is a block of settings; set one of activation.scale, activation.temperature, activation.offset"},
-		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are preset, dataset, model, "},
+		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are preset, dataset, data, model, "},
 		{"list without brackets", "", sets("performance.devices=0,1", "tuning.learning_rates=1, 0.1"), ""},
 		{"list of something else", "", sets("performance.devices=0,one"), `performance.devices: want a list of whole numbers, got the list ["0" "one"]`},
 		{"list with a hole", "", sets("performance.devices=0,,1"), `performance.devices: want a list of whole numbers, got "0,,1"`},
@@ -185,7 +185,10 @@ func TestLayersOfDevices(t *testing.T) {
 }
 
 func TestEveryKeyCanBeSet(t *testing.T) {
-	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all"}
+	values := map[string]string{
+		"data.categories": "{x: [a]}", "data.clip": "{x: [0, 1]}", "data.scale": "{x: [0, 1]}",
+		"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all",
+	}
 	for _, key := range Keys() {
 		value, ok := values[key]
 		if !ok {
