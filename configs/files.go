@@ -11,9 +11,9 @@ const Files = "files"
 // Data are people's own files and how their rows become samples: see package datasets/table. Paths are relative to the
 // working directory. All the rest is public, and must not be found by looking at the training rows.
 type Data struct {
-	Train      string                `yaml:"train"` // private
-	Test       string                `yaml:"test"`  // public: it selects, and says what nobody gives: columns, task, classes
-	Label      string                `yaml:"label"` // a column, or an array of an NPZ file
+	Train      string                `yaml:"train,omitempty"` // private
+	Test       string                `yaml:"test,omitempty"`  // public: it selects, and says what nobody gives: columns, task, classes
+	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`
 	Ignore     []string              `yaml:"ignore,flow,omitempty"`
@@ -34,7 +34,10 @@ func (e Experiment) validateData() error {
 		}
 		return nil
 	}
-	return oneOf("data.task", d.Task, "", "classification", "regression")
+	if d.Task == "" {
+		return nil // the public test file decides
+	}
+	return oneOf("data.task", d.Task, "classification", "regression")
 }
 
 // Complete returns an error if files are missing that training needs.

@@ -59,8 +59,8 @@ func TestNewRefuses(t *testing.T) {
 		outputs int
 		want    string
 	}{
-		{"cmn", []int{4}, 2, `unknown model "cmn"; there are cnn, linear, mlp`},
-		{"", []int{4}, 2, `unknown model ""; there are cnn, linear, mlp`},
+		{"cmn", []int{4}, 2, `unknown model "cmn"; there are cnn, embedding, linear, mlp`},
+		{"", []int{4}, 2, `unknown model ""; there are cnn, embedding, linear, mlp`},
 		{"cnn:3", []int{1, 28, 28}, 2, `model "cnn:3": cnn takes nothing after its name`},
 		{"mlp:", []int{4}, 2, `model "mlp:": "" is no width of a hidden layer; give numbers from 1 to 65536, as in mlp:120,120`},
 		{"mlp:3,-1", []int{4}, 2, `model "mlp:3,-1": "-1" is no width of a hidden layer; give numbers from 1 to 65536, as in mlp:120,120`},

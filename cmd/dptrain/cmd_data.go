@@ -22,7 +22,7 @@ import (
 func newDataCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "data",
-		Short: "List, download and verify data sets",
+		Short: "List, download and verify data sets; describe public files of your own",
 		Long: `List, download and verify data sets, and the weights of networks that their features are made with.
 
 Files are looked for in $` + datasets.DirVariable + `/NAME first, then in the user's cache, where
@@ -34,6 +34,7 @@ and may be trained on if they are others in the right format.`,
   ` + datasets.DirVariable + `=/data dptrain data verify`,
 	})
 	cmd.AddCommand(
+		newDataDescribeCommand(g),
 		&cobra.Command{
 			Use:   "list",
 			Short: "What can be trained on, and where it is",

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+)
+
+type describeOptions struct{ label string }
+
+func newDataDescribeCommand(g *global) *cobra.Command {
+	var opts describeOptions
+	cmd := &cobra.Command{
+		Use:   "describe PUBLIC-FILE",
+		Short: "Suggest settings for files of your own, from a public file alone",
+		Long: `Suggest settings for files of your own, from a public file: the categories of its
+columns of text, and constants that scale and clip its columns of numbers.
+
+Give it public files only, such as the public test set, never the private
+training rows. Their means, ranges and categories would be released with the
+model, and no guarantee covers that. A column that isn't public can't be
+described like this: take constants from what is generally known.
+
+The result is a settings file for --config, to read and change.
+
+` + exitCodes,
+		Example: `  dptrain data describe public.csv --label outcome >mine.yaml
+  dptrain tune --config mine.yaml --train private.csv`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s wants one public file, got %d arguments", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runDataDescribe(cmd.Context(), g, opts, args[0]) },
+	}
+	cmd.Flags().StringVar(&opts.label, "label", "", "`column` that holds the labels")
+	return cmd
+}
+
+func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file string) error {
+	g.console().Log().Warnf("what follows was read off %s: use it only if the file is public", file)
+	type suggestion struct {
+		described table.Description
+		settings  string
+	}
+	s, err := await(ctx, "reading "+file, func() (s suggestion, err error) {
+		if s.described, err = table.Describe(file); err != nil {
+			return s, err
+		}
+		s.settings, err = suggest(file, s.described, opts.label)
+		return s, err
+	})
+	if err != nil {
+		return err
+	}
+	return g.print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) })
+}
+
+// suggest writes settings for the columns of a public file.
+func suggest(file string, d table.Description, label string) (string, error) {
+	if label != "" && !slices.ContainsFunc(d.Columns, func(s table.Summary) bool { return s.Name == label }) {
+		var names []string
+		for _, s := range d.Columns {
+			names = append(names, s.Name)
+		}
+		return "", unknown("column", label, names)
+	}
+	data, notes := suggested(file, d, label)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Suggested by dptrain data describe for the %s rows of %s.\n", grouped(d.Rows), file)
+	fmt.Fprint(&b, "# USE THIS ONLY IF THAT FILE IS PUBLIC. The constants are released with the model, and no guarantee covers them.\n")
+	for _, note := range notes {
+		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(note, "\n", " "))
+	}
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(map[string]any{"data": data}); err != nil {
+		return "", fmt.Errorf("write settings: %w", err)
+	}
+	return b.String(), nil
+}
+
+// suggested returns settings, and what a person has to look at.
+func suggested(file string, d table.Description, label string) (configs.Data, []string) {
+	data := configs.Data{
+		Test: file, Label: label,
+		Categories: map[string][]string{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
+	}
+	var notes []string
+	notef := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	for _, s := range d.Columns {
+		if s.Missing > 0 {
+			notef("%s: %s of its values are missing; numbers have to be filled in, categories may have \"\" among them", s.Name, grouped(s.Missing))
+		}
+		scale, varies := s.Suggested()
+		switch {
+		case s.Name == label:
+			if s.Numbers && len(s.Categories) == 0 && varies {
+				data.Scale[s.Name], data.Clip[s.Name] = scale, [2]float64{s.Low, s.High}
+			}
+		case s.Problem != "":
+			notef("%s: %s", s.Name, s.Problem)
+			data.Ignore = append(data.Ignore, s.Name)
+		case varies:
+			data.Scale[s.Name], data.Clip[s.Name] = scale, [2]float64{s.Low, s.High}
+		case s.Numbers:
+			notef("%s: always %v, which tells nothing", s.Name, s.Low)
+			data.Ignore = append(data.Ignore, s.Name)
+		case len(s.Categories) > 0:
+			data.Categories[s.Name] = s.Categories
+		default:
+			notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
+			data.Ignore = append(data.Ignore, s.Name)
+		}
+	}
+	if label == "" {
+		notef("label: missing; name the column that holds the labels")
+	}
+	return data, notes
+}

@@ -1,0 +1,85 @@
+package configs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Files of one's own bring their preset, and what is given of columns adds to what a weaker layer gives of others.
+func TestOwnFiles(t *testing.T) {
+	file := `
+data:
+  train: a.csv
+  test: b.csv
+  label: y
+  categories: {colour: [red, green]}
+  scale: {age: [40, 12], hours.per.week: [40, 10]}
+model: mlp:8
+`
+	e, err := Resolve(File{Text: []byte(file)}, sets("data.scale.hours.per.week=38,12", "data.clip.age=0, 120", "data.categories.size=<5, >5,", "data.classes=>50K,<=50K", "data.label=z = 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Data{
+		Train: "a.csv", Test: "b.csv", Label: "z = 1", Classes: []string{">50K", "<=50K"},
+		Categories: map[string][]string{"colour": {"red", "green"}, "size": {"<5", ">5", ""}},
+		Clip:       map[string][2]float64{"age": {0, 120}},
+		Scale:      map[string][2]float64{"age": {40, 12}, "hours.per.week": {38, 12}},
+	}
+	if diff := cmp.Diff(want, e.Data); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if e.Dataset != Files || e.Model != "mlp:8" || e.Preset != Files {
+		t.Errorf("data set %s, model %s, preset %s", e.Dataset, e.Model, e.Preset)
+	}
+	again, err := e.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Resolve(File{Text: again}, nil); err != nil || !cmp.Equal(got, e) {
+		t.Errorf("the resolved settings resolve to others: %v\n%s", err, cmp.Diff(e, got))
+	}
+	if e, err := Resolve(File{Text: []byte(file)}, sets("preset=files-adam")); err != nil || e.Preset != "files-adam" || e.Training.Optimizer != "dp-adam" {
+		t.Errorf("%s, %s, %v", e.Preset, e.Training.Optimizer, err)
+	}
+}
+
+func TestWrongOwnFiles(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		sets []Override
+		want string
+	}{
+		{"data: {train: a.csv}\ndataset: mnist", nil, "data: files of one's own are given with data set mnist"},
+		{"dataset: mnist", sets("data.label=y"), "data: files of one's own are given with data set mnist"},
+		{"data: {scale: {age: 3}}", nil, `line 1: data.scale: want a block of a list of 2 numbers by column, got a block`},
+		{"data: {scale: {age: [1, 2, 3]}}", nil, `line 1: data.scale: want a block of a list of 2 numbers by column, got a block`},
+		{"data: {categories: {age: [1], age: [2]}}", nil, `line 1: data.categories: want a block of a list of names by column, got a block`},
+		{"", sets("data.train=a.csv", "data.scale.age=x,1"), `data.scale.age: want a list of 2 numbers, got the list ["x" "1"]`},
+		{"", sets("data.train=a.csv", "data.scale.age=1"), `data.scale.age: want a list of 2 numbers, got the list ["1"]`},
+		{"", sets("data.train=a.csv", "data.task=ranking"), `data.task: must be one of classification, regression; got "ranking"`},
+	} {
+		if _, err := Resolve(File{Text: []byte(c.file)}, c.sets); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s %v: %v, want %s", c.file, c.sets, err, c.want)
+		}
+	}
+}
+
+func TestCompleteData(t *testing.T) {
+	d := Data{Train: "a.csv", Test: "b.csv", Label: "y"}
+	if err := d.Complete(); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*Data){
+		"--train": func(d *Data) { d.Train = "" }, "--test": func(d *Data) { d.Test = "" },
+		"--label": func(d *Data) { d.Label = "" }, "two files": func(d *Data) { d.Test = d.Train },
+	} {
+		wrong := d
+		change(&wrong)
+		if err := wrong.Complete(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %s", err, want)
+		}
+	}
+}

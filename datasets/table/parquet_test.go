@@ -1,0 +1,125 @@
+package table
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// columns has one of each type that can be read.
+type columns struct {
+	Age    int32   `parquet:"age"`
+	Big    uint64  `parquet:"big"`
+	Ratio  float32 `parquet:"ratio"`
+	Income float64 `parquet:"income"`
+	Member bool    `parquet:"member"`
+	Colour string  `parquet:"colour"`
+	Maybe  *int64  `parquet:"maybe,optional"`
+	Class  string  `parquet:"class,dict"`
+}
+
+func parquetFile[T any](t testing.TB, group int, rows ...T) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(int64(group)))
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func parquetRows3(t testing.TB, group int) string {
+	return parquetFile(t, group,
+		columns{31, 1 << 40, 0.5, -1e3, true, "red", new(int64(7)), "a"},
+		columns{-2, 0, -1, 2.25, false, "green", new(int64(8)), "b"},
+		columns{0, 1, 2, 3, true, " red ", new(int64(-9)), "a"})
+}
+
+// Whatever the row groups, a file is what its columns say.
+func TestParquetTypes(t *testing.T) {
+	want := []float32{
+		31, 1 << 40, 0.5, -1e3, 1, 1, 0, 7,
+		-2, 0, -1, 2.25, 0, 0, 1, 8,
+		0, 1, 2, 3, 1, 1, 0, -9,
+	}
+	for _, group := range []int{1, 2, 100} {
+		s, got, err := read(t, put(t, "x.parquet", parquetRows3(t, group)), Options{Label: "class", Categories: map[string][]string{"colour": {"red", "green"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Values, want) || !slices.Equal(got.Classes, []int32{0, 1, 0}) {
+			t.Errorf("groups of %d: %+v", group, got)
+		}
+		if n, err := s.Count(put(t, "y.parquet", parquetRows3(t, group))); err != nil || n != 3 {
+			t.Errorf("groups of %d: %d rows, %v", group, n, err)
+		}
+	}
+}
+
+// Many rows take many pages, with and without a dictionary.
+func TestParquetPages(t *testing.T) {
+	type row struct {
+		X float64 `parquet:"x"`
+		C string  `parquet:"c,dict"`
+		Y int8    `parquet:"y"`
+	}
+	rows := make([]row, 20000)
+	for i := range rows {
+		rows[i] = row{float64(i), []string{"red", "green", "blue"}[i%3], int8(i % 2)}
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b, parquet.PageBufferSize(1000))
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := read(t, put(t, "x.parquet", b.String()), Options{Label: "y", Categories: map[string][]string{"c": {"red", "green", "blue"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		v := got.Values[4*i : 4*i+4]
+		if v[0] != float32(i) || v[1+i%3] != 1 || v[1]+v[2]+v[3] != 1 || got.Classes[i] != int32(i%2) {
+			t.Fatalf("row %d: %v of class %d", i, v, got.Classes[i])
+		}
+	}
+}
+
+func TestWrongParquet(t *testing.T) {
+	type nested struct {
+		List []int64 `parquet:"list"`
+		Raw  []byte  `parquet:"raw"`
+		Day  int32   `parquet:"day,date"`
+		Y    bool    `parquet:"y"`
+	}
+	whole := parquetRows3(t, 2)
+	missing := parquetFile(t, 10, columns{Colour: "red", Maybe: new(int64(1)), Class: "a"}, columns{Colour: "red", Class: "b"})
+	categories := map[string][]string{"colour": {"red", "green"}}
+	for name, c := range map[string]struct {
+		file    string
+		options Options
+		want    string
+	}{
+		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value; fill it in, or leave the row out"},
+		"text":      {whole, Options{Label: "class"}, `row 1, column colour: "red" is not a number`},
+		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list: lists and groups; save it as columns of single values, or ignore it by --ignore list"},
+		"date":      {parquetFile(t, 1, nested{}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "column day: type DATE; save it as numbers, booleans or text, or ignore it by --ignore day"},
+		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list"}, "column list: lists and groups"},
+		"no column": {whole, Options{Label: "klass"}, `label: `},
+		"cut short": {whole[:len(whole)-1], Options{Label: "class"}, "it doesn't end like one"},
+		"footer":    {whole[:len(whole)-8] + "\xff\xff\xff\x7fPAR1", Options{Label: "class"}, "its footer is longer than the file"},
+		"garbage":   {"PAR1" + strings.Repeat("x", 40) + "\x20\x00\x00\x00PAR1", Options{Label: "class"}, "not a Parquet file, or a damaged one"},
+	} {
+		if _, _, err := read(t, put(t, "x.parquet", c.file), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", name, err, c.want)
+		}
+	}
+}
