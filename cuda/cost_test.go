@@ -80,7 +80,7 @@ func (l *lowered) multiplyAdds(n int) (executes, needs int) {
 	for s := l.sums; len(s) > 0; s = s[sumWords:] {
 		k, nn := int(s[sumK]), int(s[sumN])
 		switch {
-		case s[sumRankOne] == 0:
+		case s[sumRule] == ofGradient:
 			executes += n * int(s[sumSize])
 			needs += n * int(s[sumSize])
 		default:
