@@ -1,9 +1,14 @@
 package train
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
 
-// Classification is a labelled set of samples for a model of two inputs: the sample, then its label
-// one-hot.
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Classification is a labelled set of samples for a model of two inputs or more: the sample, in one column or several, then its
+// label one-hot.
 type Classification struct {
 	*Data
 	labels  []int32
@@ -14,6 +19,17 @@ type Classification struct {
 // [0, classes), as the splits of package datasets hold them. It keeps samples and labels: they must not change afterwards. The error is a
 // [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
+	return classificationOf(labels, classes, engine.Column{Floats: samples})
+}
+
+// NewTokenClassification is the same for texts, whose samples are rows of token ids and, in columns of their own, other numbers if
+// the model takes any: its inputs are the ids, those, and the label one-hot.
+func NewTokenClassification(ids, labels []int32, classes int, others ...[]float32) (*Classification, error) {
+	return classificationOf(labels, classes, slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...)
+}
+
+// classificationOf adds the column of labels to the samples'.
+func classificationOf(labels []int32, classes int, samples ...engine.Column) (*Classification, error) {
 	if classes < 2 {
 		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}
 	}
@@ -24,7 +40,7 @@ func NewClassification(samples []float32, labels []int32, classes int) (*Classif
 		}
 		oneHot[i*classes+int(label)] = 1
 	}
-	data, err := NewData(len(labels), samples, oneHot)
+	data, err := NewTypedData(len(labels), append(samples, engine.Column{Floats: oneHot})...)
 	if err != nil {
 		return nil, err
 	}

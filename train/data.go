@@ -3,8 +3,10 @@ package train
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/dptrain/dptrain/train/compile"
@@ -30,6 +32,12 @@ func (e *DataError) Error() string { return e.Problem }
 // of the model's input k. The error, a [*DataError], tells of a column that doesn't divide into n rows
 // or the first value that isn't finite.
 func NewData(samples int, columns ...[]float32) (*Data, error) {
+	return NewTypedData(samples, engine.Floats(columns...)...)
+}
+
+// NewTypedData is NewData for columns of floating-point numbers or integers. Integers are what a model picks rows of tables by; whether
+// its tables have such rows is told when the data are loaded with it.
+func NewTypedData(samples int, columns ...engine.Column) (*Data, error) {
 	if samples < 0 || samples > math.MaxInt32 {
 		return nil, &DataError{fmt.Sprintf("%d samples: want 0 to %d", samples, math.MaxInt32)}
 	}
@@ -38,40 +46,54 @@ func NewData(samples int, columns ...[]float32) (*Data, error) {
 			return nil, &DataError{fmt.Sprintf("column %d: %v", k, err)}
 		}
 	}
-	d := &Data{columns: engine.Data{Samples: samples, Columns: engine.Floats(columns...)}}
-	d.digest = sync.OnceValue(func() [sha256.Size]byte { return digest(columns) })
+	columns = slices.Clone(columns)
+	d := &Data{columns: engine.Data{Samples: samples, Columns: columns}}
+	d.digest = sync.OnceValue(func() [sha256.Size]byte { return digest(columns...) })
 	return d, nil
 }
 
-// digest hashes tensors: their number, lengths and values.
-func digest(tensors [][]float32) [sha256.Size]byte {
+// digest hashes columns: their number, and each one's type, length and values.
+func digest(columns ...engine.Column) [sha256.Size]byte {
+	const integers = 1 << 63 // beside the length, which is that of a slice
 	h := sha256.New()
-	buf := binary.LittleEndian.AppendUint64(nil, uint64(len(tensors)))
-	for _, t := range tensors {
-		buf = binary.LittleEndian.AppendUint64(buf, uint64(len(t)))
-		for _, v := range t {
-			if buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v)); len(buf) >= 1<<16 {
-				h.Write(buf)
-				buf = buf[:0]
-			}
+	buf := binary.LittleEndian.AppendUint64(nil, uint64(len(columns)))
+	word := func(v uint32) {
+		if buf = binary.LittleEndian.AppendUint32(buf, v); len(buf) >= 1<<16 {
+			h.Write(buf)
+			buf = buf[:0]
+		}
+	}
+	for _, c := range columns {
+		length := uint64(c.Len())
+		if c.Ints != nil {
+			length |= integers
+		}
+		buf = binary.LittleEndian.AppendUint64(buf, length)
+		for _, v := range c.Floats {
+			word(math.Float32bits(v))
+		}
+		for _, v := range c.Ints {
+			word(uint32(v))
 		}
 	}
 	h.Write(buf)
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func checkColumn(samples int, column []float32) error {
-	if samples == 0 {
-		if len(column) != 0 {
-			return fmt.Errorf("%d values for no samples", len(column))
-		}
+func checkColumn(samples int, column engine.Column) error {
+	n := column.Len()
+	switch {
+	case column.Floats != nil && column.Ints != nil:
+		return errors.New("it holds both floating-point numbers and integers")
+	case samples == 0 && n != 0:
+		return fmt.Errorf("%d values for no samples", n)
+	case samples == 0:
 		return nil
+	case n == 0 || n%samples != 0:
+		return fmt.Errorf("%d values don't divide into %d samples", n, samples)
 	}
-	if len(column) == 0 || len(column)%samples != 0 {
-		return fmt.Errorf("%d values don't divide into %d samples", len(column), samples)
-	}
-	size := len(column) / samples
-	for i, v := range column {
+	size := n / samples
+	for i, v := range column.Floats {
 		if v-v != 0 { // NaN or infinite
 			return fmt.Errorf("sample %d, value %d is %v: want finite numbers", i/size, i%size, v)
 		}
@@ -94,6 +116,27 @@ func (d *Data) checkInputs(p *compile.Program) error {
 		if got := d.columns.Columns[k].Len(); got != d.Samples()*input.Size {
 			return &DataError{fmt.Sprintf("column %d holds %d values for %d samples, the model's input %q takes %d a sample %v",
 				k, got, d.Samples(), input.Name, input.Size, input.Shape)}
+		}
+		if err := checkType(d.columns.Columns[k], p, k); err != nil {
+			return &DataError{fmt.Sprintf("column %d: %v", k, err)}
+		}
+	}
+	return nil
+}
+
+// checkType holds a column's type against input k's, and its integers against the rows that the model picks by them.
+func checkType(column engine.Column, p *compile.Program, k int) error {
+	input, integers := p.Inputs[k], p.Inputs[k].Type == compile.Int32
+	switch {
+	case integers && column.Floats != nil:
+		return fmt.Errorf("it holds floating-point numbers, the model's input %q takes integers", input.Name)
+	case !integers && column.Ints != nil:
+		return fmt.Errorf("it holds integers, the model's input %q takes floating-point numbers", input.Name)
+	}
+	least, most := p.Range(k)
+	for i, v := range column.Ints {
+		if v < least || v > most {
+			return fmt.Errorf("sample %d, value %d is %d: the model's input %q takes %d to %d", i/input.Size, i%input.Size, v, input.Name, least, most)
 		}
 	}
 	return nil

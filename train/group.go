@@ -125,6 +125,10 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 		return nil, err
 	}
 	out, err := g.runs.Predict(ctx, &data.columns, runs...)
+	var wrong *engine.FieldError
+	if errors.As(err, &wrong) {
+		err = &DataError{wrong.Error()}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
 	}

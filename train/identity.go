@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 
 	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
 )
 
 // An identity is a hash of all that decides a run's course but its key: settings, members, data, initial values, what the
@@ -27,7 +28,7 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) i
 	}
 	h := sha256.New()
 	h.Write([]byte("dptrain run 3\n"))
-	for _, sum := range [][sha256.Size]byte{p.Digest(), data.digest(), digest(s.Initial)} {
+	for _, sum := range [][sha256.Size]byte{p.Digest(), data.digest(), digest(engine.Floats(s.Initial...)...)} {
 		h.Write(sum[:])
 	}
 	members := make([]byte, 0, 4*len(s.Members))

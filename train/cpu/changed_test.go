@@ -13,7 +13,8 @@ import (
 func TestChangedPrograms(t *testing.T) {
 	zoo := enginetest.Zoo()
 	names := append(models.Names(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
-		"many rows within a sample", "slices within a sample", "a scalar parameter", "max-pool with overlap and padding", "residual")
+		"many rows within a sample", "slices within a sample", "a scalar parameter", "max-pool with overlap and padding", "residual",
+		"mean of rows that are looked up", "a table looked up twice", "two tables by one input")
 	started := 0
 	rapid.Check(t, func(t *rapid.T) {
 		p := zoo[rapid.SampledFrom(names).Draw(t, "graph")].Program(t, 1)
@@ -32,7 +33,7 @@ func TestChangedPrograms(t *testing.T) {
 		if err := b.set(p.Initial()); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.clipped(b, data, []int32{0, 1, 2}, 1, emptySum(p), make([]float64, 3)); err != nil {
+		if err := w.clipped(b, data, []int32{0, 1, 2}, 1, emptySum(l), make([]float64, 3)); err != nil {
 			t.Fatal(err)
 		}
 		if p.Output.Value == compile.None {
@@ -60,14 +61,14 @@ func TestGradientOfOnePlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, sum := l.bind(), emptySum(p)
+		b, sum := l.bind(), emptySum(l)
 		if err := b.set(p.Initial()); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.workspace().clipped(b, enginetest.RandomData(p, 1, 1), []int32{0}, 1e6, sum, make([]float64, 1)); err != nil {
 			t.Fatal(err)
 		}
-		return sum[1]
+		return sum.parts[1]
 	}
 	whole, one := bias(), bias(0)
 	want := float32(0)

@@ -96,9 +96,7 @@ func (l *loaded) Arithmetic() string { return l.arithmetic }
 
 // worker makes what one core needs.
 func (l *loaded) worker() *worker {
-	w := &worker{space: l.code.workspace(), sum: make([]float32, l.layout.Size), acc: make([]float64, l.layout.Size)}
-	w.parts = l.layout.Split(w.sum)
-	return w
+	return &worker{space: l.code.workspace(), sum: newChunkSum(l.layout, l.code.widths()), acc: make([]float64, l.layout.Size)}
 }
 
 // Start makes room for each job's state.

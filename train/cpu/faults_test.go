@@ -24,6 +24,7 @@ type fault struct {
 	uncount bool // Done tells nothing
 	program func(*compile.Program) *compile.Program
 	outputs func([]float32)
+	data    func(*engine.Data) *engine.Data
 }
 
 type faultyEngine struct {
@@ -35,8 +36,20 @@ func (e faultyEngine) Load(p *compile.Program, d *engine.Data) (engine.Loaded, e
 	if e.program != nil {
 		p = e.program(p)
 	}
-	l, err := e.Engine.Load(p, d)
+	l, err := e.Engine.Load(p, e.seen(d))
 	return faultyLoaded{l, e.fault}, err
+}
+
+// seen returns the data as the engine takes them.
+func (f fault) seen(d *engine.Data) *engine.Data {
+	if f.data == nil || d == nil {
+		return d
+	}
+	out := &engine.Data{Samples: d.Samples, Columns: slices.Clone(d.Columns)}
+	for k, c := range out.Columns {
+		out.Columns[k].Ints = slices.Clone(c.Ints)
+	}
+	return f.data(out)
 }
 
 type faultyLoaded struct {
@@ -87,7 +100,7 @@ func (r faultyRuns) Predict(ctx context.Context, data *engine.Data, runs ...int)
 			runs[k] = r.state(runs[k])
 		}
 	}
-	out, err := r.Runs.Predict(ctx, data, runs...)
+	out, err := r.Runs.Predict(ctx, r.seen(data), runs...)
 	if r.outputs != nil {
 		for _, o := range out {
 			r.outputs(o)
@@ -137,6 +150,7 @@ func (f fault) suite() enginetest.Suite {
 func TestSuiteFindsFaults(t *testing.T) {
 	caught := map[string]bool{}
 	var started atomic.Uint32
+	var left []float64 // of the sum before
 	simple := enginetest.Zoo()["an identity"].Program(t, 1)
 	for name, c := range map[string]struct {
 		fault
@@ -145,14 +159,35 @@ func TestSuiteFindsFaults(t *testing.T) {
 		"none":                           {fault{}, nil},
 		"sums between the grid's points": {fault{sums: func(sum, _ []float64) { sum[0] = math.Nextafter(sum[0], 1) }}, []string{"Exact"}},
 		"sums depend on their number":    {fault{sums: func(sum, norms []float64) { sum[0] += float64(len(norms)) * 1e-9 }}, []string{"Paths"}},
-		"a little more than C":           {fault{sums: func(sum, _ []float64) { scale(sum, 1+0x1.1p-10) }}, []string{"Neighbours", "Scales", "Clipping"}},
+		"a little more than C":           {fault{sums: func(sum, _ []float64) { scale(sum, 1+0x1.1p-10) }}, []string{"Neighbours", "Scales", "Clipping", "Tables"}},
 		"norms depend on their number":   {fault{sums: func(_, norms []float64) { scale(norms, 1+1e-9*float64(len(norms))) }}, []string{"Alone"}},
 		"a sample less": {fault{sums: func(sum, norms []float64) {
 			if len(norms) > 60 {
 				scale(sum, 0.99)
 			}
 		}}, []string{"Alone", "Paths"}},
-		"norms a little too short": {fault{sums: func(_, norms []float64) { scale(norms, 1-1e-4) }}, []string{"Wide"}},
+		"norms a little too short": {fault{sums: func(_, norms []float64) { scale(norms, 1-1e-4) }}, []string{"Wide", "Tables"}},
+		"indices beyond a table taken for its last": {fault{data: func(d *engine.Data) *engine.Data {
+			for _, c := range d.Columns {
+				for k := range c.Ints {
+					c.Ints[k] = max(0, min(c.Ints[k], 6))
+				}
+			}
+			return d
+		}}, []string{"Tables"}},
+		"the rows of another sample": {fault{data: func(d *engine.Data) *engine.Data {
+			for _, c := range d.Columns {
+				slices.Reverse(c.Ints)
+			}
+			return d
+		}}, []string{"Tables"}},
+		"rows left of the batch before": {fault{sums: func(sum, _ []float64) {
+			now := slices.Clone(sum)
+			if len(left) == len(sum) {
+				sum[len(sum)/2] += left[len(sum)/2]
+			}
+			left = now
+		}}, []string{"Tables"}},
 		"runs another program": {fault{program: func(p *compile.Program) *compile.Program {
 			if p != nil && p.Missing() != nil || p != nil && len(p.Forward) > 0 && p.Forward[0].Op == 200 {
 				return simple

@@ -53,10 +53,7 @@ func byThemselves(p *compile.Program, l *lowered) arena.Layout {
 }
 
 // emptySum returns room for a clipped sum.
-func emptySum(p *compile.Program) [][]float32 {
-	l := engine.LayoutOf(p)
-	return l.Split(make([]float32, l.Size))
-}
+func emptySum(l *lowered) *chunkSum { return newChunkSum(engine.LayoutOf(l.Program), l.widths()) }
 
 // everything returns the bits of what a worker computes.
 func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
@@ -75,7 +72,7 @@ func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	for i := range samples {
 		samples[i] = int32(i)
 	}
-	sum, squared := emptySum(l.Program), make([]float64, data.Samples)
+	sum, squared := emptySum(l), make([]float64, data.Samples)
 	out := make([]float32, data.Samples*l.Output.Size)
 	if err := w.clipped(b, data, samples, 0.5, sum, squared); err != nil {
 		t.Fatal(err)
@@ -84,7 +81,7 @@ func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 		t.Fatal(err)
 	}
 	var bits []uint64
-	for _, list := range append(sum, out) {
+	for _, list := range append(sum.parts, out) {
 		for _, v := range list {
 			bits = append(bits, uint64(math.Float32bits(v)))
 		}

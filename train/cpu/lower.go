@@ -15,6 +15,9 @@ type executable interface {
 	bind() binding
 	// workspace makes room for one worker, which may work for one run after another.
 	workspace() workspace
+	// widths returns, by parameter, the row length of a table of which a sample's gradient touches few rows; 0, or nothing,
+	// of all others.
+	widths() []int
 }
 
 // binding is one run's parameters. Between two calls of set any number of workers may read it.
@@ -25,7 +28,7 @@ type binding interface {
 // workspace computes gradients and outputs of a few samples at a time. One worker holds it.
 type workspace interface {
 	// clipped adds to sum the clipped gradients of the given samples and writes their squared norms.
-	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error
+	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error
 	// predict writes the outputs of samples [from, to).
 	predict(b binding, data *engine.Data, from, to int, out []float32) error
 }
@@ -190,6 +193,16 @@ func (l *lowered) bind() binding {
 		b.transposed[f] = make([]float32, f.outputs*f.patch)
 	}
 	return b
+}
+
+func (l *lowered) widths() []int {
+	widths := make([]int, len(l.Params))
+	for _, r := range l.reductions {
+		if r.Rule == compile.OfRows {
+			widths[r.Param] = r.K
+		}
+	}
+	return widths
 }
 
 func (l *lowered) workspace() workspace {

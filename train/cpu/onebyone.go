@@ -23,6 +23,8 @@ func (o *oneByOne) bind() binding { return &inGraph{ref: o.ref} }
 
 func (o *oneByOne) workspace() workspace { return o }
 
+func (o *oneByOne) widths() []int { return nil }
+
 // inGraph is one run's parameters in the graph's own form.
 type inGraph struct {
 	ref    *compile.Reference
@@ -65,7 +67,7 @@ func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 }
 
 // clipped differentiates one sample after another; a gradient that isn't finite adds nothing.
-func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
 	params, err := o.paramsOf(run)
 	if err != nil {
 		return err
@@ -87,7 +89,7 @@ func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip
 		}
 		for i, g := range grads {
 			for j, v := range g {
-				sum[i][j] += float32(c * v)
+				sum.parts[i][j] += float32(c * v)
 			}
 		}
 	}

@@ -113,7 +113,7 @@ func (b *block) workFor(run binding) error {
 }
 
 // clipped takes the samples block by block: forward, backward, norms, then the sum of the clipped gradients.
-func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum [][]float32, squared []float64) error {
+func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
 	if err := b.workFor(run); err != nil {
 		return err
 	}

@@ -70,11 +70,11 @@ func (b *block) silence(s int) {
 }
 
 // reduce adds each parameter's gradients, weighted by the clip factors, to sum.
-func (b *block) reduce(sum [][]float32) {
+func (b *block) reduce(sum *chunkSum) {
 	for _, r := range b.reductions {
-		dst := sum[r.Param]
+		dst := sum.parts[r.Param]
 		if r.Rule == compile.OfRows {
-			b.scatter(r, dst)
+			b.scatter(r, dst, sum.tables[r.Param])
 			continue
 		}
 		if r.Rule == compile.Materialised {
@@ -92,13 +92,14 @@ func (b *block) reduce(sum [][]float32) {
 	}
 }
 
-// scatter adds the samples' merged rows, weighted by the clip factors, to the table's.
-func (b *block) scatter(r compile.Reduction, table []float32) {
+// scatter adds the samples' merged rows, weighted by the clip factors, to a table's, and lists them.
+func (b *block) scatter(r compile.Reduction, sum []float32, t *table) {
 	for s, f := range b.factors[:b.n] {
 		d := b.row(r.Delta, s)
 		kernel.MulScalar(d, d, f)
 		for k, v := range b.indices(r.X, s) {
-			row := table[int(v)*r.K:][:r.K]
+			t.touch(v)
+			row := sum[int(v)*r.K:][:r.K]
 			kernel.Add(row, row, d[k*r.K:][:r.K])
 		}
 	}

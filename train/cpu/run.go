@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/dptrain/dptrain/train/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/train/engine"
 )
 
@@ -104,11 +103,11 @@ func (r *run) clippedSum(c crew, samples []int32) error {
 	r.norms = slices.Grow(r.norms[:0], len(samples))[:len(samples)]
 	return c.share(len(r.cuts)-1, func(w *worker, k int) error {
 		from, to := r.cuts[k], r.cuts[k+1]
-		clear(w.sum)
-		if err := w.space.clipped(r.binding, r.data, samples[from:to], r.job.Mechanism.ClipTo(), w.parts, r.norms[from:to]); err != nil {
+		w.sum.clear()
+		if err := w.space.clipped(r.binding, r.data, samples[from:to], r.job.Mechanism.ClipTo(), w.sum, r.norms[from:to]); err != nil {
 			return err
 		}
-		kernel.AccumulateGrid(w.acc, w.sum, r.grid.Fine)
+		w.sum.addTo(w.acc, r.grid.Fine)
 		return nil
 	})
 }

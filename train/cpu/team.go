@@ -24,9 +24,8 @@ type team struct {
 // worker is what one core needs for itself.
 type worker struct {
 	space workspace
-	sum   []float32   // one chunk's clipped sum
-	parts [][]float32 // of sum, by parameter
-	acc   []float64   // the sum of its chunks, on the grid
+	sum   *chunkSum
+	acc   []float64 // the sum of its chunks, on the grid
 }
 
 func newTeam(size int, hire func() *worker) *team {
@@ -128,9 +127,9 @@ func (c crew) clear() {
 
 // total adds up what the crew holds of coordinates from on: exactly, and so in any order.
 func (c crew) total(from int, sum []float64) {
-	clear(sum)
-	for _, w := range c {
-		for j, v := range w.acc[from : from+len(sum)] {
+	copy(sum, c[0].acc[from:])
+	for _, w := range c[1:] {
+		for j, v := range w.acc[from:][:len(sum)] {
 			sum[j] += v
 		}
 	}

@@ -37,8 +37,9 @@ func TestTexts(t *testing.T) {
 	suite(compiled).CheckGraph(t, build, 0.02, enginetest.Texts(p, 7, 3))
 }
 
-// BenchmarkTexts takes whole steps of private training of the IMDB example's model on 25,000 made-up texts, with the
-// expected batches of a trial and of the final run.
+// BenchmarkTexts takes whole steps of private training of the IMDB example's model on 25,000 made-up texts: with the expected
+// batch of a trial, many of which advance side by side, and with that of the final run. Steps and samples are those of all
+// runs together.
 func BenchmarkTexts(b *testing.B) {
 	n, err := imdb(1)
 	if err != nil {
@@ -55,31 +56,37 @@ func BenchmarkTexts(b *testing.B) {
 		{Method: engine.SGD, LearningRate: 0.01},
 		{Method: engine.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8},
 	} {
-		for _, expected := range []float64{64, 576} {
-			for _, workers := range []int{1, 2} {
-				b.Run(fmt.Sprintf("%s/batch=%.0f/workers=%d", o.Method, expected, workers), func(b *testing.B) {
-					loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)
-					if err != nil {
+		for _, c := range []struct {
+			expected      float64
+			workers, runs int
+		}{{64, 1, 1}, {64, 2, 16}, {576, 1, 1}, {576, 2, 1}} {
+			b.Run(fmt.Sprintf("%s/batch=%.0f/workers=%d/runs=%d", o.Method, c.expected, c.workers, c.runs), func(b *testing.B) {
+				loaded, err := cpu.New(cpu.Options{Workers: c.workers}).Load(p, data)
+				if err != nil {
+					b.Fatal(err)
+				}
+				jobs, steps := make([]engine.Job, c.runs), make([]int, c.runs)
+				for i := range jobs {
+					jobs[i] = engine.Job{
+						Mechanism: engine.Mechanism{SamplingProbability: c.expected / samples, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: c.expected},
+						Optimizer: o, Initial: initial, Trial: uint32(i),
+					}
+					steps[i] = 10
+				}
+				runs, err := loaded.Start(jobs...)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer runs.Close()
+				for b.Loop() {
+					if err := runs.Steps(context.Background(), steps...); err != nil {
 						b.Fatal(err)
 					}
-					runs, err := loaded.Start(engine.Job{
-						Mechanism: engine.Mechanism{SamplingProbability: expected / samples, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: expected},
-						Optimizer: o,
-						Initial:   initial,
-					})
-					if err != nil {
-						b.Fatal(err)
-					}
-					defer runs.Close()
-					for b.Loop() {
-						if err := runs.Steps(context.Background(), 1); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
-					b.ReportMetric(expected*float64(b.N)/b.Elapsed().Seconds(), "samples/s")
-				})
-			}
+				}
+				taken := float64(10*c.runs*b.N) / b.Elapsed().Seconds()
+				b.ReportMetric(taken, "steps/s")
+				b.ReportMetric(c.expected*taken, "samples/s")
+			})
 		}
 	}
 }

@@ -68,6 +68,9 @@ func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
 		if n := c.Len(); in.Size > 0 && (n%in.Size != 0 || n/in.Size != d.Samples) {
 			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d each", n, d.Samples, in.Name, in.Size)}
 		}
+		if !reads(k) {
+			continue
+		}
 		least, most := p.Range(k)
 		for i, v := range c.Ints {
 			if v < least || v > most {

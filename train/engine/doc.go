@@ -70,6 +70,23 @@
 // the other factor, which is at most 2⁶⁰ (rule 2): 2⁻⁸⁴√d in a chunk, nothing beside the least clipping norm that
 // [Job.Check] lets pass, 10⁻¹². Nor does anything overflow below the largest, 10¹².
 //
+// # Rows of a table
+//
+// Of a table whose rows a sample picks by t_1 … t_L (compile.OfRows) the sample's gradient has Σ_{r: t_r = v} δ_r in row v. Its norm isn't
+// known from the norms of the δ_r: two equal ones make a row of twice the norm, not √2 times, and rows added to a chunk's sum one by
+// one after such a measurement would contribute up to √L times C. So an engine first adds up, in single precision and in an order that
+// the sample alone decides, the δ_r of one row; g_i is what comes of that, with whatever was rounded on the way, and nothing else is
+// measured, multiplied by the factor and added to the chunk's sum: rule 2. Each sample then adds to a coordinate of a chunk's sum
+// once at most, by one product and one addition, as it does where the gradient is formed: rule 3's bound is about m such additions and
+// counts no others.
+//
+// A coordinate that no sample of a chunk touches is 0 in its sum, and rounds to 0: to leave such coordinates out changes no
+// bit of S. What samples pick is private. So the noise falls on every row in every step, whoever picks it, and the
+// time that a step takes is no part of the guarantee, as it isn't elsewhere: it follows from the size of the batch as well.
+//
+// That indices are within the table is checked with the data ([Data.Check]), for all samples at once and before anything runs: what a
+// kernel reads, and whether a run fails, must not be up to one sample.
+//
 // # Noise
 //
 // The grids answer the attacks on floating-point Gaussian noise (Mironov, "On significance of the least significant bits

@@ -32,6 +32,7 @@ type Optimizer struct {
 // by itself, in the order written here; parameters and moments are stored as floats, and the step uses the moments
 // before they are rounded for storage.
 func (o Optimizer) Update(step int, params, first, second []float32, gradient []float64) {
+	params = params[:len(gradient)]
 	if o.Method == SGD {
 		for j, g := range gradient {
 			// The conversions keep compilers from fusing: every machine takes the same step.
@@ -40,11 +41,19 @@ func (o Optimizer) Update(step int, params, first, second []float32, gradient []
 		return
 	}
 	c1, c2 := o.Corrections(step)
+	first, second = first[:len(gradient)], second[:len(gradient)]
 	for j, g := range gradient {
 		m := float64(o.Beta1*float64(first[j])) + float64((1-o.Beta1)*g)
 		v := float64(o.Beta2*float64(second[j])) + float64(float64((1-o.Beta2)*g)*g)
 		first[j], second[j] = float32(m), float32(v)
-		params[j] = float32(float64(params[j]) - float64(float64(o.LearningRate*float64(m/c1))/(math.Sqrt(v/c2)+o.Epsilon)))
+		// Divisions are what takes the time, and after some hundred steps one of these is by 1.
+		if c1 != 1 {
+			m /= c1
+		}
+		if c2 != 1 {
+			v /= c2
+		}
+		params[j] = float32(float64(params[j]) - float64(float64(o.LearningRate*m)/(math.Sqrt(v)+o.Epsilon)))
 	}
 }
 

@@ -74,7 +74,7 @@ func corrupt(t *rapid.T, v reflect.Value) {
 
 // corrupted checks that an engine refuses programs that aren't right.
 func (s Suite) corrupted(t *testing.T) {
-	names := []string{"residual", "convolutions with stride, padding and dilation", "slices within a sample"}
+	names := []string{"residual", "convolutions with stride, padding and dilation", "slices within a sample", "mean of rows that are looked up", "a table looked up twice"}
 	zoo := Zoo()
 	rapid.Check(t, func(r *rapid.T) {
 		p := zoo[rapid.SampledFrom(names).Draw(r, "graph")].Program(r, 1)

@@ -140,6 +140,16 @@ func part(c engine.Column, from, to int) engine.Column {
 	return engine.Column{Floats: c.Floats[from:to]}
 }
 
+// Sample returns one sample's inputs as [compile.Reference] takes them.
+func Sample(data *engine.Data, i int) [][]float32 {
+	var row [][]float32
+	for _, c := range data.Columns {
+		size := c.Len() / data.Samples
+		row = append(row, numbers(part(c, i*size, (i+1)*size)))
+	}
+	return row
+}
+
 // numbers returns a column's values as [compile.Reference] takes them.
 func numbers(c engine.Column) []float32 {
 	out := slices.Clone(c.Floats)
@@ -186,11 +196,7 @@ func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
 		res.sum = append(res.sum, make([]float64, max(1, p.Shape().TotalSize())))
 	}
 	for s := range data.Samples {
-		var row [][]float32
-		for _, c := range data.Columns {
-			size := c.Len() / data.Samples
-			row = append(row, numbers(part(c, s*size, (s+1)*size)))
-		}
+		row := Sample(data, s)
 		grads, err := o.ref.Gradient(o.at, row)
 		if err != nil {
 			o.t.Fatal(err)

@@ -52,6 +52,20 @@ func Lone() map[string]Graph {
 			ids := gorgonia.NewConstant(tensor.New(tensor.WithShape(4), tensor.WithBacking([]int{2, 0, 2, 1})))
 			return cost(g, g.Do(gorgonia.HadamardProd(g.Do(gorgonia.ByIndices(matrix(g, 3, 2), ids, 0)), g.Param("v", 4, 2))))
 		},
+		"picked by parts of the indices": func(g *G) (compile.Source, error) {
+			ids, e := g.Ids("ids", 5), g.Param("e", 6, 2)
+			of := g.Do(gorgonia.Concat(1, g.Do(gorgonia.Slice(ids, nil, gorgonia.S(1, 3))), ids))
+			h := g.Do(gorgonia.ByIndices(e, g.Do(gorgonia.Reshape(of, tensor.Shape{7})), 0))
+			return cost(g, g.Do(gorgonia.HadamardProd(h, g.Param("v", 7, 2))))
+		},
+		"rows of a table that is computed": func(g *G) (compile.Source, error) {
+			e := g.Do(gorgonia.Tanh(g.Param("e", 4, 3)))
+			return cost(g, g.pick(e, g.Ids("ids", 6), 6))
+		},
+		"rows of a table that is turned around": func(g *G) (compile.Source, error) {
+			e := g.Do(gorgonia.Transpose(g.Param("e", 3, 4)))
+			return cost(g, g.Do(gorgonia.Tanh(g.pick(e, g.Ids("ids", 6), 6))))
+		},
 		"upsampled": func(g *G) (compile.Source, error) {
 			h := g.Do(gorgonia.Upsample2D(image(g, 2, 2, 3), 2))
 			return cost(g, g.Do(gorgonia.HadamardProd(h, g.Param("v", 1, 2, 4, 6))))

@@ -69,6 +69,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Outputs":    outputs,
 		"Opaque":     opaque,
 		"Refusals":   refusals,
+		"Tables":     tables,
 	}
 }
 

@@ -239,15 +239,21 @@ func wide(t TB, s Suite) {
 	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{16, 16}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 	conv := compiled(t, src, err)
-	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv} {
+	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv, "rows": picking(t, 64, 64, 1<<14)} {
 		for _, v := range []float32{0.9, 1.3, 0.77} {
 			data := RandomData(p, 1, 4)
+			want := 0x1p20
 			for _, c := range data.Columns {
 				for k := range c.Floats {
 					c.Floats[k] = v
 				}
+				for k := range c.Ints {
+					c.Ints[k] = int32(k)
+				}
+				if c.Floats != nil {
+					want *= float64(v) * float64(v)
+				}
 			}
-			want := 0x1p20 * math.Pow(float64(v), float64(2*len(data.Columns)))
 			runs, done := s.start(t, p, data, plain(p, 1))
 			sum, squared := s.clippedSum(t, runs, 0, []int32{0})
 			if got := distance(sum, make([]float64, len(sum))); !(got <= 1 && got > 0.99) {
