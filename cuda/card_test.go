@@ -77,11 +77,7 @@ type stepped struct {
 func (w workload) beginning(b *testing.B, e engine.Engine, runs int) stepped {
 	b.Helper()
 	p, initial := network(b, w.model)
-	data := enginetest.RandomData
-	if w.model == texts {
-		data = enginetest.Texts
-	}
-	resident, err := e.Load(p, data(p, w.places, 1))
+	resident, err := e.Load(p, dataOf(w.model)(p, w.places, 1))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,6 +41,14 @@ func network(t testing.TB, name string) (*compile.Program, []float32) {
 	return p, engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2)))
 }
 
+// dataOf makes samples that a model is meant for.
+func dataOf(model string) func(p *compile.Program, samples int, seed uint64) *engine.Data {
+	if model == texts {
+		return enginetest.Texts
+	}
+	return enginetest.RandomData
+}
+
 func jobOf(p *compile.Program, initial []float32, samples int) engine.Job {
 	return engine.Job{
 		Mechanism: engine.Mechanism{SamplingProbability: 0.4, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 0.4 * float64(samples)},
@@ -85,12 +93,12 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
 
 func tenSteps(t *testing.T, e func() engine.Engine) {
-	for _, name := range models.Names() {
+	for _, name := range append(models.Names(), texts) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, initial := network(t, name)
 			const samples = 40
-			data := enginetest.RandomData(p, samples, 2)
+			data := dataOf(name)(p, samples, 2)
 			base := jobOf(p, initial, samples)
 			adam := base
 			adam.Trial = 1
