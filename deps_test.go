@@ -24,16 +24,21 @@ type table map[string][]string
 const anything = "..."
 
 var rooms = table{
-	".":                nil,
-	"accountant":       nil,
-	"configs":          {"internal/nearest"},
-	"datasets":         {"internal/nearest"},
-	"models":           nil,
-	"internal/figure":  {"accountant"},
-	"internal/nearest": nil,
-	"internal/random":  nil,
-	"internal/report":  nil,
-	"internal/ui":      nil,
+	".":                  nil,
+	"accountant":         nil,
+	"configs":            {"internal/nearest"},
+	"datasets":           {"datasets/wordpiece", "internal/nearest"},
+	"datasets/table":     nil,
+	"datasets/wordpiece": nil,
+	"models":             nil,
+	"internal/figure":    {"accountant"},
+	"internal/nearest":   nil,
+	"internal/random":    nil,
+	"internal/report":    {"internal/safetensors"},
+	"internal/ui":        nil,
+
+	"internal/features":    {"internal/safetensors", "models", "train", "train/compile", "train/engine"},
+	"internal/safetensors": nil,
 
 	"train":                     {"accountant", "train/compile", "train/engine", "internal/random"},
 	"train/compile":             nil,

@@ -29,7 +29,8 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 }
 
 // CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order a
-// of o ([random_search]), rounded up. Orders outside o can't be used afterwards.
+// of o ([random_search]), rounded up. Orders outside o can't be used afterwards: what holds of whatever is fitted so is
+// RDPLine{c, o.Orders}.
 func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkLine(c); err != nil {
 		return 0, err

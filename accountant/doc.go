@@ -32,6 +32,8 @@ a >= 2, in both directions. Curves of adaptive compositions add up.
   - Variant 2, tuning on a random subset and training on everything: the amplified tuning curve plus the base curve.
   - A candidate drawn at random from a grid: the pointwise maximum of the candidates' curves [param_tuning]; of their
     deltaHat too, which can be less than the deltaHat of the maximum. Disjoint shards: the maximum [RDP_parallel].
+  - A candidate that is fitted to a line c·a only after it is drawn [random_search]: the line, at the orders to which it
+    was fitted and at no others (RDPLine).
   - At delta, a curve gives the smallest r(a) + log(1-1/a) - log(delta a)/(a-1) over the orders [rdp_to_dp].
 
 The three sums with binomial weights are one, sum_j C(n,j) p^j (1-p)^{n-j} (e^{x_j + y_{n-j}} - 1) with x, y >= 0 (in

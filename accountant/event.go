@@ -17,6 +17,18 @@ type Gaussian struct {
 	NoiseMultiplier float64
 }
 
+// RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions: what
+// random search promises before it draws a candidate and fits its noise or steps to the promise ([random_search],
+// CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
+//
+// Nothing is promised above Orders: there its curve is infinite, whatever the orders of the options. Below them its
+// divergence is at most that at Orders.Low, since divergences grow with the order. It has no privacy-loss distribution, so
+// mode Best bounds a plan that contains it by Rényi divergences.
+type RDPLine struct {
+	Slope  float64
+	Orders Orders
+}
+
 // PoissonSampled runs Event on a random subset that keeps every sample independently with SamplingProbability.
 type PoissonSampled struct {
 	SamplingProbability float64
@@ -66,10 +78,12 @@ func every(events []Event, has func(Event) bool) bool {
 	return !slices.ContainsFunc(events, func(part Event) bool { return !has(part) })
 }
 
-// free reports whether e provably ignores its data. Anything else has a release with Gaussian noise in it, which no finite
-// epsilon covers at delta 0.
+// free reports whether e provably ignores its data. Anything else has, or may have, a release with Gaussian noise in it,
+// which no finite epsilon covers at delta 0.
 func free(e Event) bool {
 	switch e := e.(type) {
+	case RDPLine:
+		return e.Slope == 0 // a divergence of 0 at one order leaves no difference
 	case PoissonSampled:
 		return e.SamplingProbability == 0 || free(e.Event)
 	case SelfComposed:

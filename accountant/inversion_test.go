@@ -129,6 +129,8 @@ func gaussianPart(e accountant.Event) *big.Float {
 	case accountant.Gaussian:
 		s := real(e.NoiseMultiplier)
 		return quo(real(1), mul(s, s))
+	case accountant.RDPLine: // one of those below the line
+		return scaled(real(e.Slope), 1)
 	case accountant.PoissonSampled:
 		if e.SamplingProbability == 1 {
 			return gaussianPart(e.Event)
@@ -263,6 +265,8 @@ func withNoise(e accountant.Event, factor float64) accountant.Event {
 	switch e := e.(type) {
 	case accountant.Gaussian:
 		return accountant.Gaussian{NoiseMultiplier: factor * e.NoiseMultiplier}
+	case accountant.RDPLine:
+		return accountant.RDPLine{Slope: e.Slope / factor / factor, Orders: e.Orders}
 	case accountant.PoissonSampled:
 		return sampled(e.SamplingProbability, withNoise(e.Event, factor))
 	case accountant.SelfComposed:
@@ -281,8 +285,8 @@ func withNoise(e accountant.Event, factor float64) accountant.Event {
 	panic("unknown event")
 }
 
-// free reports whether e provably costs nothing. Everything else ends in a Gaussian mechanism that is run with positive
-// probability, and has a positive delta at every epsilon.
+// free reports whether e provably costs nothing. Everything else ends, or may end, in a Gaussian mechanism that is run with
+// positive probability, and has a positive delta at every epsilon.
 func free(e accountant.Event) bool {
 	all := func(events []accountant.Event) bool {
 		for _, part := range events {
@@ -293,6 +297,8 @@ func free(e accountant.Event) bool {
 		return true
 	}
 	switch e := e.(type) {
+	case accountant.RDPLine:
+		return e.Slope == 0
 	case accountant.PoissonSampled:
 		return e.SamplingProbability == 0 || free(e.Event)
 	case accountant.SelfComposed:

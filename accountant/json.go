@@ -13,6 +13,8 @@ import (
 type eventJSON struct {
 	Kind                string      `json:"kind"`
 	NoiseMultiplier     *float64    `json:"noise_multiplier,omitempty"`
+	Slope               *float64    `json:"slope,omitempty"`
+	Orders              []int       `json:"orders,omitempty"`
 	SamplingProbability *float64    `json:"sampling_probability,omitempty"`
 	Count               *int        `json:"count,omitempty"`
 	Repetitions         Repetitions `json:"repetitions,omitempty"`
@@ -25,6 +27,12 @@ type eventJSON struct {
 // MarshalJSON implements json.Marshaler.
 func (g Gaussian) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eventJSON{Kind: "gaussian", NoiseMultiplier: &g.NoiseMultiplier})
+}
+
+// MarshalJSON implements json.Marshaler. It writes the orders out, as [low, high], where they are left to the default.
+func (l RDPLine) MarshalJSON() ([]byte, error) {
+	o := l.orders()
+	return json.Marshal(eventJSON{Kind: "rdp_line", Slope: &l.Slope, Orders: []int{o.Low, o.High}})
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -109,6 +117,8 @@ func parseEvent(data []byte) (Event, error) {
 	switch kind := p.text("kind"); kind {
 	case "gaussian":
 		e = Gaussian{NoiseMultiplier: p.real("noise_multiplier")}
+	case "rdp_line":
+		e = RDPLine{Slope: p.real("slope"), Orders: p.orders()}
 	case "poisson_sampled":
 		e = PoissonSampled{SamplingProbability: p.real("sampling_probability"), Event: p.event("event")}
 	case "self_composed":

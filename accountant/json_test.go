@@ -13,6 +13,7 @@ var jsonEvents = []struct {
 	text  string
 }{
 	{DPSGD(0.01, 2, 5000), `{"kind":"self_composed","count":5000,"event":{"kind":"poisson_sampled","sampling_probability":0.01,"event":{"kind":"gaussian","noise_multiplier":2}}}`},
+	{RDPLine{0.05, Orders{2, 24}}, `{"kind":"rdp_line","slope":0.05,"orders":[2,24]}`},
 	{Composed{Events: []Event{}}, `{"kind":"composed","events":[]}`},
 	{Parallel{Events: []Event{Gaussian{0}, Gaussian{1}}}, `{"kind":"parallel","events":[{"kind":"gaussian","noise_multiplier":0},{"kind":"gaussian","noise_multiplier":1}]}`},
 	{
@@ -42,6 +43,8 @@ func TestJSONForm(t *testing.T) {
 	}
 	for _, text := range []string{
 		``, `null`, `{}`, `{"kind":"gaussian"}`, `{"kind":"gaussian","noise_multiplier":-1}`, `{"kind":"box"}`,
+		`{"kind":"rdp_line","slope":1}`, `{"kind":"rdp_line","slope":-1,"orders":[2,24]}`, `{"kind":"rdp_line","slope":1,"orders":[24]}`,
+		`{"kind":"rdp_line","slope":1,"orders":[0,0]}`, `{"kind":"rdp_line","slope":1,"orders":[24,2]}`, `{"kind":"rdp_line","slope":1,"orders":[2,1025]}`,
 		`{"kind":"gaussian","noise_multiplier":1,"extra":1}`, `{"kind":"max_over","events":[]}`,
 		`{"kind":"self_composed","count":1.5,"event":{"kind":"gaussian","noise_multiplier":1}}`,
 		`{"kind":"self_composed","count":1,"event":null}`, `{"kind":"composed","events":[null]}`,

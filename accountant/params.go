@@ -107,6 +107,19 @@ func (p *params) order() int {
 	return a
 }
 
+// orders takes [low, high]; whoever uses them checks them.
+func (p *params) orders() (o Orders) {
+	var bounds []int
+	if p.take("orders", &bounds) {
+		if len(bounds) != 2 {
+			p.fail("orders: want [low, high]")
+		} else if o = (Orders{Low: bounds[0], High: bounds[1]}); o == (Orders{}) {
+			p.fail("orders 0 to 0")
+		}
+	}
+	return o
+}
+
 // takeOptions takes the two parameters that every function may have.
 func (p *params) takeOptions() Options {
 	var o Options
@@ -114,14 +127,7 @@ func (p *params) takeOptions() Options {
 		p.fail("mode is empty")
 	}
 	if _, ok := p.fields["orders"]; ok {
-		var bounds []int
-		if p.take("orders", &bounds) {
-			if len(bounds) != 2 {
-				p.fail("orders: want [low, high]")
-			} else if o.Orders = (Orders{Low: bounds[0], High: bounds[1]}); o.Orders == (Orders{}) {
-				p.fail("orders 0 to 0")
-			}
-		}
+		o.Orders = p.orders()
 	}
 	o, err := o.check()
 	if err != nil && p.err == nil {
@@ -157,10 +163,7 @@ func parseBase(data []byte) (Event, error) {
 	case "gaussian":
 		e = SelfComposed{Event: Gaussian{NoiseMultiplier: p.nonNegative("sigma")}, Count: p.integer("steps", 0)}
 	case "line":
-		e = Composed{}
-		if c := p.nonNegative("c"); c > 0 {
-			e = Gaussian{NoiseMultiplier: math.Sqrt(0.5 / c)} // its curve is c·a
-		}
+		e = RDPLine{Slope: p.nonNegative("c"), Orders: Orders{Low: 2, High: MaxOrder}}
 	case "grid":
 		var members []json.RawMessage
 		p.take("members", &members)

@@ -172,6 +172,8 @@ func (r *profiler) newPair(e Event) (*pair, error) {
 	switch e := e.(type) {
 	case Gaussian:
 		return r.gaussians(1, e.NoiseMultiplier, 1)
+	case RDPLine:
+		return nil, errNoPair
 	case PoissonSampled:
 		e = flattened(e)
 		if g, ok := e.Event.(Gaussian); ok {

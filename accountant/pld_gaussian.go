@@ -10,6 +10,8 @@ var (
 	errTooFine = errors.New("grid too fine")
 	// errTooWide says that privacy losses go beyond what this accountant handles; such an event has no useful guarantee.
 	errTooWide = errors.New("privacy losses too large")
+	// errNoPair says that an event is known by its Rényi divergences alone.
+	errNoPair = errors.New("no privacy-loss distribution")
 )
 
 // mostBins is the largest number of cells of one step, on the fine grid.

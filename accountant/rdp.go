@@ -36,6 +36,8 @@ func (r *renyi) curve(e Event) Curve {
 	switch e := e.(type) {
 	case Gaussian:
 		return gaussianCurve(e.NoiseMultiplier, high)
+	case RDPLine:
+		return lineCurve(e, high)
 	case PoissonSampled:
 		return r.sampled(e)
 	case SelfComposed:
@@ -149,6 +151,8 @@ func theorems(e Event) []string {
 	switch e := e.(type) {
 	case Gaussian:
 		add("Gaussian mechanism")
+	case RDPLine:
+		add("line above RDP")
 	case PoissonSampled:
 		e = flattened(e)
 		if _, ok := e.Event.(Gaussian); ok {

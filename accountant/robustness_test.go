@@ -225,6 +225,7 @@ func TestFreeEvents(t *testing.T) {
 var (
 	noises    = []float64{1, 0.3, 0, 5e-324, 1e-300, 1e-160, 1e-9, 0.01, 0.05, 0.1116, 2, 50, 1e3, 1e9, 1e160, 1e300, math.MaxFloat64}
 	rates     = []float64{0.01, 1, 0, 5e-324, 1e-300, 1e-160, 1e-17, 1e-7, 1e-4, 0.3, 0.5, 0.99, 1 - 0x1p-53}
+	slopes    = []float64{0.01, 1, 0, 5e-324, 1e-300, 1e-17, 1e-7, 0.1, 30, 1e9, 1e300, math.MaxFloat64}
 	counts    = []float64{1, 10, 0, 2, 3, 1000, 1e6, 1 << 31, 4e13, 1 << 53}
 	means     = []float64{15, 1, 5e-324, 1e-300, 1e-17, 1e-3, 0.5, 1 + 0x1p-52, 2, 1e3, 1e6, 1e15, 1e160, 1e300}
 	shapes    = []float64{1, 0, -1 + 0x1p-53, -1 + 1e-9, -0.9, -0.5, -5e-324, 1e-300, 1e-9, 3, 1e3, 1e15, 1e300}
@@ -271,7 +272,7 @@ func (c *code) count() int {
 
 // event decodes an event of at most the given depth; no bytes are a Gaussian.
 func (c *code) event(depth int) accountant.Event {
-	kind := c.next() % 10
+	kind := c.next() % 11
 	if depth == 0 {
 		kind %= 3
 	}
@@ -283,6 +284,8 @@ func (c *code) event(depth int) accountant.Event {
 		return accountant.DPSGD(c.one(rates), c.one(noises), c.count())
 	case 3:
 		return sampled(c.one(rates), below())
+	case 10:
+		return accountant.RDPLine{Slope: c.one(slopes), Orders: orders[c.next()%len(orders)]}
 	case 4:
 		return times(c.count(), below())
 	case 5:
@@ -336,6 +339,7 @@ func FuzzJSONEvent(f *testing.F) {
 		accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, accountant.DPSGD(0.01, 2, 5000)),
 		accountant.Variant2(0.1, accountant.TruncatedPoisson{Rate: 3}, maxOver(composed(), shards(accountant.Gaussian{NoiseMultiplier: 0.2}))),
 		accountant.Baseline(once(-0.5), accountant.Gaussian{NoiseMultiplier: 1e300}),
+		accountant.Variant2(0.1, accountant.Poisson{Mean: 15}, accountant.RDPLine{Slope: 0.05, Orders: accountant.Orders{Low: 2, High: 24}}),
 	} {
 		f.Add([]byte(text(e)), uint8(0), uint8(6), uint8(6))
 	}

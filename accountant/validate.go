@@ -42,7 +42,7 @@ func checkPart(prefix string, e Event) error {
 		return invalid(cmp.Or(prefix, "root"), "no event")
 	}
 	switch e.(type) {
-	case Gaussian, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel:
+	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel:
 	default:
 		return invalid(cmp.Or(prefix, "root"), "%T is not an event: events are values, not pointers", e)
 	}
@@ -72,6 +72,16 @@ func checkParts(path string, events []Event) error {
 func (g Gaussian) check(path string) error {
 	if !(g.NoiseMultiplier >= 0) || math.IsInf(g.NoiseMultiplier, 1) {
 		return invalid(path, "noise multiplier %v is not a finite number >= 0", g.NoiseMultiplier)
+	}
+	return nil
+}
+
+func (l RDPLine) check(path string) error {
+	if !(l.Slope >= 0) || math.IsInf(l.Slope, 1) {
+		return invalid(path, "slope %v is not a finite number >= 0", l.Slope)
+	}
+	if _, err := l.Orders.check(); err != nil {
+		return &EventError{Path: path, Err: err}
 	}
 	return nil
 }

@@ -218,8 +218,11 @@ func wanted(t reflect.Type) string {
 	case reflect.Int:
 		return "a whole number"
 	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Int {
+		switch t.Elem().Kind() {
+		case reflect.Int:
 			return "a list of whole numbers"
+		case reflect.String:
+			return "a list of names"
 		}
 		return "a list of numbers"
 	case reflect.String:

@@ -9,6 +9,7 @@ import (
 
 // Experiment is everything that a run depends on, except its random key.
 type Experiment struct {
+	Preset      string      `yaml:"preset,omitempty"` // what the settings stand on; see [Presets]
 	Dataset     string      `yaml:"dataset"`
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
@@ -26,8 +27,8 @@ type Activation struct {
 	Offset      float64 `yaml:"offset"`
 }
 
-// Privacy is the block that the guarantee depends on. Of Epsilon and NoiseMultiplier exactly one is
-// set: the other follows from it.
+// Privacy is the block that the guarantee depends on, with the search space in [Tuning]. Of Epsilon and NoiseMultiplier
+// exactly one is set, and the other follows from it; unless Fixed is noise: then both are, and Epochs don't count.
 type Privacy struct {
 	Epsilon         *float64 `yaml:"epsilon,omitempty"`          // total, over tuning and final training
 	NoiseMultiplier *float64 `yaml:"noise_multiplier,omitempty"` // sigma, in units of the clipping norm
@@ -38,10 +39,17 @@ type Privacy struct {
 	Repetitions     string   `yaml:"repetitions"`       // the distribution of K, the number of trials; see [Repetitions]
 	MeanRepetitions float64  `yaml:"mean_repetitions"`  // mu, the mean of K
 	Shape           float64  `yaml:"repetitions_shape"` // eta of negative-binomial, above -1; the others have none
+	Fixed           string   `yaml:"fixed"`             // [FixedEpochs] or [FixedNoise]
 	SamplingRate    float64  `yaml:"sampling_rate"`     // gamma, the same in the trials and in the final run
 	Epochs          float64  `yaml:"epochs"`            // expected passes over the samples in play
 	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
 }
+
+// What is fixed of each run; the rest follows from a given epsilon.
+const (
+	FixedEpochs = "epochs" // the noise follows
+	FixedNoise  = "noise"  // the epochs follow
+)
 
 // Repetitions returns the names of the distributions of K. All but poisson are on K >= 1, and it is their mean
 // given that which counts as the mean.
@@ -52,13 +60,7 @@ func Repetitions() []string {
 // Training says how noisy gradients become updates, which is post-processing.
 type Training struct {
 	Optimizer    string  `yaml:"optimizer"`     // dp-sgd or dp-adam
-	LearningRate float64 `yaml:"learning_rate"` // of a run without tuning
-}
-
-// Tuning is the public search space and what is carried from the best trial to the final run.
-type Tuning struct {
-	LearningRates []float64 `yaml:"learning_rates,flow"`
-	WarmStart     bool      `yaml:"warm_start"` // the final run starts from the best trial's parameters
+	LearningRate float64 `yaml:"learning_rate"` // where it isn't tuned
 }
 
 // Performance is the block that can't change the guarantee.

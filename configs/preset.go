@@ -7,127 +7,119 @@ import (
 	"strings"
 )
 
-//go:embed *.yaml
+// Files of data sets are at the root; layers/common.yaml is below all of them, and the other layers are laid over them.
+//
+//go:embed *.yaml layers/*.yaml
 var files embed.FS
 
 // Default is the data set that is used when none is named.
 const Default = "glyphs"
 
-// Presets returns the names of the embedded presets, which are names of data sets.
-func Presets() []string {
+// overlays are the layers that a preset's name may end with, in this order: mnist-adam-all.
+var overlays = []string{"adam", "all"}
+
+// Datasets returns the names of the data sets that have presets.
+func Datasets() []string {
 	entries, _ := files.ReadDir(".") // the embedded root always reads
 	var names []string
 	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Presets returns the names of all presets: for each data set that of its name, by which DP-SGD tunes the learning rate,
+// and those with DP-Adam, with batch size and epochs tuned as well, and with both.
+func Presets() []string {
+	var names []string
+	for _, dataset := range Datasets() {
+		for _, layers := range [][]string{nil, overlays[:1], overlays[1:], overlays} {
+			names = append(names, strings.Join(append([]string{dataset}, layers...), "-"))
+		}
+	}
+	return names
+}
+
+// layersOf takes a preset's name apart into data set and overlays.
+func layersOf(preset string) (dataset string, over []string, ok bool) {
+	if !slices.Contains(Presets(), preset) {
+		return "", nil, false
+	}
+	for i := len(overlays) - 1; i >= 0; i-- {
+		if rest, has := strings.CutSuffix(preset, "-"+overlays[i]); has {
+			preset, over = rest, append([]string{overlays[i]}, over...)
+		}
+	}
+	return preset, over, true
+}
+
+// Describe says in a line what a preset is for: the first lines of its files say it.
+func Describe(preset string) (string, error) {
+	dataset, over, ok := layersOf(preset)
+	if !ok {
+		return "", &UnknownPresetError{Name: preset}
+	}
+	optimizer, tuned := "DP-SGD", "learning rate"
+	for _, name := range over {
+		switch name {
+		case "adam":
+			optimizer = firstLine("layers/adam.yaml")
+		case "all":
+			tuned = firstLine("layers/all.yaml")
+		}
+	}
+	return fmt.Sprintf("%s; %s; tunes %s", firstLine(dataset+".yaml"), optimizer, tuned), nil
+}
+
+// firstLine returns the comment that an embedded file begins with.
+func firstLine(name string) string {
+	text, _ := files.ReadFile(name) // it is embedded
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(line, "# ")
 }
 
 // UnknownDatasetError says that no preset has the name.
 type UnknownDatasetError struct{ Name string }
 
 func (e *UnknownDatasetError) Error() string {
-	text := fmt.Sprintf("unknown data set %q", e.Name)
-	if near := Nearest(e.Name, Presets()); near != "" {
-		return text + fmt.Sprintf("; did you mean %s?", near)
-	}
-	return text + "; there are " + strings.Join(Presets(), ", ")
+	return unknownName("data set", e.Name, Datasets(), "there are "+strings.Join(Datasets(), ", "))
 }
 
-// Preset returns the settings of the paper for a data set.
-func Preset(dataset string) (Experiment, error) {
-	text, err := files.ReadFile(dataset + ".yaml")
-	if err != nil {
-		return Experiment{}, &UnknownDatasetError{Name: dataset}
+// UnknownPresetError says that there is no such preset.
+type UnknownPresetError struct{ Name string }
+
+func (e *UnknownPresetError) Error() string {
+	return unknownName("preset", e.Name, Presets(), "dptrain settings --presets lists them")
+}
+
+func unknownName(what, name string, names []string, otherwise string) string {
+	hint := otherwise
+	if near := Nearest(name, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return fmt.Sprintf("unknown %s %q; %s", what, name, hint)
+}
+
+// Preset returns the settings of a preset: see [Presets].
+func Preset(name string) (Experiment, error) {
+	dataset, over, ok := layersOf(name)
+	if !ok {
+		return Experiment{}, &UnknownPresetError{Name: name}
+	}
+	layers := []string{"layers/common.yaml", dataset + ".yaml"}
+	for _, name := range over {
+		layers = append(layers, "layers/"+name+".yaml")
 	}
 	var e Experiment
-	if err := e.decode(text); err != nil {
-		return Experiment{}, fmt.Errorf("preset %s: %w", dataset, err)
+	for _, layer := range layers {
+		text, _ := files.ReadFile(layer) // it is embedded
+		if err := e.decode(text); err != nil {
+			return Experiment{}, fmt.Errorf("%s: %w", layer, err)
+		}
 	}
+	e.Preset = name
 	return e, nil
-}
-
-// Override is one setting given on the command line: a dotted path and a value written as in YAML.
-type Override struct{ Key, Value string }
-
-// ParseOverride reads key=value.
-func ParseOverride(text string) (Override, error) {
-	key, value, ok := strings.Cut(text, "=")
-	key = strings.TrimSpace(key)
-	if !ok || key == "" {
-		return Override{}, fmt.Errorf("setting %q: want key=value, such as privacy.epsilon=2", text)
-	}
-	return Override{Key: key, Value: strings.TrimSpace(value)}, nil
-}
-
-// File is a settings file. Its name serves error messages; the zero File has no settings.
-type File struct {
-	Name string
-	Text []byte
-}
-
-// Resolve puts a settings file and then the overrides over the preset of the data set that they name,
-// or of [Default], and returns the valid result.
-//
-// Epsilon and noise multiplier exclude each other within a layer; a layer that gives one of them
-// drops the other that a weaker layer gave. In the same way the CPU excludes GPUs: a layer that chooses
-// it drops the devices that a weaker layer gave.
-func Resolve(file File, overrides []Override) (Experiment, error) {
-	fromFile := func(e *Experiment) error {
-		err := e.decode(file.Text)
-		if err != nil && file.Name != "" {
-			err = fmt.Errorf("%s: %w", file.Name, err)
-		}
-		return err
-	}
-	fromOverrides := func(e *Experiment) error {
-		for _, o := range overrides {
-			if err := e.set(o.Key, o.Value); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-
-	named := Experiment{Dataset: Default}
-	for _, layer := range []func(*Experiment) error{fromFile, fromOverrides} {
-		if err := layer(&named); err != nil {
-			return Experiment{}, err
-		}
-	}
-	e, err := Preset(named.Dataset)
-	if err != nil {
-		return Experiment{}, err
-	}
-	for _, layer := range []func(*Experiment) error{fromFile, fromOverrides} {
-		if err := e.applyLayer(layer); err != nil {
-			return Experiment{}, err
-		}
-	}
-	return e, e.Validate()
-}
-
-// applyLayer makes a layer's choice between settings that exclude each other replace the choice below it.
-func (e *Experiment) applyLayer(layer func(*Experiment) error) error {
-	engine, devices := e.Performance.Engine, e.Performance.Devices
-	e.Performance.Devices = nil
-	epsilon, noise := e.Privacy.Epsilon, e.Privacy.NoiseMultiplier
-	e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, nil
-	if err := layer(e); err != nil {
-		return err
-	}
-	switch p := &e.Privacy; {
-	case p.Epsilon != nil && p.NoiseMultiplier != nil:
-		return fmt.Errorf("privacy: epsilon and noise_multiplier are both given; one follows from the other, give one")
-	case p.Epsilon == nil && p.NoiseMultiplier == nil:
-		p.Epsilon, p.NoiseMultiplier = epsilon, noise
-	}
-	if p := &e.Performance; p.Devices == nil {
-		p.Devices = devices
-		if p.Engine == EngineCPU && engine != EngineCPU {
-			p.Devices = []int{}
-		}
-	}
-	return nil
 }

@@ -11,8 +11,8 @@ import (
 // Whether a model or data set exists is not its business.
 func (e Experiment) Validate() error {
 	p := e.Privacy
-	if (p.Epsilon == nil) == (p.NoiseMultiplier == nil) {
-		return fmt.Errorf("privacy: give exactly one of epsilon (the noise is then calibrated) and noise_multiplier")
+	if err := budget(p); err != nil {
+		return err
 	}
 	if p.Epsilon != nil {
 		if err := positive("privacy.epsilon", *p.Epsilon); err != nil {
@@ -29,10 +29,9 @@ func (e Experiment) Validate() error {
 		return fmt.Errorf("privacy.delta: must lie strictly between 0 and 1, got %v", p.Delta)
 	case !(p.SubsetRate > 0 && p.SubsetRate < 1):
 		return fmt.Errorf("privacy.subset_rate: q must lie strictly between 0 and 1, got %v", p.SubsetRate)
-	case !(p.SamplingRate > 0 && p.SamplingRate <= 1):
-		return fmt.Errorf("privacy.sampling_rate: gamma must be above 0 and at most 1, got %v", p.SamplingRate)
 	}
 	return firstError(
+		samplingRate("privacy.sampling_rate", p.SamplingRate),
 		oneOf("privacy.accounting", p.Accounting, "paper", "tight", "best"),
 		oneOf("privacy.variant", p.Variant, "1", "2", "baseline"),
 		oneOf("training.optimizer", e.Training.Optimizer, "dp-sgd", "dp-adam"),
@@ -40,16 +39,33 @@ func (e Experiment) Validate() error {
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
 		repetitionsShape(p.Shape),
 		positive("privacy.epochs", p.Epochs),
-		clippingNorm(p.ClippingNorm),
+		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
 		positive("training.learning_rate", e.Training.LearningRate),
 		positive("activation.scale", e.Activation.Scale),
 		positive("activation.temperature", e.Activation.Temperature),
 		finite("activation.offset", e.Activation.Offset),
-		learningRates(e.Tuning.LearningRates),
+		e.Tuning.validate(p.Fixed),
 		workers(e.Performance.Workers),
 		oneOf("performance.engine", e.Performance.Engine, Engines()...),
 		devices(e.Performance),
 	)
+}
+
+// budget checks that of epsilon, noise and epochs one follows from the other two.
+func budget(p Privacy) error {
+	if err := oneOf("privacy.fixed", p.Fixed, FixedEpochs, FixedNoise); err != nil {
+		return err
+	}
+	given := p.Epsilon != nil && p.NoiseMultiplier != nil
+	switch {
+	case p.Fixed == FixedNoise && !given:
+		return fmt.Errorf("privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow")
+	case p.Fixed == FixedEpochs && given:
+		return fmt.Errorf("privacy: %w", errBothGiven)
+	case p.Epsilon == nil && p.NoiseMultiplier == nil:
+		return fmt.Errorf("privacy: give exactly one of epsilon (the noise is then calibrated) and noise_multiplier")
+	}
+	return nil
 }
 
 // meanRepetitions ends where package tuner does, which has to hold the trials. A mean of 1 is a K that is
@@ -79,25 +95,9 @@ func repetitionsShape(eta float64) error {
 
 // clippingNorm allows what train.Privacy does: far beyond, single precision has no numbers for gradients of
 // that norm.
-func clippingNorm(c float64) error {
+func clippingNorm(key string, c float64) error {
 	if !(c >= 1e-9 && c <= 1e9) {
-		return fmt.Errorf("privacy.clipping_norm: must lie between 1e-9 and 1e9, got %v", c)
-	}
-	return nil
-}
-
-func learningRates(rates []float64) error {
-	const key = "tuning.learning_rates"
-	if len(rates) == 0 {
-		return fmt.Errorf("%s: must list at least one rate", key)
-	}
-	for i, r := range rates {
-		if err := positive(key, r); err != nil {
-			return err
-		}
-		if slices.Contains(rates[:i], r) {
-			return fmt.Errorf("%s: %v stands twice; each rate is equally likely, list it once", key, r)
-		}
+		return fmt.Errorf("%s: must lie between 1e-9 and 1e9, got %v", key, c)
 	}
 	return nil
 }

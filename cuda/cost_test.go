@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/train/enginetest"
 )
@@ -122,7 +121,7 @@ func workloads() []workload {
 	add := func(model string, rate float64, places int) {
 		out = append(out, workload{model, "15 trials", rate, 15, places, places / 10}, workload{model, "final run", rate, 1, places, places - places/10})
 	}
-	for _, model := range models.Names() {
+	for _, model := range enginetest.Networks() {
 		add(model, 0.0213, 60000)
 	}
 	add(texts, 0.0256, 25000)

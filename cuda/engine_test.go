@@ -27,10 +27,11 @@ const texts = "imdb"
 // network compiles one of the models, and draws initial parameters.
 func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
-	n, err := models.New(name, models.Options{})
+	build := enginetest.Network
 	if name == texts {
-		n, err = models.EmbeddingClassifier(models.Options{}, 28996, 256, 16, 16, 2)
+		build = func(_ string, o models.Options) (models.Network, error) { return models.EmbeddingClassifier(o, 28996, 256, 16, 16, 2) }
 	}
+	n, err := build(name, models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
 
 func tenSteps(t *testing.T, e func() engine.Engine) {
-	for _, name := range append(models.Names(), texts) {
+	for _, name := range append(enginetest.Networks(), texts) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, initial := network(t, name)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +20,13 @@ import (
 // maxResumes bounds how often one download is taken up again at the same mirror.
 const maxResumes = 20
 
-// download brings f to path in the cache and returns its contents. Until its checksum is known to be
+// maxUnknown bounds a file whose size isn't published, in bytes.
+const maxUnknown = 64 << 20
+
+// download brings f to path in the cache and opens it. Until its checksum is known to be
 // right the file is path + ".part", which a later call resumes; then it is renamed, which is atomic.
 // A lock on the folder makes a second process wait and find the file.
-func (s *store) download(ctx context.Context, f file, path string) ([]byte, error) {
+func (s *store) download(ctx context.Context, f file, path string) (*os.File, error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("make the cache folder: %w; or set %s", err, DirVariable)
@@ -32,8 +36,8 @@ func (s *store) download(ctx context.Context, f file, path string) ([]byte, erro
 		return nil, fmt.Errorf("lock the cache folder %s: %w", folder, err)
 	}
 	defer lock.Close()
-	if contents, err := f.read(path); err == nil {
-		return contents, nil // another process brought it
+	if opened, err := f.open(path); err == nil {
+		return opened, nil // another process brought it
 	}
 
 	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
@@ -50,14 +54,18 @@ func (s *store) download(ctx context.Context, f file, path string) ([]byte, erro
 	if err := os.Rename(part.Name(), path); err != nil {
 		return nil, err
 	}
-	return f.read(path)
+	return f.open(path)
 }
 
 // fill asks the mirrors, one after the other, until part holds f.
 func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 	var reasons []string
+	urls := slices.Clone(f.urls)
 	for _, mirror := range s.mirrors {
-		err := s.fillFrom(ctx, mirror+f.name, f, part)
+		urls = append(urls, mirror+f.name)
+	}
+	for _, url := range urls {
+		err := s.fillFrom(ctx, url, f, part)
 		var local *fs.PathError
 		switch {
 		case err == nil:
@@ -67,7 +75,7 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		case errors.As(err, &local):
 			return fmt.Errorf("download %s: %w", f.name, err)
 		}
-		reasons = append(reasons, host(mirror)+": "+err.Error())
+		reasons = append(reasons, host(url)+": "+err.Error())
 	}
 	return &kindError{ErrUnavailable, fmt.Sprintf(
 		"%s is not in %s and no mirror gave it (%s); set %s to a folder that holds %s/%s",
@@ -75,10 +83,10 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		DirVariable, s.info.Name, f.name)}
 }
 
-func host(mirror string) string {
-	u, err := url.Parse(mirror)
+func host(address string) string {
+	u, err := url.Parse(address)
 	if err != nil {
-		return mirror
+		return address
 	}
 	return u.Host
 }
@@ -93,7 +101,10 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 		}
 		err = s.request(ctx, url, f, part, before)
 		if err == nil {
-			_, err = f.read(part.Name())
+			if _, err := part.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			err = f.check(part)
 			if err == nil {
 				return nil
 			}
@@ -103,7 +114,7 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 			}
 			var wrong *ChecksumError
 			if errors.As(err, &wrong) {
-				err = fmt.Errorf("SHA-256 is %s, want %s", wrong.SHA256, wrong.WantSHA256)
+				err = errors.New(wrong.Want.differs(wrong.Sum))
 			}
 			if before == 0 {
 				return err
@@ -132,13 +143,13 @@ var errStalled = errors.New("the connection stalled")
 // request makes one request for what follows the first offset bytes and appends it to part. It
 // returns nil when part has the size of f.
 func (s *store) request(ctx context.Context, url string, f file, part *os.File, offset int64) error {
-	if offset > f.size {
+	if offset > f.size { // so does any part of a file whose size isn't known
 		offset = 0
 		if err := part.Truncate(0); err != nil {
 			return err
 		}
 	}
-	if offset == f.size {
+	if offset == f.size && f.size > 0 {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -176,8 +187,15 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	default:
 		return fmt.Errorf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	}
-	if n := response.ContentLength; n >= 0 && offset+n != f.size {
-		return fmt.Errorf("has %d bytes, want %d", offset+n, f.size)
+	size := f.size
+	if size == 0 {
+		size = response.ContentLength
+		if size < 0 || size > maxUnknown {
+			return fmt.Errorf("says that it has %d bytes, want up to %d", size, maxUnknown)
+		}
+	}
+	if n := response.ContentLength; n >= 0 && offset+n != size {
+		return fmt.Errorf("has %d bytes, want %d", offset+n, size)
 	}
 
 	if err := part.Truncate(offset); err != nil {
@@ -185,14 +203,14 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	}
 	out := &meter{out: io.NewOffsetWriter(part, offset), progress: func(n int64) {
 		alarm.Reset(s.stall)
-		s.progress(Progress{Set: s.info.Name, File: f.name, Done: offset + n, Total: f.size})
+		s.progress(Progress{Set: s.info.Name, Task: "downloading", File: f.name, Done: offset + n, Total: size})
 	}}
-	n, err := io.Copy(out, io.LimitReader(response.Body, f.size-offset))
+	n, err := io.Copy(out, io.LimitReader(response.Body, size-offset))
 	if err != nil {
 		return cause(ctx, err)
 	}
-	if offset+n < f.size {
-		return fmt.Errorf("ends after %d of %d bytes", offset+n, f.size)
+	if offset+n < size {
+		return fmt.Errorf("ends after %d of %d bytes", offset+n, size)
 	}
 	return nil
 }

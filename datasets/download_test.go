@@ -32,7 +32,7 @@ func blobEntry(mirrors ...string) *entry {
 	sum := sha256.Sum256(blob)
 	return &entry{
 		info:    Info{Name: "blobs"},
-		files:   []file{{"blob.gz", int64(len(blob)), hex.EncodeToString(sum[:])}},
+		files:   []file{{name: "blob.gz", size: int64(len(blob)), sum: Checksum(sha256Prefix + hex.EncodeToString(sum[:]))}},
 		mirrors: mirrors,
 	}
 }
@@ -204,7 +204,7 @@ func TestDownloadStalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.stall = 500 * time.Millisecond
-	if _, _, err := s.file(t.Context(), s.files[0]); err != nil {
+	if _, err := s.open(t.Context(), s.files[0]); err != nil {
 		t.Fatal(err)
 	}
 	checkFetched(t, o)

@@ -32,18 +32,17 @@ func invalidf(format string, args ...any) error {
 // ChecksumError is a file whose contents are not those of the known data set. It matches
 // [ErrInvalid].
 type ChecksumError struct {
-	Path               string
-	WantSHA256, SHA256 string // in hexadecimal
-	WantSize, Size     int64  // in bytes
+	Path           string
+	Want, Sum      Checksum
+	WantSize, Size int64 // in bytes; WantSize is 0 if it isn't known
 }
 
 func (e *ChecksumError) Error() string {
 	size := ""
-	if e.Size != e.WantSize {
+	if e.Size != e.WantSize && e.WantSize != 0 {
 		size = fmt.Sprintf(" and its size %d bytes instead of %d", e.Size, e.WantSize)
 	}
-	return fmt.Sprintf("%s: SHA-256 is %s, want %s%s; the file is damaged or another edition, replace it",
-		e.Path, e.SHA256, e.WantSHA256, size)
+	return fmt.Sprintf("%s: %s%s; the file is damaged or another edition, replace it", e.Path, e.Want.differs(e.Sum), size)
 }
 
 // Unwrap returns [ErrInvalid].
@@ -52,6 +51,7 @@ func (e *ChecksumError) Unwrap() error { return ErrInvalid }
 // UnknownError is a name that no data set has.
 type UnknownError struct {
 	Name    string
+	Known   []string
 	Nearest string // the most similar known name; empty if none is similar
 }
 
@@ -60,7 +60,7 @@ func (e *UnknownError) Error() string {
 	if e.Nearest != "" {
 		hint = fmt.Sprintf("; did you mean %q?", e.Nearest)
 	}
-	return fmt.Sprintf("unknown data set %q (known: %s)%s", e.Name, strings.Join(Names(), ", "), hint)
+	return fmt.Sprintf("unknown data set %q (known: %s)%s", e.Name, strings.Join(e.Known, ", "), hint)
 }
 
 // nearestTo returns the name that takes the fewest edits from s, whatever its case, or "" if even that one would need

@@ -26,7 +26,7 @@ const (
 
 // glyphsSHA256 is the SHA-256 of all training images, training labels, test images and test labels,
 // one byte each: the checksum of a set that has no file. It is the same on every platform.
-const glyphsSHA256 = "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
+const glyphsSHA256 = sha256Prefix + "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
 
 // glyphsEntry is the default data set: the ten digits of the Go fonts with random position, size,
 // rotation, shear, stroke weight, brightness and noise, rendered at run time. It stands in for MNIST
@@ -36,33 +36,35 @@ func glyphsEntry() *entry {
 	return &entry{
 		info: Info{
 			Name:        "glyphs",
+			Kind:        KindImages,
 			Description: "digits of the Go fonts, distorted and rendered at run time, 28x28 grey",
 			Train:       glyphsTrain, Test: glyphsTest,
 			SampleShape: []int{1, glyphsSide, glyphsSide}, Classes: 10,
+			Source:   "https://go.dev/blog/go-fonts",
 			Licence:  "BSD-style, as the Go fonts",
-			Citation: "Bigelow, Holmes and Griesemer: Go fonts, 2016, https://go.dev/blog/go-fonts",
+			Citation: "Bigelow, Holmes and Griesemer: Go fonts, 2016",
 		},
-		load: func(ctx context.Context, _ fileReader) (*Set, error) {
+		images: func(ctx context.Context, _ *store) (*RawSet, error) {
 			train, test, err := renderGlyphs(ctx)
 			if err != nil {
 				return nil, err
 			}
-			norm := Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}}
-			return &Set{
+			return &RawSet{
 				Name:          "glyphs",
-				Train:         train.split(10, norm),
-				Test:          test.split(10, norm),
-				Normalisation: norm,
+				Train:         *train,
+				Test:          *test,
+				Normalisation: Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}},
+				Edition:       OK,
 			}, nil
 		},
 		verify: func(ctx context.Context) (FileStatus, error) {
-			status := FileStatus{Name: "images and labels as rendered here", State: OK, WantSHA256: glyphsSHA256}
+			status := FileStatus{Name: "images and labels as rendered here", State: OK, Want: glyphsSHA256}
 			train, test, err := renderGlyphs(ctx)
 			if err != nil {
 				return status, err
 			}
-			status.SHA256 = glyphsDigest(train, test)
-			if status.SHA256 != status.WantSHA256 {
+			status.Sum = Checksum(sha256Prefix + glyphsDigest(train, test))
+			if status.Sum != status.Want {
 				status.State = Corrupt
 			}
 			return status, nil
@@ -71,7 +73,7 @@ func glyphsEntry() *entry {
 }
 
 // renderGlyphs draws the training and the test images.
-func renderGlyphs(ctx context.Context) (train, test *rawSplit, err error) {
+func renderGlyphs(ctx context.Context) (train, test *Images, err error) {
 	fields, err := glyphFields(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the fonts: %w", err)
@@ -89,12 +91,12 @@ func renderGlyphs(ctx context.Context) (train, test *rawSplit, err error) {
 
 // renderSplit draws n images. Image i has its own generator, seeded with first+i, so that the number
 // of workers changes nothing.
-func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*rawSplit, error) {
+func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*Images, error) {
 	const size = glyphsSide * glyphsSide
-	s := &rawSplit{
-		n: n, rows: glyphsSide, cols: glyphsSide,
-		pixels: make([]byte, n*size),
-		labels: shuffledDigits(n, first),
+	s := &Images{
+		N: n, Shape: []int{1, glyphsSide, glyphsSide}, Classes: 10,
+		Pixels: make([]byte, n*size),
+		Labels: shuffledDigits(n, first),
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	workers := runtime.GOMAXPROCS(0)
@@ -106,8 +108,8 @@ func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*rawSp
 				}
 				rng := rand.New(rand.NewPCG(glyphsSeed, uint64(first+i)))
 				font := &fields[intN(rng, len(fields))]
-				drawPose(rng).render(font[s.labels[i]], s.pixels[i*size:][:size])
-				addNoise(rng, s.pixels[i*size:][:size])
+				drawPose(rng).render(font[s.Labels[i]], s.Pixels[i*size:][:size])
+				addNoise(rng, s.Pixels[i*size:][:size])
 			}
 			return nil
 		})
@@ -137,9 +139,9 @@ func intN(rng *rand.Rand, n int) int { return int(rng.Float64() * float64(n)) }
 func uniform(rng *rand.Rand, low, high float64) float64 { return low + mul(high-low, rng.Float64()) }
 
 // glyphsDigest returns the SHA-256 that glyphsSHA256 records.
-func glyphsDigest(train, test *rawSplit) string {
+func glyphsDigest(train, test *Images) string {
 	h := sha256.New()
-	for _, part := range [][]byte{train.pixels, train.labels, test.pixels, test.labels} {
+	for _, part := range [][]byte{train.Pixels, train.Labels, test.Pixels, test.Labels} {
 		h.Write(part)
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -37,7 +37,7 @@ func LoadIDX(ctx context.Context, dir string, d IDX) (*Set, error) {
 	if !(d.Std > 0) || math.IsInf(d.Std, 1) || math.IsNaN(d.Mean) || math.IsInf(d.Mean, 0) {
 		return nil, invalidf("%s: mean %v and standard deviation %v can't normalise", d.Name, d.Mean, d.Std)
 	}
-	set, err := d.load(ctx, func(ctx context.Context, name string) (string, []byte, error) {
+	raw, err := d.load(ctx, func(ctx context.Context, name string) (string, []byte, error) {
 		if err := ctx.Err(); err != nil {
 			return "", nil, err
 		}
@@ -52,30 +52,39 @@ func LoadIDX(ctx context.Context, dir string, d IDX) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
+	raw.Edition = Unverified
+	set := raw.set()
 	return set, set.Check()
 }
 
+// images reads the four files of a known set, all verified.
+func (d IDX) images(ctx context.Context, s *store) (*RawSet, error) { return d.load(ctx, s.read) }
+
 // load reads the four files.
-func (d IDX) load(ctx context.Context, read fileReader) (*Set, error) {
-	set := &Set{Name: d.Name, Normalisation: Normalisation{Mean: []float64{d.Mean}, Std: []float64{d.Std}}}
+func (d IDX) load(ctx context.Context, read fileReader) (*RawSet, error) {
+	raw := &RawSet{
+		Name:          d.Name,
+		Normalisation: Normalisation{Mean: []float64{d.Mean}, Std: []float64{d.Std}},
+		Edition:       OK,
+	}
 	for _, part := range []struct {
-		split          *Split
+		split          *Images
 		images, labels string
 	}{
-		{&set.Train, trainImages, trainLabels},
-		{&set.Test, testImages, testLabels},
+		{&raw.Train, trainImages, trainLabels},
+		{&raw.Test, testImages, testLabels},
 	} {
-		raw, err := d.readSplit(ctx, read, part.images, part.labels)
+		split, err := d.readSplit(ctx, read, part.images, part.labels)
 		if err != nil {
 			return nil, err
 		}
-		*part.split = raw.split(d.Classes, set.Normalisation)
+		*part.split = *split
 	}
-	return set, nil
+	return raw, nil
 }
 
 // readSplit reads images and their labels and checks that they fit each other.
-func (d IDX) readSplit(ctx context.Context, read fileReader, imagesName, labelsName string) (*rawSplit, error) {
+func (d IDX) readSplit(ctx context.Context, read fileReader, imagesName, labelsName string) (*Images, error) {
 	imagesPath, images, err := readIDX(ctx, read, imagesName, 3)
 	if err != nil {
 		return nil, err
@@ -91,9 +100,9 @@ func (d IDX) readSplit(ctx context.Context, read fileReader, imagesName, labelsN
 	if err := checkLabels(labels.data, d.Classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", labelsPath, err)
 	}
-	return &rawSplit{
-		n: images.dims[0], rows: images.dims[1], cols: images.dims[2],
-		pixels: images.data, labels: labels.data,
+	return &Images{
+		N: images.dims[0], Shape: []int{1, images.dims[1], images.dims[2]}, Classes: d.Classes,
+		Pixels: images.data, Labels: labels.data,
 	}, nil
 }
 

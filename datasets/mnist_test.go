@@ -8,12 +8,17 @@ import (
 	"testing"
 )
 
-// openFiles opens a set whose files CI puts under DPTRAIN_DATA.
-func openFiles(t testing.TB, name string) *Set {
+func skipWithout(t testing.TB, name string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(os.Getenv(DirVariable), name)); os.Getenv(DirVariable) == "" || err != nil {
 		t.Skipf("needs the folder %s in $%s (see the package comment)", name, DirVariable)
 	}
+}
+
+// openFiles opens a set whose files lie under DPTRAIN_DATA.
+func openFiles(t testing.TB, name string) *Set {
+	t.Helper()
+	skipWithout(t, name)
 	set, err := Open(t.Context(), name, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	if got, want := Names(), []string{"glyphs", "mnist", "fashion-mnist"}; !slices.Equal(got, want) {
+	if got, want := Names(), []string{"glyphs", "mnist", "fashion-mnist", "cifar-10", "imdb"}; !slices.Equal(got, want) {
 		t.Errorf("Names() = %v, want %v", got, want)
 	}
 }
@@ -30,7 +30,7 @@ func TestUnknownName(t *testing.T) {
 		}
 	}
 	_, err := Verify(t.Context(), "mnits", Options{})
-	want := `unknown data set "mnits" (known: glyphs, mnist, fashion-mnist); did you mean "mnist"?`
+	want := `unknown data set "mnits" (known: glyphs, mnist, fashion-mnist, cifar-10, imdb, resnet20); did you mean "mnist"?`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -73,18 +73,18 @@ func TestDataFolder(t *testing.T) {
 	if !errors.As(err, &checksum) {
 		t.Fatalf("error %v, want a ChecksumError", err)
 	}
-	checkError(t, err, ErrInvalid, "blobs: "+path+": SHA-256 is "+checksum.SHA256+", want "+checksum.WantSHA256+
+	checkError(t, err, ErrInvalid, "blobs: "+path+": SHA-256 is "+checksum.Sum.hex()+", want "+checksum.Want.hex()+
 		" and its size 299999 bytes instead of 300000; the file is damaged or another edition, replace it")
 	m.requests(t) // a wrong file of the person's own is not covered up by a download
 	files, err = blobEntry().verifyFiles(t.Context(), o)
-	if err != nil || len(files) != 1 || files[0].State != Corrupt || files[0].Path != path || files[0].SHA256 != checksum.SHA256 {
+	if err != nil || len(files) != 1 || files[0].State != Corrupt || files[0].Path != path || files[0].Sum != checksum.Sum {
 		t.Errorf("status %+v, error %v", files, err)
 	}
 }
 
 func TestVerifyMissing(t *testing.T) {
 	files, err := blobEntry().verifyFiles(t.Context(), options(t))
-	if err != nil || len(files) != 1 || files[0].State != Missing || files[0].Path != "" || files[0].SHA256 != "" {
+	if err != nil || len(files) != 1 || files[0].State != Missing || files[0].Path != "" || files[0].Sum != "" {
 		t.Errorf("status %+v, error %v", files, err)
 	}
 }
@@ -107,7 +107,7 @@ func TestList(t *testing.T) {
 		if info.Name == "glyphs" {
 			where = "built in"
 		}
-		if info.Name != Names()[i] || info.Where != where || info.Description == "" || info.Licence == "" || info.Citation == "" {
+		if info.Name != AllNames()[i] || info.Where != where || info.Description == "" || info.Licence == "" || info.Source == "" || info.Citation == "" {
 			t.Errorf("entry %d: %+v", i, info)
 		}
 	}

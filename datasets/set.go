@@ -5,19 +5,31 @@ import (
 	"slices"
 )
 
-// Split is one part of a data set: N samples and the class of each.
+// Split is one part of a data set: N samples and the class of each. A sample is an array of numbers, in
+// Samples, or a text, in Tokens and Weights; the others are nil.
 type Split struct {
 	N           int
-	SampleShape []int     // of one sample, without the batch axis: [1 28 28] is one channel of 28 rows
+	SampleShape []int     // of one sample, without the batch axis: [1 28 28] is one channel of 28 rows, [256] a text
 	Samples     []float32 // row-major, N times SampleSize values, normalised
-	Labels      []int32   // N class numbers from 0 to Classes-1
-	Classes     int
+
+	// Tokens are the numbers, from 0 to Vocabulary-1, of the words of texts: row-major, N times SampleSize.
+	// Short texts are filled up with token 0. Vocabulary is 0 where there is no text.
+	Tokens     []int32
+	Vocabulary int
+	// Weights has, beside each of a text's k real tokens, 1/k, and 0 beside those that fill it up: the sum of
+	// what a model makes of the tokens, each times its weight, is their mean.
+	Weights []float32
+
+	Labels  []int32 // N class numbers from 0 to Classes-1
+	Classes int
 }
 
-// SampleSize returns the number of values of one sample.
-func (s *Split) SampleSize() int {
+// SampleSize returns the number of values, or of tokens, of one sample.
+func (s *Split) SampleSize() int { return product(s.SampleShape) }
+
+func product(shape []int) int {
 	size := 1
-	for _, d := range s.SampleShape {
+	for _, d := range shape {
 		size *= d
 	}
 	return size
@@ -28,48 +40,7 @@ type Set struct {
 	Name          string
 	Train, Test   Split
 	Normalisation Normalisation
-}
-
-// Normalisation says how raw bytes became samples; see the package comment. It has one Mean and one
-// Std for each channel. A set that was never made of bytes leaves it zero.
-type Normalisation struct {
-	Mean, Std []float64
-}
-
-// table returns the sample value of each raw byte of a channel. There is no product followed by a
-// sum in it that a platform could fuse, so every platform has the same values.
-func (n Normalisation) table(channel int) *[256]float32 {
-	var t [256]float32
-	for raw := range t {
-		t[raw] = float32((float64(raw)/255 - n.Mean[channel]) / n.Std[channel])
-	}
-	return &t
-}
-
-// rawSplit is a split of grey images before normalisation.
-type rawSplit struct {
-	n, rows, cols int
-	pixels        []byte
-	labels        []byte
-}
-
-// split normalises the images and labels.
-func (r *rawSplit) split(classes int, norm Normalisation) Split {
-	s := Split{
-		N:           r.n,
-		SampleShape: []int{1, r.rows, r.cols},
-		Samples:     make([]float32, len(r.pixels)),
-		Labels:      make([]int32, len(r.labels)),
-		Classes:     classes,
-	}
-	table := norm.table(0)
-	for i, p := range r.pixels {
-		s.Samples[i] = table[p]
-	}
-	for i, l := range r.labels {
-		s.Labels[i] = int32(l)
-	}
-	return s
+	Edition       State // [OK], [Unofficial] or [Unverified]: whether its files are the published ones
 }
 
 // Check returns an error that matches [ErrInvalid] and names the first fault of the set: counts that
@@ -90,6 +61,10 @@ func (s *Set) Check() error {
 		return invalidf("%s: the test set has %d classes, the training set %d",
 			s.Name, s.Test.Classes, s.Train.Classes)
 	}
+	if s.Train.Vocabulary != s.Test.Vocabulary {
+		return invalidf("%s: the test set has a vocabulary of %d, the training set of %d",
+			s.Name, s.Test.Vocabulary, s.Train.Vocabulary)
+	}
 	return nil
 }
 
@@ -102,20 +77,70 @@ func (s *Split) check() error {
 			return invalidf("sample shape %v has an axis of length %d", s.SampleShape, d)
 		}
 	}
+	if len(s.Labels) != s.N {
+		return invalidf("%d labels for %d samples", len(s.Labels), s.N)
+	}
+	check := s.checkSamples
+	if s.Vocabulary != 0 || s.Tokens != nil {
+		check = s.checkTokens
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	return checkLabels(s.Labels, s.Classes)
+}
+
+func (s *Split) checkSamples() error {
 	size := s.SampleSize()
 	if len(s.Samples) != s.N*size {
 		return invalidf("%d values for %d samples of shape %v, want %d",
 			len(s.Samples), s.N, s.SampleShape, s.N*size)
 	}
-	if len(s.Labels) != s.N {
-		return invalidf("%d labels for %d samples", len(s.Labels), s.N)
+	if s.Weights != nil {
+		return invalidf("%d weights without tokens", len(s.Weights))
 	}
 	for i, x := range s.Samples {
 		if x-x != 0 { // NaN and both infinities
 			return invalidf("sample %d: value %d is %v", i/size, i%size, x)
 		}
 	}
-	return checkLabels(s.Labels, s.Classes)
+	return nil
+}
+
+func (s *Split) checkTokens() error {
+	size := s.SampleSize()
+	if s.Samples != nil {
+		return invalidf("both %d values and %d tokens", len(s.Samples), len(s.Tokens))
+	}
+	if len(s.Tokens) != s.N*size || len(s.Weights) != s.N*size {
+		return invalidf("%d tokens and %d weights for %d samples of shape %v, want %d",
+			len(s.Tokens), len(s.Weights), s.N, s.SampleShape, s.N*size)
+	}
+	for i := range s.N {
+		tokens, weights := s.Tokens[i*size:][:size], s.Weights[i*size:][:size]
+		used := 0 // real tokens come first
+		for used < size && weights[used] != 0 {
+			used++
+		}
+		if used == 0 {
+			return invalidf("sample %d: no token has a weight", i)
+		}
+		for j, token := range tokens {
+			want := float32(0)
+			if j < used {
+				want = 1 / float32(used)
+			}
+			switch {
+			case token < 0 || int(token) >= s.Vocabulary:
+				return invalidf("sample %d: token %d is %d, want 0 to %d", i, j, token, s.Vocabulary-1)
+			case j >= used && token != 0:
+				return invalidf("sample %d: token %d is %d and fills up, want 0", i, j, token)
+			case weights[j] != want:
+				return invalidf("sample %d: weight %d is %v, want %v", i, j, weights[j], want)
+			}
+		}
+	}
+	return nil
 }
 
 func checkLabels[T byte | int32](labels []T, classes int) error {

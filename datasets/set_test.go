@@ -62,8 +62,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestNormalisation(t *testing.T) {
-	s := (&rawSplit{n: 2, rows: 1, cols: 2, pixels: []byte{0, 255, 51, 102}, labels: []byte{3, 4}}).
-		split(5, Normalisation{Mean: []float64{0.2}, Std: []float64{0.4}})
+	s := (&Images{N: 2, Shape: []int{1, 1, 2}, Pixels: []byte{0, 255, 51, 102}, Labels: []byte{3, 4}, Classes: 5}).
+		split(Normalisation{Mean: []float64{0.2}, Std: []float64{0.4}})
 	for i, want := range []float32{-0.5, 2, 0, 0.5} {
 		if math.Abs(float64(s.Samples[i]-want)) > 1e-7 {
 			t.Errorf("value %d is %v, want %v", i, s.Samples[i], want)

@@ -2,16 +2,15 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"github.com/dptrain/dptrain/datasets/wordpiece"
 )
 
 // DirVariable is the environment variable that names the folder with data sets that are here
@@ -26,34 +25,53 @@ type Options struct {
 	// Cache is where downloads are kept, one folder for each data set. Empty means the folder dptrain
 	// in [os.UserCacheDir].
 	Cache string
-	// Progress, if not nil, is called while a file is downloaded, on the caller's goroutine.
+	// TextLength is how many tokens a text is cut to and filled up to, [CLS] and [SEP] among them. 0 means 256.
+	TextLength int
+	// Progress, if not nil, is called while a file is downloaded or texts become tokens, on the caller's goroutine.
 	Progress func(Progress)
 }
 
-// Progress is how far the download of a file has come, in bytes.
+// Progress is how far a task has come.
 type Progress struct {
-	Set, File   string
+	Set         string
+	Task        string // "downloading", in bytes, or "tokenising", in texts
+	File        string // what it is done to
 	Done, Total int64
 }
 
+// maxTextLength bounds the length of texts, which cost 8 bytes a token.
+const maxTextLength = 1 << 14
+
 // file is one file of a known data set.
 type file struct {
-	name   string // with its suffix
-	size   int64
-	sha256 string
+	name string // with its suffix
+	size int64  // 0: not published
+	sum  Checksum
+	urls []string // besides those on the entry's mirrors
+	or   *file    // of the same worth, taken from the person's own folder if it is there
+	tree *tree    // what an archive holds, which is taken unpacked too; nil for other files
 }
 
 // store finds the files of one data set.
 type store struct {
 	*entry
-	dir      string // "" for none
-	cache    string // "" for the user's
-	progress func(Progress)
-	stall    time.Duration // a download that receives nothing for this long is cut off
+	dir        string // "" for none
+	cache      string // "" for the user's
+	textLength int
+	progress   func(Progress)
+	stall      time.Duration // a download that receives nothing for this long is cut off
 }
 
 func (e *entry) store(o Options) (*store, error) {
-	s := &store{entry: e, dir: o.Dir, cache: o.Cache, progress: o.Progress, stall: 30 * time.Second}
+	s := &store{
+		entry: e, dir: o.Dir, cache: o.Cache, textLength: o.TextLength, progress: o.Progress, stall: 30 * time.Second,
+	}
+	if s.textLength == 0 {
+		s.textLength = imdbLength
+	}
+	if s.textLength < wordpiece.MinLength || s.textLength > maxTextLength {
+		return nil, fmt.Errorf("texts of %d tokens: want %d to %d", s.textLength, wordpiece.MinLength, maxTextLength)
+	}
 	if s.dir == "" {
 		s.dir = os.Getenv(DirVariable)
 	}
@@ -71,6 +89,11 @@ func (e *entry) store(o Options) (*store, error) {
 		s.progress = func(Progress) {}
 	}
 	return s, nil
+}
+
+// tokenising tells how many texts have become tokens.
+func (s *store) tokenising(done, total int) {
+	s.progress(Progress{Set: s.info.Name, Task: "tokenising", File: "reviews", Done: int64(done), Total: int64(total)})
 }
 
 // cacheFolder returns the folder for downloads of this set.
@@ -98,106 +121,173 @@ func (s *store) folders() []string {
 	return folders
 }
 
-// where returns the first folder that has all files in their right sizes.
-func (s *store) where() string {
+// where returns the first folder that has all files in their right sizes, or an archive's folder in its place, and
+// the edition of what is unpacked.
+func (s *store) where() (folder string, edition State, err error) {
 	if len(s.files) == 0 {
-		return "built in"
+		return "built in", OK, nil
 	}
 	for _, folder := range s.folders() {
-		if !slices.ContainsFunc(s.files, func(f file) bool {
-			info, err := os.Stat(filepath.Join(folder, f.name))
-			return err != nil || info.Size() != f.size
-		}) {
-			return folder
+		edition, complete := State(""), true
+		for _, f := range s.files {
+			if unpacked := s.unpacked(f); unpacked != "" && filepath.Dir(unpacked) == folder {
+				src := &source{tree: f.tree, path: unpacked}
+				if edition, err = src.quickEdition(); err != nil {
+					return "", "", err
+				}
+				complete = complete && edition != Missing
+			} else {
+				f = s.choose(f)
+				info, err := os.Stat(filepath.Join(folder, f.name))
+				complete = complete && err == nil && (f.size == 0 || info.Size() == f.size)
+			}
+		}
+		if complete {
+			return folder, edition, nil
 		}
 	}
-	return ""
+	return "", "", nil
 }
 
 // read is the set's fileReader.
 func (s *store) read(ctx context.Context, name string) (path string, contents []byte, err error) {
 	for _, f := range s.files {
 		if f.name == name || f.name == name+".gz" {
-			return s.file(ctx, f)
+			return s.readFile(ctx, f)
 		}
 	}
 	return "", nil, fmt.Errorf("no file %s in the list of the set", name)
 }
 
-// file returns the verified contents of f, downloading it if it is not here. A wrong file in the
-// person's own folder is an error; one in our cache is downloaded again.
-func (s *store) file(ctx context.Context, f file) (path string, contents []byte, err error) {
-	if err := ctx.Err(); err != nil {
+// readFile returns the verified contents of f, downloading it if it is not here.
+func (s *store) readFile(ctx context.Context, f file) (path string, contents []byte, err error) {
+	opened, err := s.open(ctx, f)
+	if err != nil {
 		return "", nil, err
 	}
+	defer opened.Close()
+	contents, err = io.ReadAll(opened)
+	return opened.Name(), contents, err
+}
+
+// source returns the archive f, or the folder that it unpacks to if only that is in the person's own folder.
+func (s *store) source(ctx context.Context, f file) (*source, error) {
+	if folder := s.unpacked(f); folder != "" {
+		return &source{tree: f.tree, path: folder}, nil
+	}
+	archive, err := s.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return &source{tree: f.tree, path: archive.Name(), archive: archive}, nil
+}
+
+// unpacked returns the folder that the archive f was unpacked to, or "" if there is none or the archive is here too:
+// an archive can be verified.
+func (s *store) unpacked(f file) string {
+	if f.tree == nil || s.dir == "" {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, s.info.Name, f.name)); err == nil {
+		return ""
+	}
+	folder := filepath.Join(s.dir, s.info.Name, f.tree.name)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return ""
+	}
+	return folder
+}
+
+// choose returns the file that is taken in f's place if it is in the person's own folder, and otherwise f.
+func (s *store) choose(f file) file {
+	if f.or != nil && s.dir != "" {
+		if _, err := os.Stat(filepath.Join(s.dir, s.info.Name, f.or.name)); err == nil {
+			return *f.or
+		}
+	}
+	return f
+}
+
+// open returns f, verified, downloading it if it is not here. A wrong file in the person's own folder is an error;
+// one in our cache is downloaded again.
+func (s *store) open(ctx context.Context, f file) (*os.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f = s.choose(f)
 	if s.dir != "" {
-		path = filepath.Join(s.dir, s.info.Name, f.name)
-		contents, err = f.read(path)
+		opened, err := f.open(filepath.Join(s.dir, s.info.Name, f.name))
 		if !errors.Is(err, fs.ErrNotExist) {
-			return path, contents, err
+			return opened, err
 		}
 	}
 	folder, err := s.cacheFolder()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	path = filepath.Join(folder, f.name)
-	contents, err = f.read(path)
+	path := filepath.Join(folder, f.name)
+	opened, err := f.open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrInvalid):
-		contents, err = s.download(ctx, f, path)
+		return s.download(ctx, f, path)
 	case err != nil:
-		err = fmt.Errorf("look into the cache: %w; or set %s", err, DirVariable)
+		return nil, fmt.Errorf("look into the cache: %w; or set %s", err, DirVariable)
 	}
-	return path, contents, err
+	return opened, nil
 }
 
 // status reads f where it is found first.
-func (s *store) status(f file) (FileStatus, error) {
-	status := FileStatus{Name: f.name, State: Missing, WantSHA256: f.sha256}
+func (s *store) status(ctx context.Context, f file) (FileStatus, error) {
+	if folder := s.unpacked(f); folder != "" {
+		return (&source{tree: f.tree, path: folder}).status(ctx, f)
+	}
+	f = s.choose(f)
+	status := FileStatus{Name: f.name, State: Missing, Want: f.sum}
 	for _, folder := range s.folders() {
 		path := filepath.Join(folder, f.name)
-		_, err := f.read(path)
+		opened, err := f.open(path)
 		var wrong *ChecksumError
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case errors.As(err, &wrong):
-			status.State, status.Path, status.SHA256 = Corrupt, path, wrong.SHA256
+			status.State, status.Path, status.Sum = Corrupt, path, wrong.Sum
 		case err != nil:
 			return status, err
 		default:
-			status.State, status.Path, status.SHA256 = OK, path, f.sha256
+			opened.Close()
+			status.State, status.Path, status.Sum = OK, path, f.sum
+			if f.size == 0 {
+				status.Note = "only the beginning of its SHA-256 is published"
+			}
 		}
 		break
 	}
 	return status, nil
 }
 
-// read returns the contents of the file at path if they are f's, and a [*ChecksumError] otherwise.
-func (f file) read(path string) ([]byte, error) {
+// open returns the file at path, at its beginning, if its contents are f's, and a [*ChecksumError] otherwise.
+func (f file) open(path string) (*os.File, error) {
 	opened, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer opened.Close()
-	hash := sha256.New()
-	in := io.TeeReader(opened, hash)
-	contents, err := io.ReadAll(io.LimitReader(in, f.size))
-	if err != nil {
+	if err := f.check(opened); err != nil {
+		opened.Close()
 		return nil, err
 	}
-	// The rest of a file that is too long counts for the sum, and not for the memory.
-	rest, err := io.Copy(io.Discard, in)
+	return opened, nil
+}
+
+func (f file) check(opened *os.File) error {
+	hash := f.sum.hash()
+	size, err := io.Copy(hash, opened)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); sum != f.sha256 {
-		return nil, &ChecksumError{
-			Path:       path,
-			WantSHA256: f.sha256, SHA256: sum,
-			WantSize: f.size, Size: int64(len(contents)) + rest,
-		}
+	if sum := f.sum.of(hash); !f.sum.matches(sum) || f.size != 0 && size != f.size {
+		return &ChecksumError{Path: opened.Name(), Want: f.sum, Sum: sum, WantSize: f.size, Size: size}
 	}
-	return contents, nil
+	_, err = opened.Seek(0, io.SeekStart)
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/models"
@@ -17,19 +18,66 @@ func size(n models.Network) int {
 	return total
 }
 
-// The sizes are those of the paper's Table data_sets.
+// The sizes are those of the paper's Table data_sets, and sums of products by hand.
 func TestSizes(t *testing.T) {
-	for name, want := range map[string]int{"cnn": 26010, "mlp": 109930} {
-		n, err := models.New(name, models.Options{})
+	image := []int{1, 28, 28}
+	for _, c := range []struct {
+		spec    string
+		shape   []int
+		outputs int
+		want    int
+	}{
+		{"cnn", image, 10, 26010},
+		{"mlp", image, 10, 109930},
+		{"mlp:120,120", []int{784}, 10, 109930},
+		{"mlp: 3", []int{2}, 1, 2*3 + 3 + 3 + 1},
+		{"linear", []int{4, 5}, 3, 20*3 + 3},
+		{"linear", []int{7}, 1, 8},
+		{"cnn", []int{28, 28}, 10, 26010},
+		// 14 → 7 → 6 → 2 → 1
+		{"cnn", []int{14, 14}, 1, 16*64 + 16 + 32*16*16 + 32 + 32*32 + 32 + 32 + 1},
+		// 17 → 8 → 7 → 2 → 1, 32 → 16 → 15 → 6 → 5
+		{"cnn", []int{3, 17, 32}, 4, 16*3*64 + 16 + 32*16*16 + 32 + 5*32*32 + 32 + 4*32 + 4},
+	} {
+		n, err := models.New(c.spec, c.shape, c.outputs, models.Options{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s of %v: %v", c.spec, c.shape, err)
 		}
-		if got := size(n); got != want {
-			t.Errorf("%s has %d parameters, want %d", name, got, want)
+		if got := size(n); got != c.want {
+			t.Errorf("%s of %v has %d parameters, want %d", c.spec, c.shape, got, c.want)
+		}
+		if got := n.Inputs[1].Shape(); got[0] != 1 || got[1] != c.outputs {
+			t.Errorf("%s of %v: labels of shape %v for %d outputs", c.spec, c.shape, got, c.outputs)
 		}
 	}
-	if _, err := models.New("cmn", models.Options{}); err == nil {
-		t.Error("an unknown model was built")
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		spec    string
+		shape   []int
+		outputs int
+		want    string
+	}{
+		{"cmn", []int{4}, 2, `unknown model "cmn"; there are cnn, linear, mlp`},
+		{"", []int{4}, 2, `unknown model ""; there are cnn, linear, mlp`},
+		{"cnn:3", []int{1, 28, 28}, 2, `model "cnn:3": cnn takes nothing after its name`},
+		{"mlp:", []int{4}, 2, `model "mlp:": "" is no width of a hidden layer; give numbers from 1 to 65536, as in mlp:120,120`},
+		{"mlp:3,-1", []int{4}, 2, `model "mlp:3,-1": "-1" is no width of a hidden layer; give numbers from 1 to 65536, as in mlp:120,120`},
+		{"mlp:1" + strings.Repeat(",1", 16), []int{4}, 2, `model "mlp:1` + strings.Repeat(",1", 16) + `": 17 hidden layers; give at most 16`},
+		{"cnn", []int{784}, 2, `cnn takes images of shape [channels height width] or [height width], and a sample has the shape [784]; take linear or mlp`},
+		{"cnn", []int{13, 28}, 2, `cnn needs images of 14 by 14 or more, channels first, and a sample has the shape [13 28]; take linear or mlp`},
+		{"cnn", []int{32, 32, 3}, 2, `cnn needs images of 14 by 14 or more, channels first, and a sample has the shape [32 32 3]; take linear or mlp`},
+		{"linear", []int{0}, 2, `samples of shape [0]: a sample has 1 to 16777216 values`},
+		{"linear", []int{1 << 40, 1 << 40}, 2, `samples of shape [1099511627776 1099511627776]: a sample has 1 to 16777216 values`},
+		{"linear", []int{3}, 0, `0 outputs: a model has one for each class, or 1 to regress on`},
+	} {
+		if _, err := models.New(c.spec, c.shape, c.outputs, models.Options{}); err == nil || err.Error() != c.want {
+			t.Errorf("%q of %v: %v, want %s", c.spec, c.shape, err, c.want)
+		}
+	}
+	if models.Check("mlp:7") != nil || models.Check("mlp:x") == nil {
+		t.Error("Check and New disagree")
 	}
 }
 
@@ -60,7 +108,7 @@ func TestInitialisationFollowsTheSource(t *testing.T) {
 // Every value is within its own layer's bound, and fills it: weights of a convolution by the size of its kernel, biases
 // like their weights.
 func TestInitialValuesFollowTheLayers(t *testing.T) {
-	n, err := models.CNN(models.Options{})
+	n, err := models.CNN(models.Options{}, []int{1, 28, 28}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

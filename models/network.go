@@ -10,10 +10,10 @@ import (
 // Graph is a model's expression graph, its parameters without values. The fields are those of compile.Source, so that one
 // converts into the other.
 type Graph struct {
-	Inputs gorgonia.Nodes // x [batch, …] or what a model has in its place, then y [batch, classes]
+	Inputs gorgonia.Nodes // x [batch, …] or what a model has in its place, then y [batch, outputs]
 	Params gorgonia.Nodes // weights and biases, first layer first
-	Output *gorgonia.Node // logits [batch, classes]
-	Cost   *gorgonia.Node // cross-entropy, summed over the batch
+	Output *gorgonia.Node // [batch, outputs]: logits, or a number
+	Cost   *gorgonia.Node // summed over the batch: cross-entropy, or half the squared error
 }
 
 // Network is a graph and how its parameters begin: one graph serves any number of runs.
@@ -117,15 +117,31 @@ func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, p
 	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0, 2, 3}) })
 }
 
-// network closes the graph with the cross-entropy of its logits.
-func (b *builder) network(x, logits *gorgonia.Node, classes int) (Network, error) {
-	y := b.input("y", classes)
-	p := b.do("log softmax", func() (*gorgonia.Node, error) { return gorgonia.LogSoftMax(logits) })
-	p = b.do("cross-entropy", func() (*gorgonia.Node, error) { return gorgonia.HadamardProd(y, p) })
-	p = b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Sum(p) })
-	cost := b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Neg(p) })
+// network closes the graph with the cost of its outputs: the cross-entropy of logits, or half the squared error of a single
+// output, whose gradient is the residual.
+func (b *builder) network(x, output *gorgonia.Node, outputs int) (Network, error) {
+	y := b.input("y", outputs)
+	build := b.crossEntropy
+	if outputs == 1 {
+		build = b.squaredError
+	}
+	cost := build(y, output)
 	if b.err != nil {
 		return Network{}, fmt.Errorf("build graph: %w", b.err)
 	}
-	return Network{Graph{Inputs: gorgonia.Nodes{x, y}, Params: b.params, Output: logits, Cost: cost}, b.fans}, nil
+	return Network{Graph{Inputs: gorgonia.Nodes{x, y}, Params: b.params, Output: output, Cost: cost}, b.fans}, nil
+}
+
+func (b *builder) crossEntropy(y, logits *gorgonia.Node) *gorgonia.Node {
+	p := b.do("log softmax", func() (*gorgonia.Node, error) { return gorgonia.LogSoftMax(logits) })
+	p = b.do("cross-entropy", func() (*gorgonia.Node, error) { return gorgonia.HadamardProd(y, p) })
+	p = b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Sum(p) })
+	return b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Neg(p) })
+}
+
+func (b *builder) squaredError(y, output *gorgonia.Node) *gorgonia.Node {
+	e := b.do("residual", func() (*gorgonia.Node, error) { return gorgonia.Sub(output, y) })
+	e = b.do("squared error", func() (*gorgonia.Node, error) { return gorgonia.Square(e) })
+	e = b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Sum(e) })
+	return b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Mul(e, b.constant(0.5)) })
 }

@@ -2,34 +2,72 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// CNN builds the convolutional network of Opacus's MNIST example for 28×28 grey images and ten classes:
-// convolution 1→16 (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution 16→32 (4×4, stride 2),
-// max-pool (2, stride 1), 512→32, 32→10. It has 26,010 parameters. The input is x [batch, 1, 28, 28].
-func CNN(o Options) (Network, error) {
+// The layers of the CNN: kernel, stride and padding of its convolutions, and how many channels they make.
+const (
+	conv1Kernel, conv1Stride, conv1Pad, conv1Channels = 8, 2, 3, 16
+	conv2Kernel, conv2Stride, conv2Pad, conv2Channels = 4, 2, 0, 32
+	poolKernel, poolStride                            = 2, 1
+	cnnHidden                                         = 32
+)
+
+// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height, width]
+// of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution 16→32 (4×4,
+// stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and ten classes it
+// has 26,010 parameters. Images need a height and a width of 14 or more: smaller ones leave the layers nothing. The input
+// is x [batch, channels, height, width].
+func CNN(o Options, shape []int, outputs int) (Network, error) {
+	image := slices.Clone(shape)
+	if len(image) == 2 {
+		image = []int{1, shape[0], shape[1]}
+	}
+	if len(image) != 3 {
+		return Network{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
+	}
+	height, width := cnnSize(image[1]), cnnSize(image[2])
+	if height < 1 || width < 1 {
+		return Network{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
+	}
 	b := newBuilder(o)
-	input := b.input("x", 1, 28, 28)
+	input := b.input("x", image...)
 	pool := func(x *gorgonia.Node) *gorgonia.Node {
 		return b.do("max-pool", func() (*gorgonia.Node, error) {
-			return gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1})
+			return gorgonia.MaxPool2D(x, tensor.Shape{poolKernel, poolKernel}, []int{0, 0}, []int{poolStride, poolStride})
 		})
 	}
-	x := pool(b.activate(b.conv("conv1", input, 1, 16, 8, 2, 3)))
-	x = pool(b.activate(b.conv("conv2", x, 16, 32, 4, 2, 0)))
-	x = b.do("flatten", func() (*gorgonia.Node, error) { return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, 512}) })
-	x = b.activate(b.linear("fc1", x, 512, 32))
-	return b.network(input, b.linear("fc2", x, 32, 10), 10)
+	x := pool(b.activate(b.conv("conv1", input, image[0], conv1Channels, conv1Kernel, conv1Stride, conv1Pad)))
+	x = pool(b.activate(b.conv("conv2", x, conv1Channels, conv2Channels, conv2Kernel, conv2Stride, conv2Pad)))
+	flat := conv2Channels * height * width
+	x = b.do("flatten", func() (*gorgonia.Node, error) { return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, flat}) })
+	x = b.activate(b.linear("fc1", x, flat, cnnHidden))
+	return b.network(input, b.linear("fc2", x, cnnHidden, outputs), outputs)
 }
 
-// MLP builds a fully connected network with the given widths: inputs, hidden layers, classes. The
-// paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. The input is x [batch, widths[0]].
+// cnnSize returns what the convolutions and pools of the CNN leave of a side of an image; 0 or less if nothing.
+func cnnSize(side int) int {
+	window := func(n, kernel, stride, pad int) int {
+		if n += 2*pad - kernel; n < 0 {
+			return 0
+		}
+		return n/stride + 1
+	}
+	side = window(side, conv1Kernel, conv1Stride, conv1Pad)
+	side = window(side, poolKernel, poolStride, 0)
+	side = window(side, conv2Kernel, conv2Stride, conv2Pad)
+	return window(side, poolKernel, poolStride, 0)
+}
+
+// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The
+// paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The
+// input is x [batch, widths[0]].
 func MLP(o Options, widths ...int) (Network, error) {
 	if len(widths) < 2 {
-		return Network{}, fmt.Errorf("build graph: an MLP needs inputs and classes, got widths %v", widths)
+		return Network{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
 	}
 	b := newBuilder(o)
 	input := b.input("x", widths[0])

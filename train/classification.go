@@ -50,10 +50,24 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classes }
 
-// accuracy returns the share of samples whose largest logit is the label's. The first of equal logits
+// Metric returns [Accuracy].
+func (c *Classification) Metric() Metric { return Accuracy }
+
+func (c *Classification) inputs() *Data {
+	if c == nil {
+		return nil
+	}
+	return c.Data
+}
+
+func (c *Classification) outputs() int { return c.classes }
+
+func (c *Classification) scorable() error { return nil }
+
+// score returns the share of samples whose largest logit is the label's. The first of equal logits
 // counts as the largest. A row with a NaN has no largest logit and counts as wrong. No samples at all
 // have accuracy 0.
-func (c *Classification) accuracy(logits []float32) float64 {
+func (c *Classification) score(logits []float32) float64 {
 	if len(c.labels) == 0 {
 		return 0
 	}

@@ -34,7 +34,7 @@ func TestCPULearns(t *testing.T) {
 		if _, err := trainer.Train(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		accuracy, err := trainer.Accuracy(context.Background(), threeClouds(t, 300))
+		accuracy, err := trainer.Score(context.Background(), threeClouds(t, 300))
 		if err != nil {
 			t.Fatal(err)
 		}

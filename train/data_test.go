@@ -86,7 +86,7 @@ func TestAccuracyOfLogits(t *testing.T) {
 		{"infinite but clear", []float32{0, inf, inf, 0, -inf, 0, inf, -inf}, 1},
 	}
 	for _, tt := range tests {
-		if got := c.accuracy(tt.logits); got != tt.want {
+		if got := c.score(tt.logits); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestAccuracyOfNoSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.accuracy(nil); got != 0 {
+	if got := c.score(nil); got != 0 {
 		t.Errorf("got %v, want 0", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestNoData(t *testing.T) {
 		t.Errorf("no engine: error %v, want a SettingError", err)
 	}
 	trainer, _ := start(t, settings())
-	if _, err := trainer.Accuracy(context.Background(), nil); err == nil {
+	if _, err := trainer.Score(context.Background(), nil); err == nil {
 		t.Error("no test set is no error")
 	}
 }

@@ -18,7 +18,7 @@
 // number of runs, of which [Loaded.Start] lets some advance side by side, each as if it were alone. Runs tell only how
 // far they came: drawn batch sizes, gradient norms and training losses carry no noise, so there is no way to ask for
 // them. What may be slow but is right, such as an engine that was fallen back on, is returned ([Loaded.Fallback]), not
-// logged.
+// logged. A [Predictor] is a model with parameters that it keeps, which computes outputs and trains nothing.
 //
 // Neighbouring data sets differ by adding or removing one sample. The nominal size of the data set is
 // public.

@@ -41,7 +41,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	accuracy, err := trainer.Accuracy(context.Background(), test)
+	accuracy, err := trainer.Score(context.Background(), test)
 	if err != nil {
 		log.Fatal(err)
 	}

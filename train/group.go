@@ -87,10 +87,9 @@ func (g *Group) Result(run int) (Result, error) {
 	return Result{Parameters: parameters, Event: s.mechanism.Event()}, nil
 }
 
-// Accuracy returns, for each of the given runs, the share of public test samples whose class the model gets right at its
-// current parameters; a sample with NaN among its logits counts as wrong. On the training samples it would be a
-// private statistic.
-func (g *Group) Accuracy(ctx context.Context, test *Classification, runs ...int) ([]float64, error) {
+// Score returns, for each of the given runs, how well the model does on public test samples at its current parameters, by
+// their metric. Outputs that aren't numbers are as bad as can be. On the training samples it would be a private statistic.
+func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
@@ -100,13 +99,13 @@ func (g *Group) Accuracy(ctx context.Context, test *Classification, runs ...int)
 	if err := g.checkRuns(runs...); err != nil {
 		return nil, err
 	}
-	logits, err := g.runs.Predict(ctx, &test.columns, runs...)
+	outputs, err := g.runs.Predict(ctx, &test.inputs().columns, runs...)
 	if err != nil {
 		return nil, fmt.Errorf("predict the test set: %w", err)
 	}
 	out := make([]float64, len(runs))
 	for i := range out {
-		out[i] = test.accuracy(logits[i])
+		out[i] = test.score(outputs[i])
 	}
 	return out, nil
 }

@@ -141,8 +141,8 @@ func TestPredict(t *testing.T) {
 	if err != nil || len(out) != 270 {
 		t.Fatalf("%d values, %v", len(out), err)
 	}
-	want, err := trainer.Accuracy(context.Background(), test)
-	if got := test.accuracy(out); err != nil || got != want || got < 0.98 {
+	want, err := trainer.Score(context.Background(), test)
+	if got := test.score(out); err != nil || got != want || got < 0.98 {
 		t.Errorf("predictions are %v right, accuracy is %v, %v", got, want, err)
 	}
 	if _, err := trainer.group.Predict(context.Background(), unlabelled, 1); err == nil {

@@ -95,7 +95,7 @@ func subsetAccuracy(t *testing.T, data, test *train.Classification, seed uint64,
 	if _, err := trainer.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	accuracy, err := trainer.Accuracy(context.Background(), test)
+	accuracy, err := trainer.Score(context.Background(), test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	}
 	data, test := classification(t, set.Train), classification(t, set.Test)
 	key := train.InsecureKey(1)
-	n, err := models.CNN(models.Options{})
+	n, err := models.CNN(models.Options{}, []int{1, 28, 28}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	if _, err := trainer.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	accuracy, err := trainer.Accuracy(context.Background(), test)
+	accuracy, err := trainer.Score(context.Background(), test)
 	if err != nil {
 		t.Fatal(err)
 	}

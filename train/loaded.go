@@ -44,17 +44,25 @@ func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
 func (l *Loaded) Fallback() error { return engine.Passed(l.loaded) }
 
 // CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.
-func (l *Loaded) CheckTest(test *Classification) error {
-	if test == nil {
-		return fmt.Errorf("test set: %w", &DataError{"none; make one by NewClassification"})
+func (l *Loaded) CheckTest(test Labelled) error {
+	err := error(&DataError{"none; make one by NewClassification or NewRegression"})
+	if test != nil && test.inputs() != nil {
+		err = l.checkLabelled(test)
 	}
-	if err := test.checkInputs(l.program); err != nil {
+	if err != nil {
 		return fmt.Errorf("test set: %w", err)
 	}
-	if l.program.Output.Size != test.classes {
-		return fmt.Errorf("test set: %w", &DataError{fmt.Sprintf("%d classes, but the model's output has %d values a sample", test.classes, l.program.Output.Size)})
-	}
 	return nil
+}
+
+func (l *Loaded) checkLabelled(test Labelled) error {
+	if err := test.inputs().checkInputs(l.program); err != nil {
+		return err
+	}
+	if want := test.outputs(); l.program.Output.Size != want {
+		return &DataError{fmt.Sprintf("%d classes, but the model's output has %d values a sample", want, l.program.Output.Size)}
+	}
+	return test.scorable()
 }
 
 // Start checks settings and makes runs ready that advance side by side, each as if it were alone. Wrong settings are a

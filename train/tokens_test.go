@@ -67,7 +67,7 @@ func TestTextsAreLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The key is fixed; a guess has 0.5.
-	if got, err := trainer.Accuracy(context.Background(), reviews(t, 200)); err != nil || got < 0.95 {
+	if got, err := trainer.Score(context.Background(), reviews(t, 200)); err != nil || got < 0.95 {
 		t.Errorf("accuracy %v, %v", got, err)
 	}
 }

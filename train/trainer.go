@@ -59,13 +59,13 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 
 func (t *Trainer) step() int { return t.group.runs.Done()[0] }
 
-// Accuracy returns the share of public test samples whose class the model gets right: see [Group.Accuracy].
-func (t *Trainer) Accuracy(ctx context.Context, test *Classification) (float64, error) {
-	accuracy, err := t.group.Accuracy(ctx, test, 0)
+// Score returns how well the model does on public test samples: see [Group.Score].
+func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
+	score, err := t.group.Score(ctx, test, 0)
 	if err != nil {
 		return 0, err
 	}
-	return accuracy[0], nil
+	return score[0], nil
 }
 
 // Predict returns the model's output for every sample: see [Group.Predict].
@@ -77,8 +77,8 @@ func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
 	return out[0], nil
 }
 
-// CheckTest returns an error, a [*DataError] inside it, if Accuracy can't take the test set.
-func (t *Trainer) CheckTest(test *Classification) error { return t.group.CheckTest(test) }
+// CheckTest returns an error, a [*DataError] inside it, if Score can't take the test set.
+func (t *Trainer) CheckTest(test Labelled) error { return t.group.CheckTest(test) }
 
 // Fallback tells why the model runs on another engine than the first: see [Loaded.Fallback].
 func (t *Trainer) Fallback() error { return t.group.Fallback() }

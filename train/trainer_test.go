@@ -238,14 +238,14 @@ func TestAccuracy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := trainer.Accuracy(context.Background(), test); err != nil || got != 0.5 {
+	if got, err := trainer.Score(context.Background(), test); err != nil || got != 0.5 {
 		t.Errorf("accuracy %v, %v; want 0.5", got, err)
 	}
 	wide, err := NewClassification(make([]float32, 6), make([]int32, 2), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trainer.Accuracy(context.Background(), wide); err == nil || !strings.HasPrefix(err.Error(), "test set: column 0") {
+	if _, err := trainer.Score(context.Background(), wide); err == nil || !strings.HasPrefix(err.Error(), "test set: column 0") {
 		t.Errorf("wrong shape: %v", err)
 	}
 }

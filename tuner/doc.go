@@ -4,7 +4,7 @@
 //
 //  1. Draw X1 from X: each sample with probability q, independently.
 //  2. Draw K, in the paper from Poisson(μ), then K candidates from the search space, independently and
-//     with replacement; train each on X1; keep the one with the best accuracy on the public test set.
+//     with replacement; train each on X1; keep the one with the best score on the public test set.
 //  3. Extrapolate its learning rate to the larger data set: DP-SGD multiplies it by (1−q)/q for variant
 //     1 and by 1/q for variant 2; DP-Adam keeps it.
 //  4. Train the final model on X \ X1 (variant 1) or on X (variant 2).
@@ -30,6 +30,6 @@
 //
 // K is neither capped nor redrawn. With K = 0, which Poisson alone can give, the answer is one that doesn't depend on the data: the
 // first candidate of the space, for the baseline with its untrained initial model. A trial that fails
-// or diverges (parameters that aren't finite) still counts: it scores -1, below every accuracy, and
+// or diverges (parameters that aren't finite) still counts: it scores -Inf, below every model, and
 // leaves no model. Equal scores go to the earlier trial.
 package tuner

@@ -17,22 +17,22 @@ func ExampleCalibrate() {
 		log.Fatal(err)
 	}
 	settings := tuner.Settings{
-		Method:       tuner.Variant1,
-		SubsetRate:   0.1,
-		Repetitions:  accountant.Poisson{Mean: 15},
-		Space:        tuner.LearningRates(tuner.Candidate{SamplingRate: 0.0213, Steps: steps}, 0.01, 0.1, 1),
-		ClippingNorm: 1,
-		Optimizer:    train.SGD(0),
-		Samples:      60000,
+		Method:      tuner.Variant1,
+		SubsetRate:  0.1,
+		Repetitions: accountant.Poisson{Mean: 15},
+		Space:       tuner.LearningRates(tuner.Candidate{SamplingRate: 0.0213, Steps: steps, ClippingNorm: 1}, 0.01, 0.1, 1),
+		Optimizer:   train.SGD(0),
+		Samples:     60000,
 	}
 	settings, guarantee, err := tuner.Calibrate(settings, 4, 1e-5, accountant.Options{Mode: accountant.Best})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("noise multiplier %.3f, epsilon %.2f at delta %g\n", settings.Space[0].NoiseMultiplier, guarantee.Epsilon, guarantee.Delta)
+	run := settings.Space.(tuner.Grid).Runs()[0] // that of all candidates
+	fmt.Printf("noise multiplier %.3f, epsilon %.2f at delta %g\n", run.NoiseMultiplier, guarantee.Epsilon, guarantee.Delta)
 
 	// One run with that noise costs less: the difference is what the search costs.
-	alone := train.Privacy{SamplingRate: 0.0213, Steps: steps, NoiseMultiplier: settings.Space[0].NoiseMultiplier}
+	alone := train.Privacy{SamplingRate: 0.0213, Steps: steps, NoiseMultiplier: run.NoiseMultiplier}
 	guarantee, err = alone.Guarantee(1e-5, accountant.Options{Mode: accountant.Best})
 	if err != nil {
 		log.Fatal(err)

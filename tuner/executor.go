@@ -16,8 +16,9 @@ type Executor struct {
 	// Model is compiled once. Every trial and the final run begin with initial parameters of their own, as in the paper,
 	// if Model draws them.
 	Model train.Model
-	// Data is X, Test the public test set that selects.
-	Data, Test *train.Classification
+	// Data is X with its labels, Test the public test set that selects.
+	Data *train.Data
+	Test train.Labelled
 	// Progress, unless nil, is called for each turn of events, never concurrently.
 	Progress func(PrivateProgress)
 	// Fallback, unless nil, is called with the reason if the engine fell back on a slower one: see
@@ -64,13 +65,13 @@ type execution struct {
 // load makes the model and the data ready. It starts the final run of the first candidate and drops it again, so that
 // what can't work at all fails before hours of training.
 func (x *execution) load() error {
-	if x.Data == nil || x.Data.Data == nil {
-		return &train.SettingError{Setting: "data", Want: "some, from train.NewClassification"}
+	if x.Data == nil {
+		return &train.SettingError{Setting: "data", Want: "some, such as train.NewClassification makes"}
 	}
 	if n := x.plan.Settings.Samples; x.Data.Samples() != n {
 		return &train.SettingError{Setting: "number of samples", Value: n, Want: fmt.Sprintf("the data's %d", x.Data.Samples())}
 	}
-	loaded, err := train.Load(x.Engine, x.Model.Source, x.Data.Data)
+	loaded, err := train.Load(x.Engine, x.Model.Source, x.Data)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (x *execution) check() error {
 	if err := x.loaded.CheckTest(x.Test); err != nil {
 		return err
 	}
-	group, err := x.loaded.Start(x.beginning(x.plan.final(x.plan.Settings.Space[0])))
+	group, err := x.loaded.Start(x.beginning(x.plan.final(x.plan.First)))
 	if err != nil {
 		return err
 	}

@@ -64,11 +64,11 @@ func TestRunFollowsThePaper(t *testing.T) {
 		}
 		first := -1 // of the trials with the best rate
 		for i, trial := range result.Private.Trials {
-			want := PrivateTrial{Trial: plan.Private.Trials[i], Hyperparameters: plan.candidate(i), Score: accuracy[plan.candidate(i).LearningRate], Seconds: trial.Seconds}
+			want := PrivateTrial{Trial: plan.Private.Trials[i], Score: accuracy[trial.Candidate.LearningRate], Seconds: trial.Seconds}
 			if trial != want {
 				t.Errorf("trial %d: %+v, want %+v", i, trial, want)
 			}
-			if first < 0 && plan.candidate(i).LearningRate == 1 {
+			if first < 0 && plan.Private.Trials[i].Candidate.LearningRate == 1 {
 				first = i
 			}
 		}
@@ -76,21 +76,21 @@ func TestRunFollowsThePaper(t *testing.T) {
 			t.Errorf("trial %d won, want the first of the best, %d", result.Private.Best, first)
 		}
 		h := result.Released.Hyperparameters
-		if h.Tuned != s.Space[1] || h.Optimizer.LearningRate != s.FinalLearningRate(1) {
+		if h.Tuned != grid(s)[1] || h.Optimizer.LearningRate != s.FinalLearningRate(1) {
 			t.Errorf("hyperparameters %+v", h)
 		}
 		best, final := lab.jobs[uint32(first)+1], lab.jobs[FinalStream]
 		if m == Baseline {
-			if result.Released.TestAccuracy != 0.75 || result.Private.SubsetSize != 200 {
-				t.Errorf("accuracy %v, |X1| = %d", result.Released.TestAccuracy, result.Private.SubsetSize)
+			if result.Released.TestScore != 0.75 || result.Private.SubsetSize != 200 {
+				t.Errorf("accuracy %v, |X1| = %d", result.Released.TestScore, result.Private.SubsetSize)
 			}
 			if lab.stepped != 8*10 || best.Members != nil {
 				t.Errorf("%d steps, members %v", lab.stepped, best.Members)
 			}
 			return
 		}
-		if result.Released.TestAccuracy != 0.125 || result.Private.SubsetSize != len(plan.Private.Subset) {
-			t.Errorf("accuracy %v, |X1| = %d", result.Released.TestAccuracy, result.Private.SubsetSize)
+		if result.Released.TestScore != 0.125 || result.Private.SubsetSize != len(plan.Private.Subset) {
+			t.Errorf("accuracy %v, |X1| = %d", result.Released.TestScore, result.Private.SubsetSize)
 		}
 		if lab.stepped != 9*10 || !reflect.DeepEqual(best.Members, plan.Private.Subset) || !reflect.DeepEqual(final.Members, plan.Private.Rest) {
 			t.Errorf("%d steps; trials on %v, final run on %v", lab.stepped, best.Members, final.Members)
@@ -191,7 +191,7 @@ func TestNoTrials(t *testing.T) {
 		if result.Private.Best != -1 || len(result.Private.Trials) != 0 {
 			t.Errorf("private part %+v", result.Private)
 		}
-		if result.Released.Hyperparameters.Tuned != plan.Settings.Space[0] || result.Released.TestAccuracy != 0.5 {
+		if result.Released.Hyperparameters.Tuned != plan.First || result.Released.TestScore != 0.5 {
 			t.Errorf("released %+v", result.Released)
 		}
 		if m != Baseline {
@@ -203,7 +203,7 @@ func TestNoTrials(t *testing.T) {
 		// Nothing of the baseline's answer may depend on the data, not even through its accuracy
 		// on the training set.
 		e := lab.executor(t)
-		e.Data = labelled(t, 200, 99)
+		e.Data = labelled(t, 200, 99).Data
 		if other := mustRun(t, e, plan); !reflect.DeepEqual(other.Released, result.Released) {
 			t.Errorf("other data: %+v, want %+v", other.Released, result.Released)
 		}
@@ -239,7 +239,7 @@ func TestBadTrialsCount(t *testing.T) {
 		if len(trials) != 5 || result.Private.Best != 2 {
 			t.Fatalf("%d trials, trial %d won", len(trials), result.Private.Best)
 		}
-		for i, want := range []float64{-1, -1, 0, -1, 0} {
+		for i, want := range []float64{lowest, lowest, 0, lowest, 0} {
 			diverged, failed := i == 0 || i == 3, i == 1
 			if trials[i].Score != want || trials[i].Diverged != diverged || (trials[i].Failure != "") != failed {
 				t.Errorf("trial %d: %+v", i, trials[i])
@@ -267,7 +267,7 @@ func TestAllTrialsDiverge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Private.Best != 0 || result.Released.Hyperparameters.Tuned != plan.candidate(0) {
+		if result.Private.Best != 0 || result.Released.Hyperparameters.Tuned != plan.Private.Trials[0].Candidate {
 			t.Errorf("trial %d won with %+v", result.Private.Best, result.Released.Hyperparameters)
 		}
 	})
@@ -374,7 +374,7 @@ func TestCancel(t *testing.T) {
 func TestProgress(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 6)
-		s.Space[1].Steps = 20 // the winner is dearer than the others
+		grid(s)[1].Steps = 20 // the winner is dearer than the others
 		plan := planWith(t, s, 6)
 		lab := &fakeLab{accuracy: scores(map[float64]float64{0.1: 0.25, 1: 0.75, 10: 0.5})}
 		e := lab.executor(t)
@@ -399,7 +399,7 @@ func TestProgress(t *testing.T) {
 		runs := 7
 		if m == Baseline {
 			runs = 6
-		} else if last.Score != result.Released.TestAccuracy || !last.Final {
+		} else if last.Score != result.Released.TestScore || !last.Final {
 			t.Errorf("ended with %+v", last)
 		}
 		if kinds[Started] != runs || kinds[Finished] != runs || last.TrialsDone != 6 {
@@ -434,8 +434,8 @@ func TestRunChecksFirst(t *testing.T) {
 			*p = planWith(t, settings(Baseline, 3), 3)
 			p.Settings.Method = Variant1
 		}, otherPlan},
-		"samples":  {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1) }, otherPlan},
-		"data":     {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1) }, "number of samples is 200: want the data's 199"},
+		"samples":  {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1).Data }, otherPlan},
+		"data":     {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1).Data }, "number of samples is 200: want the data's 199"},
 		"test set": {func(e *Executor, _ *Plan) { e.Test = wide }, "test set: column 0 holds 20 values for 10 samples"},
 		"graph":    {func(e *Executor, _ *Plan) { e.Model.Source = compile.Source{} }, "compile the model"},
 		"initial values": {func(e *Executor, _ *Plan) {
@@ -478,7 +478,7 @@ func TestEmptySubset(t *testing.T) {
 func TestSelectBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var trials []outcome
-		for _, score := range rapid.SliceOfN(rapid.SampledFrom([]float64{-1, 0, 0.5, 1}), 0, 6).Draw(t, "scores") {
+		for _, score := range rapid.SliceOfN(rapid.SampledFrom([]float64{lowest, -1e308, 0, 0.5, 1}), 0, 6).Draw(t, "scores") {
 			trials = append(trials, outcome{record: PrivateTrial{Score: score}})
 		}
 		best := selectBest(trials)

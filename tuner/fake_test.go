@@ -214,15 +214,17 @@ func labelled(t testing.TB, n int, seed uint64) *train.Classification {
 // settings tune three learning rates on 200 samples.
 func settings(m Method, mean float64) Settings {
 	return Settings{
-		Method:       m,
-		SubsetRate:   0.2,
-		Repetitions:  accountant.Poisson{Mean: mean},
-		Space:        LearningRates(Candidate{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, 0.1, 1, 10),
-		ClippingNorm: 1,
-		Optimizer:    train.Optimizer{Method: engine.SGD},
-		Samples:      200,
+		Method:      m,
+		SubsetRate:  0.2,
+		Repetitions: accountant.Poisson{Mean: mean},
+		Space:       LearningRates(Candidate{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2, ClippingNorm: 1}, 0.1, 1, 10),
+		Optimizer:   train.Optimizer{Method: engine.SGD},
+		Samples:     200,
 	}
 }
+
+// grid returns the candidates of settings that have a grid.
+func grid(s Settings) Grid { return s.Space.(Grid) }
 
 func mustPlan(t testing.TB, s Settings, seed uint64) Plan {
 	t.Helper()
@@ -249,7 +251,7 @@ func (l *fakeLab) executor(t testing.TB) Executor {
 	return Executor{
 		Engine: l,
 		Model:  linear(),
-		Data:   labelled(t, 200, 1),
+		Data:   labelled(t, 200, 1).Data,
 		Test:   labelled(t, 1000, 2),
 	}
 }

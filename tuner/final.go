@@ -10,10 +10,10 @@ import (
 // trainFinal trains the released model of variants 1 and 2 with the winner's extrapolated
 // hyperparameters, or the first candidate's if no trial was drawn.
 func (x *execution) trainFinal(ctx context.Context, trials []outcome, best int) (Result, error) {
-	tuned := x.plan.Settings.Space[0]
+	tuned := x.plan.First
 	settings := x.plan.final(tuned)
 	if best != none {
-		tuned = x.plan.candidate(best)
+		tuned = x.plan.Private.Trials[best].Candidate
 		settings = x.plan.final(tuned)
 		if x.plan.Settings.WarmStart {
 			settings.Initial = values(trials[best].model)
@@ -34,7 +34,7 @@ func values(model []train.Parameter) [][]float32 {
 // release returns the baseline's model: the winning trial's, or the untrained one if no trial was drawn.
 func (x *execution) release(ctx context.Context, trials []outcome, best int) (Result, error) {
 	if best == none {
-		tuned := x.plan.Settings.Space[0]
+		tuned := x.plan.First
 		settings := x.plan.final(tuned)
 		settings.Privacy.Steps = 0
 		return x.finish(ctx, settings, tuned, trials, best)
@@ -44,7 +44,7 @@ func (x *execution) release(ctx context.Context, trials []outcome, best int) (Re
 		return Result{}, ErrDiverged
 	}
 	settings := x.plan.trial(best)
-	return x.result(winner.model, winner.record.Score, settings, winner.record.Hyperparameters, trials, best), nil
+	return x.result(winner.model, winner.record.Score, settings, winner.record.Candidate, trials, best), nil
 }
 
 // finish carries out the final run.
@@ -65,7 +65,7 @@ func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidat
 	return result, nil
 }
 
-func (x *execution) result(model []train.Parameter, accuracy float64, s train.Settings, tuned Candidate, trials []outcome, best int) Result {
+func (x *execution) result(model []train.Parameter, score float64, s train.Settings, tuned Candidate, trials []outcome, best int) Result {
 	private := Private{SubsetSize: x.plan.Settings.Samples, Best: best}
 	if x.plan.Settings.Method != Baseline {
 		private.SubsetSize = len(x.plan.Private.Subset)
@@ -77,7 +77,7 @@ func (x *execution) result(model []train.Parameter, accuracy float64, s train.Se
 		Released: Released{
 			Parameters:      model,
 			Hyperparameters: Hyperparameters{Tuned: tuned, Privacy: s.Privacy, Optimizer: s.Optimizer},
-			TestAccuracy:    accuracy,
+			TestScore:       score,
 			Event:           x.plan.Settings.Event(),
 		},
 		Private: private,

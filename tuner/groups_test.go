@@ -24,12 +24,12 @@ func TestTrialsOfEveryGroupAreTheirOwn(t *testing.T) {
 	}
 	result := mustRun(t, e, plan)
 	for i, got := range result.Private.Trials {
-		c := plan.candidate(i)
+		c := plan.Private.Trials[i].Candidate
 		job, ok := lab.jobs[plan.Private.Trials[i].Stream]
 		if !ok || job.Optimizer.LearningRate != c.LearningRate {
 			t.Fatalf("trial %d trained at rate %v (%v), want %v", i, job.Optimizer.LearningRate, ok, c.LearningRate)
 		}
-		if got.Trial != plan.Private.Trials[i] || got.Hyperparameters != c {
+		if got.Trial != plan.Private.Trials[i] || got.Candidate != c {
 			t.Fatalf("trial %d is recorded as %+v", i, got)
 		}
 		if !finished[i+1] {
@@ -74,7 +74,7 @@ func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
 				return 0.25
 			}}
 			r := mustRun(t, lab.executor(t), plan)
-			if h := r.Released.Hyperparameters; r.Private.Best != last || h.Tuned != plan.candidate(last) || h.Optimizer.LearningRate != plan.Settings.FinalLearningRate(plan.candidate(last).LearningRate) {
+			if h := r.Released.Hyperparameters; r.Private.Best != last || h.Tuned != plan.Private.Trials[last].Candidate || h.Optimizer.LearningRate != plan.Settings.FinalLearningRate(plan.Private.Trials[last].Candidate.LearningRate) {
 				t.Fatalf("trial %d won, released %+v", r.Private.Best, h)
 			}
 			if m != Baseline && lab.jobs[FinalStream].Optimizer.LearningRate != r.Released.Hyperparameters.Optimizer.LearningRate {
@@ -93,8 +93,8 @@ func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
 	lab := &fakeLab{}
 	e := lab.executor(t)
 	e.Progress = func(PrivateProgress) {
-		for i := range plan.Settings.Space {
-			plan.Settings.Space[i].NoiseMultiplier = 0
+		for i := range grid(plan.Settings) {
+			grid(plan.Settings)[i].NoiseMultiplier = 0
 		}
 	}
 	mustRun(t, e, plan)

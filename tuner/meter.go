@@ -20,7 +20,7 @@ func newMeter(plan Plan, call func(PrivateProgress)) *meter {
 		m.state.Total += work(plan.trial(i).Privacy)
 	}
 	if plan.Settings.Method != Baseline {
-		m.state.Total += work(plan.final(plan.Settings.Space[0]).Privacy)
+		m.state.Total += work(plan.final(plan.First).Privacy)
 	}
 	return m
 }

@@ -14,6 +14,7 @@ const FinalStream uint32 = 0
 // [NewPlan] and stays as it is; other settings need another plan.
 type Plan struct {
 	Settings Settings
+	First    Candidate    // the answer when no trial is drawn
 	Private  PrivateDraws `json:"-"`
 }
 
@@ -28,7 +29,7 @@ type PrivateDraws struct {
 // Trial is one draw from the search space.
 type Trial struct {
 	Stream    uint32 // names the trial's random streams
-	Candidate int    // index into the space
+	Candidate Candidate
 }
 
 // NewPlan draws a plan. It refuses what [Settings.Validate] does, and the zero key, which anyone can guess.
@@ -39,15 +40,23 @@ func NewPlan(s Settings, key train.Key) (Plan, error) {
 	if key == (train.Key{}) {
 		return Plan{}, &train.SettingError{Setting: "key", Value: "zero", Want: "one from train.NewKey"}
 	}
-	s.Space = slices.Clone(s.Space) // whoever changes theirs changes neither what is trained nor what is charged
-	draws := PrivateDraws{Key: key, Trials: drawTrials(s, key)}
+	s.Space = s.Space.clone() // whoever changes theirs changes neither what is trained nor what is charged
+	first, err := s.Space.first()
+	if err != nil {
+		return Plan{}, err
+	}
+	trials, err := drawTrials(s, key)
+	if err != nil {
+		return Plan{}, err
+	}
+	draws := PrivateDraws{Key: key, Trials: trials}
 	if s.Method != Baseline {
 		draws.Subset = drawSubset(s, key)
 	}
 	if s.Method == Variant1 {
 		draws.Rest = complement(draws.Subset, s.Samples)
 	}
-	return Plan{Settings: s, Private: draws}, nil
+	return Plan{Settings: s, First: first, Private: draws}, nil
 }
 
 // redraw returns the plan that the settings and the key of p draw. Were p carried out as it is, members or
@@ -58,7 +67,7 @@ func (p Plan) redraw() (Plan, error) {
 		return Plan{}, err
 	}
 	given, want := p.Private, drawn.Private
-	if !slices.Equal(given.Subset, want.Subset) || !slices.Equal(given.Rest, want.Rest) || !slices.Equal(given.Trials, want.Trials) {
+	if p.First != drawn.First || !slices.Equal(given.Subset, want.Subset) || !slices.Equal(given.Rest, want.Rest) || !slices.Equal(given.Trials, want.Trials) {
 		return Plan{}, &train.SettingError{Setting: "plan", Value: "not what its settings and key draw", Want: "one from tuner.NewPlan, unchanged"}
 	}
 	return drawn, nil
@@ -85,24 +94,23 @@ func complement(members []int32, n int) []int32 {
 
 // drawTrials draws K from the very distribution that the accountant charges. It gives each trial a
 // stream of its own, so that its candidate doesn't depend on K.
-func drawTrials(s Settings, key train.Key) []Trial {
+func drawTrials(s Settings, key train.Key) ([]Trial, error) {
 	trials := make([]Trial, s.Repetitions.Draw(key.Stream(random.ID{Purpose: random.Repetitions})))
+	draw := s.Space.drawer()
 	for i := range trials {
 		stream := FinalStream + 1 + uint32(i)
-		draw := key.Stream(random.ID{Purpose: random.Candidate, Trial: stream})
-		trials[i] = Trial{Stream: stream, Candidate: draw.IntN(len(s.Space))}
+		c, err := draw(key.Stream(random.ID{Purpose: random.Candidate, Trial: stream}))
+		if err != nil {
+			return nil, err
+		}
+		trials[i] = Trial{Stream: stream, Candidate: c}
 	}
-	return trials
-}
-
-// candidate returns what trial i tries.
-func (p Plan) candidate(i int) Candidate {
-	return p.Settings.Space[p.Private.Trials[i].Candidate]
+	return trials, nil
 }
 
 // trial returns how trial i trains.
 func (p Plan) trial(i int) train.Settings {
-	c := p.candidate(i)
+	c := p.Private.Trials[i].Candidate
 	return train.Settings{
 		Privacy:   p.Settings.privacy(c, p.Settings.trialSize()),
 		Optimizer: p.Settings.optimizer(c.LearningRate),

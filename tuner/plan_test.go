@@ -20,7 +20,7 @@ func anySettings(t *rapid.T) Settings {
 	s.SubsetRate = rapid.Float64Range(0.001, 0.999).Draw(t, "subset rate")
 	s.Samples = rapid.IntRange(1, 500).Draw(t, "samples")
 	s.Repetitions = anyRepetitions(t)
-	s.Space = s.Space[:rapid.IntRange(1, 3).Draw(t, "candidates")]
+	s.Space = grid(s)[:rapid.IntRange(1, 3).Draw(t, "candidates")]
 	return s
 }
 
@@ -62,14 +62,14 @@ func checkTrials(t *rapid.T, plan Plan) {
 		if trial.Stream != uint32(i)+1 || trial.Stream == FinalStream {
 			t.Fatalf("trial %d has stream %d", i, trial.Stream)
 		}
-		if trial.Candidate < 0 || trial.Candidate >= len(plan.Settings.Space) {
-			t.Fatalf("trial %d has candidate %d of %d", i, trial.Candidate, len(plan.Settings.Space))
+		if !slices.Contains(grid(plan.Settings), trial.Candidate) {
+			t.Fatalf("trial %d has candidate %+v of %+v", i, trial.Candidate, plan.Settings.Space)
 		}
 		if got := plan.trial(i); got.Trial != trial.Stream || !reflect.DeepEqual(got.Members, plan.Private.Subset) {
 			t.Fatalf("trial %d trains as %+v", i, got)
 		}
 	}
-	if got := plan.final(plan.Settings.Space[0]); got.Trial != FinalStream || !reflect.DeepEqual(got.Members, plan.Private.Rest) {
+	if got := plan.final(plan.First); got.Trial != FinalStream || !reflect.DeepEqual(got.Members, plan.Private.Rest) {
 		t.Fatalf("the final run trains as %+v", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestPlanOwnsItsSpace(t *testing.T) {
 	s := settings(Variant2, 3)
 	lab := &fakeLab{}
 	e := lab.executor(t)
-	e.Progress = func(PrivateProgress) { s.Space[0].NoiseMultiplier = 1e-3 }
+	e.Progress = func(PrivateProgress) { grid(s)[0].NoiseMultiplier = 1e-3 }
 	want := s.Event()
 	if got := mustRun(t, e, planWith(t, s, 3)).Released.Event; !reflect.DeepEqual(got, want) {
 		t.Errorf("event %+v, want %+v", got, want)
@@ -143,7 +143,7 @@ func TestDrawsHaveTheirDistributions(t *testing.T) {
 	s := settings(Variant1, mean)
 	s.SubsetRate = 0.3
 	var k, k2, zero, members, pairs, alike float64
-	candidates := make([]float64, len(s.Space))
+	candidates := map[Candidate]float64{}
 	inSubset := make([]float64, s.Samples)
 	for seed := range uint64(runs) {
 		draws := mustPlan(t, s, seed).Private
@@ -176,8 +176,11 @@ func TestDrawsHaveTheirDistributions(t *testing.T) {
 	near("variance of K", k2/runs-(k/runs)*(k/runs), mean, math.Sqrt((mean+2*mean*mean)/runs))
 	none := math.Exp(-mean)
 	near("share of K = 0", zero/runs, none, math.Sqrt(none*(1-none)/runs))
+	if len(candidates) != 3 {
+		t.Errorf("%d candidates were drawn", len(candidates))
+	}
 	for i, n := range candidates {
-		near(fmt.Sprintf("share of candidate %d", i), n/k, 1.0/3, math.Sqrt(2.0/9/k))
+		near(fmt.Sprintf("share of candidate %v", i), n/k, 1.0/3, math.Sqrt(2.0/9/k))
 	}
 	near("share of first two trials alike", alike/pairs, 1.0/3, math.Sqrt(2.0/9/pairs))
 	draws := float64(runs * s.Samples)

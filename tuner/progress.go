@@ -25,7 +25,7 @@ type PrivateProgress struct {
 	// until the final run begins if candidates differ in cost.
 	Done, Total float64
 
-	// Score is a finished trial's score, or the final model's accuracy on the public test set.
+	// Score is a finished trial's score, or the final model's, on the public test set; -Inf without a model.
 	Score float64
 	// Err is why a finished trial failed. It scores lowest and tuning goes on.
 	Err error

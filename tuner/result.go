@@ -15,7 +15,7 @@ type Result struct {
 type Released struct {
 	Parameters      []train.Parameter
 	Hyperparameters Hyperparameters
-	TestAccuracy    float64 // of the released model on the public test set
+	TestScore       float64 // of the released model on the public test set, by its metric
 	Event           accountant.Event
 }
 
@@ -37,9 +37,8 @@ type Private struct {
 // PrivateTrial is what became of one trial.
 type PrivateTrial struct {
 	Trial
-	Hyperparameters Candidate
-	Score           float64 // accuracy on the public test set; -1 if it failed or diverged
-	Diverged        bool    // its parameters weren't finite
-	Failure         string  // why it failed; empty if it didn't
-	Seconds         float64 // time of the trial
+	Score    float64 // on the public test set, by its metric; -Inf if it failed or diverged
+	Diverged bool    // its parameters weren't finite
+	Failure  string  // why it failed; empty if it didn't
+	Seconds  float64 // time of the trial
 }

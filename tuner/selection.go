@@ -1,7 +1,9 @@
 package tuner
 
-// lowest is the score of a trial that failed or diverged: below every accuracy.
-const lowest = -1.0
+import "math"
+
+// lowest is the score of a trial that failed or diverged: below that of every model.
+var lowest = math.Inf(-1)
 
 // none is the winner's index when there was no trial.
 const none = -1

@@ -3,7 +3,6 @@ package tuner
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -14,14 +13,13 @@ import (
 // Settings say how to tune. All of them are public, and the guarantee follows from them: see
 // [Settings.Event].
 type Settings struct {
-	Method       Method
-	SubsetRate   float64                // q, in (0, 1); not used by the baseline
-	Repetitions  accountant.Repetitions // the distribution of K
-	Space        Space
-	ClippingNorm float64         // C, the same for every candidate
-	Optimizer    train.Optimizer // its LearningRate stays 0: candidates bring their own
-	Samples      int             // n, the size of X
-	WarmStart    bool            // start the final run from the winning trial's model
+	Method      Method
+	SubsetRate  float64                // q, in (0, 1); not used by the baseline
+	Repetitions accountant.Repetitions // the distribution of K
+	Space       Space
+	Optimizer   train.Optimizer // its LearningRate stays 0: candidates bring their own
+	Samples     int             // n, the size of X
+	WarmStart   bool            // start the final run from the winning trial's model
 }
 
 // A plan holds every trial, so that their expected number has to be bounded, and where the distribution of K falls
@@ -46,7 +44,10 @@ func (s Settings) Validate() error {
 	if s.Optimizer.LearningRate != 0 {
 		return &train.SettingError{Setting: "learning rate of the optimizer", Value: s.Optimizer.LearningRate, Want: "0: the search space brings the learning rates"}
 	}
-	if err := s.validateSpace(); err != nil {
+	if s.Space == nil {
+		return &train.SettingError{Setting: "search space", Value: "missing", Want: "a Grid or a Region"}
+	}
+	if err := s.Space.validate(s); err != nil {
 		return err
 	}
 	if err := accountant.Validate(s.Event()); err != nil {
@@ -81,10 +82,13 @@ func validateRepetitions(r accountant.Repetitions) error {
 // Event returns what tuning and final run cost together.
 //
 // A trial on a random candidate costs at most the pointwise maximum over the candidates (Lemma
-// param_tuning). The final run is charged the same maximum, because which candidate it takes depends
-// on the data.
+// param_tuning), or the line below which they are fitted. The final run is charged the same, because
+// which candidate it takes depends on the data.
 func (s Settings) Event() accountant.Event {
-	base := s.trialEvent()
+	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
+	if s.Space != nil {
+		base = s.Space.event()
+	}
 	switch s.Method {
 	case Variant1:
 		return accountant.Variant1(s.SubsetRate, s.Repetitions, base)
@@ -93,24 +97,6 @@ func (s Settings) Event() accountant.Event {
 	default:
 		return accountant.Baseline(s.Repetitions, base)
 	}
-}
-
-// trialEvent lists each cost once: learning rates make no difference.
-func (s Settings) trialEvent() accountant.Event {
-	var events []accountant.Event
-	var seen []Candidate
-	for _, c := range s.Space {
-		c.LearningRate = 0
-		if slices.Contains(seen, c) {
-			continue
-		}
-		seen = append(seen, c)
-		events = append(events, s.privacy(c, s.trialSize()).Event())
-	}
-	if len(events) == 1 {
-		return events[0]
-	}
-	return accountant.MaxOver{Events: events}
 }
 
 // FinalLearningRate extrapolates a learning rate from trials to final run: DP-SGD's grows with the
@@ -127,6 +113,20 @@ func (s Settings) FinalLearningRate(tuned float64) float64 {
 	default:
 		return tuned
 	}
+}
+
+// WithinFinalRate returns a copy of s without the learning rates that would be above the limit in the final run. The rule
+// looks at no data, so it costs nothing. It is a [*train.SettingError] if no rate is left.
+func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
+	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself is left, however it rounds
+	s.Space = left
+	if grid, ok := left.(Grid); ok && len(grid) > 0 {
+		return s, nil
+	}
+	if region, ok := left.(Region); ok && region.LearningRate.validate("learning rate") == nil {
+		return s, nil
+	}
+	return Settings{}, &train.SettingError{Setting: "largest final learning rate", Value: limit, Want: "more: in the final run every learning rate of the search space is larger"}
 }
 
 // trialSize returns the nominal size of the data set that trials play on.
@@ -149,7 +149,7 @@ func (s Settings) privacy(c Candidate, nominalSize float64) train.Privacy {
 	return train.Privacy{
 		SamplingRate:    c.SamplingRate,
 		NoiseMultiplier: c.NoiseMultiplier,
-		ClippingNorm:    s.ClippingNorm,
+		ClippingNorm:    c.ClippingNorm,
 		Steps:           c.Steps,
 		NominalSize:     nominalSize,
 	}
@@ -169,8 +169,7 @@ func (s Settings) String() string {
 		fmt.Fprintf(&b, "subset rate: %v (nominally %.0f of %d samples)\n", s.SubsetRate, s.trialSize(), s.Samples)
 	}
 	distribution := strings.TrimPrefix(fmt.Sprintf("%#v", s.Repetitions), "accountant.")
-	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %d candidates, %s\n", distribution, len(s.Space), s.Optimizer.Method)
-	fmt.Fprintf(&b, "clipping norm: %v\n", s.ClippingNorm)
+	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %v, %s\n", distribution, s.Space, s.Optimizer.Method)
 	if s.Method != Baseline {
 		fmt.Fprintf(&b, "final run: nominally %.0f samples, learning rate x %.6g\n", s.finalSize(), s.FinalLearningRate(1))
 	}

@@ -34,7 +34,7 @@ func TestExtrapolation(t *testing.T) {
 		s := settings(tt.method, 15)
 		s.SubsetRate, s.Samples = 0.1, 60000
 		s.Optimizer = train.Optimizer{Method: tt.optimizer, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
-		s.Space = LearningRates(Candidate{SamplingRate: 128.0 / 6000, Steps: 1878, NoiseMultiplier: 2}, 0.01)
+		s.Space = LearningRates(Candidate{SamplingRate: 128.0 / 6000, Steps: 1878, NoiseMultiplier: 2, ClippingNorm: 1}, 0.01)
 		plan := planWith(t, s, 15)
 		near := func(what string, got, want float64) {
 			t.Helper()
@@ -43,7 +43,7 @@ func TestExtrapolation(t *testing.T) {
 			}
 		}
 		near("scaled rate", s.FinalLearningRate(0.01), 0.01*tt.rate)
-		final, trial := plan.final(s.Space[0]), plan.trial(0)
+		final, trial := plan.final(plan.First), plan.trial(0)
 		near("final rate", final.Optimizer.LearningRate, 0.01*tt.rate)
 		near("final batch", final.Privacy.ExpectedBatchSize(), tt.batch)
 		near("trial's rate", trial.Optimizer.LearningRate, 0.01)
@@ -125,7 +125,6 @@ func TestSettingsString(t *testing.T) {
 	want := `method: variant1
 subset rate: 0.1 (nominally 6000 of 60000 samples)
 trials: K ~ Poisson{Mean:15}, drawn from 3 candidates, dp-sgd
-clipping norm: 1
 final run: nominally 54000 samples, learning rate x 9
 `
 	if got := s.String(); got != want {
@@ -149,7 +148,7 @@ func TestOtherDistributionsOfK(t *testing.T) {
 }
 
 func TestWithNoiseMultiplierCopies(t *testing.T) {
-	space := settings(Variant1, 1).Space
+	space := grid(settings(Variant1, 1))
 	space.WithNoiseMultiplier(99)
 	if space[0].NoiseMultiplier != 2 {
 		t.Error("it changed the original")
@@ -170,12 +169,13 @@ func TestSettingsValidate(t *testing.T) {
 		{func(s *Settings) { s.Repetitions = accountant.Poisson{Mean: math.Inf(1)} }, "mean number of trials is +Inf"},
 		{func(s *Settings) { s.Repetitions = accountant.TruncatedNegativeBinomial{Shape: -0.9, Success: 9e-7} }, "success of the trials' negative binomial is 9e-07: want 1e-06 or more"},
 		{func(s *Settings) { s.Repetitions = nil }, "distribution of trials is missing: want accountant.Poisson"},
-		{func(s *Settings) { s.Space = nil }, "search space is empty"},
-		{func(s *Settings) { s.Space[1].LearningRate = 0 }, "candidate 2: learning rate is 0"},
-		{func(s *Settings) { s.Space[2].SamplingRate = 1.5 }, "candidate 3: sampling rate is 1.5"},
-		{func(s *Settings) { s.Space[0].NoiseMultiplier = -1 }, "candidate 1: noise multiplier is -1"},
-		{func(s *Settings) { s.Space[0].Steps = -1 }, "candidate 1: steps is -1"},
-		{func(s *Settings) { s.ClippingNorm = 0 }, "candidate 1: clipping norm is 0"},
+		{func(s *Settings) { s.Space = nil }, "search space is missing: want a Grid or a Region"},
+		{func(s *Settings) { s.Space = Grid{} }, "search space is empty"},
+		{func(s *Settings) { grid(*s)[1].LearningRate = 0 }, "candidate 2: learning rate is 0"},
+		{func(s *Settings) { grid(*s)[2].SamplingRate = 1.5 }, "candidate 3: sampling rate is 1.5"},
+		{func(s *Settings) { grid(*s)[0].NoiseMultiplier = -1 }, "candidate 1: noise multiplier is -1"},
+		{func(s *Settings) { grid(*s)[0].Steps = -1 }, "candidate 1: steps is -1"},
+		{func(s *Settings) { grid(*s)[0].ClippingNorm = 0 }, "candidate 1: clipping norm is 0"},
 		{func(s *Settings) { s.Optimizer.Method = "adagrad" }, "optimizer is adagrad"},
 		{func(s *Settings) { s.Optimizer.LearningRate = 0.1 }, "learning rate of the optimizer is 0.1: want 0"},
 		{func(s *Settings) { s.Samples = 0 }, "number of samples is 0"},
@@ -224,7 +224,7 @@ func TestWorkIsWhatIsExpected(t *testing.T) {
 		for trials := range 8 {
 			s := settings(m, 3)
 			plan := planWith(t, s, trials)
-			run := float64(s.Samples) * s.Space[0].SamplingRate * float64(s.Space[0].Steps)
+			run := float64(s.Samples) * plan.First.SamplingRate * float64(plan.First.Steps)
 			want := m.ExpectedWork(s.SubsetRate, float64(trials)) * run
 			if got := newMeter(plan, nil).state.Total; math.Abs(got-want) > 1e-9*run {
 				t.Errorf("%d trials: %v gradients, expected %v", trials, got, want)

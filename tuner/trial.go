@@ -71,11 +71,10 @@ func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error)
 	outcomes := make([]outcome, to-from)
 	for k, p := range played {
 		record := PrivateTrial{
-			Trial:           x.plan.Private.Trials[from+k],
-			Hyperparameters: x.plan.candidate(from + k),
-			Score:           p.score,
-			Diverged:        p.err == nil && p.model == nil,
-			Seconds:         p.seconds,
+			Trial:    x.plan.Private.Trials[from+k],
+			Score:    p.score,
+			Diverged: p.err == nil && p.model == nil,
+			Seconds:  p.seconds,
 		}
 		if p.err != nil {
 			record.Failure = p.err.Error()
@@ -175,7 +174,7 @@ func (x *execution) trainAndScore(ctx context.Context, group *train.Group, telle
 			whole = append(whole, i)
 		}
 	}
-	scores, err := group.Accuracy(ctx, x.Test, whole...)
+	scores, err := group.Score(ctx, x.Test, whole...)
 	for k, i := range whole {
 		if err != nil {
 			out[i] = played{err: err}

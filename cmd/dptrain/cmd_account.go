@@ -31,7 +31,7 @@ type accounted struct {
 }
 
 // notAccounted are the setting flags that no cost depends on.
-var notAccounted = []string{"model", "clipping-norm", "optimizer", "learning-rate", "warm-start", "workers", "engine", "devices"}
+var notAccounted = []string{"model", "clipping-norm", "optimizer", "tune", "search", "largest-final-rate", "fixed", "learning-rate", "warm-start", "workers", "engine", "devices"}
 
 func newAccountCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{
@@ -75,6 +75,9 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 			if err != nil {
 				return err
 			}
+			if err := oneKindOfRun(e); err != nil {
+				return err
+			}
 			a, err := await(cmd.Context(), accounting, func() (*accounted, error) { return run(opts, e) })
 			if err != nil {
 				return err
@@ -99,13 +102,24 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	return cmd
 }
 
+// oneKindOfRun refuses settings that account doesn't speak of.
+func oneKindOfRun(e configs.Experiment) error {
+	switch {
+	case e.Privacy.Fixed != configs.FixedEpochs:
+		return usagef("privacy.fixed: account wants epochs; account steps finds the steps that noise allows")
+	case e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs) || e.Tuning.Search != configs.SearchGrid:
+		return usagef("tuning.tune: account speaks of one sampling rate and one number of steps; dptrain tune --dry-run accounts for more")
+	}
+	return nil
+}
+
 // events returns what the plan with its given noise does, by steps of each run.
 func (o accountOptions) events(e configs.Experiment) (func(steps int) accountant.Event, error) {
 	if o.single {
 		return func(steps int) accountant.Event { return trainingPrivacy(e, 0, steps).Event() }, nil
 	}
 	r, err := repetitionsOf(e.Privacy)
-	return func(steps int) accountant.Event { return tuningSettings(e, r, 0, steps).Event() }, err
+	return func(steps int) accountant.Event { return tuningSettings(e, r, 0, oneRun(e, steps)).Event() }, err
 }
 
 // settle returns the plan's noise multiplier, given or found, and its guarantee.
@@ -118,11 +132,11 @@ func (o accountOptions) settle(e configs.Experiment, steps int) (noise float64, 
 	if err != nil {
 		return 0, g, err
 	}
-	s, g, err := settle(e.Privacy, tuningSettings(e, r, 0, steps), tuner.Calibrate)
+	s, g, err := settle(e.Privacy, tuningSettings(e, r, 0, oneRun(e, steps)), tuner.Calibrate)
 	if err != nil {
 		return 0, g, err
 	}
-	return s.Space[0].NoiseMultiplier, g, nil
+	return s.Space.(tuner.Grid)[0].NoiseMultiplier, g, nil
 }
 
 func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {

@@ -20,10 +20,12 @@ func newDataCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "data",
 		Short: "List, download and verify data sets",
-		Long: `List, download and verify data sets.
+		Long: `List, download and verify data sets, and the weights of networks that their features are made with.
 
 Files are looked for in $` + datasets.DirVariable + `/NAME first, then in the user's cache, where
-downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand.`,
+downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand. An archive may also lie
+unpacked in its folder: its files are then compared with the official ones where their checksums are known,
+and may be trained on if they are others in the right format.`,
 		Example: `  dptrain data list
   dptrain data fetch mnist
   ` + datasets.DirVariable + `=/data dptrain data verify`,
@@ -39,14 +41,14 @@ downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand.`
 			Use:               "fetch NAME",
 			Short:             "Download a data set, or what is missing of it, and verify it",
 			Args:              oneDataset,
-			ValidArgsFunction: cobra.FixedCompletions(datasets.Names(), cobra.ShellCompDirectiveNoFileComp),
+			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
 			RunE:              func(cmd *cobra.Command, args []string) error { return runDataFetch(cmd.Context(), g, args[0]) },
 		},
 		&cobra.Command{
 			Use:               "verify [NAME]",
 			Short:             "Compare the files of one data set, or of all that are here, with their checksums",
 			Args:              atMostOneDataset,
-			ValidArgsFunction: cobra.FixedCompletions(datasets.Names(), cobra.ShellCompDirectiveNoFileComp),
+			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				if len(args) == 0 {
 					return runDataVerifyAll(cmd.Context(), g)
@@ -81,14 +83,36 @@ func runDataList(ctx context.Context, g *global) error {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(tw, "NAME\tTRAINING\tTEST\tCLASSES\tSIZE\tWHERE\tDESCRIPTION")
 		for _, i := range infos {
-			where := i.Where
-			if where == "" {
-				where = "to be downloaded"
+			if i.Kind != datasets.KindWeights {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, grouped(i.Train), grouped(i.Test), i.Classes, megabytes(i.Bytes), where(i), i.Description)
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, grouped(i.Train), grouped(i.Test), i.Classes, megabytes(i.Bytes), where, i.Description)
+		}
+		tw.Flush()
+		fmt.Fprintln(tw, "\nWEIGHTS\tSIZE\tWHERE\tDESCRIPTION")
+		for _, i := range infos {
+			if i.Kind == datasets.KindWeights {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", i.Name, megabytes(i.Bytes), where(i), i.Description)
+			}
+		}
+		tw.Flush()
+		fmt.Fprintln(tw, "\nNAME\tSOURCE\tLICENCE")
+		for _, i := range infos {
+			fmt.Fprintf(tw, "%s\t%s\t%s\n", i.Name, i.Source, i.Licence)
 		}
 		tw.Flush()
 	})
+}
+
+func where(i datasets.Info) string {
+	switch {
+	case i.Where == "":
+		return "to be downloaded"
+	case i.Edition == datasets.Unofficial:
+		return i.Where + " (not the official edition)"
+	case i.Edition == datasets.Unverified:
+		return i.Where + " (unpacked, without checksums)"
+	}
+	return i.Where
 }
 
 func megabytes(n int64) string {
@@ -130,7 +154,7 @@ func runDataVerify(ctx context.Context, g *global, name string) error {
 // runDataVerifyAll leaves out the data sets that have no file here: nobody asked for them.
 func runDataVerifyAll(ctx context.Context, g *global) error {
 	var all []verified
-	for _, name := range datasets.Names() {
+	for _, name := range datasets.AllNames() {
 		files, err := verify(ctx, name)
 		if err != nil {
 			return err
@@ -161,7 +185,11 @@ func tellVerified(g *global, files []verified) error {
 	err := g.print(files, func(w io.Writer) {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, f := range files {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", f.State, f.Dataset, f.Name, f.Path)
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s", f.State, f.Dataset, f.Name, f.Path)
+			if f.Note != "" {
+				fmt.Fprintf(tw, "\t%s", f.Note)
+			}
+			fmt.Fprintln(tw)
 		}
 		tw.Flush()
 	})
@@ -173,6 +201,9 @@ func tellVerified(g *global, files []verified) error {
 		case datasets.Missing:
 			return coded(codeInput, fmt.Errorf("%s: %s is missing; get it by dptrain data fetch %[1]s", f.Dataset, f.Name))
 		case datasets.Corrupt:
+			if f.Note != "" {
+				return coded(codeInput, fmt.Errorf("%s: %s; remove the folder and run dptrain data fetch %[1]s", f.Dataset, f.Note))
+			}
 			return coded(codeInput, fmt.Errorf("%s: %s is damaged or another edition; remove it and run dptrain data fetch %[1]s", f.Dataset, f.Path))
 		}
 	}
@@ -181,7 +212,7 @@ func tellVerified(g *global, files []verified) error {
 
 func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
 	return func(p datasets.Progress) {
-		tell(func() { console.Progress(float64(p.Done), float64(p.Total), "downloading "+p.File) })
+		tell(func() { console.Progress(float64(p.Done), float64(p.Total), p.Task+" "+p.File) })
 	}
 }
 
@@ -189,20 +220,18 @@ func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
 type size struct{ train, test int }
 
 func sizeOf(dataset string) (size, error) {
-	infos, err := datasets.List(datasets.Options{})
+	info, err := datasets.Describe(dataset)
 	if err != nil {
 		return size{}, err
 	}
-	for _, i := range infos {
-		if i.Name == dataset {
-			return size{i.Train, i.Test}, nil
-		}
-	}
-	return size{}, unknown("data set", dataset, datasets.Names())
+	return size{info.Train, info.Test}, nil
 }
 
 // loaded is a data set that can be trained on.
-type loaded struct{ train, test *train.Classification }
+type loaded struct {
+	train, test *train.Classification
+	shape       []int // of one sample
+}
 
 // loadData opens a data set for training.
 func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded, error) {
@@ -213,6 +242,7 @@ func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded,
 		if err != nil {
 			return l, err
 		}
+		l.shape = set.Train.SampleShape
 		if l.train, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
 			return l, fmt.Errorf("%s: training set: %w", dataset, err)
 		}

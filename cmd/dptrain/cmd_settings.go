@@ -3,11 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
 )
 
-type settingsOptions struct{ settings }
+type settingsOptions struct {
+	settings
+	presets bool
+}
 
 func newSettingsCommand(g *global) *cobra.Command {
 	var opts settingsOptions
@@ -16,18 +22,24 @@ func newSettingsCommand(g *global) *cobra.Command {
 		Short: "Print the settings that the flags resolve to, as a file for --config",
 		Long: `Print the settings that the flags resolve to, as a file for --config.
 
-From weakest to strongest: the preset of the data set, the file of --config,
---set, flags. All keys are shown, so this is also the list of them.`,
-		Example: `  dptrain settings --dataset mnist --epsilon 2 >mine.yaml
+From weakest to strongest: the preset, the file of --config, --set, flags. All
+keys are shown, so this is also the list of them. With --presets it lists the
+presets instead, which hold the paper's experiments.`,
+		Example: `  dptrain settings --presets
+  dptrain settings --preset mnist-adam --epsilon 2 >mine.yaml
   dptrain tune --config mine.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSettings(cmd.Context(), g, opts) },
 	}
 	opts.addFlags(cmd)
+	cmd.Flags().BoolVar(&opts.presets, "presets", false, "list the presets, with a line each")
 	return cmd
 }
 
 func runSettings(ctx context.Context, g *global, opts settingsOptions) error {
+	if opts.presets {
+		return listPresets(g)
+	}
 	e, err := opts.resolve(ctx)
 	if err != nil {
 		return err
@@ -40,4 +52,24 @@ func runSettings(ctx context.Context, g *global, opts settingsOptions) error {
 		return fmt.Errorf("print settings: %w", err)
 	}
 	return nil
+}
+
+// presetLine is a preset in the list of them.
+type presetLine struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+func listPresets(g *global) error {
+	var lines []presetLine
+	var pairs [][2]string
+	for _, name := range configs.Presets() {
+		description, err := configs.Describe(name)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, presetLine{name, description})
+		pairs = append(pairs, [2]string{name, description})
+	}
+	return g.print(lines, func(w io.Writer) { rows(w, pairs...) })
 }

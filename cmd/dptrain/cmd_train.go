@@ -35,7 +35,7 @@ training on the same data, it doesn't hold: "dptrain tune" accounts for that.
 			return runTrain(cmd.Context(), g, opts)
 		},
 	}
-	opts.addFlags(cmd, "variant", "q", "mu", "repetitions", "warm-start")
+	opts.addFlags(cmd, "variant", "q", "mu", "repetitions", "tune", "search", "largest-final-rate", "warm-start")
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out 
 	if result.Diverged() {
 		return out, tuner.ErrDiverged
 	}
-	accuracy, err := trainer.Accuracy(ctx, r.test)
+	accuracy, err := trainer.Score(ctx, r.test)
 	if err != nil {
 		return out, err
 	}

@@ -91,7 +91,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	executor := tuner.Executor{
 		Engine:   r.engine,
 		Model:    r.model,
-		Data:     r.data,
+		Data:     r.data.Data,
 		Test:     r.test,
 		Fallback: func(reason error) { tell(func() { warnOfFallback(r.console, reason) }) },
 		Progress: func(p tuner.PrivateProgress) {
@@ -105,7 +105,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	released := result.Released
 	h := hyperparameters(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-	return trained{released.Parameters, released.TestAccuracy, h, newPrivateTuning(result.Private)}, nil
+	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }
 
 // showTuning shows progress and logs each trial. Scores are for the private log.
@@ -136,11 +136,11 @@ type privateTuning struct {
 }
 
 type privateTrial struct {
-	LearningRate float64 `json:"learning_rate"`
-	Score        float64 `json:"score"` // -1 if it failed or diverged
-	Diverged     bool    `json:"diverged,omitempty"`
-	Failure      string  `json:"failure,omitempty"`
-	Seconds      float64 `json:"seconds"`
+	tuner.Candidate
+	Score    float64 `json:"score"` // -1 if it failed or diverged
+	Diverged bool    `json:"diverged,omitempty"`
+	Failure  string  `json:"failure,omitempty"`
+	Seconds  float64 `json:"seconds"`
 }
 
 func newPrivateTuning(p tuner.Private) privateTuning {
@@ -153,7 +153,7 @@ func newPrivateTuning(p tuner.Private) privateTuning {
 		FinalSeconds: p.FinalSeconds,
 	}
 	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Hyperparameters.LearningRate, t.Score, t.Diverged, t.Failure, t.Seconds}
+		out.Trials[i] = privateTrial{t.Candidate, t.Score, t.Diverged, t.Failure, t.Seconds}
 	}
 	return out
 }

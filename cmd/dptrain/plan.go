@@ -17,7 +17,7 @@ var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, 
 // planTuning turns an experiment on n samples into settings that keep to its budget, and says what they
 // guarantee.
 func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, error) {
-	steps, err := stepsOf(e.Privacy)
+	space, err := spaceOf(e, n)
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
@@ -25,23 +25,33 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, er
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
-	settings, guarantee, err := settle(e.Privacy, tuningSettings(e, r, n, steps), tuner.Calibrate)
+	settings := tuningSettings(e, r, n, space)
+	if limit := e.Tuning.LargestFinalRate; limit > 0 {
+		if settings, err = settings.WithinFinalRate(limit); err != nil {
+			return tuner.Settings{}, report.Privacy{}, err
+		}
+	}
+	calibrate := tuner.Calibrate
+	if e.Privacy.Fixed == configs.FixedNoise {
+		calibrate = tuner.CalibrateSteps
+	}
+	settings, guarantee, err := settle(e.Privacy, settings, calibrate)
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
-	privacy := stated(e.Privacy, n, steps, settings.Space[0].NoiseMultiplier, guarantee)
+	privacy := stated(e.Privacy, n, guarantee)
 	privacy.Tuning = statedTuning(e)
-	return settings, privacy, settings.Validate()
+	privacy.Tuning.Space = statedSpace(e, settings)
+	return settings, inCommon(privacy, settings.Space), settings.Validate()
 }
 
-// statedTuning is what the statement says about the search.
+// statedTuning is what the statement says about the search, but for its space.
 func statedTuning(e configs.Experiment) *report.Tuning {
 	p := e.Privacy
 	t := &report.Tuning{
 		Method:          methodName(p.Variant),
 		Repetitions:     p.Repetitions,
 		MeanRepetitions: p.MeanRepetitions,
-		LearningRates:   e.Tuning.LearningRates,
 		WarmStart:       e.Tuning.WarmStart,
 	}
 	if methods[p.Variant] != tuner.Baseline {
@@ -53,21 +63,15 @@ func statedTuning(e configs.Experiment) *report.Tuning {
 	return t
 }
 
-// tuningSettings have the noise that is given, or none yet.
-func tuningSettings(e configs.Experiment, r accountant.Repetitions, n, steps int) tuner.Settings {
-	candidate := tuner.Candidate{SamplingRate: e.Privacy.SamplingRate, Steps: steps}
-	if noise := e.Privacy.NoiseMultiplier; noise != nil {
-		candidate.NoiseMultiplier = *noise
-	}
+func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space tuner.Space) tuner.Settings {
 	return tuner.Settings{
-		Method:       methods[e.Privacy.Variant],
-		SubsetRate:   e.Privacy.SubsetRate,
-		Repetitions:  r,
-		Space:        tuner.LearningRates(candidate, e.Tuning.LearningRates...),
-		ClippingNorm: e.Privacy.ClippingNorm,
-		Optimizer:    optimizer(e.Training.Optimizer, 0),
-		Samples:      n,
-		WarmStart:    e.Tuning.WarmStart,
+		Method:      methods[e.Privacy.Variant],
+		SubsetRate:  e.Privacy.SubsetRate,
+		Repetitions: r,
+		Space:       space,
+		Optimizer:   optimizer(e.Training.Optimizer, 0),
+		Samples:     n,
+		WarmStart:   e.Tuning.WarmStart,
 	}
 }
 
@@ -81,16 +85,37 @@ func methodName(variant string) string {
 
 // planTraining is the same for one run without tuning. The settings lack a key.
 func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, error) {
-	steps, err := stepsOf(e.Privacy)
-	if err != nil {
-		return train.Settings{}, report.Privacy{}, err
+	steps, calibrate := 0, calibrateSteps
+	if e.Privacy.Fixed == configs.FixedEpochs {
+		var err error
+		if steps, err = stepsOf(e.Privacy); err != nil {
+			return train.Settings{}, report.Privacy{}, err
+		}
+		calibrate = train.Calibrate
 	}
-	privacy, guarantee, err := settle(e.Privacy, trainingPrivacy(e, n, steps), train.Calibrate)
+	privacy, guarantee, err := settle(e.Privacy, trainingPrivacy(e, n, steps), calibrate)
 	if err != nil {
 		return train.Settings{}, report.Privacy{}, err
 	}
 	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
-	return settings, stated(e.Privacy, n, steps, privacy.NoiseMultiplier, guarantee), nil
+	return settings, stated(e.Privacy, n, guarantee).Of(hyperparameters(privacy, settings.Optimizer)), nil
+}
+
+// calibrateSteps gives a run the most steps that its noise allows.
+func calibrateSteps(p train.Privacy, epsilon, delta float64, o accountant.Options) (train.Privacy, accountant.Guarantee, error) {
+	steps, err := accountant.CalibrateSteps(epsilon, delta, o, func(steps int) accountant.Event {
+		p.Steps = steps
+		return p.Event()
+	})
+	if err == nil && steps == 0 {
+		err = fmt.Errorf("not one step: %w", accountant.ErrInfeasible)
+	}
+	if err != nil {
+		return p, accountant.Guarantee{}, err
+	}
+	p.Steps = steps
+	g, err := p.Guarantee(delta, o)
+	return p, g, err
 }
 
 // trainingPrivacy has the noise that is given, or none yet.
@@ -130,10 +155,10 @@ type guaranteed interface {
 	Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error)
 }
 
-// settle gives a plan without noise the smallest that its epsilon allows, leaves one with noise as it is, and says
-// what it then guarantees. calibrate is the plan's own.
+// settle gives a plan with an epsilon the least noise, or the most steps, that meets it, leaves one with noise alone as it
+// is, and says what it then guarantees. calibrate is the plan's own.
 func settle[P guaranteed](p configs.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error)) (P, accountant.Guarantee, error) {
-	if p.NoiseMultiplier != nil {
+	if p.Epsilon == nil {
 		g, err := guaranteeOf(p, plan)
 		return plan, g, err
 	}
@@ -156,9 +181,13 @@ func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, erro
 	return g, nil
 }
 
-// explained says what can be done where no noise could be found.
+// explained says what can be done where no noise, or no steps, could be found.
 func explained(p configs.Privacy, err error) error {
 	switch {
+	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrInfeasible):
+		return coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step of each kind of run with noise multiplier %v; give more noise or a larger epsilon", *p.Epsilon, p.Delta, *p.NoiseMultiplier))
+	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrUnbounded):
+		return usagef("epsilon %v allows any number of steps with noise multiplier %v", *p.Epsilon, *p.NoiseMultiplier)
 	case errors.Is(err, accountant.ErrInfeasible):
 		hint := "give a larger epsilon or delta"
 		if p.Accounting != string(accountant.Best) { // Rényi bounds have a floor, which no noise gets under
@@ -175,18 +204,14 @@ func accountingOf(p configs.Privacy) accountant.Options {
 	return accountant.Options{Mode: accountant.Mode(p.Accounting)}
 }
 
-// stated is what the statement says about a plan and its guarantee, but for the search.
-func stated(p configs.Privacy, n, steps int, noise float64, g accountant.Guarantee) report.Privacy {
+// stated is what the statement says about a plan and its guarantee, but for the search and the runs.
+func stated(p configs.Privacy, n int, g accountant.Guarantee) report.Privacy {
 	return report.Privacy{
-		Epsilon:         g.Epsilon,
-		Delta:           g.Delta,
-		Samples:         n,
-		SamplingRate:    p.SamplingRate,
-		NoiseMultiplier: noise,
-		ClippingNorm:    p.ClippingNorm,
-		Steps:           steps,
-		Accounting:      string(g.Mode),
-		Bound:           g.Bound,
-		Order:           g.Order,
+		Epsilon:    g.Epsilon,
+		Delta:      g.Delta,
+		Samples:    n,
+		Accounting: string(g.Mode),
+		Bound:      g.Bound,
+		Order:      g.Order,
 	}
 }

@@ -56,7 +56,7 @@ func TestMNISTNoiseIsTheReference(t *testing.T) {
 			if privacy.Steps != 1878 || privacy.Epsilon > *e.Privacy.Epsilon {
 				t.Errorf("variant %s, epsilon %s: %d steps, epsilon %v", variant, epsilon, privacy.Steps, privacy.Epsilon)
 			}
-			for _, c := range settings.Space {
+			for _, c := range settings.Space.(tuner.Grid) {
 				if c.NoiseMultiplier != privacy.NoiseMultiplier {
 					t.Errorf("a candidate has noise %v, the statement %v", c.NoiseMultiplier, privacy.NoiseMultiplier)
 				}
@@ -162,7 +162,7 @@ func TestEveryDatasetHasAPresetThatPlans(t *testing.T) {
 		if _, _, err := planTraining(e, size.train); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := models.New(e.Model, models.Options{}); err != nil {
+		if err := models.Check(e.Model); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

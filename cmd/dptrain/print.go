@@ -39,11 +39,13 @@ func printPlan(w io.Writer, plan plan) {
 	if t := p.Tuning; t != nil {
 		pairs = append(pairs,
 			[2]string{"method", methodText(t)},
-			[2]string{"trials", fmt.Sprintf("%v in expectation (%s), over %d learning rates", t.MeanRepetitions, t.Distribution(), len(t.LearningRates))})
+			[2]string{"trials", fmt.Sprintf("%v in expectation (%s), over %s", t.MeanRepetitions, t.Distribution(), spaceText(t.Space))},
+			[2]string{"missed", missedText(t.Space)},
+			[2]string{"rates", ratesText(t)})
 	}
+	pairs = append(pairs, [2]string{"run", runText(e, p)})
+	pairs = append(pairs, noiseRows(e.Privacy, p)...)
 	pairs = append(pairs,
-		[2]string{"run", fmt.Sprintf("%s, %s steps at sampling rate %v, clipping norm %v", e.Training.Optimizer, grouped(p.Steps), p.SamplingRate, p.ClippingNorm)},
-		[2]string{"noise", noiseText(e.Privacy, p.NoiseMultiplier)},
 		[2]string{"privacy", budgetText(p)},
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},
 	)
@@ -64,15 +66,6 @@ func methodText(t *report.Tuning) string {
 	return "baseline: tune on all of the data, release the best trial"
 }
 
-// noiseText prints a given noise multiplier as it was given, and a calibrated one rounded up, so that the
-// printed one meets the budget too.
-func noiseText(p configs.Privacy, noise float64) string {
-	if p.NoiseMultiplier != nil {
-		return fmt.Sprintf("multiplier %s, as given", exact(noise))
-	}
-	return fmt.Sprintf("multiplier %s, the smallest that meets epsilon %s", report.RoundUp(noise, 8), exact(*p.Epsilon))
-}
-
 func budgetText(p report.Privacy) string {
 	covers := "for one training run; no tuning is covered"
 	if p.Tuning != nil {
@@ -91,19 +84,15 @@ func budgetText(p report.Privacy) string {
 // printResult says what came out and where it is.
 func printResult(w io.Writer, r runResult, size size) {
 	directory := relative(r.Directory)
-	h := r.Hyperparameters
-	rate := fmt.Sprintf("%.4g", h.LearningRate)
-	if tuned := h.TunedLearningRate; tuned != nil && *tuned != h.LearningRate {
-		rate = fmt.Sprintf("%.4g found by tuning, %.4g in the final run", *tuned, h.LearningRate)
-	}
-	fmt.Fprintln(w)
-	rows(w,
-		[2]string{"accuracy", fmt.Sprintf("%.2f %% on the public test set of %s", 100*r.TestAccuracy, grouped(size.test))},
-		[2]string{"learning rate", rate},
+	pairs := [][2]string{{"accuracy", fmt.Sprintf("%.2f %% on the public test set of %s", 100*r.TestAccuracy, grouped(size.test))}}
+	pairs = append(pairs, foundRows(r)...)
+	pairs = append(pairs,
 		[2]string{"privacy", budgetText(r.Privacy)},
 		[2]string{"publish", filepath.Join(directory, "released") + "  model, hyperparameters, privacy statement"},
 		[2]string{"keep private", filepath.Join(directory, "private") + "  what the guarantee doesn't cover"},
 	)
+	fmt.Fprintln(w)
+	rows(w, pairs...)
 }
 
 // relative shortens a path below the working directory.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -152,7 +153,7 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 		Activation:      activationText(p.experiment.Activation),
 		TestAccuracy:    result.testAccuracy,
 		Hyperparameters: result.hyperparameters,
-		Privacy:         p.privacy,
+		Privacy:         p.privacy.Of(result.hyperparameters),
 	}
 	return release, errors.Join(
 		dir.WriteRelease(release),
@@ -167,7 +168,7 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(p.experiment)
+	model, err := modelOf(p.experiment, set.shape, set.train.Classes())
 	if err != nil {
 		return nil, err
 	}
@@ -190,15 +191,15 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	return r, nil
 }
 
-func modelOf(e configs.Experiment) (train.Model, error) {
-	network, err := models.New(e.Model, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+func modelOf(e configs.Experiment, shape []int, outputs int) (train.Model, error) {
+	network, err := models.New(e.Model, shape, outputs, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
 	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
 }
 
-func tensors(parameters []train.Parameter) []report.Tensor {
-	out := make([]report.Tensor, len(parameters))
+func tensors(parameters []train.Parameter) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(parameters))
 	for i, p := range parameters {
-		out[i] = report.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
 	}
 	return out
 }
@@ -210,6 +211,7 @@ func hyperparameters(p train.Privacy, o train.Optimizer) report.Hyperparameters 
 		SamplingRate:      p.SamplingRate,
 		ExpectedBatchSize: p.ExpectedBatchSize(),
 		Steps:             p.Steps,
+		Epochs:            float64(p.Steps) * p.SamplingRate,
 		ClippingNorm:      p.ClippingNorm,
 		NoiseMultiplier:   p.NoiseMultiplier,
 	}

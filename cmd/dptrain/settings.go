@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,8 +15,9 @@ import (
 
 // settingFlags are the settings that have a flag of their own, in the order of help.
 var settingFlags = []struct{ flag, key, kind, usage string }{
-	{"dataset", "dataset", "name", "data set, which brings its preset; see dptrain data list"},
-	{"model", "model", "name", "cnn or mlp"},
+	{"preset", "preset", "name", "settings to begin with; see dptrain settings --presets"},
+	{"dataset", "dataset", "name", "data set, which brings the preset of its name; see dptrain data list"},
+	{"model", "model", "name", "linear, mlp, mlp:WIDTHS such as mlp:120,120, or cnn for images"},
 	{"variant", "privacy.variant", "name", "1: final run on the rest of the data; 2: on all of it; baseline: tune on all data, no final run"},
 	{"epsilon", "privacy.epsilon", "float", "privacy budget for everything that is released; the noise follows"},
 	{"noise-multiplier", "privacy.noise_multiplier", "float", "sigma, in units of the clipping norm; the epsilon follows"},
@@ -28,6 +30,10 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"epochs", "privacy.epochs", "float", "expected passes over the data; steps = epochs/gamma"},
 	{"clipping-norm", "privacy.clipping_norm", "float", "C: bound of each sample's gradient norm"},
 	{"optimizer", "training.optimizer", "name", "dp-sgd or dp-adam"},
+	{"tune", "tuning.tune", "list", "what to tune: rate, batch, epochs, clip, such as rate,epochs; or all, what the paper tunes: rate, batch and epochs"},
+	{"search", "tuning.search", "name", "grid: from the lists of the search space; random: rates from the range that their list spans, log-uniformly"},
+	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none"},
+	{"fixed", "privacy.fixed", "name", "epochs: noise follows from epsilon; noise: with noise multiplier and epsilon given, epochs follow"},
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
 	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},
 	{"workers", "performance.workers", "int", "cores to use; 0 means all. Never changes a result"},
@@ -73,7 +79,11 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	}
 	fs.StringVar(&s.config, "config", "", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
-	complete(cmd, "dataset", configs.Presets()...)
+	complete(cmd, "preset", configs.Presets()...)
+	complete(cmd, "dataset", configs.Datasets()...)
+	complete(cmd, "tune", append(configs.Tunable(), configs.TuneAll)...)
+	complete(cmd, "search", configs.Searches()...)
+	complete(cmd, "fixed", configs.FixedEpochs, configs.FixedNoise)
 	complete(cmd, "model", models.Names()...)
 	complete(cmd, "variant", "1", "2", "baseline")
 	complete(cmd, "accounting", "paper", "tight", "best")
@@ -121,8 +131,21 @@ func (s *settings) read() (configs.Experiment, error) {
 	if err != nil {
 		return e, coded(codeUsage, err)
 	}
-	if !slices.Contains(models.Names(), e.Model) {
-		return e, unknown("model", e.Model, models.Names())
+	if err := checkModel(e.Model); err != nil {
+		return e, err
 	}
 	return e, nil
+}
+
+// checkModel refuses what no shape of samples would make a model.
+func checkModel(spec string) error {
+	err := models.Check(spec)
+	var named *models.UnknownError
+	if errors.As(err, &named) {
+		return unknown("model", named.Name, models.Names())
+	}
+	if err != nil {
+		return coded(codeUsage, err)
+	}
+	return nil
 }

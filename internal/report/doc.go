@@ -16,6 +16,5 @@
 // A [Dir] is built under another name beside its final place and renamed when it is complete, so an
 // interrupted run leaves nothing that could be taken for a result.
 //
-// Models are stored as safetensors (https://github.com/huggingface/safetensors#format): eight bytes of
-// header length, little-endian; a JSON header; the tensors' bytes without gaps.
+// Models are stored as safetensors.
 package report

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strconv"
 	"text/template"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // Release is everything that a run publishes. It must be made of public settings and of what the
 // guarantee covers, and of nothing else.
 type Release struct {
-	Parameters      []Tensor
+	Parameters      []safetensors.Tensor
 	Dataset         string
 	Model           string
 	Activation      string  // what somebody who rebuilds the model has to know besides its name
@@ -28,8 +30,14 @@ type Hyperparameters struct {
 	SamplingRate      float64  `json:"sampling_rate"`
 	ExpectedBatchSize float64  `json:"expected_batch_size"`
 	Steps             int      `json:"steps"`
+	Epochs            float64  `json:"epochs"` // expected passes over the run's data, as its steps make them
 	ClippingNorm      float64  `json:"clipping_norm"`
 	NoiseMultiplier   float64  `json:"noise_multiplier"`
+}
+
+// Scaled reports whether the tuned learning rate was adapted to the final run's data.
+func (h Hyperparameters) Scaled() bool {
+	return h.TunedLearningRate != nil && *h.TunedLearningRate != h.LearningRate
 }
 
 // Privacy is the guarantee and what it rests on.
@@ -38,42 +46,19 @@ type Privacy struct {
 	Delta    float64 `json:"delta"`
 	Insecure bool    `json:"insecure_seed"` // the random draws can be repeated by others: no guarantee holds
 
-	Samples         int     `json:"training_samples"` // n, public
-	SamplingRate    float64 `json:"sampling_rate"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-	ClippingNorm    float64 `json:"clipping_norm"`
-	Steps           int     `json:"steps"`
-	Tuning          *Tuning `json:"tuning,omitempty"` // nil for a run without
+	Samples int `json:"training_samples"` // n, public
+
+	// What every run has, or the final run as the tuning selected it. What isn't known before that is 0.
+	SamplingRate    float64 `json:"sampling_rate,omitempty"`
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
+	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
+	Steps           int     `json:"steps,omitempty"`
+
+	Tuning *Tuning `json:"tuning,omitempty"` // nil for a run without
 
 	Accounting string `json:"accounting"`          // paper, tight or best
 	Bound      string `json:"bound"`               // the theorems that gave epsilon
 	Order      int    `json:"rdp_order,omitempty"` // the order that epsilon was smallest at
-}
-
-// Tuning describes a search whose cost is in the guarantee.
-type Tuning struct {
-	Method          string    `json:"method"` // variant 1, variant 2 or baseline
-	SubsetRate      float64   `json:"subset_rate,omitempty"`
-	Repetitions     string    `json:"repetitions"`                 // the distribution of the number of trials, as in settings
-	Shape           *float64  `json:"repetitions_shape,omitempty"` // of negative-binomial alone
-	MeanRepetitions float64   `json:"mean_repetitions"`
-	LearningRates   []float64 `json:"learning_rates"`
-	WarmStart       bool      `json:"warm_start"`
-}
-
-// Distribution says in words how the number of trials was drawn.
-func (t Tuning) Distribution() string {
-	switch t.Repetitions {
-	case "poisson":
-		return "Poisson"
-	case "truncated-poisson":
-		return "Poisson given at least one"
-	case "negative-binomial":
-		if t.Shape != nil {
-			return fmt.Sprintf("truncated negative binomial of shape %v", *t.Shape)
-		}
-	}
-	return t.Repetitions
 }
 
 // guarantee is the content of privacy.json: [Privacy] and the sentences of the statement that a program
@@ -88,9 +73,20 @@ type guarantee struct {
 	Privacy
 }
 
+// Alike reports whether all runs had the same sampling rate, steps, noise and clipping norm.
+func (p Privacy) Alike() bool {
+	return p.Tuning == nil || len(p.Tuning.Space.Runs) == 1 && !p.Tuning.Space.Tunes("clipping norm")
+}
+
+// Of returns what the guarantee rests on once the final run's hyperparameters are selected.
+func (p Privacy) Of(h Hyperparameters) Privacy {
+	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Steps
+	return p
+}
+
 // WriteRelease stores everything that may be published.
 func (d *Dir) WriteRelease(r Release) error {
-	model, err := EncodeSafetensors(r.Parameters, map[string]string{
+	model, err := safetensors.Encode(r.Parameters, map[string]string{
 		"activation":    r.Activation,
 		"dataset":       r.Dataset,
 		"model":         r.Model,
@@ -139,8 +135,17 @@ var statementTemplate = template.Must(template.New("statement").Funcs(template.F
 	"up":      Up,
 	"percent": func(v float64) string { return fmt.Sprintf("%.2f", 100*v) },
 	"n":       func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) },
-	"about":   func(v float64) string { return fmt.Sprintf("%.4g", v) },
+	"about":   about,
+	"noise":   func(v float64) string { return RoundUp(v, 8) },
 }).Parse(statementText))
+
+// about prints a number, or one that is pointed at, to four digits.
+func about(v any) string {
+	if p, ok := v.(*float64); ok {
+		v = *p
+	}
+	return fmt.Sprintf("%.4g", v)
+}
 
 // Statement says in words what the guarantee is, what it covers and what it rests on.
 func (r Release) Statement() ([]byte, error) {

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func example() Release {
 	return Release{
-		Parameters:   []Tensor{{"w", []int{2}, []float32{1, 2}}},
+		Parameters:   []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}}},
 		Dataset:      "mnist",
 		Model:        "cnn",
 		TestAccuracy: 0.97831,
@@ -26,9 +28,17 @@ func example() Release {
 		Privacy: Privacy{
 			Epsilon: 3.99999999, Delta: 1e-5, Samples: 60000,
 			SamplingRate: 0.0213, NoiseMultiplier: 1.9671869397891975, ClippingNorm: 1, Steps: 1878,
-			Tuning:     &Tuning{Method: "variant 1", SubsetRate: 0.1, Repetitions: "poisson", MeanRepetitions: 15, LearningRates: []float64{0.01, 0.1, 1}},
+			Tuning:     &Tuning{Method: "variant 1", SubsetRate: 0.1, Repetitions: "poisson", MeanRepetitions: 15, Space: exampleGrid()},
 			Accounting: "paper", Bound: "Theorem X", Order: 9,
 		},
+	}
+}
+
+func exampleGrid() Space {
+	return Space{
+		Search: "grid", Candidates: 3, Missed: 0.0067,
+		Parameters: []Parameter{{Name: "learning rate", Values: []float64{0.01, 0.1, 1}}},
+		Runs:       []Run{{SamplingRate: 0.0213, Steps: 1878, NoiseMultiplier: 1.9671869397891975}},
 	}
 }
 
@@ -38,8 +48,25 @@ func TestStatement(t *testing.T) {
 	variant2.Privacy.Tuning.Method, variant2.Privacy.Tuning.WarmStart, variant2.Privacy.Insecure = "variant 2", true, true
 	variant2.Privacy.Tuning.Repetitions, variant2.Privacy.Tuning.Shape = "negative-binomial", new(0.5)
 	baseline.Privacy.Tuning.Method, baseline.Privacy.Tuning.Repetitions = "baseline", "truncated-poisson"
-	single.Privacy.Tuning = nil
-	for name, r := range map[string]Release{"variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
+	single.Privacy.Tuning, single.Hyperparameters.TunedLearningRate = nil, nil
+	all := example()
+	all.Privacy.Tuning.Space = Space{
+		Search: "grid", Candidates: 12, LargestFinalRate: 0.95, Missed: 0.28,
+		Parameters: []Parameter{
+			{Name: "learning rate", Values: []float64{0.01, 0.1}},
+			{Name: "sampling rate", Values: []float64{0.0213, 0.0427}},
+			{Name: "epochs", Values: []float64{10, 20, 40}},
+		},
+		Runs: []Run{{0.0213, 469, 1.2345678912}, {0.0427, 937, 2.5}},
+	}
+	random := example()
+	random.Hyperparameters.Optimizer, random.Hyperparameters.LearningRate, random.Hyperparameters.TunedLearningRate = "dp-adam", 0.003, new(0.003)
+	random.Privacy.Tuning.Space = Space{
+		Search: "random", Missed: 0.22,
+		Parameters: []Parameter{{Name: "learning rate", Low: 1e-4, High: 1}, {Name: "clipping norm", Values: []float64{1, 3}}},
+		Line:       &Line{Slope: 0.15, Order: 12},
+	}
+	for name, r := range map[string]Release{"all": all, "random-adam": random, "variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
 		got, err := r.Statement()
 		if err != nil {
 			t.Fatal(err)

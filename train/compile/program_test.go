@@ -12,7 +12,7 @@ import (
 // model compiles one of the paper's models, built for the given batch size.
 func model(t testing.TB, name string, batch int) *compile.Program {
 	t.Helper()
-	n, err := models.New(name, models.Options{Batch: batch})
+	n, err := enginetest.Network(name, models.Options{Batch: batch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func model(t testing.TB, name string, batch int) *compile.Program {
 
 // The programs of the models, as people read them: whoever changes one sees what becomes of it.
 func TestGoldenPrograms(t *testing.T) {
-	for _, name := range models.Names() {
+	for _, name := range enginetest.Networks() {
 		got, file := model(t, name, 1).String(), "testdata/"+name+".txt"
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -45,7 +45,7 @@ func TestGoldenPrograms(t *testing.T) {
 // A graph has one program, whichever way maps are walked and whatever batch it was built with: what is told by a program
 // may be bound to it.
 func TestProgramsAreDeterministic(t *testing.T) {
-	for _, name := range models.Names() {
+	for _, name := range enginetest.Networks() {
 		first := model(t, name, 1).String()
 		for i := range 50 {
 			if again := model(t, name, 1+i%5).String(); again != first {

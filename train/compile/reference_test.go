@@ -14,9 +14,9 @@ import (
 
 // The reference and Gorgonia's tape machine agree on the models of this project, in float64.
 func TestReferenceIsTheTapeMachine(t *testing.T) {
-	for _, name := range models.Names() {
+	for _, name := range enginetest.Networks() {
 		build := func() compile.Source {
-			n, err := models.New(name, models.Options{Double: true})
+			n, err := enginetest.Network(name, models.Options{Double: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/enginetest"
 	"pgregory.net/rapid"
@@ -153,7 +152,7 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 // Whatever is changed in a program, to look at it or to list it doesn't panic.
 func TestCheckNeverPanics(t *testing.T) {
 	zoo := enginetest.Zoo()
-	names := append(models.Names(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
+	names := append(enginetest.Networks(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
 		"many rows within a sample", "slices within a sample", "a scalar parameter")
 	refused, checked := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

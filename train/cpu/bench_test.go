@@ -16,8 +16,8 @@ import (
 // BenchmarkStep takes whole steps of private training, noise and update included, on synthetic samples
 // of the paper's shapes: 60,000 at the paper's sampling rate for the final run, 6,000 for a trial.
 func BenchmarkStep(b *testing.B) {
-	for _, name := range models.Names() {
-		n, err := models.New(name, models.Options{})
+	for _, name := range enginetest.Networks() {
+		n, err := enginetest.Network(name, models.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

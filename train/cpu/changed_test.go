@@ -3,7 +3,6 @@ package cpu
 import (
 	"testing"
 
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/enginetest"
 	"pgregory.net/rapid"
@@ -12,7 +11,7 @@ import (
 // A program that somebody else made or changed is refused, or it runs: no instruction reaches beyond its values.
 func TestChangedPrograms(t *testing.T) {
 	zoo := enginetest.Zoo()
-	names := append(models.Names(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
+	names := append(enginetest.Networks(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
 		"many rows within a sample", "slices within a sample", "a scalar parameter", "max-pool with overlap and padding", "residual",
 		"mean of rows that are looked up", "a table looked up twice", "two tables by one input")
 	started := 0

@@ -3,6 +3,7 @@ package cpu_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -36,11 +37,11 @@ func TestOneByOne(t *testing.T) { suite(withFallback).Lone(t) }
 
 func TestModels(t *testing.T) {
 	activations := map[string]models.TemperedSigmoid{"tanh": models.Tanh, "tempered": {Scale: 1.5, Temperature: 1.2, Offset: 0.7}}
-	for _, name := range models.Names() {
+	for _, name := range enginetest.Networks() {
 		for act, a := range activations {
 			t.Run(name+"/"+act, func(t *testing.T) {
 				suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {
-					n, err := models.New(name, models.Options{Batch: batch, Activation: a})
+					n, err := enginetest.Network(name, models.Options{Batch: batch, Activation: a})
 					if err != nil {
 						return compile.Source{}, err
 					}
@@ -48,6 +49,28 @@ func TestModels(t *testing.T) {
 				}, 1, nil)
 			})
 		}
+	}
+}
+
+// Models of people's own shapes: one output is a number to regress on.
+func TestModelsOfOtherShapes(t *testing.T) {
+	for _, c := range []struct {
+		spec    string
+		shape   []int
+		outputs int
+	}{
+		{"linear", []int{5}, 3}, {"linear", []int{7}, 1}, {"mlp:9,4", []int{2, 3}, 1}, {"mlp:6", []int{4}, 2},
+		{"cnn", []int{3, 17, 20}, 4}, {"cnn", []int{14, 15}, 1},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {
+				n, err := models.New(c.spec, c.shape, c.outputs, models.Options{Batch: batch})
+				if err != nil {
+					return compile.Source{}, err
+				}
+				return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+			}, 1, nil)
+		})
 	}
 }
 
@@ -124,7 +147,7 @@ func TestFallback(t *testing.T) {
 
 // The number of workers changes nothing, to the last bit.
 func TestWorkers(t *testing.T) {
-	n, err := models.New("cnn", models.Options{})
+	n, err := enginetest.Network("cnn", models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,10 @@
 // are done the accumulators are added, exactly, span by span of the parameters, and each span is released and moves its
 // parameters. The number of workers changes nothing, to the last bit.
 //
+// Of a table whose rows samples pick a chunk touches few. They are listed, and only they are rounded, added and cleared; a sample's own
+// rows of one index are added up first, in the room of the first of them. Noise and update are of the whole table in every step, and
+// are most of what a step on few texts takes.
+//
 // # How runs share the cores
 //
 // As many runs advance at once as there are cores. A run borrows its workers for each step, as many as the cores give each run

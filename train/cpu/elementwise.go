@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"math"
+
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/cpu/internal/kernel"
 )
@@ -68,6 +70,8 @@ func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
 		kernel.AddScalar(z, x, -s)
 	case f == compile.Div && swap:
 		kernel.DivScalarBy(z, x, s)
+	case f == compile.Gte && !swap:
+		atLeast(z, x, s)
 	default:
 		for i, v := range x {
 			a, c := float64(v), float64(s)
@@ -76,6 +80,19 @@ func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
 			}
 			z[i] = float32(f.Binary(a, c))
 		}
+	}
+}
+
+// atLeast computes z = 1 where x ≥ s and 0 elsewhere, which is half of a rectifier. It is written so that the compiler
+// makes no branch of it: which way one goes is anybody's guess.
+func atLeast(z, x []float32, s float32) {
+	z = z[:len(x)]
+	for i, v := range x {
+		bits := uint32(0)
+		if v >= s {
+			bits = 0x3f800000 // 1
+		}
+		z[i] = math.Float32frombits(bits)
 	}
 }
 

@@ -67,11 +67,11 @@ func (b *block) runSample(in *instruction, s int) {
 	case compile.BinaryBack:
 		chain(z, x, in.Accumulate, binaryDerivative(in, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s)))
 	case compile.Gather:
-		gather(z, x, in.table, in.Accumulate)
+		gather(in, z, x)
 	case compile.Scatter:
-		scatter(z, x, in.table)
+		scatter(in, z, x)
 	case compile.GradSpread:
-		scatterRuns(z, x, in.table, in.run)
+		scatterRuns(in, z, x)
 	case compile.Conv:
 		b.conv(in, z, x, s)
 	case compile.ConvBack:
@@ -146,31 +146,46 @@ func lookup(z, table []float32, ids []int32, k int) {
 	}
 }
 
-// gather computes z[j] = x[m[j]], or adds it.
-func gather(z, x []float32, m []int32, add bool) {
-	if add {
-		for j, k := range m {
+// gather computes z[j] = x[table[j]], or adds it. To repeat a sample's value, or each element of it, are the common maps.
+func gather(in *instruction, z, x []float32) {
+	switch {
+	case in.Accumulate:
+		for j, k := range in.table {
 			z[j] += x[k]
 		}
-		return
-	}
-	for j, k := range m {
-		z[j] = x[k]
+	case in.run > 0:
+		for k, v := range x {
+			fill(z[k*in.run:][:in.run], v)
+		}
+	case in.whole > 0:
+		for from := 0; from < len(z); from += in.whole {
+			copy(z[from:][:in.whole], x)
+		}
+	default:
+		for j, k := range in.table {
+			z[j] = x[k]
+		}
 	}
 }
 
-// scatter adds each x[j] to z[m[j]].
-func scatter(z, x []float32, m []int32) {
-	for j, k := range m {
+// scatter adds each x[j] to z[table[j]], in order. A sum over the first of a sample's axes is the common map.
+func scatter(in *instruction, z, x []float32) {
+	if in.whole > 0 {
+		for from := 0; from < len(x); from += in.whole {
+			kernel.Add(z, z, x[from:][:in.whole])
+		}
+		return
+	}
+	for j, k := range in.table {
 		z[k] += x[j]
 	}
 }
 
 // scatterRuns does the same. A bias over a vector and one over an image are the common maps.
-func scatterRuns(z, x []float32, m []int32, run int) {
-	switch run {
+func scatterRuns(in *instruction, z, x []float32) {
+	switch run := in.run; run {
 	case 0:
-		scatter(z, x, m)
+		scatter(in, z, x)
 	case 1:
 		kernel.Add(z, z, x)
 	default:

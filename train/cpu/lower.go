@@ -63,7 +63,8 @@ type instruction struct {
 	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
 	unrolls bool       // it writes columns, for itself or for the gradient of its filter
 	table   []int32    // of views: where each element is
-	run     int        // of GradSpread: the view is of the whole result, each element run times in a row, if not 0
+	run     int        // of GradSpread and Gather: the view is of the whole value, each element run times in a row, if not 0
+	whole   int        // of Gather and Scatter: the view is of the whole value, of that size, again and again, if not 0
 }
 
 // Reads returns what the instruction reads on this machine.
@@ -135,7 +136,12 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
 		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul, compile.Lookup, compile.GradLookup:
 	case compile.Gather, compile.Scatter:
+		viewed := in.In[0]
+		if in.Op == compile.Scatter {
+			viewed = in.Out
+		}
 		out.table = in.View.Elements()
+		out.run, out.whole = runOf(out.table, l.values[viewed].Size), wholeOf(out.table, l.values[viewed].Size)
 	case compile.GradSpread:
 		out.table = in.View.Elements()
 		out.run = runOf(out.table, l.values[in.Out].Size)
@@ -182,6 +188,19 @@ func runOf(table []int32, size int) int {
 		}
 	}
 	return run
+}
+
+// wholeOf returns size if the elements of a view are those of a whole value of that size in order, over and over, else 0.
+func wholeOf(table []int32, size int) int {
+	for j, k := range table {
+		if int(k) != j%size {
+			return 0
+		}
+	}
+	if len(table)%size != 0 {
+		return 0
+	}
+	return size
 }
 
 func (l *lowered) bind() binding {

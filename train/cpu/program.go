@@ -53,7 +53,7 @@ type block struct {
 	memory
 	factors  []float32
 	position []float32 // one sample's convolution, its positions as rows
-	first    []int32   // by row of a table: 1 + the first of a sample's rows that adds to it; 0 between samples
+	first    []int32   // by index: where a sample has it first, or anything
 
 	bound *bound   // the run that is worked for now
 	at    []buffer // gradient or prediction

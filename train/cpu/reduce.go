@@ -35,18 +35,26 @@ func (b *block) measure(squared []float64) {
 // others: a row's norm is known only once it is whole, and what is measured is what is summed.
 func (b *block) merge(r compile.Reduction, s int) {
 	ids, d := b.indices(r.X, s), b.row(r.Delta, s)
-	for k, v := range ids {
-		if first := int(b.first[v]) - 1; first >= 0 {
-			row, whole := d[k*r.K:][:r.K], d[first*r.K:][:r.K]
-			kernel.Add(whole, whole, row)
-			clear(row)
+	for k := range ids {
+		first := b.firstOf(ids, k)
+		if first == k {
 			continue
 		}
-		b.first[v] = int32(k) + 1
+		row, whole := d[k*r.K:][:r.K], d[first*r.K:][:r.K]
+		kernel.Add(whole, whole, row)
+		clear(row)
 	}
-	for _, v := range ids {
-		b.first[v] = 0
+}
+
+// firstOf returns the place of the first of a sample's indices that equals the one at place k. It is asked of each in order.
+func (b *block) firstOf(ids []int32, k int) int {
+	v := ids[k]
+	// What another sample, or a worker that failed, has left there is no earlier place of this index among these.
+	if first := int(b.first[v]); first < k && ids[first] == v {
+		return first
 	}
+	b.first[v] = int32(k)
+	return k
 }
 
 // usable returns infinity for what isn't.
@@ -95,9 +103,12 @@ func (b *block) reduce(sum *chunkSum) {
 // scatter adds the samples' merged rows, weighted by the clip factors, to a table's, and lists them.
 func (b *block) scatter(r compile.Reduction, sum []float32, t *table) {
 	for s, f := range b.factors[:b.n] {
-		d := b.row(r.Delta, s)
+		d, ids := b.row(r.Delta, s), b.indices(r.X, s)
 		kernel.MulScalar(d, d, f)
-		for k, v := range b.indices(r.X, s) {
+		for k, v := range ids {
+			if b.firstOf(ids, k) < k {
+				continue // it is in the first
+			}
 			t.touch(v)
 			row := sum[int(v)*r.K:][:r.K]
 			kernel.Add(row, row, d[k*r.K:][:r.K])

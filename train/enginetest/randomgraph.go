@@ -11,7 +11,7 @@ import (
 )
 
 // randomGraphs holds random graphs against Gorgonia: chains of products, biases, scales, elementwise
-// functions, softmax, products over rows within a sample and convolutions, in which weights and earlier
+// functions, softmax, products over rows within a sample, convolutions and lookups, in which weights and earlier
 // values are used again at random.
 func (s Suite) randomGraphs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -26,7 +26,7 @@ const width = 12
 
 func randomGraph(batch int, recipe []int) (compile.Source, error) {
 	g := NewG(batch, uint64(recipe[0]))
-	h := g.In("x", width)
+	h, ids := g.In("x", width), g.Ids("ids", 4)
 	past := []*gorgonia.Node{h}
 	weights := map[string][]*gorgonia.Node{}
 	// weight makes a new parameter, or one time in three takes one of the same shape again.
@@ -45,7 +45,7 @@ func randomGraph(batch int, recipe []int) (compile.Source, error) {
 	h = g.Do(gorgonia.Mul(h, weight(1, width, width)))
 	for _, code := range recipe {
 		pick := code / 16
-		switch code % 11 {
+		switch code % 12 {
 		case 0:
 			h = g.Do(gorgonia.Mul(h, weight(pick, width, width)))
 		case 1:
@@ -71,6 +71,8 @@ func randomGraph(batch int, recipe []int) (compile.Source, error) {
 			h = reshape(h, batch, width)
 		case 10:
 			h = g.Do(gorgonia.Mul(h, gorgonia.NewConstant(float32(pick%5)-1.5)))
+		case 11: // four rows of three, of a weight that may be a product's too
+			h = g.Do(gorgonia.Add(h, reshape(g.pick(weight(pick, 3, 3), ids, 4), batch, width)))
 		}
 		past = append(past, h)
 	}

@@ -53,9 +53,9 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, convolutions())
 	maps.Copy(all, poolings())
 	maps.Copy(all, lookups)
-	for _, name := range models.Names() {
+	for _, name := range Networks() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
-			n, err := models.New(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
+			n, err := Network(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
 			if err != nil {
 				return compile.Source{}, err
 			}

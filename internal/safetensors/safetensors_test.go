@@ -1,4 +1,4 @@
-package report
+package safetensors
 
 import (
 	"encoding/binary"
@@ -14,7 +14,7 @@ import (
 // sameBits compares values by their bits: NaN payloads and signed zeros must survive.
 var sameBits = cmp.Comparer(func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 
-func TestSafetensorsRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[ -~é]{0,8}`), 0, 5, rapid.ID).Draw(t, "names")
 		want := []Tensor{}
@@ -29,15 +29,19 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 			for i, b := range bits {
 				data[i] = math.Float32frombits(b)
 			}
-			want = append(want, Tensor{name, append([]int{}, shape...), data})
+			tensor := Tensor{Name: name, Shape: append([]int{}, shape...), Data: data}
+			if rapid.Bool().Draw(t, "integers") {
+				tensor.Data, tensor.Ints = nil, rapid.SliceOfN(rapid.Int64(), int(n), int(n)).Draw(t, "ints")
+			}
+			want = append(want, tensor)
 		}
 		metadata := rapid.MapOfN(rapid.StringMatching(`[a-z]{1,4}`), rapid.StringMatching(`[ -~]*`), 1, 3).Draw(t, "metadata")
 
-		file, err := EncodeSafetensors(want, metadata)
+		file, err := Encode(want, metadata)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, gotMetadata, err := DecodeSafetensors(file)
+		got, gotMetadata, err := Decode(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,32 +58,33 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 }
 
 // The example of the format's own page, written by hand, with a scalar beside it.
-func TestSafetensorsLayout(t *testing.T) {
-	file, err := EncodeSafetensors([]Tensor{{"b", []int{1, 2}, []float32{1, -2}}, {"a", nil, []float32{0.5}}}, map[string]string{"model": "cnn"})
+func TestLayout(t *testing.T) {
+	file, err := Encode([]Tensor{{Name: "b", Shape: []int{1, 2}, Data: []float32{1, -2}}, {Name: "c", Ints: []int64{-2}}, {Name: "a", Data: []float32{0.5}}}, map[string]string{"model": "cnn"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := `{"__metadata__":{"model":"cnn"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]}}`
+	header := `{"__metadata__":{"model":"cnn"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]},"c":{"dtype":"I64","shape":[],"data_offsets":[12,20]}}`
 	header += strings.Repeat(" ", -len(header)&7)
 	want := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	want = append(want, header...)
-	want = append(want, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0)
+	want = append(want, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
 	if !slices.Equal(file, want) {
 		t.Errorf("got  %q\nwant %q", file, want)
 	}
 }
 
-func TestEncodeSafetensorsRefuses(t *testing.T) {
+func TestEncodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		tensors []Tensor
 	}{
-		{"two of a name", []Tensor{{"a", nil, []float32{1}}, {"a", nil, []float32{1}}}},
-		{"reserved name", []Tensor{{"__metadata__", nil, []float32{1}}}},
-		{"wrong size", []Tensor{{"a", []int{3}, []float32{1}}}},
-		{"not UTF-8", []Tensor{{"\xff", nil, []float32{1}}}},
+		{"two of a name", []Tensor{{Name: "a", Data: []float32{1}}, {Name: "a", Data: []float32{1}}}},
+		{"reserved name", []Tensor{{Name: "__metadata__", Data: []float32{1}}}},
+		{"wrong size", []Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1}}}},
+		{"not UTF-8", []Tensor{{Name: "\xff", Data: []float32{1}}}},
+		{"of two types", []Tensor{{Name: "a", Shape: []int{2}, Data: []float32{1}, Ints: []int64{1}}}},
 	} {
-		if _, err := EncodeSafetensors(c.tensors, nil); err == nil {
+		if _, err := Encode(c.tensors, nil); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
 	}
@@ -90,7 +95,7 @@ func file(header string, data ...byte) []byte {
 	return append(append(f, header...), data...)
 }
 
-func TestDecodeSafetensorsRefuses(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		file       []byte
@@ -101,6 +106,7 @@ func TestDecodeSafetensorsRefuses(t *testing.T) {
 		{"not an object", "not a JSON object", file(`[]`)},
 		{"after the object", "something follows", file(`{}{}`)},
 		{"other type", `type "F64"`, file(`{"a":{"dtype":"F64","shape":[],"data_offsets":[0,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
+		{"odd integer", "offsets", file(`{"a":{"dtype":"I64","shape":[],"data_offsets":[0,4]}}`, 0, 0, 0, 0)},
 		{"unknown field", "unknown field", file(`{"a":{"dtype":"F32","size":3}}`)},
 		{"twice", "stands twice", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`)},
 		{"negative", "impossible shape", file(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,0]}}`)},
@@ -110,30 +116,35 @@ func TestDecodeSafetensorsRefuses(t *testing.T) {
 		{"hole", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
 		{"left over", "1 bytes belong to no tensor", file(`{}`, 7)},
 	} {
-		if _, _, err := DecodeSafetensors(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Decode(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
 }
 
-func FuzzDecodeSafetensors(f *testing.F) {
-	for _, tensors := range [][]Tensor{nil, {{"a", []int{2}, []float32{1, 2}}, {"b", []int{0, 3}, nil}, {"c", nil, []float32{3}}}} {
-		text, err := EncodeSafetensors(tensors, map[string]string{"k": "v"})
+func FuzzDecode(f *testing.F) {
+	for _, tensors := range [][]Tensor{nil, {
+		{Name: "a", Shape: []int{2}, Data: []float32{1, 2}},
+		{Name: "b", Shape: []int{0, 3}},
+		{Name: "c", Data: []float32{3}},
+		{Name: "d", Ints: []int64{4}},
+	}} {
+		text, err := Encode(tensors, map[string]string{"k": "v"})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tensors, metadata, err := DecodeSafetensors(text)
+		tensors, metadata, err := Decode(text)
 		if err != nil {
 			return
 		}
-		again, err := EncodeSafetensors(tensors, metadata)
+		again, err := Encode(tensors, metadata)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := DecodeSafetensors(again)
+		got, _, err := Decode(again)
 		if err != nil {
 			t.Fatal(err)
 		}

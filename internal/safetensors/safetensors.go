@@ -1,4 +1,4 @@
-package report
+package safetensors
 
 import (
 	"bytes"
@@ -16,11 +16,27 @@ import (
 
 const metadataKey = "__metadata__"
 
-// Tensor is a named array of float32 in row-major order.
+// Tensor is a named array in row-major order, of one of two types: one of floats has no Ints.
 type Tensor struct {
 	Name  string
 	Shape []int
 	Data  []float32
+	Ints  []int64 // counters, such as PyTorch's num_batches_tracked
+}
+
+// The types that are read and written, and their sizes in bytes.
+const (
+	float32Type = "F32"
+	int64Type   = "I64"
+)
+
+var sizes = map[string]int64{float32Type: 4, int64Type: 8}
+
+func (t Tensor) dtype() string {
+	if t.Ints != nil {
+		return int64Type
+	}
+	return float32Type
 }
 
 type tensorHeader struct {
@@ -29,9 +45,9 @@ type tensorHeader struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// EncodeSafetensors returns the tensors as a safetensors file. The bytes depend on the tensors and the
+// Encode returns the tensors as a safetensors file. The bytes depend on the tensors and the
 // metadata alone: tensors are stored in the order of their names.
-func EncodeSafetensors(tensors []Tensor, metadata map[string]string) ([]byte, error) {
+func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	tensors = slices.Clone(tensors)
 	slices.SortFunc(tensors, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 
@@ -47,12 +63,16 @@ func EncodeSafetensors(tensors []Tensor, metadata map[string]string) ([]byte, er
 		if _, twice := header[t.Name]; twice {
 			return nil, fmt.Errorf("encode safetensors: two tensors are called %q", t.Name)
 		}
-		if n, err := elements(t.Shape); err != nil || n != int64(len(t.Data)) {
-			return nil, fmt.Errorf("encode safetensors: tensor %q of shape %v has %d values", t.Name, t.Shape, len(t.Data))
+		n := int64(len(t.Data) + len(t.Ints))
+		if want, err := elements(t.Shape); err != nil || n != want {
+			return nil, fmt.Errorf("encode safetensors: tensor %q of shape %v has %d values", t.Name, t.Shape, n)
 		}
-		end := offset + 4*int64(len(t.Data))
+		if len(t.Data) > 0 && t.Ints != nil {
+			return nil, fmt.Errorf("encode safetensors: tensor %q is of two types", t.Name)
+		}
+		end := offset + sizes[t.dtype()]*n
 		shape := append([]int{}, t.Shape...) // a scalar's shape is [], not null
-		header[t.Name] = tensorHeader{"F32", shape, [2]int64{offset, end}}
+		header[t.Name] = tensorHeader{t.dtype(), shape, [2]int64{offset, end}}
 		offset = end
 	}
 	text, err := json.Marshal(header)
@@ -70,21 +90,24 @@ func EncodeSafetensors(tensors []Tensor, metadata map[string]string) ([]byte, er
 		for _, v := range t.Data {
 			file = binary.LittleEndian.AppendUint32(file, math.Float32bits(v))
 		}
+		for _, v := range t.Ints {
+			file = binary.LittleEndian.AppendUint64(file, uint64(v))
+		}
 	}
 	return file, nil
 }
 
-// DecodeSafetensors reads a safetensors file of float32 tensors, in the order of their bytes. It
-// accepts only files whose tensors cover the data exactly once, as the format demands.
-func DecodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
-	tensors, metadata, err := decodeSafetensors(file)
+// Decode reads a safetensors file, in the order of the tensors' bytes. It accepts only the types of [Tensor], and only
+// files whose tensors cover the data exactly once, as the format demands.
+func Decode(file []byte) ([]Tensor, map[string]string, error) {
+	tensors, metadata, err := decode(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode safetensors: %w", err)
 	}
 	return tensors, metadata, nil
 }
 
-func decodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
+func decode(file []byte) ([]Tensor, map[string]string, error) {
 	if len(file) < 8 {
 		return nil, nil, fmt.Errorf("%d bytes can't hold the length of a header", len(file))
 	}
@@ -102,25 +125,39 @@ func decodeSafetensors(file []byte) ([]Tensor, map[string]string, error) {
 	var end int64
 	for i, h := range headers {
 		n, err := elements(h.Shape)
+		size, known := sizes[h.DType]
 		switch {
-		case h.DType != "F32":
-			return nil, nil, fmt.Errorf("tensor %q: type %q; only F32 is supported", h.name, h.DType)
+		case !known:
+			return nil, nil, fmt.Errorf("tensor %q: type %q; only F32 and I64 are supported", h.name, h.DType)
 		case err != nil:
 			return nil, nil, fmt.Errorf("tensor %q: %w", h.name, err)
-		case h.Offsets[0] != end || h.Offsets[1] != end+4*n || h.Offsets[1] > int64(len(data)):
+		case h.Offsets[0] != end || h.Offsets[1] != end+size*n || h.Offsets[1] > int64(len(data)):
 			return nil, nil, fmt.Errorf("tensor %q: offsets %v of shape %v don't follow byte %d within %d", h.name, h.Offsets, h.Shape, end, len(data))
 		}
-		values := make([]float32, n)
-		for k := range values {
-			values[k] = math.Float32frombits(binary.LittleEndian.Uint32(data[end+4*int64(k):]))
-		}
-		tensors[i] = Tensor{h.name, h.Shape, values}
-		end += 4 * n
+		tensors[i] = tensorOf(h, data[end:end+size*n])
+		end += size * n
 	}
 	if end != int64(len(data)) {
 		return nil, nil, fmt.Errorf("%d bytes belong to no tensor", int64(len(data))-end)
 	}
 	return tensors, metadata, nil
+}
+
+// tensorOf reads a tensor's bytes, whose number fits its type and shape.
+func tensorOf(h namedHeader, data []byte) Tensor {
+	t := Tensor{Name: h.name, Shape: h.Shape}
+	if h.DType == int64Type {
+		t.Ints = make([]int64, len(data)/8)
+		for k := range t.Ints {
+			t.Ints[k] = int64(binary.LittleEndian.Uint64(data[8*k:]))
+		}
+		return t
+	}
+	t.Data = make([]float32, len(data)/4)
+	for k := range t.Data {
+		t.Data[k] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
+	}
+	return t
 }
 
 type namedHeader struct {

@@ -1,0 +1,189 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestLineCurve(t *testing.T) {
+	c, err := RDP(RDPLine{Slope: 0.05, Orders: Orders{Low: 4, High: 24}}, Options{Orders: Orders{Low: 2, High: 30}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a := 2; a <= 30; a++ {
+		want := 0.05 * float64(a)
+		switch {
+		case a < 4:
+			want = 0.2 // divergences grow with the order
+		case a > 24:
+			want = math.Inf(1)
+		}
+		if c[a] != want && !(c[a] > want && c[a] < want*(1+1e-14)) {
+			t.Errorf("order %d: %v, want %v", a, c[a], want)
+		}
+	}
+	c, err = RDP(RDPLine{Orders: Orders{Low: 4, High: 24}}, Options{})
+	if err != nil || !c.zero() {
+		t.Errorf("slope 0: %v, %v, want nothing at any order", c, err)
+	}
+}
+
+// around are plans of every kind with e as the trial.
+func around(e Event) map[string]Event {
+	return map[string]Event{
+		"itself":             e,
+		"composed":           Composed{Events: []Event{e, Gaussian{NoiseMultiplier: 3}}},
+		"self-composed":      SelfComposed{Event: e, Count: 3},
+		"sampled":            PoissonSampled{SamplingProbability: 0.1, Event: Composed{Events: []Event{e}}},
+		"candidates":         MaxOver{Events: []Event{Gaussian{NoiseMultiplier: 4}, e}},
+		"shards":             Parallel{Events: []Event{Gaussian{NoiseMultiplier: 4}, e}},
+		"baseline":           Baseline(Poisson{Mean: 15}, e),
+		"mean below 1":       Baseline(Poisson{Mean: 0.5}, e),
+		"geometric":          Baseline(TruncatedNegativeBinomial{Shape: 1, Success: 0.1}, e),
+		"choice among":       Baseline(TruncatedPoisson{Rate: 10}, MaxOver{Events: []Event{e, Gaussian{NoiseMultiplier: 2}}}),
+		"variant 1":          Variant1(0.1, Poisson{Mean: 15}, e),
+		"variant 2":          Variant2(0.1, Poisson{Mean: 15}, e),
+		"final run its own":  SubsetThenRest{SamplingProbability: 0.1, Tune: Baseline(Poisson{Mean: 15}, e), Base: DPSGD(0.01, 2, 500)},
+		"variant 1, q 0":     Variant1(0, Poisson{Mean: 15}, e),
+		"variant 2, q 1":     Variant2(1, Poisson{Mean: 15}, e),
+		"selection in shard": Parallel{Events: []Event{Baseline(Poisson{Mean: 3}, e)}},
+	}
+}
+
+// TestLineIsThatOfAGaussian: the curve of a Gaussian mechanism is a line, and that is all the Rényi bounds know of either.
+// (A sampled Gaussian has a formula of its own; around hides the Gaussian from it.)
+func TestLineIsThatOfAGaussian(t *testing.T) {
+	const slope = 0.02
+	lines, gaussians := around(RDPLine{Slope: slope}), around(Gaussian{NoiseMultiplier: math.Sqrt(1 / (2 * slope))})
+	for _, mode := range []Mode{Paper, Tight} {
+		for name, line := range lines {
+			got, want := mustEpsilon(t, line, 1e-5, Options{Mode: mode}), mustEpsilon(t, gaussians[name], 1e-5, Options{Mode: mode})
+			if math.Abs(got-want) > 1e-12*want || want == 0 {
+				t.Errorf("mode %s, %s: epsilon %v, want %v", mode, name, got, want)
+			}
+		}
+	}
+}
+
+// TestLineEndsWithItsOrders: more orders in the options are of no use, and others than the line's give no guarantee.
+func TestLineEndsWithItsOrders(t *testing.T) {
+	for name, e := range around(RDPLine{Slope: 0.02, Orders: Orders{Low: 2, High: 24}}) {
+		if name == "variant 1, q 0" {
+			continue // its bound is that of the line itself
+		}
+		for _, mode := range []Mode{Paper, Tight} {
+			own := mustEpsilon(t, e, 1e-5, Options{Mode: mode, Orders: Orders{Low: 2, High: 24}})
+			more := mustEpsilon(t, e, 1e-5, Options{Mode: mode})
+			if own != more || math.IsInf(own, 1) {
+				t.Errorf("mode %s, %s: epsilon %v by orders to 24, %v by orders to 256", mode, name, own, more)
+			}
+			beyond, err := Epsilon(e, 1e-5, Options{Mode: mode, Orders: Orders{Low: 25, High: 40}})
+			if err != nil || !math.IsInf(beyond.Epsilon, 1) {
+				t.Errorf("mode %s, %s: epsilon %v, %v beyond the line's orders", mode, name, beyond.Epsilon, err)
+			}
+			if d, err := Delta(e, 1, Options{Mode: mode, Orders: Orders{Low: 25, High: 40}}); err != nil || d.Delta != 1 {
+				t.Errorf("mode %s, %s: delta %v, %v beyond the line's orders", mode, name, d.Delta, err)
+			}
+		}
+	}
+	_, err := CalibrateNoise(8, 1e-5, Options{Orders: Orders{Low: 25, High: 40}}, func(noise float64) Event {
+		return Composed{Events: []Event{RDPLine{Slope: 0.001, Orders: Orders{Low: 2, High: 24}}, Gaussian{NoiseMultiplier: noise}}}
+	})
+	if !errors.Is(err, ErrInfeasible) {
+		t.Errorf("noise beside a line of other orders: %v, want ErrInfeasible", err)
+	}
+}
+
+// TestLineInModeBest: there is no pair for a line, so that mode Best has the Rényi bound alone.
+func TestLineInModeBest(t *testing.T) {
+	for name, e := range around(RDPLine{Slope: 0.02}) {
+		g, err := Epsilon(e, 1e-5, Options{Mode: Best})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tight := mustEpsilon(t, e, 1e-5, Options{Mode: Tight}); !(g.Epsilon > 0 && g.Epsilon <= tight) {
+			t.Errorf("%s: epsilon %v, above %v of mode tight", name, g.Epsilon, tight)
+		}
+		if !strings.HasPrefix(g.Bound, "Rényi") || !strings.Contains(g.Bound, "line") {
+			t.Errorf("%s: bound %q", name, g.Bound)
+		}
+		if all, err := Bounds(e, 1e-5, Orders{}); err != nil || len(all) != 3 {
+			t.Errorf("%s: bounds %v, %v, want one for each mode", name, all, err)
+		}
+		if least, err := Attained(e, 1e-5); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: at least %v, %v, want ErrInvalid", name, least, err)
+		}
+	}
+	// Nothing is lost where the line has no part.
+	e := Variant1(0, Poisson{Mean: 15}, DPSGD(0.01, 2, 500))
+	p := e.(SubsetThenRest)
+	p.Tune = Baseline(Poisson{Mean: 15}, RDPLine{Slope: 0.02})
+	if with, without := mustEpsilon(t, p, 1e-5, Options{Mode: Best}), mustEpsilon(t, e, 1e-5, Options{Mode: Best}); with != without {
+		t.Errorf("line that is never run: epsilon %v, want %v", with, without)
+	}
+}
+
+func TestLineIsChecked(t *testing.T) {
+	for _, e := range []RDPLine{
+		{Slope: -1}, {Slope: math.NaN()}, {Slope: math.Inf(1)}, {Slope: 1, Orders: Orders{Low: 1, High: 9}},
+		{Slope: 1, Orders: Orders{Low: 9, High: 8}}, {Slope: 1, Orders: Orders{Low: 2, High: MaxOrder + 1}},
+	} {
+		err := Validate(Composed{Events: []Event{e}})
+		var at *EventError
+		if !errors.Is(err, ErrInvalid) || !errors.As(err, &at) || at.Path != "Composed.Events[0].RDPLine" {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+	if err := Validate(RDPLine{}); err != nil {
+		t.Errorf("nothing at all: %v", err)
+	}
+}
+
+// TestFittedToALine: what is fitted to a line stays below it at all orders of the line, and then no plan around the
+// line costs less than around the fitted run.
+func TestFittedToALine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slope := math.Exp(rapid.Float64Range(-7, 0).Draw(t, "log slope"))
+		rate := math.Exp(rapid.Float64Range(-6, 0).Draw(t, "log rate"))
+		steps := rapid.IntRange(1, 3000).Draw(t, "steps")
+		orders := Orders{Low: 2, High: rapid.IntRange(2, 40).Draw(t, "high")}
+		o := Options{Orders: orders}
+
+		noise, err := CalibrateNoiseToLine(slope, o, func(noise float64) Event { return DPSGD(rate, noise, steps) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		most, err := CalibrateStepsToLine(slope, o, func(steps int) Event { return DPSGD(rate, noise, steps) })
+		if err != nil || most < steps {
+			t.Fatalf("%d steps, %v, where %d fit", most, err, steps)
+		}
+		line := RDPLine{Slope: slope, Orders: orders}
+		for _, run := range []Event{DPSGD(rate, noise, steps), DPSGD(rate, noise, most)} {
+			above, _ := RDP(line, o)
+			below, _ := RDP(run, o)
+			for a := 2; a <= orders.High; a++ {
+				if !(below[a] <= above[a]) {
+					t.Errorf("order %d: %v is above the line's %v", a, below[a], above[a])
+				}
+			}
+			lines := around(line)
+			for name, plan := range around(run) {
+				for _, mode := range []Mode{Paper, Tight} {
+					o := Options{Mode: mode, Orders: orders}
+					least, most := mustEpsilon(t, plan, 1e-5, o), mustEpsilon(t, lines[name], 1e-5, o)
+					if !(least <= most*(1+1e-12)) {
+						t.Errorf("mode %s, %s: %v around the line, %v around what is below it", mode, name, most, least)
+					}
+				}
+			}
+		}
+		closer, err := RDP(DPSGD(rate, noise*(1-1e-6), steps), o)
+		if err != nil || closer.Slope(orders) <= slope {
+			t.Errorf("noise %v is enough too, %v", noise*(1-1e-6), err)
+		}
+	})
+}

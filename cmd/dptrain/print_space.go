@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// spaceText says in half a line what trials draw from.
+func spaceText(s report.Space) string {
+	var texts []string
+	for _, p := range s.Parameters {
+		switch name := p.Name; {
+		case len(p.Values) == 0:
+			texts = append(texts, fmt.Sprintf("%s %s", name, p))
+		case name == "epochs":
+			texts = append(texts, fmt.Sprintf("%d numbers of epochs", len(p.Values)))
+		case len(p.Values) == 1:
+			texts = append(texts, "1 "+name)
+		default:
+			texts = append(texts, fmt.Sprintf("%d %ss", len(p.Values), name))
+		}
+	}
+	all := strings.Join(texts, ", ")
+	switch {
+	case s.Search == configs.SearchRandom:
+		return "a region: " + all
+	case len(texts) == 1:
+		return all
+	}
+	return fmt.Sprintf("%d candidates: %s", s.Candidates, all)
+}
+
+// missedText says how likely it is that the best isn't tried.
+func missedText(s report.Space) string {
+	what := "a given candidate isn't tried"
+	if s.Search == configs.SearchRandom {
+		what = "a given tenth of the region isn't tried"
+	}
+	return fmt.Sprintf("%s in %s %% of runs", what, report.RoundUp(100*s.Missed, 1))
+}
+
+// ratesText shows what learning rates the trials and the final run can have.
+func ratesText(t *report.Tuning) string {
+	s := t.Space
+	text := fmt.Sprintf("%.4g to %.4g", s.FinalLearningRates[0], s.FinalLearningRates[1])
+	if s.FinalLearningRates[0] == s.FinalLearningRates[1] {
+		text = fmt.Sprintf("%.4g", s.FinalLearningRates[0])
+	}
+	if t.Method == "baseline" {
+		text = "learning rate " + text
+	} else {
+		text = "learning rate " + text + " in the final run"
+	}
+	if s.LargestFinalRate > 0 {
+		text += fmt.Sprintf("; what would be above %.4g is left out", s.LargestFinalRate)
+	}
+	return text
+}
+
+func runText(e configs.Experiment, p report.Privacy) string {
+	text := e.Training.Optimizer
+	switch {
+	case p.Steps > 0:
+		text += fmt.Sprintf(", %s steps at sampling rate %v", grouped(p.Steps), p.SamplingRate)
+	case len(p.Tuning.Space.Runs) > 0:
+		text += spread(p.Tuning.Space.Runs)
+	}
+	if p.ClippingNorm > 0 {
+		text += fmt.Sprintf(", clipping norm %v", p.ClippingNorm)
+	}
+	return text
+}
+
+// spread shows between what numbers the steps and sampling rates of candidates lie.
+func spread(runs []report.Run) string {
+	low, high := runs[0], runs[0]
+	for _, r := range runs {
+		low.Steps, high.Steps = min(low.Steps, r.Steps), max(high.Steps, r.Steps)
+		low.SamplingRate, high.SamplingRate = min(low.SamplingRate, r.SamplingRate), max(high.SamplingRate, r.SamplingRate)
+	}
+	text := fmt.Sprintf(", %s to %s steps at sampling rate %v", grouped(low.Steps), grouped(high.Steps), low.SamplingRate)
+	if low.SamplingRate != high.SamplingRate {
+		text += fmt.Sprintf(" to %v", high.SamplingRate)
+	}
+	return text
+}
+
+// mostRuns is the number of kinds of runs whose noise is listed one by one.
+const mostRuns = 24
+
+// noiseRows shows a given noise multiplier as it was given, and a calibrated one rounded up, so that the
+// printed one meets the budget too.
+func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
+	row := func(text string) [2]string { return [2]string{"noise", text} }
+	given := p.NoiseMultiplier != nil
+	switch {
+	case given && p.Fixed == configs.FixedNoise && stated.Steps > 0:
+		return [][2]string{row(fmt.Sprintf("multiplier %s, as given; the steps are the most that meet epsilon %s", exact(*p.NoiseMultiplier), exact(*p.Epsilon)))}
+	case given && p.Fixed == configs.FixedEpochs:
+		return [][2]string{row(fmt.Sprintf("multiplier %s, as given", exact(*p.NoiseMultiplier)))}
+	case stated.NoiseMultiplier > 0 && !given:
+		return [][2]string{row(fmt.Sprintf("multiplier %s, the smallest that meets epsilon %s", report.RoundUp(stated.NoiseMultiplier, 8), exact(*p.Epsilon)))}
+	}
+	space := stated.Tuning.Space
+	if line := space.Line; line != nil {
+		fitted := "multipliers"
+		if given {
+			fitted = fmt.Sprintf("multiplier %s, as given; steps", exact(*p.NoiseMultiplier))
+		}
+		return [][2]string{row(fmt.Sprintf("%s as each candidate takes to stay below RDP %.4g a, at orders a to %d", fitted, line.Slope, line.Order))}
+	}
+	return runRows(p, space.Runs)
+}
+
+// runRows lists noise and steps that belong together.
+func runRows(p configs.Privacy, runs []report.Run) [][2]string {
+	text := "multipliers with which all kinds of runs cost the same alone, the smallest that meet epsilon " + exact(*p.Epsilon)
+	if p.NoiseMultiplier != nil {
+		text = fmt.Sprintf("multiplier %s, as given; steps with which all kinds of runs cost the same alone, the most that meet epsilon %s", exact(*p.NoiseMultiplier), exact(*p.Epsilon))
+	}
+	out := [][2]string{{"noise", text}}
+	for i, r := range runs {
+		if i == mostRuns {
+			return append(out, [2]string{"", fmt.Sprintf("... and %d more; --json shows all", len(runs)-i)})
+		}
+		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, grouped(r.Steps), report.RoundUp(r.NoiseMultiplier, 8))})
+	}
+	return out
+}
+
+// foundRows shows what tuning found, or else the learning rate that was given.
+func foundRows(r runResult) [][2]string {
+	h := r.Hyperparameters
+	if h.TunedLearningRate == nil {
+		return [][2]string{{"learning rate", fmt.Sprintf("%.4g", h.LearningRate)}}
+	}
+	found := "given"
+	space := r.Privacy.Tuning.Space
+	if space.Tunes("learning rate") {
+		found = "found by tuning"
+	}
+	out := [][2]string{{"learning rate", fmt.Sprintf("%.4g %s, %.4g in the final run", *h.TunedLearningRate, found, h.LearningRate)}}
+	if r.Privacy.Tuning.Method == "baseline" {
+		out[0][1] = fmt.Sprintf("%.4g %s", *h.TunedLearningRate, found)
+	}
+	for _, p := range []struct{ name, text string }{
+		{"sampling rate", fmt.Sprintf("%v, %.4g samples a batch in the final run", h.SamplingRate, h.ExpectedBatchSize)},
+		{"epochs", fmt.Sprintf("%.3g, %s steps with noise multiplier %s", h.Epochs, grouped(h.Steps), report.RoundUp(h.NoiseMultiplier, 8))},
+		{"clipping norm", fmt.Sprint(h.ClippingNorm)},
+	} {
+		if space.Tunes(p.name) {
+			out = append(out, [2]string{p.name, p.text + " (found)"})
+		}
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Tuning is the search space, which is public and which the guarantee depends on, and what is carried from the best trial
+// to the final run. What isn't tuned has its value from the blocks privacy and training.
+type Tuning struct {
+	Tune             []string  `yaml:"tune,flow"`   // which parameters: see [Tunable] and [TuneAll]
+	Search           string    `yaml:"search"`      // [SearchGrid] or [SearchRandom]
+	Ranges           []string  `yaml:"ranges,flow"` // of a random search: the parameters drawn between the ends of their lists
+	LearningRates    []float64 `yaml:"learning_rates,flow"`
+	BatchSizes       []int     `yaml:"batch_sizes,flow"` // expected in a trial on the subset; see [Tuning.Rates]
+	SamplingRates    []float64 `yaml:"sampling_rates,flow"`
+	Epochs           []float64 `yaml:"epochs,flow"`
+	ClippingNorms    []float64 `yaml:"clipping_norms,flow"`
+	LargestFinalRate float64   `yaml:"largest_final_rate"` // candidates beyond it are left out; 0 means none
+	WarmStart        bool      `yaml:"warm_start"`         // the final run starts from the best trial's parameters
+}
+
+// The parameters that can be tuned.
+const (
+	TuneRate   = "rate"   // the learning rate
+	TuneBatch  = "batch"  // the sampling rate, which may be given as a batch size
+	TuneEpochs = "epochs" // and with them the number of steps
+	TuneClip   = "clip"   // the clipping norm
+	TuneAll    = "all"    // what the paper tunes: rate, batch and, where they don't follow from the noise, epochs
+)
+
+// The ways to search.
+const (
+	SearchGrid   = "grid"   // a candidate is an element of the product of the lists
+	SearchRandom = "random" // one or more parameters are drawn from ranges
+)
+
+// Tunable returns the names of the parameters that can be tuned.
+func Tunable() []string { return []string{TuneRate, TuneBatch, TuneEpochs, TuneClip} }
+
+// Searches returns the names of the ways to search.
+func Searches() []string { return []string{SearchGrid, SearchRandom} }
+
+// Tunes reports whether a parameter is tuned.
+func (e Experiment) Tunes(parameter string) bool {
+	if parameter == TuneEpochs && e.Privacy.Fixed == FixedNoise {
+		return false
+	}
+	all := parameter != TuneClip && slices.Contains(e.Tuning.Tune, TuneAll)
+	return all || slices.Contains(e.Tuning.Tune, parameter)
+}
+
+// Ranged reports whether a parameter is drawn between the ends of its list.
+func (e Experiment) Ranged(parameter string) bool {
+	t := e.Tuning
+	return t.Search == SearchRandom && e.Tunes(parameter) && slices.Contains(t.Ranges, parameter)
+}
+
+// Rates returns the sampling rates to draw from, for n samples of which q are tuned on: those that are given, or
+// B/(q n) for each batch size B, rounded to three significant digits, as in the paper (128 of 6,000 are 0.0213). They are
+// the same for every variant, the baseline included.
+func (t Tuning) Rates(q float64, n int) ([]float64, error) {
+	if len(t.BatchSizes) == 0 {
+		return t.SamplingRates, nil
+	}
+	rates := make([]float64, len(t.BatchSizes))
+	for i, b := range t.BatchSizes {
+		rates[i] = threeDigits(float64(b) / (q * float64(n)))
+		if !(rates[i] > 0 && rates[i] <= 1) {
+			return nil, fmt.Errorf("tuning.batch_sizes: a batch of %d is more than the %.0f samples that are tuned on; give a smaller one", b, q*float64(n))
+		}
+	}
+	return rates, nil
+}
+
+func threeDigits(v float64) float64 {
+	scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
+	return math.Round(v*scale) / scale
+}
+
+func (t Tuning) validate(fixed string) error {
+	if err := firstError(
+		t.validateTuned(fixed),
+		oneOf("tuning.search", t.Search, Searches()...),
+		distinct("tuning.learning_rates", t.LearningRates, positive),
+		distinct("tuning.sampling_rates", t.SamplingRates, samplingRate),
+		distinct("tuning.batch_sizes", t.BatchSizes, batchSize),
+		distinct("tuning.epochs", t.Epochs, positive),
+		distinct("tuning.clipping_norms", t.ClippingNorms, clippingNorm),
+	); err != nil {
+		return err
+	}
+	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
+		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")
+	}
+	if !(t.LargestFinalRate >= 0) || math.IsInf(t.LargestFinalRate, 0) {
+		return fmt.Errorf("tuning.largest_final_rate: must be a number above 0, or 0 for none, got %v", t.LargestFinalRate)
+	}
+	return t.validateLists(fixed)
+}
+
+func (t Tuning) validateTuned(fixed string) error {
+	const key = "tuning.tune"
+	if len(t.Tune) == 0 {
+		return fmt.Errorf("%s: must name at least one of %s, or %s", key, strings.Join(Tunable(), ", "), TuneAll)
+	}
+	for i, name := range t.Tune {
+		if err := oneOf(key, name, append(Tunable(), TuneAll)...); err != nil {
+			return err
+		}
+		if slices.Contains(t.Tune[:i], name) {
+			return fmt.Errorf("%s: %s stands twice, name it once", key, name)
+		}
+		if name == TuneEpochs && fixed == FixedNoise {
+			return fmt.Errorf("%s: with privacy.fixed noise the epochs follow, so that they can't be tuned", key)
+		}
+	}
+	return nil
+}
+
+// validateLists checks that what is tuned has values to draw.
+func (t Tuning) validateLists(fixed string) error {
+	e := Experiment{Privacy: Privacy{Fixed: fixed}, Tuning: t}
+	for i, name := range t.Ranges {
+		if err := oneOf("tuning.ranges", name, Tunable()...); err != nil {
+			return err
+		}
+		if slices.Contains(t.Ranges[:i], name) {
+			return fmt.Errorf("tuning.ranges: %s stands twice, name it once", name)
+		}
+	}
+	ranged := false
+	for _, list := range []struct {
+		parameter, key, values string
+		length                 int
+	}{
+		{TuneRate, "tuning.learning_rates", "rate", len(t.LearningRates)},
+		{TuneBatch, "tuning.batch_sizes", "batch size; or sampling_rates one rate", len(t.BatchSizes) + len(t.SamplingRates)},
+		{TuneEpochs, "tuning.epochs", "number", len(t.Epochs)},
+		{TuneClip, "tuning.clipping_norms", "norm", len(t.ClippingNorms)},
+	} {
+		if e.Tunes(list.parameter) && list.length == 0 {
+			return fmt.Errorf("%s: must list at least one %s", list.key, list.values)
+		}
+		if e.Ranged(list.parameter) {
+			ranged = true
+			if list.length < 2 {
+				return fmt.Errorf("%s: a range takes two values, its ends", list.key)
+			}
+		}
+	}
+	if t.Search == SearchRandom && !ranged {
+		return fmt.Errorf("tuning.ranges: nothing that is tuned has a range; name one of %s, or search a grid", strings.Join(t.Tune, ", "))
+	}
+	return nil
+}
+
+// distinct checks a list whose values are equally likely.
+func distinct[T comparable](key string, values []T, check func(key string, v T) error) error {
+	for i, v := range values {
+		if err := check(key, v); err != nil {
+			return err
+		}
+		if slices.Contains(values[:i], v) {
+			return fmt.Errorf("%s: %v stands twice; each value is equally likely, list it once", key, v)
+		}
+	}
+	return nil
+}
+
+func samplingRate(key string, v float64) error {
+	if !(v > 0 && v <= 1) {
+		return fmt.Errorf("%s: gamma must be above 0 and at most 1, got %v", key, v)
+	}
+	return nil
+}
+
+func batchSize(key string, b int) error {
+	if b < 1 {
+		return fmt.Errorf("%s: must be whole numbers above 0, got %d", key, b)
+	}
+	return nil
+}

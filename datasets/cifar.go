@@ -1,0 +1,138 @@
+package datasets
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"slices"
+)
+
+// CIFAR-10's binary version: records of one byte for the class and then the planes of red, green and blue.
+const (
+	cifarSide    = 32 // pixels
+	cifarImage   = 3 * cifarSide * cifarSide
+	cifarRecord  = 1 + cifarImage
+	cifarBatch   = 10_000 // records of a file
+	cifarClasses = 10
+)
+
+// cifarFiles are the files of the archive, the training batches in their order and the test batch.
+var cifarFiles = []string{
+	"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin",
+	"test_batch.bin",
+}
+
+// cifarTree is what the archive holds. The checksums of its members are those that TorchVision for Ruby lists; it
+// has the archive's too.
+var cifarTree = &tree{
+	name:   "cifar-10-batches-bin",
+	dirs:   []string{"."},
+	wanted: func(member string) bool { return slices.Contains(cifarFiles, member) },
+	limit:  cifarBatch * cifarRecord,
+	sums: map[string]string{
+		"data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+		"data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+		"data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+		"data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+		"data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+		"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+	},
+	check: func(ctx context.Context, src *source) error {
+		_, err := readCIFAR(ctx, src)
+		return err
+	},
+}
+
+// cifarEntry is CIFAR-10 in its binary version, normalised for networks that were trained on CIFAR-100: the
+// constants are the ones of chenyaofo/pytorch-cifar-models.
+func cifarEntry() *entry {
+	return &entry{
+		info: Info{
+			Name:        "cifar-10",
+			Kind:        KindImages,
+			Description: "photographs of animals and vehicles, 32x32 in colour",
+			Train:       5 * cifarBatch, Test: cifarBatch,
+			SampleShape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
+			Licence:  "none stated; the authors ask to be cited",
+			Source:   "https://www.cs.toronto.edu/~kriz/cifar.html",
+			Citation: "Krizhevsky: Learning multiple layers of features from tiny images, 2009",
+		},
+		files: []file{{
+			name: "cifar-10-binary.tar.gz", size: 170_052_171,
+			sum:  sha256Prefix + "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+			tree: cifarTree,
+		}},
+		mirrors: []string{"https://www.cs.toronto.edu/~kriz/"},
+		images: func(ctx context.Context, s *store) (*RawSet, error) {
+			src, err := s.source(ctx, s.files[0])
+			if err != nil {
+				return nil, err
+			}
+			defer src.close()
+			return readCIFAR(ctx, src)
+		},
+	}
+}
+
+// readCIFAR reads all batches.
+func readCIFAR(ctx context.Context, src *source) (*RawSet, error) {
+	raw := &RawSet{
+		Name:  "cifar-10",
+		Train: newCIFARImages(5 * cifarBatch),
+		Test:  newCIFARImages(cifarBatch),
+		Normalisation: Normalisation{
+			Mean: []float64{0.5070, 0.4865, 0.4409},
+			Std:  []float64{0.2673, 0.2564, 0.2761},
+		},
+	}
+	missing := slices.Clone(cifarFiles)
+	err := src.each(ctx, func(member string, in io.Reader) error {
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == member })
+		images, first := &raw.Train, cifarBatch*slices.Index(cifarFiles, member)
+		if first == raw.Train.N {
+			images, first = &raw.Test, 0
+		}
+		return images.readCIFARBatch(in, first)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, invalidf("%s: %s is missing", src.path, missing[0])
+	}
+	raw.Edition = src.edition()
+	return raw, nil
+}
+
+func newCIFARImages(n int) Images {
+	return Images{
+		N: n, Shape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
+		Pixels: make([]byte, n*cifarImage),
+		Labels: make([]byte, n),
+	}
+}
+
+// readCIFARBatch reads the records of one file, which has no more and no less, into the images from number first on.
+func (im *Images) readCIFARBatch(in io.Reader, first int) error {
+	records := bufio.NewReaderSize(in, 1<<18)
+	for i := first; i < first+cifarBatch; i++ {
+		label, err := records.ReadByte()
+		if err == nil {
+			_, err = io.ReadFull(records, im.Pixels[i*cifarImage:][:cifarImage])
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return invalidf("ends in record %d of %d", i-first, cifarBatch)
+		case err != nil:
+			return invalidf("record %d: %s", i-first, describe(err))
+		case label >= cifarClasses:
+			return invalidf("record %d: its class is %d, want 0 to %d", i-first, label, cifarClasses-1)
+		}
+		im.Labels[i] = label
+	}
+	if _, err := records.ReadByte(); !errors.Is(err, io.EOF) {
+		return invalidf("more than %d records", cifarBatch)
+	}
+	return nil
+}

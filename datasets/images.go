@@ -1,0 +1,126 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// Images are the images of a split as their files have them, a quarter of the memory that they take as
+// samples.
+type Images struct {
+	N       int
+	Shape   []int  // of one image: channels, rows, columns
+	Pixels  []byte // row-major, N times the product of Shape
+	Labels  []byte // N class numbers from 0 to Classes-1
+	Classes int
+}
+
+// RawSet is a data set of images before normalisation.
+type RawSet struct {
+	Name          string
+	Train, Test   Images
+	Normalisation Normalisation
+	Edition       State // [OK], [Unofficial] or [Unverified]: whether these are the published files
+}
+
+// OpenRaw returns the named data set of images as its files have them, where [Open] would normalise all of
+// it at once: what a program needs that goes through them in blocks, such as the extraction of features.
+// Its errors are those of Open, and one for a set that isn't of images.
+func OpenRaw(ctx context.Context, name string, o Options) (*RawSet, error) {
+	e, err := lookup(registry(), name)
+	if err != nil {
+		return nil, err
+	}
+	if e.images == nil {
+		return nil, fmt.Errorf("%s: not a data set of images", name)
+	}
+	return e.openRaw(ctx, o)
+}
+
+func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
+	store, err := e.store(o)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := e.images(ctx, store)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
+	}
+	return raw, nil
+}
+
+// Digest returns a SHA-256 of all images and labels, in hexadecimal: a name for these data, whatever files
+// they came in. Caches of what was computed from them have it in their key.
+func (r *RawSet) Digest() string {
+	h := sha256.New()
+	for _, part := range []*Images{&r.Train, &r.Test} {
+		h.Write(part.Pixels)
+		h.Write(part.Labels)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// set normalises all images. It drops the raw ones as it goes.
+func (r *RawSet) set() *Set {
+	s := &Set{Name: r.Name, Normalisation: r.Normalisation, Edition: r.Edition}
+	s.Train, r.Train = r.Train.split(r.Normalisation), Images{}
+	s.Test, r.Test = r.Test.split(r.Normalisation), Images{}
+	return s
+}
+
+// Size returns the number of bytes of one image.
+func (im *Images) Size() int { return product(im.Shape) }
+
+// Normalise writes the samples of the images from number first on to dst, as many as dst has room for:
+// its length is a multiple of Size, and no image beyond the last is asked for.
+func (im *Images) Normalise(dst []float32, first int, n Normalisation) {
+	size := im.Size()
+	if len(dst)%size != 0 || first < 0 || first+len(dst)/size > im.N {
+		panic(fmt.Sprintf("datasets: %d values from image %d on, of %d images of %d bytes", len(dst), first, im.N, size))
+	}
+	pixels := im.Pixels[first*size:][:len(dst)]
+	plane := size / im.Shape[0]
+	for c := range im.Shape[0] {
+		table := n.table(c)
+		for at := c * plane; at < len(dst); at += size {
+			to := dst[at:][:plane]
+			for i, p := range pixels[at:][:plane] {
+				to[i] = table[p]
+			}
+		}
+	}
+}
+
+// split normalises the images and labels.
+func (im *Images) split(n Normalisation) Split {
+	s := Split{
+		N:           im.N,
+		SampleShape: im.Shape,
+		Samples:     make([]float32, len(im.Pixels)),
+		Labels:      make([]int32, len(im.Labels)),
+		Classes:     im.Classes,
+	}
+	im.Normalise(s.Samples, 0, n)
+	for i, l := range im.Labels {
+		s.Labels[i] = int32(l)
+	}
+	return s
+}
+
+// Normalisation says how raw bytes became samples; see the package comment. It has one Mean and one
+// Std for each channel. A set that was never made of bytes leaves it zero.
+type Normalisation struct {
+	Mean, Std []float64
+}
+
+// table returns the sample value of each raw byte of a channel. There is no product followed by a
+// sum in it that a platform could fuse, so every platform has the same values.
+func (n Normalisation) table(channel int) *[256]float32 {
+	var t [256]float32
+	for raw := range t {
+		t[raw] = float32((float64(raw)/255 - n.Mean[channel]) / n.Std[channel])
+	}
+	return &t
+}

@@ -1,0 +1,83 @@
+package table
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+type kind byte
+
+const (
+	missing kind = iota
+	text
+	number
+)
+
+// cell is one value of a row.
+type cell struct {
+	kind   kind
+	text   string  // of a text
+	number float64 // of a number, which may be NaN
+}
+
+// textCell makes a cell of what stands between two separators.
+func textCell(s string) cell {
+	if s = strings.TrimSpace(s); s == "" {
+		return cell{}
+	}
+	return cell{kind: text, text: s}
+}
+
+// String returns the cell as it names a category.
+func (c cell) String() string {
+	switch c.kind {
+	case text:
+		return c.text
+	case number:
+		return decimal(c.number)
+	}
+	return ""
+}
+
+// decimal prints whole numbers without an exponent.
+func decimal(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// value returns the cell's number, and false if it has none or one that isn't finite.
+func (c cell) value() (float64, bool) {
+	switch c.kind {
+	case number:
+		return c.number, c.number-c.number == 0
+	case text:
+		return parse(c.text)
+	}
+	return 0, false
+}
+
+// parse reads a decimal number: none of the other things that strconv knows.
+func parse(s string) (float64, bool) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c == '.', c == '+', c == '-', c == 'e', c == 'E':
+		default:
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil
+}
+
+// quoted returns what an error cites of a cell.
+func (c cell) quoted() string {
+	const most = 40
+	s := c.String()
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,161 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// mostRecord bounds the bytes of one line with its quoted line breaks: a file without any would otherwise be a single cell
+// in memory.
+const mostRecord = 64 << 20
+
+// csvRows reads comma-separated values.
+type csvRows struct {
+	csv    *csv.Reader
+	budget *budget
+	header []field
+	cells  []cell
+	line   int
+}
+
+func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
+	r := &csvRows{budget: &budget{r: file, left: mostRecord}}
+	if compressed {
+		unpacked, err := gzip.NewReader(bufio.NewReader(file))
+		if err != nil {
+			return nil, &Error{Problem: fmt.Sprintf("unpack: %v", err)}
+		}
+		r.budget.r = unpacked
+	}
+	in := bufio.NewReader(r.budget)
+	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
+		_, _ = in.Discard(3) // they were peeked at
+	}
+	if beginning, _ := in.Peek(in.Size()); comma == ',' && semicolons(beginning) {
+		comma = ';'
+	}
+	r.csv = csv.NewReader(in)
+	r.csv.Comma, r.csv.ReuseRecord = comma, true
+	names, err := r.record()
+	if errors.Is(err, io.EOF) {
+		return nil, &Error{Problem: "no header line"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		r.header = append(r.header, field{name: strings.TrimSpace(name)})
+	}
+	r.cells = make([]cell, len(names))
+	return r, nil
+}
+
+// semicolons tells whether a header is separated by them: it has some and no comma.
+func semicolons(beginning []byte) bool {
+	header, _, _ := bytes.Cut(beginning, []byte("\n"))
+	return bytes.ContainsRune(header, ';') && !bytes.ContainsRune(header, ',')
+}
+
+// budget is a reader that gives up after so many bytes.
+type budget struct {
+	r    io.Reader
+	left int
+}
+
+var errRecord = errors.New("a line")
+
+func (b *budget) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errRecord
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+func (r *csvRows) fields() []field { return r.header }
+func (r *csvRows) where() string   { return fmt.Sprintf("line %d", r.line) }
+
+// close has nothing to give back: an unpacker holds no file.
+func (r *csvRows) close() error { return nil }
+
+func (r *csvRows) next() ([]cell, error) {
+	record, err := r.record()
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range record {
+		r.cells[i] = textCell(s)
+	}
+	return r.cells, nil
+}
+
+func (r *csvRows) count() (int, error) {
+	for n := 0; ; n++ {
+		switch _, err := r.record(); {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return 0, err
+		}
+	}
+}
+
+// record reads one line, whose length is that of the header.
+func (r *csvRows) record() ([]string, error) {
+	r.budget.left = mostRecord
+	record, err := r.csv.Read()
+	var wrong *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, io.EOF
+	case errors.Is(err, csv.ErrFieldCount):
+		r.line, _ = r.csv.FieldPos(0)
+		return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("%s, and the header has %s", cells(len(record)), cells(len(r.header)))}
+	case errors.As(err, &wrong):
+		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: explained(wrong)}
+	case errors.Is(err, errRecord):
+		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", mostRecord>>20)}
+	case err != nil:
+		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: ending(err)}
+	}
+	r.line, _ = r.csv.FieldPos(0)
+	for i, s := range record {
+		if !utf8.ValidString(s) {
+			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1)}
+		}
+	}
+	return record, nil
+}
+
+func cells(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return fmt.Sprintf("%d cells", n)
+}
+
+func explained(e *csv.ParseError) string {
+	switch {
+	case errors.Is(e.Err, csv.ErrQuote):
+		return fmt.Sprintf("a quote is missing or too many at byte %d; a quote within a quoted cell is written twice", e.Column)
+	case errors.Is(e.Err, csv.ErrBareQuote):
+		return fmt.Sprintf("a quote in a cell without quotes at byte %d; put the cell into quotes and write the quote twice", e.Column)
+	}
+	return ending(e.Err)
+}
+
+// ending explains an error of reading in words.
+func ending(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "the file is cut short"
+	}
+	return err.Error()
+}

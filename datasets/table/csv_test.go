@@ -1,0 +1,205 @@
+package table
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// put writes a file and returns its path.
+func put(t testing.TB, name, contents string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(contents), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func gzipped(t testing.TB, s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// read infers a schema from a file and reads the same file by it.
+func read(t testing.TB, path string, o Options) (*Schema, *Samples, error) {
+	t.Helper()
+	s, err := Infer(path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	samples, err := s.Read(path, Testing)
+	return s, samples, err
+}
+
+// One table in every way of writing it.
+func TestCSVDialects(t *testing.T) {
+	const plain = "age,colour,class\n31,red,a\n-2.5e1,green,b\n"
+	for name, file := range map[string]struct{ name, text string }{
+		"plain":             {"x.csv", plain},
+		"no last line feed": {"x.csv", strings.TrimSuffix(plain, "\n")},
+		"byte order mark":   {"x.csv", "\ufeff" + plain},
+		"carriage returns":  {"x.csv", strings.ReplaceAll(plain, "\n", "\r\n")},
+		"blanks":            {"x.csv", "age , colour, class\n 31 , red,a \n\n-2.5e1,green , b\n"},
+		"quotes":            {"x.csv", "\"age\",\"colour\",class\n\"31\",red,\"a\"\n-2.5e1,\"green\",b\n"},
+		"semicolons":        {"x.csv", strings.ReplaceAll(plain, ",", ";")},
+		"tabs":              {"x.tsv", strings.ReplaceAll(plain, ",", "\t")},
+		"compressed":        {"x.csv.gz", gzipped(t, plain)},
+		"tabs compressed":   {"X.TSV.GZ", gzipped(t, strings.ReplaceAll(plain, ",", "\t"))},
+		"another order":     {"x.csv", "class,age,colour\na,31,red\nb,-25,green\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Label: "class", Categories: map[string][]string{"colour": {"red", "green"}}}
+			_, got, err := read(t, put(t, file.name, file.text), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []float32{31, 1, 0, -25, 0, 1}
+			if got.N != 2 || len(got.Values) != len(want) || got.Classes[0] != 0 || got.Classes[1] != 1 {
+				t.Fatalf("%+v", got)
+			}
+			for i := range want {
+				if got.Values[i] != want[i] {
+					t.Errorf("value %d is %v, want %v", i, got.Values[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with a file is told with its line and column.
+func TestWrongCSV(t *testing.T) {
+	options := Options{Label: "y", Categories: map[string][]string{"c": {"red", "green"}}, Classes: []string{"a", "b"}}
+	const header = "x,c,y\n1,red,a\n"
+	long := strings.Repeat("x", 100)
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":             {"", "empty"},
+		"no header":         {"\n\n", "no header line"},
+		"a mark alone":      {"\ufeff", "no header line"},
+		"no rows":           {"x,c,y\n", "no rows"},
+		"no name":           {"x,,y\n", "column 2 has no name in the header; give it one, or leave the column out"},
+		"a name twice":      {"x,y, x\n", `columns 1 and 3 are both called "x"`},
+		"too few cells":     {header + "1,red\n", "line 3: 2 cells, and the header has 3 cells"},
+		"too many cells":    {header + "\n1,red,a,\n", "line 4: 4 cells, and the header has 3 cells"},
+		"a quote too many":  {header + "1,re\"d,a\n", "line 3: a quote in a cell without quotes at byte 5; put the cell into quotes and write the quote twice"},
+		"an open quote":     {header + "1,\"red,a\n", "line 3: a quote is missing or too many at byte 10; a quote within a quoted cell is written twice"},
+		"Latin 1":           {header + "1,gr\xfcn,a\n", "line 3: cell 2 isn't UTF-8; save the file as UTF-8"},
+		"no number":         {header + "one,red,a\n", `line 3, column x: "one" is not a number; if the column holds categories, list them, as in --categories x=one,…`},
+		"a decimal comma":   {strings.ReplaceAll(header, ",", ";") + "1,5;red;a\n", `line 3, column x: "1,5" is not a number; if the column holds categories, list them, as in --categories x=1,5,…`},
+		"hexadecimal":       {header + "0x1p-2,red,a\n", `line 3, column x: "0x1p-2" is not a number; if the column holds categories, list them, as in --categories x=0x1p-2,…`},
+		"an empty cell":     {header + " ,red,a\n", "line 3, column x: no value; fill it in, or leave the row out"},
+		"NaN":               {header + "NaN,red,a\n", `line 3, column x: "NaN" is not a finite number`},
+		"infinite":          {header + "-inf,red,a\n", `line 3, column x: "-inf" is not a finite number`},
+		"beyond double":     {header + "1e999,red,a\n", `line 3, column x: "1e999" is not a finite number`},
+		"beyond single":     {header + "-1e39,red,a\n", `line 3, column x: "-1e39" is too large for single precision; clip or scale it, as in --clip x=0,1000`},
+		"a category":        {header + "1,blue,a\n", `line 3, column c: "blue" is none of the categories red, green; list it, or "*" for all others`},
+		"no category":       {header + "1,,a\n", `line 3, column c: no category; fill it in, or list "" among the categories for those that are missing`},
+		"a class":           {header + "1,red,c\n", `line 3, column y: class "c" isn't among a, b; list all classes by --classes a,b,c if they are public`},
+		"no class":          {header + "1,red,\n", "line 3, column y: no label; fill it in, or leave the row out"},
+		"a long cell":       {header + long + ",red,a\n", `line 3, column x: "` + long[:40] + `…" is not a number; if the column holds categories, list them, as in --categories x=` + long[:40] + `…,…`},
+		"a quoted new line": {header + "\"1\n2\",red,a\n", `line 3, column x: "1\n2" is not a number; if the column holds categories, list them, as in --categories x=1\n2,…`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := put(t, "x.csv", c.text)
+			_, _, err := read(t, path, options)
+			if err == nil {
+				t.Fatal("it was read")
+			}
+			if got := strings.TrimPrefix(strings.TrimPrefix(err.Error(), path+": "), path+": "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWrongFiles(t *testing.T) {
+	o := Options{Label: "y"}
+	for name, c := range map[string]struct{ path, want string }{
+		"missing":       {filepath.Join(t.TempDir(), "x.csv"), "no such file"},
+		"format":        {put(t, "x.xlsx", "x"), "its name says no format; the formats are .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz"},
+		"not packed":    {put(t, "x.csv.gz", "x,y\n1,2\n3,4\n5,6\n"), "unpack: gzip: invalid header"},
+		"cut short":     {put(t, "x.csv.gz", gzipped(t, "x,y\n"+strings.Repeat("1,2\n", 1000))[:40]), "the file is cut short"},
+		"not parquet":   {put(t, "x.parquet", "x,y\n1,2\n3,4\n5,6\n"), "it doesn't end like one"},
+		"short parquet": {put(t, "x.parquet", "PAR1"), "too short"},
+		"not npz":       {put(t, "x.npz", "x,y\n"), "not an NPZ archive"},
+	} {
+		if _, _, err := read(t, c.path, o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(t, dir, o); err == nil || !strings.Contains(err.Error(), "a folder, not a file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// endless is a line without an end, as a small compressed file may hold.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+func TestEndlessLine(t *testing.T) {
+	for _, start := range []string{"", "\"", "x\n\""} {
+		rest := &endless{}
+		r, err := openCSV(multi(start, rest), ',', false)
+		if err == nil {
+			_, err = r.next()
+		}
+		if err == nil || !strings.Contains(err.Error(), "a row of more than 64 MB; is a quote not closed?") {
+			t.Errorf("%q: %v", start, err)
+		}
+		if rest.read > 2*mostRecord {
+			t.Errorf("%q: %d bytes were read", start, rest.read)
+		}
+	}
+}
+
+func multi(start string, rest *endless) *joined { return &joined{strings.NewReader(start), rest} }
+
+// joined is io.MultiReader for a reader that never ends.
+type joined struct {
+	start *strings.Reader
+	rest  *endless
+}
+
+func (j *joined) Read(p []byte) (int, error) {
+	if j.start.Len() > 0 {
+		return j.start.Read(p)
+	}
+	return j.rest.Read(p)
+}
+
+// Rows are counted as they are read, and cells are not looked at.
+func TestCount(t *testing.T) {
+	s, err := Infer(put(t, "x.csv", "x,y\n1,a\n2,b\n"), Options{Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Count(put(t, "y.csv", "y,z\nq,\"1\n2\"\n\n,\nc,d"))
+	if err != nil || n != 3 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	if _, err := s.Count(put(t, "y.csv", "z\n1\n")); err == nil || !strings.Contains(err.Error(), `no column "y"; it has z`) {
+		t.Errorf("no label: %v", err)
+	}
+}

@@ -1,0 +1,126 @@
+package table
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Description is what a public file holds.
+type Description struct {
+	Rows    int       `json:"rows"`
+	Columns []Summary `json:"columns"`
+}
+
+// Summary is what a column of a public file holds.
+type Summary struct {
+	Name    string `json:"name"`
+	Shape   []int  `json:"shape,omitempty"`
+	Missing int    `json:"missing"`
+	// Numbers tells that every value is one; the others are then about them.
+	Numbers   bool    `json:"numbers"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"standard_deviation"`
+	// Categories are the different texts, sorted, if there are no more than [MostClasses].
+	Categories []string `json:"categories,omitempty"`
+	Problem    string   `json:"problem,omitempty"` // why the column can't be read
+}
+
+// Describe reads a file for what somebody needs to know to write [Options]. It must be a public file: means, ranges and
+// lists of categories of private rows, once they are used in training, are a release that nobody accounts for.
+func Describe(public string) (_ Description, err error) {
+	r, err := open(public, nil)
+	if err != nil {
+		return Description{}, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	fields := r.fields()
+	columns := make([]summing, len(fields))
+	d := Description{}
+	for {
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return d, placed(err, public, r.where(), "")
+		}
+		d.Rows++
+		at := 0
+		for i, f := range fields {
+			for _, v := range row[at : at+f.width()] {
+				columns[i].add(v)
+			}
+			at += f.width()
+		}
+	}
+	for i, f := range fields {
+		d.Columns = append(d.Columns, columns[i].summary(f))
+	}
+	return d, checkCount(public, d.Rows)
+}
+
+// summing is a column so far. Mean and squares are Welford's.
+type summing struct {
+	missing, numbers, texts int
+	low, high               float64
+	mean, squares           float64
+	seen                    map[string]bool // no more than one too many
+}
+
+func (s *summing) add(v cell) {
+	if v.kind == missing {
+		s.missing++
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	if len(s.seen) <= MostClasses {
+		s.seen[v.String()] = true
+	}
+	x, ok := v.value()
+	if !ok {
+		s.texts++
+		return
+	}
+	if s.numbers == 0 {
+		s.low, s.high = x, x
+	}
+	s.numbers++
+	s.low, s.high = min(s.low, x), max(s.high, x)
+	d := x - s.mean
+	s.mean += d / float64(s.numbers)
+	s.squares += d * (x - s.mean)
+}
+
+func (s *summing) summary(f field) Summary {
+	out := Summary{Name: f.name, Shape: f.shape, Missing: s.missing, Problem: f.problem}
+	if len(s.seen) <= MostClasses {
+		for text := range s.seen {
+			out.Categories = append(out.Categories, text)
+		}
+		slices.Sort(out.Categories)
+	}
+	if out.Numbers = s.texts == 0 && s.numbers > 0; out.Numbers {
+		out.Low, out.High, out.Mean = s.low, s.high, s.mean
+		out.Deviation = math.Sqrt(s.squares / float64(s.numbers))
+	}
+	return out
+}
+
+// Suggested returns constants to shift and divide a column of numbers by, rounded to three digits, and false for one that
+// doesn't vary.
+func (s Summary) Suggested() (scale [2]float64, ok bool) {
+	scale = [2]float64{rounded(s.Mean), rounded(s.Deviation)}
+	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()
+}
+
+func rounded(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it was just printed
+	return r
+}

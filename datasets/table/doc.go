@@ -1,0 +1,42 @@
+// Package table reads people's own data, CSV, Parquet and NPZ, as samples to train on and to predict.
+//
+// A file is a sequence of rows, and a row is one sample: one unit of privacy. A CSV or Parquet file has one value for each
+// row and column. In an NPZ file an array is a column, its first axis counts the rows, and what a row has of it may have a
+// shape, as images do. One column is the label. The others, but for those to be ignored, become the sample's values, in the
+// order of the file.
+//
+// # Public, and private
+//
+// Nothing here is computed from private rows. A [Schema] says how rows become samples; [Infer] makes it from settings and
+// from the test file, which is public: the names and shapes of columns, the task, the classes. [Schema.Read] then takes any
+// file by it, and a class or a category that isn't in the schema is an error, which names the row. A list of classes read
+// off the training rows would tell, in a released model, that somebody is of a class. The same holds for means and ranges:
+// values are shifted, scaled and clipped by constants that a person gives and that have to be public. [Describe] suggests
+// some; it must be given public files only.
+//
+// The number of rows is public by the definition of the guarantee, and [Count] reads it off a file without reading values.
+// Errors cite the cell that is wrong: they are for whoever holds the file.
+//
+// # From cells to values
+//
+//	number        clipped to [low, high], then (x − shift)/scale, then float32, which must be finite
+//	category      one-hot in the order of the schema's list; "*" in a list stands for all that the others don't name, ""
+//	              for a missing one
+//	class         its number in the schema's list; the numbers 1 and 1.0 are one class
+//
+// Cells lose the blanks around them. Numbers are decimal. NaN, infinities and missing cells are errors: what a row lacks has
+// to be filled in by a rule that looks at that row alone.
+//
+// The label is a class or, to regress on, a number. Where settings don't say which, the public test file decides: a number
+// if every label is one and some aren't whole or there are more than [MostClasses] different ones, else a class. Classes
+// are listed in the order of numbers, or of text.
+//
+// # Formats
+//
+// CSV is read by encoding/csv: comma-separated with a header line in UTF-8, with or without a byte order mark; separated by
+// semicolons if the header has these and no comma; by tabs in a .tsv file; any of them may be compressed (.gz). Parquet is
+// read by github.com/parquet-go/parquet-go, flat schemas of numbers, booleans and text alone; whatever it panics with on
+// a damaged file becomes an error. NPZ is an archive/zip of NPY arrays of numbers, booleans or text, whose reader is our own
+// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html): github.com/sbinet/npyio makes room for as
+// many values as a header claims, before it has read any. Here memory grows with the values that are there.
+package table

@@ -1,0 +1,99 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// unknown is the error of a category that isn't listed.
+func (c *placedColumn) unknown(v cell) error {
+	if v.kind == missing {
+		return &Error{Column: c.Name, Problem: `no category; fill it in, or list "" among the categories for those that are missing`}
+	}
+	return &Error{Column: c.Name, Problem: fmt.Sprintf(`%s is none of the categories %s; list it, or "*" for all others`, v.quoted(), listed(c.Categories))}
+}
+
+// numbers appends the values of a column of numbers.
+func (e *encoder) numbers(c *placedColumn, cells []cell) error {
+	for i, v := range cells {
+		x, ok := v.value()
+		if !ok {
+			return &Error{Column: c.place(i), Problem: noNumber(v, c.Name, len(c.Shape) == 0)}
+		}
+		y := float32(c.Scale.apply(c.Clip.clip(x)))
+		if y-y != 0 {
+			return &Error{Column: c.place(i), Problem: fmt.Sprintf("%s is too large for single precision; clip or scale it, as in --clip %s=0,1000", v.quoted(), c.Name)}
+		}
+		e.out.Values = append(e.out.Values, y)
+	}
+	return nil
+}
+
+// place names a value of the column, with its place within the shape.
+func (c Column) place(i int) string {
+	if len(c.Shape) == 0 {
+		return c.Name
+	}
+	places := make([]string, len(c.Shape))
+	for axis := len(c.Shape) - 1; axis >= 0; axis-- {
+		places[axis] = fmt.Sprint(i % c.Shape[axis])
+		i /= c.Shape[axis]
+	}
+	return fmt.Sprintf("%s[%s]", c.Name, strings.Join(places, ","))
+}
+
+// noNumber says why a cell has none, and what can be done.
+func noNumber(v cell, column string, single bool) string {
+	switch {
+	case v.kind == missing:
+		return "no value; fill it in, or leave the row out"
+	case v.kind == number || looksInfinite(v.text):
+		return fmt.Sprintf("%s is not a finite number", v.quoted())
+	case single:
+		return fmt.Sprintf("%s is not a number; if the column holds categories, list them, as in --categories %s=%s,…", v.quoted(), column, strings.Trim(v.quoted(), `"`))
+	}
+	return fmt.Sprintf("%s is not a number", v.quoted())
+}
+
+// looksInfinite tells whether a text is what other programs write for what isn't a finite number, or a number that is
+// beyond double precision.
+func looksInfinite(text string) bool {
+	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	return strings.Trim(text, "+-.0123456789eE") == "" && strings.ContainsAny(text, "eE") && strings.ContainsAny(text[:1], "+-.0123456789")
+}
+
+func (e *encoder) addLabel(v cell) error {
+	if v.kind == missing {
+		return &Error{Column: e.label.Name, Problem: "no label; fill it in, or leave the row out"}
+	}
+	if e.label.Task == Regression {
+		return e.addNumber(v)
+	}
+	class, ok := e.label.index[canonical(v)]
+	if !ok {
+		return &Error{Column: e.label.Name, Problem: fmt.Sprintf(
+			"class %s isn't among %s; list all classes by --classes a,b,c if they are public", v.quoted(), listed(e.label.Classes))}
+	}
+	e.out.Classes = append(e.out.Classes, int32(class))
+	return nil
+}
+
+func (e *encoder) addNumber(v cell) error {
+	x, ok := v.value()
+	if !ok {
+		return &Error{Column: e.label.Name, Problem: v.quoted() + " is not a finite number to regress on"}
+	}
+	if e.label.use == Training {
+		x = e.label.Clip.clip(x)
+	}
+	y := float32(e.label.Scale.apply(x))
+	if math.IsNaN(float64(y)) || math.IsInf(float64(y), 0) {
+		return &Error{Column: e.label.Name, Problem: fmt.Sprintf("%s is too large for single precision; scale it, as in --scale %s=0,1000", v.quoted(), e.label.Name)}
+	}
+	e.out.Numbers = append(e.out.Numbers, y)
+	return nil
+}

@@ -1,0 +1,292 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// MostClasses is the number of different whole numbers up to which labels are classes where nothing says what they are.
+const MostClasses = 100
+
+// mostListed bounds the classes that a file is asked for; more are a column of names or numbers taken for the label.
+const mostListed = 10000
+
+// Infer makes a schema from options and the public test file: the columns of the file in their order, their shapes, the task
+// and the classes. Never give it private data: see the package comment. Wrong options are an [*OptionError], a wrong
+// file is an [*Error].
+func Infer(test string, o Options) (*Schema, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	fields, err := header(test, func(name string) bool { return !slices.Contains(o.Ignore, name) })
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkNames(fields, test); err != nil {
+		return nil, err
+	}
+	s := &Schema{}
+	for _, f := range fields {
+		switch {
+		case f.name == o.Label:
+			if s.Label, err = inferLabel(test, f, o); err != nil {
+				return nil, err
+			}
+		case !slices.Contains(o.Ignore, f.name):
+			c, err := o.column(f)
+			if err != nil {
+				return nil, inFile(test, err)
+			}
+			s.Columns = append(s.Columns, c)
+		}
+	}
+	width := 0
+	for _, c := range s.Columns {
+		width += min(c.width(), mostWidth+1)
+	}
+	if width == 0 {
+		return nil, &Error{File: test, Problem: "no column is left to learn from"}
+	}
+	s.Shape = s.sampleShape(width)
+	return s, s.Check()
+}
+
+// header returns the columns of a file.
+func header(path string, wanted func(string) bool) ([]field, error) {
+	r, err := open(path, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return r.fields(), r.close()
+}
+
+// checkNames refuses options about columns that the file doesn't have.
+func (o Options) checkNames(fields []field, file string) error {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	check := func(option, name string) error {
+		if slices.Contains(names, name) {
+			return nil
+		}
+		return optionf(option, "%s has no column %q; it has %s", file, name, listed(names))
+	}
+	err := check("label", o.Label)
+	for _, name := range o.Ignore {
+		err = errors.Join(err, check("ignore", name))
+	}
+	for name := range o.Categories {
+		err = errors.Join(err, check("categories", name))
+	}
+	for _, constants := range []struct {
+		option string
+		of     map[string][2]float64
+	}{{"clip", o.Clip}, {"scale", o.Scale}} {
+		for name := range constants.of {
+			if name == All {
+				continue
+			}
+			err = errors.Join(err, check(constants.option, name))
+			if _, also := o.Categories[name]; also {
+				err = errors.Join(err, optionf(constants.option, "%s has categories, which aren't numbers", name))
+			}
+		}
+	}
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()[0]
+	}
+	return err
+}
+
+// column describes a column that isn't the label.
+func (o Options) column(f field) (Column, error) {
+	if f.problem != "" {
+		return Column{}, &Error{Column: f.name, Problem: f.problem + ", or ignore it by --ignore " + f.name}
+	}
+	c := Column{Name: f.name, Shape: f.shape, Categories: o.Categories[f.name]}
+	if len(c.Categories) > 0 {
+		if len(f.shape) > 0 {
+			return c, &Error{Column: f.name, Problem: fmt.Sprintf("shape %v: categories are one value a row", f.shape)}
+		}
+		return c, nil
+	}
+	c.Clip, c.Scale = o.constants(f.name, true)
+	return c, nil
+}
+
+// constants returns those for a column, its own or else, if it may have them, those for all.
+func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
+	of := func(m map[string][2]float64) ([2]float64, bool) {
+		v, ok := m[name]
+		if !ok && all {
+			v, ok = m[All]
+		}
+		return v, ok
+	}
+	if v, ok := of(o.Clip); ok {
+		clip = &Range{v[0], v[1]}
+	}
+	if v, ok := of(o.Scale); ok {
+		scale = &Scale{v[0], v[1]}
+	}
+	return clip, scale
+}
+
+// inferLabel finds out what isn't given: task and classes.
+func inferLabel(test string, f field, o Options) (Label, error) {
+	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes}
+	if f.problem != "" || product(f.shape) != 1 {
+		problem := f.problem
+		if problem == "" {
+			problem = fmt.Sprintf("shape %v: a label is one value a row", f.shape)
+		}
+		return l, &Error{File: test, Column: f.name, Problem: problem}
+	}
+	if len(o.Classes) > 0 {
+		l.Task = Classification
+	}
+	if l.Task == "" || l.Task == Classification && len(l.Classes) == 0 {
+		seen, err := labelsOf(test, f.name)
+		if err != nil {
+			return l, err
+		}
+		if l.Task == "" {
+			l.Task = seen.task()
+		}
+		if l.Task == Classification {
+			if l.Classes, err = seen.classes(test, f.name); err != nil {
+				return l, err
+			}
+		}
+	}
+	clip, scale := o.constants(f.name, false)
+	if l.Task == Regression {
+		l.Clip, l.Scale = clip, scale
+	} else if clip != nil || scale != nil {
+		return l, optionf("scale or clip", "%s holds classes, which have neither; --task regression takes them for numbers", f.name)
+	}
+	return l, nil
+}
+
+// labels are the different labels of a public file.
+type labels struct {
+	texts   map[string]bool // each in its canonical form; no more than one too many
+	numbers bool            // all of them are
+	whole   bool            // all of them are whole numbers
+}
+
+func labelsOf(test, name string) (*labels, error) {
+	seen := &labels{texts: map[string]bool{}, numbers: true, whole: true}
+	n, err := each(test, name, func(c cell) error {
+		if c.kind == missing {
+			return &Error{Problem: "no label"}
+		}
+		v, isNumber := c.value()
+		if c.kind == number && !isNumber {
+			return &Error{Problem: fmt.Sprintf("%s is no label", c.quoted())}
+		}
+		seen.numbers = seen.numbers && isNumber
+		seen.whole = seen.whole && isNumber && v == math.Trunc(v)
+		if len(seen.texts) <= mostListed {
+			seen.texts[canonical(c)] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return seen, checkCount(test, n)
+}
+
+// each calls f with every cell of a column.
+func each(path, column string, f func(cell) error) (n int, err error) {
+	r, err := open(path, func(name string) bool { return name == column })
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	at := 0
+	for _, f := range r.fields() {
+		if f.name == column {
+			break
+		}
+		at += f.width()
+	}
+	for ; ; n++ {
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err == nil {
+			err = f(row[at])
+		}
+		if err != nil {
+			return n, placed(err, path, r.where(), column)
+		}
+	}
+}
+
+// placed tells an error where it is, unless it knows.
+func placed(err error, file, row, column string) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return inFile(file, err)
+	}
+	p := *e
+	if p.Row == "" {
+		p.Row = row
+		if p.Column == "" {
+			p.Column = column
+		}
+	}
+	p.File = file
+	return &p
+}
+
+// canonical returns the text that a label is compared by: numbers are the same however they are written.
+func canonical(c cell) string {
+	if v, ok := c.value(); ok {
+		return decimal(v)
+	}
+	return c.String()
+}
+
+func (l *labels) task() Task {
+	if l.numbers && (!l.whole || len(l.texts) > MostClasses) {
+		return Regression
+	}
+	return Classification
+}
+
+// classes lists the labels in the order of numbers, or of text.
+func (l *labels) classes(file, column string) ([]string, error) {
+	var all []string
+	for c := range l.texts {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		if l.numbers {
+			x, _ := parse(a)
+			y, _ := parse(b)
+			if x < y {
+				return -1
+			}
+			return 1
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case len(all) == 1:
+		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("every label is %q; give all classes by --classes a,b,c", all[0])}
+	case len(all) > mostListed:
+		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("more than %d different labels; give --task regression for numbers, or all classes by --classes a,b,c", mostListed)}
+	}
+	return all, nil
+}

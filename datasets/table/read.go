@@ -1,0 +1,214 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Use says what rows are read for.
+type Use int
+
+// The uses.
+const (
+	Training   Use = iota // with labels, which are clipped
+	Testing               // with labels as they are
+	Predicting            // without labels, whether there are some or not
+)
+
+// Samples are the rows of a file.
+type Samples struct {
+	N       int
+	Values  []float32 // N samples, one after the other
+	Classes []int32   // the N labels of a classification
+	Numbers []float32 // or of a regression, scaled
+}
+
+// Read turns the rows of a file into samples. Its columns are found by their names, in any order; others are left alone. A
+// wrong cell is an [*Error] that names row and column.
+func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
+	r, err := open(path, s.wanted(use))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	e, err := s.encoder(r.fields(), path, use)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = e.row(row)
+		}
+		if err != nil {
+			return nil, placed(err, path, r.where(), "")
+		}
+	}
+	return &e.out, checkCount(path, e.out.N)
+}
+
+// Count returns the number of rows of a file, which is public by the definition of the guarantee, without a look at their
+// values.
+func (s *Schema) Count(path string) (n int, err error) {
+	r, err := open(path, func(name string) bool { return name == s.Label.Name })
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if !slices.ContainsFunc(r.fields(), func(f field) bool { return f.name == s.Label.Name }) {
+		return 0, lacks(path, s.Label.Name, r.fields())
+	}
+	if n, err = r.count(); err != nil {
+		return 0, inFile(path, err)
+	}
+	return n, checkCount(path, n)
+}
+
+func (s *Schema) wanted(use Use) func(string) bool {
+	return func(name string) bool {
+		return name == s.Label.Name && use != Predicting ||
+			slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == name })
+	}
+}
+
+// encoder appends rows to samples.
+type encoder struct {
+	columns []placedColumn
+	label   *placedLabel // nil for predictions
+	out     Samples
+}
+
+// placedColumn is a column and where its cells are in a row.
+type placedColumn struct {
+	Column
+	at, cells int
+	index     map[string]int // of categories
+	other     int            // the category for what isn't among them; -1 if there is none
+}
+
+type placedLabel struct {
+	Label
+	at    int
+	index map[string]int
+	use   Use
+}
+
+func (s *Schema) encoder(fields []field, path string, use Use) (*encoder, error) {
+	e := &encoder{}
+	at, starts := 0, map[string]int{}
+	byName := map[string]field{}
+	for _, f := range fields {
+		starts[f.name], byName[f.name] = at, f
+		at += f.width()
+	}
+	find := func(name string, shape []int) (int, error) {
+		f, ok := byName[name]
+		switch {
+		case !ok:
+			return 0, lacks(path, name, fields)
+		case f.problem != "":
+			return 0, &Error{File: path, Column: name, Problem: f.problem}
+		case !slices.Equal(f.shape, shape):
+			return 0, &Error{File: path, Column: name, Problem: fmt.Sprintf("rows of shape %v, want %v", f.shape, shape)}
+		}
+		return starts[name], nil
+	}
+	for _, c := range s.Columns {
+		start, err := find(c.Name, c.Shape)
+		if err != nil {
+			return nil, err
+		}
+		p := placedColumn{Column: c, at: start, cells: product(c.Shape), index: indexOf(c.Categories), other: -1}
+		if i, ok := p.index[All]; ok {
+			p.other = i
+		}
+		e.columns = append(e.columns, p)
+	}
+	if use == Predicting {
+		return e, nil
+	}
+	shape := byName[s.Label.Name].shape
+	if product(shape) != 1 {
+		shape = nil
+	}
+	start, err := find(s.Label.Name, shape) // [1] will do as well
+	if err != nil {
+		return nil, err
+	}
+	e.label = &placedLabel{Label: s.Label, at: start, index: indexOf(canonicals(s.Label.Classes)), use: use}
+	return e, nil
+}
+
+func lacks(path, column string, fields []field) error {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return &Error{File: path, Problem: fmt.Sprintf("no column %q; it has %s", column, listed(names))}
+}
+
+func indexOf(list []string) map[string]int {
+	index := map[string]int{}
+	for i, s := range list {
+		index[s] = i
+	}
+	return index
+}
+
+// canonicals returns the classes as labels are compared with them: 1 and 1.0 are one class.
+func canonicals(classes []string) []string {
+	out := make([]string, len(classes))
+	for i, c := range classes {
+		out[i] = canonical(textCell(c))
+	}
+	return out
+}
+
+// row appends one row. Its errors lack the row's name.
+func (e *encoder) row(cells []cell) error {
+	for i := range e.columns {
+		c := &e.columns[i]
+		var err error
+		if len(c.Categories) > 0 {
+			err = e.category(c, cells[c.at])
+		} else {
+			err = e.numbers(c, cells[c.at:c.at+c.cells])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(e.out.Values) > mostValues {
+		return &Error{Problem: fmt.Sprintf("more than %d values in the file", mostValues)}
+	}
+	if e.label != nil {
+		if err := e.addLabel(cells[e.label.at]); err != nil {
+			return err
+		}
+	}
+	e.out.N++
+	return nil
+}
+
+func (e *encoder) category(c *placedColumn, v cell) error {
+	at, ok := c.index[v.String()]
+	if !ok && v.kind != missing {
+		at, ok = c.other, c.other >= 0
+	}
+	if !ok {
+		return c.unknown(v)
+	}
+	for i := range c.Categories {
+		var hot float32
+		if i == at {
+			hot = 1
+		}
+		e.out.Values = append(e.out.Values, hot)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Schema says how rows become samples. It is made of public things alone and is released with a model, as JSON.
+type Schema struct {
+	Label   Label    `json:"label"`
+	Columns []Column `json:"columns"` // in the order of a sample's values
+	Shape   []int    `json:"shape"`   // of a sample, without the batch axis
+}
+
+// Label is the column that a model is to tell.
+type Label struct {
+	Name    string   `json:"name"`
+	Task    Task     `json:"task"`
+	Classes []string `json:"classes,omitempty"` // of a classification, in the order of the model's outputs
+	Clip    *Range   `json:"clip,omitempty"`    // of a regression, in training alone
+	Scale   *Scale   `json:"scale,omitempty"`   // of a regression
+}
+
+// Column is a column that a sample is made of.
+type Column struct {
+	Name       string   `json:"name"`
+	Shape      []int    `json:"shape,omitempty"` // of what one row has of it; empty for a single value
+	Categories []string `json:"categories,omitempty"`
+	Clip       *Range   `json:"clip,omitempty"`
+	Scale      *Scale   `json:"scale,omitempty"`
+}
+
+// width returns the number of a sample's values that the column makes.
+func (c Column) width() int {
+	if len(c.Categories) > 0 {
+		return len(c.Categories)
+	}
+	return product(c.Shape)
+}
+
+// mostWidth bounds a sample.
+const mostWidth = 1 << 24
+
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// Outputs returns what a model needs: one for each class, or one to regress on.
+func (s *Schema) Outputs() int {
+	if s.Label.Task == Regression {
+		return 1
+	}
+	return len(s.Label.Classes)
+}
+
+// Number returns the label that an output of a regression stands for, in the unit of the file.
+func (l Label) Number(output float32) float64 {
+	if l.Scale == nil {
+		return float64(output)
+	}
+	return float64(output)*l.Scale.Divisor + l.Scale.Shift
+}
+
+// Check returns an error for a schema that [Infer] doesn't make, as one that was read from a file may be.
+func (s *Schema) Check() error {
+	switch l := s.Label; {
+	case l.Name == "":
+		return fmt.Errorf("schema: the label has no name")
+	case l.Task == Regression && len(l.Classes) == 0:
+	case l.Task == Classification && len(l.Classes) >= 2 && checkList("", l.Classes) == nil:
+	default:
+		return fmt.Errorf("schema: label %s: %q with %d classes", l.Name, l.Task, len(l.Classes))
+	}
+	width, seen := 0, []string{s.Label.Name}
+	for _, c := range s.Columns {
+		if c.Name == "" || slices.Contains(seen, c.Name) {
+			return fmt.Errorf("schema: two columns called %q", c.Name)
+		}
+		seen = append(seen, c.Name)
+		if err := c.check(); err != nil {
+			return fmt.Errorf("schema: column %s: %w", c.Name, err)
+		}
+		width += c.width()
+	}
+	if l := s.Label; l.Clip != nil && !l.Clip.valid() || l.Scale != nil && !l.Scale.valid() {
+		return fmt.Errorf("schema: label %s: clip %v, scale %v", l.Name, l.Clip, l.Scale)
+	}
+	if width == 0 || width > mostWidth {
+		return fmt.Errorf("schema: %d values a row: want 1 to %d", width, mostWidth)
+	}
+	if want := s.sampleShape(width); !slices.Equal(s.Shape, want) {
+		return fmt.Errorf("schema: samples of shape %v, and the columns make %v", s.Shape, want)
+	}
+	return nil
+}
+
+func (c Column) check() error {
+	width := 1
+	for _, d := range c.Shape {
+		if d < 1 || d > mostWidth/width {
+			return fmt.Errorf("shape %v: want 1 to %d values", c.Shape, mostWidth)
+		}
+		width *= d
+	}
+	switch {
+	case len(c.Categories) > 0 && (len(c.Shape) > 0 || c.Clip != nil || c.Scale != nil):
+		return fmt.Errorf("categories are neither clipped nor scaled, and have no shape")
+	case len(c.Categories) > mostWidth:
+		return fmt.Errorf("%d categories", len(c.Categories))
+	case c.Clip != nil && !c.Clip.valid():
+		return fmt.Errorf("clip %v", *c.Clip)
+	case c.Scale != nil && !c.Scale.valid():
+		return fmt.Errorf("scale %v", *c.Scale)
+	}
+	return checkList("categories", c.Categories)
+}
+
+// sampleShape returns the shape of samples: that of the only column if it has one, else one axis.
+func (s *Schema) sampleShape(width int) []int {
+	if len(s.Columns) == 1 && len(s.Columns[0].Shape) > 0 {
+		return s.Columns[0].Shape
+	}
+	return []int{width}
+}
+
+// listed writes names for an error, the first of many.
+func listed(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,90 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/nlpodyssey/gopickle/pytorch"
+	"github.com/nlpodyssey/gopickle/types"
+)
+
+// readTorch reads a state that PyTorch saved, tensors of float32 by their names, and returns it in the format of safetensors,
+// which holds numbers and no code. A batch norm's count of batches is left out: nothing is computed from it.
+//
+// PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and the
+// library knows tensors and containers alone. It takes sizes at their word, and so this is for files with a known checksum.
+func readTorch(path string) (contents []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil { // what the library doesn't support
+			contents, err = nil, invalidf("%s: read PyTorch's format: %v", path, r)
+		}
+	}()
+	loaded, err := pytorch.Load(path)
+	if err != nil {
+		return nil, invalidf("%s: read PyTorch's format: %v", path, err)
+	}
+	state, ok := loaded.(*types.OrderedDict)
+	if !ok {
+		return nil, invalidf("%s: holds a %T, want a model's state", path, loaded)
+	}
+	header, values := map[string]tensorHeader{}, []byte{}
+	for at := state.List.Front(); at != nil; at = at.Next() {
+		entry := at.Value.(*types.OrderedDictEntry)
+		name, isName := entry.Key.(string)
+		tensor, isTensor := entry.Value.(*pytorch.Tensor)
+		if !isName || !isTensor {
+			return nil, invalidf("%s: entry %v is a %T, want a tensor", path, entry.Key, entry.Value)
+		}
+		if strings.HasSuffix(name, ".num_batches_tracked") {
+			continue
+		}
+		data, err := floats(tensor)
+		if err != nil {
+			return nil, invalidf("%s: tensor %s: %v", path, name, err)
+		}
+		first := len(values)
+		for _, x := range data {
+			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(x))
+		}
+		header[name] = tensorHeader{"F32", tensor.Size, [2]int{first, len(values)}}
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	contents = binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
+	return append(append(contents, text...), values...), nil
+}
+
+// tensorHeader is what safetensors says of one tensor.
+type tensorHeader struct {
+	Type    string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
+// floats returns a tensor's values, which must lie in row-major order without gaps.
+func floats(t *pytorch.Tensor) ([]float32, error) {
+	storage, ok := t.Source.(*pytorch.FloatStorage)
+	if !ok {
+		return nil, fmt.Errorf("its values are a %T, want float32", t.Source)
+	}
+	if len(t.Stride) != len(t.Size) {
+		return nil, fmt.Errorf("its %d axes have %d strides", len(t.Size), len(t.Stride))
+	}
+	stride := 1
+	for i := len(t.Size) - 1; i >= 0; i-- {
+		// An axis of length 1 may have any stride; longer ones end within the values.
+		if t.Size[i] < 1 || t.Size[i] > len(storage.Data)/stride || t.Size[i] > 1 && t.Stride[i] != stride {
+			return nil, fmt.Errorf("shape %v with the strides %v doesn't fit %d values", t.Size, t.Stride, len(storage.Data))
+		}
+		stride *= t.Size[i]
+	}
+	if t.StorageOffset < 0 || t.StorageOffset > len(storage.Data)-stride {
+		return nil, fmt.Errorf("begins at value %d of %d", t.StorageOffset, len(storage.Data))
+	}
+	return storage.Data[t.StorageOffset:][:stride], nil
+}

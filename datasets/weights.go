@@ -1,0 +1,94 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// resnet20Entry is a ResNet-20 trained on CIFAR-100, which the paper's experiments on CIFAR-10 take features from. Its
+// authors publish it in PyTorch's format; a safetensors file with the same values is taken in its place.
+func resnet20Entry() *entry {
+	return &entry{
+		info: Info{
+			Name:        "resnet20",
+			Kind:        KindWeights,
+			Description: "ResNet-20 trained on CIFAR-100 by chenyaofo, 68.83 % of its test set",
+			Classes:     100,
+			Licence:     "BSD 3-clause, as its repository",
+			Source:      "https://github.com/chenyaofo/pytorch-cifar-models",
+			Citation:    "He, Zhang, Ren and Sun: Deep residual learning for image recognition, 2015",
+		},
+		files: []file{{
+			name: "cifar100_resnet20-23dac2f1.pt",
+			// The beginning of its SHA-256 is all that is published, in its name; resnet20Values makes up for it.
+			sum:  sha256Prefix + "23dac2f1",
+			urls: []string{"https://github.com/chenyaofo/pytorch-cifar-models/releases/download/resnet/cifar100_resnet20-23dac2f1.pt"},
+			or: &file{
+				name: "resnet20-cifar100.safetensors", size: 1_128_928,
+				sum: sha256Prefix + "d2192f623cdb5463d258477ab6ebaa04d7e98382f3866e50f98605c57e3c27df",
+			},
+		}},
+		values: sha256Prefix + "6fee783366dc3cbcd3ab1293add7cfdcfe38c70fbb4e6a7b5c4b6302dd9f11b9",
+	}
+}
+
+// Weights returns the named weights of a trained network in the format of safetensors, downloading them first if they are not
+// here, and the path that they came from. Whatever file they were in, their values have been compared with a checksum. The
+// names of the tensors are torchvision's. Its errors are those of [Open].
+func Weights(ctx context.Context, name string, o Options) (path string, contents []byte, err error) {
+	e, err := lookup(weights(), name)
+	if err != nil {
+		return "", nil, err
+	}
+	path, contents, err = e.readWeights(ctx, o)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return path, contents, nil
+}
+
+func (e *entry) readWeights(ctx context.Context, o Options) (path string, contents []byte, err error) {
+	store, err := e.store(o)
+	if err != nil {
+		return "", nil, err
+	}
+	file, err := store.open(ctx, e.files[0])
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	path = file.Name()
+	if filepath.Ext(path) == ".pt" {
+		contents, err = readTorch(path)
+	} else {
+		contents, err = io.ReadAll(file)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if err := checkValues(contents, e.values); err != nil {
+		return "", nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return path, contents, nil
+}
+
+// checkValues compares all that follows the header of a safetensors file with its checksum.
+func checkValues(contents []byte, want Checksum) error {
+	if len(contents) < 8 {
+		return invalidf("%d bytes are no safetensors file", len(contents))
+	}
+	header, rest := binary.LittleEndian.Uint64(contents), contents[8:]
+	if header > uint64(len(rest)) {
+		return invalidf("no safetensors file: its header would have %d bytes", header)
+	}
+	hash := sha256.New()
+	hash.Write(rest[header:])
+	if sum := want.of(hash); sum != want {
+		return invalidf("the values of the tensors are others: their %s", want.differs(sum))
+	}
+	return nil
+}

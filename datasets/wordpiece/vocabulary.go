@@ -1,0 +1,73 @@
+package wordpiece
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Vocabulary numbers the pieces of words. It may be used by several goroutines at once.
+type Vocabulary struct {
+	pieces        []string         // by number, as in the file
+	first         map[string]int32 // pieces that a word begins with
+	later         map[string]int32 // pieces that go on, without their "##"
+	longest       int              // bytes of a piece
+	unk, cls, sep int32
+}
+
+// The special pieces. [PAD] has the number 0.
+const (
+	pad = "[PAD]"
+	unk = "[UNK]"
+	cls = "[CLS]"
+	sep = "[SEP]"
+)
+
+// maxPieces bounds a vocabulary; the largest ones of BERT's kind have about 250,000 pieces.
+const maxPieces = 1 << 20
+
+// Parse reads a vocabulary: one piece a line, numbered from 0, the first of them [PAD].
+func Parse(file []byte) (*Vocabulary, error) {
+	if !utf8.Valid(file) {
+		return nil, errors.New("vocabulary: not UTF-8")
+	}
+	lines := strings.Split(string(bytes.TrimSuffix(file, []byte("\n"))), "\n")
+	if len(lines) > maxPieces {
+		return nil, fmt.Errorf("vocabulary: %d lines, want at most %d", len(lines), maxPieces)
+	}
+	v := &Vocabulary{first: map[string]int32{}, later: map[string]int32{}}
+	for i, line := range lines {
+		piece := strings.TrimSuffix(line, "\r")
+		if piece == "" {
+			return nil, fmt.Errorf("vocabulary: line %d is empty", i+1)
+		}
+		in, text := v.first, piece
+		if tail, ok := strings.CutPrefix(piece, "##"); ok && tail != "" {
+			in, text = v.later, tail
+		}
+		if before, twice := in[text]; twice {
+			return nil, fmt.Errorf("vocabulary: %q is on the lines %d and %d", piece, before+1, i+1)
+		}
+		in[text] = int32(i)
+		v.pieces = append(v.pieces, piece)
+		v.longest = max(v.longest, len(text))
+	}
+	if v.pieces[0] != pad {
+		return nil, fmt.Errorf("vocabulary: the first line is %q, want %s", v.pieces[0], pad)
+	}
+	for name, id := range map[string]*int32{unk: &v.unk, cls: &v.cls, sep: &v.sep} {
+		var ok bool
+		if *id, ok = v.first[name]; !ok {
+			return nil, fmt.Errorf("vocabulary: no line is %s", name)
+		}
+	}
+	return v, nil
+}
+
+// Size returns the number of pieces.
+func (v *Vocabulary) Size() int { return len(v.pieces) }
+
+// Piece returns the piece with the given number, which is from 0 to Size()-1.
+func (v *Vocabulary) Piece(id int32) string { return v.pieces[id] }

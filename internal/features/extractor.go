@@ -1,0 +1,115 @@
+package features
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Size is the number of features of an image.
+const Size = models.Features
+
+// classes is what the public weights were trained to tell apart. Features don't depend on it.
+const classes = 100
+
+// Extractor is the ResNet-20 with trained weights, on an engine. Its methods are not safe for concurrent use.
+type Extractor struct {
+	predictor *train.Predictor
+	weights   [sha256.Size]byte
+}
+
+// New loads the network on an engine. Of tensors that aren't its weights the error is a [*models.WeightsError].
+func New(e engine.Engine, w Weights) (*Extractor, error) {
+	network, err := models.ResNet20(models.Options{}, classes)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := network.Fold(w)
+	if err != nil {
+		return nil, err
+	}
+	predictor, err := train.NewPredictor(e, compile.Source(network.Extractor()), parameters)
+	if err != nil {
+		return nil, err
+	}
+	return &Extractor{predictor, w.sum()}, nil
+}
+
+// Options say where features are kept, and who is told what.
+type Options struct {
+	// Cache is the folder that holds the folder of features. Empty means the folder dptrain in [os.UserCacheDir].
+	Cache string
+	// Progress, if not nil, is called while features are computed, on the caller's goroutine, with the number of images
+	// that are done. It isn't called for features that were kept.
+	Progress func(done, total int)
+	// Warn, if not nil, is told that the cache can't be used. That costs time and nothing else.
+	Warn func(error)
+}
+
+// Of returns the features of images: [N, Size]. They come from the cache if they are there and go there if they aren't. On a
+// cancelled context the error is the context's, and the cache is as it was.
+func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32, error) {
+	if o.Warn == nil {
+		o.Warn = func(error) {}
+	}
+	folder, err := folder(o.Cache)
+	if err != nil {
+		o.Warn(err)
+		return x.compute(ctx, images, o.Progress)
+	}
+	file, err := x.entry(ctx, images)
+	if err != nil {
+		return nil, err
+	}
+	values, err := file.read(folder)
+	switch {
+	case err == nil:
+		return values, nil
+	case !errors.Is(err, errNotThere):
+		o.Warn(err)
+	}
+	if values, err = x.compute(ctx, images, o.Progress); err != nil {
+		return nil, err
+	}
+	if err := file.write(folder, values); err != nil {
+		o.Warn(err)
+	}
+	return values, nil
+}
+
+// compute takes the images through the network.
+func (x *Extractor) compute(ctx context.Context, images Images, progress func(done, total int)) ([]float32, error) {
+	out := make([]float32, 0, images.N*Size)
+	err := images.blocks(func(from, to int, values []float32) error {
+		// The labels, which features don't depend on, are an input of the network's cost.
+		data, err := train.NewData(to-from, values, make([]float32, (to-from)*classes))
+		if err != nil {
+			return fmt.Errorf("images from number %d on: %w", from, err)
+		}
+		block, err := x.predictor.Predict(ctx, data)
+		if err != nil {
+			return fmt.Errorf("features of images from number %d on: %w", from, err)
+		}
+		out = append(out, block...)
+		if progress != nil {
+			progress(to, images.N)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Fallback tells why engines were passed over for the one that computes: see [train.Loaded.Fallback].
+func (x *Extractor) Fallback() error { return x.predictor.Fallback() }
+
+// Close gives back what the engine holds.
+func (x *Extractor) Close() error { return x.predictor.Close() }

@@ -1,0 +1,37 @@
+package features
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"math"
+)
+
+// hasher hashes values so that no two lists of them are one list of bytes.
+type hasher struct{ hash.Hash }
+
+func newHasher() hasher { return hasher{sha256.New()} }
+
+func (h hasher) sum() [sha256.Size]byte { return [sha256.Size]byte(h.Sum(nil)) }
+
+func (h hasher) uint64(v uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, v)) }
+
+func (h hasher) text(s string) {
+	h.uint64(uint64(len(s)))
+	h.Write([]byte(s))
+}
+
+func (h hasher) floats(values []float32) {
+	h.uint64(uint64(len(values)))
+	const atOnce = 1 << 14
+	buf := make([]byte, 0, 4*atOnce)
+	for len(values) > 0 {
+		part := values[:min(atOnce, len(values))]
+		buf = buf[:0]
+		for _, v := range part {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
+		}
+		h.Write(buf)
+		values = values[len(part):]
+	}
+}

@@ -1,0 +1,38 @@
+package features_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/features"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train/compile"
+)
+
+// Features that another network than today's left under the same version would be taken for today's. If this fails, the
+// network, or how weights become its parameters, has changed: raise the version and put the new sum here.
+func TestVersionStandsForTheNetwork(t *testing.T) {
+	network, err := models.ResNet20(models.Options{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := compile.Compile(compile.Source(network.Extractor()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters, err := network.Fold(randomWeights(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %x", features.Version, program.Digest())
+	for _, values := range parameters {
+		fmt.Fprintf(h, " %x", values)
+	}
+	const want = "145f2bd5091ceb4fa5c8a31ea1df0acdc9b3a217a9f71ec491e5a5f0e9012162"
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("version %d of the network is %s, want %s", features.Version, got, want)
+	}
+}

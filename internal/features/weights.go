@@ -1,0 +1,38 @@
+package features
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/models"
+)
+
+// Weights are a trained network's, by the names that PyTorch's state has for them.
+type Weights map[string]models.Tensor
+
+// ReadWeights returns the weights in a safetensors file.
+func ReadWeights(file []byte) (Weights, error) {
+	tensors, _, err := safetensors.Decode(file)
+	if err != nil {
+		return nil, fmt.Errorf("read weights: %w", err)
+	}
+	w := Weights{}
+	for _, t := range tensors {
+		w[t.Name] = models.Tensor{Shape: t.Shape, Values: t.Data}
+	}
+	return w, nil
+}
+
+// sum hashes the weights, in whatever order they were read.
+func (w Weights) sum() [sha256.Size]byte {
+	h := newHasher()
+	for _, name := range slices.Sorted(maps.Keys(w)) {
+		h.text(name)
+		h.text(fmt.Sprint(w[name].Shape))
+		h.floats(w[name].Values)
+	}
+	return h.sum()
+}

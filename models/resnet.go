@@ -1,0 +1,94 @@
+package models
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Features is the number of features that [ResNet20] makes of an image.
+const Features = 64
+
+// ResNet is a residual network with its batch norms folded into its convolutions, as it is used once it is trained. Its
+// logits are a linear function of its features.
+type ResNet struct {
+	Network
+	features *gorgonia.Node // [batch, Features]
+	convs    []folded       // in the order of Params, two each: weight and bias
+	classes  int
+}
+
+// folded is a convolution and the batch norm that follows it, by their names in PyTorch.
+type folded struct {
+	conv, norm      string
+	in, out, kernel int
+}
+
+// ResNet20 builds the residual network of 20 layers for 32×32 colour images of He, Zhang, Ren and Sun ("Deep Residual
+// Learning for Image Recognition", 2016, section 4.2): a convolution 3→16, three layers of three blocks with 16, 32 and 64
+// channels, of which the second and third begin with a stride of 2, the mean over the image, and 64→classes. Where a block
+// changes the shape its shortcut is a convolution 1×1, as torchvision has it. The input is x [batch, 3, 32, 32]; weights
+// come from [ResNet.Fold].
+//
+// Activations are rectifiers whatever the options say: the public weights were trained with them. The paper's table says
+// tempered sigmoid of this network; what it trained privately, the last layer, has no activation.
+func ResNet20(o Options, classes int) (ResNet, error) {
+	b := &resnetBuilder{builder: newBuilder(o)}
+	input := b.input("x", 3, 32, 32)
+	x := b.rectify(b.norm(input, folded{"conv1", "bn1", 3, 16, 3}, 1))
+	in := 16
+	for layer, out := range []int{16, 32, Features} {
+		for block := range 3 {
+			stride := 1
+			if layer > 0 && block == 0 {
+				stride = 2
+			}
+			x = b.block(fmt.Sprintf("layer%d.%d", layer+1, block), x, in, out, stride)
+			in = out
+		}
+	}
+	features := b.average(x, Features)
+	network, err := b.network(input, b.linear("fc", features, Features, classes), classes)
+	return ResNet{network, features, b.convs, classes}, err
+}
+
+// Extractor is the graph with the features as its output, of which the fully connected layer is no part.
+func (n ResNet) Extractor() Graph {
+	g := n.Graph
+	g.Output = n.features
+	return g
+}
+
+type resnetBuilder struct {
+	*builder
+	convs []folded
+}
+
+// norm is a convolution with the batch norm after it, which at inference is one convolution with a bias.
+func (b *resnetBuilder) norm(x *gorgonia.Node, c folded, stride int) *gorgonia.Node {
+	b.convs = append(b.convs, c)
+	return b.conv(c.conv, x, c.in, c.out, c.kernel, stride, c.kernel/2)
+}
+
+// block is two convolutions, and a shortcut around them.
+func (b *resnetBuilder) block(name string, x *gorgonia.Node, in, out, stride int) *gorgonia.Node {
+	y := b.rectify(b.norm(x, folded{name + ".conv1", name + ".bn1", in, out, 3}, stride))
+	y = b.norm(y, folded{name + ".conv2", name + ".bn2", out, out, 3}, 1)
+	if in != out {
+		x = b.norm(x, folded{name + ".downsample.0", name + ".downsample.1", in, out, 1}, stride)
+	}
+	return b.rectify(b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Add(y, x) }))
+}
+
+func (b *builder) rectify(x *gorgonia.Node) *gorgonia.Node {
+	return b.do("rectifier", func() (*gorgonia.Node, error) { return gorgonia.Rectify(x) })
+}
+
+// average takes the mean over the image: [batch, channels, height, width] to [batch, channels].
+func (b *builder) average(x *gorgonia.Node, channels int) *gorgonia.Node {
+	x = b.do("average pool", func() (*gorgonia.Node, error) {
+		return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, channels, x.Shape().TotalSize() / (b.opts.Batch * channels)})
+	})
+	return b.do("average pool", func() (*gorgonia.Node, error) { return gorgonia.Mean(x, 2) })
+}

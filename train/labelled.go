@@ -1,0 +1,24 @@
+package train
+
+// Labelled is a set of samples with the labels that a model's outputs are scored against: a [*Classification] or a
+// [*Regression].
+type Labelled interface {
+	Samples() int
+	// Metric says what the score of a model is. A higher one is better.
+	Metric() Metric
+
+	inputs() *Data   // for the model's inputs; nil if there are none
+	outputs() int    // values of the model's output for one sample
+	scorable() error // a [*DataError] if no output can be scored
+	// score takes the outputs for all samples, one after the other. It is finite.
+	score(outputs []float32) float64
+}
+
+// Metric names a score.
+type Metric string
+
+// The metrics.
+const (
+	Accuracy Metric = "accuracy" // share of the samples whose class the model gets right, 0 to 1
+	R2       Metric = "R²"       // 1 − Σ(ŷ−y)²/Σ(y−ȳ)²: 1 for the labels themselves, 0 for their mean, unbounded below
+)

@@ -1,0 +1,96 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// Predictor is a model with parameters that stay as they are, on an engine. It computes outputs and trains nothing, so it
+// holds no data and takes no privacy settings. What it computes of a sample is a function of that sample and of the
+// parameters alone, and so as private as the sample: with public parameters, whoever trains on outputs in place of their
+// samples has the guarantee for those samples. An output of a private sample is private.
+//
+// Its methods are not safe for concurrent use.
+type Predictor struct {
+	loaded  engine.Loaded
+	runs    engine.Runs
+	program *compile.Program
+}
+
+// NewPredictor compiles the model and loads it with the values of its parameters, in their order. Errors are those of
+// [Load]; wrong parameters are a [*SettingError].
+func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32) (*Predictor, error) {
+	if e == nil {
+		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
+	}
+	program, err := compile.Compile(model)
+	if err != nil {
+		return nil, fmt.Errorf("compile the model: %w", err)
+	}
+	if err := checkInitial(parameters, program); err != nil {
+		return nil, err
+	}
+	if program.Output.Value == compile.None {
+		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", compile.ErrSource)
+	}
+	loaded, err := e.Load(program, nothing(program))
+	if err != nil {
+		return nil, fmt.Errorf("load the model: %w", err)
+	}
+	// A run that takes no step is parameters on a device.
+	runs, err := loaded.Start(engine.Job{
+		Mechanism: engine.Mechanism{ClippingNorm: 1, ExpectedBatchSize: 1},
+		Optimizer: engine.Optimizer{Method: engine.SGD},
+		Initial:   engine.LayoutOf(program).Join(parameters),
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start on engine %s: %w", e.Name(), err), loaded.Close())
+	}
+	return &Predictor{loaded, runs, program}, nil
+}
+
+// nothing is a set of no samples.
+func nothing(p *compile.Program) *engine.Data {
+	d := &engine.Data{Columns: make([]engine.Column, len(p.Inputs))}
+	for k, in := range p.Inputs {
+		if in.Type == compile.Int32 {
+			d.Columns[k].Ints = []int32{}
+		} else {
+			d.Columns[k].Floats = []float32{}
+		}
+	}
+	return d
+}
+
+// Predict returns the model's output for every sample, the values of one after those of the other. What is in columns
+// that the output doesn't depend on, such as labels, doesn't matter.
+func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if err := data.checkInputs(p.program); err != nil {
+		return nil, err
+	}
+	out, err := p.runs.Predict(ctx, &data.columns, 0)
+	if err != nil {
+		return nil, fmt.Errorf("predict: %w", err)
+	}
+	return out[0], nil
+}
+
+// OutputShape returns the shape of one sample's output.
+func (p *Predictor) OutputShape() []int { return slices.Clone(p.program.Output.Shape) }
+
+// Arithmetic names what outputs are computed with. Where it is the same, so is their every bit.
+func (p *Predictor) Arithmetic() string { return p.loaded.Arithmetic() }
+
+// Fallback tells why engines were passed over: see [Loaded.Fallback].
+func (p *Predictor) Fallback() error { return engine.Passed(p.loaded) }
+
+// Close gives back what is held on the device.
+func (p *Predictor) Close() error { return errors.Join(p.runs.Close(), p.loaded.Close()) }

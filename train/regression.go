@@ -1,0 +1,61 @@
+package train
+
+import (
+	"math"
+	"slices"
+)
+
+// Regression is a labelled set of samples for a model of two inputs and one output: the sample, then the number that
+// the output should be.
+type Regression struct {
+	*Data
+	targets []float32
+}
+
+// NewRegression returns the labelled samples: len(targets) rows of equal length. It keeps samples and targets: they must
+// not change afterwards. The error is a [*DataError].
+func NewRegression(samples, targets []float32) (*Regression, error) {
+	data, err := NewData(len(targets), samples, targets)
+	if err != nil {
+		return nil, err
+	}
+	return &Regression{Data: data, targets: targets}, nil
+}
+
+// Metric returns [R2].
+func (r *Regression) Metric() Metric { return R2 }
+
+func (r *Regression) inputs() *Data {
+	if r == nil {
+		return nil
+	}
+	return r.Data
+}
+
+func (r *Regression) outputs() int { return 1 }
+
+// scorable refuses labels that are all the same: R² compares errors with their spread.
+func (r *Regression) scorable() error {
+	if len(r.targets) < 2 || slices.Min(r.targets) == slices.Max(r.targets) {
+		return &DataError{"every label is the same number: R² takes labels that differ"}
+	}
+	return nil
+}
+
+// score returns R². Outputs that aren't finite are as bad as can be.
+func (r *Regression) score(outputs []float32) float64 {
+	mean := 0.0
+	for _, y := range r.targets {
+		mean += float64(y) / float64(len(r.targets))
+	}
+	var squares, total float64
+	for i, y := range r.targets {
+		e, d := float64(outputs[i])-float64(y), float64(y)-mean
+		squares += e * e
+		total += d * d
+	}
+	if score := 1 - squares/total; score >= -math.MaxFloat64 {
+		return score
+	}
+	return -math.MaxFloat64
+}

@@ -1,0 +1,291 @@
+package tuner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/random"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn by itself. What its runs may
+// cost is settled before, by [Calibrate] or [CalibrateSteps]: either as Runs, where sampling rates and epochs are in lists,
+// or by Line. Then a candidate that is drawn is fitted to the line, so that its Rényi divergence is at most Slope·a at
+// every order a of the line, and the plan is charged for the line, whatever is drawn.
+type Region struct {
+	LearningRate, SamplingRate, ClippingNorm Values
+	// Epochs come to steps as by [train.Steps], and the noise multiplier is the smallest that fits; unless NoiseMultiplier
+	// isn't 0: then it is everybody's, and steps are the most that fit.
+	Epochs          Values
+	NoiseMultiplier float64
+
+	Runs []Run              // all kinds of runs, or none
+	Line accountant.RDPLine // where Runs has none
+}
+
+// Values are what a hyperparameter is drawn from: List with equal probabilities, or where that is empty the numbers from
+// Low to High log-uniformly, rounded to six significant digits.
+type Values struct {
+	List      []float64 `json:"list,omitempty"`
+	Low, High float64   `json:",omitempty"`
+}
+
+// Between returns the range from low to high.
+func Between(low, high float64) Values { return Values{Low: low, High: high} }
+
+// draw returns a value.
+func (v Values) draw(s *random.Stream) float64 {
+	if len(v.List) > 0 {
+		return v.List[s.IntN(len(v.List))]
+	}
+	return v.at(s.Float64())
+}
+
+// at returns what lies at a share of the way from Low to High, by logarithms. Rounding makes it a number that people can
+// read and that doesn't hang on the last bits of a library's logarithm.
+func (v Values) at(share float64) float64 {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, share), 'g', 6, 64), 64) // a number's own digits
+	return min(max(x, v.Low), v.High)
+}
+
+// middle is the first of a list, and a range's geometric mean.
+func (v Values) middle() float64 {
+	if len(v.List) > 0 {
+		return v.List[0]
+	}
+	return v.at(0.5)
+}
+
+// ends are the smallest and the largest value.
+func (v Values) ends() [2]float64 {
+	if len(v.List) > 0 {
+		return [2]float64{slices.Min(v.List), slices.Max(v.List)}
+	}
+	return [2]float64{v.Low, v.High}
+}
+
+// below leaves out what is above the limit.
+func (v Values) below(limit float64) Values {
+	if len(v.List) > 0 {
+		v.List = slices.DeleteFunc(slices.Clone(v.List), func(x float64) bool { return x > limit })
+		return v
+	}
+	v.High = min(v.High, limit)
+	return v
+}
+
+func (v Values) validate(setting string) error {
+	for _, x := range append(slices.Clone(v.List), v.Low, v.High) {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return &train.SettingError{Setting: setting, Value: x, Want: "a finite number above 0"}
+		}
+	}
+	if ends := v.ends(); !(ends[0] > 0 && ends[0] <= ends[1]) {
+		return &train.SettingError{Setting: setting, Value: v.String(), Want: "values above 0, in a list or between two ends"}
+	}
+	return nil
+}
+
+// String shows the values.
+func (v Values) String() string {
+	if len(v.List) == 0 {
+		return fmt.Sprintf("%.4g to %.4g", v.Low, v.High)
+	}
+	var texts []string
+	for _, x := range v.List {
+		texts = append(texts, fmt.Sprintf("%.4g", x))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (r Region) event() accountant.Event {
+	if len(r.Runs) > 0 {
+		return maxOver(r.Runs)
+	}
+	return r.Line
+}
+
+// kinds returns a candidate for each kind of run, where their number is finite.
+func (r Region) kinds() (g Grid, finite bool, err error) {
+	if len(r.SamplingRate.List) == 0 || len(r.Epochs.List) == 0 && r.NoiseMultiplier == 0 {
+		return nil, false, nil
+	}
+	lists := Lists{LearningRates: []float64{0}, SamplingRates: r.SamplingRate.List, ClippingNorms: []float64{0}}
+	if r.NoiseMultiplier == 0 {
+		lists.Epochs = r.Epochs.List
+	}
+	g, err = lists.Grid()
+	return g.WithNoiseMultiplier(r.NoiseMultiplier), true, err
+}
+
+// drawer fits each kind of run once: a fit takes thousands of times as long as a draw.
+func (r Region) drawer() func(*random.Stream) (Candidate, error) {
+	type kind struct{ gamma, epochs float64 }
+	fits := map[kind]Run{}
+	return func(s *random.Stream) (Candidate, error) {
+		c := Candidate{LearningRate: r.LearningRate.draw(s), SamplingRate: r.SamplingRate.draw(s), ClippingNorm: r.ClippingNorm.draw(s)}
+		k := kind{gamma: c.SamplingRate}
+		if r.NoiseMultiplier == 0 {
+			k.epochs = r.Epochs.draw(s)
+		}
+		if _, ok := fits[k]; !ok {
+			run, err := r.fit(k.gamma, k.epochs)
+			if err != nil {
+				return Candidate{}, err
+			}
+			fits[k] = run
+		}
+		c.Steps, c.NoiseMultiplier = fits[k].Steps, fits[k].NoiseMultiplier
+		return c, nil
+	}
+}
+
+// fit returns the run that was settled, or the one of the least noise, or of the most steps, that costs no more than the
+// line.
+func (r Region) fit(gamma, epochs float64) (Run, error) {
+	if len(r.Runs) > 0 {
+		return r.settled(gamma, epochs)
+	}
+	run := Run{SamplingRate: gamma, NoiseMultiplier: r.NoiseMultiplier}
+	o := accountant.Options{Orders: r.Line.Orders}
+	var err error
+	if r.NoiseMultiplier > 0 {
+		run.Steps, err = accountant.CalibrateStepsToLine(r.Line.Slope, o, func(steps int) accountant.Event {
+			return Run{gamma, steps, run.NoiseMultiplier}.event()
+		})
+		if err == nil && run.Steps == 0 {
+			err = fmt.Errorf("not one step at sampling rate %v with noise multiplier %v: %w", gamma, run.NoiseMultiplier, accountant.ErrInfeasible)
+		}
+	} else if run.Steps, err = stepsOf(epochs, gamma); err == nil {
+		run.NoiseMultiplier, err = accountant.CalibrateNoiseToLine(r.Line.Slope, o, func(noise float64) accountant.Event {
+			return Run{gamma, run.Steps, noise}.event()
+		})
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("fit a candidate below the line: %w", err)
+	}
+	return run, nil
+}
+
+func (r Region) settled(gamma, epochs float64) (Run, error) {
+	want := Run{SamplingRate: gamma}
+	if r.NoiseMultiplier == 0 {
+		var err error
+		if want.Steps, err = stepsOf(epochs, gamma); err != nil {
+			return Run{}, err
+		}
+	}
+	for _, run := range r.Runs {
+		if run.SamplingRate == gamma && (run.Steps == want.Steps || run.NoiseMultiplier == r.NoiseMultiplier) {
+			return run, nil
+		}
+	}
+	return Run{}, &train.SettingError{Setting: "runs of the region", Value: fmt.Sprint(r.Runs), Want: fmt.Sprintf("one at sampling rate %v for %v epochs, from tuner.Calibrate", gamma, epochs)}
+}
+
+// first is the middle of the region.
+func (r Region) first() (Candidate, error) {
+	c := Candidate{LearningRate: r.LearningRate.middle(), ClippingNorm: r.ClippingNorm.middle()}
+	epochs := 0.0
+	if r.NoiseMultiplier == 0 {
+		epochs = r.Epochs.middle()
+	}
+	run, err := r.fit(r.SamplingRate.middle(), epochs)
+	c.SamplingRate, c.Steps, c.NoiseMultiplier = run.SamplingRate, run.Steps, run.NoiseMultiplier
+	return c, err
+}
+
+// corners has all combinations of ends of what the cost follows from: what is drawn costs something in between, and so can
+// be fitted if they can.
+func (r Region) corners() ([]Candidate, error) {
+	var epochs [2]float64
+	if r.NoiseMultiplier == 0 {
+		epochs = r.Epochs.ends()
+	}
+	rates, norms := r.LearningRate.ends(), r.ClippingNorm.ends()
+	var corners []Candidate
+	for i, gamma := range r.SamplingRate.ends() {
+		for _, e := range epochs {
+			run, err := r.fit(gamma, e)
+			if err != nil {
+				return nil, err
+			}
+			corners = append(corners, Candidate{rates[i], run.SamplingRate, run.Steps, run.NoiseMultiplier, norms[i]})
+		}
+	}
+	return corners, nil
+}
+
+func (r Region) validate(s Settings) error {
+	for _, p := range r.Parameters() {
+		if err := p.Values.validate(p.Name); err != nil {
+			return err
+		}
+	}
+	if high := r.SamplingRate.ends()[1]; high > 1 {
+		return &train.SettingError{Setting: "sampling rate", Value: high, Want: "numbers in (0, 1]"}
+	}
+	corners, err := r.corners()
+	if err != nil {
+		return err
+	}
+	for _, c := range corners {
+		if err := s.validateCandidate(c); err != nil {
+			return fmt.Errorf("a corner of the region: %w", err)
+		}
+	}
+	return nil
+}
+
+// Parameter is a hyperparameter by name, with the values that it is drawn from.
+type Parameter struct {
+	Name   string
+	Values Values
+}
+
+// Parameters are what a candidate is drawn from.
+func (r Region) Parameters() []Parameter {
+	all := []Parameter{{"learning rate", r.LearningRate}, {"sampling rate", r.SamplingRate}, {"clipping norm", r.ClippingNorm}}
+	if r.NoiseMultiplier == 0 {
+		all = append(all, Parameter{"epochs", r.Epochs})
+	}
+	return all
+}
+
+// LearningRates returns the ends of what the learning rate is drawn from.
+func (r Region) LearningRates() (low, high float64) {
+	ends := r.LearningRate.ends()
+	return ends[0], ends[1]
+}
+
+func (r Region) clone() Space {
+	for _, v := range []*Values{&r.LearningRate, &r.SamplingRate, &r.ClippingNorm, &r.Epochs} {
+		v.List = slices.Clone(v.List)
+	}
+	r.Runs = slices.Clone(r.Runs)
+	return r
+}
+
+func (r Region) below(limit float64) Space {
+	r.LearningRate = r.LearningRate.below(limit)
+	return r
+}
+
+// noisy has the line that the Gaussian mechanism of that noise has.
+func (r Region) noisy(noise float64, _ calibration) Space {
+	r.Line.Slope = min(0.5/(noise*noise), math.MaxFloat64)
+	return r
+}
+
+// String shows the region.
+func (r Region) String() string {
+	var texts []string
+	for _, p := range r.Parameters() {
+		texts = append(texts, p.Name+" "+p.Values.String())
+	}
+	return "a region: " + strings.Join(texts, "; ")
+}
