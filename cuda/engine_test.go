@@ -29,7 +29,9 @@ func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
 	build := enginetest.Network
 	if name == texts {
-		build = func(_ string, o models.Options) (models.Network, error) { return models.EmbeddingClassifier(o, 28996, 256, 16, 16, 2) }
+		build = func(_ string, o models.Options) (models.Network, error) {
+			return models.EmbeddingClassifier(o, 28996, 256, 16, 16, 2)
+		}
 	}
 	n, err := build(name, models.Options{})
 	if err != nil {
