@@ -37,6 +37,7 @@ var rooms = table{
 	"internal/report":    {"internal/safetensors"},
 	"internal/ui":        nil,
 
+	"internal/coverage":    {"accountant", "tuner"},
 	"internal/features":    {"internal/safetensors", "models", "train", "train/compile", "train/engine"},
 	"internal/safetensors": nil,
 

@@ -37,7 +37,11 @@ func (e *Experiment) decode(text []byte) error {
 func (e *Experiment) set(key, value string) error {
 	v := reflect.ValueOf(e).Elem()
 	path := ""
-	for _, name := range strings.Split(key, ".") {
+	names := strings.Split(key, ".")
+	for i, name := range names {
+		if v.Kind() == reflect.Map { // whose keys may have dots
+			return setEntry(v, strings.Join(names[i:], "."), path, value)
+		}
 		path = join(path, name)
 		field, ok := fieldOf(v, name)
 		if !ok {
@@ -48,20 +52,53 @@ func (e *Experiment) set(key, value string) error {
 	if v.Kind() == reflect.Struct {
 		return fmt.Errorf("%s is a block of settings; set one of %s", key, strings.Join(namesIn(key), ", "))
 	}
+	return setText(v, path, value)
+}
+
+// setEntry gives one entry of a block by column a new value. The block may be another experiment's as well.
+func setEntry(m reflect.Value, key, path, value string) error {
+	entry := reflect.New(m.Type().Elem()).Elem()
+	if err := setText(entry, join(path, key), value); err != nil {
+		return err
+	}
+	fresh := reflect.MakeMap(m.Type())
+	for old := m.MapRange(); old.Next(); {
+		fresh.SetMapIndex(old.Key(), old.Value())
+	}
+	fresh.SetMapIndex(reflect.ValueOf(key), entry)
+	m.Set(fresh)
+	return nil
+}
+
+// setText gives a setting a value that is written as in YAML, or more simply.
+func setText(v reflect.Value, path, value string) error {
 	if v.Kind() == reflect.String { // text needs no quotes here, whatever characters it has
 		v.SetString(value)
 		return nil
 	}
 	text := value
-	if v.Kind() == reflect.Slice && value != "" && value[0] != '[' { // nor does a list need brackets
+	if listed := v.Kind() == reflect.Slice || v.Kind() == reflect.Array; listed && value != "" && value[0] != '[' { // nor does a list need brackets
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String {
+			v.Set(reflect.ValueOf(namesOf(value)))
+			return nil
+		}
 		text = "[" + value + "]"
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
-		return fmt.Errorf("%s: want %s, got %q", key, wanted(v.Type()), value)
+		return fmt.Errorf("%s: want %s, got %q", path, wanted(v.Type()), value)
 	}
 	doc.Content[0].Line = 0 // a line number means nothing to someone who wrote none
 	return assign(v, doc.Content[0], path)
+}
+
+// namesOf splits a list of names, which may be empty.
+func namesOf(list string) []string {
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	return names
 }
 
 // assign decodes one node of a document into the setting that stands at path.
@@ -225,6 +262,10 @@ func wanted(t reflect.Type) string {
 			return "a list of names"
 		}
 		return "a list of numbers"
+	case reflect.Map:
+		return "a block of " + wanted(t.Elem()) + " by column"
+	case reflect.Array:
+		return fmt.Sprintf("a list of %d numbers", t.Len())
 	case reflect.String:
 		return "text"
 	default:

@@ -30,11 +30,11 @@ func TestBadSettings(t *testing.T) {
 		{"two documents", "model: cnn\n---\nmodel: mlp\n", nil, "more than one document; put all settings into one"},
 		{"broken", "model: [", nil, "line 1: did not find expected node content"},
 		{"unknown data set", "dataset: mnits", nil, `unknown data set "mnits"; did you mean mnist?`},
-		{"unlike any data set", "", sets("dataset=imagenet"), `unknown data set "imagenet"; there are fashion-mnist, glyphs, mnist`},
+		{"unlike any data set", "", sets("dataset=imagenet"), `unknown data set "imagenet"; there are cifar-10, fashion-mnist, glyphs, imdb, mnist`},
 
 		{"unknown override", "", sets("privacy.sigma=1"), "unknown key privacy.sigma; there are privacy.epsilon, "},
 		{"override of a block", "", sets("activation=1"), "activation is a block of settings; set one of activation.scale, activation.temperature, activation.offset"},
-		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are dataset, model, "},
+		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are preset, dataset, model, "},
 		{"list without brackets", "", sets("performance.devices=0,1", "tuning.learning_rates=1, 0.1"), ""},
 		{"list of something else", "", sets("performance.devices=0,one"), `performance.devices: want a list of whole numbers, got the list ["0" "one"]`},
 		{"list with a hole", "", sets("performance.devices=0,,1"), `performance.devices: want a list of whole numbers, got "0,,1"`},
@@ -76,8 +76,40 @@ func TestBadSettings(t *testing.T) {
 		{"accounting", "", sets("privacy.accounting=loose"), `privacy.accounting: must be one of paper, tight, best; got "loose"`},
 		{"optimizer", "", sets("training.optimizer=sgd"), `training.optimizer: must be one of dp-sgd, dp-adam; got "sgd"`},
 		{"no rates", "", sets("tuning.learning_rates=[]"), "tuning.learning_rates: must list at least one rate"},
-		{"rate twice", "", sets("tuning.learning_rates=[1, 0.1, 1]"), "tuning.learning_rates: 1 stands twice; each rate is equally likely, list it once"},
+		{"rate twice", "", sets("tuning.learning_rates=[1, 0.1, 1]"), "tuning.learning_rates: 1 stands twice; each value is equally likely, list it once"},
 		{"rate of zero", "", sets("tuning.learning_rates=[0]"), "tuning.learning_rates: must be a number above 0, got 0"},
+		{"nothing tuned", "", sets("tuning.tune=[]"), "tuning.tune: must name at least one of rate, batch, epochs, clip, or all"},
+		{"tunes something else", "", sets("tuning.tune=rate,epoch"), `tuning.tune: must be one of rate, batch, epochs, clip, all; got "epoch"; did you mean epochs?`},
+		{"tunes twice", "", sets("tuning.tune=rate,rate"), "tuning.tune: rate stands twice, name it once"},
+		{"tunes a block", "", sets("tuning.tune=[{a: 1}]"), `tuning.tune: want a list of names, got the list [""]`},
+		{"all and clip", "", sets("tuning.tune=all,clip", "tuning.clipping_norms=1,3"), ""},
+		{"no norms", "", sets("tuning.tune=clip"), "tuning.clipping_norms: must list at least one norm"},
+		{"no batches", "", sets("tuning.tune=batch", "tuning.batch_sizes=[]"), ""}, // the preset's stand
+		{"no rates but epochs", "", sets("tuning.tune=epochs", "tuning.learning_rates=[]"), ""},
+		{"batches and rates", "", sets("tuning.batch_sizes=64", "tuning.sampling_rates=0.1"), "tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one"},
+		{"batch of nothing", "", sets("tuning.batch_sizes=0"), "tuning.batch_sizes: must be whole numbers above 0, got 0"},
+		{"batch twice", "", sets("tuning.batch_sizes=64,64"), "tuning.batch_sizes: 64 stands twice"},
+		{"sampling rates", "", sets("tuning.sampling_rates=0.1,1.1"), "tuning.sampling_rates: gamma must be above 0 and at most 1, got 1.1"},
+		{"epochs to tune", "", sets("tuning.epochs=-1"), "tuning.epochs: must be a number above 0, got -1"},
+		{"norms to tune", "", sets("tuning.clipping_norms=1e10"), "tuning.clipping_norms: must lie between 1e-9 and 1e9, got 1e+10"},
+		{"search", "", sets("tuning.search=gird"), `tuning.search: must be one of grid, random; got "gird"`},
+		{"range of one", "", sets("tuning.search=random", "tuning.learning_rates=1"), "tuning.learning_rates: a range takes two values, its ends"},
+		{"range of one that isn't tuned", "", sets("tuning.search=random", "tuning.epochs=1"), ""},
+		{"no range", "", sets("tuning.search=random", "tuning.ranges=epochs"), "tuning.ranges: nothing that is tuned has a range; name one of rate, or search a grid"},
+		{"unknown range", "", sets("tuning.ranges=all"), `tuning.ranges: must be one of rate, batch, epochs, clip; got "all"`},
+		{"range twice", "", sets("tuning.ranges=rate,rate"), "tuning.ranges: rate stands twice, name it once"},
+		{"final rate", "", sets("tuning.largest_final_rate=-1"), "tuning.largest_final_rate: must be a number above 0, or 0 for none, got -1"},
+		{"final rate NaN", "", sets("tuning.largest_final_rate=.nan"), "tuning.largest_final_rate: must be a number above 0, or 0 for none, got NaN"},
+		{"fixed", "", sets("privacy.fixed=sigma"), `privacy.fixed: must be one of epochs, noise; got "sigma"`},
+		{"fixed noise", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2"), ""}, // the preset's epsilon stands
+		{"fixed noise without any", "", sets("privacy.fixed=noise"), "privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow"},
+		{"fixed noise and epochs", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=rate,epochs"), "tuning.tune: with privacy.fixed noise the epochs follow, so that they can't be tuned"},
+		{"fixed noise and all", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=all"), ""},
+		{"unknown preset", "preset: mnist-adm", nil, `unknown preset "mnist-adm"; did you mean mnist-adam?`},
+		{"unlike any preset", "preset: resnet", nil, `unknown preset "resnet"; dptrain settings --presets lists them`},
+		{"overlay for a data set", "dataset: mnist-adam", nil, `unknown data set "mnist-adam"; `},
+		{"preset and another data set", "preset: mnist-adam\ndataset: imdb", nil, "preset mnist-adam is for data set mnist, not imdb; give one of the two"},
+
 		{"offset", "", sets("activation.offset=.nan"), "activation.offset: must be a finite number, got NaN"},
 		{"workers", "", sets("performance.workers=-1"), "performance.workers: must be 0 (one for each core) to 1024, got -1"},
 		{"engine", "", sets("performance.engine=cudda"), `performance.engine: must be one of auto, cpu, cuda; got "cudda"; did you mean cuda?`},
@@ -153,7 +185,7 @@ func TestLayersOfDevices(t *testing.T) {
 }
 
 func TestEveryKeyCanBeSet(t *testing.T) {
-	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true"}
+	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all"}
 	for _, key := range Keys() {
 		value, ok := values[key]
 		if !ok {
@@ -179,13 +211,15 @@ func TestNearest(t *testing.T) {
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, name := range Presets() {
+	for _, name := range append(Datasets(), "layers/common", "layers/adam", "layers/all") {
 		text, err := files.ReadFile(name + ".yaml")
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(text)
 	}
+	f.Add([]byte("preset: imdb-adam-all\ntuning: {tune: [rate, clip], clipping_norms: [1, 2], sampling_rates: [0.1], search: random}"))
+	f.Add([]byte("privacy: {fixed: noise, noise_multiplier: 2, epsilon: 1}\ntuning: {tune: [all], ranges: [batch]}"))
 	f.Add([]byte("privacy: {epsilon: null, noise_multiplier: 2}"))
 	f.Add([]byte("tuning: {learning_rates: [&a [*a]]}"))
 	f.Add([]byte("<<: {model: cnn}\n? [a]\n: b"))

@@ -11,6 +11,7 @@ import (
 type Experiment struct {
 	Preset      string      `yaml:"preset,omitempty"` // what the settings stand on; see [Presets]
 	Dataset     string      `yaml:"dataset"`
+	Data        Data        `yaml:"data,omitempty"` // of data set [Files]
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
 	Privacy     Privacy     `yaml:"privacy"`

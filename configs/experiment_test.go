@@ -3,6 +3,8 @@ package configs
 import (
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,12 +61,12 @@ func TestYAMLRoundTrip(t *testing.T) {
 
 func TestResolvedPresetsResolveToThemselves(t *testing.T) {
 	for _, name := range Presets() {
-		want, err := Resolve(File{}, []Override{{"dataset", name}})
+		want, err := Resolve(File{}, []Override{{"preset", name}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want.Dataset != name {
-			t.Errorf("preset %s is for data set %s", name, want.Dataset)
+		if want.Preset != name || !strings.HasPrefix(name, want.Dataset) || !slices.Contains(Datasets(), want.Dataset) {
+			t.Errorf("preset %s is %s for data set %s", name, want.Preset, want.Dataset)
 		}
 		text, err := want.YAML()
 		if err != nil {
@@ -87,27 +89,74 @@ func TestPresetsHaveThePapersValues(t *testing.T) {
 		clippingNorm, samplingRate, first float64
 		epochs                            float64
 		rates                             int
+		tuningSet                         int // q n
+		batches                           []float64
+		passes                            []float64
 	}{
-		{"mnist", "cnn", 1, 0.0213, 4, 40, 9},
-		{"fashion-mnist", "mlp", 3, 0.0213, 3, 40, 10},
+		{"mnist", "cnn", 1, 0.0213, 4, 40, 9, 6000, []float64{0.0213, 0.0427}, []float64{10, 20, 30, 40}},
+		{"fashion-mnist", "mlp", 3, 0.0213, 3, 40, 10, 6000, []float64{0.0213, 0.0427}, []float64{10, 20, 30, 40}},
+		{"cifar-10", "linear", 3, 0.0256, 3, 40, 10, 5000, []float64{0.0128, 0.0256}, []float64{20, 30, 40}},
+		{"imdb", "embedding", 1, 0.0256, 4, 110, 9, 2500, []float64{0.0256, 0.0512}, []float64{70, 90, 110}},
 	} {
-		e, err := Preset(c.name)
+		for _, overlay := range []string{"", "-adam", "-all", "-adam-all"} {
+			e, err := Preset(c.name + overlay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			optimizer, mean, tune := "dp-sgd", 15.0, "rate"
+			if strings.Contains(overlay, "adam") {
+				optimizer = "dp-adam"
+			}
+			if strings.Contains(overlay, "all") {
+				mean, tune = 45, "all"
+			}
+			p := e.Privacy
+			if e.Dataset != c.name || e.Model != c.model || p.ClippingNorm != c.clippingNorm || p.SamplingRate != c.samplingRate || p.Epochs != c.epochs ||
+				p.Repetitions != "poisson" || p.MeanRepetitions != mean || p.SubsetRate != 0.1 || p.Delta != 1e-5 || e.Training.Optimizer != optimizer ||
+				!slices.Equal(e.Tuning.Tune, []string{tune}) {
+				t.Errorf("%s%s: %+v", c.name, overlay, e)
+			}
+			if len(e.Tuning.LearningRates) != c.rates {
+				t.Errorf("%s: %d learning rates, want %d", c.name, len(e.Tuning.LearningRates), c.rates)
+			}
+			for i, rate := range e.Tuning.LearningRates {
+				want := math.Pow(10, float64(i)/2-c.first)
+				if math.Abs(rate/want-1) > 1e-12 {
+					t.Errorf("%s: learning rate %d is %v, want %v", c.name, i, rate, want)
+				}
+			}
+			batches, err := e.Tuning.Rates(0.1, 10*c.tuningSet)
+			if err != nil || !slices.Equal(batches, c.batches) || !slices.Equal(e.Tuning.Epochs, c.passes) {
+				t.Errorf("%s: sampling rates %v, %v, epochs %v", c.name, batches, err, e.Tuning.Epochs)
+			}
+		}
+	}
+}
+
+// All that a preset leaves to others is in the layer below it, so that every key has a value or means none.
+func TestEveryPresetIsValidAndDescribed(t *testing.T) {
+	described := map[string]string{}
+	for _, name := range Presets() {
+		e, err := Preset(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := e.Privacy
-		if e.Model != c.model || p.ClippingNorm != c.clippingNorm || p.SamplingRate != c.samplingRate || p.Epochs != c.epochs ||
-			p.Repetitions != "poisson" || p.MeanRepetitions != 15 || p.SubsetRate != 0.1 || p.Delta != 1e-5 || e.Training.Optimizer != "dp-sgd" {
-			t.Errorf("%s: %+v", c.name, e)
+		if err := e.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
-		if len(e.Tuning.LearningRates) != c.rates {
-			t.Errorf("%s: %d learning rates, want %d", c.name, len(e.Tuning.LearningRates), c.rates)
+		text, err := Describe(name)
+		if err != nil || described[text] != "" || len(text) < 30 || strings.Contains(text, "\n") {
+			t.Errorf("%s: %q, which %q is too; %v", name, text, described[text], err)
 		}
-		for i, rate := range e.Tuning.LearningRates {
-			want := math.Pow(10, float64(i)/2-c.first)
-			if math.Abs(rate/want-1) > 1e-12 {
-				t.Errorf("%s: learning rate %d is %v, want %v", c.name, i, rate, want)
-			}
+		described[text] = name
+		if adam := strings.Contains(text, "DP-Adam"); adam != (e.Training.Optimizer == "dp-adam") {
+			t.Errorf("%s: %q", name, text)
 		}
+	}
+	if len(described) != 4*len(Datasets()) {
+		t.Errorf("%d presets for %d data sets", len(described), len(Datasets()))
+	}
+	if _, err := Describe("mnist-sgd"); err == nil {
+		t.Error("there is a line for what doesn't exist")
 	}
 }

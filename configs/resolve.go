@@ -29,7 +29,8 @@ type File struct {
 type layer func(*Experiment) error
 
 // Resolve puts a settings file and then the overrides over the preset that they name, or over that of the data set that
-// they name, or of [Default], and returns the valid result.
+// they name, or of [Default], and returns the valid result. Whoever names files of their own names the
+// data set [Files].
 //
 // Some settings exclude each other, and of those a layer's choice replaces the choice of a weaker one: a preset and a
 // data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling rates to
@@ -83,6 +84,10 @@ func presetOf(layers []layer) (Experiment, error) {
 			if _, over, ok := layersOf(preset); !ok || over != nil {
 				return Experiment{}, &UnknownDatasetError{Name: preset}
 			}
+		case named.Preset == "" && named.Data.given():
+			if dataset, _, _ := layersOf(preset); dataset != Files {
+				preset = Files
+			}
 		case named.Preset != "":
 			preset = named.Preset
 			dataset, _, ok := layersOf(preset)
@@ -101,16 +106,14 @@ func (e *Experiment) applyLayer(layer layer) error {
 	below := *e
 	e.Performance.Devices = nil
 	e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, nil
-	e.Tuning.BatchSizes, e.Tuning.SamplingRates = nil, nil
+	e.Tuning.BatchSizes, e.Tuning.SamplingRates = []int{}, []float64{}
 	if err := layer(e); err != nil {
 		return err
 	}
 	if err := e.Privacy.inheritBudget(below.Privacy); err != nil {
 		return err
 	}
-	if t := &e.Tuning; len(t.BatchSizes) == 0 && len(t.SamplingRates) == 0 {
-		t.BatchSizes, t.SamplingRates = below.Tuning.BatchSizes, below.Tuning.SamplingRates
-	}
+	e.Tuning.inheritBatches(below.Tuning)
 	if p := &e.Performance; p.Devices == nil {
 		p.Devices = below.Performance.Devices
 		if p.Engine == EngineCPU && below.Performance.Engine != EngineCPU {
@@ -134,4 +137,11 @@ func (p *Privacy) inheritBudget(below Privacy) error {
 		return fmt.Errorf("privacy: %w", errBothGiven)
 	}
 	return nil
+}
+
+// inheritBatches takes both lists from a weaker layer unless this one has values in one of them.
+func (t *Tuning) inheritBatches(below Tuning) {
+	if len(t.BatchSizes) == 0 && len(t.SamplingRates) == 0 {
+		t.BatchSizes, t.SamplingRates = below.BatchSizes, below.SamplingRates
+	}
 }

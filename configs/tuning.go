@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -76,8 +77,8 @@ func (t Tuning) Rates(q float64, n int) ([]float64, error) {
 }
 
 func threeDigits(v float64) float64 {
-	scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
-	return math.Round(v*scale) / scale
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // a number's own digits
+	return rounded
 }
 
 func (t Tuning) validate(fixed string) error {

@@ -31,6 +31,7 @@ func (e Experiment) Validate() error {
 		return fmt.Errorf("privacy.subset_rate: q must lie strictly between 0 and 1, got %v", p.SubsetRate)
 	}
 	return firstError(
+		e.validateData(),
 		samplingRate("privacy.sampling_rate", p.SamplingRate),
 		oneOf("privacy.accounting", p.Accounting, "paper", "tight", "best"),
 		oneOf("privacy.variant", p.Variant, "1", "2", "baseline"),

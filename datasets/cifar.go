@@ -13,7 +13,6 @@ const (
 	cifarSide    = 32 // pixels
 	cifarImage   = 3 * cifarSide * cifarSide
 	cifarRecord  = 1 + cifarImage
-	cifarBatch   = 10_000 // records of a file
 	cifarClasses = 10
 )
 
@@ -23,36 +22,31 @@ var cifarFiles = []string{
 	"test_batch.bin",
 }
 
-// cifarTree is what the archive holds. The checksums of its members are those that TorchVision for Ruby lists; it
-// has the archive's too.
-var cifarTree = &tree{
-	name:   "cifar-10-batches-bin",
-	dirs:   []string{"."},
-	wanted: func(member string) bool { return slices.Contains(cifarFiles, member) },
-	limit:  cifarBatch * cifarRecord,
-	sums: map[string]string{
-		"data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
-		"data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
-		"data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
-		"data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
-		"data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
-		"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
-	},
-	check: func(ctx context.Context, src *source) error {
-		_, err := readCIFAR(ctx, src)
-		return err
-	},
+// cifarSums are the checksums of the unpacked files, as TorchVision for Ruby lists them; it has the archive's too.
+var cifarSums = map[string]string{
+	"data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+	"data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+	"data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+	"data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+	"data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+	"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+}
+
+// cifar reads the published files, or small ones of the same form.
+type cifar struct {
+	batch int // records of a file
 }
 
 // cifarEntry is CIFAR-10 in its binary version, normalised for networks that were trained on CIFAR-100: the
 // constants are the ones of chenyaofo/pytorch-cifar-models.
 func cifarEntry() *entry {
+	set := cifar{batch: 10_000}
 	return &entry{
 		info: Info{
 			Name:        "cifar-10",
 			Kind:        KindImages,
 			Description: "photographs of animals and vehicles, 32x32 in colour",
-			Train:       5 * cifarBatch, Test: cifarBatch,
+			Train:       5 * set.batch, Test: set.batch,
 			SampleShape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
 			Licence:  "none stated; the authors ask to be cited",
 			Source:   "https://www.cs.toronto.edu/~kriz/cifar.html",
@@ -61,26 +55,42 @@ func cifarEntry() *entry {
 		files: []file{{
 			name: "cifar-10-binary.tar.gz", size: 170_052_171,
 			sum:  sha256Prefix + "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
-			tree: cifarTree,
+			tree: set.tree(),
 		}},
 		mirrors: []string{"https://www.cs.toronto.edu/~kriz/"},
-		images: func(ctx context.Context, s *store) (*RawSet, error) {
-			src, err := s.source(ctx, s.files[0])
-			if err != nil {
-				return nil, err
-			}
-			defer src.close()
-			return readCIFAR(ctx, src)
+		images:  set.images,
+	}
+}
+
+func (d cifar) tree() *tree {
+	return &tree{
+		name:   "cifar-10-batches-bin",
+		dirs:   []string{"."},
+		wanted: func(member string) bool { return slices.Contains(cifarFiles, member) },
+		limit:  int64(d.batch) * cifarRecord,
+		sums:   cifarSums,
+		check: func(ctx context.Context, src *source) error {
+			_, err := d.read(ctx, src)
+			return err
 		},
 	}
 }
 
-// readCIFAR reads all batches.
-func readCIFAR(ctx context.Context, src *source) (*RawSet, error) {
+func (d cifar) images(ctx context.Context, s *store) (*RawSet, error) {
+	src, err := s.source(ctx, s.files[0])
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	return d.read(ctx, src)
+}
+
+// read reads all batches.
+func (d cifar) read(ctx context.Context, src *source) (*RawSet, error) {
 	raw := &RawSet{
 		Name:  "cifar-10",
-		Train: newCIFARImages(5 * cifarBatch),
-		Test:  newCIFARImages(cifarBatch),
+		Train: newCIFARImages(5 * d.batch),
+		Test:  newCIFARImages(d.batch),
 		Normalisation: Normalisation{
 			Mean: []float64{0.5070, 0.4865, 0.4409},
 			Std:  []float64{0.2673, 0.2564, 0.2761},
@@ -89,11 +99,11 @@ func readCIFAR(ctx context.Context, src *source) (*RawSet, error) {
 	missing := slices.Clone(cifarFiles)
 	err := src.each(ctx, func(member string, in io.Reader) error {
 		missing = slices.DeleteFunc(missing, func(name string) bool { return name == member })
-		images, first := &raw.Train, cifarBatch*slices.Index(cifarFiles, member)
+		images, first := &raw.Train, d.batch*slices.Index(cifarFiles, member)
 		if first == raw.Train.N {
 			images, first = &raw.Test, 0
 		}
-		return images.readCIFARBatch(in, first)
+		return images.readCIFAR(in, first, d.batch)
 	})
 	if err != nil {
 		return nil, err
@@ -113,26 +123,28 @@ func newCIFARImages(n int) Images {
 	}
 }
 
-// readCIFARBatch reads the records of one file, which has no more and no less, into the images from number first on.
-func (im *Images) readCIFARBatch(in io.Reader, first int) error {
+// readCIFAR reads n records, and no more may be there, into the images from number first on.
+func (im *Images) readCIFAR(in io.Reader, first, n int) error {
 	records := bufio.NewReaderSize(in, 1<<18)
-	for i := first; i < first+cifarBatch; i++ {
+	for i := range n {
 		label, err := records.ReadByte()
 		if err == nil {
-			_, err = io.ReadFull(records, im.Pixels[i*cifarImage:][:cifarImage])
+			_, err = io.ReadFull(records, im.Pixels[(first+i)*cifarImage:][:cifarImage])
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return invalidf("ends in record %d of %d", i-first, cifarBatch)
+			return invalidf("ends in record %d of %d", i, n)
 		case err != nil:
-			return invalidf("record %d: %s", i-first, describe(err))
+			return unpackError(err)
 		case label >= cifarClasses:
-			return invalidf("record %d: its class is %d, want 0 to %d", i-first, label, cifarClasses-1)
+			return invalidf("record %d: its class is %d, want 0 to %d", i, label, cifarClasses-1)
 		}
-		im.Labels[i] = label
+		im.Labels[first+i] = label
 	}
-	if _, err := records.ReadByte(); !errors.Is(err, io.EOF) {
-		return invalidf("more than %d records", cifarBatch)
+	if more, err := io.CopyN(io.Discard, records, 1); more > 0 {
+		return invalidf("more than %d records", n)
+	} else if !errors.Is(err, io.EOF) {
+		return unpackError(err)
 	}
 	return nil
 }

@@ -190,7 +190,7 @@ func (d imdb) read(ctx context.Context, src *source) (*reviews, error) {
 		found[i][number] = true
 		text.Reset()
 		if _, err := text.ReadFrom(in); err != nil {
-			return err
+			return unpackError(err)
 		}
 		all[i] = append(all[i], review{path.Base(member), bytes.Clone(text.Bytes())})
 		return nil

@@ -120,7 +120,7 @@ func (s *source) each(ctx context.Context, visit visitor) error {
 func (t *tree) eachPacked(ctx context.Context, archive io.Reader, visit visitor) error {
 	unpacked, err := gzip.NewReader(archive)
 	if err != nil {
-		return invalidf("unpack: %s", describe(err))
+		return unpackError(err)
 	}
 	in := tar.NewReader(unpacked)
 	seen := map[string]bool{}
@@ -130,10 +130,10 @@ func (t *tree) eachPacked(ctx context.Context, archive io.Reader, visit visitor)
 		}
 		header, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil // what may follow is the checksum's to judge
 		}
 		if err != nil {
-			return invalidf("unpack: %s", describe(err))
+			return unpackError(err)
 		}
 		if header.Typeflag == tar.TypeXGlobalHeader {
 			continue
@@ -157,11 +157,6 @@ func (t *tree) eachPacked(ctx context.Context, archive io.Reader, visit visitor)
 			return fmt.Errorf("%s: %w", header.Name, err)
 		}
 	}
-	// An archive may be cut off between two entries; gzip notices at its end.
-	if _, err := io.Copy(io.Discard, unpacked); err != nil {
-		return invalidf("unpack: %s", describe(err))
-	}
-	return nil
 }
 
 // member returns the path in the tree of an entry of the archive.
@@ -236,4 +231,13 @@ func (s *source) visitFile(member string, visit visitor) error {
 		s.unofficial = append(s.unofficial, member)
 	}
 	return nil
+}
+
+// unpackError says what is wrong with an archive. An error of the disk is not the archive's fault.
+func unpackError(err error) error {
+	var disk *fs.PathError
+	if errors.As(err, &disk) {
+		return err
+	}
+	return invalidf("unpack: %s", describe(err))
 }

@@ -26,6 +26,7 @@ type Network struct {
 type Options struct {
 	Batch      int             // samples in the graph's inputs; 0 means 1
 	Activation TemperedSigmoid // the zero value means Tanh
+	Vocabulary int             // of [New]: the number of words that samples are texts of; 0 for samples of numbers
 	Double     bool            // float64 instead of float32, for tests
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Names lists the models that [New] knows.
-func Names() []string { return []string{"cnn", "linear", "mlp"} }
+func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 
 // New builds a model for samples of the given shape, which has no batch axis. Outputs is the number of classes, or 1 for a
 // number to regress on. A specification is a name, and for some names numbers after a colon:
@@ -17,8 +17,9 @@ func Names() []string { return []string{"cnn", "linear", "mlp"} }
 //	mlp           fully connected, with the paper's hidden layers of 120 and 120
 //	mlp:64        fully connected, with hidden layers of one's own, here a single one
 //	cnn           the paper's convolutional network, for images: see [CNN]
+//	embedding     the paper's network for texts, which are ids of words: see [EmbeddingClassifier]
 //
-// The error names what doesn't fit. Models of token ids are none of these: their samples aren't numbers.
+// Texts have the shape [length], and Options.Vocabulary. The error names what doesn't fit.
 func New(spec string, shape []int, outputs int, o Options) (Network, error) {
 	name, widths, err := parse(spec)
 	if err != nil {
@@ -34,9 +35,16 @@ func New(spec string, shape []int, outputs int, o Options) (Network, error) {
 	if outputs < 1 || outputs > mostValues {
 		return Network{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
 	}
+	if texts := name == "embedding"; texts && o.Vocabulary == 0 {
+		return Network{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
+	} else if !texts && o.Vocabulary != 0 {
+		return Network{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
+	}
 	switch name {
 	case "cnn":
 		return CNN(o, shape, outputs)
+	case "embedding":
+		return EmbeddingClassifier(o, o.Vocabulary, size, paperWidth, paperWidth, outputs)
 	case "linear":
 		return MLP(o, size, outputs)
 	default:
@@ -55,6 +63,9 @@ const (
 	mostWidth  = 1 << 16 // of a hidden layer
 	mostLayers = 16
 )
+
+// paperWidth is the width of the embedding of the paper's IMDB model, and of the layer after it.
+const paperWidth = 16
 
 // paperHidden are the hidden layers of the paper's FashionMNIST model.
 var paperHidden = []int{120, 120}

@@ -53,7 +53,8 @@ func (c *Classification) Classes() int { return c.classes }
 // Metric returns [Accuracy].
 func (c *Classification) Metric() Metric { return Accuracy }
 
-func (c *Classification) inputs() *Data {
+// Inputs returns the samples and their labels, one-hot.
+func (c *Classification) Inputs() *Data {
 	if c == nil {
 		return nil
 	}

@@ -99,7 +99,7 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	if err := g.checkRuns(runs...); err != nil {
 		return nil, err
 	}
-	outputs, err := g.runs.Predict(ctx, &test.inputs().columns, runs...)
+	outputs, err := g.runs.Predict(ctx, &test.Inputs().columns, runs...)
 	if err != nil {
 		return nil, fmt.Errorf("predict the test set: %w", err)
 	}

@@ -6,8 +6,9 @@ type Labelled interface {
 	Samples() int
 	// Metric says what the score of a model is. A higher one is better.
 	Metric() Metric
+	// Inputs returns what goes into the model, labels included; nil if there is nothing.
+	Inputs() *Data
 
-	inputs() *Data   // for the model's inputs; nil if there are none
 	outputs() int    // values of the model's output for one sample
 	scorable() error // a [*DataError] if no output can be scored
 	// score takes the outputs for all samples, one after the other. It is finite.

@@ -46,7 +46,7 @@ func (l *Loaded) Fallback() error { return engine.Passed(l.loaded) }
 // CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.
 func (l *Loaded) CheckTest(test Labelled) error {
 	err := error(&DataError{"none; make one by NewClassification or NewRegression"})
-	if test != nil && test.inputs() != nil {
+	if test != nil && test.Inputs() != nil {
 		err = l.checkLabelled(test)
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *Loaded) CheckTest(test Labelled) error {
 }
 
 func (l *Loaded) checkLabelled(test Labelled) error {
-	if err := test.inputs().checkInputs(l.program); err != nil {
+	if err := test.Inputs().checkInputs(l.program); err != nil {
 		return err
 	}
 	if want := test.outputs(); l.program.Output.Size != want {

@@ -25,7 +25,8 @@ func NewRegression(samples, targets []float32) (*Regression, error) {
 // Metric returns [R2].
 func (r *Regression) Metric() Metric { return R2 }
 
-func (r *Regression) inputs() *Data {
+// Inputs returns the samples and their labels.
+func (r *Regression) Inputs() *Data {
 	if r == nil {
 		return nil
 	}

@@ -52,7 +52,7 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 	if err != nil {
 		return nil, err
 	}
-	size, err := sizeOf(e.Dataset)
+	size, err := sizeOf(e)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
 )
@@ -216,39 +219,39 @@ func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
 	}
 }
 
-// size is the public number of samples of a data set.
-type size struct{ train, test int }
+// size is what is public about an experiment's data: the numbers of samples, and how rows of people's own files become
+// samples.
+type size struct {
+	train, test int
+	schema      *table.Schema // nil but for people's own files
+}
 
-func sizeOf(dataset string) (size, error) {
-	info, err := datasets.Describe(dataset)
+func sizeOf(e configs.Experiment) (size, error) {
+	if e.Dataset == configs.Files {
+		return sizeOfFiles(e.Data)
+	}
+	info, err := datasets.Describe(e.Dataset)
 	if err != nil {
 		return size{}, err
 	}
-	return size{info.Train, info.Test}, nil
+	return size{train: info.Train, test: info.Test}, nil
 }
 
-// loaded is a data set that can be trained on.
+// loaded is data that can be trained on.
 type loaded struct {
-	train, test *train.Classification
-	shape       []int // of one sample
+	train *train.Data
+	test  train.Labelled
+	model report.Model // what the data say about a model of theirs
 }
 
-// loadData opens a data set for training.
-func loadData(ctx context.Context, console *ui.Console, dataset string) (loaded, error) {
-	console.Log().Debugf("open data set %s", dataset)
+// loadData opens an experiment's data for training.
+func loadData(ctx context.Context, console *ui.Console, e configs.Experiment) (loaded, error) {
+	console.Log().Debugf("open data set %s", e.Dataset)
 	defer console.EndProgress()
-	return awaitTelling(ctx, "loading "+dataset, func(tell teller) (l loaded, err error) {
-		set, err := datasets.Open(ctx, dataset, datasets.Options{Progress: tellDownload(console, tell)})
-		if err != nil {
-			return l, err
+	return awaitTelling(ctx, "loading "+e.Dataset, func(tell teller) (loaded, error) {
+		if e.Dataset == configs.Files {
+			return loadFiles(e.Data)
 		}
-		l.shape = set.Train.SampleShape
-		if l.train, err = train.NewClassification(set.Train.Samples, set.Train.Labels, set.Train.Classes); err != nil {
-			return l, fmt.Errorf("%s: training set: %w", dataset, err)
-		}
-		if l.test, err = train.NewClassification(set.Test.Samples, set.Test.Labels, set.Test.Classes); err != nil {
-			return l, fmt.Errorf("%s: test set: %w", dataset, err)
-		}
-		return l, nil
+		return loadSet(ctx, e.Dataset, telling{console, tell})
 	})
 }

@@ -32,6 +32,7 @@ presets instead, which hold the paper's experiments.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSettings(cmd.Context(), g, opts) },
 	}
 	opts.addFlags(cmd)
+	opts.addFileFlags(cmd)
 	cmd.Flags().BoolVar(&opts.presets, "presets", false, "list the presets, with a line each")
 	return cmd
 }

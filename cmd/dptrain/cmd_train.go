@@ -49,7 +49,7 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 		settings train.Settings
 	}
 	p, err := await(ctx, accounting, func() (planned, error) {
-		size, err := sizeOf(e.Dataset)
+		size, err := sizeOf(e)
 		if err != nil {
 			return planned{}, err
 		}
@@ -68,7 +68,7 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out trained, err error) {
 	s.Key = r.key
 	s.Initial = r.model.Initial(r.key.Stream(random.ID{Purpose: random.Initialisation}))
-	trainer, err := train.New(r.engine, r.model.Source, r.data.Data, s)
+	trainer, err := train.New(r.engine, r.model.Source, r.data, s)
 	if err != nil {
 		return out, err
 	}
@@ -90,12 +90,12 @@ func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out 
 	if result.Diverged() {
 		return out, tuner.ErrDiverged
 	}
-	accuracy, err := trainer.Score(ctx, r.test)
+	score, err := trainer.Score(ctx, r.test)
 	if err != nil {
 		return out, err
 	}
 	private := privateTraining{time.Since(start).Seconds()}
-	return trained{result.Parameters, accuracy, hyperparameters(s.Privacy, s.Optimizer), private}, nil
+	return trained{result.Parameters, score, hyperparameters(s.Privacy, s.Optimizer), private}, nil
 }
 
 // privateTraining is private/run.json of a run without tuning.

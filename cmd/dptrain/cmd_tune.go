@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func runTune(ctx context.Context, g *global, opts tuneOptions) error {
 		settings tuner.Settings
 	}
 	p, err := await(ctx, accounting, func() (planned, error) {
-		size, err := sizeOf(e.Dataset)
+		size, err := sizeOf(e)
 		if err != nil {
 			return planned{}, err
 		}
@@ -91,7 +92,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	executor := tuner.Executor{
 		Engine:   r.engine,
 		Model:    r.model,
-		Data:     r.data.Data,
+		Data:     r.data,
 		Test:     r.test,
 		Fallback: func(reason error) { tell(func() { warnOfFallback(r.console, reason) }) },
 		Progress: func(p tuner.PrivateProgress) {
@@ -119,7 +120,7 @@ func showTuning(console *ui.Console, p tuner.PrivateProgress, epsilon float64) {
 	case p.Err != nil:
 		console.Log().Warnf("a trial failed; it counts, and scores lowest: %v", p.Err)
 	case p.Kind == tuner.Finished && p.Final:
-		console.Log().Debugf("final run: test accuracy %v", p.Score)
+		console.Log().Debugf("final run: test score %v", p.Score)
 	case p.Kind == tuner.Finished:
 		console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
 	}
@@ -137,10 +138,10 @@ type privateTuning struct {
 
 type privateTrial struct {
 	tuner.Candidate
-	Score    float64 `json:"score"` // -1 if it failed or diverged
-	Diverged bool    `json:"diverged,omitempty"`
-	Failure  string  `json:"failure,omitempty"`
-	Seconds  float64 `json:"seconds"`
+	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
+	Diverged bool     `json:"diverged,omitempty"`
+	Failure  string   `json:"failure,omitempty"`
+	Seconds  float64  `json:"seconds"`
 }
 
 func newPrivateTuning(p tuner.Private) privateTuning {
@@ -153,7 +154,15 @@ func newPrivateTuning(p tuner.Private) privateTuning {
 		FinalSeconds: p.FinalSeconds,
 	}
 	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Candidate, t.Score, t.Diverged, t.Failure, t.Seconds}
+		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
 	}
 	return out
+}
+
+// scoreOf returns nil for a trial that left no model, whose score is no number that JSON has.
+func scoreOf(t tuner.PrivateTrial) *float64 {
+	if math.IsInf(t.Score, -1) {
+		return nil
+	}
+	return &t.Score
 }

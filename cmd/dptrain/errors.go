@@ -13,6 +13,8 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -60,6 +62,7 @@ func exitCode(err error) int {
 	var given *codedError
 	var setting *train.SettingError
 	var data *train.DataError
+	var rows *table.Error
 	var dataset *datasets.UnknownError
 	var file *fs.PathError
 	var device *cuda.DeviceError
@@ -78,7 +81,7 @@ func exitCode(err error) int {
 		return codeUsage
 	case errors.Is(err, datasets.ErrUnavailable):
 		return codeNetwork
-	case errors.As(err, &data), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
+	case errors.As(err, &data), errors.As(err, &rows), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
 		return codeInput
 	}
 	return codeInternal

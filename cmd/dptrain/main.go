@@ -54,6 +54,7 @@ data set: nothing is downloaded, and it takes less than a minute.
 		Example: `  dptrain tune                                      the embedded digits
   dptrain tune --dataset mnist --variant 1 --epsilon 3
   dptrain tune --dataset mnist --dry-run            plan, noise and epsilon; no data
+  dptrain plan --dataset mnist --epsilon 4          plans that try each learning rate often enough
   dptrain account noise --dataset mnist --epsilon 2 the noise that a budget needs
   dptrain data list                                 what can be trained on
   dptrain devices                                   the GPUs to train with, or what is missing`,
@@ -64,7 +65,7 @@ data set: nothing is downloaded, and it takes less than a minute.
 	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
 	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log, private facts such as trials' scores included")
-	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newAccountCommand(g), newFiguresCommand(g),
+	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root
 }

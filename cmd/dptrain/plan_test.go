@@ -152,7 +152,7 @@ func TestImpossibleBudgets(t *testing.T) {
 func TestEveryDatasetHasAPresetThatPlans(t *testing.T) {
 	for _, name := range datasets.Names() {
 		e := experiment(t, "dataset="+name)
-		size, err := sizeOf(name)
+		size, err := sizeOf(e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,19 +23,32 @@ type planResult struct {
 type runResult struct {
 	Dataset         string                 `json:"dataset"`
 	Model           string                 `json:"model"`
-	TestAccuracy    float64                `json:"test_accuracy"`
+	TestAccuracy    *float64               `json:"test_accuracy,omitempty"` // of a classification
+	TestR2          *float64               `json:"test_r2,omitempty"`       // of a regression
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
+
+	score report.Score
+}
+
+func newRunResult(r report.Release, directory string) runResult {
+	out := runResult{
+		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
+		score: r.Score,
+	}
+	if r.Model.Task == report.Regression {
+		out.TestR2 = &r.Score.Value
+	} else {
+		out.TestAccuracy = &r.Score.Value
+	}
+	return out
 }
 
 // printPlan says what is going to happen.
 func printPlan(w io.Writer, plan plan) {
 	e, p, size := plan.experiment, plan.privacy, plan.size
-	pairs := [][2]string{
-		{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(size.train), grouped(size.test))},
-		{"model", e.Model + ", activation " + activationText(e.Activation)},
-	}
+	pairs := append(dataRows(e, size), [2]string{"model", e.Model + ", activation " + activationText(e.Activation)})
 	if t := p.Tuning; t != nil {
 		pairs = append(pairs,
 			[2]string{"method", methodText(t)},
@@ -52,9 +65,7 @@ func printPlan(w io.Writer, plan plan) {
 	rows(w, pairs...)
 }
 
-func activationText(a configs.Activation) string {
-	return fmt.Sprintf("%v/(1+exp(-%v x)) - %v", a.Scale, a.Temperature, a.Offset)
-}
+func activationText(a configs.Activation) string { return report.Activation(a).String() }
 
 func methodText(t *report.Tuning) string {
 	switch t.Method {
@@ -84,7 +95,7 @@ func budgetText(p report.Privacy) string {
 // printResult says what came out and where it is.
 func printResult(w io.Writer, r runResult, size size) {
 	directory := relative(r.Directory)
-	pairs := [][2]string{{"accuracy", fmt.Sprintf("%.2f %% on the public test set of %s", 100*r.TestAccuracy, grouped(size.test))}}
+	pairs := [][2]string{{r.score.Metric, fmt.Sprintf("%s on the public test set of %s", r.score, grouped(size.test))}}
 	pairs = append(pairs, foundRows(r)...)
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(r.Privacy)},

@@ -31,9 +31,10 @@ type runOptions struct {
 
 func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	o.settings.addFlags(cmd, except...)
+	o.addFileFlags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default runs/DATASET-TIME)")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; touch no data")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; touch no data (of files of your own the training rows are counted, and the public test file is read)")
 	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
 }
 
@@ -54,17 +55,19 @@ type plan struct {
 // run is a training under way: its data and its key, and where its output goes.
 type run struct {
 	plan
-	console    *ui.Console
-	data, test *train.Classification
-	key        train.Key
-	model      train.Model
-	engine     engine.Engine
+	console *ui.Console
+	data    *train.Data
+	test    train.Labelled
+	use     report.Model // how the released model is used
+	key     train.Key
+	model   train.Model
+	engine  engine.Engine
 }
 
 // trained is what a training gives: what it releases, and a record for the private folder.
 type trained struct {
 	parameters      []train.Parameter
-	testAccuracy    float64
+	score           float64 // on the public test set
 	hyperparameters report.Hyperparameters
 	private         any
 }
@@ -100,7 +103,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training
 		return coded(codeInput, err)
 	}
 	g.console().Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
-	r := runResult{release.Dataset, release.Model, release.TestAccuracy, release.Hyperparameters, release.Privacy, dir.Path()}
+	r := newRunResult(release, dir.Path())
 	return g.print(r, func(w io.Writer) { printResult(w, r, p.size) })
 }
 
@@ -148,10 +151,8 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 	}
 	release = report.Release{
 		Parameters:      tensors(result.parameters),
-		Dataset:         p.experiment.Dataset,
-		Model:           p.experiment.Model,
-		Activation:      activationText(p.experiment.Activation),
-		TestAccuracy:    result.testAccuracy,
+		Model:           r.use,
+		Score:           report.Score{Metric: string(r.test.Metric()), Value: result.score},
 		Hyperparameters: result.hyperparameters,
 		Privacy:         p.privacy.Of(result.hyperparameters),
 	}
@@ -164,11 +165,12 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 
 // ready loads the data and draws the key.
 func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*run, error) {
-	set, err := loadData(ctx, console, p.experiment.Dataset)
+	set, err := loadData(ctx, console, p.experiment)
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(p.experiment, set.shape, set.train.Classes())
+	use := describeModel(p.experiment, set.model)
+	model, err := modelOf(use)
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +180,10 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 		console: console,
 		data:    set.train,
 		test:    set.test,
+		use:     use,
+	}
+	if p.experiment.Dataset == configs.Files {
+		console.Log().Warn("a row is the unit of privacy: whoever is behind several rows of the training file is protected less")
 	}
 	if n := r.data.Samples(); p.privacy.Delta*float64(n) >= 1 {
 		console.Log().Warnf("delta %v is not below 1/%d: it allows releasing a sample outright", p.privacy.Delta, n)
@@ -191,8 +197,18 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	return r, nil
 }
 
-func modelOf(e configs.Experiment, shape []int, outputs int) (train.Model, error) {
-	network, err := models.New(e.Model, shape, outputs, models.Options{Activation: models.TemperedSigmoid(e.Activation)})
+// describeModel says in the release what using the model takes: what the data say, and which network it is.
+func describeModel(e configs.Experiment, m report.Model) report.Model {
+	m.Dataset, m.Network, m.Activation = e.Dataset, e.Model, report.Activation(e.Activation)
+	return m
+}
+
+// modelOf builds the network that a release describes, or will.
+func modelOf(m report.Model) (train.Model, error) {
+	network, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
+	if err != nil {
+		err = usagef("model: %w", err)
+	}
 	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
 }
 

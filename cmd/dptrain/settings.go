@@ -43,9 +43,10 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 
 // settings are the flags that an experiment is resolved from.
 type settings struct {
-	config string
-	sets   []string
-	flags  []*settingFlag
+	config  string
+	sets    []string
+	flags   []*settingFlag
+	columns []*columnFlag
 }
 
 // settingFlag is the flag of one setting. Its value stays text, so that flag, --set and file are checked
@@ -118,6 +119,13 @@ func (s *settings) read() (configs.Experiment, error) {
 		if f.given {
 			overrides = append(overrides, configs.Override{Key: f.key, Value: f.value})
 		}
+	}
+	for _, f := range s.columns {
+		given, err := f.overrides()
+		if err != nil {
+			return configs.Experiment{}, err
+		}
+		overrides = append(overrides, given...)
 	}
 	file := configs.File{Name: s.config}
 	if s.config != "" {

@@ -66,6 +66,14 @@ func (l Label) Number(output float32) float64 {
 	return float64(output)*l.Scale.Divisor + l.Scale.Shift
 }
 
+// Difference returns how far apart labels are, in the unit of the file, whose outputs differ by so much.
+func (l Label) Difference(outputs float64) float64 {
+	if l.Scale == nil {
+		return outputs
+	}
+	return outputs * l.Scale.Divisor
+}
+
 // Check returns an error for a schema that [Infer] doesn't make, as one that was read from a file may be.
 func (s *Schema) Check() error {
 	switch l := s.Label; {

@@ -173,17 +173,40 @@ func TestDamagedFilesAreReplaced(t *testing.T) {
 	}
 }
 
-// A cancelled context leaves nothing behind, and nothing kept is lost by it.
+// A cancelled context leaves nothing behind, whether images are read to be looked for or to be computed with.
 func TestCancelledExtraction(t *testing.T) {
 	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
-	ctx, cancel := context.WithCancel(t.Context())
-	images := randomImages(1, 1001) // two parts
-	parts := 0
-	_, err := x.Of(ctx, inMemory(images), features.Options{Cache: c.folder, Progress: func(int, int) { parts++; cancel() }})
-	if !errors.Is(err, context.Canceled) || parts != 1 {
-		t.Errorf("cancelled after part %d: %v", parts, err)
+	values := randomImages(1, 1)
+	for last := range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		images, reads := inMemory(values), 0
+		read := images.Read
+		images.Read = func(dst []float32, first int) {
+			if reads == last {
+				cancel()
+			}
+			reads++
+			read(dst, first)
+		}
+		got, err := x.Of(ctx, images, features.Options{Cache: c.folder})
+		if !errors.Is(err, context.Canceled) || got != nil || reads != last+1 {
+			t.Errorf("cancelled at read %d: %d features after %d reads, %v", last, len(got), reads, err)
+		}
+		c.expect(0, 0)
 	}
-	c.expect(0, 0)
+}
+
+// Blocks are the whole, in order, the last one shorter.
+func TestBlocks(t *testing.T) {
+	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
+	images := randomImages(1, 5)
+	want := c.of(x, images)
+	features.InBlocksOf(t, 2)
+	c.folder, c.computed = t.TempDir(), 0
+	if got := c.of(x, images); !slices.Equal(got, want) {
+		t.Error("other blocks make other features")
+	}
+	c.expect(15, 1) // 5 in all, told three times
 }
 
 func TestFeaturesWithoutACache(t *testing.T) {
@@ -247,10 +270,10 @@ func TestExtractorRefuses(t *testing.T) {
 	if _, err := features.InMemory(make([]float32, pixels+1)); err == nil {
 		t.Error("a part of an image is images")
 	}
-	broken := randomImages(1, 1002)
+	broken := randomImages(1, 2)
 	broken[len(broken)-1] = float32(math.NaN())
 	var data *train.DataError
-	if _, err := x.Of(t.Context(), inMemory(broken), features.Options{Cache: t.TempDir()}); !errors.As(err, &data) || !strings.HasPrefix(err.Error(), "images from number 1000 on: ") {
+	if _, err := x.Of(t.Context(), inMemory(broken), features.Options{Cache: t.TempDir()}); !errors.As(err, &data) || !strings.HasPrefix(err.Error(), "images from number 0 on: ") {
 		t.Errorf("an image with NaN: %v", err)
 	}
 	if values, err := x.Of(t.Context(), features.Images{}, features.Options{Cache: t.TempDir()}); err != nil || len(values) != 0 {

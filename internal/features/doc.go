@@ -13,7 +13,7 @@
 //
 // # The cache
 //
-// Features of 60,000 images take a minute or so, so they are kept in the user's cache folder, a file for each set of images:
+// Features of 60,000 images take half a minute on two cores, so they are kept in the user's cache folder, a file for each set of images:
 //
 //	magic      "dptrain features\n"
 //	key        32 bytes

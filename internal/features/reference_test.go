@@ -49,6 +49,7 @@ type picture struct {
 	at             []float64
 }
 
+//go:norace
 func (p picture) pixel(c, y, x int) float64 {
 	if y < 0 || x < 0 || y >= p.size || x >= p.size {
 		return 0
@@ -56,7 +57,10 @@ func (p picture) pixel(c, y, x int) float64 {
 	return p.at[(c*p.size+y)*p.size+x]
 }
 
-// convolve is PyTorch's conv2d without a bias and with a padding of half the kernel.
+// convolve is PyTorch's conv2d without a bias and with a padding of half the kernel. The race detector would make it, which
+// is slow and starts nothing, ten times slower.
+//
+//go:norace
 func (s state) convolve(name string, p picture, out, kernel, stride int) picture {
 	w, size := s[name+".weight"], (p.size+stride-1)/stride
 	q := picture{out, size, make([]float64, out*size*size)}

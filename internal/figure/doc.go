@@ -10,7 +10,10 @@
 // that is nowhere below it up to a given order. Random search draws candidates whose curves stay below
 // such a line; the closer the curve to its line, the less that wastes.
 //
-// Both compute numbers with package accountant and nothing else, and describe a drawing as data: panels of
+// [Tradeoff] is a figure of ours: the noise that a budget leaves over the subset rate, where every candidate
+// is to be tried with a given probability. Its numbers come from package coverage.
+//
+// The others compute numbers with package accountant and nothing else. All describe a drawing as data: panels of
 // curves, and a key. One renderer turns any drawing into PNG, SVG and PDF; a [Place] writes these and a CSV
 // file with every number drawn.
 //

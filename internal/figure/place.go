@@ -6,23 +6,44 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 )
 
-// ErrExists says that a file of the figure is already there.
-var ErrExists = errors.New("already exists")
+var (
+	// ErrExists says that a file of the figure is already there.
+	ErrExists = errors.New("already exists")
+	// ErrFormat says that a file's name doesn't end as one of a figure.
+	ErrFormat = errors.New("no format for a figure")
+)
 
-// A Place is a directory that a figure's files can be written to, as NAME.csv, NAME.pdf, NAME.png and NAME.svg.
+// A Place is where a figure's files can be written to.
 type Place struct {
 	dir, name string
+	formats   []format
 	made      bool
 }
 
-// Reserve finds out whether a figure can be written to dir, which it makes if need be, before the figure
-// is computed. It never gives way to an older figure: that is an error that wraps [ErrExists].
+// Reserve finds out whether a figure can be written to dir as NAME.csv, NAME.pdf, NAME.png and NAME.svg, before the figure
+// is computed. It makes dir if need be. It never gives way to an older figure: that is an error that wraps [ErrExists].
 func Reserve(dir, name string) (*Place, error) {
-	p := &Place{dir: dir, name: name}
+	return reserve(&Place{dir: dir, name: name, formats: formats})
+}
+
+// ReserveFile does the same for one file, whose name ends in the format to write.
+func ReserveFile(path string) (*Place, error) {
+	dir, file := filepath.Split(path)
+	for _, f := range formats {
+		if name, ok := strings.CutSuffix(file, "."+f.extension); ok && name != "" {
+			return reserve(&Place{dir: filepath.Clean(dir), name: name, formats: []format{f}})
+		}
+	}
+	return nil, fmt.Errorf("%s: %w; a figure's file ends in .csv, .pdf, .png or .svg", path, ErrFormat)
+}
+
+func reserve(p *Place) (*Place, error) {
+	dir, name := p.dir, p.name
 	for _, path := range p.paths() {
 		if _, err := os.Lstat(path); err == nil {
 			return nil, fmt.Errorf("%s %w", path, ErrExists)
@@ -44,20 +65,20 @@ func Reserve(dir, name string) (*Place, error) {
 }
 
 func (p *Place) paths() []string {
-	paths := make([]string, len(formats))
-	for i, f := range formats {
+	paths := make([]string, len(p.formats))
+	for i, f := range p.formats {
 		paths[i] = filepath.Join(p.dir, p.name+"."+f.extension)
 	}
 	return paths
 }
 
-// Files are a figure in every format.
+// Files are a figure in every format of a place.
 type Files [][]byte
 
-// Encode draws the figure in every format. Many panels take long.
-func Encode(f Figure) (Files, error) {
-	files := make(Files, len(formats))
-	for i, format := range formats {
+// Encode draws the figure in every format of the place. Many panels take long.
+func (p *Place) Encode(f Figure) (Files, error) {
+	files := make(Files, len(p.formats))
+	for i, format := range p.formats {
 		var err error
 		if files[i], err = format.encode(f); err != nil {
 			return nil, fmt.Errorf("make a figure's %s: %w", format.extension, err)

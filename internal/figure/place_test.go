@@ -27,7 +27,7 @@ func TestWriteMakesAllFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := Encode(paperLines(t))
+	files, err := place.Encode(paperLines(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,7 @@ func TestDirAppearsWhole(t *testing.T) {
 		"a": 0o755, "a/run": 0o755, "a/run/private": 0o700, "a/run/released": 0o755,
 		"a/run/private/log.txt": 0o600, "a/run/private/trials.json": 0o600,
 		"a/run/released/STATEMENT.md": 0o644, "a/run/released/hyperparameters.json": 0o644,
+		"a/run/released/model.json":        0o644,
 		"a/run/released/model.safetensors": 0o644, "a/run/released/privacy.json": 0o644,
 	}
 	if diff := cmp.Diff(want, tree(t, parent)); diff != "" {
@@ -91,7 +92,7 @@ func TestReleasedFilesTellNoTime(t *testing.T) {
 	}
 	released := filepath.Join(d.Path(), "released")
 	names := append(slices.Collect(maps.Keys(tree(t, released))), ".")
-	if len(names) != 5 {
+	if len(names) != 6 {
 		t.Fatalf("released: %v", names)
 	}
 	for _, name := range names {

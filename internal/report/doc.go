@@ -2,6 +2,7 @@
 // and what may not.
 //
 //	DIR/released/model.safetensors      the final parameters
+//	             model.json             how samples are made for them, and what comes out
 //	             hyperparameters.json   what was selected, and what the final run used
 //	             privacy.json           the guarantee, for programs
 //	             STATEMENT.md           the same, for people

@@ -14,10 +14,8 @@ import (
 // guarantee covers, and of nothing else.
 type Release struct {
 	Parameters      []safetensors.Tensor
-	Dataset         string
-	Model           string
-	Activation      string  // what somebody who rebuilds the model has to know besides its name
-	TestAccuracy    float64 // of the released parameters on the public test set
+	Model           Model
+	Score           Score
 	Hyperparameters Hyperparameters
 	Privacy         Privacy
 }
@@ -87,13 +85,18 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 // WriteRelease stores everything that may be published.
 func (d *Dir) WriteRelease(r Release) error {
 	model, err := safetensors.Encode(r.Parameters, map[string]string{
-		"activation":    r.Activation,
-		"dataset":       r.Dataset,
-		"model":         r.Model,
-		"test_accuracy": strconv.FormatFloat(r.TestAccuracy, 'g', -1, 64),
+		"activation":  r.Model.Activation.String(),
+		"dataset":     r.Model.Dataset,
+		"model":       r.Model.Network,
+		r.Score.Key(): strconv.FormatFloat(r.Score.Value, 'g', -1, 64),
 	})
 	if err != nil {
 		return err
+	}
+	r.Model.Version = modelVersion
+	use, err := indented(r.Model)
+	if err != nil {
+		return fmt.Errorf("encode model: %w", err)
 	}
 	hyperparameters, err := indented(r.Hyperparameters)
 	if err != nil {
@@ -102,7 +105,7 @@ func (d *Dir) WriteRelease(r Release) error {
 	privacy, err := indented(guarantee{
 		Holds:          !r.Privacy.Insecure,
 		Neighbours:     "add or remove one sample",
-		Dataset:        r.Dataset,
+		Dataset:        r.Model.Dataset,
 		TestSetPublic:  true,
 		CoversTuning:   r.Privacy.Tuning != nil,
 		CoversFinalRun: true,
@@ -116,7 +119,8 @@ func (d *Dir) WriteRelease(r Release) error {
 		return err
 	}
 	for name, content := range map[string][]byte{
-		"model.safetensors":    model,
+		parametersFile:         model,
+		modelFile:              use,
 		"hyperparameters.json": hyperparameters,
 		"privacy.json":         privacy,
 		"STATEMENT.md":         statement,
@@ -132,11 +136,10 @@ func (d *Dir) WriteRelease(r Release) error {
 var statementText string
 
 var statementTemplate = template.Must(template.New("statement").Funcs(template.FuncMap{
-	"up":      Up,
-	"percent": func(v float64) string { return fmt.Sprintf("%.2f", 100*v) },
-	"n":       func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) },
-	"about":   about,
-	"noise":   func(v float64) string { return RoundUp(v, 8) },
+	"up":    Up,
+	"n":     func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) },
+	"about": about,
+	"noise": func(v float64) string { return RoundUp(v, 8) },
 }).Parse(statementText))
 
 // about prints a number, or one that is pointed at, to four digits.

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/train"
+)
+
+func newEvaluateCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "evaluate RUN [FILE]",
+		Short: "Tell how well a released model does on labelled rows",
+		Long: `Tell how well a released model does on labelled rows: the accuracy, for all
+classes and for each; or for numbers the root of the mean squared error, the
+mean absolute error and R², in the unit of the file. RUN is a run's folder, or
+its folder "released" wherever that was copied to.
+
+A model that was trained on files of your own takes a FILE with the columns of
+the training file and the label. Without a file, the model of a data set that is
+known by name is evaluated on the public test set.
+
+On public rows, and on rows that had no part in the training, the result is
+theirs alone. On the private training rows it is a private statistic, which the
+guarantee doesn't cover: don't publish it.
+
+` + exitCodes,
+		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv
+  dptrain evaluate runs/mnist-20261122-100352 --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("%s wants a run and perhaps a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := ""
+			if len(args) == 2 {
+				file = args[1]
+			}
+			return runEvaluate(cmd.Context(), g, args[0], file)
+		},
+	}
+}
+
+// evaluated is how a released model does. Of the two kinds one is set.
+type evaluated struct {
+	Rows     int              `json:"rows"`
+	Accuracy *float64         `json:"accuracy,omitempty"`
+	Classes  []evaluatedClass `json:"classes,omitempty"`
+
+	RootMeanSquare *float64 `json:"root_mean_squared_error,omitempty"`
+	MeanAbsolute   *float64 `json:"mean_absolute_error,omitempty"`
+	R2             *float64 `json:"r2,omitempty"`
+}
+
+type evaluatedClass struct {
+	Class     string `json:"class"`
+	Rows      int    `json:"rows"`
+	Right     int    `json:"right"`
+	Predicted int    `json:"predicted"`
+}
+
+func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
+	r, err := await(ctx, "reading the model", func() (*released, error) { return openReleased(run) })
+	if err != nil {
+		return err
+	}
+	p, err := r.evaluationData(ctx, g.console(), file)
+	if err != nil {
+		return errors.Join(err, r.predictor.Close())
+	}
+	e, err := await(ctx, "evaluating", func() (evaluated, error) {
+		e, err := r.evaluate(ctx, p)
+		return e, errors.Join(err, r.predictor.Close())
+	})
+	if err != nil {
+		return err
+	}
+	return g.print(e, func(w io.Writer) { printEvaluated(w, e) })
+}
+
+// evaluationData reads a file, or else the public test set of the model's data set.
+func (r *released) evaluationData(ctx context.Context, console *ui.Console, file string) (prepared, error) {
+	if file != "" {
+		return await(ctx, "reading "+file, func() (prepared, error) { return prepare(r.Model, file, table.Testing) })
+	}
+	if r.Dataset == configs.Files {
+		return prepared{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")
+	}
+	set, err := loadData(ctx, console, configs.Experiment{Dataset: r.Dataset})
+	if err != nil {
+		return prepared{}, err
+	}
+	return prepared{labels: set.test, data: set.test.Inputs()}, nil
+}
+
+func (r *released) evaluate(ctx context.Context, p prepared) (evaluated, error) {
+	outputs, err := r.predictor.Predict(ctx, p.data)
+	if err != nil {
+		return evaluated{}, err
+	}
+	e := evaluated{Rows: p.data.Samples()}
+	switch labels := p.labels.(type) {
+	case *train.Classification:
+		counts, err := labels.Evaluate(outputs)
+		if err != nil {
+			return e, err
+		}
+		right := 0
+		for i, c := range counts {
+			e.Classes = append(e.Classes, evaluatedClass{r.class(i), c.Samples, c.Right, c.Predicted})
+			right += c.Right
+		}
+		accuracy := float64(right) / float64(e.Rows)
+		e.Accuracy = &accuracy
+	case *train.Regression:
+		off, err := labels.Evaluate(outputs)
+		if err != nil {
+			return e, err
+		}
+		off.RootMeanSquare, off.MeanAbsolute = p.label.Difference(off.RootMeanSquare), p.label.Difference(off.MeanAbsolute)
+		e.RootMeanSquare, e.MeanAbsolute = &off.RootMeanSquare, &off.MeanAbsolute
+		if !math.IsNaN(off.R2) {
+			e.R2 = &off.R2
+		}
+	}
+	return e, nil
+}
+
+func printEvaluated(w io.Writer, e evaluated) {
+	pairs := [][2]string{{"rows", grouped(e.Rows)}}
+	if e.Accuracy != nil {
+		pairs = append(pairs, [2]string{"accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy)})
+	} else {
+		pairs = append(pairs,
+			[2]string{"root mean squared error", fmt.Sprintf("%.5g", *e.RootMeanSquare)},
+			[2]string{"mean absolute error", fmt.Sprintf("%.5g", *e.MeanAbsolute)})
+		r2 := "none: every label is the same"
+		if e.R2 != nil {
+			r2 = fmt.Sprintf("%.4f", *e.R2)
+		}
+		pairs = append(pairs, [2]string{"R²", r2})
+	}
+	rows(w, pairs...)
+	if len(e.Classes) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "CLASS\tROWS\tRIGHT\tPREDICTED")
+	for _, c := range e.Classes {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", c.Class, grouped(c.Rows), grouped(c.Right), grouped(c.Predicted))
+	}
+	tw.Flush()
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant"
+)
+
+// planned runs "dptrain plan --json" with some flags.
+func planned(t *testing.T, args ...string) coverageResult {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	if code := execute(context.Background(), append([]string{"plan", "--json"}, args...), &out, &complaints, false); code != codeOK {
+		t.Fatalf("%v: exit code %d, %s", args, code, complaints.String())
+	}
+	var r coverageResult
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("%v: %v in %s", args, err, out.String())
+	}
+	return r
+}
+
+// What is printed to be pasted makes a plan of the noise that is recommended, in which a candidate is tried as often as
+// is said.
+func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
+	for _, args := range [][]string{
+		{"--accounting", "tight", "--epsilon", "2"},
+		{"--accounting", "tight", "--dataset", "mnist", "--variant", "2", "--repetitions", "negative-binomial:3", "--set", "privacy.sampling_rate=0.03"},
+		{"--accounting", "paper", "--variant", "baseline", "--repetitions", "poisson,negative-binomial", "--set", "tuning.learning_rates=[0.1, 1]", "--tried", "0.5"},
+		{"--q", "0.3", "--variant", "1", "--repetitions", "geometric", "--epsilon", "6"},
+	} {
+		r := planned(t, args...)
+		words := strings.Fields(strings.NewReplacer("'tuning.learning_rates=[0.1, 1]'", "tuning.learning_rates=[0.1,1]").Replace(r.Command))
+		var out, complaints bytes.Buffer
+		if code := execute(context.Background(), append(words[1:], "--dry-run", "--json"), &out, &complaints, false); code != codeOK {
+			t.Fatalf("%s: exit code %d, %s", r.Command, code, complaints.String())
+		}
+		var dry planResult
+		if err := json.Unmarshal(out.Bytes(), &dry); err != nil {
+			t.Fatal(err)
+		}
+		if best := r.Recommended; dry.Privacy.NoiseMultiplier != *best.NoiseMultiplier || dry.Privacy.Epsilon != best.Guarantee {
+			t.Errorf("%s: noise %v and epsilon %v, recommended %v and %v", r.Command, dry.Privacy.NoiseMultiplier, dry.Privacy.Epsilon, *best.NoiseMultiplier, best.Guarantee)
+		}
+		e := experiment(t, "privacy.repetitions="+dry.Privacy.Tuning.Repetitions, "privacy.mean_repetitions="+text(dry.Privacy.Tuning.MeanRepetitions))
+		if shape := dry.Privacy.Tuning.Shape; shape != nil {
+			e.Privacy.Shape = *shape
+		}
+		k, err := repetitionsOf(e.Privacy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tried := 1 - accountant.Missed(k, dry.Privacy.Tuning.Space.Candidates); tried < r.TriedAtLeast || math.Abs(tried-r.Recommended.Tried) > 1e-12 {
+			t.Errorf("%s: a candidate is tried with probability %v, %v was said", r.Command, tried, r.Recommended.Tried)
+		}
+	}
+}
+
+// Gradients are the paper's formulas: E(mu q n + (1-q) n), E(mu q n + n), mu n E.
+func TestPlannedGradients(t *testing.T) {
+	r := planned(t, "--dataset", "mnist", "--accounting", "paper", "--repetitions", "poisson,geometric")
+	const n, epochs = 60000, 0.0213 * 1878
+	for _, p := range r.Plans {
+		want := map[string]float64{
+			"1":        epochs * (p.Mean*p.SubsetRate*n + (1-p.SubsetRate)*n),
+			"2":        epochs * (p.Mean*p.SubsetRate*n + n),
+			"baseline": p.Mean * n * epochs,
+		}[p.Variant]
+		if math.Abs(p.Gradients-want) > 1e-6*want { // the mean is that of a distribution whose parameter is found by bisection
+			t.Errorf("%+v: %v gradients, want %v", p, p.Gradients, want)
+		}
+	}
+}
+
+func TestPlanIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if code := execute(ctx, []string{"plan"}, io.Discard, io.Discard, false); code != codeInterrupted {
+		t.Errorf("exit code %d, want %d", code, codeInterrupted)
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{
+		"0.1": "0.1", "privacy.repetitions_shape=2": "privacy.repetitions_shape=2", "": "''", "[0.1, 1]": "'[0.1, 1]'",
+		"it's": `'it'\''s'`, "$HOME": "'$HOME'", "a;b": "'a;b'", "~/x": "'~/x'", "a\nb": "'a\nb'", "ü": "'ü'",
+	} {
+		if got := quoted(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+)
+
+// fileFlags are the settings of people's own files that are given once.
+var fileFlags = []struct{ flag, key, kind, usage string }{
+	{"train", "data.train", "file", "private training rows of your own: " + strings.Join(table.Formats(), ", ")},
+	{"test", "data.test", "file", "public test rows, which select and say what columns and classes there are"},
+	{"label", "data.label", "name", "column, or NPZ array, that holds the labels"},
+	{"task", "data.task", "name", "classification or regression; without it the public test file decides"},
+	{"classes", "data.classes", "list", "all classes, such as no,yes, if the public test file lacks some"},
+	{"ignore", "data.ignore", "list", "columns to leave out"},
+}
+
+// columnFlags are those that are given for each column, which is part of their value: age=0,120.
+var columnFlags = []struct{ flag, key, usage string }{
+	{"categories", "data.categories", "categories of a column, as `column=a,b,c`; * for all others, nothing for missing ones; may be repeated"},
+	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all columns; may be repeated"},
+	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all columns; may be repeated"},
+}
+
+// columnFlag is one of columnFlags.
+type columnFlag struct {
+	key    string
+	values []string
+}
+
+// addFileFlags gives a command the flags of people's own files.
+func (s *settings) addFileFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	for _, def := range fileFlags {
+		f := &settingFlag{key: def.key, kind: def.kind}
+		s.flags = append(s.flags, f)
+		fs.Var(f, def.flag, def.usage)
+	}
+	for _, def := range columnFlags {
+		f := &columnFlag{key: def.key}
+		s.columns = append(s.columns, f)
+		fs.StringArrayVar(&f.values, def.flag, nil, def.usage)
+	}
+	complete(cmd, "task", report.Classification, report.Regression)
+}
+
+// overrides are the settings that the flag gives.
+func (f *columnFlag) overrides() ([]configs.Override, error) {
+	var out []configs.Override
+	for _, text := range f.values {
+		column, value, ok := strings.Cut(text, "=")
+		if column = strings.TrimSpace(column); !ok || column == "" {
+			return nil, usagef("--%s %q: want column=…", strings.TrimPrefix(f.key, "data."), text)
+		}
+		out = append(out, configs.Override{Key: f.key + "." + column, Value: strings.TrimSpace(value)})
+	}
+	return out, nil
+}
+
+// tableOptions are the options of people's own files.
+func tableOptions(d configs.Data) table.Options {
+	return table.Options{
+		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
+		Categories: d.Categories, Clip: d.Clip, Scale: d.Scale,
+	}
+}
+
+// schemaOf finds out from settings and the public test file how rows become samples.
+func schemaOf(d configs.Data) (*table.Schema, error) {
+	if err := d.Complete(); err != nil {
+		return nil, coded(codeUsage, err)
+	}
+	s, err := table.Infer(d.Test, tableOptions(d))
+	return s, explainedTable(err)
+}
+
+// explainedTable tells an option by the setting that it comes from.
+func explainedTable(err error) error {
+	var option *table.OptionError
+	if errors.As(err, &option) {
+		return coded(codeUsage, fmt.Errorf("data.%w", option))
+	}
+	return err
+}
+
+// sizeOfFiles counts rows. Of the training file nothing else is read.
+func sizeOfFiles(d configs.Data) (size, error) {
+	schema, err := schemaOf(d)
+	if err != nil {
+		return size{}, err
+	}
+	s := size{schema: schema}
+	if s.train, err = schema.Count(d.Train); err != nil {
+		return size{}, err
+	}
+	s.test, err = schema.Count(d.Test)
+	return s, err
+}
+
+// loadFiles reads people's own files.
+func loadFiles(d configs.Data) (loaded, error) {
+	schema, err := schemaOf(d)
+	if err != nil {
+		return loaded{}, err
+	}
+	private, err := schema.Read(d.Train, table.Training)
+	if err != nil {
+		return loaded{}, err
+	}
+	public, err := schema.Read(d.Test, table.Testing)
+	if err != nil {
+		return loaded{}, err
+	}
+	training, err := labelled(schema, private)
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: %w", d.Train, err)
+	}
+	test, err := labelled(schema, public)
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: %w", d.Test, err)
+	}
+	input, err := json.Marshal(inputOf{Table: schema})
+	if err != nil {
+		return loaded{}, fmt.Errorf("encode the schema: %w", err)
+	}
+	return loaded{train: training.Inputs(), test: test, model: report.Model{
+		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
+	}}, nil
+}
+
+func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {
+	if s.Label.Task == table.Regression {
+		return train.NewRegression(rows.Values, rows.Numbers)
+	}
+	return train.NewClassification(rows.Values, rows.Classes, s.Outputs())
+}
+
+// dataRows say in a plan what the data are.
+func dataRows(e configs.Experiment, s size) [][2]string {
+	if s.schema == nil {
+		return [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(s.train), grouped(s.test))}}
+	}
+	return [][2]string{
+		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), grouped(s.train), filepath.Base(e.Data.Test), grouped(s.test))},
+		{"columns", schemaText(s.schema)},
+	}
+}
+
+func schemaText(s *table.Schema) string {
+	const most = 5
+	columns := fmt.Sprintf("%d", len(s.Columns))
+	text := fmt.Sprintf("%s, which make samples of shape %v; ", columns, s.Shape)
+	classes := slices.Clone(s.Label.Classes)
+	if len(classes) > most {
+		classes = append(classes[:most], "…")
+	}
+	if s.Label.Task == table.Regression {
+		return text + fmt.Sprintf("regression on %s", s.Label.Name)
+	}
+	return text + fmt.Sprintf("%s in %d classes: %s", s.Label.Name, len(s.Label.Classes), strings.Join(classes, ", "))
+}

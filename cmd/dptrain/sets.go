@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/features"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/train"
+)
+
+// featured has the weights of the trained network that makes a data set's samples of its images.
+var featured = map[string]string{"cifar-10": "resnet20"}
+
+// telling tells how far the loading of a data set is.
+type telling struct {
+	console *ui.Console
+	tell    teller
+}
+
+func (t telling) options() datasets.Options {
+	return datasets.Options{Progress: tellDownload(t.console, t.tell)}
+}
+
+// loadSet opens a data set that is known by name.
+func loadSet(ctx context.Context, name string, t telling) (loaded, error) {
+	if weights, ok := featured[name]; ok {
+		return loadFeatures(ctx, name, weights, t)
+	}
+	set, err := datasets.Open(ctx, name, t.options())
+	if err != nil {
+		return loaded{}, err
+	}
+	t.warnOfEdition(name, set.Edition)
+	training, err := classified(&set.Train)
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: training set: %w", name, err)
+	}
+	test, err := classified(&set.Test)
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: test set: %w", name, err)
+	}
+	return loaded{train: training.Data, test: test, model: report.Model{
+		Shape: set.Train.SampleShape, Vocabulary: set.Train.Vocabulary, Outputs: set.Train.Classes, Task: report.Classification,
+	}}, nil
+}
+
+// classified are samples as models take them: numbers, or texts and what their words count.
+func classified(s *datasets.Split) (*train.Classification, error) {
+	if s.Tokens != nil {
+		return train.NewTokenClassification(s.Tokens, s.Labels, s.Classes, s.Weights)
+	}
+	return train.NewClassification(s.Samples, s.Labels, s.Classes)
+}
+
+// loadFeatures opens a data set of images as the features that a trained network makes of them. The CPU's engine computes
+// them, once, whatever trains afterwards: they take half a minute there, and one file serves all engines.
+func loadFeatures(ctx context.Context, name, weights string, t telling) (l loaded, err error) {
+	_, file, err := datasets.Weights(ctx, weights, t.options())
+	if err != nil {
+		return l, err
+	}
+	tensors, err := features.ReadWeights(file)
+	if err != nil {
+		return l, fmt.Errorf("%s: %w", weights, err)
+	}
+	set, err := datasets.OpenRaw(ctx, name, t.options())
+	if err != nil {
+		return l, err
+	}
+	t.warnOfEdition(name, set.Edition)
+	x, err := features.New(newEngine(configs.Performance{}, nil), tensors)
+	if err != nil {
+		return l, fmt.Errorf("%s: %w", weights, err)
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	of := func(part string, images *datasets.Images) (*train.Classification, error) {
+		values, err := x.Of(ctx, features.Images{N: images.N, Read: func(dst []float32, first int) { images.Normalise(dst, first, set.Normalisation) }}, features.Options{
+			Progress: func(done, total int) {
+				t.tell(func() { t.console.Progress(float64(done), float64(total), "features of "+part+" images") })
+			},
+			Warn: func(err error) {
+				t.tell(func() { t.console.Log().Warnf("features are not kept, and computed anew each time: %v", err) })
+			},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s set: %w", name, part, err)
+		}
+		labels := make([]int32, images.N)
+		for i, label := range images.Labels {
+			labels[i] = int32(label)
+		}
+		return train.NewClassification(values, labels, images.Classes)
+	}
+	training, err := of("training", &set.Train)
+	if err != nil {
+		return l, err
+	}
+	test, err := of("test", &set.Test)
+	if err != nil {
+		return l, err
+	}
+	return loaded{train: training.Data, test: test, model: report.Model{
+		Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: report.Classification,
+	}}, nil
+}
+
+// warnOfEdition tells that files are in the right format and not those that everybody else has.
+func (t telling) warnOfEdition(name string, edition datasets.State) {
+	if edition == datasets.Unofficial {
+		t.tell(func() { t.console.Log().Warnf("%s: the files are not the published edition; results differ a little from published ones", name) })
+	}
+}

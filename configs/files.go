@@ -1,0 +1,53 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Files is the data set of people's own files, which [Data] names.
+const Files = "files"
+
+// Data are people's own files and how their rows become samples: see package datasets/table. Paths are relative to the
+// working directory. All the rest is public, and must not be found by looking at the training rows.
+type Data struct {
+	Train      string                `yaml:"train"` // private
+	Test       string                `yaml:"test"`  // public: it selects, and says what nobody gives: columns, task, classes
+	Label      string                `yaml:"label"` // a column, or an array of an NPZ file
+	Task       string                `yaml:"task,omitempty"`
+	Classes    []string              `yaml:"classes,flow,omitempty"`
+	Ignore     []string              `yaml:"ignore,flow,omitempty"`
+	Categories map[string][]string   `yaml:"categories,omitempty"` // by column
+	Clip       map[string][2]float64 `yaml:"clip,omitempty"`       // lowest and highest value; * is every column of numbers
+	Scale      map[string][2]float64 `yaml:"scale,omitempty"`      // shift and divisor: (x - shift)/divisor
+}
+
+// given tells whether any files are.
+func (d Data) given() bool { return d.Train != "" || d.Test != "" }
+
+// validateData leaves to package datasets/table what needs a look at the files.
+func (e Experiment) validateData() error {
+	d := e.Data
+	if e.Dataset != Files {
+		if d.given() || d.Label != "" || d.Categories != nil || d.Clip != nil || d.Scale != nil {
+			return fmt.Errorf("data: files of one's own are given with data set %s; give one of the two", e.Dataset)
+		}
+		return nil
+	}
+	return oneOf("data.task", d.Task, "", "classification", "regression")
+}
+
+// Complete returns an error if files are missing that training needs.
+func (d Data) Complete() error {
+	switch {
+	case d.Train == "":
+		return errors.New("data.train: give the file with the private training rows by --train FILE")
+	case d.Test == "":
+		return errors.New("data.test: give a file with public test rows by --test FILE: it selects, and says what columns and classes there are")
+	case d.Label == "":
+		return errors.New("data.label: name the column that holds the labels by --label NAME")
+	case d.Train == d.Test:
+		return errors.New("data.test: the training file is private and the test file public: give two files")
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package datasets
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// tarFile is an entry of an archive. Without a type it is a plain file.
+type tarFile struct {
+	name, contents string
+	kind           byte
+	claims         int64 // the size in the header, if that is not the contents' own
+}
+
+// tarball packs entries, compressed with gzip.
+func tarball(t interface{ Fatal(...any) }, files ...tarFile) []byte {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		h := &tar.Header{Name: f.name, Size: int64(len(f.contents)), Mode: 0o644, Typeflag: f.kind}
+		switch f.kind {
+		case 0:
+			h.Typeflag = tar.TypeReg
+		case tar.TypeSymlink, tar.TypeLink:
+			h.Linkname, h.Size = f.contents, 0
+		}
+		if f.claims != 0 {
+			h.Size = f.claims
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			if _, err := io.WriteString(w, f.contents); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.Flush() // Close would object to a claim that isn't kept
+	b.Write(make([]byte, 1024))
+	return compress(b.Bytes())
+}
+
+// letters is a tree of small files.
+var letters = &tree{
+	name:   "letters",
+	dirs:   []string{".", "more"},
+	wanted: func(m string) bool { return strings.HasSuffix(m, ".txt") && strings.Count(m, "/") <= 1 },
+	limit:  10,
+}
+
+// collect returns all that each visits.
+func collect(s *source) (map[string]string, error) {
+	found := map[string]string{}
+	err := s.each(context.Background(), func(member string, in io.Reader) error {
+		contents, err := io.ReadAll(in)
+		found[member] = string(contents)
+		return unpackedError(err)
+	})
+	return found, err
+}
+
+// pack returns the source of an archive with the given contents.
+func pack(t testing.TB, tr *tree, archive []byte) *source {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "letters.tar.gz")
+	if err := os.WriteFile(path, archive, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return &source{tree: tr, path: "letters.tar.gz", archive: file}
+}
+
+// unpack returns the source of a folder with the given files.
+func unpack(t testing.TB, tr *tree, files map[string]string) *source {
+	t.Helper()
+	dir := t.TempDir()
+	writeTree(t, dir, files)
+	return &source{tree: tr, path: dir}
+}
+
+func writeTree(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, contents := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(contents), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTree(t *testing.T) {
+	want := map[string]string{"a.txt": "A", "more/b.txt": "B"}
+	files := []tarFile{
+		{name: "letters/", kind: tar.TypeDir},
+		{name: "letters/more/b.txt", contents: "B"},
+		{name: "letters/huge.bin", contents: "more than ten bytes"}, // no member, and so of no interest
+		{name: "letters/link", contents: "/etc/passwd", kind: tar.TypeSymlink},
+		{name: "./letters/a.txt", contents: "A"},
+		{name: "letters/more/deep/c.txt", contents: "C"},
+	}
+	got, err := collect(pack(t, letters, tarball(t, files...)))
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("archive: %v, error %v", got, err)
+	}
+	got, err = collect(unpack(t, letters, map[string]string{
+		"a.txt": "A", "more/b.txt": "B", "huge.bin": "more than ten bytes", "more/deep/c.txt": "C", "less/d.txt": "D",
+	}))
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("folder: %v, error %v", got, err)
+	}
+}
+
+func TestTreeRefuses(t *testing.T) {
+	good := tarFile{name: "letters/a.txt", contents: "A"}
+	for _, c := range []struct {
+		name    string
+		archive []byte
+		want    string
+	}{
+		{"empty", nil, "letters.tar.gz: unpack: the file ends here"},
+		{"no gzip", []byte("letters, written on paper"), "unpack: gzip: invalid header"},
+		{"no tar", compress([]byte(strings.Repeat("letters", 100))), "unpack: archive/tar: invalid tar header"},
+		{"cut off", cut(tarball(t, good, tarFile{name: "letters/b.txt", contents: "BBBBBB"}), 20), "unpack: the file ends here"},
+		{"claims more", compress(tarBytes(t, tarFile{name: "letters/a.txt", contents: "A", claims: 9})[:513]), "a.txt: unpack: the file ends here"},
+		{"huge", tarball(t, tarFile{name: "letters/a.txt", contents: "A", claims: 1 << 40}), "letters/a.txt has 1099511627776 bytes, which is more than the 10 that it may have"},
+		{"way up", tarball(t, tarFile{name: "letters/../a.txt"}), `entry "letters/../a.txt" is outside the folder letters`},
+		{"way up and back", tarball(t, tarFile{name: "letters/../letters/a.txt"}), "is outside the folder letters"},
+		{"absolute", tarball(t, tarFile{name: "/letters/a.txt"}), `entry "/letters/a.txt" is outside the folder letters`},
+		{"other folder", tarball(t, tarFile{name: "numbers/a.txt"}), `entry "numbers/a.txt" is outside the folder letters`},
+		{"beside it", tarball(t, tarFile{name: "letters.txt"}), `entry "letters.txt" is outside the folder letters`},
+		{"symbolic link", tarball(t, tarFile{name: "letters/a.txt", contents: "/etc/passwd", kind: tar.TypeSymlink}), "letters/a.txt is not a plain file"},
+		{"hard link", tarball(t, good, tarFile{name: "letters/b.txt", contents: "letters/a.txt", kind: tar.TypeLink}), "letters/b.txt is not a plain file"},
+		{"folder", tarball(t, tarFile{name: "letters/a.txt", kind: tar.TypeDir}), "letters/a.txt is not a plain file"},
+		{"twice", tarball(t, good, tarFile{name: "./letters/a.txt"}), "has ./letters/a.txt twice"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := collect(pack(t, letters, c.archive))
+			checkError(t, err, ErrInvalid, c.want)
+		})
+	}
+}
+
+// tarBytes is an archive that isn't compressed.
+func tarBytes(t *testing.T, f tarFile) []byte {
+	a := tarball(t, f)
+	unpacked, err := parseGzip(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unpacked
+}
+
+func TestFolderRefuses(t *testing.T) {
+	_, err := collect(unpack(t, letters, map[string]string{"more/a.txt": "eleven bytes"}))
+	checkError(t, err, ErrInvalid, "more/a.txt: 12 bytes, which is more than the 10 that it may have")
+	_, err = collect(unpack(t, letters, map[string]string{"a.txt/b": "b"}))
+	checkError(t, err, ErrInvalid, "a.txt: not a plain file")
+}
+
+func TestVisitorStops(t *testing.T) {
+	stop := errors.New("stop")
+	for _, s := range []*source{
+		pack(t, letters, tarball(t, tarFile{name: "letters/a.txt"})),
+		unpack(t, letters, map[string]string{"a.txt": ""}),
+	} {
+		if err := s.each(t.Context(), func(string, io.Reader) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("error %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.each(ctx, nil); s.archive == nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// Members come out of an archive as they went in, in any order and with anything between them.
+func TestTreeRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.MapOfN(
+			rapid.StringMatching(`(more/)?[a-zA-Z0-9_é]{1,120}\.txt`),
+			rapid.StringN(0, 10, 10), 0, 5).Draw(t, "members")
+		var files []tarFile
+		for name, contents := range want {
+			files = append(files, tarFile{name: "letters/" + name, contents: contents})
+		}
+		for name, contents := range rapid.MapOfN(rapid.StringMatching(`[a-z]{1,8}\.bin`), rapid.String(), 0, 3).Draw(t, "others") {
+			files = append(files, tarFile{name: "letters/" + name, contents: contents})
+		}
+		slices.SortFunc(files, func(a, b tarFile) int { return strings.Compare(a.contents, b.contents) })
+		got := map[string]string{}
+		err := letters.eachPacked(context.Background(), bytes.NewReader(tarball(t, files...)), func(member string, in io.Reader) error {
+			contents, err := io.ReadAll(in)
+			got[member] = string(contents)
+			return err
+		})
+		if err != nil || !maps.Equal(got, want) {
+			t.Fatalf("%v, error %v, want %v", got, err, want)
+		}
+	})
+}
+
+func FuzzTree(f *testing.F) {
+	a := tarball(f, tarFile{name: "letters/a.txt", contents: "A"}, tarFile{name: "letters/more/b.txt", contents: "B"})
+	unpacked, err := parseGzip(a)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(unpacked)
+	f.Fuzz(func(t *testing.T, archive []byte) {
+		seen := map[string]bool{}
+		err := letters.eachPacked(t.Context(), bytes.NewReader(compress(archive)), func(member string, in io.Reader) error {
+			if !letters.wanted(member) || seen[member] || strings.Contains(member, "..") {
+				t.Errorf("visits %q", member)
+			}
+			seen[member] = true
+			contents, err := io.ReadAll(in)
+			if int64(len(contents)) > letters.limit {
+				t.Errorf("%q has %d bytes", member, len(contents))
+			}
+			return unpackedError(err)
+		})
+		checkKind(t, err)
+	})
+}
+
+// parseGzip is compress backwards.
+func parseGzip(b []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+func unpackedError(err error) error {
+	if err != nil {
+		return unpackError(err)
+	}
+	return nil
+}
+
+func checkKind(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && !errors.Is(err, ErrInvalid) {
+		t.Errorf("error %v is of no kind", err)
+	}
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
+)
+
+// Model says what somebody needs to know to use released parameters: how samples are made, which network takes them, and
+// what comes out. All of it is public.
+type Model struct {
+	Version    int        `json:"version"` // of this description
+	Dataset    string     `json:"dataset"`
+	Network    string     `json:"model"` // as package models names it
+	Activation Activation `json:"activation"`
+	Shape      []int      `json:"sample_shape"` // of one sample, without the batch axis
+	Vocabulary int        `json:"vocabulary,omitempty"` // of texts: the number of words
+	Outputs    int        `json:"outputs"`      // one for each class, or one number
+	Task       string     `json:"task"`         // classification or regression
+	Classes    []string   `json:"classes,omitempty"`
+	// Input says how a file becomes samples, in the words of whoever reads files of the data set.
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
+// Activation is scale/(1+exp(-temperature x)) - offset.
+type Activation struct {
+	Scale       float64 `json:"scale"`
+	Temperature float64 `json:"temperature"`
+	Offset      float64 `json:"offset"`
+}
+
+// String prints the formula.
+func (a Activation) String() string {
+	return fmt.Sprintf("%v/(1+exp(-%v x)) - %v", a.Scale, a.Temperature, a.Offset)
+}
+
+// The tasks of a [Model].
+const (
+	Classification = "classification"
+	Regression     = "regression"
+)
+
+// modelVersion is raised when a reader of the last version would misunderstand the description.
+const modelVersion = 1
+
+// The files that a released model is read from.
+const (
+	modelFile      = "model.json"
+	parametersFile = "model.safetensors"
+)
+
+// ErrNoModel says that there is no model where one was to be read.
+var ErrNoModel = errors.New("no released model")
+
+// ReadModel reads a released model from a run's folder, or from the folder released/ in it, wherever that was copied to.
+func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
+	for _, folder := range []string{filepath.Join(dir, "released"), dir} {
+		file, err := os.ReadFile(filepath.Join(folder, parametersFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Model{}, nil, err
+		}
+		parameters, _, err := safetensors.Decode(file)
+		if err != nil {
+			return Model{}, nil, fmt.Errorf("%s: %w", filepath.Join(folder, parametersFile), err)
+		}
+		model, err := readModel(filepath.Join(folder, modelFile))
+		return model, parameters, err
+	}
+	return Model{}, nil, fmt.Errorf("%w in %s: it has no %s; give a run's folder, or its folder released", ErrNoModel, dir, parametersFile)
+}
+
+func readModel(path string) (Model, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Model{}, fmt.Errorf("%w: %s is missing: an older version of dptrain made this run, and didn't write what using the model takes; train again", ErrNoModel, path)
+	}
+	if err != nil {
+		return Model{}, err
+	}
+	var m Model
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Model{}, fmt.Errorf("%w: %s: %w", ErrNoModel, path, err)
+	}
+	if m.Version != modelVersion {
+		return Model{}, fmt.Errorf("%w: %s: version %d, and this dptrain reads version %d; use the one that made it", ErrNoModel, path, m.Version, modelVersion)
+	}
+	if m.Outputs < 1 || len(m.Classes) > 0 && len(m.Classes) != m.Outputs {
+		return Model{}, fmt.Errorf("%w: %s: %d outputs and %d classes", ErrNoModel, path, m.Outputs, len(m.Classes))
+	}
+	return m, nil
+}

@@ -1,0 +1,27 @@
+package report
+
+import "fmt"
+
+// Score is how well released parameters do on the public test set.
+type Score struct {
+	Metric string // accuracy, or R²
+	Value  float64
+}
+
+const accuracy = "accuracy"
+
+// Key returns the score's name for programs.
+func (s Score) Key() string {
+	if s.Metric == accuracy {
+		return "test_accuracy"
+	}
+	return "test_r2"
+}
+
+// String prints the value, accuracy in per cent.
+func (s Score) String() string {
+	if s.Metric == accuracy {
+		return fmt.Sprintf("%.2f %%", 100*s.Value)
+	}
+	return fmt.Sprintf("%.4f", s.Value)
+}

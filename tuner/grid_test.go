@@ -1,0 +1,384 @@
+package tuner
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/train"
+	"pgregory.net/rapid"
+)
+
+// paperGrid is the paper's on MNIST with everything tuned, for total epsilon by its bounds.
+func paperGrid(t testing.TB, m Method) Settings {
+	t.Helper()
+	s := mnist(m)
+	s.Repetitions = accountant.Poisson{Mean: 45}
+	grid, err := Lists{
+		LearningRates: []float64{0.1, 1},
+		SamplingRates: []float64{0.0213, 0.0427},
+		Epochs:        []float64{10, 20, 30, 40},
+		ClippingNorms: []float64{1},
+	}.Grid()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Space = grid
+	return s
+}
+
+func TestListsAreAProduct(t *testing.T) {
+	s := paperGrid(t, Variant1)
+	want := []Run{{0.0213, 469, 0}, {0.0213, 939, 0}, {0.0213, 1408, 0}, {0.0213, 1878, 0}, {0.0427, 234, 0}, {0.0427, 468, 0}, {0.0427, 703, 0}, {0.0427, 937, 0}}
+	if got := grid(s).Runs(); !slices.Equal(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+	if g := grid(s); len(g) != 16 || g[0].LearningRate != 0.1 || g[1].LearningRate != 1 || g[1].Steps != 469 {
+		t.Errorf("candidates %+v", g)
+	}
+	var setting *train.SettingError
+	for _, epochs := range [][]float64{{10, 10.001}, {0.001}, {math.NaN()}} {
+		if g, err := (Lists{LearningRates: []float64{1}, SamplingRates: []float64{0.1}, Epochs: epochs, ClippingNorms: []float64{1}}).Grid(); !errors.As(err, &setting) {
+			t.Errorf("epochs %v: %v, %v", epochs, g, err)
+		}
+	}
+	if g, err := (Lists{LearningRates: []float64{1}, SamplingRates: []float64{0.1, 0.2}, ClippingNorms: []float64{1, 2}}).Grid(); err != nil || len(g) != 4 || g[3] != (Candidate{1, 0.2, 0, 0, 2}) {
+		t.Errorf("without epochs: %v, %v", g, err)
+	}
+}
+
+// slowEpsilon is the epsilon of one run by the formulas of Mironov, Talwar and Zhang and of the conversion, with 200 bits
+// and sums as they are printed: it shares nothing with the accountant. Its orders are 2 to 32, which are enough where the
+// best isn't the last.
+func slowEpsilon(t *testing.T, r Run, delta float64) float64 {
+	t.Helper()
+	best, at := math.Inf(1), 0
+	for a := 2; a <= 32; a++ {
+		sum := new(big.Float).SetPrec(200)
+		for k := 0; k <= a; k++ {
+			term := new(big.Float).SetPrec(200).SetInt(new(big.Int).Binomial(int64(a), int64(k)))
+			term.Mul(term, bigPower(1-r.SamplingRate, a-k))
+			term.Mul(term, bigPower(r.SamplingRate, k))
+			term.Mul(term, bigExp(float64(k)*float64(k-1)/(2*r.NoiseMultiplier*r.NoiseMultiplier)))
+			sum.Add(sum, term)
+		}
+		alpha := float64(a)
+		epsilon := float64(r.Steps)*bigLog(sum)/(alpha-1) + math.Log1p(-1/alpha) - math.Log(delta*alpha)/(alpha-1)
+		if epsilon < best {
+			best, at = epsilon, a
+		}
+	}
+	if at == 32 && best < 8 {
+		t.Fatalf("%+v: the best order may be above 32", r)
+	}
+	return best
+}
+
+func bigPower(x float64, n int) *big.Float {
+	power := new(big.Float).SetPrec(200).SetInt64(1)
+	for square := new(big.Float).SetPrec(200).SetFloat64(x); n > 0; n /= 2 {
+		if n%2 == 1 {
+			power.Mul(power, square)
+		}
+		square.Mul(square, square)
+	}
+	return power
+}
+
+// bigExp is e^x, however large, with the digits of a float64.
+func bigExp(x float64) *big.Float {
+	whole := math.Floor(x / math.Ln2)
+	return new(big.Float).SetPrec(200).SetMantExp(big.NewFloat(math.Exp(x-whole*math.Ln2)), int(whole))
+}
+
+func bigLog(x *big.Float) float64 {
+	less := new(big.Float).SetPrec(200).Sub(x, big.NewFloat(1)) // near 1 the logarithm is of the difference
+	if f, _ := less.Float64(); math.Abs(f) < 0.5 {
+		return math.Log1p(f)
+	}
+	mantissa := new(big.Float)
+	exponent := x.MantExp(mantissa)
+	f, _ := mantissa.Float64()
+	return math.Log(f) + float64(exponent)*math.Ln2
+}
+
+// bisect returns the smallest noise with which one run costs at most the target.
+func bisect(t *testing.T, r Run, target float64) float64 {
+	t.Helper()
+	low, high := 0.3, 30.0
+	for high/low > 1+1e-7 {
+		r.NoiseMultiplier = math.Sqrt(low * high)
+		if slowEpsilon(t, r, 1e-5) <= target {
+			high = r.NoiseMultiplier
+		} else {
+			low = r.NoiseMultiplier
+		}
+	}
+	return high
+}
+
+// The noise of a grid is held to another search: over the target by bisection, within it over each run's noise, and the
+// single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
+func TestCalibratedGridIsTheSlowOne(t *testing.T) {
+	s := mnist(Variant1)
+	s.Space = Grid{{SamplingRate: 0.0213, Steps: 469}, {SamplingRate: 0.0427, Steps: 937}, {SamplingRate: 0.0427, Steps: 234}}
+	const epsilon, delta = 4, 1e-5
+	got, g, err := Calibrate(s, epsilon, delta, accountant.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, high := 0.5, 5.0
+	var want []float64
+	for high-low > 1e-5 {
+		target := (low + high) / 2
+		var events []accountant.Event
+		var noises []float64
+		for _, c := range grid(s) {
+			noise := bisect(t, c.run(), target)
+			noises = append(noises, noise)
+			events = append(events, accountant.DPSGD(c.SamplingRate, noise, c.Steps))
+		}
+		cost, err := accountant.Epsilon(accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: events}), delta, accountant.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cost.Epsilon <= epsilon {
+			low, want = target, noises
+		} else {
+			high = target
+		}
+	}
+	for i, c := range grid(got) {
+		if math.Abs(c.NoiseMultiplier/want[i]-1) > 1e-5 {
+			t.Errorf("%d steps at %v: noise %v, want %v", c.Steps, c.SamplingRate, c.NoiseMultiplier, want[i])
+		}
+	}
+	if !(g.Epsilon <= epsilon && g.Epsilon > epsilon*(1-1e-6)) {
+		t.Errorf("guarantee %+v", g)
+	}
+}
+
+// Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone cost
+// the same; no noise is more than is needed; and nothing else is changed.
+func TestCalibratedGridMeetsTheTarget(t *testing.T) {
+	const epsilon, delta = 3, 1e-4
+	methods(t, func(t *testing.T, m Method) {
+		for _, mode := range modes(m) {
+			given := settings(m, 4)
+			given.Space = Grid{
+				{LearningRate: 0.1, SamplingRate: 0.1, Steps: 30, NoiseMultiplier: 7, ClippingNorm: 1},
+				{LearningRate: 1, SamplingRate: 0.1, Steps: 30, ClippingNorm: 1},
+				{LearningRate: 1, SamplingRate: 0.1, Steps: 60, ClippingNorm: 1},
+				{LearningRate: 2, SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 1e-3, ClippingNorm: 3},
+			}
+			before := slices.Clone(grid(given))
+			o := accountant.Options{Mode: mode}
+			got, g, err := Calibrate(given, epsilon, delta, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(grid(given), before) {
+				t.Errorf("%s: it changed the caller's space to %+v", mode, given.Space)
+			}
+			checkGuarantee(t, got, g, epsilon, delta, o)
+			var alone []float64
+			for i, c := range grid(got) {
+				one, err := accountant.Epsilon(c.run().event(), delta, accountant.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				alone = append(alone, one.Epsilon)
+				c.NoiseMultiplier = before[i].NoiseMultiplier
+				if c != before[i] {
+					t.Errorf("%s: candidate %d became %+v", mode, i, c)
+				}
+			}
+			if slices.Max(alone) > slices.Min(alone)*(1+1e-8) {
+				t.Errorf("%s: runs alone cost %v", mode, alone)
+			}
+			less := slices.Clone(grid(got))
+			for i := range less {
+				less[i].NoiseMultiplier *= 1 - 1e-4
+			}
+			got.Space = less
+			if less, err := got.Guarantee(delta, o); err != nil || less.Epsilon <= epsilon {
+				t.Errorf("%s: less noise costs %+v, %v", mode, less, err)
+			}
+		}
+	})
+}
+
+// modes are all for variant 1, and the fast ones for the others.
+func modes(m Method) []accountant.Mode {
+	if m == Variant1 {
+		return []accountant.Mode{accountant.Paper, accountant.Tight, accountant.Best}
+	}
+	return []accountant.Mode{accountant.Paper, accountant.Tight}
+}
+
+func checkGuarantee(t *testing.T, s Settings, g accountant.Guarantee, epsilon, delta float64, o accountant.Options) {
+	t.Helper()
+	if stated, err := accountant.Epsilon(s.Event(), delta, o); err != nil || stated != g || !(g.Epsilon <= epsilon) || g.Mode != o.Mode && o.Mode != "" {
+		t.Errorf("%s: guarantee %+v, the event's is %+v, %v, want epsilon %v", o.Mode, g, stated, err, epsilon)
+	}
+	if err := s.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where all candidates have the same sampling rate and steps, the answer is that of one kind of run, to the last bit.
+func TestGridOfOneRunIsThatRun(t *testing.T) {
+	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Best} {
+		s := mnist(Variant1)
+		o := accountant.Options{Mode: mode}
+		want, err := accountant.CalibrateNoise(2, 1e-5, o, func(noise float64) accountant.Event {
+			return accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, accountant.DPSGD(0.0213, noise, 1878))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := Calibrate(s, 2, 1e-5, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if noise := grid(got)[1].NoiseMultiplier; noise != want {
+			t.Errorf("%s: noise %v, want %v", mode, noise, want)
+		}
+	}
+}
+
+func anyGrid(t *rapid.T) Grid {
+	n := rapid.IntRange(1, 4).Draw(t, "candidates")
+	var g Grid
+	for range n {
+		g = append(g, Candidate{
+			LearningRate: 1, ClippingNorm: 1,
+			SamplingRate: rapid.Float64Range(0.001, 1).Draw(t, "sampling rate"),
+			Steps:        rapid.IntRange(1, 3000).Draw(t, "steps"),
+		})
+	}
+	return g
+}
+
+// A candidate more never lowers the others' noise, but for the searches' rounding.
+func TestACandidateMoreNeverCostsLess(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		few := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)
+		few.Space = anyGrid(t)
+		more := few
+		more.Space = append(slices.Clone(grid(few)), anyGrid(t)...)
+		epsilon := rapid.Float64Range(1, 8).Draw(t, "epsilon")
+		o := accountant.Options{Orders: accountant.Orders{Low: 2, High: 32}} // fewer, for speed
+		a, _, err := Calibrate(few, epsilon, 1e-5, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, g, err := Calibrate(more, epsilon, 1e-5, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range grid(a) {
+			if d := grid(b)[i]; d.NoiseMultiplier < c.NoiseMultiplier*(1-1e-6) {
+				t.Fatalf("with more candidates %+v became %+v", c, d)
+			}
+		}
+		// Charged as it is: with the same noise a candidate more costs no less.
+		part := b
+		part.Space = grid(b)[:len(grid(few))]
+		least, err := part.Guarantee(1e-5, o)
+		if err != nil || least.Epsilon > g.Epsilon || g.Epsilon > epsilon {
+			t.Fatalf("a part costs %v, %v, the whole %v of %v: %+v", least.Epsilon, err, g.Epsilon, epsilon, b.Space)
+		}
+	})
+}
+
+// The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose steps
+// are finest, and a step more of any costs more than that.
+func TestCalibrateSteps(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		for _, mode := range modes(m) {
+			s := settings(m, 4)
+			s.Space = append(LearningRates(Candidate{SamplingRate: 0.05, NoiseMultiplier: 2, ClippingNorm: 1, Steps: 99}, 0.1, 1), LearningRates(Candidate{SamplingRate: 0.01, NoiseMultiplier: 2, ClippingNorm: 1}, 0.1, 1)...)
+			o := accountant.Options{Mode: mode}
+			got, g, err := CalibrateSteps(s, 3, 1e-5, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkGuarantee(t, got, g, 3, 1e-5, o)
+			runs := grid(got).Runs()
+			if len(runs) != 2 || runs[0].NoiseMultiplier != 2 || runs[1].Steps < runs[0].Steps {
+				t.Fatalf("runs %v", runs)
+			}
+			alone := func(r Run) float64 {
+				one, err := accountant.Epsilon(r.event(), 1e-5, accountant.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return one.Epsilon
+			}
+			target := alone(runs[1])
+			more := runs[0]
+			more.Steps++
+			if alone(runs[0]) > target || alone(more) <= target {
+				t.Errorf("%v cost %v, one more step %v, the target is %v", runs[0], alone(runs[0]), alone(more), target)
+			}
+			longer := slices.Clone(grid(got))
+			for i := range longer {
+				longer[i].Steps += 1 + longer[i].Steps/1000
+			}
+			got.Space = longer
+			if more, err := got.Guarantee(1e-5, o); err != nil || more.Epsilon <= 3 {
+				t.Errorf("more steps cost %v, %v", more.Epsilon, err)
+			}
+		}
+	})
+}
+
+func TestCalibrateStepsRefuses(t *testing.T) {
+	s := mnist(Variant1)
+	for _, tt := range []struct {
+		noise   float64
+		epsilon float64
+		want    error
+	}{
+		{0.2, 0.1, accountant.ErrInfeasible},
+		{1e12, 5, accountant.ErrUnbounded},
+	} {
+		s.Space = grid(s).WithNoiseMultiplier(tt.noise)
+		if got, _, err := CalibrateSteps(s, tt.epsilon, 1e-5, accountant.Options{}); !errors.Is(err, tt.want) {
+			t.Errorf("noise %v: %v, %v, want %v", tt.noise, got.Space, err, tt.want)
+		}
+	}
+	if _, _, err := CalibrateSteps(Settings{Method: "x", Space: Grid{}}, 1, 1e-5, accountant.Options{}); err == nil {
+		t.Error("an unknown method has steps")
+	}
+}
+
+// Rates above the limit are left out, the limit itself however it rounds isn't, and no rate at all is an error.
+func TestWithinFinalRate(t *testing.T) {
+	s := mnist(Variant1) // rates 0.1 and 1, nine times as large in the final run
+	within, err := s.WithinFinalRate(0.9)
+	if err != nil || len(grid(within)) != 1 || grid(within)[0].LearningRate != 0.1 || len(grid(s)) != 2 {
+		t.Errorf("%v, %v", within.Space, err)
+	}
+	var setting *train.SettingError
+	if _, err := s.WithinFinalRate(0.89); !errors.As(err, &setting) {
+		t.Errorf("no rate is left: %v", err)
+	}
+	s.Optimizer = train.Adam(0)
+	if within, err := s.WithinFinalRate(1); err != nil || len(grid(within)) != 2 {
+		t.Errorf("DP-Adam's aren't scaled: %v, %v", within.Space, err)
+	}
+	s.Optimizer = train.SGD(0)
+	s.Space = region()
+	within, err = s.WithinFinalRate(0.9)
+	if low, high := within.Space.LearningRates(); err != nil || low != 1e-4 || math.Abs(high-0.1) > 1e-8 {
+		t.Errorf("a region from %v to %v, %v", low, high, err)
+	}
+	if _, err := s.WithinFinalRate(1e-5); !errors.As(err, &setting) {
+		t.Errorf("no part of the region is left: %v", err)
+	}
+}
