@@ -77,8 +77,7 @@ type stepped struct {
 func (w workload) beginning(b *testing.B, e engine.Engine, runs int) stepped {
 	b.Helper()
 	p, initial := network(b, w.model)
-	data := enginetest.RandomData(p, w.places, 1)
-	resident, err := e.Load(p, data)
+	resident, err := e.Load(p, dataOf(w.model)(p, w.places, 1))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -87,12 +86,12 @@ func (w workload) beginning(b *testing.B, e engine.Engine, runs int) stepped {
 		members = append(members, int32(i))
 	}
 	slices.Sort(members)
-	batch := samplingRate * float64(w.inPlay)
+	batch := w.rate * float64(w.inPlay)
 	var jobs []engine.Job
 	for i := range runs {
 		jobs = append(jobs, engine.Job{
 			Members: members, Key: random.InsecureKey(1), Trial: uint32(i), Initial: initial,
-			Mechanism: engine.Mechanism{SamplingProbability: samplingRate, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: batch},
+			Mechanism: engine.Mechanism{SamplingProbability: w.rate, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: batch},
 			Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
 		})
 	}
@@ -132,10 +131,10 @@ func BenchmarkStep(b *testing.B) {
 					take(b.N)
 					b.StopTimer()
 					perStep := b.Elapsed().Seconds() / float64(b.N)
-					b.ReportMetric(float64(runs)*samplingRate*float64(w.inPlay)/perStep, "samples/s")
+					b.ReportMetric(float64(runs)*w.rate*float64(w.inPlay)/perStep, "samples/s")
 					if s.lowered != nil && name == "card" {
 						w.runs = runs
-						b.ReportMetric(perStep/w.step(s.lowered).floor(s.lowered), "times-the-H100-floor")
+						b.ReportMetric(perStep/w.step(s.lowered).floor(), "times-the-H100-floor")
 					}
 				})
 			}

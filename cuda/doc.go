@@ -19,8 +19,7 @@
 // # The walk
 //
 // Thread blocks are workers, as cores are to the CPU engine. A program is data (lower.go writes its words, program.cuh has
-// their meaning), so that any graph whose operations have rules, with inputs of floats, runs without new code, and a long program costs barriers, not
-// launches. The samples of a chunk go through it together, one instruction after another, in memory of the block's own, which is
+// their meaning), so that any graph whose operations have rules runs without new code, and a long program costs barriers, not launches. The samples of a chunk go through it together, one instruction after another, in memory of the block's own, which is
 // laid out by package arena. Where neighbouring
 // instructions don't meet in memory, or are elementwise on the same elements, which are then the same threads', nobody waits between them.
 //
@@ -41,20 +40,37 @@
 // Tensor cores are not used: rounding operands to 10 bits must be done before norms are measured, and whether it gains here
 // only a card can tell.
 //
+// # Rows of tables
+//
+// Of a table whose rows a sample picks by integers (compile.OfRows) no gradient is formed, however long the table. Which of a sample's
+// integers are equal is known as soon as its data are: the host sorts them once and uploads the order beside them, two integers more
+// for each. So the rows that go to the same row of the table are added up in their order, in the first of them, by threads that never wait
+// for each other (op_merge); what that leaves is measured and summed as any gradient that was formed.
+//
+// Of such rows each sample's are added to the grid by themselves, rounded once, and nothing where nothing was picked. A chunk's
+// samples seldom share a row, and to find out which they share would cost more than to add twice. The proof of package engine takes it:
+// for these coordinates each sample is a chunk of its own, so that what others add is the same with and without it.
+//
+// A table that is used more than once has its gradient formed, dense, in the block's memory. For a table of a large vocabulary that is
+// slow; it is right.
+//
 // # Predictions
 //
-// For one step of the paper's workloads at sampling rate 0.0213: what needs to be multiplied and added, what is executed (rows go by
-// eight and columns by lanes), additions to the grid if no sum is 0, a block's memory, and the floor that they give on an H100: 2 µs a launch, the
-// multiply-adds of the busiest of 132 multiprocessors at 128 a cycle and 1.755 GHz, and 80 additions to the grid a cycle, which is a guess:
+// For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb: what needs to be multiplied and added, what is executed (rows go by
+// eight and columns by lanes), additions to the grid if none is 0, coordinates that get noise, a block's memory, and the floor that they give on an H100: 2 µs a launch, the
+// multiply-adds of the busiest of 132 multiprocessors at 128 a cycle and 1.755 GHz, 80 additions to the grid a cycle, which is a guess, and 24 bytes
+// of 3.35 TB/s for each coordinate's update:
 //
-//	     a step of  launches chunks  samples      needs   executes   atomics    memory   floor
-//	cnn  15 trials         4    346     1916     2.33 G     2.65 G     9.0 M    827 KB  210 µs
-//	cnn  final run         4    209     1154     1.40 G     1.60 G     5.4 M    827 KB  141 µs
-//	mlp  15 trials         4     90     1916     0.45 G     0.50 G     9.9 M    104 KB  113 µs
-//	mlp  final run         4     56     1154     0.27 G     0.30 G     6.1 M    104 KB   86 µs
+//	     a step of  launches chunks  samples      needs   executes   atomics   noise    memory   floor
+//	cnn  15 trials         4    346     1916     2.33 G     2.65 G     9.0 M   0.4 M    827 KB  213 µs
+//	cnn  final run         4    209     1154     1.40 G     1.60 G     5.4 M   0.0 M    827 KB  141 µs
+//	mlp  15 trials         4     90     1916     0.45 G     0.50 G     9.9 M   1.6 M    104 KB  125 µs
+//	mlp  final run         4     56     1154     0.27 G     0.30 G     6.1 M   0.1 M    104 KB   87 µs
+//	imdb 15 trials         4     96      964     0.00 G     0.00 G     4.0 M   7.0 M    787 KB   86 µs
+//	imdb final run         4     52      580     0.00 G     0.00 G     2.4 M   0.5 M    787 KB   28 µs
 //
-// A tuning has 1,878 steps of each kind, so that the floor is 0.7 s for the CNN and 0.4 s for the MLP. Draws and noise, some
-// ten thousand blocks of ChaCha20 over all multiprocessors, are microseconds beside it. It will not be reached:
+// A tuning has 1,878 steps of each kind, so that the floor is 0.7 s for the CNN and 0.4 s for the MLP, and 4,297 for the texts of imdb: 0.5 s. It
+// will not be reached:
 //
 //   - A step of a convolution's loop, 32 multiply-adds a lane, takes some 110 instructions: where in the image a patch's number
 //     lies, and whether it does, is found anew for each.
@@ -62,6 +78,10 @@
 //   - A multiprocessor has registers for one block of 8 warps, which hide little latency.
 //   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
 //   - Of 56 chunks 76 multiprocessors have none.
+//   - A coordinate's noise and update take a thread some 290 instructions, by what ptxas makes of them for DP-SGD: microseconds for the CNN,
+//     70 µs for 15 trials over texts, where every row of the table gets noise in every step.
+//   - What texts multiply elementwise, copy and merge, some 20,000 numbers a sample, isn't in the table: their blocks wait for memory, and a
+//     thread that merges padding goes through all of it.
 //
 // Two to four times the floor is what that makes likely. Tests hold the emulated device's counts to these figures.
 //

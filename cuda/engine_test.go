@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/emulator"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train/compile"
@@ -20,10 +21,19 @@ import (
 	"github.com/dptrain/dptrain/train/enginetest"
 )
 
+// texts is the model of the paper's texts.
+const texts = "imdb"
+
 // network compiles one of the models, and draws initial parameters.
 func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
-	n, err := enginetest.Network(name, models.Options{})
+	build := enginetest.Network
+	if name == texts {
+		build = func(_ string, o models.Options) (models.Network, error) {
+			return models.EmbeddingClassifier(o, 28996, 256, 16, 16, 2)
+		}
+	}
+	n, err := build(name, models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +42,14 @@ func network(t testing.TB, name string) (*compile.Program, []float32) {
 		t.Fatal(err)
 	}
 	return p, engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2)))
+}
+
+// dataOf makes samples that a model is meant for.
+func dataOf(model string) func(p *compile.Program, samples int, seed uint64) *engine.Data {
+	if model == texts {
+		return enginetest.Texts
+	}
+	return enginetest.RandomData
 }
 
 func jobOf(p *compile.Program, initial []float32, samples int) engine.Job {
@@ -78,12 +96,12 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
 
 func tenSteps(t *testing.T, e func() engine.Engine) {
-	for _, name := range enginetest.Networks() {
+	for _, name := range append(enginetest.Networks(), texts) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, initial := network(t, name)
 			const samples = 40
-			data := enginetest.RandomData(p, samples, 2)
+			data := dataOf(name)(p, samples, 2)
 			base := jobOf(p, initial, samples)
 			adam := base
 			adam.Trial = 1
@@ -114,7 +132,12 @@ func tenSteps(t *testing.T, e func() engine.Engine) {
 // Neither the threads of a block nor the number of blocks or of devices changes a bit.
 func TestNothingDependsOnTheMachine(t *testing.T) {
 	l := kernelsOrSkip(t)
-	p := enginetest.Zoo()["convolutions with stride, padding and dilation"].Program(t, 2)
+	for _, name := range []string{"convolutions with stride, padding and dilation", "two tables by one input", "a table looked up twice"} {
+		t.Run(name, func(t *testing.T) { onAnyMachine(t, l, enginetest.Zoo()[name].Program(t, 2)) })
+	}
+}
+
+func onAnyMachine(t *testing.T, l *emulator.Library, p *compile.Program) {
 	const samples = 60
 	data := enginetest.RandomData(p, samples, 2)
 	var jobs []engine.Job
@@ -407,10 +430,10 @@ func TestLostWhilePredicting(t *testing.T) {
 // What kernels don't know is refused by its name, so that another engine may take it.
 func TestRefusals(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)
-	p.Inputs[0].Type, p.Values[p.Inputs[0].Value].Type = compile.Int32, compile.Int32
+	p.Forward[0].Op = compile.Opaque
 	var unsupported *engine.UnsupportedError
-	if _, err := lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "integer input" {
-		t.Errorf("integers: %v", err)
+	if _, err := lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "opaque" {
+		t.Errorf("an operation that kernels don't know: %v", err)
 	}
 	// Kernels count in 32 bits.
 	many := enginetest.MLP(t, 6, 5, 3)
@@ -422,6 +445,15 @@ func TestRefusals(t *testing.T) {
 	long.Inputs[0].Size = 1 << 31
 	if _, err := lower(long); err == nil {
 		t.Error("2^31 values of a sample are taken")
+	}
+	long = enginetest.Zoo()["an index a sample"].Program(t, 1)
+	for i, in := range long.Inputs {
+		if in.Type == compile.Int32 {
+			long.Inputs[i].Size = 1 << 30 // and twice as many that say which are equal
+		}
+	}
+	if _, err := lower(long); !errors.As(err, &unsupported) || unsupported.Operation != "input" {
+		t.Errorf("2^30 integers of a sample: %v", err)
 	}
 }
 

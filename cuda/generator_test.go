@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
@@ -16,6 +17,7 @@ type generator struct {
 	p     *compile.Program
 	exact bool
 	ready []compile.ID                   // rows of floats that can be read
+	ids   []compile.ID                   // inputs of integers
 	where map[compile.ID]*compile.Window // the windows of what poolings have found
 }
 
@@ -217,6 +219,9 @@ func (g *generator) out(n int, in []compile.ID, adds bool, backward map[compile.
 // add to nothing.
 func (g *generator) instruction(backward map[compile.ID]bool) (in compile.Instruction, ok bool) {
 	in = compile.Instruction{Out: compile.None, Where: compile.None}
+	if len(g.ids) > 0 && g.r.IntN(6) == 0 {
+		return g.lookup(in, backward)
+	}
 	one, two := g.functions()
 	x := g.pick()
 	n := g.size(x)
@@ -374,6 +379,24 @@ func (g *generator) instruction(backward map[compile.ID]bool) (in compile.Instru
 	return in, true
 }
 
+// lookup picks rows of a table, or adds up what comes back from them.
+func (g *generator) lookup(in compile.Instruction, backward map[compile.ID]bool) (_ compile.Instruction, ok bool) {
+	ids := g.ids[g.r.IntN(len(g.ids))]
+	in.Rows, in.N, in.K = g.size(ids), 1+g.r.IntN(7), 1+g.r.IntN(9)
+	if backward == nil || g.r.IntN(2) == 0 {
+		in.Op, in.In = compile.Lookup, []compile.ID{ids, g.stored(in.N * in.K)}
+		in.Out = g.buffer(in.Rows * in.K)
+		return in, true
+	}
+	x := g.pick()
+	if g.size(x)%in.Rows != 0 || g.size(x)/in.Rows*in.N > 400 {
+		return in, false
+	}
+	in.Op, in.In, in.K = compile.GradLookup, []compile.ID{x, ids}, g.size(x)/in.Rows
+	in.Out, in.Accumulate = g.out(in.K*in.N, in.In, true, backward)
+	return in, true
+}
+
 // list makes n instructions, one after another.
 func (g *generator) list(n int, backward map[compile.ID]bool) []compile.Instruction {
 	var out []compile.Instruction
@@ -402,6 +425,12 @@ func randomProgram(seed uint64, exact bool) *compile.Program {
 		g.ready = append(g.ready, id)
 	}
 	inputs := append([]compile.ID(nil), g.ready...)
+	for range g.r.IntN(3) {
+		k, n := len(g.p.Inputs), 1+g.r.IntN(12)
+		id := g.value(compile.Value{Name: fmt.Sprint("in", k), Kind: compile.Input, Type: compile.Int32, Shape: []int{n}, Size: n, Index: k})
+		g.p.Inputs = append(g.p.Inputs, compile.Tensor{Name: fmt.Sprint("in", k), Type: compile.Int32, Shape: []int{n}, Size: n, Value: id})
+		g.ids = append(g.ids, id)
+	}
 	if g.r.IntN(4) == 0 {
 		g.param(1 + g.r.IntN(5)) // not used, perhaps
 	}
@@ -436,7 +465,7 @@ func (g *generator) reductions(backward map[compile.ID]bool) {
 		n := g.size(d)
 		r := compile.Reduction{X: compile.None, Delta: compile.None, G: compile.None}
 		size := n
-		switch g.r.IntN(4) {
+		switch g.r.IntN(6) {
 		case 0, 1:
 			r.Rule, r.G = compile.Materialised, d
 		case 2:
@@ -461,6 +490,14 @@ func (g *generator) reductions(backward map[compile.ID]bool) {
 			if r.Window == nil {
 				continue
 			}
+		default:
+			i := slices.IndexFunc(g.ids, func(x compile.ID) bool { return n%g.size(x) == 0 })
+			if i < 0 {
+				continue
+			}
+			r.Rule, r.X, r.Delta, r.Rows, r.N = compile.OfRows, g.ids[i], d, g.size(g.ids[i]), 1+g.r.IntN(7)
+			r.K = n / r.Rows
+			size = r.N * r.K
 		}
 		if r.X != compile.None {
 			asX[r.X] = true
@@ -495,7 +532,16 @@ func randomData(p *compile.Program, samples int, exact bool, seed uint64) (*engi
 		return r.Float32()*2 - 1
 	}
 	d := &engine.Data{Samples: samples}
-	for _, in := range p.Inputs {
+	for k, in := range p.Inputs {
+		if in.Type == compile.Int32 {
+			least, most := p.Range(k)
+			c := make([]int32, samples*in.Size)
+			for i := range c {
+				c[i] = int32(int64(least) + r.Int64N(int64(most)-int64(least)+1))
+			}
+			d.Columns = append(d.Columns, engine.Column{Ints: c})
+			continue
+		}
 		c := make([]float32, samples*in.Size)
 		for i := range c {
 			c[i] = num()

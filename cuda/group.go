@@ -128,7 +128,7 @@ func (p *part) predict(data *engine.Data, from, to int, runs []int32, out [][]fl
 		err = errors.Join(lost(p.device, err), h.free())
 	}()
 	c, n := p.code, to-from
-	at, err := uploadData(&h, c.Program, data, from, to)
+	at, err := uploadData(&h, c, data, from, to, false)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p *part) predict(data *engine.Data, from, to int, runs []int32, out [][]fl
 		return err
 	}
 	if err := p.device.Launch("predict", p.scratch.blocks, p.engine.threads,
-		p.prediction, int32(len(c.prediction.code)/words), p.output, p.tables, p.constants, at, int32(n),
+		p.prediction, int32(len(c.prediction.code)/words), p.output, p.tables, p.constants, at.floats, at.integers, int32(n),
 		int32(len(runs)), which, int32(c.layout.Size), p.params, int32(c.chunk), int32(c.prediction.memory.Floats), p.scratch.floats,
 		int32(c.prediction.memory.Indices), p.scratch.indices, int32(c.Output.Size), results); err != nil {
 		return err

@@ -26,7 +26,10 @@ type lowered struct {
 	chunk                int               // the most samples of a chunk, which go through the program together
 	digest               [sha256.Size]byte // of all that kernels are told of how to compute a gradient
 
-	columns   []int                // by input: values of the columns before, for one sample
+	columns   []int                // by input: values of the columns of its type before, for one sample
+	equals    []int                // by input of integers: those before the columns that say which of them are equal; -1 where nobody asks
+	floats    int                  // values of one sample
+	integers  int                  // and integers, with those columns
 	constAt   map[compile.ID]int   // where constants begin
 	viewTable map[compile.ID]int32 // by Shared value: where its table begins
 }
@@ -57,17 +60,20 @@ func lower(p *compile.Program) (*lowered, error) {
 	if missing := p.Missing(); missing != nil {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
 	}
-	if err := l.shared(); err != nil {
+	if err := l.shared(backward, reductions); err != nil {
 		return nil, err
 	}
 	var err error
-	if l.gradient, err = l.list(slices.Concat(p.Forward, backward), compile.Kept(reductions)); err != nil {
+	if l.gradient, err = l.list(zeroed(slices.Concat(p.Forward, backward)), compile.Kept(reductions)); err != nil {
 		return nil, err
 	}
 	if l.prediction, err = l.list(p.Predict, []compile.ID{p.Output.Value}); err != nil {
 		return nil, err
 	}
 	for _, r := range reductions {
+		if r.Rule == compile.OfRows {
+			l.gradient.code = append(l.gradient.code, l.merge(r)...)
+		}
 		l.sums = append(l.sums, l.reduction(r)...)
 	}
 	if p.Output.Value != compile.None {
@@ -100,14 +106,30 @@ func (l *lowered) digestOf() (sum [sha256.Size]byte) {
 }
 
 // shared lays out what is the same for all samples: columns, constants and the tables of views.
-func (l *lowered) shared() error {
-	before := 0
+func (l *lowered) shared(backward []compile.Instruction, reductions []compile.Reduction) error {
 	for _, in := range l.Inputs {
-		if in.Type != compile.Float32 {
-			return &engine.UnsupportedError{Engine: "cuda", Operation: "integer input", Why: fmt.Sprintf("input %q holds integers", in.Name)}
+		before := &l.floats
+		if in.Type == compile.Int32 {
+			before = &l.integers
 		}
-		l.columns = append(l.columns, before)
-		before += in.Size
+		l.columns, l.equals = append(l.columns, *before), append(l.equals, -1)
+		*before += in.Size
+	}
+	compared := func(id compile.ID) {
+		if i := l.values[id].Index; l.equals[i] < 0 {
+			l.equals[i] = l.integers
+			l.integers += 2 * l.Inputs[i].Size
+		}
+	}
+	for _, in := range backward {
+		if in.Op == compile.GradLookup {
+			compared(in.In[1])
+		}
+	}
+	for _, r := range reductions {
+		if r.Rule == compile.OfRows {
+			compared(r.X)
+		}
 	}
 	for id, v := range l.values {
 		switch v.Kind {
@@ -118,7 +140,7 @@ func (l *lowered) shared() error {
 			l.viewTable[compile.ID(id)] = l.table(v.View.Elements())
 		}
 	}
-	if before > mostCounted {
+	if before := max(l.floats, l.integers); before > mostCounted {
 		return &engine.UnsupportedError{Engine: "cuda", Operation: "input", Why: fmt.Sprintf("a sample has %d values, kernels count to %d", before, mostCounted)}
 	}
 	return nil
@@ -128,6 +150,19 @@ func (l *lowered) table(numbers []int32) int32 {
 	at := len(l.tables)
 	l.tables = append(l.tables, numbers...)
 	return int32(at)
+}
+
+// zeroed lets a table's gradient begin as zeros: few of its rows get anything.
+func zeroed(code []compile.Instruction) []compile.Instruction {
+	var out []compile.Instruction
+	for _, in := range code {
+		if in.Op == compile.GradLookup && !in.Accumulate {
+			out = append(out, compile.Instruction{Op: compile.Fill, Out: in.Out, Where: compile.None})
+			in.Accumulate = true
+		}
+		out = append(out, in)
+	}
+	return out
 }
 
 // list writes instructions down.
@@ -161,7 +196,7 @@ func (l *lowered) instruction(m *arena.Layout, in compile.Instruction, number in
 	copy(w[wordOut:], l.operand(m, in.Out))
 	reads := in.Reads()
 	for k, id := range in.In {
-		if slices.Contains(reads, id) && l.values[id].Type == compile.Float32 {
+		if v := l.values[id]; slices.Contains(reads, id) && (v.Type == compile.Float32 || v.Kind == compile.Input) {
 			copy(w[wordIn0+3*k:], l.operand(m, id))
 		} else {
 			w[wordIn0+3*k+2] = -1
@@ -183,6 +218,16 @@ func (l *lowered) instruction(m *arena.Layout, in compile.Instruction, number in
 		w[wordK], w[wordTable] = int32(len(elements)), l.table(inverse(elements, l.values[in.Out].Size))
 		w[wordWarp] = bit(len(elements) >= warpSize*l.values[in.Out].Size)
 	}
+	return w
+}
+
+// merge returns the words that add those rows of a table's gradient up that go to the same row, where they are.
+func (l *lowered) merge(r compile.Reduction) []int32 {
+	w := make([]int32, words)
+	w[wordOp], w[wordWait], w[wordSize] = opMerge, 1, int32(l.values[r.Delta].Size)
+	copy(w[wordOut:], l.operand(&l.gradient.memory, r.Delta))
+	copy(w[wordIn0:], l.operand(&l.gradient.memory, r.X))
+	w[wordRows], w[wordK], w[wordN] = int32(r.Rows), int32(r.K), int32(r.N)
 	return w
 }
 
@@ -217,6 +262,9 @@ func (l *lowered) operand(m *arena.Layout, id compile.ID) []int32 {
 	}
 	switch v.Kind {
 	case compile.Input:
+		if v.Type == compile.Int32 {
+			return []int32{inIntegers, int32(l.columns[v.Index]), int32(l.equals[v.Index])}
+		}
 		return []int32{inData, int32(l.columns[v.Index]), table}
 	case compile.Param:
 		return []int32{inParams, int32(l.layout.Offsets[v.Index]), table}
@@ -230,11 +278,18 @@ func (l *lowered) operand(m *arena.Layout, id compile.ID) []int32 {
 func (l *lowered) reduction(r compile.Reduction) []int32 {
 	w := make([]int32, sumWords)
 	w[sumParam], w[sumSize] = int32(l.layout.Offsets[r.Param]), int32(l.layout.Lengths[r.Param])
-	if r.Rule == compile.Materialised {
+	switch r.Rule {
+	case compile.Materialised:
+		w[sumRule] = ofGradient
 		copy(w[sumX:], l.operand(&l.gradient.memory, r.G))
 		return w
+	case compile.OfRows:
+		w[sumRule], w[sumSize], w[sumK], w[sumN] = ofRows, int32(l.values[r.Delta].Size), int32(r.K), int32(r.N)
+		copy(w[sumX:], l.operand(&l.gradient.memory, r.Delta))
+		copy(w[sumDelta:], l.operand(&l.gradient.memory, r.X))
+		return w
 	}
-	w[sumRankOne], w[sumK], w[sumN], w[sumTransposed] = 1, int32(r.K), int32(r.N), bit(r.TransB)
+	w[sumRule], w[sumK], w[sumN], w[sumTransposed] = ofProduct, int32(r.K), int32(r.N), bit(r.TransB)
 	copy(w[sumX:], l.operand(&l.gradient.memory, r.X))
 	copy(w[sumDelta:], l.operand(&l.gradient.memory, r.Delta))
 	return w

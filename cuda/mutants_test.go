@@ -29,6 +29,7 @@ const (
 	windowsGraph = "a value in many windows"
 	poolGraph    = "max-pool with overlap and padding"
 	softmaxGraph = "softmaxes beside their operands"
+	rowsGraph    = "mean of rows that are looked up"
 )
 
 // Each class of fault in the kernels that walk a program must be found, and by what is named here: these are the kernels
@@ -81,6 +82,29 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"norms are usable up to less":             {"clip.cu", "squared <= 0x1p120", "squared < 0x1p120", "Clipping", ""},
 		"factors are used down to less":           {"clip.cu", "factor >= 0x1p-100", "factor >= 0x1p-101", "Clipping", ""},
 		"a factor of single precision's norm":     {"clip.cu", "double factor = clip / norm;", "double factor = float(clip) / float(norm);", "Clipping", ""},
+		// Rows of tables.
+		"rows of one index are measured by themselves": {"walk.cuh", "if (same.count < 2)", "if (same.count > 0)", rowsGraph, ""},
+		"pairs aren't merged":                          {"walk.cuh", "if (same.count < 2)", "if (same.count < 3)", rowsGraph, ""},
+		"merged rows stay where they were too":         {"walk.cuh", "			x[size_t(int32_t(same.places[i])) * k] = 0.0f;", "			;", rowsGraph, ""},
+		"the last of equals isn't merged":              {"walk.cuh", "for (int i = 1; i < which.count; i++)", "for (int i = 1; i < which.count - 1; i++)", rowsGraph, ""},
+		"the first of equals is merged twice":          {"walk.cuh", "for (int i = 1; i < which.count; i++)", "for (int i = 0; i < which.count; i++)", rowsGraph, ""},
+		"rows are merged while others are written":     {"walk.cuh", "if (int(int32_t(code[word_wait])) == 1)", "if (int(int32_t(code[word_wait])) == 1 && int(int32_t(code[word_op])) != op_merge)", "embedding classifier", "race"},
+		"another sample's equals":                      {"program.cuh", "at = size_t(sample_of(t, s)) * size + i;", "at = size_t(s) * size + i;", rowsGraph, ""},
+		"another sample's integers":                    {"program.cuh", "+ size_t(sample_of(t, s)) * size);", "+ size_t(s) * size);", rowsGraph, ""},
+		"another column of integers":                   {"program.cuh", "size_t(int32_t(code[word + 1])) * t.places +", "", "a table looked up twice", ""},
+		"places for numbers":                           {"program.cuh", "(column + size) * t.places + at", "column * t.places + at", rowsGraph, ""},
+		"the first row for all":                        {"walk.cuh", "[r % rows];\n		z[e] = table", "[0];\n		z[e] = table", rowsGraph, ""},
+		"a row too far":                                {"walk.cuh", "table[size_t(picked) * k + e % k]", "table[size_t(picked + 1) * k + e % k]", rowsGraph, ""},
+		"the last element isn't looked up":             {"walk.cuh", "e < t.n * rows * k; e += int(blockDim.x)) {\n		int r = e / k;", "e < t.n * rows * k - 1; e += int(blockDim.x)) {\n		int r = e / k;", "an index a sample", "never written"},
+		"a table's gradient is replaced":               {"walk.cuh", "g[at] = float(g[at]) + sum_rows", "g[at] = sum_rows", "a table looked up twice", ""},
+		"a table's gradient where it was picked last":  {"walk.cuh", "[int32_t(same.places[0])];\n		size_t at", "[rows - 1];\n		size_t at", "a table looked up twice", ""},
+		"a sample's gradient in the first one's":       {"walk.cuh", "(size_t(s) * n + picked) * k + j", "size_t(picked) * k + j", "a table that is a weight too", "race"},
+		"rows that aren't clipped":                     {"clip.cu", "v * factor);", "v);", rowsGraph, ""},
+		"rows by another's factor":                     {"clip.cu", "float factor = all.factors[e / values]", "float factor = all.factors[0]", "embedding classifier", ""},
+		"rows of whoever is in the tile":               {"clip.cu", "int s = all.rows[e / values]", "int s = e / values", "Tables", ""},
+		"rows of the first contribution alone":         {"clip.cu", "e < all.count * values", "e < values", rowsGraph, ""},
+		"the last element of the rows is dropped":      {"clip.cu", "e < all.count * values", "e < all.count * values - 1", "an index a sample", ""},
+		"rows go where the first went":                 {"clip.cu", "values / k, s)[j / k];", "values / k, s)[0];", rowsGraph, ""},
 		// Norms.
 		"the norm of 32 elements":                {"clip.cu", "j < n; j += 32) {\n		double x", "j < n && j < 32; j += 32) {\n		double x", "two rows within a sample", ""},
 		"the norm without the last element":      {"clip.cu", "j < n; j += 32) {\n		double x", "j < n - 1; j += 32) {\n		double x", "residual", ""},
@@ -184,6 +208,8 @@ func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs 
 			return check, []string{"predict.cu"}, "-O0"
 		case "Ties":
 			return check, []string{"clip.cu", "predict.cu"}, "-O0"
+		case "Tables":
+			return check, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
 		case "Predict":
 			return check, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
 		}

@@ -190,7 +190,7 @@ func maskWords(members int) int { return max(1, (members+31)/32) }
 func (p *part) clippedSums(w wave) error {
 	c, size := p.code, p.code.layout.Size
 	return p.device.Launch("clipped_sums", p.scratch.blocks, p.engine.threads,
-		p.gradient, int32(len(c.gradient.code)/words), p.sums, int32(len(c.sums)/sumWords), p.tables, p.constants, p.data,
+		p.gradient, int32(len(c.gradient.code)/words), p.sums, int32(len(c.sums)/sumWords), p.tables, p.constants, p.data.floats, p.data.integers,
 		int32(p.places), int32(w.n), row(p.settings, w.from, 8*settingColumns), int32(p.most), p.batches, p.cuts, p.sizes,
 		int32(size), row(p.params, w.from, 4*size), int32(c.chunk), int32(c.gradient.memory.Floats), p.scratch.floats,
 		int32(c.gradient.memory.Indices), p.scratch.indices, p.norms, row(p.totals, w.from, 8*size))

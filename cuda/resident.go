@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/compile"
 	"github.com/dptrain/dptrain/train/engine"
 )
 
@@ -62,8 +61,9 @@ type resident struct {
 	engine *Engine
 	code   *lowered
 
-	gradient, prediction, sums, output, tables, constants, occupied, data driver.Pointer
+	gradient, prediction, sums, output, tables, constants, occupied driver.Pointer
 
+	data    columns
 	scratch scratch
 }
 
@@ -96,32 +96,10 @@ func (e *Engine) upload(d driver.Device, code *lowered, data *engine.Data) (_ *r
 	if r.occupied, err = put(&r.holding, occupied(code.layout)); err != nil {
 		return nil, err
 	}
-	if r.data, err = uploadData(&r.holding, code.Program, data, 0, data.Samples); err != nil {
+	if r.data, err = uploadData(&r.holding, code, data, 0, data.Samples, true); err != nil {
 		return nil, err
 	}
 	return r, r.makeScratch()
-}
-
-// uploadData copies samples [from, to), column after column. A column that is missing keeps its room.
-func uploadData(h *holding, p *compile.Program, data *engine.Data, from, to int) (driver.Pointer, error) {
-	n, row := to-from, 0
-	for _, in := range p.Inputs {
-		row += in.Size
-	}
-	at, err := h.alloc(4 * n * row)
-	if err != nil {
-		return 0, fmt.Errorf("%d samples of %d values: %w", n, row, err)
-	}
-	before := 0
-	for k, in := range p.Inputs {
-		if column := data.Columns[k].Floats; len(column) > 0 && n > 0 {
-			if err := driver.Upload(h.device, at, before*n, column[from*in.Size:to*in.Size]); err != nil {
-				return 0, err
-			}
-		}
-		before += in.Size
-	}
-	return at, nil
 }
 
 // makeScratch takes memory for a thread block on each multiprocessor, or for fewer where that is too much.

@@ -29,6 +29,9 @@ const (
 	opLogsoftmaxBack
 	opGradMatmul
 	opGradConv
+	opLookup
+	opGradLookup
+	opMerge
 	operations
 )
 
@@ -62,10 +65,17 @@ const (
 	inData
 	inParams
 	inConstants
+	inIntegers
 )
 
 const (
-	sumRankOne = iota
+	ofGradient = iota
+	ofProduct
+	ofRows
+)
+
+const (
+	sumRule = iota
 	sumParam
 	sumSize
 	sumX
@@ -84,7 +94,7 @@ var opcodes = map[compile.Op]int32{
 	compile.BinaryBack: opBinaryBack, compile.ScalarBack: opScalarBack, compile.MatMulBack: opMatmulBack,
 	compile.ConvBack: opConvBack, compile.MaxPoolBack: opMaxpoolBack, compile.SoftmaxBack: opSoftmaxBack,
 	compile.LogSoftmaxBack: opLogsoftmaxBack, compile.GradMatMul: opGradMatmul, compile.GradConv: opGradConv,
-	compile.GradSpread: opScatter,
+	compile.GradSpread: opScatter, compile.Lookup: opLookup, compile.GradLookup: opGradLookup,
 }
 
 // elementwise tells whether element j of an operation's result depends on elements j of its operands alone, which one thread

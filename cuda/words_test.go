@@ -17,13 +17,14 @@ func TestWordsAreTheKernels(t *testing.T) {
 		"op_logsoftmax": opLogsoftmax, "op_fill": opFill, "op_unary_back": opUnaryBack, "op_binary_back": opBinaryBack,
 		"op_scalar_back": opScalarBack, "op_matmul_back": opMatmulBack, "op_conv_back": opConvBack,
 		"op_maxpool_back": opMaxpoolBack, "op_softmax_back": opSoftmaxBack, "op_logsoftmax_back": opLogsoftmaxBack,
-		"op_grad_matmul": opGradMatmul, "op_grad_conv": opGradConv, "operations": operations,
+		"op_grad_matmul": opGradMatmul, "op_grad_conv": opGradConv,
+		"op_lookup": opLookup, "op_grad_lookup": opGradLookup, "op_merge": opMerge, "operations": operations,
 		"word_op": wordOp, "word_wait": wordWait, "word_func": wordFunc, "word_add": wordAdd, "word_side": wordSide,
 		"word_scalar": wordScalar, "word_size": wordSize, "word_out": wordOut, "word_in0": wordIn0, "word_in1": wordIn1,
 		"word_in2": wordIn2, "word_in3": wordIn3, "word_where": wordWhere, "word_rows": wordRows, "word_k": wordK,
 		"word_n": wordN, "word_transposed": wordTransposed, "word_c": wordC, "word_table": wordTable, "word_warp": wordWarp,
 		"words": words, "nowhere": nowhere, "in_buffer": inBuffer, "in_data": inData, "in_params": inParams,
-		"in_constants": inConstants, "sum_rank_one": sumRankOne, "sum_param": sumParam, "sum_size": sumSize, "sum_x": sumX,
+		"in_constants": inConstants, "in_integers": inIntegers, "of_gradient": ofGradient, "of_product": ofProduct, "of_rows": ofRows, "sum_rule": sumRule, "sum_param": sumParam, "sum_size": sumSize, "sum_x": sumX,
 		"sum_delta": sumDelta, "sum_k": sumK, "sum_n": sumN, "sum_transposed": sumTransposed, "sum_words": sumWords,
 		"clock_columns": clockColumns, "setting_columns": settingColumns, "identity_columns": identityColumns,
 		"draw_threads": drawThreads,
@@ -40,7 +41,7 @@ func TestWordsAreTheKernels(t *testing.T) {
 		enums(t, string(text), got)
 	}
 	for name, n := range got {
-		known := strings.HasPrefix(name, "op") || strings.HasPrefix(name, "word") || strings.HasPrefix(name, "in_") || strings.HasPrefix(name, "sum_")
+		known := strings.HasPrefix(name, "op") || strings.HasPrefix(name, "word") || strings.HasPrefix(name, "in_") || strings.HasPrefix(name, "of_") || strings.HasPrefix(name, "sum_")
 		if w, ok := want[name]; ok && w != n || !ok && known {
 			t.Errorf("%s is %d to kernels and %d (%v) here", name, n, w, ok)
 		}

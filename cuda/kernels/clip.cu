@@ -78,6 +78,20 @@ DEVICE void sum_products(int m, int n, const contributions &all, const factor_of
 		multiply<1>(1, m, n, contributing(all), left, right, out);
 }
 
+// add_rows adds all contributions' rows to those of a table that they go to, each element by itself: no other of the sample's goes
+// there, and what others' have in common is added on the grid, exactly.
+DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions &all, const onto_grid &out) {
+	int values = r[sum_size], k = r[sum_k];
+	operand rows = operand_of(t, r, sum_x, values);
+	ROLLED
+	for (int e = int(threadIdx.x); e < all.count * values; e += int(blockDim.x)) {
+		int s = all.rows[e / values], j = e % values;
+		float factor = all.factors[e / values], v = row_of(t, rows, s)[j];
+		int picked = integers_of(t, r, sum_delta, values / k, s)[j / k];
+		out.put(size_t(picked) * k + j % k, v * factor);
+	}
+}
+
 // ones is how many bits of a word are 1.
 DEVICE int ones(unsigned bits) {
 	int n = 0;
@@ -93,9 +107,9 @@ enum { most_in_chunk = 64 };
 // takes the samples of a chunk through the program together, in memory of its own, measures their gradients, and
 // rounds the chunk's clipped sum to the fine grid. The squared norms go to norms, where the samples are in batches.
 KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const int32_t> reductions, int reduced,
-	global<const int32_t> tables, global<const float> constants, global<const float> data, int places, int runs,
-	global<const double> settings, int room, global<const int32_t> batches, global<const int32_t> cuts,
-	global<const int32_t> sizes, int size, global<const float> params, int most, int floats, global<float> float_room,
+	global<const int32_t> tables, global<const float> constants, global<const float> data, global<const int32_t> integers,
+	int places, int runs, global<const double> settings, int room, global<const int32_t> batches,
+	global<const int32_t> cuts, global<const int32_t> sizes, int size, global<const float> params, int most, int floats, global<float> float_room,
 	int indices, global<int32_t> index_room, global<double> norms, global<unsigned long long> sums) {
 	SHARED(float, factors, most_in_chunk);
 	SHARED(int, used_rows, most_in_chunk);
@@ -104,7 +118,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 	SHARED(int, used, 1);
 	tile t;
 	t.room = most, t.first = 0, t.places = places;
-	t.data = data, t.constants = constants, t.code = code, t.tables = tables;
+	t.data = data, t.integers = integers, t.constants = constants, t.code = code, t.tables = tables;
 	t.floats = float_room + size_t(blockIdx.x) * floats * most;
 	t.indices = index_room + size_t(blockIdx.x) * indices * most;
 	int warp = int(threadIdx.x / 32), warps = int(blockDim.x / 32);
@@ -130,7 +144,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 			double squared = 0;
 			for (int i = 0; i < reduced; i++) {
 				global<const int32_t> r = reductions + i * sum_words;
-				bool product = int(int32_t(r[sum_rank_one])) == 1;
+				bool product = int(int32_t(r[sum_rule])) == of_product;
 				int k = product ? int(int32_t(r[sum_k])) : int(int32_t(r[sum_size])), n = r[sum_n];
 				double part = sum_squares(row_of(t, operand_of(t, r, sum_x, k), s), k);
 				if (product)
@@ -162,9 +176,13 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 
 		for (int i = 0; i < reduced; i++) {
 			global<const int32_t> r = reductions + i * sum_words;
-			int k = r[sum_k], n = r[sum_n];
+			int rule = r[sum_rule], k = r[sum_k], n = r[sum_n];
 			onto_grid out = {sums + (size_t(run) * size + size_t(int32_t(r[sum_param]))), 1 / set[fine], n};
-			if (int(int32_t(r[sum_rank_one])) == 1) {
+			if (rule == of_rows) {
+				add_rows(t, r, all, out);
+				continue;
+			}
+			if (rule == of_product) {
 				factor_of x = {operand_of(t, r, sum_x, k), false}, delta = {operand_of(t, r, sum_delta, n), true};
 				if (int(int32_t(r[sum_transposed])) == 1) {
 					out.row = k;

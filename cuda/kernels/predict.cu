@@ -3,12 +3,12 @@
 // predict computes a program's output for all samples of the data, by the parameters of some runs: out has
 // a row of size values for each sample, run after run. Blocks share tiles of at most room samples.
 KERNEL(predict)(global<const int32_t> code, int instructions, global<const int32_t> output, global<const int32_t> tables,
-	global<const float> constants, global<const float> data, int places, int runs,
+	global<const float> constants, global<const float> data, global<const int32_t> integers, int places, int runs,
 	global<const int32_t> which, int params_size, global<const float> params, int room, int floats, global<float> float_room,
 	int indices, global<int32_t> index_room, int size, global<float> out) {
 	tile t;
 	t.room = room, t.places = places, t.samples = nullptr;
-	t.data = data, t.constants = constants, t.code = code, t.tables = tables;
+	t.data = data, t.integers = integers, t.constants = constants, t.code = code, t.tables = tables;
 	t.floats = float_room + size_t(blockIdx.x) * floats * room;
 	t.indices = index_room + size_t(blockIdx.x) * indices * room;
 	int tiles = (places + room - 1) / room;

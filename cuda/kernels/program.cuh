@@ -4,16 +4,17 @@
 
 #include "device.cuh"
 
-// operation: what an instruction does; see compile.Op. Scatters and gradients that are spread are one.
+// operation: what an instruction does; see compile.Op. Scatters and gradients that are spread are one. A merge makes one of the
+// rows of a table's gradient that go to the same row, before they are measured.
 enum {
 	op_unary, op_binary, op_scalar, op_matmul, op_conv, op_maxpool, op_gather, op_scatter, op_softmax, op_logsoftmax,
 	op_fill, op_unary_back, op_binary_back, op_scalar_back, op_matmul_back, op_conv_back, op_maxpool_back, op_softmax_back,
-	op_logsoftmax_back, op_grad_matmul, op_grad_conv,
+	op_logsoftmax_back, op_grad_matmul, op_grad_conv, op_lookup, op_grad_lookup, op_merge,
 	operations
 };
 
 // word: an instruction's words. An operand takes three: where it is, from which element on, and the table that says where
-// its elements are, or -1.
+// its elements are, or -1. Of integers the third is the column that says which of them are equal, or -1.
 enum {
 	word_op,
 	word_wait,   // 1: what was written before must be seen by all threads now
@@ -39,17 +40,25 @@ enum {
 // place: where an operand is.
 enum {
 	nowhere,
-	in_buffer,   // rows of the tile's own memory
-	in_data,     // rows of the data
-	in_params,   // the run's parameters: one for all samples
-	in_constants // the program's constants: one for all samples
+	in_buffer,    // rows of the tile's own memory
+	in_data,      // rows of the data
+	in_params,    // the run's parameters: one for all samples
+	in_constants, // the program's constants: one for all samples
+	in_integers   // rows of the data's integers
 };
 
-// reduction: the words of a parameter's gradient. Of a product g = x δ, or g = G, which is then in x.
+// rule: what a parameter's gradient is made of.
 enum {
-	sum_rank_one, // 1: of a product
-	sum_param,    // where the parameter begins in the layout
-	sum_size,     // its number of values
+	of_gradient, // g = G, which is in x
+	of_product,  // g = x δ
+	of_rows      // a table's: rows, which are in x, and in δ the integers that say whose they are; the other rows are 0
+};
+
+// reduction: the words of a parameter's gradient.
+enum {
+	sum_rule,
+	sum_param, // where the parameter begins in the layout
+	sum_size,  // the values of one sample's gradient: the parameter's, or those of the rows
 	sum_x,
 	sum_delta = sum_x + 3,
 	sum_k = sum_delta + 3,
@@ -66,6 +75,7 @@ struct tile {
 	int first;
 	int places;                    // samples of the data
 	global<const float> data;      // column after column
+	global<const int32_t> integers; // and those of integers
 	global<const float> params, constants;
 	global<const int32_t> code, tables;
 	global<float> floats;          // the tile's memory
@@ -117,6 +127,24 @@ DEVICE float value(const tile &t, const operand &o, int e) {
 	if (o.place == in_data)
 		return o.base[size_t(sample_of(t, e / o.size)) * o.size + j];
 	return o.base[o.table == nullptr ? j : int(int32_t(o.table[j]))];
+}
+
+// integers_of is where those of sample s begin that an operand names, of size integers a sample.
+DEVICE global<const int32_t> integers_of(const tile &t, global<const int32_t> code, int word, int size, int s) {
+	return t.integers + (size_t(int32_t(code[word + 1])) * t.places + size_t(sample_of(t, s)) * size);
+}
+
+// equals are places of a sample's integers that are the same, ascending.
+struct equals {
+	int count;
+	global<const int32_t> places;
+};
+
+// equals_of returns, for each i below size, other integers of sample s that are the same, or none: each is in one of them. The host has
+// written two columns: the places, those of the same integer one after another, and where a new one begins their number, else 0.
+DEVICE equals equals_of(const tile &t, global<const int32_t> code, int word, int size, int s, int i) {
+	size_t column = size_t(int32_t(code[word + 2])), at = size_t(sample_of(t, s)) * size + i;
+	return {t.integers[(column + size) * t.places + at], t.integers + (column * t.places + at)};
 }
 
 // result_of is where an instruction's result begins.

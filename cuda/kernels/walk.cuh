@@ -182,6 +182,64 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 	}
 }
 
+// lookup copies the rows of a table, of k elements each, that the samples' integers pick. They are in range: the host has looked.
+DEVICE void lookup(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k];
+	global<const float> table = operand_of(t, code, word_in1, 0).base;
+	global<float> z = result_of(t, code);
+	ROLLED
+	for (int e = int(threadIdx.x); e < t.n * rows * k; e += int(blockDim.x)) {
+		int r = e / k;
+		int picked = integers_of(t, code, word_in0, rows, r / rows)[r % rows];
+		z[e] = table[size_t(picked) * k + e % k];
+	}
+}
+
+// sum_rows adds up an element of certain rows, of k each, in their order.
+DEVICE float sum_rows(global<const float> x, const equals &which, int k) {
+	float sum = x[size_t(int32_t(which.places[0])) * k];
+	for (int i = 1; i < which.count; i++)
+		sum += x[size_t(int32_t(which.places[i])) * k];
+	return sum;
+}
+
+// grad_lookup adds what comes back from a table's rows to a gradient of the whole table. A thread adds all that goes to one
+// of its elements.
+DEVICE void grad_lookup(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k], n = code[word_n];
+	operand dz = operand_of(t, code, word_in0, rows * k);
+	global<float> g = result_of(t, code);
+	ROLLED
+	for (int e = int(threadIdx.x); e < t.n * rows * k; e += int(blockDim.x)) {
+		int s = e / (rows * k), j = e % k;
+		equals same = equals_of(t, code, word_in1, rows, s, e / k % rows);
+		if (same.count == 0)
+			continue;
+		int picked = integers_of(t, code, word_in1, rows, s)[int32_t(same.places[0])];
+		size_t at = (size_t(s) * n + picked) * k + j;
+		g[at] = float(g[at]) + sum_rows(row_of(t, dz, s) + j, same, k);
+	}
+}
+
+// merge adds those rows of a value up that go to the same row of a table, in the first of them, and leaves zeros in the others. A
+// thread has one element of them all, so that nobody waits.
+DEVICE void merge(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k];
+	global<float> z = result_of(t, code);
+	ROLLED
+	for (int e = int(threadIdx.x); e < t.n * rows * k; e += int(blockDim.x)) {
+		int s = e / (rows * k);
+		equals same = equals_of(t, code, word_in0, rows, s, e / k % rows);
+		if (same.count < 2)
+			continue;
+		global<float> x = z + (size_t(s) * rows * k + e % k);
+		x[size_t(int32_t(same.places[0])) * k] = sum_rows(x, same, k);
+		ROLLED
+		for (int i = 1; i < same.count; i++)
+			x[size_t(int32_t(same.places[i])) * k] = 0.0f;
+	}
+}
+
 // walk takes the tile through some instructions. Every thread of the block calls it; what the last ones wrote is seen by all
 // after a barrier.
 DEVICE void walk(const tile &t, int instructions) {
@@ -219,6 +277,15 @@ DEVICE void walk(const tile &t, int instructions) {
 			break;
 		case op_scatter:
 			scatter(t, code, code[word_k]);
+			break;
+		case op_lookup:
+			lookup(t, code);
+			break;
+		case op_grad_lookup:
+			grad_lookup(t, code);
+			break;
+		case op_merge:
+			merge(t, code);
 			break;
 		case op_softmax:
 		case op_logsoftmax:

@@ -80,6 +80,9 @@
 // once at most, by one product and one addition, as it does where the gradient is formed: rule 3's bound is about m such additions and
 // counts no others.
 //
+// An engine may also round each sample's rows to the grid by themselves, as if the sample were a chunk of its own in these coordinates:
+// rule 4. There what the others add is then the same in both batches, and x's own is rounded once, less than the proof allows for.
+//
 // A coordinate that no sample of a chunk touches is 0 in its sum, and rounds to 0: to leave such coordinates out changes no
 // bit of S. What samples pick is private. So the noise falls on every row in every step, whoever picks it, and the
 // time that a step takes is no part of the guarantee, as it isn't elsewhere: it follows from the size of the batch as well.
