@@ -112,6 +112,8 @@ func loadFeatures(ctx context.Context, name, weights string, t telling) (l loade
 // warnOfEdition tells that files are in the right format and not those that everybody else has.
 func (t telling) warnOfEdition(name string, edition datasets.State) {
 	if edition == datasets.Unofficial {
-		t.tell(func() { t.console.Log().Warnf("%s: the files are not the published edition; results differ a little from published ones", name) })
+		t.tell(func() {
+			t.console.Log().Warnf("%s: the files are not the published edition; results differ a little from published ones", name)
+		})
 	}
 }
