@@ -185,10 +185,8 @@ func TestLayersOfDevices(t *testing.T) {
 }
 
 func TestEveryKeyCanBeSet(t *testing.T) {
-	values := map[string]string{
-		"data.categories": "{x: [a]}", "data.clip": "{x: [0, 1]}", "data.scale": "{x: [0, 1]}",
-		"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all",
-	}
+	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all",
+		"data.categories": "{a: [b]}", "data.clip": "{a: [0, 1]}", "data.scale": "{a: [0, 1]}"}
 	for _, key := range Keys() {
 		value, ok := values[key]
 		if !ok {

@@ -29,17 +29,16 @@ func fill(t *rapid.T, v reflect.Value, path string) {
 		for i := range n {
 			fill(t, v.Index(i), path)
 		}
-	case reflect.Array:
-		for i := range v.Len() {
-			fill(t, v.Index(i), path)
-		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for range rapid.IntRange(1, 3).Draw(t, path+" length") {
-			key, entry := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-			fill(t, key, path)
-			fill(t, entry, path)
-			v.SetMapIndex(key, entry)
+			value := reflect.New(v.Type().Elem()).Elem()
+			fill(t, value, path)
+			v.SetMapIndex(reflect.ValueOf(rapid.StringMatching(`[a-z*]{1,3}`).Draw(t, path+" key")), value)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i), path)
 		}
 	case reflect.Float64:
 		v.SetFloat(rapid.Float64Range(1e-9, 1e9).Draw(t, path))

@@ -66,7 +66,7 @@ func TestTuneRegression(t *testing.T) {
 	}
 	tune := func(rates ...float64) Result {
 		s := settings(Variant2, 8)
-		s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 60, NoiseMultiplier: 0.5}, rates...)
+		s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 60, NoiseMultiplier: 0.5, ClippingNorm: 1}, rates...)
 		s.Samples = 2000
 		return mustRun(t, Executor{
 			Engine: cpu.New(cpu.Options{Workers: 2}),

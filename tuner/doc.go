@@ -12,8 +12,18 @@
 // The baseline (Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy", 2021)
 // does step 2 on X and returns the best trial's model.
 //
-// [Calibrate] finds the noise for which all of that together meets a budget, and [Settings.Guarantee] says what
-// settings guarantee as they are.
+// [Calibrate] finds the noise for which all of that together meets a budget, [CalibrateSteps] the steps for given noise, and
+// [Settings.Guarantee] says what settings guarantee as they are.
+//
+// # Spaces
+//
+// Candidates differ in learning rate and clipping norm, which cost nothing, and in what their runs cost: sampling rate, steps
+// and noise. A [Grid] is a list of candidates. A trial is charged the pointwise maximum over them, and so is the final run,
+// because which candidate it takes depends on the data; so the noise of each kind of run is chosen to make them cost alike.
+// A [Region] is drawn from ranges, and charged for a line that all its candidates are fitted below.
+//
+// A rate that wins on q·n samples may be too large once it is scaled to the final run. [Settings.WithinFinalRate] leaves
+// such rates out, by a rule that is fixed before anybody looks at data.
 //
 // A [Plan] is pure data: [NewPlan] makes all random choices of steps 1 and 2 from the settings and a
 // key. An [Executor] carries it out. The same plan gives the same model to the last byte, however many
@@ -29,7 +39,7 @@
 // # Odd outcomes
 //
 // K is neither capped nor redrawn. With K = 0, which Poisson alone can give, the answer is one that doesn't depend on the data: the
-// first candidate of the space, for the baseline with its untrained initial model. A trial that fails
+// first candidate of the grid or the middle of the region, for the baseline with its untrained initial model. A trial that fails
 // or diverges (parameters that aren't finite) still counts: it scores -Inf, below every model, and
 // leaves no model. Equal scores go to the earlier trial.
 package tuner

@@ -220,7 +220,13 @@ func (r Region) corners() ([]Candidate, error) {
 	return corners, nil
 }
 
+// mostFits bounds the mean number of trials that are fitted below a line: each fit takes about a millisecond.
+const mostFits = 1e4
+
 func (r Region) validate(s Settings) error {
+	if mean := s.Repetitions.Expected(); len(r.Runs) == 0 && mean > mostFits {
+		return &train.SettingError{Setting: "mean number of trials", Value: mean, Want: fmt.Sprintf("at most %v where candidates are fitted below a line", float64(mostFits))}
+	}
 	for _, p := range r.Parameters() {
 		if err := p.Values.validate(p.Name); err != nil {
 			return err

@@ -45,8 +45,13 @@ func TestDrawnCandidatesAreBelowTheLine(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := searching(t, m, region())
 		line := s.Space.(Region).Line
-		if want := accountant.Event(line); !strings.Contains(reflect.ValueOf(s.Event()).Type().String(), "accountant") || !reflect.DeepEqual(s.Space.event(), want) {
-			t.Errorf("charged for %+v", s.Space.event())
+		build := map[Method]func(accountant.Event) accountant.Event{
+			Baseline: func(e accountant.Event) accountant.Event { return accountant.Baseline(s.Repetitions, e) },
+			Variant1: func(e accountant.Event) accountant.Event { return accountant.Variant1(0.2, s.Repetitions, e) },
+			Variant2: func(e accountant.Event) accountant.Event { return accountant.Variant2(0.2, s.Repetitions, e) },
+		}
+		if want := build[m](line); !reflect.DeepEqual(s.Event(), want) {
+			t.Errorf("charged for %+v, want %+v", s.Event(), want)
 		}
 		seen := 0
 		for seed := range uint64(4) {
@@ -255,6 +260,21 @@ func TestRegionValidate(t *testing.T) {
 		if _, err := NewPlan(s, train.InsecureKey(1)); err == nil {
 			t.Errorf("%s: there is a plan", name)
 		}
+	}
+}
+
+// Whoever asks for a million trials doesn't wait for as many fits, unless there is nothing to fit.
+func TestRegionOfManyTrials(t *testing.T) {
+	s := searching(t, Variant1, region())
+	s.Repetitions = accountant.Poisson{Mean: 1e5}
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "mean number of trials is 100000: want at most 10000") {
+		t.Errorf("got %v", err)
+	}
+	r := region()
+	r.SamplingRate, r.Epochs, r.Runs = Values{List: []float64{0.1}}, Values{List: []float64{5}}, []Run{{0.1, 50, 2}}
+	s.Space = r
+	if err := s.Validate(); err != nil {
+		t.Error(err)
 	}
 }
 

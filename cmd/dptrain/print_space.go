@@ -137,23 +137,26 @@ func foundRows(r runResult) [][2]string {
 	if h.TunedLearningRate == nil {
 		return [][2]string{{"learning rate", fmt.Sprintf("%.4g", h.LearningRate)}}
 	}
-	found := "given"
 	space := r.Privacy.Tuning.Space
+	rate := fmt.Sprintf("%.4g in the trials", *h.TunedLearningRate)
 	if space.Tunes("learning rate") {
-		found = "found by tuning"
+		rate = fmt.Sprintf("%.4g found by tuning", *h.TunedLearningRate)
 	}
-	out := [][2]string{{"learning rate", fmt.Sprintf("%.4g %s, %.4g in the final run", *h.TunedLearningRate, found, h.LearningRate)}}
-	if r.Privacy.Tuning.Method == "baseline" {
-		out[0][1] = fmt.Sprintf("%.4g %s", *h.TunedLearningRate, found)
+	if r.Privacy.Tuning.Method != "baseline" {
+		rate += fmt.Sprintf(", %.4g in the final run", h.LearningRate)
 	}
+	out := [][2]string{{"learning rate", rate}}
 	for _, p := range []struct{ name, text string }{
-		{"sampling rate", fmt.Sprintf("%v, %.4g samples a batch in the final run", h.SamplingRate, h.ExpectedBatchSize)},
-		{"epochs", fmt.Sprintf("%.3g, %s steps with noise multiplier %s", h.Epochs, grouped(h.Steps), report.RoundUp(h.NoiseMultiplier, 8))},
-		{"clipping norm", fmt.Sprint(h.ClippingNorm)},
+		{"sampling rate", fmt.Sprintf("%v found by tuning, %.4g samples a batch in the released model's run", h.SamplingRate, h.ExpectedBatchSize)},
+		{"epochs", fmt.Sprintf("%.3g found by tuning", h.Epochs)},
+		{"clipping norm", fmt.Sprintf("%v found by tuning", h.ClippingNorm)},
 	} {
 		if space.Tunes(p.name) {
-			out = append(out, [2]string{p.name, p.text + " (found)"})
+			out = append(out, [2]string{p.name, p.text})
 		}
+	}
+	if len(space.Runs) != 1 {
+		out = append(out, [2]string{"run", fmt.Sprintf("%s steps with noise multiplier %s", grouped(h.Steps), report.RoundUp(h.NoiseMultiplier, 8))})
 	}
 	return out
 }
