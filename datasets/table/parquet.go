@@ -53,6 +53,9 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 			column.problem = "lists and groups; save it as columns of single values"
 		}
 		column.skipped = column.skipped || column.problem != ""
+		if err := column.checkPages(file, size, opened.Metadata().RowGroups); err != nil {
+			return nil, &Error{Column: node.Name(), Problem: err.Error()}
+		}
 		r.columns = append(r.columns, column)
 		r.header = append(r.header, column.field)
 	}
