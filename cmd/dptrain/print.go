@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/models"
 )
 
 // planResult is what --dry-run prints as JSON.
@@ -48,7 +49,7 @@ func newRunResult(r report.Release, directory string) runResult {
 // printPlan says what is going to happen.
 func printPlan(w io.Writer, plan plan) {
 	e, p, size := plan.experiment, plan.privacy, plan.size
-	pairs := append(dataRows(e, size), [2]string{"model", e.Model + ", activation " + activationText(e.Activation)})
+	pairs := append(dataRows(e, size), [2]string{"model", modelText(e)})
 	if t := p.Tuning; t != nil {
 		pairs = append(pairs,
 			[2]string{"method", methodText(t)},
@@ -65,7 +66,12 @@ func printPlan(w io.Writer, plan plan) {
 	rows(w, pairs...)
 }
 
-func activationText(a configs.Activation) string { return report.Activation(a).String() }
+func modelText(e configs.Experiment) string {
+	if !models.Activated(e.Model) {
+		return e.Model
+	}
+	return e.Model + ", activation " + report.Activation(e.Activation).String()
+}
 
 func methodText(t *report.Tuning) string {
 	switch t.Method {
