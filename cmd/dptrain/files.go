@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
@@ -184,7 +185,11 @@ func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {
 // dataRows say in a plan what the data are.
 func dataRows(e configs.Experiment, s size) [][2]string {
 	if s.schema == nil {
-		return [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(s.train), grouped(s.test))}}
+		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(s.train), grouped(s.test))}}
+		if weights, ok := featured[e.Dataset]; ok {
+			rows = append(rows, [2]string{"features", fmt.Sprintf("%d for each image, of %s with its public weights", features.Size, weights)})
+		}
+		return rows
 	}
 	return [][2]string{
 		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), grouped(s.train), filepath.Base(e.Data.Test), grouped(s.test))},
