@@ -29,8 +29,11 @@ func (d Data) given() bool { return d.Train != "" || d.Test != "" }
 func (e Experiment) validateData() error {
 	d := e.Data
 	if e.Dataset != Files {
-		if d.given() || d.Label != "" || d.Categories != nil || d.Clip != nil || d.Scale != nil {
+		switch {
+		case d.given():
 			return fmt.Errorf("data: files of one's own are given with data set %s; give one of the two", e.Dataset)
+		case d.Label != "" || d.Task != "" || d.Classes != nil || d.Ignore != nil || d.Categories != nil || d.Clip != nil || d.Scale != nil:
+			return fmt.Errorf("data: labels, columns and their like are those of files of your own, and the data set is %s; give files by --train FILE and --test FILE", e.Dataset)
 		}
 		return nil
 	}

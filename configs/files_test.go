@@ -53,7 +53,8 @@ func TestWrongOwnFiles(t *testing.T) {
 		want string
 	}{
 		{"data: {train: a.csv}\ndataset: mnist", nil, "data: files of one's own are given with data set mnist"},
-		{"dataset: mnist", sets("data.label=y"), "data: files of one's own are given with data set mnist"},
+		{"dataset: mnist", sets("data.label=y"), "data: labels, columns and their like are those of files of your own, and the data set is mnist; give files by --train"},
+		{"dataset: mnist", sets("data.task=regression"), "data: labels, columns and their like are those of files of your own, and the data set is mnist; give files by --train"},
 		{"data: {scale: {age: 3}}", nil, `line 1: data.scale: want a block of a list of 2 numbers by column, got a block`},
 		{"data: {scale: {age: [1, 2, 3]}}", nil, `line 1: data.scale: want a block of a list of 2 numbers by column, got a block`},
 		{"data: {categories: {age: [1], age: [2]}}", nil, `line 1: data.categories: want a block of a list of names by column, got a block`},

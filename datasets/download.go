@@ -75,20 +75,12 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		case errors.As(err, &local):
 			return fmt.Errorf("download %s: %w", f.name, err)
 		}
-		reasons = append(reasons, host(url)+": "+err.Error())
+		reasons = append(reasons, url+": "+err.Error())
 	}
 	return &kindError{ErrUnavailable, fmt.Sprintf(
 		"%s is not in %s and no mirror gave it (%s); set %s to a folder that holds %s/%s",
 		f.name, strings.Join(s.folders(), " or "), strings.Join(reasons, "; "),
 		DirVariable, s.info.Name, f.name)}
-}
-
-func host(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	return u.Host
 }
 
 // fillFrom downloads f from one URL, going on where part ends. A connection that is cut off is

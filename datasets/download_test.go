@@ -260,7 +260,7 @@ func TestDownloadRefused(t *testing.T) {
 func TestDownloadNoNetwork(t *testing.T) {
 	o := options(t)
 	err := blobEntry(noMirror(t), noMirror(t)).fetch(t.Context(), o)
-	checkError(t, err, ErrUnavailable, "blobs: blob.gz is not in "+filepath.Join(o.Cache, "blobs")+" and no mirror gave it (127.0.0.1:")
+	checkError(t, err, ErrUnavailable, "blobs: blob.gz is not in "+filepath.Join(o.Cache, "blobs")+" and no mirror gave it (http://127.0.0.1:")
 	checkError(t, err, ErrUnavailable, "connection refused")
 	checkError(t, err, ErrUnavailable, "set DPTRAIN_DATA to a folder that holds blobs/blob.gz")
 	checkAbsent(t, o, "blob.gz")

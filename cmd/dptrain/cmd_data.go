@@ -225,11 +225,12 @@ func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
 type size struct {
 	train, test int
 	schema      *table.Schema // nil but for people's own files
+	large       []string      // columns of theirs with large values
 }
 
 func sizeOf(e configs.Experiment) (size, error) {
 	if e.Dataset == configs.Files {
-		return sizeOfFiles(e.Data)
+		return sizeOfFiles(e)
 	}
 	info, err := datasets.Describe(e.Dataset)
 	if err != nil {

@@ -105,8 +105,13 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 		scale, varies := s.Suggested()
 		switch {
 		case s.Name == label:
-			if s.Numbers && len(s.Categories) == 0 && varies {
+			switch {
+			case !varies || !s.Numbers:
+			case s.Task() == table.Regression:
 				data.Scale[s.Name], data.Clip[s.Name] = scale, [2]float64{s.Low, s.High}
+			default:
+				notef("%s: %d different whole numbers, which are taken for classes. If they are amounts: --task regression --scale %s=%v,%v --clip %[1]s=%[6]v,%[7]v",
+					s.Name, len(s.Categories), s.Name, scale[0], scale[1], s.Low, s.High)
 			}
 		case s.Problem != "":
 			notef("%s: %s", s.Name, s.Problem)
@@ -122,6 +127,9 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 			notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
 			data.Ignore = append(data.Ignore, s.Name)
 		}
+	}
+	if len(data.Categories) > 0 {
+		notef(`categories: a value that the list of its column lacks is an error. "*" at the end of a list stands for all such values`)
 	}
 	if label == "" {
 		notef("label: missing; name the column that holds the labels")

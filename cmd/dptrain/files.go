@@ -12,7 +12,9 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -94,18 +96,52 @@ func explainedTable(err error) error {
 	return err
 }
 
-// sizeOfFiles counts rows. Of the training file nothing else is read.
-func sizeOfFiles(d configs.Data) (size, error) {
+// sizeOfFiles counts rows. Of the training file nothing else is read. Public rows are read as they will be, and the network
+// is built, so that a plan fails of what the run would fail of.
+func sizeOfFiles(e configs.Experiment) (size, error) {
+	d := e.Data
 	schema, err := schemaOf(d)
 	if err != nil {
 		return size{}, err
 	}
-	s := size{schema: schema}
-	if s.train, err = schema.Count(d.Train); err != nil {
+	public, err := schema.Read(d.Test, table.Testing)
+	if err != nil {
 		return size{}, err
 	}
-	s.test, err = schema.Count(d.Test)
+	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Outputs: schema.Outputs()})); err != nil {
+		return size{}, err
+	}
+	s := size{schema: schema, test: public.N, large: largeColumns(schema, public)}
+	s.train, err = schema.Count(d.Train)
 	return s, err
+}
+
+// muchScaled is the magnitude above which no value of a column is that was shifted and scaled to be about 1.
+const muchScaled = 50
+
+// largeColumns names the columns whose values want scaling, as the public rows tell.
+func largeColumns(s *table.Schema, public *table.Samples) []string {
+	var names []string
+	for i, v := range s.Largest(public) {
+		if v > muchScaled {
+			names = append(names, s.Columns[i].Name)
+		}
+	}
+	return names
+}
+
+// warnOfLarge tells what spoils a model more than noise does: a few large values take all of a clipped gradient.
+func warnOfLarge(console *ui.Console, p plan) {
+	names, shown := p.size.large, p.size.large
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > 5 {
+		shown, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
+	}
+	test := filepath.Base(p.experiment.Data.Test)
+	console.Log().Warnf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", strings.Join(shown, ", ")+more, test)
 }
 
 // loadFiles reads people's own files.
@@ -149,7 +185,11 @@ func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {
 // dataRows say in a plan what the data are.
 func dataRows(e configs.Experiment, s size) [][2]string {
 	if s.schema == nil {
-		return [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(s.train), grouped(s.test))}}
+		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, grouped(s.train), grouped(s.test))}}
+		if weights, ok := featured[e.Dataset]; ok {
+			rows = append(rows, [2]string{"features", fmt.Sprintf("%d for each image, of %s with its public weights", features.Size, weights)})
+		}
+		return rows
 	}
 	return [][2]string{
 		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), grouped(s.train), filepath.Base(e.Data.Test), grouped(s.test))},

@@ -44,6 +44,7 @@ func (g *global) print(result any, text func(io.Writer)) error {
 	}
 	enc := json.NewEncoder(g.stdout)
 	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
 	if err := enc.Encode(result); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}

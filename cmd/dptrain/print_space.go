@@ -110,7 +110,7 @@ func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 		if given {
 			fitted = fmt.Sprintf("multiplier %s, as given; steps", exact(*p.NoiseMultiplier))
 		}
-		return [][2]string{row(fmt.Sprintf("%s as each candidate takes to stay below RDP %.4g a, at orders a to %d", fitted, line.Slope, line.Order))}
+		return [][2]string{row(fmt.Sprintf("%s as each candidate takes to keep its Rényi divergence below %.4g a, at orders a up to %d", fitted, line.Slope, line.Order))}
 	}
 	return runRows(p, space.Runs)
 }

@@ -79,6 +79,7 @@ type training func(context.Context, *run, teller) (trained, error)
 // fail before hours of training, has them done, puts the run directory in its place and prints the result.
 func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training) error {
 	p.privacy.Insecure = o.seeded
+	warnOfLarge(g.console(), p)
 	if o.dryRun {
 		return g.print(planResult{p.experiment.Dataset, p.experiment.Model, p.privacy}, func(w io.Writer) { printPlan(w, p) })
 	}

@@ -108,7 +108,7 @@ func loadFeatures(ctx context.Context, name, weights string, t telling) (l loade
 		return l, err
 	}
 	return loaded{train: training.Data, test: test, model: report.Model{
-		Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: report.Classification,
+		Features: weights, Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: report.Classification,
 	}}, nil
 }
 

@@ -21,6 +21,7 @@ type Summary struct {
 	Missing int    `json:"missing"`
 	// Numbers tells that every value is one; the others are then about them.
 	Numbers   bool    `json:"numbers"`
+	Whole     bool    `json:"whole"` // every number is a whole one
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
@@ -67,6 +68,7 @@ func Describe(public string) (_ Description, err error) {
 // summing is a column so far. Mean and squares are Welford's.
 type summing struct {
 	missing, numbers, texts int
+	fractions               int
 	low, high               float64
 	mean, squares           float64
 	seen                    map[string]bool // no more than one too many
@@ -92,6 +94,9 @@ func (s *summing) add(v cell) {
 		s.low, s.high = x, x
 	}
 	s.numbers++
+	if x != math.Trunc(x) {
+		s.fractions++
+	}
 	s.low, s.high = min(s.low, x), max(s.high, x)
 	d := x - s.mean
 	s.mean += d / float64(s.numbers)
@@ -107,10 +112,19 @@ func (s *summing) summary(f field) Summary {
 		slices.Sort(out.Categories)
 	}
 	if out.Numbers = s.texts == 0 && s.numbers > 0; out.Numbers {
+		out.Whole = s.fractions == 0
 		out.Low, out.High, out.Mean = s.low, s.high, s.mean
 		out.Deviation = math.Sqrt(s.squares / float64(s.numbers))
 	}
 	return out
+}
+
+// Task returns what [Infer] takes a label with these values for.
+func (s Summary) Task() Task {
+	if s.Numbers && (!s.Whole || len(s.Categories) == 0) {
+		return Regression
+	}
+	return Classification
 }
 
 // Suggested returns constants to shift and divide a column of numbers by, rounded to three digits, and false for one that

@@ -11,7 +11,7 @@ func (c *placedColumn) unknown(v cell) error {
 	if v.kind == missing {
 		return &Error{Column: c.Name, Problem: `no category; fill it in, or list "" among the categories for those that are missing`}
 	}
-	return &Error{Column: c.Name, Problem: fmt.Sprintf(`%s is none of the categories %s; list it, or "*" for all others`, v.quoted(), listed(c.Categories))}
+	return &Error{Column: c.Name, Problem: fmt.Sprintf(`%s is none of the categories %s; list "*" for all others, or this one if it is publicly known`, v.quoted(), listed(c.Categories))}
 }
 
 // numbers appends the values of a column of numbers.
@@ -51,7 +51,7 @@ func noNumber(v cell, column string, single bool) string {
 	case v.kind == number || looksInfinite(v.text):
 		return fmt.Sprintf("%s is not a finite number", v.quoted())
 	case single:
-		return fmt.Sprintf("%s is not a number; if the column holds categories, list them, as in --categories %s=%s,…", v.quoted(), column, strings.Trim(v.quoted(), `"`))
+		return fmt.Sprintf("%s is not a number; if the column holds categories, list them, as in --categories %s=%s,…; \"dptrain data describe\" does, from public rows", v.quoted(), column, strings.Trim(v.quoted(), `"`))
 	}
 	return fmt.Sprintf("%s is not a number", v.quoted())
 }

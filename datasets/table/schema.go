@@ -39,6 +39,20 @@ func (c Column) width() int {
 	return product(c.Shape)
 }
 
+// Largest returns the largest magnitude that samples have in each column. It is a statistic: for public rows alone.
+func (s *Schema) Largest(public *Samples) []float32 {
+	largest := make([]float32, len(s.Columns))
+	for rest := public.Values; len(rest) > 0; {
+		for i, c := range s.Columns {
+			for _, v := range rest[:c.width()] {
+				largest[i] = max(largest[i], v, -v)
+			}
+			rest = rest[c.width():]
+		}
+	}
+	return largest
+}
+
 // mostWidth bounds a sample.
 const mostWidth = 1 << 24
 

@@ -18,10 +18,11 @@ type Model struct {
 	Dataset    string     `json:"dataset"`
 	Network    string     `json:"model"` // as package models names it
 	Activation Activation `json:"activation"`
-	Shape      []int      `json:"sample_shape"`         // of one sample, without the batch axis
-	Vocabulary int        `json:"vocabulary,omitempty"` // of texts: the number of words
-	Outputs    int        `json:"outputs"`              // one for each class, or one number
-	Task       string     `json:"task"`                 // classification or regression
+	Shape      []int      `json:"sample_shape"`          // of one sample, without the batch axis
+	Features   string     `json:"features_of,omitempty"` // the public weights whose features of images samples are
+	Vocabulary int        `json:"vocabulary,omitempty"`  // of texts: the number of words
+	Outputs    int        `json:"outputs"`               // one for each class, or one number
+	Task       string     `json:"task"`                  // classification or regression
 	Classes    []string   `json:"classes,omitempty"`
 	// Input says how a file becomes samples, in the words of whoever reads files of the data set.
 	Input json.RawMessage `json:"input,omitempty"`

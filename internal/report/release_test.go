@@ -67,7 +67,9 @@ func TestStatement(t *testing.T) {
 		Parameters: []Parameter{{Name: "learning rate", Low: 1e-4, High: 1}, {Name: "clipping norm", Values: []float64{1, 3}}},
 		Line:       &Line{Slope: 0.15, Order: 12},
 	}
-	for name, r := range map[string]Release{"all": all, "random-adam": random, "variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
+	features := example()
+	features.Model.Dataset, features.Model.Network, features.Model.Features = "cifar-10", "linear", "resnet20"
+	for name, r := range map[string]Release{"features": features, "all": all, "random-adam": random, "variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
 		got, err := r.Statement()
 		if err != nil {
 			t.Fatal(err)

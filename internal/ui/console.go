@@ -23,6 +23,8 @@ type Console struct {
 	private io.Writer
 	bar     *progressbar.ProgressBar
 	started time.Time // of the progress under way
+	share   float64   // of its work, when it was last shown
+	from    float64   // when it started
 	told    time.Time // when it last got a line in the log
 }
 
@@ -59,14 +61,18 @@ const every = 10 * time.Second
 func (c *Console) Progress(done, total float64, what string) {
 	c.mu.Lock()
 	now := c.now()
-	if c.started.IsZero() {
-		c.started, c.told = now, now
-	}
 	share := 0.0
 	if total > 0 {
 		share = min(1, max(0, done/total))
 	}
-	what += left(share, now.Sub(c.started))
+	switch {
+	case c.started.IsZero():
+		c.started, c.told, c.from = now, now, 0
+	case share < c.share: // something else has begun, whose time is its own
+		c.started, c.from = now, share
+	}
+	c.share = share
+	what += left(share, c.from, now.Sub(c.started))
 	if c.terminal && c.level >= logrus.InfoLevel {
 		c.show(share, what)
 		c.mu.Unlock()
@@ -82,12 +88,12 @@ func (c *Console) Progress(done, total float64, what string) {
 	}
 }
 
-// left estimates the time to go by the time it took so far.
-func left(share float64, elapsed time.Duration) string {
-	if share < 0.02 || elapsed < time.Second {
+// left estimates the time to go by the time it took so far, from one share of the work to another.
+func left(share, from float64, elapsed time.Duration) string {
+	if share-from < 0.02 || elapsed < time.Second {
 		return ""
 	}
-	togo := time.Duration(float64(elapsed) * (1 - share) / share).Round(time.Second)
+	togo := time.Duration(float64(elapsed) * (1 - share) / (share - from)).Round(time.Second)
 	return fmt.Sprintf(", %s left", togo)
 }
 

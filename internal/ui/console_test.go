@@ -36,6 +36,24 @@ func TestProgressWithoutTerminalIsALineNowAndThen(t *testing.T) {
 	}
 }
 
+// What begins after something else has its own time left: that of the first has nothing to do with it.
+func TestTimeLeftOfASecondTask(t *testing.T) {
+	c, out, clk := console(false, logrus.InfoLevel)
+	show := func(from, to, step int, what string) {
+		for done := from; done <= to; done += step {
+			c.Progress(float64(done), 100, what)
+			clk.t = clk.t.Add(5 * time.Second)
+		}
+	}
+	show(0, 100, 1, "slow")
+	out.Reset()
+	show(10, 100, 10, "fast")
+	want := "20 %, fast, 40s left\n40 %, fast, 30s left\n60 %, fast, 20s left\n80 %, fast, 10s left\n100 %, fast, 0s left\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestBarOnlyOnATerminal(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		c, out, clk := console(terminal, logrus.InfoLevel)
