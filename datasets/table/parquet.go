@@ -19,10 +19,6 @@ type parquetRows struct {
 	cells   []cell
 	left    int // rows of the group under way
 	at      int // rows given
-
-	file     io.ReaderAt
-	size     int64
-	metadata []format.RowGroup // of groups, for what the library doesn't tell
 }
 
 // parquetColumn is one column of the row group under way.
@@ -47,7 +43,7 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 	if err != nil {
 		return nil, &Error{Problem: fmt.Sprintf("not a Parquet file, or a damaged one: %v", err)}
 	}
-	r := &parquetRows{groups: opened.RowGroups(), file: file, size: size, metadata: opened.Metadata().RowGroups}
+	r := &parquetRows{groups: opened.RowGroups()}
 	for _, node := range opened.Schema().Fields() {
 		column := parquetColumn{field: field{name: node.Name(), skipped: !wanted(node.Name())}, buffer: make([]parquet.Value, 256)}
 		if leaf, ok := opened.Schema().Lookup(node.Name()); ok && node.Leaf() && !node.Repeated() {
@@ -186,10 +182,10 @@ func (r *parquetRows) next() (_ []cell, err error) {
 		if len(r.groups) == 0 {
 			return nil, io.EOF
 		}
-		if err := r.begin(r.groups[0], r.metadata[0].Columns); err != nil {
+		if err := r.begin(r.groups[0]); err != nil {
 			return nil, err
 		}
-		r.groups, r.metadata = r.groups[1:], r.metadata[1:]
+		r.groups = r.groups[1:]
 	}
 	r.left--
 	r.at++
@@ -213,7 +209,7 @@ func (r *parquetRows) next() (_ []cell, err error) {
 }
 
 // begin turns to a row group.
-func (r *parquetRows) begin(g parquet.RowGroup, metadata []format.ColumnChunk) error {
+func (r *parquetRows) begin(g parquet.RowGroup) error {
 	chunks, n := g.ColumnChunks(), g.NumRows()
 	if n < 0 || n > mostRows {
 		return &Error{Problem: fmt.Sprintf("%d rows in a row group; at most %d can be trained on", n, mostRows)}
@@ -226,11 +222,8 @@ func (r *parquetRows) begin(g parquet.RowGroup, metadata []format.ColumnChunk) e
 		if err := c.end(); err != nil {
 			return &Error{Column: c.name, Problem: err.Error()}
 		}
-		if c.leaf >= len(chunks) || c.leaf >= len(metadata) {
+		if c.leaf >= len(chunks) {
 			return &Error{Column: c.name, Problem: "a row group lacks it"}
-		}
-		if err := checkPages(r.file, r.size, &metadata[c.leaf].MetaData); err != nil {
-			return &Error{Column: c.name, Problem: err.Error()}
 		}
 		c.pages = chunks[c.leaf].Pages()
 	}

@@ -1,9 +1,11 @@
 package table
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -19,7 +21,8 @@ const (
 type pageHeader struct {
 	unpacked, packed     int64 // bytes
 	values, dictionary   int64
-	repetition, definite int64 // bytes of levels
+	repetition, definite int64 // bytes of levels, which aren't packed
+	plain                bool  // nor is anything else, whatever the column's codec
 }
 
 func (h *pageHeader) visit(path []int16, v int64) {
@@ -36,6 +39,8 @@ func (h *pageHeader) visit(path []int16, v int64) {
 		h.definite = v
 	case at(path, 8, 6):
 		h.repetition = v
+	case at(path, 8, 7):
+		h.plain = v == 0
 	}
 }
 
@@ -56,8 +61,14 @@ func (h pageHeader) check(left int64) error {
 	return nil
 }
 
+// codecs are those that can be read. On damaged data the library tries LZ4 with ever more memory.
+var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd}
+
 // checkPages goes through the headers of a column's pages before the library does.
 func checkPages(file io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+	if !slices.Contains(codecs, c.Codec) {
+		return fmt.Errorf("compressed by %s; save it by snappy, gzip, zstd or brotli, or not compressed", c.Codec)
+	}
 	from := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {
 		from = c.DictionaryPageOffset
@@ -70,10 +81,25 @@ func checkPages(file io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 		if err == nil {
 			err = h.check(end - from - length)
 		}
+		if err == nil && c.Codec == format.Snappy && !h.plain {
+			err = checkSnappy(file, from+length+h.repetition+h.definite, from+length+h.packed)
+		}
 		if err != nil {
 			return err
 		}
 		from += length + h.packed
+	}
+	return nil
+}
+
+// checkSnappy holds the length that packed data begin with to what a page may have: the library makes room for it.
+func checkSnappy(file io.ReaderAt, from, end int64) error {
+	in := make([]byte, min(binary.MaxVarintLen64, end-from))
+	if _, err := file.ReadAt(in, from); err != nil {
+		return errors.New(ending(err))
+	}
+	if length, n := binary.Uvarint(in); n > 0 && length > mostPage {
+		return fmt.Errorf("a page of %d bytes; at most %d can be read", length, mostPage)
 	}
 	return nil
 }
@@ -95,4 +121,20 @@ func readPageHeader(file io.ReaderAt, from, end int64) (pageHeader, int64, error
 		}
 		return h, int64(length), nil
 	}
+}
+
+// checkPages checks the column's pages in all row groups.
+func (c *parquetColumn) checkPages(file io.ReaderAt, size int64, groups []format.RowGroup) error {
+	if c.skipped {
+		return nil
+	}
+	for i := range groups {
+		if c.leaf >= len(groups[i].Columns) {
+			return errors.New("a row group lacks it")
+		}
+		if err := checkPages(file, size, &groups[i].Columns[c.leaf].MetaData); err != nil {
+			return err
+		}
+	}
+	return nil
 }

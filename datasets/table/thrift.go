@@ -38,7 +38,8 @@ type thriftReader struct {
 	rest []byte
 	path []int16 // numbers of the fields that are open
 	deep int     // structs, lists and maps that are open
-	// visit, if not nil, is called with each whole number in a struct that isn't in a list or a map.
+	// visit, if not nil, is called with each whole number in a struct that isn't in a list or a map, and with each truth value,
+	// 1 or 0.
 	visit func(path []int16, v int64)
 }
 
@@ -68,7 +69,12 @@ func (r *thriftReader) structure() error {
 			}
 			*id = int16(v)
 		}
-		if kind := head & 15; kind != thriftTrue && kind != thriftFalse { // these are their own values
+		switch kind := head & 15; kind {
+		case thriftTrue, thriftFalse: // these are their own values
+			if r.visit != nil {
+				r.visit(r.path, thriftFalse-int64(kind))
+			}
+		default:
 			if err := r.value(kind); err != nil {
 				return err
 			}
