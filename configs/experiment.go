@@ -11,7 +11,7 @@ import (
 type Experiment struct {
 	Preset      string      `yaml:"preset,omitempty"` // what the settings stand on; see [Presets]
 	Dataset     string      `yaml:"dataset"`
-	Data        Data        `yaml:"data,omitempty"` // of data set [Files]
+	Data        Data        `yaml:"data,omitempty"`        // of data set [Files]
 	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 for samples that are no texts
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
