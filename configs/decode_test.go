@@ -34,7 +34,7 @@ func TestBadSettings(t *testing.T) {
 
 		{"unknown override", "", sets("privacy.sigma=1"), "unknown key privacy.sigma; there are privacy.epsilon, "},
 		{"override of a block", "", sets("activation=1"), "activation is a block of settings; set one of activation.scale, activation.temperature, activation.offset"},
-		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are preset, dataset, data, model, "},
+		{"override beyond a setting", "", sets("model.name=cnn"), "unknown key model.name; there are preset, dataset, data, text_length, model, "},
 		{"list without brackets", "", sets("performance.devices=0,1", "tuning.learning_rates=1, 0.1"), ""},
 		{"list of something else", "", sets("performance.devices=0,one"), `performance.devices: want a list of whole numbers, got the list ["0" "one"]`},
 		{"list with a hole", "", sets("performance.devices=0,,1"), `performance.devices: want a list of whole numbers, got "0,,1"`},

@@ -12,6 +12,7 @@ type Experiment struct {
 	Preset      string      `yaml:"preset,omitempty"` // what the settings stand on; see [Presets]
 	Dataset     string      `yaml:"dataset"`
 	Data        Data        `yaml:"data,omitempty"` // of data set [Files]
+	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 for samples that are no texts
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
 	Privacy     Privacy     `yaml:"privacy"`

@@ -46,6 +46,7 @@ func (e Experiment) Validate() error {
 		positive("activation.temperature", e.Activation.Temperature),
 		finite("activation.offset", e.Activation.Offset),
 		e.Tuning.validate(p.Fixed),
+		textLength(e.TextLength),
 		workers(e.Performance.Workers),
 		oneOf("performance.engine", e.Performance.Engine, Engines()...),
 		devices(e.Performance),
@@ -113,6 +114,14 @@ func positive(key string, v float64) error {
 func finite(key string, v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("%s: must be a finite number, got %v", key, v)
+	}
+	return nil
+}
+
+// textLength ends where package datasets does. A text has a token at either end.
+func textLength(n int) error {
+	if n != 0 && (n < 2 || n > 1<<14) {
+		return fmt.Errorf("text_length: must be 2 to %d tokens, got %d", 1<<14, n)
 	}
 	return nil
 }

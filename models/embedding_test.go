@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train/compile"
 	"gorgonia.org/tensor"
 )
 
@@ -64,5 +65,76 @@ func TestEmbeddingBeginsNormal(t *testing.T) {
 				t.Errorf("%s begins at %v, beyond %v", n.Params[i].Name(), v, bound)
 			}
 		}
+	}
+}
+
+// What the network computes of a text is the formula, by hand in float64: the words' vectors times their weights, added up, through
+// two layers with a rectifier between them. Words come twice, weights aren't the same, and one is 0.
+func TestEmbeddingClassifierIsTheFormula(t *testing.T) {
+	const vocabulary, length, width, hidden, classes = 7, 5, 3, 4, 2
+	n, err := models.EmbeddingClassifier(models.Options{}, vocabulary, length, width, hidden, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(compile.Source(n.Graph))
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := rand.New(rand.NewPCG(1, 2))
+	var params [][]float32
+	for _, p := range n.Params {
+		values := make([]float32, p.Shape().TotalSize())
+		for i := range values {
+			values[i] = float32(draw.NormFloat64())
+		}
+		params = append(params, values)
+	}
+	bound, err := ref.Bind(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rectified := 0
+	for range 5 {
+		ids, weights := make([]float32, length), make([]float32, length)
+		for k := range ids {
+			ids[k], weights[k] = float32(draw.IntN(vocabulary)), float32(draw.Float64())
+		}
+		ids[1], weights[3] = ids[0], 0
+		x := make([]float64, width)
+		for k, id := range ids {
+			for j := range x {
+				x[j] += float64(weights[k]) * float64(params[0][int(id)*width+j])
+			}
+		}
+		layer := func(x []float64, w, b []float32) []float64 {
+			out := make([]float64, len(b))
+			for j := range out {
+				out[j] = float64(b[j])
+				for i, v := range x {
+					out[j] += v * float64(w[i*len(b)+j])
+				}
+			}
+			return out
+		}
+		h := layer(x, params[1], params[2])
+		for j, v := range h {
+			if v < 0 {
+				rectified++
+				h[j] = 0
+			}
+		}
+		want := layer(h, params[3], params[4])
+		got, err := ref.Output(bound, [][]float32{ids, weights, {1, 0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range want {
+			if !(math.Abs(float64(got[j])-want[j]) <= 1e-5) {
+				t.Errorf("logits %v, want %v", got, want)
+			}
+		}
+	}
+	if rectified == 0 || rectified == 5*hidden {
+		t.Errorf("the rectifier cuts %d of %d: the test shows little", rectified, 5*hidden)
 	}
 }

@@ -76,6 +76,9 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%q of %v: %v, want %s", c.spec, c.shape, err, c.want)
 		}
 	}
+	if !models.Activated("mlp:7") || !models.Activated("cnn") || models.Activated("linear") || models.Activated("embedding") {
+		t.Error("activations stand in front of every layer but the first")
+	}
 	if models.Check("mlp:7") != nil || models.Check("mlp:x") == nil {
 		t.Error("Check and New disagree")
 	}

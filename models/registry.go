@@ -52,6 +52,12 @@ func New(spec string, shape []int, outputs int, o Options) (Network, error) {
 	}
 }
 
+// Activated tells whether a model of the specification has [Options.Activation] in it.
+func Activated(spec string) bool {
+	name, _, _ := parse(spec)
+	return name == "cnn" || name == "mlp"
+}
+
 // Check returns an error for a specification that [New] takes for no shape of samples at all.
 func Check(spec string) error {
 	_, _, err := parse(spec)

@@ -103,8 +103,11 @@ func (v Values) String() string {
 }
 
 func (r Region) event() accountant.Event {
-	if len(r.Runs) > 0 {
+	switch {
+	case len(r.Runs) > 0:
 		return maxOver(r.Runs)
+	case r.Line.Slope == 0:
+		return accountant.MaxOver{} // nothing is settled yet: accountants refuse it, and a line of slope 0 costs nothing
 	}
 	return r.Line
 }

@@ -263,6 +263,17 @@ func TestRegionValidate(t *testing.T) {
 	}
 }
 
+// A region of which nothing is settled yet has no guarantee, rather than the small one of a line of slope 0.
+func TestUnsettledRegionHasNoGuarantee(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		s := settings(m, 15)
+		s.Space = region()
+		if g, err := s.Guarantee(1e-5, accountant.Options{}); !errors.Is(err, accountant.ErrInvalid) {
+			t.Errorf("guarantee %+v, %v", g, err)
+		}
+	})
+}
+
 // Whoever asks for a million trials doesn't wait for as many fits, unless there is nothing to fit.
 func TestRegionOfManyTrials(t *testing.T) {
 	s := searching(t, Variant1, region())

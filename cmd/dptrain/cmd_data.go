@@ -245,6 +245,9 @@ func sizeOf(e configs.Experiment) (size, error) {
 	if err != nil {
 		return size{}, err
 	}
+	if e.TextLength != 0 && info.Vocabulary == 0 {
+		return size{}, usagef("text_length: samples of %s are no texts; leave it out", e.Dataset)
+	}
 	return size{train: info.Train, test: info.Test}, nil
 }
 
@@ -263,6 +266,6 @@ func loadData(ctx context.Context, console *ui.Console, e configs.Experiment) (l
 		if e.Dataset == configs.Files {
 			return loadFiles(e.Data)
 		}
-		return loadSet(ctx, e.Dataset, telling{console, tell})
+		return loadSet(ctx, e, telling{console, tell})
 	})
 }

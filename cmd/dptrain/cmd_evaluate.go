@@ -97,7 +97,11 @@ func (r *released) evaluationData(ctx context.Context, console *ui.Console, file
 	if r.Dataset == configs.Files {
 		return prepared{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")
 	}
-	set, err := loadData(ctx, console, configs.Experiment{Dataset: r.Dataset})
+	e := configs.Experiment{Dataset: r.Dataset}
+	if r.Vocabulary != 0 && len(r.Shape) == 1 {
+		e.TextLength = r.Shape[0]
+	}
+	set, err := loadData(ctx, console, e)
 	if err != nil {
 		return prepared{}, err
 	}

@@ -93,9 +93,9 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 	return create(opts.out, b.Bytes())
 }
 
-// create writes a file that must not be there.
+// create writes a file that must not be there, for its owner alone: predictions are as private as the rows.
 func create(path string, contents []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return coded(codeInput, fmt.Errorf("%s already exists; give another by --out, or remove it", path))
 	}

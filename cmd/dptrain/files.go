@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,8 +84,21 @@ func schemaOf(d configs.Data) (*table.Schema, error) {
 	if err := d.Complete(); err != nil {
 		return nil, coded(codeUsage, err)
 	}
+	if sameFile(d.Train, d.Test) {
+		return nil, usagef("data.test: %s is the private training file by another name: give two files", d.Test)
+	}
 	s, err := table.Infer(d.Test, tableOptions(d))
 	return s, explainedTable(err)
+}
+
+// sameFile tells whether two paths lead to one file. Of one that can't be looked at whoever reads it says why.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // explainedTable tells an option by the setting that it comes from.

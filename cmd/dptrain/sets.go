@@ -27,11 +27,14 @@ func (t telling) options() datasets.Options {
 }
 
 // loadSet opens a data set that is known by name.
-func loadSet(ctx context.Context, name string, t telling) (loaded, error) {
+func loadSet(ctx context.Context, e configs.Experiment, t telling) (loaded, error) {
+	name := e.Dataset
 	if weights, ok := featured[name]; ok {
 		return loadFeatures(ctx, name, weights, t)
 	}
-	set, err := datasets.Open(ctx, name, t.options())
+	o := t.options()
+	o.TextLength = e.TextLength
+	set, err := datasets.Open(ctx, name, o)
 	if err != nil {
 		return loaded{}, err
 	}

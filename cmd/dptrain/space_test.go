@@ -22,7 +22,7 @@ func TestEveryPresetPlans(t *testing.T) {
 		"fashion-mnist": {60000, 10, 80},
 		"cifar-10":      {50000, 10, 60},
 		"imdb":          {25000, 9, 54},
-		"files":         {10000, 6, 36}, // of any size
+		"files":         {10000, 5, 30}, // of any size
 	}
 	for _, name := range configs.Presets() {
 		e := experiment(t, "preset="+name, "privacy.accounting=paper") // the fastest

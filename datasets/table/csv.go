@@ -16,6 +16,10 @@ import (
 // in memory.
 const mostRecord = 64 << 20
 
+// mostCells bounds the cells of one line. Each takes a hundred times the one byte that an empty one has in the file, and a line of
+// empty ones can be packed into a thousandth: without a bound 60 KB took more memory than most machines have.
+const mostCells = 1 << 20
+
 // csvRows reads comma-separated values.
 type csvRows struct {
 	csv    *csv.Reader
@@ -26,7 +30,7 @@ type csvRows struct {
 }
 
 func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
-	r := &csvRows{budget: &budget{r: file, left: mostRecord}}
+	r := &csvRows{budget: &budget{r: file, left: mostRecord, separators: mostCells}}
 	if compressed {
 		unpacked, err := gzip.NewReader(bufio.NewReader(file))
 		if err != nil {
@@ -41,6 +45,7 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 	if beginning, _ := in.Peek(in.Size()); comma == ',' && semicolons(beginning) {
 		comma = ';'
 	}
+	r.budget.comma = []byte(string(comma))
 	r.csv = csv.NewReader(in)
 	r.csv.Comma, r.csv.ReuseRecord = comma, true
 	names, err := r.record()
@@ -63,20 +68,31 @@ func semicolons(beginning []byte) bool {
 	return bytes.ContainsRune(header, ';') && !bytes.ContainsRune(header, ',')
 }
 
-// budget is a reader that gives up after so many bytes.
+// budget is a reader that gives up after so many bytes, or separators.
 type budget struct {
-	r    io.Reader
-	left int
+	r          io.Reader
+	left       int
+	comma      []byte // empty: none are counted
+	separators int
 }
 
-var errRecord = errors.New("a line")
+var (
+	errRecord = errors.New("a line")
+	errCells  = errors.New("cells")
+)
 
 func (b *budget) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	switch {
+	case b.left <= 0:
 		return 0, errRecord
+	case b.separators <= 0:
+		return 0, errCells
 	}
 	n, err := b.r.Read(p[:min(len(p), b.left)])
 	b.left -= n
+	if len(b.comma) > 0 {
+		b.separators -= bytes.Count(p[:n], b.comma)
+	}
 	return n, err
 }
 
@@ -110,7 +126,7 @@ func (r *csvRows) count() (int, error) {
 
 // record reads one line, whose length is that of the header.
 func (r *csvRows) record() ([]string, error) {
-	r.budget.left = mostRecord
+	r.budget.left, r.budget.separators = mostRecord, mostCells
 	record, err := r.csv.Read()
 	var wrong *csv.ParseError
 	switch {
@@ -123,6 +139,8 @@ func (r *csvRows) record() ([]string, error) {
 		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: explained(wrong)}
 	case errors.Is(err, errRecord):
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", mostRecord>>20)}
+	case errors.Is(err, errCells):
+		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d cells", mostCells)}
 	case err != nil:
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: ending(err)}
 	}

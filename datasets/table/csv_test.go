@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,5 +202,46 @@ func TestCount(t *testing.T) {
 	}
 	if _, err := s.Count(put(t, "y.csv", "z\n1\n")); err == nil || !strings.Contains(err.Error(), `no column "y"; it has z`) {
 		t.Errorf("no label: %v", err)
+	}
+}
+
+// A line of separators takes a hundred times its length in memory, and next to nothing in a file that is compressed.
+func TestCSVManyCells(t *testing.T) {
+	for _, comma := range []rune{',', ';', '\t'} {
+		open := comma
+		if comma == ';' {
+			open = ','
+		}
+		for _, text := range []string{
+			strings.Repeat(string(comma), 20<<20) + "\n",
+			"a" + string(comma) + "b\n1" + string(comma) + "2\n" + strings.Repeat(string(comma), 20<<20),
+		} {
+			frugal(t, 300, func() {
+				r, err := openCSV(strings.NewReader(text), open, false)
+				for err == nil {
+					_, err = r.next()
+				}
+				if !strings.Contains(err.Error(), "a row of more than 1048576 cells") {
+					t.Errorf("%q: %v", comma, err)
+				}
+			})
+		}
+	}
+}
+
+// As many columns as may be are not too many.
+func TestCSVManyColumns(t *testing.T) {
+	const n = 1_000_000
+	var header strings.Builder
+	for i := range n {
+		fmt.Fprintf(&header, "c%d,", i)
+	}
+	header.WriteString("y\n")
+	r, err := openCSV(strings.NewReader(header.String()+strings.Repeat("1,", n)+"0\n"), ',', false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cells, err := r.next(); err != nil || len(cells) != n+1 {
+		t.Errorf("%d cells, %v", len(cells), err)
 	}
 }

@@ -36,7 +36,7 @@
 // CSV is read by encoding/csv: comma-separated with a header line in UTF-8, with or without a byte order mark; separated by
 // semicolons if the header has these and no comma; by tabs in a .tsv file; any of them may be compressed (.gz). Parquet is
 // read by github.com/parquet-go/parquet-go, flat schemas of numbers, booleans and text alone; whatever it panics with on
-// a damaged file becomes an error. NPZ is an archive/zip of NPY arrays of numbers, booleans or text, whose reader is our own
+// a damaged file becomes an error, and headers of pages are held against the file before it makes room for what they claim. NPZ is an archive/zip of NPY arrays of numbers, booleans or text, whose reader is our own
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html): github.com/sbinet/npyio makes room for as
 // many values as a header claims, before it has read any. Here memory grows with the values that are there.
 package table

@@ -101,7 +101,7 @@ func FuzzParquet(f *testing.F) {
 		Y string   `parquet:"y,dict"`
 	}{nil, "a"})))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		frugal(t, 64, func() {
+		frugal(t, 600, func() {
 			r, err := openParquet(bytes.NewReader(file), int64(len(file)), all)
 			walk(t, r, err)
 		})

@@ -127,7 +127,7 @@ func (h npyHeader) check() error {
 func parseDtype(text string) (dtype, error) {
 	d := dtype{order: binary.LittleEndian}
 	if strings.HasSuffix(text, "O") {
-		return d, errors.New("Python objects; save it as numbers, booleans or text")
+		return d, errors.New("elements that are Python objects; save it as numbers, booleans or text")
 	}
 	if len(text) < 3 {
 		return d, fmt.Errorf("type %q; save it as numbers, booleans or text", text)

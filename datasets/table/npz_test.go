@@ -207,7 +207,7 @@ func TestWrongNPZ(t *testing.T) {
 		"another key":   {npy(1, "{'descr': '<f4', 'shape': (2,), 'color': 3}", nil), `an unknown key "color"`},
 		"twice":         {npy(1, "{'descr': '<f4', 'descr': '<f4', 'shape': (2,)}", nil), `its header has "descr" twice`},
 		"negative":      {npy(1, head("<f4", "False", "(2, -3)"), nil), "its header can't be read"},
-		"objects":       {npy(1, head("|O", "False", "(2,)"), nil), "Python objects; save it as numbers, booleans or text"},
+		"objects":       {npy(1, head("|O", "False", "(2,)"), nil), "elements that are Python objects; save it as numbers, booleans or text"},
 		"structured":    {npy(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", nil), "a structured array"},
 		"complex":       {npy(1, head("<c8", "False", "(2,)"), nil), `type "<c8"`},
 		"empty text":    {npy(1, head("<U0", "False", "(2,)"), nil), `type "<U0"`},

@@ -52,7 +52,7 @@ func (o Options) Validate() error {
 	if err := o.validateTask(); err != nil {
 		return err
 	}
-	if err := checkList("classes", o.Classes); err != nil {
+	if err := checkClasses(o.Classes); err != nil {
 		return err
 	}
 	if slices.Contains(o.Ignore, o.Label) {
@@ -97,13 +97,34 @@ func (o Options) validateTask() error {
 
 // checkList refuses what stands twice.
 func checkList(option string, list []string) error {
-	for i, s := range list {
+	seen := make(map[string]bool, len(list))
+	for _, s := range list {
 		if s != strings.TrimSpace(s) {
 			return optionf(option, "%q begins or ends with a blank, which cells lose", s)
 		}
-		if slices.Contains(list[:i], s) {
+		if seen[s] {
 			return optionf(option, "%q stands twice", s)
 		}
+		seen[s] = true
+	}
+	return nil
+}
+
+// checkClasses refuses a single class, and numbers that are one class however they are written: labels would all be the last
+// of them, and the others would have no rows without a word.
+func checkClasses(classes []string) error {
+	if err := checkList("classes", classes); err != nil {
+		return err
+	}
+	if len(classes) == 1 {
+		return optionf("classes", "%q is the only one; list all classes, those that no public row has among them", classes[0])
+	}
+	written := make(map[string]string, len(classes))
+	for i, c := range canonicals(classes) {
+		if first, twice := written[c]; twice {
+			return optionf("classes", "%q and %q are the same number, and one class", first, classes[i])
+		}
+		written[c] = classes[i]
 	}
 	return nil
 }

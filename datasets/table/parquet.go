@@ -19,6 +19,10 @@ type parquetRows struct {
 	cells   []cell
 	left    int // rows of the group under way
 	at      int // rows given
+
+	file     io.ReaderAt
+	size     int64
+	metadata []format.RowGroup // of groups, for what the library doesn't tell
 }
 
 // parquetColumn is one column of the row group under way.
@@ -43,7 +47,7 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 	if err != nil {
 		return nil, &Error{Problem: fmt.Sprintf("not a Parquet file, or a damaged one: %v", err)}
 	}
-	r := &parquetRows{groups: opened.RowGroups()}
+	r := &parquetRows{groups: opened.RowGroups(), file: file, size: size, metadata: opened.Metadata().RowGroups}
 	for _, node := range opened.Schema().Fields() {
 		column := parquetColumn{field: field{name: node.Name(), skipped: !wanted(node.Name())}, buffer: make([]parquet.Value, 256)}
 		if leaf, ok := opened.Schema().Lookup(node.Name()); ok && node.Leaf() && !node.Repeated() {
@@ -53,13 +57,17 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 			column.problem = "lists and groups; save it as columns of single values"
 		}
 		column.skipped = column.skipped || column.problem != ""
+		if err := column.checkPages(file, size, opened.Metadata().RowGroups); err != nil {
+			return nil, &Error{Column: node.Name(), Problem: err.Error()}
+		}
 		r.columns = append(r.columns, column)
 		r.header = append(r.header, column.field)
 	}
 	return r, nil
 }
 
-// checkFooter holds the length of the footer against that of the file, which the library makes room for unseen.
+// checkFooter holds the length of the footer against that of the file, and the lengths in it against that of the footer: the
+// library makes room for them unseen.
 func checkFooter(file io.ReaderAt, size int64) error {
 	var end [8]byte
 	if size < 12 {
@@ -71,8 +79,19 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	if string(end[4:]) != "PAR1" {
 		return &Error{Problem: "not a Parquet file, or one cut short: it doesn't end like one"}
 	}
-	if int64(binary.LittleEndian.Uint32(end[:4])) > size-12 {
+	length := int64(binary.LittleEndian.Uint32(end[:4]))
+	if length > size-12 {
 		return &Error{Problem: "a damaged Parquet file: its footer is longer than the file"}
+	}
+	if length > mostFooter {
+		return &Error{Problem: fmt.Sprintf("a footer of %d bytes; at most %d can be read", length, mostFooter)}
+	}
+	footer := make([]byte, length)
+	if _, err := file.ReadAt(footer, size-8-length); err != nil {
+		return &Error{Problem: ending(err)}
+	}
+	if _, err := walkThrift(footer, nil); err != nil {
+		return &Error{Problem: fmt.Sprintf("not a Parquet file, or a damaged one: its footer claims what isn't there: %s", ending(err))}
 	}
 	return nil
 }
@@ -167,10 +186,10 @@ func (r *parquetRows) next() (_ []cell, err error) {
 		if len(r.groups) == 0 {
 			return nil, io.EOF
 		}
-		if err := r.begin(r.groups[0]); err != nil {
+		if err := r.begin(r.groups[0], r.metadata[0].Columns); err != nil {
 			return nil, err
 		}
-		r.groups = r.groups[1:]
+		r.groups, r.metadata = r.groups[1:], r.metadata[1:]
 	}
 	r.left--
 	r.at++
@@ -194,7 +213,7 @@ func (r *parquetRows) next() (_ []cell, err error) {
 }
 
 // begin turns to a row group.
-func (r *parquetRows) begin(g parquet.RowGroup) error {
+func (r *parquetRows) begin(g parquet.RowGroup, metadata []format.ColumnChunk) error {
 	chunks, n := g.ColumnChunks(), g.NumRows()
 	if n < 0 || n > mostRows {
 		return &Error{Problem: fmt.Sprintf("%d rows in a row group; at most %d can be trained on", n, mostRows)}
@@ -207,8 +226,11 @@ func (r *parquetRows) begin(g parquet.RowGroup) error {
 		if err := c.end(); err != nil {
 			return &Error{Column: c.name, Problem: err.Error()}
 		}
-		if c.leaf >= len(chunks) {
+		if c.leaf >= len(chunks) || c.leaf >= len(metadata) {
 			return &Error{Column: c.name, Problem: "a row group lacks it"}
+		}
+		if err := checkPages(r.file, r.size, &metadata[c.leaf].MetaData); err != nil {
+			return &Error{Column: c.name, Problem: err.Error()}
 		}
 		c.pages = chunks[c.leaf].Pages()
 	}

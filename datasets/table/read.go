@@ -70,10 +70,11 @@ func (s *Schema) Count(path string) (n int, err error) {
 }
 
 func (s *Schema) wanted(use Use) func(string) bool {
-	return func(name string) bool {
-		return name == s.Label.Name && use != Predicting ||
-			slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == name })
+	names := map[string]bool{s.Label.Name: use != Predicting}
+	for _, c := range s.Columns {
+		names[c.Name] = true
 	}
+	return func(name string) bool { return names[name] }
 }
 
 // encoder appends rows to samples.

@@ -94,16 +94,16 @@ func (s *Schema) Check() error {
 	case l.Name == "":
 		return fmt.Errorf("schema: the label has no name")
 	case l.Task == Regression && len(l.Classes) == 0:
-	case l.Task == Classification && len(l.Classes) >= 2 && checkList("", l.Classes) == nil:
+	case l.Task == Classification && len(l.Classes) >= 2 && checkClasses(l.Classes) == nil:
 	default:
 		return fmt.Errorf("schema: label %s: %q with %d classes", l.Name, l.Task, len(l.Classes))
 	}
-	width, seen := 0, []string{s.Label.Name}
+	width, seen := 0, map[string]bool{s.Label.Name: true}
 	for _, c := range s.Columns {
-		if c.Name == "" || slices.Contains(seen, c.Name) {
+		if c.Name == "" || seen[c.Name] {
 			return fmt.Errorf("schema: two columns called %q", c.Name)
 		}
-		seen = append(seen, c.Name)
+		seen[c.Name] = true
 		if err := c.check(); err != nil {
 			return fmt.Errorf("schema: column %s: %w", c.Name, err)
 		}

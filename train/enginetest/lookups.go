@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"fmt"
+
 	"github.com/dptrain/dptrain/train/compile"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -47,6 +49,14 @@ var lookups = map[string]Graph{
 		ids := g.Ids("ids", 4)
 		a, b := g.pick(g.Param("e", 5, 2), ids, 4), g.pick(g.Param("f", 8, 2), ids, 4)
 		return g.rows(g.Do(gorgonia.Tanh(g.Do(gorgonia.Add(a, g.Do(gorgonia.Square(b)))))), 8)
+	}},
+	"a long table before a short one, between layers": {61, func(g *G) (compile.Source, error) {
+		h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("c", 3, 6)))
+		for _, rows := range []int{70, 2} {
+			picked := g.pick(g.Param(fmt.Sprint("e", rows), rows, 2), g.Ids(fmt.Sprint("ids", rows), 3), 3)
+			h = g.Do(gorgonia.Add(g.Do(gorgonia.Tanh(h)), g.Do(gorgonia.Reshape(picked, tensor.Shape{g.Batch, 6}))))
+		}
+		return g.Squares(g.Do(gorgonia.Mul(g.Do(gorgonia.Tanh(h)), g.Param("w", 6, 2))))
 	}},
 	"a table of matrices": {58, func(g *G) (compile.Source, error) {
 		h := g.pick(g.Param("e", 5, 2, 3), g.Ids("ids", 2, 2), 4)

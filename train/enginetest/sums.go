@@ -14,23 +14,24 @@ import (
 
 // exact checks that sums are multiples of the fine grid, below 2⁵¹ of it, and the same every time.
 func exact(t TB, s Suite) {
-	p := MLP(t, 9, 7, 5)
-	const samples = 700
-	for _, clip := range []float64{0.5, 1e-9, 3e8} {
-		j := plain(p, clip)
-		runs, done := s.start(t, p, RandomData(p, samples, 5), j)
-		defer done()
-		fine := j.Mechanism.Grid(samples).Fine
-		for _, batch := range [][]int32{{3}, {0, 699}, everyone(40), everyone(65), everyone(samples)} {
-			sum, _ := s.clippedSum(t, runs, 0, batch)
-			for k, v := range sum {
-				if n := v / fine; n != math.Trunc(n) || math.Abs(n) > 0x1p51 {
-					t.Fatalf("clip %v, %d samples: coordinate %d sums to %v times the fine grid", clip, len(batch), k, n)
+	for name, p := range map[string]*compile.Program{"layers": MLP(t, 9, 7, 5), "rows of a table": picking(t, 5, 9, 7)} {
+		const samples = 700
+		for _, clip := range []float64{0.5, 1e-9, 3e8} {
+			j := plain(p, clip)
+			runs, done := s.start(t, p, RandomData(p, samples, 5), j)
+			defer done()
+			fine := j.Mechanism.Grid(samples).Fine
+			for _, batch := range [][]int32{{3}, {0, 699}, everyone(40), everyone(65), everyone(samples)} {
+				sum, _ := s.clippedSum(t, runs, 0, batch)
+				for k, v := range sum {
+					if n := v / fine; n != math.Trunc(n) || math.Abs(n) > 0x1p51 {
+						t.Fatalf("%s, clip %v, %d samples: coordinate %d sums to %v times the fine grid", name, clip, len(batch), k, n)
+					}
 				}
-			}
-			for range 3 {
-				if again, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(again, sum) {
-					t.Fatalf("clip %v, %d samples: two sums over one batch differ", clip, len(batch))
+				for range 3 {
+					if again, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(again, sum) {
+						t.Fatalf("%s, clip %v, %d samples: two sums over one batch differ", name, clip, len(batch))
+					}
 				}
 			}
 		}
@@ -418,7 +419,9 @@ func floats64(v []float32) []float64 {
 // rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even one.
 func rounding(t TB, s Suite) {
 	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
-	for name, p := range map[string]*compile.Program{"product": product(t, len(quarters), 1), "broadcast": inner(t, len(quarters))} {
+	for name, p := range map[string]*compile.Program{
+		"product": product(t, len(quarters), 1), "broadcast": inner(t, len(quarters)), "row of a table": picking(t, 1, 1, len(quarters)),
+	} {
 		for _, noise := range []float64{0, 1.1} {
 			j := plain(p, 1)
 			j.Mechanism.NoiseMultiplier = noise
@@ -428,6 +431,9 @@ func rounding(t TB, s Suite) {
 				column = append(column, float32(q/4*fine))
 			}
 			data := &engine.Data{Samples: 1, Columns: engine.Floats(column, []float32{1})[:len(p.Inputs)]}
+			if p.Inputs[0].Type == compile.Int32 {
+				data.Columns = []engine.Column{{Ints: []int32{0}}, {Floats: column}}
+			}
 			runs, done := s.start(t, p, data, j)
 			sum, _ := s.clippedSum(t, runs, 0, []int32{0})
 			for k, got := range split(p, sum)[0] {

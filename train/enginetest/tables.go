@@ -125,7 +125,11 @@ func merged(t TB, s Suite) {
 					case !(math.Abs(got-want) <= 0x1p-17*want+off):
 						t.Errorf("%s: a sample of norm %v contributes %v", what, norm, got)
 					}
-					if exact := exactNorm(ids, y, n, width); scale <= 1e4 && scale >= 1e-24 && !cancel && !(math.Abs(norm-exact) <= 1e-5*exact) {
+					exact := exactNorm(ids, y, n, width)
+					if !cancel && exact > 0x1p61 && norm-norm == 0 {
+						t.Errorf("%s: the norm of %v, beyond 2⁶⁰, counts as the finite %v", what, exact, norm)
+					}
+					if scale <= 1e4 && scale >= 1e-24 && !cancel && !(math.Abs(norm-exact) <= 1e-5*exact) {
 						t.Errorf("%s: the norm of %v is measured as %v", what, exact, norm)
 					}
 					done()
