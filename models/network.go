@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -29,11 +28,6 @@ type Options struct {
 	Activation TemperedSigmoid // the zero value means Tanh
 	Vocabulary int             // of [New]: the number of words that samples are texts of; 0 for samples of numbers
 	Double     bool            // float64 instead of float32, for tests
-}
-
-// Activated tells whether the network of a name has layers with the activation of [Options].
-func Activated(name string) bool {
-	return name == "cnn" || name == "mlp" || strings.HasPrefix(name, "mlp:")
 }
 
 // TemperedSigmoid is the activation Scale/(1+exp(−Temperature·z)) − Offset.
