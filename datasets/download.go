@@ -57,14 +57,19 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	return f.open(path)
 }
 
-// fill asks the mirrors, one after the other, until part holds f.
-func (s *store) fill(ctx context.Context, f file, part *os.File) error {
-	var reasons []string
+// addresses are where f is published.
+func (s *store) addresses(f file) []string {
 	urls := slices.Clone(f.urls)
 	for _, mirror := range s.mirrors {
 		urls = append(urls, mirror+f.name)
 	}
-	for _, url := range urls {
+	return urls
+}
+
+// fill asks the mirrors, one after the other, until part holds f.
+func (s *store) fill(ctx context.Context, f file, part *os.File) error {
+	var reasons []string
+	for _, url := range s.addresses(f) {
 		err := s.fillFrom(ctx, url, f, part)
 		var local *fs.PathError
 		switch {

@@ -205,6 +205,8 @@ type FileStatus struct {
 	State State  `json:"state"`
 	Path  string `json:"path,omitempty"` // empty if the file is missing or the set has none
 	Note  string `json:"note,omitempty"` // what a person should know about the state
+	// Addresses are where a missing file can be fetched by hand.
+	Addresses []string `json:"addresses,omitempty"`
 	// Want is the published checksum, and Sum that of the file here; empty if there is none.
 	Want Checksum `json:"want,omitempty"`
 	Sum  Checksum `json:"sum,omitempty"`

@@ -263,6 +263,9 @@ func (s *store) status(ctx context.Context, f file) (FileStatus, error) {
 		}
 		break
 	}
+	if status.State == Missing {
+		status.Addresses = s.addresses(f)
+	}
 	return status, nil
 }
 

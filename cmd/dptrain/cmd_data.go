@@ -28,9 +28,14 @@ func newDataCommand(g *global) *cobra.Command {
 Files are looked for in $` + datasets.DirVariable + `/NAME first, then in the user's cache, where
 downloads go. "dptrain tune" downloads what it lacks; fetch does so beforehand. An archive may also lie
 unpacked in its folder: its files are then compared with the official ones where their checksums are known,
-and may be trained on if they are others in the right format.`,
+and may be trained on if they are others in the right format.
+
+Without a network here, "dptrain data verify NAME" lists the files that are missing and their addresses:
+fetch them elsewhere, put them into a folder NAME, and set ` + datasets.DirVariable + ` to the folder that this one is in.
+CIFAR-10 is trained on as features of resnet20, which has to be fetched too.`,
 		Example: `  dptrain data list
   dptrain data fetch mnist
+  dptrain data verify imdb          what is missing, and where it is published
   ` + datasets.DirVariable + `=/data dptrain data verify`,
 	})
 	cmd.AddCommand(
@@ -189,7 +194,11 @@ func tellVerified(g *global, files []verified) error {
 	err := g.print(files, func(w io.Writer) {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, f := range files {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s", f.State, f.Dataset, f.Name, f.Path)
+			where := f.Path
+			if len(f.Addresses) > 0 {
+				where = f.Addresses[0]
+			}
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s", f.State, f.Dataset, f.Name, where)
 			if f.Note != "" {
 				fmt.Fprintf(tw, "\t%s", f.Note)
 			}
