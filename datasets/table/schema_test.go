@@ -1,6 +1,7 @@
 package table
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -80,6 +81,24 @@ func TestLabelsAreNoInput(t *testing.T) {
 		if !slices.Equal(got.Values, want) || got.N != 3 || got.Classes != nil || got.Numbers != nil {
 			t.Errorf("%s: %+v, want %v", name, got, want)
 		}
+	}
+}
+
+// Others are those that have a category: who has none is nobody's guess. And what only training reads may be anything in a
+// file to predict for.
+func TestMissingAndUnread(t *testing.T) {
+	s := infer(t, put(t, "x.csv", "c,y\nred,a\nblue,b\n"), Options{Label: "y", Categories: map[string][]string{"c": {"red", "*"}}})
+	if got, err := s.Read(put(t, "x.csv", "c,y\nred,a\n,b\n"), Training); err == nil || !strings.Contains(err.Error(), "line 3, column c: no category") {
+		t.Errorf("no category is read as %+v, %v", got, err)
+	}
+	x := npy(1, head("<f4", "False", "(2,)"), []float32{1, 2})
+	s = infer(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{"x": x, "y": npy(1, head("|u1", "False", "(2,)"), []uint8{1, 0})})), Options{Label: "y"})
+	objects := put(t, "x.npz", npz(t, zip.Store, map[string]string{"x": x, "y": npy(1, head("|O", "False", "(2,)"), []uint8{1, 0})}))
+	if got, err := s.Read(objects, Predicting); err != nil || !slices.Equal(got.Values, []float32{1, 2}) {
+		t.Errorf("with labels that can't be read: %+v, %v", got, err)
+	}
+	if _, err := s.Read(objects, Testing); err == nil {
+		t.Error("labels that can't be read are read")
 	}
 }
 
