@@ -22,8 +22,9 @@ func TestLineCurve(t *testing.T) {
 		case a > 24:
 			want = math.Inf(1)
 		}
-		if c[a] != want && !(c[a] > want && c[a] < want*(1+1e-14)) {
-			t.Errorf("order %d: %v, want %v", a, c[a], want)
+		// Above the line, by more than rounding: what was fitted to it may be above it by that.
+		if !(c[a] > want && c[a] < want*(1+1e-14)) && !(math.IsInf(want, 1) && math.IsInf(c[a], 1)) {
+			t.Errorf("order %d: %v, want a little more than %v", a, c[a], want)
 		}
 	}
 	c, err = RDP(RDPLine{Orders: Orders{Low: 4, High: 24}}, Options{})

@@ -2,11 +2,13 @@ package tuner
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/train/engine"
+	"pgregory.net/rapid"
 )
 
 // mechanismOf is what an engine must be told of a candidate that trains on nominally so many samples.
@@ -100,4 +102,63 @@ func TestRunsOfARegionTrainWhatTheyDraw(t *testing.T) {
 	} else if w, err := accountant.Epsilon(want, 1e-5, accountant.Options{Mode: accountant.Tight}); err != nil || math.Abs(w.Epsilon-g.Epsilon) > 1e-12 {
 		t.Errorf("the release costs %v, the line %v, %v", g.Epsilon, w.Epsilon, err)
 	}
+}
+
+// Candidates that differ in one of the three things that a run's cost follows from are two kinds of run, and both are charged; those
+// that differ in nothing else are one.
+func TestEveryKindOfRunIsCharged(t *testing.T) {
+	base := Candidate{LearningRate: 0.1, SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 3, ClippingNorm: 1}
+	for name, change := range map[string]func(*Candidate){
+		"noise":         func(c *Candidate) { c.NoiseMultiplier = 2 },
+		"steps":         func(c *Candidate) { c.Steps = 20 },
+		"sampling rate": func(c *Candidate) { c.SamplingRate = 0.2 },
+	} {
+		other, same := base, base
+		change(&other)
+		same.LearningRate, same.ClippingNorm = 7, 7
+		s := settings(Variant1, 5)
+		s.Space = Grid{base, same, other}
+		dear := accountant.DPSGD(other.SamplingRate, other.NoiseMultiplier, other.Steps)
+		want := accountant.MaxOver{Events: []accountant.Event{accountant.DPSGD(0.1, 3, 10), dear}}
+		if got := s.Space.event(); !reflect.DeepEqual(got, want) {
+			t.Errorf("another %s: charged for %+v, want %+v", name, got, want)
+		}
+		whole, err := s.Guarantee(1e-5, accountant.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err := accountant.Epsilon(accountant.Variant1(0.2, s.Repetitions, dear), 1e-5, accountant.Options{}); err != nil || whole.Epsilon < g.Epsilon {
+			t.Errorf("another %s: epsilon %v, and %v of the dearer run alone, %v", name, whole.Epsilon, g.Epsilon, err)
+		}
+	}
+}
+
+// The answer of a region when no trial is drawn has the first of each list, and the geometric mean of each range.
+func TestFirstOfARegion(t *testing.T) {
+	r := Region{
+		LearningRate: Values{List: []float64{0.3, 0.1, 0.2}}, SamplingRate: Values{List: []float64{0.2, 0.1}},
+		Epochs: Values{List: []float64{3, 1, 2}}, ClippingNorm: Between(0.5, 8),
+	}
+	s := searching(t, Variant1, r)
+	want := Candidate{LearningRate: 0.3, SamplingRate: 0.2, Steps: 15, ClippingNorm: 2}
+	got := mustPlan(t, s, 1).First
+	if want.NoiseMultiplier = got.NoiseMultiplier; got != want || !slices.Contains(s.Space.(Region).Runs, got.run()) {
+		t.Errorf("first %+v, want %+v of the runs %+v", got, want, s.Space.(Region).Runs)
+	}
+}
+
+// A rate whose final rate is the limit is left, however the two are rounded, and one that is larger by more than rounding isn't.
+func TestTheLimitItselfIsLeft(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)
+		s.SubsetRate = rapid.Float64Range(0.001, 0.999).Draw(t, "q")
+		rate := math.Exp(rapid.Float64Range(-12, 5).Draw(t, "log rate"))
+		s.Space = Grid{{LearningRate: rate}, {LearningRate: rate * (1 + 1e-7)}}
+		for _, limit := range []float64{s.FinalLearningRate(rate), math.Nextafter(s.FinalLearningRate(rate), 0)} {
+			within, err := s.WithinFinalRate(limit)
+			if err != nil || len(grid(within)) != 1 || grid(within)[0].LearningRate != rate {
+				t.Fatalf("of %v and a little more %v is left at limit %v, %v", rate, within.Space, limit, err)
+			}
+		}
+	})
 }

@@ -102,6 +102,19 @@ func TestMissingAndUnread(t *testing.T) {
 	}
 }
 
+// Rows are told by the line that they begin on, whatever stands before: a cell of two lines, and a line without any. A semicolon in
+// a header that tabs separate is a part of a name.
+func TestLinesAndSemicolons(t *testing.T) {
+	_, _, err := read(t, put(t, "x.csv", "n,x,y\n\"a\nb\",1,a\n\n,old,b\n"), Options{Label: "y", Ignore: []string{"n"}, Classes: []string{"a", "b"}})
+	if err == nil || !strings.Contains(err.Error(), "line 5, column x:") {
+		t.Errorf("a number that is none in line 5: %v", err)
+	}
+	s, got, err := read(t, put(t, "x.tsv", "a;b\ty\n1\t0\n2\t1\n"), Options{Label: "y"})
+	if err != nil || s.Columns[0].Name != "a;b" || !slices.Equal(got.Values, []float32{1, 2}) {
+		t.Errorf("%+v, %+v, %v", s, got, err)
+	}
+}
+
 // Labels to regress on are clipped in training alone, by their own constants and by nobody else's, and outputs come back in the
 // unit of the file.
 func TestNumbersToRegressOn(t *testing.T) {

@@ -319,3 +319,22 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(reviews)), "ns/text")
 }
+
+// Random texts don't find where a block of characters ends: these do, with a character on both sides of each end, and every
+// character of the blocks in which BERT's rules change most often.
+func TestBordersOfBlocks(t *testing.T) {
+	v := vocabulary(t)
+	known := set(v)
+	var runes []rune
+	for _, border := range []rune{0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xF900, 0xFAFF, 0x20000, 0x2A6DF, 0x2A700, 0x2B73F, 0x2B740, 0x2B81F, 0x2B820, 0x2CEAF, 0x2F800, 0x2FA1F} {
+		runes = append(runes, border-1, border, border+1)
+	}
+	for _, block := range [][2]rune{{0, 0x3ff}, {0x2000, 0x206f}, {0x3000, 0x30ff}, {0xff00, 0xffff}} {
+		for r := block[0]; r <= block[1]; r++ {
+			runes = append(runes, r)
+		}
+	}
+	for _, r := range runes {
+		checkReference(t, v, known, "a"+string(r)+"b", 8)
+	}
+}
