@@ -31,6 +31,7 @@ func tables(t TB, s Suite) {
 	scattered(t, s)
 	merged(t, s)
 	pickedTogether(t, s)
+	inLongTexts(t, s)
 	pickedSteps(t, s)
 	beyondTables(t, s)
 }
@@ -196,6 +197,95 @@ func pickedTogether(t TB, s Suite) {
 		}
 		done()
 	}
+}
+
+// inLongTexts checks the same of samples of as many rows as a text has, most of which go to few rows of tables: of one table, of two by
+// the same integers, beside what else is added to the rows, and of one that is used twice, whose gradient is formed. At clipping norms
+// of any size.
+func inLongTexts(t TB, s Suite) {
+	const samples, rows, n, width = 70, 256, 3, 4
+	batches := [][]int32{everyone(samples), everyone(33), everyone(samples)[5:65]}
+	if s.Short {
+		batches = [][]int32{everyone(40)}
+	}
+	for name, p := range map[string]*compile.Program{"a table": picking(t, rows, n, width), "two tables": pickingTwo(t, rows, n, width), "one table twice": pickingTwice(t, rows, n, width)} {
+		for values, draw := range map[string]func(r *rand.Rand, i, k int) float64{
+			"equal":              func(*rand.Rand, int, int) float64 { return 1 },
+			"nearly cancelling":  func(r *rand.Rand, _, k int) float64 { return float64(1-2*(k/width%2)) * (1 + r.Float64()*0x1p-20) },
+			"of any size":        func(r *rand.Rand, i, _ int) float64 { return r.NormFloat64() * math.Pow(10, float64(i%60-30)) },
+			"beyond the largest": func(_ *rand.Rand, i, _ int) float64 { return 0x1p53 * float64(1+i%2*31) }, // all rows of one index together are 256 times that
+			"not finite in places": func(_ *rand.Rand, i, k int) float64 {
+				if i%6 == 0 && k%100 == 7 {
+					return math.NaN()
+				}
+				return 3
+			},
+		} {
+			r := rand.New(rand.NewPCG(7, 8))
+			data := RandomData(p, samples, 6)
+			for c, in := range p.Inputs {
+				for i := range samples {
+					for k := range in.Size {
+						switch column := data.Columns[c]; {
+						case in.Name == "y":
+							column.Floats[i*in.Size+k] = float32(draw(r, i, k))
+						case column.Ints != nil:
+							column.Ints[i*in.Size+k] = []int32{0, int32(k % n), int32(r.IntN(n))}[i%3]
+						}
+					}
+				}
+			}
+			for _, clip := range []float64{1, 1e-9, 1e9} {
+				j := plain(p, clip)
+				j.Mechanism.NoiseMultiplier = 1
+				runs, done := s.start(t, p, data, j)
+				for _, batch := range batches {
+					with, squared := s.clippedSum(t, runs, 0, batch)
+					for _, x := range []int{0, 1, 6, len(batch) - 1} {
+						without, _ := s.clippedSum(t, runs, 0, slices.Delete(slices.Clone(batch), x, x+1))
+						moved := distance(with, without)
+						if !(moved <= clip) {
+							t.Errorf("%s, values %s: of %d samples, number %d moves the sum by %v times the clipping norm %v", name, values, len(batch), batch[x], moved/clip, clip)
+						}
+						// As much as its norm says: others' rounding is far below a hundredth.
+						if want := math.Min(math.Sqrt(squared[x]), j.Mechanism.ClipTo()); moved < 0.99*want && want/clip > 0.01 && j.Mechanism.ClipTo() >= 0x1p-100*math.Sqrt(squared[x]) {
+							t.Errorf("%s, values %s: sample %d, of norm %v, moves the sum by %v, clipped to %v", name, values, batch[x], math.Sqrt(squared[x]), moved, clip)
+						}
+						if usable := squared[x]-squared[x] == 0; usable && squared[x] > 0x1p122 {
+							t.Errorf("%s, values %s: sample %d has a norm of %v, beyond 2⁶⁰ for each parameter", name, values, batch[x], math.Sqrt(squared[x]))
+						}
+					}
+				}
+				done()
+			}
+		}
+	}
+}
+
+// pickingTwo is picking from two tables by the same integers, with a bias and an input beside.
+func pickingTwo(t TB, rows, n, width int) *compile.Program {
+	t.Helper()
+	g := NewG(1, 9)
+	ids, y, z := g.Ids("ids", rows), g.In("y", rows, width), g.In("z", rows, width)
+	shape := tensor.Shape{1, rows, width}
+	a := g.Do(gorgonia.Reshape(g.pick(g.Param("e", n, width), ids, rows), shape))
+	b := g.Do(gorgonia.Reshape(g.pick(g.Param("f", n+3, width), ids, rows), shape))
+	h := g.Do(gorgonia.Sub(g.Do(gorgonia.Add(a, b)), z))
+	h = g.Do(gorgonia.BroadcastAdd(h, g.Param("bias", 1, rows, width), nil, []byte{0}))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
+	return compiled(t, src, err)
+}
+
+// pickingTwice is picking from one table by two inputs.
+func pickingTwice(t TB, rows, n, width int) *compile.Program {
+	t.Helper()
+	g := NewG(1, 9)
+	first, second, y := g.Ids("first", rows), g.Ids("second", rows), g.In("y", rows, width)
+	e, shape := g.Param("e", n, width), tensor.Shape{1, rows, width}
+	a := g.Do(gorgonia.Reshape(g.pick(e, first, rows), shape))
+	b := g.Do(gorgonia.Reshape(g.pick(e, second, rows), shape))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Add(a, b)), y)))))
+	return compiled(t, src, err)
 }
 
 // pickedSteps checks that steps are those of package engine, noise on rows that nobody picks among them, for runs side by side as for
