@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,8 +82,18 @@ func schemaOf(d configs.Data) (*table.Schema, error) {
 	if err := d.Complete(); err != nil {
 		return nil, coded(codeUsage, err)
 	}
+	if sameFile(d.Train, d.Test) {
+		return nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
+	}
 	s, err := table.Infer(d.Test, tableOptions(d))
 	return s, explainedTable(err)
+}
+
+// sameFile tells whether two paths lead to one file, however they are written. What isn't there is for others to say.
+func sameFile(a, b string) bool {
+	first, errFirst := os.Stat(a)
+	second, errSecond := os.Stat(b)
+	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
 // explainedTable tells an option by the setting that it comes from.
