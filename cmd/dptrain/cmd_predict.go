@@ -82,15 +82,28 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 		return err
 	}
 	if opts.out == "" {
-		return g.print(p.rows, func(w io.Writer) { p.write(w) })
+		return p.print(g)
 	}
 	var b bytes.Buffer
 	to := *g
 	to.stdout = &b
-	if err := to.print(p.rows, func(w io.Writer) { p.write(w) }); err != nil {
+	if err := p.print(&to); err != nil {
 		return err
 	}
 	return create(opts.out, b.Bytes())
+}
+
+// print shows the predictions. Standard output is often a file here, and one that lacks rows because a disk was full must not
+// pass for all of them.
+func (p predictions) print(g *global) error {
+	var written error
+	if err := g.print(p.rows, func(w io.Writer) { written = p.write(w) }); err != nil {
+		return err
+	}
+	if written != nil {
+		return coded(codeInput, fmt.Errorf("write predictions: %w", written))
+	}
+	return nil
 }
 
 // create writes a file that must not be there, for its owner alone: predictions are as private as the rows.
@@ -148,9 +161,9 @@ func (r *released) prediction(outputs []float32, p prepared) prediction {
 }
 
 // write prints CSV.
-func (p predictions) write(w io.Writer) {
+func (p predictions) write(w io.Writer) error {
 	out := csv.NewWriter(w)
-	_ = out.Write(p.header) // as other results: who closed the pipe doesn't want to know
+	_ = out.Write(p.header) // the writer remembers its first error
 	for _, row := range p.rows {
 		record := []string{strconv.Itoa(row.Row)}
 		switch {
@@ -167,4 +180,5 @@ func (p predictions) write(w io.Writer) {
 		_ = out.Write(record)
 	}
 	out.Flush()
+	return out.Error()
 }

@@ -85,20 +85,17 @@ func schemaOf(d configs.Data) (*table.Schema, error) {
 		return nil, coded(codeUsage, err)
 	}
 	if sameFile(d.Train, d.Test) {
-		return nil, usagef("data.test: %s is the private training file by another name: give two files", d.Test)
+		return nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
 	}
 	s, err := table.Infer(d.Test, tableOptions(d))
 	return s, explainedTable(err)
 }
 
-// sameFile tells whether two paths lead to one file. Of one that can't be looked at whoever reads it says why.
+// sameFile tells whether two paths lead to one file, however they are written. What isn't there is for others to say.
 func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	first, errFirst := os.Stat(a)
+	second, errSecond := os.Stat(b)
+	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
 // explainedTable tells an option by the setting that it comes from.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/report"
@@ -42,6 +43,9 @@ func prepareTable(m report.Model, s *table.Schema, path string, use table.Use) (
 	}
 	if s.Outputs() != m.Outputs {
 		return p, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", report.ErrNoModel, s.Outputs(), m.Outputs)
+	}
+	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
+		return p, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", report.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
 	}
 	rows, err := s.Read(path, use)
 	if err != nil {

@@ -70,7 +70,7 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 		}
 		parameters, _, err := safetensors.Decode(file)
 		if err != nil {
-			return Model{}, nil, fmt.Errorf("%s: %w", filepath.Join(folder, parametersFile), err)
+			return Model{}, nil, fmt.Errorf("%w: %s: %w", ErrNoModel, filepath.Join(folder, parametersFile), err)
 		}
 		model, err := readModel(filepath.Join(folder, modelFile))
 		return model, parameters, err
