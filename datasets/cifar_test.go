@@ -268,3 +268,20 @@ func TestPublishedCIFAR(t *testing.T) {
 		t.Errorf("first pixels %v, want %v", got, want)
 	}
 }
+
+// Blocks of images are those that are asked for, channel by channel: what features are made of.
+func TestNormaliseInBlocks(t *testing.T) {
+	images := newCIFARImages(4)
+	for i := range images.Pixels {
+		images.Pixels[i] = byte(i/cifarImage*50 + i%cifarImage/1024*10 + i%7)
+	}
+	n := Normalisation{Mean: []float64{0.1, 0.2, 0.3}, Std: []float64{0.5, 0.25, 2}}
+	dst := make([]float32, 2*cifarImage)
+	images.Normalise(dst, 1, n)
+	for i, got := range dst {
+		c := i % cifarImage / 1024
+		if want := (float64(images.Pixels[cifarImage+i])/255 - n.Mean[c]) / n.Std[c]; math.Abs(float64(got)-want) > 1e-6 {
+			t.Fatalf("value %d is %v, want %v", i, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -233,5 +234,42 @@ func TestRangeOfAllThatPicks(t *testing.T) {
 	_, second := p.Range(1)
 	if min(first, second) != 1 {
 		t.Errorf("a gradient of 2 rows takes indices up to %d and %d", first, second)
+	}
+}
+
+// What only the output picks from, or only the cost, counts as well, whether there are rules for it or not, and so does a table that
+// is constant, of which nothing says more than the lookup.
+func TestRangeOfCostAndOutput(t *testing.T) {
+	for _, rows := range [][2]int{{7, 3}, {3, 7}} { // of the cost's table and of the output's
+		for _, ruled := range []bool{true, false} {
+			g := enginetest.NewG(1, 1)
+			ids := g.Ids("ids", 2)
+			pick := func(table *gorgonia.Node) *gorgonia.Node {
+				of := ids
+				if !ruled {
+					of = g.Do(gorgonia.Concat(1, ids, ids))
+				}
+				return g.Do(gorgonia.ByIndices(table, g.Do(gorgonia.Reshape(of, tensor.Shape{of.Shape().TotalSize()})), 0))
+			}
+			constant := func(rows int) *gorgonia.Node {
+				return gorgonia.NewConstant(tensor.New(tensor.WithShape(rows, 2), tensor.WithBacking(make([]float32, rows*2))), gorgonia.WithName(fmt.Sprint("table of ", rows)))
+			}
+			cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Mul(pick(constant(rows[0])), g.Param("w", 2, 3)))))))
+			picked := pick(constant(rows[1]))
+			src, err := g.Done(g.Do(gorgonia.Reshape(picked, tensor.Shape{1, picked.Shape().TotalSize()})), cost)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := compile.Compile(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ruled != (p.Missing() == nil) {
+				t.Fatalf("ruled: %v, missing: %v", ruled, p.Missing())
+			}
+			if least, most := p.Range(0); least != 0 || most != 2 {
+				t.Errorf("cost of %d rows, output of %d, ruled %v: indices are from %d to %d", rows[0], rows[1], ruled, least, most)
+			}
+		}
 	}
 }

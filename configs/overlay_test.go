@@ -1,0 +1,38 @@
+package configs
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An overlay changes what it says, over every data set, and nothing else: DP-Adam takes another learning rate than DP-SGD, and
+// more parameters to tune take more trials, whatever the data set's own are.
+func TestOverlaysAreOverDatasets(t *testing.T) {
+	for _, dataset := range Datasets() {
+		for _, overlay := range []string{"-adam", "-all", "-adam-all"} {
+			want, err := Preset(dataset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Preset(dataset + overlay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Preset = dataset + overlay
+			if overlay != "-all" {
+				want.Training.Optimizer = "dp-adam"
+				if rate := got.Training.LearningRate; math.Abs(rate/math.Pow(10, -2.5)-1) < 1e-12 {
+					want.Training.LearningRate = rate
+				}
+			}
+			if overlay != "-adam" {
+				want.Privacy.MeanRepetitions, want.Tuning.Tune = 45, []string{TuneAll}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || want.Training.LearningRate > 0.01 != (overlay == "-all") {
+				t.Errorf("%s%s (-want +got)\n%s", dataset, overlay, diff)
+			}
+		}
+	}
+}
