@@ -128,3 +128,22 @@ func FuzzTokenCache(f *testing.F) {
 		}
 	})
 }
+
+// Whatever tokens depend on has another cache, or none that is taken for it.
+func TestTokenCacheKey(t *testing.T) {
+	s, err := tinyIMDBEntry(t, tinyReviews()).store(options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(data, vocabulary string) [32]byte {
+		return s.tokenCache(tokenSizes{}, []byte(data), []byte(vocabulary)).key
+	}
+	keys := map[[32]byte]string{}
+	for _, c := range [][2]string{{"ab", "cd"}, {"ab", "dc"}, {"ba", "cd"}, {"abc", "d"}, {"", "abcd"}} {
+		k := key(c[0], c[1])
+		if other, ok := keys[k]; ok {
+			t.Errorf("%q has the key of %s", c, other)
+		}
+		keys[k] = c[0] + " and " + c[1]
+	}
+}

@@ -19,7 +19,9 @@ import (
 //
 // PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and the
 // library (github.com/nlpodyssey/gopickle) knows tensors and containers alone. It takes sizes at their word and passes over values that
-// are missing, and so this is for files with a known checksum, and its result for comparison with another, by checkValues.
+// are missing, and so this is for files with a known checksum, and its result for comparison with another, by checkValues. Of the one file
+// that is read so, eight digits of the checksum are published: who forges a file to them can end the program, and can't
+// change a weight.
 func readTorch(path string) (contents []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil { // what the library doesn't support
@@ -76,6 +78,9 @@ func looksLikeTorch(path string) error {
 		return err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > mostTorch {
+		return invalidf("%s: read PyTorch's format: %d bytes, want at most %d", path, info.Size(), mostTorch)
+	}
 	start := make([]byte, 16)
 	n, _ := io.ReadFull(file, start)
 	for _, magic := range torchMagic {
@@ -85,6 +90,9 @@ func looksLikeTorch(path string) error {
 	}
 	return invalidf("%s: read PyTorch's format: it begins with %x", path, start[:n])
 }
+
+// mostTorch is four times what the weights take that are read from this format.
+const mostTorch = 4 << 20
 
 // tensorHeader is what safetensors says of one tensor.
 type tensorHeader struct {
