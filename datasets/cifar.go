@@ -48,9 +48,10 @@ func cifarEntry() *entry {
 			Description: "photographs of animals and vehicles, 32x32 in colour",
 			Train:       5 * set.batch, Test: set.batch,
 			SampleShape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
-			Licence:  "none stated; the authors ask to be cited",
-			Source:   "https://www.cs.toronto.edu/~kriz/cifar.html",
-			Citation: "Krizhevsky: Learning multiple layers of features from tiny images, 2009",
+			ClassNames: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
+			Licence:    "none stated; the authors ask to be cited",
+			Source:     "https://www.cs.toronto.edu/~kriz/cifar.html",
+			Citation:   "Krizhevsky: Learning multiple layers of features from tiny images, 2009",
 		},
 		files: []file{{
 			name: "cifar-10-binary.tar.gz", size: 170_052_171,

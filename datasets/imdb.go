@@ -45,9 +45,10 @@ func imdbEntry() *entry {
 			Description: "film reviews for and against, as tokens of bert-base-cased",
 			Train:       2 * imdbClass, Test: 2 * imdbClass,
 			SampleShape: []int{imdbLength}, Classes: 2, Vocabulary: imdbPieces,
-			Licence:  "reviews: none stated, the authors ask to be cited; vocabulary: Apache 2.0",
-			Source:   "https://ai.stanford.edu/~amaas/data/sentiment/",
-			Citation: "Maas, Daly, Pham, Huang, Ng and Potts: Learning word vectors for sentiment analysis, 2011",
+			ClassNames: []string{"negative", "positive"},
+			Licence:    "reviews: none stated, the authors ask to be cited; vocabulary: Apache 2.0",
+			Source:     "https://ai.stanford.edu/~amaas/data/sentiment/",
+			Citation:   "Maas, Daly, Pham, Huang, Ng and Potts: Learning word vectors for sentiment analysis, 2011",
 		},
 		files: []file{
 			{

@@ -37,9 +37,10 @@ func fashionMNISTEntry() *entry {
 			Kind:        KindImages,
 			Description: "articles of clothing, 28x28 grey",
 			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.Classes,
-			Source:   "https://github.com/zalandoresearch/fashion-mnist",
-			Licence:  "MIT (Zalando SE)",
-			Citation: "Xiao, Rasul and Vollgraf: Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms, 2017",
+			ClassNames: []string{"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"},
+			Source:     "https://github.com/zalandoresearch/fashion-mnist",
+			Licence:    "MIT (Zalando SE)",
+			Citation:   "Xiao, Rasul and Vollgraf: Fashion-MNIST: a novel image dataset for benchmarking machine learning algorithms, 2017",
 		},
 		files: []file{
 			{name: trainImages + ".gz", size: 26_421_880, sum: sha256Prefix + "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"},

@@ -14,8 +14,10 @@ type Info struct {
 	Test        int    `json:"test"`
 	SampleShape []int  `json:"sample_shape"`
 	Classes     int    `json:"classes"`
-	Vocabulary  int    `json:"vocabulary,omitempty"` // pieces of words that texts are made of; 0 for images
-	Bytes       int64  `json:"bytes"`                // of all its files as they are downloaded; 0 if it is made at run time
+	// ClassNames are what classes are called, by number; nil where their numbers say it.
+	ClassNames []string `json:"class_names,omitempty"`
+	Vocabulary int      `json:"vocabulary,omitempty"` // pieces of words that texts are made of; 0 for images
+	Bytes      int64    `json:"bytes"`                // of all its files as they are downloaded; 0 if it is made at run time
 	// Where is the folder that holds its files, or "built in"; empty if they are not all here.
 	Where string `json:"where"`
 	// Edition is what unpacked files turned out to be: [OK], [Unofficial] or [Unverified]. It is empty for files

@@ -27,13 +27,24 @@ func (t telling) options() datasets.Options {
 }
 
 // loadSet opens a data set that is known by name.
-func loadSet(ctx context.Context, e configs.Experiment, t telling) (loaded, error) {
-	name := e.Dataset
-	if weights, ok := featured[name]; ok {
-		return loadFeatures(ctx, name, weights, t)
+func loadSet(ctx context.Context, e configs.Experiment, t telling) (l loaded, err error) {
+	if weights, ok := featured[e.Dataset]; ok {
+		l, err = loadFeatures(ctx, e.Dataset, weights, t)
+	} else {
+		l, err = loadSamples(ctx, e.Dataset, e.TextLength, t)
 	}
+	if err != nil {
+		return loaded{}, err
+	}
+	info, err := datasets.Describe(e.Dataset)
+	l.model.Classes = info.ClassNames
+	return l, err
+}
+
+// loadSamples opens a data set whose samples are trained on as they are.
+func loadSamples(ctx context.Context, name string, textLength int, t telling) (loaded, error) {
 	o := t.options()
-	o.TextLength = e.TextLength
+	o.TextLength = textLength
 	set, err := datasets.Open(ctx, name, o)
 	if err != nil {
 		return loaded{}, err
