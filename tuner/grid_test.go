@@ -123,6 +123,9 @@ func bisect(t *testing.T, r Run, target float64) float64 {
 // The noise of a grid is held to another search: over the target by bisection, within it over each run's noise, and the
 // single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
 func TestCalibratedGridIsTheSlowOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	s := mnist(Variant1)
 	s.Space = Grid{{SamplingRate: 0.0213, Steps: 469}, {SamplingRate: 0.0427, Steps: 937}, {SamplingRate: 0.0427, Steps: 234}}
 	const epsilon, delta = 4, 1e-5
@@ -164,6 +167,9 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 // Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone cost
 // the same; no noise is more than is needed; and nothing else is changed.
 func TestCalibratedGridMeetsTheTarget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	const epsilon, delta = 3, 1e-4
 	methods(t, func(t *testing.T, m Method) {
 		for _, mode := range modes(m) {
@@ -231,6 +237,9 @@ func checkGuarantee(t *testing.T, s Settings, g accountant.Guarantee, epsilon, d
 
 // Where all candidates have the same sampling rate and steps, the answer is that of one kind of run, to the last bit.
 func TestGridOfOneRunIsThatRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Best} {
 		s := mnist(Variant1)
 		o := accountant.Options{Mode: mode}
@@ -265,6 +274,9 @@ func anyGrid(t *rapid.T) Grid {
 
 // A candidate more never lowers the others' noise, but for the searches' rounding.
 func TestACandidateMoreNeverCostsLess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		few := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)
 		few.Space = anyGrid(t)
@@ -298,6 +310,9 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 // The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose steps
 // are finest, and a step more of any costs more than that.
 func TestCalibrateSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	methods(t, func(t *testing.T, m Method) {
 		for _, mode := range modes(m) {
 			s := settings(m, 4)

@@ -103,6 +103,9 @@ func TestWithinFinalRateOfAList(t *testing.T) {
 
 // Rates of a list may be as large as 1 and no larger, wherever they stand.
 func TestListedRatesAreRates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	for _, bad := range []float64{1.01, 0, -0.1, math.NaN(), math.Inf(1)} {
 		for at := range 2 {
 			s := searching(t, Variant1, listed())
