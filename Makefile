@@ -21,7 +21,7 @@ tune: build
 	bin/dptrain tune
 
 test: lint race
-	go test ./...
+	go test -timeout 20m ./...
 
 lint:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-clean: $$unformatted" >&2; exit 1; fi
