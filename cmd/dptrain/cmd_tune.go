@@ -78,6 +78,9 @@ are private too: how long a run took tells about the number of trials.
 
 func runTune(ctx context.Context, g *global, opts tuneOptions) error {
 	e, err := opts.resolve(ctx)
+	if err == nil {
+		err = opts.checkTuned(e)
+	}
 	if err != nil {
 		return err
 	}

@@ -157,3 +157,18 @@ func checkModel(spec string) error {
 	}
 	return nil
 }
+
+// checkTuned returns an error for a flag whose setting doesn't count, since it is tuned.
+func (s *settings) checkTuned(e configs.Experiment) error {
+	for _, c := range []struct{ key, tuned, list string }{
+		{"privacy.epochs", configs.TuneEpochs, "tuning.epochs"},
+		{"privacy.sampling_rate", configs.TuneBatch, "tuning.batch_sizes or tuning.sampling_rates"},
+		{"privacy.clipping_norm", configs.TuneClip, "tuning.clipping_norms"},
+	} {
+		given := slices.ContainsFunc(s.flags, func(f *settingFlag) bool { return f.given && f.key == c.key })
+		if given && e.Tunes(c.tuned) {
+			return usagef("--%s: it is tuned, and its values are those of %s; leave %s out of --tune, or the flag", flagOf(c.key), c.list, c.tuned)
+		}
+	}
+	return nil
+}
