@@ -3,6 +3,8 @@ package tuner
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/accountant"
 )
@@ -153,20 +155,26 @@ func (s Settings) leastNoisy(epsilon, delta float64, o accountant.Options) (Sett
 func (g Grid) noisy(noise float64, c calibration) Space {
 	dear := g.dearest()
 	dear.NoiseMultiplier = noise
-	target := math.NaN()
-	found := map[Run]float64{dear.without(): noise}
-	out := g.WithNoiseMultiplier(noise)
-	for i := range out {
-		run := out[i].run().without()
-		if _, ok := found[run]; !ok {
-			if math.IsNaN(target) {
-				target = c.target(dear)
-			}
-			found[run] = run.leastNoise(target, noise, c)
-		}
-		out[i].NoiseMultiplier = found[run]
+	found := levelled(g, dear, noise, Run.without, c, func(r Run, target float64) float64 { return r.leastNoise(target, noise, c) })
+	out := slices.Clone(g)
+	for i, candidate := range out {
+		out[i].NoiseMultiplier = found[candidate.run().without()]
 	}
 	return out
+}
+
+// levelled gives the kind of the given run its own value, and each other kind in the grid what is found for it with the
+// target of that run alone. A grid of one kind needs no target.
+func levelled[T any](g Grid, given Run, own T, kind func(Run) Run, c calibration, find func(kind Run, target float64) T) map[Run]T {
+	found := map[Run]T{kind(given): own}
+	target := sync.OnceValue(func() float64 { return c.target(given) })
+	for _, r := range g.Runs() {
+		k := kind(r)
+		if _, ok := found[k]; !ok {
+			found[k] = find(k, target())
+		}
+	}
+	return found
 }
 
 // dearest returns the run that costs most at equal noise, by the leading term of its cost.
@@ -211,18 +219,10 @@ func (g Grid) longer(steps int, c calibration) Grid {
 		}
 	}
 	fine.Steps = steps
-	target := math.NaN()
-	found := map[Run]int{fine.stepless(): steps}
-	out := append(Grid(nil), g...)
-	for i := range out {
-		run := out[i].run().stepless()
-		if _, ok := found[run]; !ok {
-			if math.IsNaN(target) {
-				target = c.target(fine)
-			}
-			found[run] = run.mostSteps(target, steps, c)
-		}
-		out[i].Steps = found[run]
+	found := levelled(g, fine, steps, Run.stepless, c, func(r Run, target float64) int { return r.mostSteps(target, steps, c) })
+	out := slices.Clone(g)
+	for i, candidate := range out {
+		out[i].Steps = found[candidate.run().stepless()]
 	}
 	return out
 }
