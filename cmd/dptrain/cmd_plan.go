@@ -285,7 +285,7 @@ func (o planOptions) command(r recommendedPlan) string {
 	}
 	for _, f := range o.flags {
 		if f.given {
-			words = append(words, "--"+flagOf(f.key), f.value)
+			words = append(words, "--"+f.flag, f.value)
 		}
 	}
 	words = append(words, "--variant", r.Variant)
@@ -300,15 +300,6 @@ func (o planOptions) command(r recommendedPlan) string {
 		words[i] = quoted(w)
 	}
 	return strings.Join(words, " ")
-}
-
-func flagOf(key string) string {
-	for _, def := range settingFlags {
-		if def.key == key {
-			return def.flag
-		}
-	}
-	panic("dptrain: no flag for " + key) // flags are made from the same table
 }
 
 // quoted writes a word so that a shell reads it as one.

@@ -46,7 +46,7 @@ type columnFlag struct {
 func (s *settings) addFileFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	for _, def := range fileFlags {
-		f := &settingFlag{key: def.key, kind: def.kind}
+		f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
 		s.flags = append(s.flags, f)
 		fs.Var(f, def.flag, def.usage)
 	}

@@ -52,8 +52,8 @@ type settings struct {
 // settingFlag is the flag of one setting. Its value stays text, so that flag, --set and file are checked
 // in one place and complain in one way.
 type settingFlag struct {
-	key, kind, value string
-	given            bool
+	flag, key, kind, value string
+	given                  bool
 }
 
 func (f *settingFlag) String() string { return f.value }
@@ -71,7 +71,7 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 		if slices.Contains(except, def.flag) {
 			continue
 		}
-		f := &settingFlag{key: def.key, kind: def.kind}
+		f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
 		s.flags = append(s.flags, f)
 		fs.Var(f, def.flag, def.usage)
 		if f.kind == "" {
@@ -165,9 +165,9 @@ func (s *settings) checkTuned(e configs.Experiment) error {
 		{"privacy.sampling_rate", configs.TuneBatch, "tuning.batch_sizes or tuning.sampling_rates"},
 		{"privacy.clipping_norm", configs.TuneClip, "tuning.clipping_norms"},
 	} {
-		given := slices.ContainsFunc(s.flags, func(f *settingFlag) bool { return f.given && f.key == c.key })
-		if given && e.Tunes(c.tuned) {
-			return usagef("--%s: it is tuned, and its values are those of %s; leave %s out of --tune, or the flag", flagOf(c.key), c.list, c.tuned)
+		at := slices.IndexFunc(s.flags, func(f *settingFlag) bool { return f.given && f.key == c.key })
+		if at >= 0 && e.Tunes(c.tuned) {
+			return usagef("--%s: it is tuned, and its values are those of %s; leave %s out of --tune, or the flag", s.flags[at].flag, c.list, c.tuned)
 		}
 	}
 	return nil
