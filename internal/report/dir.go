@@ -80,22 +80,38 @@ func (d *Dir) WritePrivateJSON(name string, value any) error {
 	return d.WritePrivate(name, text)
 }
 
-// date gives everything in released/ the modification time 00:00 UTC of the day that the run began. Copies
-// and archives keep such times, and the time when a run ended, with the time when it began (which the
-// directory's name tells unless somebody chose another), says how long it took, and so about how many trials
-// there were.
+// date gives everything but the files in private/ the modification time 00:00 UTC of the day that the run began.
+// Copies and archives keep such times, and anyone who can list the run directory sees them. The time when a run
+// ended, with the time when it began (which the default name of the directory contains), says how long it took,
+// and so about how many trials there were.
 func (d *Dir) date() error {
 	day := d.began.UTC().Truncate(24 * time.Hour)
-	return filepath.WalkDir(d.released(""), func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Chtimes(path, day, day))
+	return filepath.WalkDir(d.partial, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if filepath.Dir(path) == d.private("") {
+			return nil
+		}
+		return os.Chtimes(path, day, day)
 	})
+}
+
+// open gives the run directory the permissions that the user's umask gives to a directory: those of released/, which
+// was made under it. Until then only the owner can look inside.
+func (d *Dir) open() error {
+	info, err := os.Stat(d.released(""))
+	if err != nil {
+		return err
+	}
+	return os.Chmod(d.partial, info.Mode().Perm())
 }
 
 // Publish puts the finished directory in its place. If somebody else took that since Create, it goes to
 // the first free one of path-2, path-3, …, and Path tells where: hours of training aren't thrown away
 // over a name.
 func (d *Dir) Publish() error {
-	if err := errors.Join(d.date(), os.Chmod(d.partial, 0o755)); err != nil {
+	if err := errors.Join(d.open(), d.date()); err != nil {
 		return d.unpublished(err)
 	}
 	wanted := d.path

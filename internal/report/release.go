@@ -44,6 +44,9 @@ type Privacy struct {
 	Delta    float64 `json:"delta"`
 	Insecure bool    `json:"insecure_seed"` // the random draws can be repeated by others: no guarantee holds
 
+	// Warnings say why the guarantee is void or protects little: see [Privacy.Warned].
+	Warnings []string `json:"warnings,omitempty"`
+
 	Samples int `json:"training_samples"` // n, public
 
 	// What every run has, or the final run as the tuning selected it. What isn't known before that is 0.
@@ -62,7 +65,8 @@ type Privacy struct {
 // guarantee is the content of privacy.json: [Privacy] and the sentences of the statement that a program
 // may want to check.
 type guarantee struct {
-	Holds          bool   `json:"guarantee_holds"`
+	Holds          bool   `json:"guarantee_holds"`         // it is proved, and not void
+	Meaningful     bool   `json:"guarantee_is_meaningful"` // and there is no warning
 	Neighbours     string `json:"neighbouring_relation"`
 	Dataset        string `json:"dataset"`
 	TestSetPublic  bool   `json:"test_set_is_assumed_public"`
@@ -84,6 +88,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 
 // WriteRelease stores everything that may be published.
 func (d *Dir) WriteRelease(r Release) error {
+	r.Privacy = r.Privacy.Warned()
 	model, err := safetensors.Encode(r.Parameters, map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
@@ -104,6 +109,7 @@ func (d *Dir) WriteRelease(r Release) error {
 	}
 	privacy, err := indented(guarantee{
 		Holds:          !r.Privacy.Insecure,
+		Meaningful:     len(r.Privacy.Warnings) == 0,
 		Neighbours:     "add or remove one sample",
 		Dataset:        r.Model.Dataset,
 		TestSetPublic:  true,
