@@ -84,3 +84,22 @@ func TestCompleteData(t *testing.T) {
 		}
 	}
 }
+
+// A squared loss diverges at nine times the rate that wins in trials, which is what DP-SGD's final run has.
+func TestOwnFilesAreTrainedByAdam(t *testing.T) {
+	file := "data: {train: a.csv, test: b.csv, label: y}"
+	for _, preset := range []string{"", "files", "files-adam"} {
+		var overrides []Override
+		if preset != "" {
+			overrides = sets("preset=" + preset)
+		}
+		e, err := Resolve(File{Text: []byte(file)}, overrides)
+		if err != nil || e.Training.Optimizer != "dp-adam" || e.Training.LearningRate != 0.03 {
+			t.Errorf("%q: %s at %v, %v", preset, e.Training.Optimizer, e.Training.LearningRate, err)
+		}
+	}
+	e, err := Resolve(File{Text: []byte(file)}, sets("training.optimizer=dp-sgd"))
+	if err != nil || e.Training.Optimizer != "dp-sgd" {
+		t.Errorf("DP-SGD by request: %s, %v", e.Training.Optimizer, err)
+	}
+}

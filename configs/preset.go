@@ -18,6 +18,9 @@ const Default = "glyphs"
 // overlays are the layers that a preset's name may end with, in this order: mnist-adam-all.
 var overlays = []string{"adam", "all"}
 
+// adam is the optimizer of the overlay of its name, and the one that [Files] has without it.
+const adam = "dp-adam"
+
 // Datasets returns the names of the data sets that have presets.
 func Datasets() []string {
 	entries, _ := files.ReadDir(".") // the embedded root always reads
@@ -62,16 +65,26 @@ func Describe(preset string) (string, error) {
 	if !ok {
 		return "", &UnknownPresetError{Name: preset}
 	}
-	optimizer, tuned := "DP-SGD", "learning rate"
+	e, err := Preset(dataset)
+	if err != nil {
+		return "", err
+	}
+	optimizer, tuned, same := "DP-SGD", "learning rate", ""
+	if e.Training.Optimizer == adam {
+		optimizer = firstLine("layers/adam.yaml")
+	}
 	for _, name := range over {
 		switch name {
 		case "adam":
 			optimizer = firstLine("layers/adam.yaml")
+			if e.Training.Optimizer == adam {
+				same = "; the same as " + strings.Replace(preset, "-adam", "", 1)
+			}
 		case "all":
 			tuned = firstLine("layers/all.yaml")
 		}
 	}
-	return fmt.Sprintf("%s; %s; tunes %s", firstLine(dataset+".yaml"), optimizer, tuned), nil
+	return fmt.Sprintf("%s; %s; tunes %s%s", firstLine(dataset+".yaml"), optimizer, tuned, same), nil
 }
 
 // firstLine returns the comment that an embedded file begins with.
@@ -115,6 +128,9 @@ func Preset(name string) (Experiment, error) {
 	}
 	var e Experiment
 	for _, layer := range layers {
+		if layer == "layers/adam.yaml" && e.Training.Optimizer == adam {
+			continue // the data set has learning rates of its own for it
+		}
 		text, _ := files.ReadFile(layer) // it is embedded
 		if err := e.decode(text); err != nil {
 			return Experiment{}, fmt.Errorf("%s: %w", layer, err)
