@@ -53,6 +53,15 @@ func (c *Classification) Classes() int { return c.classes }
 // Metric returns [Accuracy].
 func (c *Classification) Metric() Metric { return Accuracy }
 
+// Constant returns the share of the largest class; 0 without samples.
+func (c *Classification) Constant() float64 {
+	counts := make([]int, c.classes)
+	for _, label := range c.labels {
+		counts[label]++
+	}
+	return float64(slices.Max(counts)) / float64(max(1, len(c.labels)))
+}
+
 // Inputs returns the samples and their labels, one-hot.
 func (c *Classification) Inputs() *Data {
 	if c == nil {

@@ -69,3 +69,26 @@ func TestProbabilities(t *testing.T) {
 		}
 	}
 }
+
+// The best constant answer: by hand.
+func TestConstant(t *testing.T) {
+	for _, c := range []struct {
+		labels []int32
+		want   float64
+	}{{[]int32{0, 1, 1, 2, 1}, 0.6}, {[]int32{2, 2}, 1}, {[]int32{0, 1, 2, 3}, 0.25}, {nil, 0}} {
+		set, err := NewClassification(make([]float32, len(c.labels)), c.labels, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.Constant(); got != c.want {
+			t.Errorf("%v: %v, want %v", c.labels, got, c.want)
+		}
+	}
+	r, err := NewRegression([]float32{0, 0, 0, 0}, []float32{1, 5, -3, 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, mean := r.Constant(), r.score([]float32{3, 3, 3, 3}); got != mean {
+		t.Errorf("R² %v, and of the mean %v", got, mean)
+	}
+}

@@ -6,6 +6,9 @@ type Labelled interface {
 	Samples() int
 	// Metric says what the score of a model is. A higher one is better.
 	Metric() Metric
+	// Constant returns the score of the best output that is the same for every sample, which a model has to exceed to
+	// have learnt anything: the share of the largest class, or 0 for the mean.
+	Constant() float64
 	// Inputs returns what goes into the model, labels included; nil if there is nothing.
 	Inputs() *Data
 

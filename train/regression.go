@@ -25,6 +25,9 @@ func NewRegression(samples, targets []float32) (*Regression, error) {
 // Metric returns [R2].
 func (r *Regression) Metric() Metric { return R2 }
 
+// Constant returns 0, the R² of the labels' mean.
+func (r *Regression) Constant() float64 { return 0 }
+
 // Inputs returns the samples and their labels.
 func (r *Regression) Inputs() *Data {
 	if r == nil {

@@ -256,6 +256,8 @@ type loaded struct {
 	train *train.Data
 	test  train.Labelled
 	model report.Model // what the data say about a model of theirs
+
+	privateWarning string // about private rows, for standard error and the private log; empty for none
 }
 
 // loadData opens an experiment's data for training.

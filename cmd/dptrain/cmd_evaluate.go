@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,8 @@ known by name is evaluated on the public test set.
 
 On public rows, and on rows that had no part in the training, the result is
 theirs alone. On the private training rows it is a private statistic, which the
-guarantee doesn't cover: don't publish it.
+guarantee doesn't cover: don't publish it. A warning says so for a file of the
+training file's name.
 
 ` + exitCodes,
 		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv
@@ -86,7 +89,22 @@ func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
 	if err != nil {
 		return err
 	}
+	if trainedOn(run, file) {
+		g.console().Log().Warnf("%s has the name of the run's training file: on the training rows all of this is private statistics, which the guarantee doesn't cover; don't publish them", file)
+	} else if file != "" {
+		g.console().Log().Infof("if rows of %s were trained on, all of this is private statistics, which the guarantee doesn't cover", file)
+	}
 	return g.print(e, func(w io.Writer) { printEvaluated(w, e) })
+}
+
+// trainedOn reports whether the private folder of a run, if it is there, names a training file like the given one.
+func trainedOn(run, file string) bool {
+	text, err := os.ReadFile(filepath.Join(run, "private", "settings.yaml"))
+	if err != nil || file == "" {
+		return false
+	}
+	e, err := configs.Resolve(configs.File{Text: text}, nil)
+	return err == nil && e.Dataset == configs.Files && (sameFile(e.Data.Train, file) || filepath.Base(e.Data.Train) == filepath.Base(file))
 }
 
 // evaluationData reads a file, or else the public test set of the model's data set.

@@ -82,28 +82,15 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 		return err
 	}
 	if opts.out == "" {
-		return p.print(g)
+		return g.print(p.rows, p.write)
 	}
 	var b bytes.Buffer
 	to := *g
 	to.stdout = &b
-	if err := p.print(&to); err != nil {
+	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}
 	return create(opts.out, b.Bytes())
-}
-
-// print shows the predictions. Standard output is often a file here, and one that lacks rows because a disk was full must not
-// pass for all of them.
-func (p predictions) print(g *global) error {
-	var written error
-	if err := g.print(p.rows, func(w io.Writer) { written = p.write(w) }); err != nil {
-		return err
-	}
-	if written != nil {
-		return coded(codeInput, fmt.Errorf("write predictions: %w", written))
-	}
-	return nil
 }
 
 // create writes a file that must not be there, for its owner alone: predictions are as private as the rows.
@@ -161,9 +148,9 @@ func (r *released) prediction(outputs []float32, p prepared) prediction {
 }
 
 // write prints CSV.
-func (p predictions) write(w io.Writer) error {
+func (p predictions) write(w io.Writer) {
 	out := csv.NewWriter(w)
-	_ = out.Write(p.header) // the writer remembers its first error
+	_ = out.Write(p.header) // print finds out whether w takes it
 	for _, row := range p.rows {
 		record := []string{strconv.Itoa(row.Row)}
 		switch {
@@ -180,5 +167,4 @@ func (p predictions) write(w io.Writer) error {
 		_ = out.Write(record)
 	}
 	out.Flush()
-	return out.Error()
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -53,8 +53,9 @@ their trials go to the others. It must not come from a look at the same data.
 
 The output directory gets two folders. What is in "released" may be published:
 model, hyperparameters, privacy statement. What is in "private" must not be:
-the trials and their scores aren't covered by the guarantee. Timings and the log
-are private too: how long a run took tells about the number of trials.
+the trials and their scores aren't covered by the guarantee. Timings, the log and
+standard error are private too: how long a run took tells about the number of
+trials.
 
 ` + exitCodes,
 		Example: `  dptrain tune
@@ -116,7 +117,7 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 		Test:     r.test,
 		Fallback: func(reason error) { tell(func() { warnOfFallback(r.console, reason) }) },
 		Progress: func(p tuner.PrivateProgress) {
-			tell(func() { showTuning(r.console, p, r.privacy.Epsilon) })
+			tell(func() { r.showTuning(p) })
 		},
 	}
 	result, err := executor.Run(ctx, drawn)
@@ -129,16 +130,26 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }
 
-// showTuning shows progress and logs each trial. Scores are for the private log.
-func showTuning(console *ui.Console, p tuner.PrivateProgress, epsilon float64) {
-	what := fmt.Sprintf("tuning, trials done: %d", p.TrialsDone)
-	if p.Final {
-		what = fmt.Sprintf("final run, trials done: %d", p.TrialsDone)
+// showTuning shows progress and logs each trial. Scores are for the private log, and so is the number of trials unless a
+// person watches: a scheduler keeps what goes to standard error, and others can read it.
+func (r *run) showTuning(p tuner.PrivateProgress) {
+	what := "training"
+	if r.watched {
+		what = fmt.Sprintf("tuning, trials done: %d", p.TrialsDone)
+		if p.Final {
+			what = fmt.Sprintf("final run, trials done: %d", p.TrialsDone)
+		}
 	}
-	console.Progress(p.Done, p.Total, fmt.Sprintf("%s, epsilon %s", what, report.Up(epsilon)))
+	console := r.console
+	console.Progress(p.Done, p.Total, fmt.Sprintf("%s, epsilon %s", what, report.Up(r.privacy.Epsilon)))
 	switch {
 	case p.Err != nil:
-		console.Log().Warnf("a trial failed; it counts, and scores lowest: %v", p.Err)
+		level := logrus.WarnLevel
+		if r.failed && !r.watched { // once is enough to look into the private log
+			level = logrus.DebugLevel
+		}
+		r.failed = true
+		console.Log().Logf(level, "a trial failed; it counts, and scores lowest: %v", p.Err)
 	case p.Kind == tuner.Finished && p.Final:
 		console.Log().Debugf("final run: test score %v", p.Score)
 	case p.Kind == tuner.Finished:

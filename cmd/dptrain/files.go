@@ -141,6 +141,15 @@ func largeColumns(s *table.Schema, public *table.Samples) []string {
 	return names
 }
 
+// warnOfPlan says what is wrong with a plan that can be carried out: a guarantee that protects little, and columns that
+// aren't scaled.
+func warnOfPlan(console *ui.Console, p plan) {
+	for _, warning := range p.privacy.Warnings {
+		console.Log().Warn(warning)
+	}
+	warnOfLarge(console, p)
+}
+
 // warnOfLarge tells what spoils a model more than noise does: a few large values take all of a clipped gradient.
 func warnOfLarge(console *ui.Console, p plan) {
 	names, shown := p.size.large, p.size.large
@@ -169,6 +178,10 @@ func loadFiles(d configs.Data) (loaded, error) {
 	if err != nil {
 		return loaded{}, err
 	}
+	overlap, err := checkOverlap(d, schema.Overlap(private, public))
+	if err != nil {
+		return loaded{}, err
+	}
 	training, err := labelled(schema, private)
 	if err != nil {
 		return loaded{}, fmt.Errorf("%s: %w", d.Train, err)
@@ -181,9 +194,24 @@ func loadFiles(d configs.Data) (loaded, error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("encode the schema: %w", err)
 	}
-	return loaded{train: training.Inputs(), test: test, model: report.Model{
+	return loaded{train: training.Inputs(), test: test, privateWarning: overlap, model: report.Model{
 		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
+}
+
+// checkOverlap refuses a test file that is the training file, or a part of it, and returns a warning where the two share
+// more rows than chance explains. What it says depends on private rows: it is for standard error and the private log.
+func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
+	train, test := filepath.Base(d.Train), filepath.Base(d.Test)
+	switch {
+	case o.All():
+		return "", coded(codeInput, fmt.Errorf("data.test: all %s rows of %s are rows of %s too, and test rows are public: the guarantee protects none of them; give test rows that aren't trained on",
+			grouped(o.Public), test, train))
+	case o.Many():
+		return fmt.Sprintf("%s of the %s rows of %s are rows of %s too: test rows are public, and the guarantee protects none of them; this count is private",
+			grouped(o.Shared), grouped(o.Public), test, train), nil
+	}
+	return "", nil
 }
 
 func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {

@@ -39,16 +39,45 @@ func (g *global) console() *ui.Console {
 // print writes a result to standard output: as JSON if that was asked for, else as text writes it.
 func (g *global) print(result any, text func(io.Writer)) error {
 	if !g.json {
-		text(g.stdout)
-		return nil
+		return g.text(text)
 	}
 	enc := json.NewEncoder(g.stdout)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(result); err != nil {
-		return fmt.Errorf("print result: %w", err)
+		return coded(codeInput, fmt.Errorf("print result: %w", err))
 	}
 	return nil
+}
+
+// text writes a result to standard output as text. Results that lack lines because a disk was full must not pass for all
+// of them.
+func (g *global) text(write func(io.Writer)) error {
+	out := &checkedWriter{to: g.stdout}
+	write(out)
+	return out.failure()
+}
+
+// checkedWriter is a writer that remembers its first error.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (o *checkedWriter) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(p)
+	o.err = err
+	return n, err
+}
+
+func (o *checkedWriter) failure() error {
+	if o.err == nil {
+		return nil
+	}
+	return coded(codeInput, fmt.Errorf("print result: %w", o.err))
 }
 
 // rows writes pairs of label and text in two columns.

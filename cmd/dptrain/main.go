@@ -27,11 +27,16 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, termi
 }
 
 func (g *global) execute(ctx context.Context, args []string) int {
+	out := &checkedWriter{to: g.stdout} // for what doesn't look itself whether it could be written, such as help
+	g.stdout = out
 	root := newRootCommand(g)
 	root.SetArgs(args)
 	root.SetOut(g.stdout)
 	root.SetErr(g.stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.failure()
+	}
 	if err == nil {
 		return codeOK
 	}
@@ -50,6 +55,11 @@ covers the tuning and the final training together.
 Without flags, "dptrain tune" tunes and trains a small network on an embedded
 data set: nothing is downloaded, and it takes less than a minute.
 
+Standard output has results. Standard error is private: progress, timings,
+warnings and errors can depend on private rows, and a scheduler's log keeps them.
+Where it isn't a terminal it leaves out the number of trials and the contents of
+cells, unless --verbose asks for them.
+
 ` + exitCodes,
 		Example: `  dptrain tune                                      the embedded digits
   dptrain tune --dataset mnist --variant 1 --epsilon 3
@@ -64,7 +74,7 @@ data set: nothing is downloaded, and it takes less than a minute.
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
-	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log, private facts such as trials' scores included")
+	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log: private facts, such as scores and number of trials and cells of private rows, included")
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root

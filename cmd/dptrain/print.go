@@ -29,6 +29,8 @@ type runResult struct {
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
+	Warnings        []string               `json:"warnings,omitempty"` // about the model
+	AddsUp          string                 `json:"adds_up"`            // what another run on the same data costs
 
 	score report.Score
 }
@@ -36,7 +38,7 @@ type runResult struct {
 func newRunResult(r report.Release, directory string) runResult {
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
-		score: r.Score,
+		AddsUp: addsUp(r.Privacy), score: r.Score,
 	}
 	if r.Model.Task == report.Regression {
 		out.TestR2 = &r.Score.Value
@@ -98,13 +100,23 @@ func budgetText(p report.Privacy) string {
 	return text
 }
 
+// addsUp says what most people forget once they run a second time.
+func addsUp(p report.Privacy) string {
+	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
+		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
+}
+
 // printResult says what came out and where it is.
 func printResult(w io.Writer, r runResult, size size) {
 	directory := relative(r.Directory)
 	pairs := [][2]string{{r.score.Metric, fmt.Sprintf("%s on the public test set of %s", r.score, grouped(size.test))}}
+	for _, warning := range r.Warnings {
+		pairs = append(pairs, [2]string{"warning", warning})
+	}
 	pairs = append(pairs, foundRows(r)...)
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(r.Privacy)},
+		[2]string{"adds up", r.AddsUp},
 		[2]string{"publish", filepath.Join(directory, "released") + "  model, hyperparameters, privacy statement"},
 		[2]string{"keep private", filepath.Join(directory, "private") + "  what the guarantee doesn't cover"},
 	)

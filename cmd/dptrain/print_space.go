@@ -102,7 +102,7 @@ func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	case given && p.Fixed == configs.FixedEpochs:
 		return [][2]string{row(fmt.Sprintf("multiplier %s, as given", exact(*p.NoiseMultiplier)))}
 	case stated.NoiseMultiplier > 0 && !given:
-		return [][2]string{row(fmt.Sprintf("multiplier %s, the smallest that meets epsilon %s", report.RoundUp(stated.NoiseMultiplier, 8), exact(*p.Epsilon)))}
+		return [][2]string{row(fmt.Sprintf("multiplier %s, %s epsilon %s", report.RoundUp(stated.NoiseMultiplier, 8), meets(p, stated, "the smallest that meets", "which meets"), exact(*p.Epsilon)))}
 	}
 	space := stated.Tuning.Space
 	if line := space.Line; line != nil {
@@ -112,12 +112,22 @@ func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 		}
 		return [][2]string{row(fmt.Sprintf("%s as each candidate takes to keep its Rényi divergence below %.4g a, at orders a up to %d", fitted, line.Slope, line.Order))}
 	}
-	return runRows(p, space.Runs)
+	return runRows(p, stated)
+}
+
+// meets returns smallest where calibrated noise is the smallest that meets the budget, and else otherwise: bounds jump
+// where little noise is left, and then the guarantee is well below what was asked for.
+func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string) string {
+	if stated.Epsilon >= 0.999**p.Epsilon {
+		return smallest
+	}
+	return otherwise
 }
 
 // runRows lists noise and steps that belong together.
-func runRows(p configs.Privacy, runs []report.Run) [][2]string {
-	text := "multipliers with which all kinds of runs cost the same alone, the smallest that meet epsilon " + exact(*p.Epsilon)
+func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
+	runs := stated.Tuning.Space.Runs
+	text := "multipliers with which all kinds of runs cost the same alone, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
 	if p.NoiseMultiplier != nil {
 		text = fmt.Sprintf("multiplier %s, as given; steps with which all kinds of runs cost the same alone, the most that meet epsilon %s", exact(*p.NoiseMultiplier), exact(*p.Epsilon))
 	}

@@ -62,6 +62,8 @@ type run struct {
 	key     train.Key
 	model   train.Model
 	engine  engine.Engine
+	failed  bool // a trial has failed
+	watched bool // a person sees standard error, or asked for all of it: a log that others read gets less
 }
 
 // trained is what a training gives: what it releases, and a record for the private folder.
@@ -79,7 +81,8 @@ type training func(context.Context, *run, teller) (trained, error)
 // fail before hours of training, has them done, puts the run directory in its place and prints the result.
 func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training) error {
 	p.privacy.Insecure = o.seeded
-	warnOfLarge(g.console(), p)
+	p.privacy = p.privacy.Warned()
+	warnOfPlan(g.console(), p)
 	if o.dryRun {
 		return g.print(planResult{p.experiment.Dataset, p.experiment.Model, p.privacy}, func(w io.Writer) { printPlan(w, p) })
 	}
@@ -88,10 +91,12 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training
 		return err
 	}
 	if !g.json {
-		printPlan(g.stdout, p)
+		if err := g.text(func(w io.Writer) { printPlan(w, p) }); err != nil {
+			return errors.Join(err, dir.Discard())
+		}
 	}
 	start := time.Now()
-	release, err := o.fill(ctx, g, p, dir, do)
+	release, warnings, err := o.fill(ctx, g, p, dir, do)
 	if err != nil {
 		err = blameDevice(err)
 		discarded := dir.Discard()
@@ -105,7 +110,16 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training
 	}
 	g.console().Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
 	r := newRunResult(release, dir.Path())
-	return g.print(r, func(w io.Writer) { printResult(w, r, p.size) })
+	r.Warnings = warnings
+	if g.json { // text has them where people look
+		for _, warning := range warnings {
+			g.console().Log().Warn(warning)
+		}
+	}
+	if err := g.print(r, func(w io.Writer) { printResult(w, r, p.size) }); err != nil {
+		return fmt.Errorf("%w; the run is finished, and in %s", err, dir.Path())
+	}
+	return nil
 }
 
 func createDir(path string) (*report.Dir, error) {
@@ -119,11 +133,11 @@ func createDir(path string) (*report.Dir, error) {
 	return dir, nil
 }
 
-// fill does the work between making the run directory and publishing it.
-func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do training) (release report.Release, err error) {
+// fill does the work between making the run directory and publishing it. Warnings are about the released model.
+func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do training) (release report.Release, warnings []string, err error) {
 	log, err := dir.Log()
 	if err != nil {
-		return release, coded(codeInput, err)
+		return release, nil, coded(codeInput, err)
 	}
 	console := g.console()
 	console.LogTo(log)
@@ -136,19 +150,20 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 
 	choice, err := g.gpus.choose(ctx, p.experiment.Performance)
 	if err != nil {
-		return release, err
+		return release, nil, err
 	}
 	r, err := o.ready(ctx, console, p)
 	if err != nil {
-		return release, err
+		return release, nil, err
 	}
+	r.watched = g.terminal || g.verbose
 	result, err := awaitTelling(ctx, "training", func(tell teller) (trained, error) { return r.onEngine(ctx, choice, tell, do) })
 	if err != nil {
-		return release, err
+		return release, nil, err
 	}
 	resolved, err := p.experiment.YAML()
 	if err != nil {
-		return release, err
+		return release, nil, err
 	}
 	release = report.Release{
 		Parameters:      tensors(result.parameters),
@@ -157,7 +172,11 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 		Hyperparameters: result.hyperparameters,
 		Privacy:         p.privacy.Of(result.hyperparameters),
 	}
-	return release, errors.Join(
+	if warning := disappointing(r.test, release.Score, p); warning != "" {
+		console.Log().Debug(warning)
+		warnings = append(warnings, warning)
+	}
+	return release, warnings, errors.Join(
 		dir.WriteRelease(release),
 		dir.WritePrivateJSON("run.json", result.private),
 		dir.WritePrivate("settings.yaml", resolved),
@@ -186,11 +205,10 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if p.experiment.Dataset == configs.Files {
 		console.Log().Warn("a row is the unit of privacy: whoever is behind several rows of the training file is protected less")
 	}
-	if n := r.data.Samples(); p.privacy.Delta*float64(n) >= 1 {
-		console.Log().Warnf("delta %v is not below 1/%d: it allows releasing a sample outright", p.privacy.Delta, n)
+	if set.privateWarning != "" {
+		console.Log().Warn(set.privateWarning)
 	}
 	if o.seeded {
-		console.Log().Warnf("all random draws come from the insecure seed %d: the privacy guarantee is void", o.seed)
 		r.key = train.InsecureKey(o.seed)
 	} else if r.key, err = train.NewKey(); err != nil {
 		return nil, fmt.Errorf("draw the random key: %w", err)

@@ -1,0 +1,96 @@
+package table
+
+import (
+	"hash/maphash"
+	"math"
+	"slices"
+)
+
+// Overlap says how many rows of a public file are rows of the private file too. It is a private statistic: the guarantee
+// covers none of it.
+type Overlap struct {
+	Public int // rows of the public file
+	Shared int // of them, those that equal a private row: every value, and the label
+	// Chance bounds the share of equal rows that independent files of the same kind have: the share of private rows that
+	// equal another private row, and its uncertainty.
+	Chance float64
+	Copy   bool // the files hold the same rows in the same order, which chance doesn't explain
+}
+
+// rare is the probability below which chance explains nothing.
+const rare = 1e-3
+
+// All reports whether all public rows are private rows, and chance doesn't explain it.
+func (o Overlap) All() bool {
+	return o.Copy || o.Shared == o.Public && math.Pow(o.Chance, float64(o.Public)) < rare
+}
+
+// Many reports whether more public rows are private rows than chance explains: more than four standard deviations above
+// what is expected, and more than one.
+func (o Overlap) Many() bool {
+	expected := o.Chance * float64(o.Public)
+	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance))
+}
+
+// Overlap compares the rows of two files that the schema made samples of, private ones for [Training] and public ones for
+// [Testing]. It compares hashes of 64 bits: that two different rows count as equal has a probability of 2⁻⁶⁴ a pair.
+func (s *Schema) Overlap(private, public *Samples) Overlap {
+	seed := maphash.MakeSeed()
+	a, b := s.hashes(private, seed), s.hashes(public, seed)
+	o := Overlap{Public: public.N}
+	same := slices.Equal(a, b)
+	slices.Sort(a)
+
+	repeated, collisions := 0, 0.0 // rows that equal another one; the probability that two rows drawn at random are equal
+	for from, to := 0, 0; from < len(a); from = to {
+		for to < len(a) && a[to] == a[from] {
+			to++
+		}
+		if to-from > 1 {
+			repeated += to - from
+		}
+		collisions += math.Pow(float64(to-from)/float64(len(a)), 2)
+	}
+	o.Chance = min(1, (float64(repeated)+2*math.Sqrt(float64(repeated))+1)/float64(len(a)))
+	for _, h := range b {
+		if _, ok := slices.BinarySearch(a, h); ok {
+			o.Shared++
+		}
+	}
+	o.Copy = same && math.Pow(collisions, float64(len(a))) < rare
+	return o
+}
+
+// hashes returns one hash for each row.
+func (s *Schema) hashes(rows *Samples, seed maphash.Seed) []uint64 {
+	width := len(rows.Values) / rows.N
+	out := make([]uint64, rows.N)
+	var h maphash.Hash
+	h.SetSeed(seed)
+	var word [4]byte
+	write := func(v uint32) {
+		word = [4]byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)}
+		h.Write(word[:])
+	}
+	for i := range out {
+		h.Reset()
+		for _, v := range rows.Values[i*width : (i+1)*width] {
+			write(math.Float32bits(v + 0)) // minus zero is zero
+		}
+		if s.Label.Task == Regression {
+			write(math.Float32bits(s.Label.clipped(rows.Numbers[i]) + 0))
+		} else {
+			write(uint32(rows.Classes[i]))
+		}
+		out[i] = h.Sum64()
+	}
+	return out
+}
+
+// clipped returns a scaled label as training has it, whatever it was read for.
+func (l Label) clipped(y float32) float32 {
+	if l.Clip == nil {
+		return y
+	}
+	return min(max(y, float32(l.Scale.apply(l.Clip.Low))), float32(l.Scale.apply(l.Clip.High)))
+}
