@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/coverage"
 	"github.com/dptrain/dptrain/internal/figure"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -105,6 +106,9 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	s, err := opts.compared(e, n.train)
 	if err != nil {
 		return err
+	}
+	for _, weakness := range (report.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: n.train}).Weaknesses() {
+		g.console().Log().Warn(weakness)
 	}
 	var plot *figure.Place
 	if opts.plot != "" {

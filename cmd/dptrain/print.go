@@ -24,21 +24,23 @@ type planResult struct {
 type runResult struct {
 	Dataset         string                 `json:"dataset"`
 	Model           string                 `json:"model"`
-	TestAccuracy    *float64               `json:"test_accuracy,omitempty"` // of a classification
-	TestR2          *float64               `json:"test_r2,omitempty"`       // of a regression
+	TestAccuracy    *float64               `json:"test_accuracy,omitempty"`  // of a classification
+	TestR2          *float64               `json:"test_r2,omitempty"`        // of a regression
+	Constant        float64                `json:"test_score_of_a_constant"` // of the best answer that is the same for all rows
+	Warning         string                 `json:"warning,omitempty"`        // about the model
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
-	Warnings        []string               `json:"warnings,omitempty"` // about the model
-	AddsUp          string                 `json:"adds_up"`            // what another run on the same data costs
+	AddsUp          string                 `json:"adds_up"` // what another run on the same data costs
 
-	score report.Score
+	score   report.Score
+	verdict verdict
 }
 
-func newRunResult(r report.Release, directory string) runResult {
+func newRunResult(r report.Release, v verdict, directory string) runResult {
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
-		AddsUp: addsUp(r.Privacy), score: r.Score,
+		Constant: v.constant.Value, Warning: v.warning, AddsUp: addsUp(r.Privacy), score: r.Score, verdict: v,
 	}
 	if r.Model.Task == report.Regression {
 		out.TestR2 = &r.Score.Value
@@ -109,9 +111,9 @@ func addsUp(p report.Privacy) string {
 // printResult says what came out and where it is.
 func printResult(w io.Writer, r runResult, size size) {
 	directory := relative(r.Directory)
-	pairs := [][2]string{{r.score.Metric, fmt.Sprintf("%s on the public test set of %s", r.score, grouped(size.test))}}
-	for _, warning := range r.Warnings {
-		pairs = append(pairs, [2]string{"warning", warning})
+	pairs := [][2]string{{r.score.Metric, fmt.Sprintf("%s on the public test set of %s; %s has %s", r.score, grouped(size.test), r.verdict.answer, r.verdict.constant)}}
+	if r.Warning != "" {
+		pairs = append(pairs, [2]string{"warning", r.Warning})
 	}
 	pairs = append(pairs, foundRows(r)...)
 	pairs = append(pairs,

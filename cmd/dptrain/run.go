@@ -96,7 +96,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training
 		}
 	}
 	start := time.Now()
-	release, warnings, err := o.fill(ctx, g, p, dir, do)
+	release, verdict, err := o.fill(ctx, g, p, dir, do)
 	if err != nil {
 		err = blameDevice(err)
 		discarded := dir.Discard()
@@ -109,12 +109,9 @@ func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training
 		return coded(codeInput, err)
 	}
 	g.console().Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
-	r := newRunResult(release, dir.Path())
-	r.Warnings = warnings
-	if g.json { // text has them where people look
-		for _, warning := range warnings {
-			g.console().Log().Warn(warning)
-		}
+	r := newRunResult(release, verdict, dir.Path())
+	if g.json && verdict.warning != "" { // text has it where people look
+		g.console().Log().Warn(verdict.warning)
 	}
 	if err := g.print(r, func(w io.Writer) { printResult(w, r, p.size) }); err != nil {
 		return fmt.Errorf("%w; the run is finished, and in %s", err, dir.Path())
@@ -133,11 +130,11 @@ func createDir(path string) (*report.Dir, error) {
 	return dir, nil
 }
 
-// fill does the work between making the run directory and publishing it. Warnings are about the released model.
-func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do training) (release report.Release, warnings []string, err error) {
+// fill does the work between making the run directory and publishing it.
+func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir, do training) (release report.Release, v verdict, err error) {
 	log, err := dir.Log()
 	if err != nil {
-		return release, nil, coded(codeInput, err)
+		return release, v, coded(codeInput, err)
 	}
 	console := g.console()
 	console.LogTo(log)
@@ -150,20 +147,20 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 
 	choice, err := g.gpus.choose(ctx, p.experiment.Performance)
 	if err != nil {
-		return release, nil, err
+		return release, v, err
 	}
 	r, err := o.ready(ctx, console, p)
 	if err != nil {
-		return release, nil, err
+		return release, v, err
 	}
 	r.watched = g.terminal || g.verbose
 	result, err := awaitTelling(ctx, "training", func(tell teller) (trained, error) { return r.onEngine(ctx, choice, tell, do) })
 	if err != nil {
-		return release, nil, err
+		return release, v, err
 	}
 	resolved, err := p.experiment.YAML()
 	if err != nil {
-		return release, nil, err
+		return release, v, err
 	}
 	release = report.Release{
 		Parameters:      tensors(result.parameters),
@@ -172,11 +169,10 @@ func (o runOptions) fill(ctx context.Context, g *global, p plan, dir *report.Dir
 		Hyperparameters: result.hyperparameters,
 		Privacy:         p.privacy.Of(result.hyperparameters),
 	}
-	if warning := disappointing(r.test, release.Score, p); warning != "" {
-		console.Log().Debug(warning)
-		warnings = append(warnings, warning)
+	if v = judge(r.test, release.Score, p); v.warning != "" {
+		console.Log().Debug(v.warning)
 	}
-	return release, warnings, errors.Join(
+	return release, v, errors.Join(
 		dir.WriteRelease(release),
 		dir.WritePrivateJSON("run.json", result.private),
 		dir.WritePrivate("settings.yaml", resolved),
