@@ -130,18 +130,19 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }
 
-// showTuning shows progress and logs each trial. Scores are for the private log, and so is the number of trials unless a
-// person watches: a scheduler keeps what goes to standard error, and others can read it.
+// showTuning shows progress and logs each trial. Scores are for the private log. So is how much of the work is done, unless
+// a person watches: the share at which the final run begins is the number of trials, a scheduler keeps what goes to
+// standard error, and others can read it.
 func (r *run) showTuning(p tuner.PrivateProgress) {
-	what := "training"
-	if r.watched {
-		what = fmt.Sprintf("tuning, trials done: %d", p.TrialsDone)
-		if p.Final {
-			what = fmt.Sprintf("final run, trials done: %d", p.TrialsDone)
-		}
+	console, epsilon := r.console, "epsilon "+report.Up(r.privacy.Epsilon)
+	switch {
+	case !r.watched:
+		console.Working("training, " + epsilon)
+	case p.Final:
+		console.Progress(p.Done, p.Total, fmt.Sprintf("final run, trials done: %d, %s", p.TrialsDone, epsilon))
+	default:
+		console.Progress(p.Done, p.Total, fmt.Sprintf("tuning, trials done: %d, %s", p.TrialsDone, epsilon))
 	}
-	console := r.console
-	console.Progress(p.Done, p.Total, fmt.Sprintf("%s, epsilon %s", what, report.Up(r.privacy.Epsilon)))
 	switch {
 	case p.Err != nil:
 		level := logrus.WarnLevel

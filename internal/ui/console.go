@@ -88,6 +88,24 @@ func (c *Console) Progress(done, total float64, what string) {
 	}
 }
 
+// Working shows that work goes on, and for how long, where how much of it is done is private. Only logs get it, not
+// terminals.
+func (c *Console) Working(what string) {
+	c.mu.Lock()
+	now := c.now()
+	if c.started.IsZero() {
+		c.started, c.told = now, now
+	}
+	due, elapsed := now.Sub(c.told) >= every, now.Sub(c.started)
+	if due {
+		c.told = now
+	}
+	c.mu.Unlock()
+	if due {
+		c.log.Infof("%s, for %s now", what, elapsed.Round(time.Second))
+	}
+}
+
 // left estimates the time to go by the time it took so far, from one share of the work to another.
 func left(share, from float64, elapsed time.Duration) string {
 	if share-from < 0.02 || elapsed < time.Second {

@@ -122,3 +122,16 @@ func TestTheLastConsoleReceives(t *testing.T) {
 		t.Errorf("the library wrote %q, the console before %q", &itself, before)
 	}
 }
+
+// How long work has taken is all that a log gets where its share is private.
+func TestWorkingTellsTheTimeAlone(t *testing.T) {
+	c, out, clk := console(false, logrus.InfoLevel)
+	for range 26 {
+		c.Working("training")
+		clk.t = clk.t.Add(time.Second)
+	}
+	c.EndProgress()
+	if diff := cmp.Diff("training, for 10s now\ntraining, for 20s now\n", out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
