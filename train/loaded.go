@@ -41,11 +41,12 @@ func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
 	if err := data.checkInputs(program); err != nil {
 		return nil, err
 	}
-	loaded, err := e.Load(program, &data.columns)
+	own := *data // so that what is assigned to *data reaches neither the engine nor the hash
+	loaded, err := e.Load(program, &own.columns)
 	if err != nil {
 		return nil, fmt.Errorf("load the model: %w", err)
 	}
-	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: data}, nil
+	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: &own}, nil
 }
 
 // Fallback tells why engines of an [engine.FirstOf] were passed over for the one that runs the model; nil if the first
