@@ -116,6 +116,9 @@ func images() ([][]byte, error) {
 
 // Name names the GPUs.
 func (e *Engine) Name() string {
+	if e == nil {
+		return "cuda ()"
+	}
 	var names []string
 	for _, d := range e.devices {
 		names = append(names, d.Info().Name)

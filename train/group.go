@@ -148,7 +148,7 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 	if err := g.check(runs...); err != nil {
 		return nil, err
 	}
-	if data == nil {
+	if data == nil || data.digest == nil {
 		return nil, &DataError{"no data; make them by NewData"}
 	}
 	out, err := g.runs.Predict(ctx, &data.columns, runs...)
