@@ -358,9 +358,9 @@ func spoil(v reflect.Value) {
 	}
 }
 
-// The attack: one buffer for one fold after another, all with one key. A release's noise comes from a hash of its data, so that two
-// releases of one Data must be the same; if the second one trained on what the buffer holds by then, they would differ by the
-// clipped gradients alone, whatever the noise.
+// The attack: one buffer for one fold after another, all with one key. A release's noise comes from a hash of its
+// data, so that two releases of one Data must be the same; if the second one trained on what the buffer holds by
+// then, they would differ by the clipped gradients alone, whatever the noise.
 func TestChangedBufferCancelsNoNoise(t *testing.T) {
 	buffer := []float32{1, 2, 3, 4}
 	data := must(train.NewData(2, buffer, []float32{1, 0, 0, 1}))
@@ -401,6 +401,35 @@ func TestSpaceChangedDuringRun(t *testing.T) {
 				clear(plan.Private.Subset)
 				clear(plan.Private.Rest)
 			}
+		}
+		return must(x.Run(context.Background(), plan)).Released
+	}
+	if got, want := run(true), run(false); !reflect.DeepEqual(got, want) {
+		t.Errorf("released is\n%v, want\n%v", got, want)
+	}
+}
+
+// A model may draw the initial values of one run after another into one buffer.
+func TestInitialValuesInOneBuffer(t *testing.T) {
+	run := func(reuse bool) tuner.Released {
+		buffer := [][]float32{make([]float32, 4)}
+		x := executor()
+		x.Model.Initial = func(seed rand.Source) [][]float32 {
+			to := buffer
+			if !reuse {
+				to = [][]float32{make([]float32, 4)}
+			}
+			draw := rand.New(seed)
+			for i := range to[0] {
+				to[0][i] = draw.Float32()
+			}
+			return to
+		}
+		s := settings(candidates())
+		s.Method, s.Repetitions = tuner.Baseline, must(accountant.TruncatedPoissonWithMean(6))
+		plan := must(tuner.NewPlan(s, train.InsecureKey(5)))
+		if len(plan.Private.Trials) < 2 {
+			t.Fatal("a plan of one trial shows nothing")
 		}
 		return must(x.Run(context.Background(), plan)).Released
 	}
@@ -502,7 +531,8 @@ func result(g *train.Group) any {
 	return out
 }
 
-// startedBy returns what is released by a run whose settings are handed to Start, and the state that it can be restored to.
+// startedBy returns what is released by a run whose settings are handed to Start, and the state that it can be
+// restored to.
 func startedBy(h handOver, change func(), with func(*train.Settings)) any {
 	l := must(train.Load(cpu.New(cpu.Options{}), plain(2), samples()))
 	s := private(1)
