@@ -15,9 +15,9 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Options change how fast an engine runs, never what it computes.
+// Options change how fast an engine runs, never what it computes. [New] copies Devices.
 type Options struct {
-	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them; New keeps none of it
+	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them
 	Warn    func(string) // is told, from any goroutine, when memory is short and the engine takes less at a time; may be nil
 }
 
@@ -181,8 +181,8 @@ func (e *Engine) load(p *compile.Program, data *engine.Data) (*loaded, error) {
 	return l, nil
 }
 
-// Close gives the GPUs back. What was loaded on them is closed before: else the error wraps [engine.ErrInUse], and nothing is
-// closed. A second Close does nothing.
+// Close gives the GPUs back. What was loaded on them is closed before: else the error wraps [engine.ErrInUse], and
+// nothing is closed. A second Close does nothing.
 func (e *Engine) Close() error {
 	if e == nil {
 		return nil

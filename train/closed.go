@@ -11,7 +11,8 @@ import (
 // second Close is no error.
 var ErrClosed = engine.ErrClosed
 
-// ErrInUse is what errors wrap that say that a [Loaded] was closed before its groups, or a [Group] was used while it trains.
+// ErrInUse is what errors wrap that say that a [Loaded] was closed before its groups, or a [Group] was used while it
+// trains.
 var ErrInUse = engine.ErrInUse
 
 // users counts what uses something that must be closed after all of them. Its methods may be used concurrently.

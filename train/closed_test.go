@@ -13,7 +13,8 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// strict panics where the engine's contract says that a caller's program is wrong: this package must let no such call through.
+// strict panics where the engine's contract says that a caller's program is wrong: this package must let no such call
+// through.
 type strict struct{ engine.Engine }
 
 func (s strict) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use. After
-// Close their errors wrap [ErrClosed], but for those of the [Loaded].
+// Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use.
+// After Close their errors wrap [ErrClosed], but for those of the [Loaded].
 type Group struct {
 	*Loaded
 	runs     engine.Runs
@@ -21,8 +21,8 @@ type Group struct {
 	closed   bool
 }
 
-// check returns an error where the group, or one of the runs, can't be used. Every method begins with it, so that no engine
-// meets a call after Close.
+// check returns an error where the group, or one of the runs, can't be used. Every method begins with it, so that no
+// engine meets a call after Close.
 func (g *Group) check(runs ...int) error {
 	switch {
 	case g == nil || g.runs == nil:

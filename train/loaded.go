@@ -156,8 +156,8 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	return prepared{s, mechanism, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 
-// Close gives back what the engine holds. Close the groups first: as long as one is open the error is an [ErrInUse], and
-// nothing is closed. A second Close does nothing.
+// Close gives back what the engine holds. Close the groups first: as long as one is open the error is an [ErrInUse],
+// and nothing is closed. A second Close does nothing.
 func (l *Loaded) Close() error {
 	if l.ready() != nil {
 		return nil

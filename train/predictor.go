@@ -106,7 +106,8 @@ func (p *Predictor) OutputShape() []int {
 	return slices.Clone(p.program.Output.Shape)
 }
 
-// Arithmetic names what outputs are computed with. Where it is the same, so is their every bit. A zero Predictor's is empty.
+// Arithmetic names what outputs are computed with. Where it is the same, so is their every bit. A zero Predictor's is
+// empty.
 func (p *Predictor) Arithmetic() string {
 	if p == nil || p.loaded == nil {
 		return ""

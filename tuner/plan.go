@@ -11,8 +11,8 @@ import (
 const FinalStream uint32 = 0
 
 // Plan is all that will be done, as pure data: the same settings and key give the same plan. It comes from
-// [NewPlan] and stays as it is; other settings need another plan. [Executor.Run] draws the plan anew from its settings, on a
-// copy, and runs and charges that: a plan whose draws were changed is refused.
+// [NewPlan] and stays as it is; other settings need another plan. [Executor.Run] draws the plan anew from its
+// settings, on a copy, and runs and charges that: a plan whose draws were changed is refused.
 type Plan struct {
 	Settings Settings
 	First    Candidate    // the answer when no trial is drawn

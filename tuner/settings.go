@@ -71,8 +71,8 @@ func (s Settings) validateMethod() error {
 	return nil
 }
 
-// spaceIsValue tells whether the space is of one of the kinds that are charged as they are drawn from. A pointer to one, or a
-// type that embeds one, could change between the two.
+// spaceIsValue tells whether the space is of one of the kinds that are charged as they are drawn from. A pointer to
+// one, or a type that embeds one, could change between the two.
 func (s Settings) spaceIsValue() bool {
 	switch s.Space.(type) {
 	case Grid, Region:

@@ -81,8 +81,8 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	return m, nil
 }
 
-// owned returns the operation with lists of its own: Gorgonia keeps those that a caller handed to Reshape, Transpose, Sum,
-// Max and Slice, so that a list that is used for the next node changes what the last one computes.
+// owned returns the operation with lists of its own: Gorgonia keeps those that a caller handed to Reshape, Transpose,
+// Sum, Max and Slice, so that a list that is used for the next node changes what the last one computes.
 func owned(op gorgonia.Op) gorgonia.Op {
 	from := reflect.ValueOf(op)
 	pointer := from.Kind() == reflect.Pointer

@@ -11,8 +11,8 @@ import (
 // ErrSource is wrapped by every error about a graph that can't be trained as it stands.
 var ErrSource = errors.New("graph can't be trained privately")
 
-// MixError says that an operation lets samples of a batch see one another, so that the cost isn't a sum of the samples' own
-// and no per-sample gradient exists. It is never worked around.
+// MixError says that an operation lets samples of a batch see one another, so that the cost isn't a sum of the
+// samples' own and no per-sample gradient exists. It is never worked around.
 type MixError struct {
 	Op   string // the operation, as Gorgonia prints it
 	Node string // the node it computes
@@ -43,8 +43,8 @@ func (e *RuleError) Error() string {
 	return s
 }
 
-// RefusedError says that an operation, or what it is applied to, can't be trained privately, not even one sample at a time,
-// for another reason than that it mixes samples.
+// RefusedError says that an operation, or what it is applied to, can't be trained privately, not even one sample at a
+// time, for another reason than that it mixes samples.
 type RefusedError struct {
 	Op      string
 	Node    string
@@ -65,8 +65,8 @@ func mixes(n *gorgonia.Node, why string) error {
 	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
 }
 
-// refuse is the error of an operation that mixes no samples and still has no meaning for each sample by itself: it depends on
-// how many there are in the graph's batch, or on a sample's place among them.
+// refuse is the error of an operation that mixes no samples and still has no meaning for each sample by itself: it
+// depends on how many there are in the graph's batch, or on a sample's place among them.
 func refuse(n *gorgonia.Node, why, instead string) error {
 	return &RefusedError{Op: opName(n), Node: label(n), Why: why, Instead: instead}
 }

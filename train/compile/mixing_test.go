@@ -143,8 +143,8 @@ var places = map[string]place{
 	}, false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
 }
 
-// What is refused for mixing samples is shown to mix them, by Gorgonia's own machine, and what is refused for another reason doesn't
-// say that it does.
+// What is refused for mixing samples is shown to mix them, by Gorgonia's own machine, and what is refused for another
+// reason doesn't say that it does.
 func TestMixing(t *testing.T) {
 	for name, p := range places {
 		t.Run(name, func(t *testing.T) {
@@ -167,8 +167,8 @@ func TestMixing(t *testing.T) {
 	}
 }
 
-// mixed tells whether the cost of a batch isn't a sum of the samples' own: whether what the first sample adds to it depends on
-// the second. Gorgonia evaluates it for two values of each.
+// mixed tells whether the cost of a batch isn't a sum of the samples' own: whether what the first sample adds to it
+// depends on the second. Gorgonia evaluates it for two values of each.
 func mixed(t *testing.T, p place) bool {
 	t.Helper()
 	at := func(first, second uint64) float64 {

@@ -34,8 +34,8 @@ type Reference struct {
 // Bound is a set of parameters in the graph's own form; see [Reference.Bind].
 type Bound []gorgonia.Value
 
-// NewReference differentiates a copy of a graph that was built with a batch of one: what becomes of the graph and of the
-// source's lists afterwards doesn't matter.
+// NewReference differentiates a copy of a graph that was built with a batch of one: what becomes of the graph and of
+// the source's lists afterwards doesn't matter.
 func NewReference(src Source) (*Reference, error) {
 	src.Inputs, src.Params = slices.Clone(src.Inputs), slices.Clone(src.Params)
 	r := &Reference{src: src, names: map[*gorgonia.Node]*gorgonia.Node{}}

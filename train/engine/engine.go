@@ -16,9 +16,9 @@ type Engine interface {
 	Name() string
 	// Load makes a program, and the data that its runs train on, ready on the device. An engine may read program and data
 	// where they lie, a second copy of the data being too much: neither may change until Close. Package train hands over
-	// data that only it holds. It holds the data against the program first ([Data.Check], whose error is a [*FieldError]), then the
-	// program against itself ([compile.Program.Check]), and refuses a program with an instruction that it doesn't
-	// know, [compile.Opaque] among them, by an [*UnsupportedError].
+	// data that only it holds. It holds the data against the program first ([Data.Check], whose error is a
+	// [*FieldError]), then the program against itself ([compile.Program.Check]), and refuses a program with an
+	// instruction that it doesn't know, [compile.Opaque] among them, by an [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
 }
 
@@ -27,8 +27,8 @@ type Loaded interface {
 	// Arithmetic names what gradients are computed with. Where it is the same the bits are. Runs must draw noise of their
 	// own for each: two releases with the same noise differ by something without any.
 	Arithmetic() string
-	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError]. Start copies
-	// what it keeps of a job: its slices may change afterwards.
+	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError]. Start
+	// copies what it keeps of a job: its slices may change afterwards.
 	Start(...Job) (Runs, error)
 	// Close gives back what is held on the device. Runs are closed before. A second Close, a Start after Close or a Close
 	// before that of the runs is a mistake in the caller's program and may panic: package train answers it by an error.
@@ -36,9 +36,9 @@ type Loaded interface {
 }
 
 // Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered from 0 as they were
-// started; a number that isn't theirs, or a call after Close, a second Close among them, is a mistake in the caller's program
-// and may panic: package train answers it by an error, [ErrClosed] in the latter case. Methods other than Done are not safe
-// for concurrent use. What they return is the caller's to change.
+// started; a number that isn't theirs, or a call after Close, a second Close among them, is a mistake in the caller's
+// program and may panic: package train answers it by an error, [ErrClosed] in the latter case. Methods other than
+// Done are not safe for concurrent use. What they return is the caller's to change.
 type Runs interface {
 	// Steps takes steps[i] logical steps of run i; numbers that [CheckSteps] refuses are an error, and no run moves. On a context that is
 	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
