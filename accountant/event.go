@@ -6,6 +6,10 @@ import "slices"
 // what Epsilon, Delta and RDP are for. The set of events is closed; every one of them is listed in this file.
 //
 // All events share one neighbouring relation, AddRemove.
+//
+// Events that hold a list are made as plain literals and share it with their maker, who changes it neither while a
+// function reads the event nor as long as the event is the record of what was done. Functions of this package change
+// no list and keep none: what they returned doesn't change with it.
 type Event interface {
 	// check reports the first invalid value of the event or of a part of it; path names the event for the error.
 	check(path string) error

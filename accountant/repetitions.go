@@ -7,7 +7,8 @@ import (
 )
 
 // Repetitions is the distribution of K, the number of trials of a tuning run. The set is closed: Poisson,
-// TruncatedPoisson and TruncatedNegativeBinomial (of which geometric and logarithmic are special cases).
+// TruncatedPoisson and TruncatedNegativeBinomial (of which geometric and logarithmic are special cases), as values: a
+// pointer to one is refused.
 type Repetitions interface {
 	// Expected returns the mean of K.
 	Expected() float64

@@ -53,6 +53,17 @@ func checkPart(prefix string, e Event) error {
 	return e.check(name)
 }
 
+// checkRepetitions refuses pointers as well: what one points at could change between a draw of K and its charge.
+func checkRepetitions(r Repetitions) error {
+	switch r.(type) {
+	case nil:
+		return errors.New("no distribution of repetitions")
+	case Poisson, TruncatedPoisson, TruncatedNegativeBinomial:
+		return r.check()
+	}
+	return fmt.Errorf("%T is not a distribution of repetitions: they are values, not pointers", r)
+}
+
 func checkProbability(path, what string, p float64) error {
 	if !(p >= 0 && p <= 1) { // also refuses NaN
 		return invalid(path, "%s %v is outside [0, 1]", what, p)
@@ -103,10 +114,7 @@ func (s SelfComposed) check(path string) error {
 func (c Composed) check(path string) error { return checkParts(path, c.Events) }
 
 func (s SelectBest) check(path string) error {
-	if s.Repetitions == nil {
-		return invalid(path, "no distribution of repetitions")
-	}
-	if err := s.Repetitions.check(); err != nil {
+	if err := checkRepetitions(s.Repetitions); err != nil {
 		return invalid(path, "%v", err)
 	}
 	return checkPart(path+".Event", s.Event)

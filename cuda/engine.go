@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/kernels"
@@ -14,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Options change how fast an engine runs, never what it computes.
+// Options change how fast an engine runs, never what it computes. [New] copies Devices.
 type Options struct {
 	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them
 	Warn    func(string) // is told, from any goroutine, when memory is short and the engine takes less at a time; may be nil
@@ -26,6 +27,10 @@ type Engine struct {
 	arithmetic string
 	threads    int // of a block
 	warn       func(string)
+
+	mu     sync.Mutex
+	loads  int // not closed yet
+	closed bool
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -89,7 +94,7 @@ func newEngine(d []driver.Device, arithmetic string, threads int, warn func(stri
 	if warn == nil {
 		warn = func(string) {}
 	}
-	return &Engine{d, arithmetic, threads, warn}
+	return &Engine{devices: d, arithmetic: arithmetic, threads: threads, warn: warn}
 }
 
 // images returns the kernels as the driver takes them.
@@ -111,6 +116,9 @@ func images() ([][]byte, error) {
 
 // Name names the GPUs.
 func (e *Engine) Name() string {
+	if e == nil {
+		return "cuda ()"
+	}
 	var names []string
 	for _, d := range e.devices {
 		names = append(names, d.Info().Name)
@@ -118,8 +126,40 @@ func (e *Engine) Name() string {
 	return "cuda (" + strings.Join(names, ", ") + ")"
 }
 
-// Load uploads the program and its data to every GPU.
+// enter counts a load that must be closed before the GPUs are given back.
+func (e *Engine) enter() error {
+	if e == nil || len(e.devices) == 0 {
+		return errors.New("this engine has no GPUs; make one by cuda.New")
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return fmt.Errorf("the engine is %w; make another one", engine.ErrClosed)
+	}
+	e.loads++
+	return nil
+}
+
+func (e *Engine) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.loads--
+}
+
+// Load uploads the program and its data to every GPU. After Close the error wraps [engine.ErrClosed].
 func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, error) {
+	if err := e.enter(); err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	l, err := e.load(p, data)
+	if err != nil {
+		e.leave()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (e *Engine) load(p *compile.Program, data *engine.Data) (*loaded, error) {
 	if err := data.Check(p); err != nil {
 		return nil, fmt.Errorf("load on %s: %w", e.Name(), err)
 	}
@@ -134,15 +174,30 @@ func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, err
 	for _, d := range e.devices {
 		r, err := e.upload(d, code, data)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, lost(d, err)), l.Close())
+			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, lost(d, err)), l.free())
 		}
 		l.residents = append(l.residents, r)
 	}
 	return l, nil
 }
 
-// Close gives the GPUs back. What was loaded on them is closed before.
-func (e *Engine) Close() error { return closeAll(e.devices) }
+// Close gives the GPUs back. What was loaded on them is closed before: else the error wraps [engine.ErrInUse], and
+// nothing is closed. A second Close does nothing.
+func (e *Engine) Close() error {
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.loads > 0 {
+		return fmt.Errorf("close: the engine is %w by %d loaded models: close them first", engine.ErrInUse, e.loads)
+	}
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	return closeAll(e.devices)
+}
 
 func closeAll(devices []driver.Device) error {
 	var errs []error
@@ -158,6 +213,7 @@ type loaded struct {
 	code      *lowered
 	data      *engine.Data
 	residents []*resident
+	closed    bool
 }
 
 // Arithmetic names the kernels and the words that they are handed, which together fix the order of sums, and what the driver
@@ -173,8 +229,8 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 			return nil, fmt.Errorf("start run %d: %w", i, err)
 		}
 	}
-	if len(l.residents) == 0 {
-		return nil, errors.New("start: what was loaded is closed")
+	if l.closed {
+		return nil, fmt.Errorf("start: what was loaded is %w", engine.ErrClosed)
 	}
 	g := &group{loaded: l}
 	for k, r := range l.residents {
@@ -194,6 +250,15 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 
 // Close frees what the program and its data take on the GPUs.
 func (l *loaded) Close() error {
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	defer l.engine.leave()
+	return l.free()
+}
+
+func (l *loaded) free() error {
 	var errs []error
 	for _, r := range l.residents {
 		errs = append(errs, r.free())

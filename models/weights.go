@@ -37,7 +37,8 @@ const epsilon = 1e-5
 //	y = γ (w∗x − μ)/√(σ² + ε) + β = (s w)∗x + (β − s μ),   s = γ/√(σ² + ε),  ε = 10⁻⁵,
 //
 // taken in float64 and rounded once. There must be every tensor, in its shape and of finite numbers, and no other but the
-// batch norms' num_batches_tracked, which nothing is computed from. The error is a [*WeightsError].
+// batch norms' num_batches_tracked, which nothing is computed from. The result shares no memory with the tensors. The
+// error is a [*WeightsError].
 func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	w := weights{left: maps.Clone(tensors)}
 	var out [][]float32
@@ -66,7 +67,7 @@ func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	if len(w.problems) > 0 {
 		return nil, &WeightsError{w.problems}
 	}
-	return append(out, transposed(fc, n.classes, Features), bias), nil
+	return append(out, transposed(fc, n.classes, Features), slices.Clone(bias)), nil
 }
 
 // fold returns new filters and biases, of a convolution that does the work of its batch norm too.

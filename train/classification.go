@@ -16,8 +16,7 @@ type Classification struct {
 }
 
 // NewClassification returns the labelled samples: len(labels) rows of equal length, each label in
-// [0, classes), as the splits of package datasets hold them. It keeps samples and labels: they must not change afterwards. The error is a
-// [*DataError].
+// [0, classes), as the splits of package datasets hold them. It copies samples and labels. The error is a [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
 	return classificationOf(labels, classes, engine.Column{Floats: samples})
 }
@@ -33,6 +32,7 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 	if classes < 2 {
 		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}
 	}
+	labels = slices.Clone(labels)
 	oneHot := make([]float32, len(labels)*classes)
 	for i, label := range labels {
 		if label < 0 || int(label) >= classes {
@@ -40,12 +40,15 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 		}
 		oneHot[i*classes+int(label)] = 1
 	}
-	data, err := NewTypedData(len(labels), append(samples, engine.Column{Floats: oneHot})...)
+	data, err := newData(len(labels), append(copied(samples), engine.Column{Floats: oneHot}))
 	if err != nil {
 		return nil, err
 	}
 	return &Classification{Data: data, labels: labels, classes: classes}, nil
 }
+
+// Samples returns the number of samples; 0 of nil.
+func (c *Classification) Samples() int { return c.Inputs().Samples() }
 
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classes }
@@ -72,7 +75,7 @@ func (c *Classification) Inputs() *Data {
 
 func (c *Classification) outputs() int { return c.classes }
 
-func (c *Classification) scorable() error { return nil }
+func (c *Classification) scorable() error { return checkLabels(len(c.labels), c.Data) }
 
 // score returns the share of samples whose largest logit is the label's. The first of equal logits
 // counts as the largest. A row with a NaN has no largest logit and counts as wrong. No samples at all

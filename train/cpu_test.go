@@ -75,7 +75,7 @@ func stopAndResume(t *testing.T, s Settings, step int) Result {
 	defer cancel()
 	_, err := first.Train(ctx, func(p Progress) {
 		if data == nil && p.Step >= step {
-			data = encode(t, first.State())
+			data = encode(t, must(first.State()))
 			cancel()
 		}
 	})

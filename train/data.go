@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Data is a checked set of samples. It keeps the slices it is made from: they must not change
-// afterwards. Runs are told apart by their data as they were first seen; two runs on one Data whose slices
-// changed in between would draw the same noise.
+// Data is a checked set of samples. It is a copy of its own and never changes: runs derive their noise from a hash of
+// their data, so that two runs of one key on data that changed in between would share noise, and their difference would
+// release a gradient without any.
 type Data struct {
 	columns engine.Data
 	digest  func() [sha256.Size]byte // of the columns, computed once
@@ -29,8 +29,8 @@ type DataError struct {
 func (e *DataError) Error() string { return e.Problem }
 
 // NewData returns a set of n samples. Column k holds n rows of equal length, row after row: the values
-// of the model's input k. The error, a [*DataError], tells of a column that doesn't divide into n rows
-// or the first value that isn't finite.
+// of the model's input k. NewData copies the columns: a caller that drops its own halves their memory. The error, a
+// [*DataError], reports a column that doesn't divide into n rows or the first value that isn't finite.
 func NewData(samples int, columns ...[]float32) (*Data, error) {
 	return NewTypedData(samples, engine.Floats(columns...)...)
 }
@@ -38,6 +38,20 @@ func NewData(samples int, columns ...[]float32) (*Data, error) {
 // NewTypedData is NewData for columns of floating-point numbers or integers. Integers are what a model picks rows of tables by; whether
 // its tables have such rows is told when the data are loaded with it.
 func NewTypedData(samples int, columns ...engine.Column) (*Data, error) {
+	return newData(samples, copied(columns))
+}
+
+// copied returns columns that share no memory with those of a caller.
+func copied(columns []engine.Column) []engine.Column {
+	out := make([]engine.Column, len(columns))
+	for k, c := range columns {
+		out[k] = engine.Column{Floats: slices.Clone(c.Floats), Ints: slices.Clone(c.Ints)}
+	}
+	return out
+}
+
+// newData keeps the columns, which no caller of the package may hold.
+func newData(samples int, columns []engine.Column) (*Data, error) {
 	if samples < 0 || samples > math.MaxInt32 {
 		return nil, &DataError{fmt.Sprintf("%d samples: want 0 to %d", samples, math.MaxInt32)}
 	}
@@ -46,7 +60,6 @@ func NewTypedData(samples int, columns ...engine.Column) (*Data, error) {
 			return nil, &DataError{fmt.Sprintf("column %d: %v", k, err)}
 		}
 	}
-	columns = slices.Clone(columns)
 	d := &Data{columns: engine.Data{Samples: samples, Columns: columns}}
 	d.digest = sync.OnceValue(func() [sha256.Size]byte { return digest(columns...) })
 	return d, nil
@@ -101,8 +114,13 @@ func checkColumn(samples int, column engine.Column) error {
 	return nil
 }
 
-// Samples returns the number of samples.
-func (d *Data) Samples() int { return d.columns.Samples }
+// Samples returns the number of samples; 0 of nil.
+func (d *Data) Samples() int {
+	if d == nil {
+		return 0
+	}
+	return d.columns.Samples
+}
 
 // checkInputs returns a [*DataError] where the columns don't have the shapes of the program's inputs.
 func (d *Data) checkInputs(p *compile.Program) error {

@@ -15,6 +15,9 @@ type ClassCounts struct {
 // Evaluate returns how the classes fare under outputs for all samples, one row of logits after the other. A sample with a
 // NaN among its logits is taken for no class. On private samples this is a private statistic.
 func (c *Classification) Evaluate(outputs []float32) ([]ClassCounts, error) {
+	if c == nil {
+		return nil, errNoLabels
+	}
 	if err := checkOutputs(len(outputs), len(c.labels), c.classes); err != nil {
 		return nil, err
 	}
@@ -41,6 +44,9 @@ type Errors struct {
 
 // Evaluate returns how far outputs for all samples are off. On private samples this is a private statistic.
 func (r *Regression) Evaluate(outputs []float32) (Errors, error) {
+	if r == nil {
+		return Errors{}, errNoLabels
+	}
 	if err := checkOutputs(len(outputs), len(r.targets), 1); err != nil {
 		return Errors{}, err
 	}

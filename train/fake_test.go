@@ -226,3 +226,11 @@ func start(t testing.TB, s Settings) (*Trainer, *fakeEngine) {
 	}
 	return trainer, e
 }
+
+// must is for calls whose errors other tests are about.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

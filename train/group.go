@@ -5,16 +5,39 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/dptrain/dptrain/train/engine"
 )
 
 // Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use.
+// After Close their errors wrap [ErrClosed], but for those of the [Loaded].
 type Group struct {
 	*Loaded
 	runs     engine.Runs
 	settings []prepared
+	training atomic.Bool // Train's steps are under way
+	closed   bool
+}
+
+// check returns an error where the group, or one of the runs, can't be used. Every method begins with it, so that no
+// engine meets a call after Close.
+func (g *Group) check(runs ...int) error {
+	switch {
+	case g == nil || g.runs == nil:
+		return &SettingError{"group", "missing", "one that Loaded.Start returned"}
+	case g.training.Load():
+		return fmt.Errorf("the group is %w: it trains; wait until Train returns", ErrInUse)
+	case g.closed:
+		return fmt.Errorf("the group is %w; start another one", ErrClosed)
+	}
+	for _, i := range runs {
+		if i < 0 || i >= len(g.settings) {
+			return &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
+		}
+	}
+	return nil
 }
 
 // RunErrors tells which runs of a group failed: element i is run i's error, or nil.
@@ -33,11 +56,15 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
 	}
+	if err := g.check(); err != nil {
+		return err
+	}
 	left := make([]int, len(g.settings))
 	for i, done := range g.runs.Done() {
 		left[i] = g.settings[i].Privacy.Steps - done
 	}
 	ended := make(chan error, 1)
+	g.training.Store(true)
 	go func() { ended <- g.runs.Steps(ctx, left...) }()
 	tick := time.NewTicker(polled)
 	defer tick.Stop()
@@ -48,6 +75,7 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 				progress(g.progress())
 			}
 		case err := <-ended:
+			g.training.Store(false)
 			if progress != nil {
 				progress(g.progress())
 			}
@@ -66,7 +94,7 @@ func (g *Group) progress() []Progress {
 
 // Result returns what a run that has taken all its steps gives. It is an error to ask before.
 func (g *Group) Result(run int) (Result, error) {
-	if err := g.checkRuns(run); err != nil {
+	if err := g.check(run); err != nil {
 		return Result{}, err
 	}
 	state := g.runs.State(run)
@@ -93,10 +121,10 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if err := g.CheckTest(test); err != nil {
+	if err := g.check(runs...); err != nil {
 		return nil, err
 	}
-	if err := g.checkRuns(runs...); err != nil {
+	if err := g.CheckTest(test); err != nil {
 		return nil, err
 	}
 	outputs, err := g.runs.Predict(ctx, &test.Inputs().columns, runs...)
@@ -117,11 +145,11 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if data == nil {
-		return nil, &DataError{"no data; make them by NewData"}
-	}
-	if err := g.checkRuns(runs...); err != nil {
+	if err := g.check(runs...); err != nil {
 		return nil, err
+	}
+	if data == nil || data.digest == nil {
+		return nil, &DataError{"no data; make them by NewData"}
 	}
 	out, err := g.runs.Predict(ctx, &data.columns, runs...)
 	var wrong *engine.FieldError
@@ -134,26 +162,23 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 	return out, nil
 }
 
-func (g *Group) checkRuns(runs ...int) error {
-	for _, i := range runs {
-		if i < 0 || i >= len(g.settings) {
-			return &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
-		}
-	}
-	return nil
-}
-
 // State returns a copy of a run's state.
-func (g *Group) State(run int) State {
+func (g *Group) State(run int) (State, error) {
+	if err := g.check(run); err != nil {
+		return State{}, err
+	}
 	s, inner := g.settings[run], g.runs.State(run)
 	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
 		Step: inner.Step, Params: g.layout.Split(inner.Params), First: g.layout.Split(inner.First), Second: g.layout.Split(inner.Second),
-	}}
+	}}, nil
 }
 
 // Restore takes a run to a state that the same run was in before: same settings, initial values among them, same key, same
 // model and data, on an engine of the same arithmetic. What follows is then the same to the last byte as if it had never stopped.
 func (g *Group) Restore(run int, s State) error {
+	if err := g.check(run); err != nil {
+		return err
+	}
 	own := g.settings[run]
 	if s.run != own.identity.derive(own.Key, "state") {
 		return errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)")
@@ -171,5 +196,15 @@ func (g *Group) Restore(run int, s State) error {
 	return nil
 }
 
-// Close gives back what the runs hold on the device.
-func (g *Group) Close() error { return g.runs.Close() }
+// Close gives back what the runs hold on the device. A second Close does nothing.
+func (g *Group) Close() error {
+	if g == nil || g.runs == nil || g.closed {
+		return nil
+	}
+	if err := g.check(); err != nil {
+		return err
+	}
+	g.closed = true
+	defer g.groups.leave()
+	return g.runs.Close()
+}

@@ -33,13 +33,13 @@ func TestStatesOfAGroup(t *testing.T) {
 	if err := g.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	states := []State{g.State(0), g.State(1)}
+	states := []State{must(g.State(0)), must(g.State(1))}
 	for i := range states {
 		lone, _ := start(t, s[i])
 		if _, err := lone.Train(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		want, _ := lone.State().MarshalBinary()
+		want, _ := must(lone.State()).MarshalBinary()
 		got, _ := states[i].MarshalBinary()
 		if !bytes.Equal(got, want) {
 			t.Errorf("run %d has another state in a group", i)
@@ -54,7 +54,7 @@ func TestStatesOfAGroup(t *testing.T) {
 	if err := fresh.Restore(1, states[1]); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := fresh.State(0).Step(), fresh.State(1).Step(); a != 0 || b != 30 {
+	if a, b := must(fresh.State(0)).Step(), must(fresh.State(1)).Step(); a != 0 || b != 30 {
 		t.Errorf("after run 1 was restored the runs are at %d and %d", a, b)
 	}
 }
@@ -62,7 +62,7 @@ func TestStatesOfAGroup(t *testing.T) {
 // A state beyond the run's end is refused, though it names the run.
 func TestStateBeyondTheEnd(t *testing.T) {
 	trainer, _ := start(t, settings())
-	b, _ := trainer.State().MarshalBinary()
+	b, _ := must(trainer.State()).MarshalBinary()
 	at := len(stateMagic) + sha256.Size
 	binary.LittleEndian.PutUint64(b[at:], 51)
 	sum := sha256.Sum256(b[:len(b)-sha256.Size])

@@ -125,7 +125,7 @@ func TestRestoreRefusesAnotherCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := twice.Restore(trainer.State()); err == nil {
+	if err := twice.Restore(must(trainer.State())); err == nil {
 		t.Error("restored the state of a run with another cost")
 	}
 }
@@ -133,7 +133,7 @@ func TestRestoreRefusesAnotherCost(t *testing.T) {
 // The key that a run draws from must not be what its states carry: those are written to disk.
 func TestStateDoesNotHoldTheKey(t *testing.T) {
 	trainer, e := start(t, settings())
-	if state := trainer.State(); state.run == e.job.Key || state.run == settings().Key {
+	if state := must(trainer.State()); state.run == e.job.Key || state.run == settings().Key {
 		t.Error("a state holds the key of the run's noise")
 	}
 }

@@ -1,5 +1,7 @@
 package train
 
+import "fmt"
+
 // Labelled is a set of samples with the labels that a model's outputs are scored against: a [*Classification] or a
 // [*Regression].
 type Labelled interface {
@@ -16,6 +18,17 @@ type Labelled interface {
 	scorable() error // a [*DataError] if no output can be scored
 	// score takes the outputs for all samples, one after the other. It is finite.
 	score(outputs []float32) float64
+}
+
+// errNoLabels is the error of a labelled set that is nil or a zero value.
+var errNoLabels = &DataError{"none; make one by NewClassification or NewRegression"}
+
+// checkLabels refuses a set whose Data another one was put in place of: its labels belong to other samples.
+func checkLabels(labels int, data *Data) error {
+	if labels != data.Samples() {
+		return &DataError{fmt.Sprintf("%d labels for %d samples: its Data isn't what it was made with", labels, data.Samples())}
+	}
+	return nil
 }
 
 // Metric names a score.

@@ -17,6 +17,15 @@ type Loaded struct {
 	program *compile.Program
 	layout  engine.Layout
 	data    *Data
+	groups  users
+}
+
+// ready returns the error of a nil or zero Loaded.
+func (l *Loaded) ready() error {
+	if l == nil || l.loaded == nil {
+		return &SettingError{"loaded model", "missing", "one that Load returned"}
+	}
+	return nil
 }
 
 // Load compiles the model and loads it with its data. Errors about the graph wrap [compile.ErrSource]; wrong data are a
@@ -32,20 +41,29 @@ func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
 	if err := data.checkInputs(program); err != nil {
 		return nil, err
 	}
-	loaded, err := e.Load(program, &data.columns)
+	own := *data // so that what is assigned to *data reaches neither the engine nor the hash
+	loaded, err := e.Load(program, &own.columns)
 	if err != nil {
 		return nil, fmt.Errorf("load the model: %w", err)
 	}
-	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: data}, nil
+	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: &own}, nil
 }
 
 // Fallback tells why engines of an [engine.FirstOf] were passed over for the one that runs the model; nil if the first
 // one does. The guarantee is the same, but it may be much slower: tell the user.
-func (l *Loaded) Fallback() error { return engine.Passed(l.loaded) }
+func (l *Loaded) Fallback() error {
+	if l.ready() != nil {
+		return nil
+	}
+	return engine.Passed(l.loaded)
+}
 
 // CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.
 func (l *Loaded) CheckTest(test Labelled) error {
-	err := error(&DataError{"none; make one by NewClassification or NewRegression"})
+	if err := l.ready(); err != nil {
+		return err
+	}
+	err := error(errNoLabels)
 	if test != nil && test.Inputs() != nil {
 		err = l.checkLabelled(test)
 	}
@@ -66,8 +84,23 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 }
 
 // Start checks settings and makes runs ready that advance side by side, each as if it were alone. Wrong settings are a
-// [*SettingError].
+// [*SettingError]. Start copies the settings. Close the group before the Loaded.
 func (l *Loaded) Start(settings ...Settings) (*Group, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
+	if err := l.groups.enter(); err != nil {
+		return nil, fmt.Errorf("start: the loaded model is %w; load it again", err)
+	}
+	g, err := l.start(settings)
+	if err != nil {
+		l.groups.leave()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (l *Loaded) start(settings []Settings) (*Group, error) {
 	g := &Group{Loaded: l}
 	jobs := make([]engine.Job, len(settings))
 	for i, s := range settings {
@@ -75,7 +108,6 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.settings = append(g.settings, r)
 		jobs[i] = engine.Job{
 			Members:   r.Members,
 			Mechanism: r.mechanism.Engine(),
@@ -84,6 +116,8 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 			Trial:     r.Trial,
 			Initial:   l.layout.Join(r.Initial),
 		}
+		r.Initial = nil // the engine has them
+		g.settings = append(g.settings, r)
 	}
 	runs, err := l.loaded.Start(jobs...)
 	if err != nil {
@@ -118,8 +152,22 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
+	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy, so that what is hashed is what is started with
 	return prepared{s, mechanism, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 
-// Close gives back what the engine holds. Close the groups first.
-func (l *Loaded) Close() error { return l.loaded.Close() }
+// Close gives back what the engine holds. Close the groups first: as long as one is open the error is an [ErrInUse],
+// and nothing is closed. A second Close does nothing.
+func (l *Loaded) Close() error {
+	if l.ready() != nil {
+		return nil
+	}
+	first, err := l.groups.close()
+	if err != nil {
+		return fmt.Errorf("close: the loaded model is %w", err)
+	}
+	if !first {
+		return nil
+	}
+	return l.loaded.Close()
+}

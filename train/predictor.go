@@ -15,15 +15,27 @@ import (
 // parameters alone, and so as private as the sample: with public parameters, whoever trains on outputs in place of their
 // samples has the guarantee for those samples. An output of a private sample is private.
 //
-// Its methods are not safe for concurrent use.
+// Its methods are not safe for concurrent use. After Close the error of Predict wraps [ErrClosed].
 type Predictor struct {
 	loaded  engine.Loaded
 	runs    engine.Runs
 	program *compile.Program
+	closed  bool
+}
+
+// check returns an error where the predictor can't be used.
+func (p *Predictor) check() error {
+	switch {
+	case p == nil || p.runs == nil:
+		return &SettingError{"predictor", "missing", "one that NewPredictor returned"}
+	case p.closed:
+		return fmt.Errorf("the predictor is %w; make another one", ErrClosed)
+	}
+	return nil
 }
 
 // NewPredictor compiles the model and loads it with the values of its parameters, in their order. Errors are those of
-// [Load]; wrong parameters are a [*SettingError].
+// [Load]; wrong parameters are a [*SettingError]. NewPredictor copies the parameters.
 func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32) (*Predictor, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
@@ -51,7 +63,7 @@ func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start on engine %s: %w", e.Name(), err), loaded.Close())
 	}
-	return &Predictor{loaded, runs, program}, nil
+	return &Predictor{loaded: loaded, runs: runs, program: program}, nil
 }
 
 // nothing is a set of no samples.
@@ -73,6 +85,9 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	if ctx == nil {
 		return nil, errNoContext
 	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	if err := data.checkInputs(p.program); err != nil {
 		return nil, err
 	}
@@ -83,14 +98,36 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// OutputShape returns the shape of one sample's output.
-func (p *Predictor) OutputShape() []int { return slices.Clone(p.program.Output.Shape) }
+// OutputShape returns the shape of one sample's output; nil of a zero Predictor.
+func (p *Predictor) OutputShape() []int {
+	if p == nil || p.program == nil {
+		return nil
+	}
+	return slices.Clone(p.program.Output.Shape)
+}
 
-// Arithmetic names what outputs are computed with. Where it is the same, so is their every bit.
-func (p *Predictor) Arithmetic() string { return p.loaded.Arithmetic() }
+// Arithmetic names what outputs are computed with. Where it is the same, so is their every bit. A zero Predictor's is
+// empty.
+func (p *Predictor) Arithmetic() string {
+	if p == nil || p.loaded == nil {
+		return ""
+	}
+	return p.loaded.Arithmetic()
+}
 
 // Fallback tells why engines were passed over: see [Loaded.Fallback].
-func (p *Predictor) Fallback() error { return engine.Passed(p.loaded) }
+func (p *Predictor) Fallback() error {
+	if p == nil {
+		return nil
+	}
+	return engine.Passed(p.loaded)
+}
 
-// Close gives back what is held on the device.
-func (p *Predictor) Close() error { return errors.Join(p.runs.Close(), p.loaded.Close()) }
+// Close gives back what is held on the device. A second Close does nothing.
+func (p *Predictor) Close() error {
+	if p.check() != nil {
+		return nil
+	}
+	p.closed = true
+	return errors.Join(p.runs.Close(), p.loaded.Close())
+}

@@ -12,15 +12,18 @@ type Regression struct {
 	targets []float32
 }
 
-// NewRegression returns the labelled samples: len(targets) rows of equal length. It keeps samples and targets: they must
-// not change afterwards. The error is a [*DataError].
+// NewRegression returns the labelled samples: len(targets) rows of equal length. It copies samples and
+// targets. The error is a [*DataError].
 func NewRegression(samples, targets []float32) (*Regression, error) {
 	data, err := NewData(len(targets), samples, targets)
 	if err != nil {
 		return nil, err
 	}
-	return &Regression{Data: data, targets: targets}, nil
+	return &Regression{Data: data, targets: data.columns.Columns[1].Floats}, nil
 }
+
+// Samples returns the number of samples; 0 of nil.
+func (r *Regression) Samples() int { return r.Inputs().Samples() }
 
 // Metric returns [R2].
 func (r *Regression) Metric() Metric { return R2 }
@@ -40,6 +43,9 @@ func (r *Regression) outputs() int { return 1 }
 
 // scorable refuses labels that are all the same: R² compares errors with their spread.
 func (r *Regression) scorable() error {
+	if err := checkLabels(len(r.targets), r.Data); err != nil {
+		return err
+	}
 	if len(r.targets) < 2 || slices.Min(r.targets) == slices.Max(r.targets) {
 		return &DataError{"every label is the same number: R² takes labels that differ"}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/train/compile"
 )
 
-// Settings says how a run trains.
+// Settings says how a run trains. [New] and [Loaded.Start] copy its slices.
 type Settings struct {
 	Privacy   Privacy
 	Optimizer Optimizer

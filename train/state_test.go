@@ -169,7 +169,7 @@ func TestRestoreRefusesOtherRuns(t *testing.T) {
 	if _, err := trainer.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	state := trainer.State()
+	state := must(trainer.State())
 	for name, change := range otherRuns {
 		s := settings()
 		change(&s)

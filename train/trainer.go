@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Trainer is one training run. Its methods are not safe for concurrent use.
+// Trainer is one training run. Its methods are not safe for concurrent use. After Close their errors wrap [ErrClosed].
 type Trainer struct {
 	group *Group
 }
@@ -39,6 +39,9 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	if ctx == nil {
 		return Result{}, errNoContext
 	}
+	if err := t.runs().check(); err != nil {
+		return Result{}, err
+	}
 	steps := t.group.settings[0].Privacy.Steps
 	part := max(1, steps/reports)
 	for done := t.step(); done < steps; done = t.step() {
@@ -53,15 +56,34 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 		if progress != nil {
 			progress(Progress{Step: t.step(), Steps: steps})
 		}
+		if err := t.group.check(); err != nil { // progress has closed it
+			return Result{}, err
+		}
 	}
 	return t.group.Result(0)
+}
+
+// runs returns the group, which checks itself; nil of a nil or zero Trainer.
+func (t *Trainer) runs() *Group {
+	if t == nil {
+		return nil
+	}
+	return t.group
+}
+
+// loaded returns the group's model, which checks itself; nil of a nil or zero Trainer.
+func (t *Trainer) loaded() *Loaded {
+	if g := t.runs(); g != nil {
+		return g.Loaded
+	}
+	return nil
 }
 
 func (t *Trainer) step() int { return t.group.runs.Done()[0] }
 
 // Score returns how well the model does on public test samples: see [Group.Score].
 func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
-	score, err := t.group.Score(ctx, test, 0)
+	score, err := t.runs().Score(ctx, test, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +92,7 @@ func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
 
 // Predict returns the model's output for every sample: see [Group.Predict].
 func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
-	out, err := t.group.Predict(ctx, data, 0)
+	out, err := t.runs().Predict(ctx, data, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +100,16 @@ func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
 }
 
 // CheckTest returns an error, a [*DataError] inside it, if Score can't take the test set.
-func (t *Trainer) CheckTest(test Labelled) error { return t.group.CheckTest(test) }
+func (t *Trainer) CheckTest(test Labelled) error { return t.loaded().CheckTest(test) }
 
 // Fallback tells why the model runs on another engine than the first: see [Loaded.Fallback].
-func (t *Trainer) Fallback() error { return t.group.Fallback() }
+func (t *Trainer) Fallback() error { return t.loaded().Fallback() }
 
 // State returns a copy of the run's state.
-func (t *Trainer) State() State { return t.group.State(0) }
+func (t *Trainer) State() (State, error) { return t.runs().State(0) }
 
 // Restore takes the run to a state that it was in before: see [Group.Restore].
-func (t *Trainer) Restore(s State) error { return t.group.Restore(0, s) }
+func (t *Trainer) Restore(s State) error { return t.runs().Restore(0, s) }
 
-// Close gives back what the run holds on the device.
-func (t *Trainer) Close() error { return errors.Join(t.group.Close(), t.group.Loaded.Close()) }
+// Close gives back what the run holds on the device. A second Close does nothing.
+func (t *Trainer) Close() error { return errors.Join(t.runs().Close(), t.loaded().Close()) }

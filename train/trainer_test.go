@@ -95,7 +95,7 @@ func TestResumeIsIdentical(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			rt.Fatalf("stopped with %v", err)
 		}
-		data, err := first.State().MarshalBinary()
+		data, err := must(first.State()).MarshalBinary()
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -138,8 +138,8 @@ func TestTrainGoesOn(t *testing.T) {
 		}
 	}
 	_, err = trainer.Train(ctx, nil)
-	if !errors.Is(err, context.Canceled) || trainer.State().Step() != 13 {
-		t.Fatalf("stopped after step %d with %v", trainer.State().Step(), err)
+	if !errors.Is(err, context.Canceled) || must(trainer.State()).Step() != 13 {
+		t.Fatalf("stopped after step %d with %v", must(trainer.State()).Step(), err)
 	}
 	if err.Error() != "step 14 of 1000: context canceled" {
 		t.Errorf("got %v", err)
@@ -313,7 +313,7 @@ func TestSettingsHideWhatIsPrivate(t *testing.T) {
 // A state resumed on other data would meet the same noise again.
 func TestStateKnowsItsData(t *testing.T) {
 	a := onCPU(t, 1, cpuSettings(SGD(0.5)))
-	state := a.State()
+	state := must(a.State())
 	if err := a.Restore(state); err != nil {
 		t.Fatal(err)
 	}

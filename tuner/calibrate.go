@@ -44,6 +44,7 @@ func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settin
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, accountant.Guarantee{}, err
 	}
+	s = s.own()
 	if region, ok := s.Space.(Region); ok {
 		return s.settle(region, epsilon, delta, o)
 	}
@@ -90,7 +91,7 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 // The error wraps [accountant.ErrInfeasible] where a candidate can't take a step, and [accountant.ErrUnbounded] where any
 // number of steps meets epsilon.
 func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
-	grid, ok := s.Space.(Grid)
+	grid, ok := s.own().Space.(Grid)
 	if !ok {
 		return Calibrate(s, epsilon, delta, o)
 	}

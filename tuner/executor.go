@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
@@ -112,7 +113,10 @@ func (x *execution) run(ctx context.Context) (Result, error) {
 // beginning draws the initial parameters of a run, unless it has some or the model has its own.
 func (x *execution) beginning(s train.Settings) train.Settings {
 	if s.Initial == nil && x.Model.Initial != nil {
-		s.Initial = x.Model.Initial(s.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: s.Trial}))
+		s.Initial = slices.Clone(x.Model.Initial(s.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: s.Trial})))
+		for i, values := range s.Initial {
+			s.Initial[i] = slices.Clone(values) // the next call may write over them
+		}
 	}
 	return s
 }

@@ -11,7 +11,8 @@ import (
 const FinalStream uint32 = 0
 
 // Plan is all that will be done, as pure data: the same settings and key give the same plan. It comes from
-// [NewPlan] and stays as it is; other settings need another plan.
+// [NewPlan] and stays as it is; other settings need another plan. [Executor.Run] draws the plan anew from its
+// settings, on a copy, and runs and charges that: a plan whose draws were changed is refused.
 type Plan struct {
 	Settings Settings
 	First    Candidate    // the answer when no trial is drawn
@@ -33,14 +34,15 @@ type Trial struct {
 }
 
 // NewPlan draws a plan. It refuses what [Settings.Validate] does, and the zero key, which anyone can guess.
+// The plan is what was checked, and nothing in it is the caller's memory.
 func NewPlan(s Settings, key train.Key) (Plan, error) {
+	s = s.own()
 	if err := s.Validate(); err != nil {
 		return Plan{}, err
 	}
 	if key == (train.Key{}) {
 		return Plan{}, &train.SettingError{Setting: "key", Value: "zero", Want: "one from train.NewKey"}
 	}
-	s.Space = s.Space.clone() // whoever changes theirs changes neither what is trained nor what is charged
 	first, err := s.Space.first()
 	if err != nil {
 		return Plan{}, err

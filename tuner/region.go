@@ -256,11 +256,14 @@ type Parameter struct {
 	Values Values
 }
 
-// Parameters are what a candidate is drawn from.
+// Parameters returns what a candidate is drawn from, in slices of its own.
 func (r Region) Parameters() []Parameter {
 	all := []Parameter{{"learning rate", r.LearningRate}, {"sampling rate", r.SamplingRate}, {"clipping norm", r.ClippingNorm}}
 	if r.NoiseMultiplier == 0 {
 		all = append(all, Parameter{"epochs", r.Epochs})
+	}
+	for i := range all {
+		all[i].Values.List = slices.Clone(all[i].Values.List)
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Settings say how to tune. All of them are public, and the guarantee follows from them: see
-// [Settings.Event].
+// [Settings.Event]. Functions that return settings or a plan copy the search space that they are handed.
 type Settings struct {
 	Method      Method
 	SubsetRate  float64                // q, in (0, 1); not used by the baseline
@@ -45,7 +45,7 @@ func (s Settings) Validate() error {
 		return &train.SettingError{Setting: "learning rate of the optimizer", Value: s.Optimizer.LearningRate, Want: "0: the search space brings the learning rates"}
 	}
 	if s.Space == nil {
-		return &train.SettingError{Setting: "search space", Value: "missing", Want: "a Grid or a Region"}
+		return errNoSpace
 	}
 	if err := s.Space.validate(s); err != nil {
 		return err
@@ -56,6 +56,8 @@ func (s Settings) Validate() error {
 	return nil
 }
 
+var errNoSpace = &train.SettingError{Setting: "search space", Value: "missing", Want: "a Grid or a Region"}
+
 func (s Settings) validateMethod() error {
 	if err := s.Method.validate(); err != nil {
 		return err
@@ -63,12 +65,38 @@ func (s Settings) validateMethod() error {
 	if s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1) {
 		return &train.SettingError{Setting: "subset rate", Value: s.SubsetRate, Want: "a number in (0, 1)"}
 	}
+	if s.Space != nil && !s.spaceIsValue() {
+		return &train.SettingError{Setting: "search space", Value: fmt.Sprintf("a %T", s.Space), Want: "a Grid or a Region, as a value"}
+	}
 	return nil
+}
+
+// spaceIsValue tells whether the space is of one of the kinds that are charged as they are drawn from. A pointer to
+// one, or a type that embeds one, could change between the two.
+func (s Settings) spaceIsValue() bool {
+	switch s.Space.(type) {
+	case Grid, Region:
+		return true
+	}
+	return false
+}
+
+// own returns a copy that shares no memory with a caller's settings.
+func (s Settings) own() Settings {
+	if s.spaceIsValue() {
+		s.Space = s.Space.clone()
+	}
+	return s
 }
 
 func validateRepetitions(r accountant.Repetitions) error {
 	if r == nil {
 		return &train.SettingError{Setting: "distribution of trials", Value: "missing", Want: "accountant.Poisson or another"}
+	}
+	switch r.(type) {
+	case accountant.Poisson, accountant.TruncatedPoisson, accountant.TruncatedNegativeBinomial:
+	default: // what is drawn from could be changed after it was charged
+		return &train.SettingError{Setting: "distribution of trials", Value: fmt.Sprintf("a %T", r), Want: "accountant.Poisson or another, as a value"}
 	}
 	if mean := r.Expected(); !(mean > 0 && mean <= maxMean) {
 		return &train.SettingError{Setting: "mean number of trials", Value: mean, Want: fmt.Sprintf("a number in (0, %v]", maxMean)}
@@ -86,7 +114,7 @@ func validateRepetitions(r accountant.Repetitions) error {
 // which candidate it takes depends on the data.
 func (s Settings) Event() accountant.Event {
 	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
-	if s.Space != nil {
+	if s.spaceIsValue() {
 		base = s.Space.event()
 	}
 	switch s.Method {
@@ -118,6 +146,13 @@ func (s Settings) FinalLearningRate(tuned float64) float64 {
 // WithinFinalRate returns a copy of s without the learning rates that would be above the limit in the final run. The rule
 // looks at no data, so it costs nothing. It is a [*train.SettingError] if no rate is left.
 func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
+	if err := s.validateMethod(); err != nil {
+		return Settings{}, err
+	}
+	if s.Space == nil {
+		return Settings{}, errNoSpace
+	}
+	s = s.own()
 	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself is left, however it rounds
 	s.Space = left
 	if grid, ok := left.(Grid); ok && len(grid) > 0 {

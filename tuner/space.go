@@ -179,8 +179,11 @@ func (g Grid) validate(s Settings) error {
 	return nil
 }
 
-// LearningRates returns the smallest and the largest of the candidates'.
+// LearningRates returns the smallest and the largest of the candidates', 0 of none.
 func (g Grid) LearningRates() (low, high float64) {
+	if len(g) == 0 {
+		return 0, 0
+	}
 	byRate := func(a, b Candidate) int { return cmp.Compare(a.LearningRate, b.LearningRate) }
 	return slices.MinFunc(g, byRate).LearningRate, slices.MaxFunc(g, byRate).LearningRate
 }

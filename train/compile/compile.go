@@ -13,6 +13,8 @@ import (
 // samples are a [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that
 // has no rule compiles to a program whose one instruction is [Opaque] if it was built with a batch of one and holds only
 // operations that are known to be pure, and is an error otherwise. Either all parameters have values bound or none.
+//
+// The program shares nothing with the graph: lists, nodes and values may change afterwards.
 func Compile(src Source) (p *Program, err error) {
 	t := &tracer{
 		prog:  &Program{Output: Tensor{Value: None}},

@@ -12,65 +12,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Operations that mix samples are refused by name, whatever the batch the graph was built with.
-func TestMixing(t *testing.T) {
-	for name, c := range map[string]struct {
-		build func(g *enginetest.G) (compile.Source, error)
-		want  string
-	}{
-		"mean over the batch": {func(g *enginetest.G) (compile.Source, error) {
-			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
-			return g.Done(h, g.Do(gorgonia.Mean(h)))
-		}, "use Sum instead of Mean"},
-		"batch normalisation": {func(g *enginetest.G) (compile.Source, error) {
-			x, s, b := g.In("x", 2, 3, 3), g.Param("s", g.Batch, 2, 3, 3), g.Param("b", g.Batch, 2, 3, 3)
-			h, _, _, _, err := gorgonia.BatchNorm(x, s, b, 0.9, 1e-5)
-			return g.Squares(g.Do(h, err))
-		}, "BatchNorm"},
-		"product that contracts the batch": {func(g *enginetest.G) (compile.Source, error) {
-			x, w := g.In("x", 3), g.Param("w", 5, g.Batch)
-			return g.Squares(g.Do(gorgonia.Mul(w, x)))
-		}, "contracts the batch axis"},
-		"softmax over the batch": {func(g *enginetest.G) (compile.Source, error) {
-			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
-			return g.Squares(g.Do(gorgonia.SoftMax(h, 0)))
-		}, "normalises over the batch"},
-		"batch moved from the front": {func(g *enginetest.G) (compile.Source, error) {
-			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
-			return g.Squares(g.Do(gorgonia.Transpose(h)))
-		}, "away from the first axis"},
-		"square of the cost": {func(g *enginetest.G) (compile.Source, error) {
-			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
-			return g.Done(h, g.Do(gorgonia.Square(g.Do(gorgonia.Sum(h)))))
-		}, "sum over the batch"},
-		"one sample picked": {func(g *enginetest.G) (compile.Source, error) {
-			h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
-			return g.Squares(g.Do(gorgonia.Slice(h, gorgonia.S(1))))
-		}, "picks samples"},
-		"a parameter for each place in the batch": {func(g *enginetest.G) (compile.Source, error) {
-			return g.Squares(g.Do(gorgonia.Add(g.In("x", 3), g.Param("b", g.Batch, 3))))
-		}, "its own parameter"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			src, err := c.build(enginetest.NewG(4, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = compile.Compile(src)
-			var mix *compile.MixError
-			if !errors.As(err, &mix) || !errors.Is(err, compile.ErrSource) {
-				t.Fatalf("got %v, want a MixError", err)
-			}
-			if !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v: doesn't say %q", err, c.want)
-			}
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q has more than one line", err)
-			}
-		})
-	}
-}
-
 // Ten samples and ten classes must not be taken for one another.
 func TestBatchIsNotASize(t *testing.T) {
 	g := enginetest.NewG(10, 1)

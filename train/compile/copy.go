@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -44,10 +45,10 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	for _, o := range children(n) {
 		below = append(below, c.nodes[o])
 	}
-	op := n.Op()
-	if op == nil {
+	if n.Op() == nil {
 		return c.leaf(n), nil
 	}
+	op := owned(n.Op())
 	switch f := fieldsOf(op); kindOf(op) {
 	case "constantScalar", "constantTensor":
 		// Gorgonia tells constants apart by what they print, which leaves out the middle of large ones.
@@ -78,6 +79,37 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		return nil, errors.New("gorgonia takes it for another node")
 	}
 	return m, nil
+}
+
+// owned returns the operation with lists of its own: Gorgonia keeps those that a caller handed to Reshape, Transpose,
+// Sum, Max and Slice, so that a list that is used for the next node changes what the last one computes.
+func owned(op gorgonia.Op) gorgonia.Op {
+	from := reflect.ValueOf(op)
+	pointer := from.Kind() == reflect.Pointer
+	if pointer {
+		from = from.Elem()
+	}
+	if from.Kind() != reflect.Struct {
+		return op
+	}
+	to := reflect.New(from.Type()).Elem()
+	to.Set(from)
+	for i := range to.NumField() {
+		f := to.Field(i)
+		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // the field may not be exported
+		if f.Kind() == reflect.Slice && !f.IsNil() {
+			list := reflect.MakeSlice(f.Type(), f.Len(), f.Len())
+			reflect.Copy(list, f)
+			f.Set(list)
+		}
+		if s, ok := f.Interface().(tensor.Slice); ok && f.Kind() == reflect.Interface {
+			f.Set(reflect.ValueOf(gorgonia.S(s.Start(), s.End(), s.Step())))
+		}
+	}
+	if pointer {
+		to = to.Addr()
+	}
+	return to.Interface().(gorgonia.Op)
 }
 
 // leaf makes an input. Inputs of one name and shape would be one node.

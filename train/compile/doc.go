@@ -8,7 +8,8 @@
 // Every input has the batch as its first axis and the cost is a sum over samples, so that the cost of
 // a batch is Σ_i cost_i and sample i appears in cost_i alone. [Compile] follows the batch axis through
 // the graph by the meaning of each operation, never by comparing sizes (a batch of ten and ten classes
-// look the same), and refuses with a [MixError] any operation that lets one sample see another.
+// look the same), and refuses with a [MixError] any operation that lets one sample see another. One that mixes
+// nothing but depends on the batch size, or on a sample's place in the batch, is a [RefusedError].
 //
 // Inputs and parameters have names of their own: two without one, of one shape, are the same node to Gorgonia. What is
 // neither is a constant by gorgonia.NewConstant, or an error: a value that somebody forgot to list would be frozen

@@ -18,12 +18,15 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch x.class {
 	case scalar:
 		if x.ofBatch {
-			return traced{}, mixes(n, "it computes with the batch size")
+			return traced{}, ofBatchSize(n)
 		}
 		return traced{class: scalar, number: f.Unary(x.number)}, nil
 	case summed:
-		if f != Neg || x.partial {
+		switch {
+		case f != Neg:
 			return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one")
+		case x.partial:
+			return traced{}, ofPartialSum(n)
 		}
 		return x.scaled(-1), nil
 	case shared:
@@ -60,7 +63,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case a.class == scalar && b.class == scalar:
 		return scalarArithmetic(n, f, a, b)
 	case a.ofBatch || b.ofBatch:
-		return traced{}, mixes(n, "it computes with the batch size")
+		return traced{}, ofBatchSize(n)
 	case a.class != batched && b.class != batched:
 		return traced{}, noRule(n, "it combines parameters or constants before use")
 	case a.class == scalar || b.class == scalar:
@@ -84,7 +87,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
 				v.shape, v.view = v.shape[1:], v.view.without(0) // with a batch of one the batch axis needs no repeating
 			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
-				return traced{}, mixes(n, "it gives each place in the batch its own parameter; broadcast the parameter along the batch axis")
+				return traced{}, refuse(n, "it gives each place in the batch its own parameter", "a parameter that is broadcast along the batch axis")
 			}
 			view, ok := v.spreadOver(out.shape)
 			if !ok {
@@ -104,13 +107,18 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // costArithmetic combines sums over the batch. A cost may be negated, scaled, and added to others.
 func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, error) {
+	// The sum of two sums, and the multiple of one, is a sum over the batch of what each sample has by itself.
+	linear := f == Add || f == Sub || f == Mul && !(a.class == summed && b.class == summed) || f == Div && b.class != summed
 	divided := f == Div && t.isBatch(b) || f == Mul && (t.perBatch(a) || t.perBatch(b))
 	switch {
+	case !linear || a.class == batched || b.class == batched:
+		return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one, and only be scaled or added to")
 	case a.partial || b.partial:
+		return traced{}, ofPartialSum(n)
 	case divided && (a.class == scalar || b.class == scalar):
 		return traced{}, t.dividedTwice(n)
 	case a.class == summed && b.class == scalar && b.ofBatch, b.class == summed && a.class == scalar && a.ofBatch:
-		return traced{}, mixes(n, "the cost is divided by the batch size; use Sum instead of Mean, training divides by the expected batch size")
+		return traced{}, refuse(n, "it computes the cost with the batch size; training divides by the expected batch size already", "Sum instead of Mean")
 	case a.class == summed && b.class == summed && (f == Add || f == Sub):
 		if f == Sub {
 			b = b.scaled(-1)
@@ -130,7 +138,12 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 	case a.class == scalar && f == Sub:
 		return b.scaled(-1), nil
 	}
-	return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one, and only be scaled or added to")
+	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed")
+}
+
+// ofPartialSum is the error of arithmetic with sums over the batch that other axes are still to be summed of.
+func ofPartialSum(n *gorgonia.Node) error {
+	return refuse(n, "it is applied to a sum over the batch alone", "Sum over all axes at once before it")
 }
 
 // isBatch and perBatch tell whether a number that was given, not read off a shape, is the graph's batch size or its
@@ -156,7 +169,7 @@ func scalarArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
 		ofBatch: a.ofBatch || b.ofBatch, constant: a.constant && b.constant,
 	}
 	if out.ofBatch && (f != Mul || a.ofBatch && b.ofBatch) {
-		return traced{}, mixes(n, "it computes with the batch size")
+		return traced{}, ofBatchSize(n)
 	}
 	return out, nil
 }

@@ -11,8 +11,8 @@ import (
 // ErrSource is wrapped by every error about a graph that can't be trained as it stands.
 var ErrSource = errors.New("graph can't be trained privately")
 
-// MixError says that an operation lets samples of a batch see one another, so that no per-sample
-// gradient exists. It is never worked around.
+// MixError says that an operation lets samples of a batch see one another, so that the cost isn't a sum of the
+// samples' own and no per-sample gradient exists. It is never worked around.
 type MixError struct {
 	Op   string // the operation, as Gorgonia prints it
 	Node string // the node it computes
@@ -43,7 +43,8 @@ func (e *RuleError) Error() string {
 	return s
 }
 
-// RefusedError says that an operation can't be trained privately at all, not even one sample at a time.
+// RefusedError says that an operation, or what it is applied to, can't be trained privately, not even one sample at a
+// time, for another reason than that it mixes samples.
 type RefusedError struct {
 	Op      string
 	Node    string
@@ -62,6 +63,17 @@ func (e *RefusedError) Unwrap() error { return ErrSource }
 // mixes is the error of an operation that lets samples see one another: nothing can be done about it.
 func mixes(n *gorgonia.Node, why string) error {
 	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
+}
+
+// refuse is the error of an operation that mixes no samples and still has no meaning for each sample by itself: it
+// depends on how many there are in the graph's batch, or on a sample's place among them.
+func refuse(n *gorgonia.Node, why, instead string) error {
+	return &RefusedError{Op: opName(n), Node: label(n), Why: why, Instead: instead}
+}
+
+// ofBatchSize is the error of arithmetic with the batch size.
+func ofBatchSize(n *gorgonia.Node) error {
+	return refuse(n, "it computes with the batch size of the graph, which no sample has by itself", "numbers that don't come of the batch axis")
 }
 
 // noRule is the error of an operation, or of operands of it, that the compiler can't take; the graph may still be evaluated

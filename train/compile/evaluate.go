@@ -27,26 +27,22 @@ func (e *evaluationError) Error() string {
 
 // bound returns a sample's and the parameters' values by node.
 func (r *Reference) bound(params Bound, inputs [][]float32) (map[*gorgonia.Node]gorgonia.Value, error) {
-	if len(inputs) != len(r.src.Inputs) || len(params) != len(r.src.Params) {
-		return nil, fmt.Errorf("%d inputs and %d parameters given, the graph has %d and %d", len(inputs), len(params), len(r.src.Inputs), len(r.src.Params))
+	if len(inputs) != len(r.inputs) || len(params) != len(r.params) {
+		return nil, fmt.Errorf("%d inputs and %d parameters given, the graph has %d and %d", len(inputs), len(params), len(r.inputs), len(r.params))
 	}
 	values := make(map[*gorgonia.Node]gorgonia.Value, len(r.forward)+len(r.backward))
 	for n, v := range r.fixed {
 		values[n] = v
 	}
-	for i, n := range r.src.Inputs {
-		v, err := valueOf(n, inputs[i])
+	for i, n := range r.inputs {
+		v, err := r.valueOf(n, inputs[i])
 		if err != nil {
 			return nil, err
 		}
-		if r.inputs[i] != nil {
-			values[r.inputs[i]] = v
-		}
+		values[n] = v
 	}
 	for i, n := range r.params {
-		if n != nil {
-			values[n] = params[i]
-		}
+		values[n] = params[i]
 	}
 	return values, nil
 }
@@ -146,9 +142,9 @@ func aligned[T float32 | float64](x []T) []T {
 }
 
 // valueOf makes a node's value of float32 numbers, in the graph's own precision.
-func valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value, error) {
+func (r *Reference) valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value, error) {
 	if want := max(1, n.Shape().TotalSize()); len(numbers) != want {
-		return nil, fmt.Errorf("node %q: %d values given, %d needed", label(n), len(numbers), want)
+		return nil, fmt.Errorf("node %q: %d values given, %d needed", r.label(n), len(numbers), want)
 	}
 	wide := make([]float64, len(numbers))
 	for i, v := range numbers {
@@ -230,9 +226,9 @@ func (r *Reference) try(initial [][]float32) error {
 		}
 		return out
 	}
-	inputs := madeUp(r.src.Inputs, 1)
+	inputs := madeUp(r.inputs, 1)
 	if initial == nil {
-		initial = madeUp(r.src.Params, 0.1)
+		initial = madeUp(r.params, 0.1)
 	}
 	at, err := r.Bind(initial)
 	if err != nil {

@@ -33,11 +33,14 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
+// awayFromFirst is why a batch that isn't found in front any more isn't followed. Nothing is mixed by moving it.
+const awayFromFirst = "it moves the batch away from the first axis, where samples are followed"
+
 // perSample splits the batch axis off a batched node's shape. Values are stored row-major with the
 // batch outermost, so a first axis that is a multiple of the batch holds whole samples.
 func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
 	if len(shape) == 0 || shape[0]%t.batch != 0 {
-		return nil, false, mixes(n, "it moves the batch away from the first axis")
+		return nil, false, noRule(n, awayFromFirst)
 	}
 	if shape[0] == t.batch {
 		return shape[1:], false, nil
@@ -64,7 +67,7 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			return t.transposeOne(n, v, pattern)
 		}
 		if len(pattern) == 0 || pattern[0] != 0 {
-			return traced{}, mixes(n, "it moves the batch away from the first axis")
+			return traced{}, noRule(n, awayFromFirst)
 		}
 		axes := slices.Clone(pattern)
 		if !v.folded {
@@ -114,7 +117,7 @@ func permuted(shape, axes []int) []int {
 }
 
 // sizeOf lowers the length of an axis to a number. That of the batch axis is remembered to count samples: to divide by it, as
-// Mean over the batch does, mixes them.
+// Mean over the batch does, is for training.
 func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	size := float64(children(n)[0].Shape()[f.int("axis")])
@@ -124,6 +127,8 @@ func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	isBatch := ofBatch && !rows && (in[0].class == batched || in[0].overBatch)
 	return traced{class: scalar, number: size, ofBatch: isBatch}, nil
 }
+
+const perBatchAxis = "Broadcast… of a parameter along the batch axis alone"
 
 // repeat spreads an axis of length one, which is how Gorgonia broadcasts.
 func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
@@ -136,7 +141,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch {
 	case v.class == shared && count.ofBatch:
 		if along != 0 || v.overBatch {
-			return traced{}, mixes(n, "it repeats along the batch on another axis than the first")
+			return traced{}, refuse(n, "it repeats a parameter by the batch size on another axis than the first", perBatchAxis)
 		}
 		per, folded, err := t.perSample(n, to)
 		if err != nil {
@@ -149,7 +154,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.shape, v.folded, v.overBatch = per, folded, true
 		return v, nil
 	case count.ofBatch:
-		return traced{}, mixes(n, "it repeats a sample's value along the batch")
+		return traced{}, refuse(n, "it repeats a value that isn't a parameter by the batch size", perBatchAxis)
 	case v.class == shared:
 		axis, _ := along, 0
 		if v.overBatch && !v.folded {
@@ -164,7 +169,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case v.class == batched:
 		axis, ofBatch := v.axis(along)
 		if ofBatch {
-			return traced{}, mixes(n, "it repeats along the batch")
+			return traced{}, refuse(n, "it repeats a sample along the batch axis", perBatchAxis)
 		}
 		out, view := v, ViewOf(v.shape).repeated(axis, to[along])
 		out.shape = view.Shape
@@ -193,7 +198,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		case s.Start() == 0 && s.End() == t.batch && step == 1:
 			return v, nil
 		}
-		return traced{}, mixes(n, "it picks samples out of the batch")
+		return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
 	}
 	end := min(s.End(), v.shape[axis]) // Gorgonia's slices end where the axis does
 	view := ViewOf(v.shape).sliced(axis, s.Start(), (end-s.Start()+step-1)/step, step)

@@ -18,21 +18,23 @@ var products = [...]string{
 }
 
 // matMul lowers x·w, x with the batch in its first axis, w a parameter or constant: a matrix, its transpose by either of
-// Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample. A product of two values that depend on
-// the sample mixes all of them in Gorgonia's batch, and so does one that contracts the batch axis; at a batch of one neither
-// does, and there is merely no rule.
+// Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample.
+//
+// A matrix product with the batch in the first axis of its second operand contracts that axis, and so mixes samples;
+// at a batch of one it doesn't, and there is merely no rule. Neither does a dot product of two vectors over the
+// batch, which is a sum over it, nor a batched product, which multiplies a sample's matrices with its own.
 func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	kind := f.int("āBinaryOperator")
 	x, w := in[0], in[1]
 	switch {
 	case x.class == batched && w.class == batched:
-		if t.batch == 1 {
+		if t.batch == 1 || kind == opDot || kind == opBatched {
 			return traced{}, noRule(n, "both operands depend on the sample")
 		}
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
 	case x.class != batched || w.class != shared || f.bool("transA"):
-		if w.class == batched && t.batch > 1 {
+		if w.class == batched && t.batch > 1 && (kind == opMatMul || kind == opMatVec) && !f.bool("transB") {
 			return traced{}, mixes(n, "it contracts the batch axis; put the batch first, as in Mul(x, w)")
 		}
 		return traced{}, noRule(n, "only Mul(x, w) with a batch-first x and a parameter w has one")

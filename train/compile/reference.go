@@ -19,8 +19,8 @@ import (
 // parameters still needs. For xw + b + b + c it gives c the gradient of b. Where nothing is shared, as
 // in both models of this project, the two agree; the tests hold them together there.
 type Reference struct {
-	src            Source
-	inputs, params gorgonia.Nodes // copies; nil where neither cost nor output needs them
+	src            Source         // lists of its own, of the caller's nodes: read by build alone
+	inputs, params gorgonia.Nodes // copies
 	cost, output   *gorgonia.Node
 	grads          gorgonia.Nodes // nil for parameters that the cost doesn't depend on
 	fixed          map[*gorgonia.Node]gorgonia.Value
@@ -34,8 +34,10 @@ type Reference struct {
 // Bound is a set of parameters in the graph's own form; see [Reference.Bind].
 type Bound []gorgonia.Value
 
-// NewReference differentiates a copy of a graph that was built with a batch of one.
+// NewReference differentiates a copy of a graph that was built with a batch of one: what becomes of the graph and of
+// the source's lists afterwards doesn't matter.
 func NewReference(src Source) (*Reference, error) {
+	src.Inputs, src.Params = slices.Clone(src.Inputs), slices.Clone(src.Params)
 	r := &Reference{src: src, names: map[*gorgonia.Node]*gorgonia.Node{}}
 	if err := r.build(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSource, oneLine(err))
@@ -79,14 +81,20 @@ func (r *Reference) build() (err error) {
 		r.predict = evaluationOrder(gorgonia.Nodes{r.output})
 	}
 	r.fixed = c.fixed
+	for _, list := range []struct {
+		to   *gorgonia.Nodes
+		from gorgonia.Nodes
+	}{{&r.inputs, r.src.Inputs}, {&r.params, r.src.Params}} {
+		for _, n := range list.from {
+			m, err := c.copy(n) // those that neither cost nor output needs aren't there yet
+			if err != nil {
+				return err
+			}
+			*list.to = append(*list.to, m)
+		}
+	}
 	for n, m := range c.nodes {
 		r.names[m] = n
-	}
-	for _, n := range r.src.Inputs {
-		r.inputs = append(r.inputs, c.nodes[n])
-	}
-	for _, n := range r.src.Params {
-		r.params = append(r.params, c.nodes[n])
 	}
 	return nil
 }
@@ -147,12 +155,12 @@ func recovered(err *error) {
 
 // Bind copies parameters for use in any number of evaluations.
 func (r *Reference) Bind(params [][]float32) (Bound, error) {
-	if len(params) != len(r.src.Params) {
-		return nil, fmt.Errorf("bind parameters: %d given, the graph has %d", len(params), len(r.src.Params))
+	if len(params) != len(r.params) {
+		return nil, fmt.Errorf("bind parameters: %d given, the graph has %d", len(params), len(r.params))
 	}
 	var out Bound
-	for i, n := range r.src.Params {
-		v, err := valueOf(n, params[i])
+	for i, n := range r.params {
+		v, err := r.valueOf(n, params[i])
 		if err != nil {
 			return nil, fmt.Errorf("bind parameters: %w", err)
 		}
@@ -183,7 +191,7 @@ func (r *Reference) gradient(params Bound, inputs [][]float32) ([][]float64, err
 	}
 	cost, err := doubles(values[r.cost])
 	if err != nil {
-		return nil, fmt.Errorf("cost %q: %w", label(r.src.Cost), err)
+		return nil, fmt.Errorf("cost %q: %w", r.label(r.cost), err)
 	}
 	if math.IsNaN(cost[0]) || math.IsInf(cost[0], 0) {
 		return r.filled(math.NaN()), nil
@@ -203,7 +211,7 @@ func (r *Reference) gradient(params Bound, inputs [][]float32) ([][]float64, err
 			err = fmt.Errorf("it has %d values, the parameter %d", len(g), len(out[i]))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("gradient of %q: %w", label(r.src.Params[i]), err)
+			return nil, fmt.Errorf("gradient of %q: %w", r.label(r.params[i]), err)
 		}
 		out[i] = g
 	}
@@ -213,7 +221,7 @@ func (r *Reference) gradient(params Bound, inputs [][]float32) ([][]float64, err
 // filled returns a gradient all of whose elements are v.
 func (r *Reference) filled(v float64) [][]float64 {
 	var out [][]float64
-	for _, p := range r.src.Params {
+	for _, p := range r.params {
 		g := make([]float64, max(1, p.Shape().TotalSize()))
 		for k := range g {
 			g[k] = v
@@ -223,8 +231,11 @@ func (r *Reference) filled(v float64) [][]float64 {
 	return out
 }
 
-// Output returns one sample's output.
+// Output returns one sample's output. Of a graph without an output it is an error.
 func (r *Reference) Output(params Bound, inputs [][]float32) ([]float32, error) {
+	if r.output == nil {
+		return nil, errors.New("evaluate sample: the graph names no output")
+	}
 	r.turn.Lock()
 	defer r.turn.Unlock()
 	values, err := r.bound(params, inputs)
@@ -236,7 +247,7 @@ func (r *Reference) Output(params Bound, inputs [][]float32) ([]float32, error) 
 	}
 	out, err := floatsOf(values[r.output])
 	if err != nil {
-		return nil, fmt.Errorf("output %q: %w", label(r.src.Output), err)
+		return nil, fmt.Errorf("output %q: %w", r.label(r.output), err)
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ type Column struct {
 	Ints   []int32 // token ids and the like
 }
 
-// Floats makes a column of each slice.
+// Floats makes a column of each slice, which it shares.
 func Floats(columns ...[]float32) []Column {
 	out := make([]Column, len(columns))
 	for i, c := range columns {
@@ -29,7 +29,8 @@ func (c Column) Len() int { return len(c.Floats) + len(c.Ints) }
 func (c Column) missing() bool { return c.Floats == nil && c.Ints == nil }
 
 // Data is a set of samples as an engine reads them: one column for each input of the program. Column k holds Samples
-// rows of Program.Inputs[k].Size values.
+// rows of Program.Inputs[k].Size values. Engines read the columns where they lie: see [Engine] for who may change
+// them when.
 type Data struct {
 	Samples int
 	Columns []Column

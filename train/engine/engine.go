@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/train/compile"
@@ -13,10 +14,11 @@ import (
 // Engine runs jobs on one kind of device.
 type Engine interface {
 	Name() string
-	// Load makes a program, and the data that its runs train on, ready on the device. The data must not change while
-	// it is loaded. It holds the data against the program first ([Data.Check], whose error is a [*FieldError]), then the
-	// program against itself ([compile.Program.Check]), and refuses a program with an instruction that it doesn't
-	// know, [compile.Opaque] among them, by an [*UnsupportedError].
+	// Load makes a program, and the data that its runs train on, ready on the device. An engine may read program and data
+	// where they lie, a second copy of the data being too much: neither may change until Close. Package train hands over
+	// data that only it holds. It holds the data against the program first ([Data.Check], whose error is a
+	// [*FieldError]), then the program against itself ([compile.Program.Check]), and refuses a program with an
+	// instruction that it doesn't know, [compile.Opaque] among them, by an [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
 }
 
@@ -25,15 +27,18 @@ type Loaded interface {
 	// Arithmetic names what gradients are computed with. Where it is the same the bits are. Runs must draw noise of their
 	// own for each: two releases with the same noise differ by something without any.
 	Arithmetic() string
-	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError].
+	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError]. Start
+	// copies what it keeps of a job: its slices may change afterwards.
 	Start(...Job) (Runs, error)
-	// Close gives back what is held on the device. Runs are closed before.
+	// Close gives back what is held on the device. Runs are closed before. A second Close, a Start after Close or a Close
+	// before that of the runs is a mistake in the caller's program and may panic: package train answers it by an error.
 	Close() error
 }
 
 // Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered from 0 as they were
-// started; a number that isn't theirs, or a call after Close, is a mistake in the caller's program and may panic. Methods
-// other than Done are not safe for concurrent use.
+// started; a number that isn't theirs, or a call after Close, a second Close among them, is a mistake in the caller's
+// program and may panic: package train answers it by an error, [ErrClosed] in the latter case. Methods other than
+// Done are not safe for concurrent use. What they return is the caller's to change.
 type Runs interface {
 	// Steps takes steps[i] logical steps of run i; numbers that [CheckSteps] refuses are an error, and no run moves. On a context that is
 	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
@@ -74,6 +79,12 @@ func CheckSteps(steps, done []int) error {
 
 // ErrLost is what errors wrap that say that a device failed: no run on it goes on, whatever it is restored to.
 var ErrLost = errors.New("the device is lost")
+
+// ErrClosed is what errors wrap that say that something was used after its Close.
+var ErrClosed = errors.New("closed already")
+
+// ErrInUse is what errors wrap that say that something can't be closed, or used, while something else uses it.
+var ErrInUse = errors.New("in use")
 
 // RunErrors tells which runs of a group failed: element i is run i's error, or nil.
 type RunErrors []error
@@ -123,8 +134,8 @@ func (e *UnsupportedError) Error() string {
 }
 
 // FirstOf returns an engine that loads each program on the first of the given engines that can run it. [Passed] tells
-// what kept those before it from it.
-func FirstOf(engines ...Engine) Engine { return choice(engines) }
+// what kept those before it from it. FirstOf copies the list.
+func FirstOf(engines ...Engine) Engine { return choice(slices.Clone(engines)) }
 
 type choice []Engine
 

@@ -1,0 +1,86 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// On a device, too, what is closed gives errors that say so, and nothing is closed that something else still uses.
+func TestUseAfterClose(t *testing.T) {
+	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine([]driver.Device{d}, "cuda, emulated", emulatedThreads, nil)
+	network, err := models.MLP(models.Options{}, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := train.NewData(2, []float32{1, 2, 3, 4}, []float32{1, 0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := train.Settings{
+		Privacy:   train.Privacy{SamplingRate: 1, NoiseMultiplier: 1, ClippingNorm: 1, Steps: 2, NominalSize: 2},
+		Optimizer: train.SGD(1),
+		Key:       train.InsecureKey(1),
+		Initial:   [][]float32{make([]float32, 4), make([]float32, 2)},
+	}
+	loaded, err := train.Load(e, compile.Source(network.Graph), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := loaded.Start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictor, err := train.NewPredictor(e, compile.Source(network.Graph), s.Initial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, e := loaded.Close(), e.Close(); !errors.Is(l, engine.ErrInUse) || !errors.Is(e, engine.ErrInUse) {
+		t.Errorf("closed while it is in use: the model %v, the engine %v", l, e)
+	}
+	if err := group.Train(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	state, err := group.State(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := errors.Join(group.Close(), loaded.Close(), predictor.Close(), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, call := range map[string]func() error{
+		"Group.Train":       func() error { return group.Train(context.Background(), nil) },
+		"Group.State":       func() error { _, err := group.State(0); return err },
+		"Group.Restore":     func() error { return group.Restore(0, state) },
+		"Group.Result":      func() error { _, err := group.Result(0); return err },
+		"Group.Predict":     func() error { _, err := group.Predict(context.Background(), data, 0); return err },
+		"Loaded.Start":      func() error { _, err := loaded.Start(s); return err },
+		"Predictor.Predict": func() error { _, err := predictor.Predict(context.Background(), data); return err },
+		"Load":              func() error { _, err := train.Load(e, compile.Source(network.Graph), data); return err },
+	} {
+		if err := call(); !errors.Is(err, engine.ErrClosed) {
+			t.Errorf("%s after Close: %v", name, err)
+		}
+	}
+}
+
+// An engine that New didn't make has no GPUs, and says so.
+func TestEngineThatIsNone(t *testing.T) {
+	for _, e := range []*Engine{nil, {}} {
+		if _, err := e.Load(nil, nil); err == nil || e.Close() != nil || e.Name() != "cuda ()" {
+			t.Errorf("it loads (%v), can't be closed or is called %q", err, e.Name())
+		}
+	}
+}

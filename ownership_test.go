@@ -1,0 +1,616 @@
+package dptrain_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/datasets/wordpiece"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/tuner"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A handOver passes memory to a function and changes it, by turns: never, before the call, which shows that the outcome
+// depends on it, and after it, which must make no difference.
+type handOver int
+
+const (
+	unchanged handOver = iota
+	changedBefore
+	changedAfter
+)
+
+func (h handOver) over(change, call func()) {
+	if h == changedBefore {
+		change()
+	}
+	call()
+	if h == changedAfter {
+		change()
+	}
+}
+
+// must ends a test by a panic: rows have no other use for errors.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Whatever a caller hands over may change after the call. Each row returns what comes of it.
+func TestHandedOverMemoryIsCopied(t *testing.T) {
+	for name, row := range map[string]func(h handOver) any{
+		"NewData": func(h handOver) (out any) {
+			x, y := []float32{1, 2, 3, 4}, []float32{1, 0, 0, 1}
+			h.over(func() { x[2] = 9 }, func() { out = must(train.NewData(2, x, y)) })
+			return released(plain(2), out.(*train.Data), private(1))
+		},
+		"NewTypedData": func(h handOver) (out any) {
+			columns := []engine.Column{{Ints: []int32{1, 0}}, {Floats: []float32{1, 2}}, {Floats: []float32{1, 0, 0, 1}}}
+			h.over(func() { columns[0].Ints[1], columns[1].Floats[0] = 1, 3 }, func() { out = must(train.NewTypedData(2, columns...)) })
+			return released(texts(), out.(*train.Data), private(1))
+		},
+		"NewClassification: samples": func(h handOver) any {
+			x, labels := []float32{1, 2, 3, 4}, []int32{0, 1}
+			var c *train.Classification
+			h.over(func() { x[2] = 9 }, func() { c = must(train.NewClassification(x, labels, 2)) })
+			return released(plain(2), c.Data, private(1))
+		},
+		"NewClassification: labels": func(h handOver) any {
+			labels := []int32{0, 1}
+			var c *train.Classification
+			h.over(func() { labels[1] = 0 }, func() { c = must(train.NewClassification([]float32{1, 2, 3, 4}, labels, 2)) })
+			return []any{released(plain(2), c.Data, private(1)), must(c.Evaluate([]float32{1, 0, 0, 1}))}
+		},
+		"NewTokenClassification": func(h handOver) any {
+			ids, weights := []int32{1, 0}, []float32{1, 2}
+			var c *train.Classification
+			h.over(func() { ids[1], weights[0] = 1, 5 }, func() { c = must(train.NewTokenClassification(ids, []int32{0, 1}, 2, weights)) })
+			return released(texts(), c.Data, private(1))
+		},
+		"NewRegression": func(h handOver) any {
+			x, y := []float32{1, 2, 3, 4}, []float32{1, 3}
+			var r *train.Regression
+			h.over(func() { x[0], y[1] = 7, 9 }, func() { r = must(train.NewRegression(x, y)) })
+			return []any{released(plain(1), r.Data, private(1)), must(r.Evaluate([]float32{1, 2}))}
+		},
+		"Load: *data": func(h handOver) any {
+			data, other := must(train.NewData(1, []float32{1, 2}, []float32{1, 0})), must(train.NewData(1, []float32{3, 4}, []float32{1, 0}))
+			var l *train.Loaded
+			h.over(func() { *data = *other }, func() { l = must(train.Load(cpu.New(cpu.Options{}), plain(2), data)) })
+			return releasedBy(l, private(1))
+		},
+		"Load: lists and values of the source": func(h handOver) any {
+			src := plain(2)
+			var l *train.Loaded
+			h.over(func() {
+				src.Params[0].Value().Data().([]float32)[0] = 5
+				if h == changedAfter {
+					src.Inputs[0], src.Params[0] = nil, nil
+				}
+			}, func() { l = must(train.Load(cpu.New(cpu.Options{}), src, samples())) })
+			return releasedBy(l, private(1))
+		},
+		"Load: lists of a source without rules": func(h handOver) any {
+			src, axes := ruleless()
+			var l *train.Loaded
+			h.over(func() {
+				if h == changedAfter {
+					axes[1], axes[2] = axes[2], axes[1]
+					src.Inputs[0], src.Params[0] = nil, nil
+					return
+				}
+				src.Params[0].Value().Data().([]float32)[0] = 5
+			}, func() {
+				l = must(train.Load(cpu.OneByOne(cpu.Options{}), src, must(train.NewData(1, []float32{1, 2, 3, 4, 5, 6}))))
+			})
+			return releasedBy(l, private(1))
+		},
+		"Load: a constant of a source": func(h handOver) any {
+			constant := []float32{1, 2, 3, 4}
+			src := plain(2, constant...)
+			var l *train.Loaded
+			h.over(func() { constant[0] = 5 }, func() { l = must(train.Load(cpu.New(cpu.Options{}), src, samples())) })
+			return releasedBy(l, private(1))
+		},
+		"Start: Members": func(h handOver) any {
+			members := []int32{0}
+			return startedBy(h, func() { members[0] = 1 }, func(s *train.Settings) { s.Members = members })
+		},
+		"Start: Initial": func(h handOver) any {
+			initial := [][]float32{{1, 2, 3, 4}}
+			return startedBy(h, func() { initial[0][1] = 9 }, func(s *train.Settings) { s.Initial = initial })
+		},
+		"NewPredictor": func(h handOver) any {
+			values := [][]float32{{1, 2, 3, 4}}
+			var p *train.Predictor
+			h.over(func() { values[0][3] = 9 }, func() { p = must(train.NewPredictor(cpu.New(cpu.Options{}), plain(2), values)) })
+			return must(p.Predict(context.Background(), samples()))
+		},
+		"State.UnmarshalBinary": func(h handOver) any {
+			trainer := must(train.New(cpu.New(cpu.Options{}), plain(2), samples(), private(1)))
+			data := must(must(trainer.State()).MarshalBinary())
+			var s train.State
+			var err error
+			h.over(func() { data[len(data)-40]++ }, func() { err = s.UnmarshalBinary(data) })
+			return []any{err, must(s.MarshalBinary())}
+		},
+		"FirstOf": func(h handOver) any {
+			list := []engine.Engine{cpu.OneByOne(cpu.Options{}), cpu.New(cpu.Options{})}
+			var e engine.Engine
+			h.over(func() { list[1] = list[0] }, func() { e = engine.FirstOf(list...) })
+			return e.Name()
+		},
+		"an engine's Start": func(h handOver) any {
+			p := must(compile.Compile(plain(2)))
+			l := must(cpu.New(cpu.Options{}).Load(p, &engine.Data{Samples: 2, Columns: engine.Floats([]float32{1, 2, 3, 4}, []float32{1, 0, 0, 1})}))
+			job := engine.Job{
+				Members:   []int32{0},
+				Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 1, ExpectedBatchSize: 1},
+				Optimizer: train.SGD(1),
+				Initial:   []float32{1, 2, 3, 4},
+			}
+			var runs engine.Runs
+			h.over(func() { job.Members[0], job.Initial[0] = 1, 7 }, func() { runs = must(l.Start(job)) })
+			if err := runs.Steps(context.Background(), 1); err != nil {
+				panic(err)
+			}
+			return runs.State(0)
+		},
+		"NewReference": func(h handOver) any {
+			src, axes := ruleless()
+			values := [][]float32{{1, 2, 3, 4, 5, 6}}
+			var r *compile.Reference
+			var at compile.Bound
+			h.over(func() {
+				values[0][5] = 9
+				if h == changedAfter {
+					axes[1], axes[2] = axes[2], axes[1]
+					src.Inputs[0], src.Params[0] = nil, nil
+				}
+			}, func() {
+				r = must(compile.NewReference(src))
+				at = must(r.Bind(values))
+			})
+			return must(r.Gradient(at, [][]float32{{1, 2, 3, 4, 5, 6}}))
+		},
+		"NewPlan: Grid": func(h handOver) any {
+			grid := candidates()
+			return tuned(h, grid, func() { grid[0].NoiseMultiplier, grid[1].LearningRate = 0, 7 })
+		},
+		"NewPlan: Region": func(h handOver) any {
+			r := tuner.Region{
+				LearningRate: tuner.Values{List: []float64{0.1, 1}}, SamplingRate: tuner.Values{List: []float64{0.5}},
+				ClippingNorm: tuner.Values{List: []float64{1}}, Epochs: tuner.Values{List: []float64{1}},
+				Runs: []tuner.Run{{SamplingRate: 0.5, Steps: 2, NoiseMultiplier: 3}},
+			}
+			return tuned(h, r, func() { r.Runs[0].NoiseMultiplier, r.LearningRate.List[0] = 0, 7 })
+		},
+		"Calibrate": func(h handOver) (out any) {
+			s, r := calibrated()
+			h.over(func() { r.LearningRate.List[0], r.Epochs.List[0] = 0.5, 4 }, func() {
+				out = must(calibrate(tuner.Calibrate(s, 1, 1e-5, accountant.Options{})))
+			})
+			return fmt.Sprintf("%+v", out)
+		},
+		"WithinFinalRate": func(h handOver) (out any) {
+			s, r := calibrated()
+			h.over(func() { r.Epochs.List[0] = 4 }, func() { out = must(s.WithinFinalRate(10)) })
+			return fmt.Sprintf("%+v", out)
+		},
+		"tuner.LearningRates": func(h handOver) (out any) {
+			rates := []float64{1, 2}
+			h.over(func() { rates[0] = 3 }, func() { out = tuner.LearningRates(tuner.Candidate{}, rates...) })
+			return out
+		},
+		"Lists.Grid": func(h handOver) (out any) {
+			l := tuner.Lists{LearningRates: []float64{1}, SamplingRates: []float64{0.5}, ClippingNorms: []float64{1}}
+			h.over(func() { l.LearningRates[0], l.SamplingRates[0] = 3, 0.25 }, func() { out = must(l.Grid()) })
+			return out
+		},
+		"ParseEvent": func(h handOver) any {
+			data := must(accountant.Variant2(0.1, accountant.Poisson{Mean: 5}, accountant.DPSGD(0.01, 2, 100)).(accountant.Composed).MarshalJSON())
+			var e accountant.Event
+			h.over(func() { data[slices.Index(data, '2')] = '4' }, func() { e = must(accountant.ParseEvent(data)) })
+			return must(accountant.Epsilon(e, 1e-5, accountant.Options{}))
+		},
+		"Epsilon and RDP": func(h handOver) any {
+			e := accountant.MaxOver{Events: []accountant.Event{accountant.DPSGD(0.01, 2, 100)}}
+			var g accountant.Guarantee
+			var c accountant.Curve
+			h.over(func() { e.Events[0] = accountant.DPSGD(0.01, 1, 100) }, func() {
+				g, c = must(accountant.Epsilon(e, 1e-5, accountant.Options{})), must(accountant.RDP(e, accountant.Options{}))
+			})
+			return []any{g, c}
+		},
+		"models.New": func(h handOver) any {
+			shape := []int{3, 2}
+			var n models.Network
+			h.over(func() { shape[0] = 5 }, func() { n = must(models.New("mlp:4", shape, 2, models.Options{})) })
+			return n.Initial(rand.NewPCG(1, 2))
+		},
+		"models.MLP": func(h handOver) any {
+			widths := []int{3, 2}
+			var n models.Network
+			h.over(func() { widths[0] = 5 }, func() { n = must(models.MLP(models.Options{}, widths...)) })
+			return n.Initial(rand.NewPCG(1, 2))
+		},
+		"wordpiece.Parse": func(h handOver) any {
+			file := []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n")
+			var v *wordpiece.Vocabulary
+			h.over(func() { file[24] = 'c' }, func() { v = must(wordpiece.Parse(file)) })
+			row := make([]int32, 4)
+			v.Encode(row, []byte("a b"))
+			return []any{row, v.Piece(4)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := row(unchanged)
+			if got := outcome(row, changedAfter); !reflect.DeepEqual(got, want) {
+				t.Errorf("a change after the call makes\n%v of\n%v", got, want)
+			}
+			if got := outcome(row, changedBefore); reflect.DeepEqual(got, want) {
+				t.Error("a change before the call makes no difference: the row shows nothing")
+			}
+		})
+	}
+}
+
+// outcome returns what comes of a row, an error among it.
+func outcome(row func(handOver) any, h handOver) (out any) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = p
+		}
+	}()
+	return row(h)
+}
+
+// What a caller is given may change as well: each row changes what it got and returns what is got next.
+func TestReturnedMemoryIsTheCallers(t *testing.T) {
+	trainer := must(train.New(cpu.New(cpu.Options{}), plain(2), samples(), private(1)))
+	defer trainer.Close()
+	must(trainer.Train(context.Background(), nil))
+	predictor := must(train.NewPredictor(cpu.New(cpu.Options{}), plain(2), [][]float32{{1, 2, 3, 4}}))
+	defer predictor.Close()
+	program := must(compile.Compile(plain(2)))
+	event := accountant.DPSGD(0.01, 2, 100)
+	_, region := calibrated()
+	grid := candidates()
+	weights := tensors()
+	resnet := must(models.ResNet20(models.Options{}, 10))
+	for name, get := range map[string]func() any{
+		"Trainer.Train":        func() any { return must(trainer.Train(context.Background(), nil)).Parameters },
+		"Trainer.Predict":      func() any { return must(trainer.Predict(context.Background(), samples())) },
+		"State.MarshalBinary":  func() any { return must(must(trainer.State()).MarshalBinary()) },
+		"Predictor.Predict":    func() any { return must(predictor.Predict(context.Background(), samples())) },
+		"OutputShape":          func() any { return predictor.OutputShape() },
+		"Program.Initial":      func() any { return program.Initial() },
+		"LayoutOf":             func() any { return engine.LayoutOf(program).Offsets },
+		"RDP":                  func() any { return must(accountant.RDP(event, accountant.Options{})) },
+		"Bounds":               func() any { return must(accountant.Bounds(event, 1e-5, accountant.Orders{})) },
+		"Functions":            func() any { return accountant.Functions() },
+		"Region.Parameters":    func() any { return region.Parameters() },
+		"Grid.Runs":            func() any { return grid.Runs() },
+		"WithNoiseMultiplier":  func() any { return grid.WithNoiseMultiplier(2) },
+		"WithinFinalRate":      func() any { return must(settings(grid).WithinFinalRate(100)).Space },
+		"NewPlan: space":       func() any { return must(tuner.NewPlan(settings(grid), train.InsecureKey(1))).Settings.Space },
+		"NewPlan: subset":      func() any { return must(tuner.NewPlan(settings(grid), train.InsecureKey(1))).Private.Subset },
+		"models.Names":         func() any { return models.Names() },
+		"ResNet.Fold":          func() any { return must(resnet.Fold(weights)) },
+		"datasets.Names":       func() any { return datasets.Names() },
+		"datasets.Describe":    func() any { return must(datasets.Describe("cifar-10")).ClassNames },
+		"datasets.SampleShape": func() any { return must(datasets.Describe("mnist")).SampleShape },
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := get()
+			want := fmt.Sprintf("%#v", first)
+			if spoil(reflect.ValueOf(first)); fmt.Sprintf("%#v", first) == want {
+				t.Fatal("nothing was changed: the row shows nothing")
+			}
+			if got := fmt.Sprintf("%#v", get()); got != want {
+				t.Errorf("after a change of what was returned it is\n%.200s, was\n%.200s", got, want)
+			}
+		})
+	}
+}
+
+// spoil changes whatever memory can be reached from a value.
+func spoil(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			spoil(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			spoil(v.Field(i))
+		}
+	case reflect.Float32, reflect.Float64:
+		if v.CanSet() {
+			v.SetFloat(-7)
+		}
+	case reflect.Int, reflect.Int32:
+		if v.CanSet() {
+			v.SetInt(-7)
+		}
+	case reflect.Uint8:
+		if v.CanSet() {
+			v.SetUint(7)
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString("changed")
+		}
+	}
+}
+
+// The attack: one buffer for one fold after another, all with one key. A release's noise comes from a hash of its
+// data, so that two releases of one Data must be the same; if the second one trained on what the buffer holds by
+// then, they would differ by the clipped gradients alone, whatever the noise.
+func TestChangedBufferCancelsNoNoise(t *testing.T) {
+	buffer := []float32{1, 2, 3, 4}
+	data := must(train.NewData(2, buffer, []float32{1, 0, 0, 1}))
+	first := released(plain(2), data, private(1)).([][]float32)
+	copy(buffer, []float32{-5, 1, 2, -3})
+	second := released(plain(2), data, private(1)).([][]float32)
+	if !reflect.DeepEqual(first, second) {
+		var difference []float32
+		for i := range first[0] {
+			difference = append(difference, first[0][i]-second[0][i])
+		}
+		t.Errorf("releases of one key with noise multiplier 50 differ by %v: the noise is gone", difference)
+	}
+	other := released(plain(2), must(train.NewData(2, buffer, []float32{1, 0, 0, 1})), private(1)).([][]float32)
+	largest := 0.0
+	for i := range first[0] {
+		largest = math.Max(largest, math.Abs(float64(first[0][i]-other[0][i])))
+	}
+	if largest < 5 { // two gradients clipped to 1 differ by less; four differences of noise, by chance 10⁻⁵ of the time
+		t.Errorf("releases of other data differ by at most %v: they share noise", largest)
+	}
+}
+
+// A caller that changes its settings while the plan is carried out changes nothing of it.
+func TestSpaceChangedDuringRun(t *testing.T) {
+	run := func(change bool) tuner.Released {
+		grid := candidates()
+		plan := must(tuner.NewPlan(settings(grid), train.InsecureKey(4)))
+		x := executor()
+		x.Progress = func(tuner.PrivateProgress) {
+			if change {
+				for i := range grid {
+					grid[i].NoiseMultiplier, plan.Settings.Space.(tuner.Grid)[i].NoiseMultiplier = 0, 0
+				}
+				for i := range plan.Private.Trials {
+					plan.Private.Trials[i].Candidate.NoiseMultiplier = 0
+				}
+				clear(plan.Private.Subset)
+				clear(plan.Private.Rest)
+			}
+		}
+		return must(x.Run(context.Background(), plan)).Released
+	}
+	if got, want := run(true), run(false); !reflect.DeepEqual(got, want) {
+		t.Errorf("released is\n%v, want\n%v", got, want)
+	}
+}
+
+// A model may draw the initial values of one run after another into one buffer.
+func TestInitialValuesInOneBuffer(t *testing.T) {
+	run := func(reuse bool) tuner.Released {
+		buffer := [][]float32{make([]float32, 4)}
+		x := executor()
+		x.Model.Initial = func(seed rand.Source) [][]float32 {
+			to := buffer
+			if !reuse {
+				to = [][]float32{make([]float32, 4)}
+			}
+			draw := rand.New(seed)
+			for i := range to[0] {
+				to[0][i] = draw.Float32()
+			}
+			return to
+		}
+		s := settings(candidates())
+		s.Method, s.Repetitions = tuner.Baseline, must(accountant.TruncatedPoissonWithMean(6))
+		plan := must(tuner.NewPlan(s, train.InsecureKey(5)))
+		if len(plan.Private.Trials) < 2 {
+			t.Fatal("a plan of one trial shows nothing")
+		}
+		return must(x.Run(context.Background(), plan)).Released
+	}
+	if got, want := run(true), run(false); !reflect.DeepEqual(got, want) {
+		t.Errorf("released is\n%v, want\n%v", got, want)
+	}
+}
+
+// What is charged by value is refused as a pointer, which would let it change between draw and charge.
+func TestPointersAreRefused(t *testing.T) {
+	grid := candidates()
+	for name, change := range map[string]func(*tuner.Settings){
+		"repetitions":      func(s *tuner.Settings) { s.Repetitions = &accountant.Poisson{Mean: 3} },
+		"nil repetitions":  func(s *tuner.Settings) { s.Repetitions = (*accountant.Poisson)(nil) },
+		"embedded":         func(s *tuner.Settings) { s.Repetitions = struct{ accountant.Poisson }{accountant.Poisson{Mean: 3}} },
+		"search space":     func(s *tuner.Settings) { s.Space = &grid },
+		"nil search space": func(s *tuner.Settings) { s.Space = (*tuner.Grid)(nil) },
+	} {
+		s := settings(grid)
+		change(&s)
+		if _, err := tuner.NewPlan(s, train.InsecureKey(1)); err == nil {
+			t.Errorf("%s: NewPlan takes it", name)
+		}
+		if _, err := s.Guarantee(1e-5, accountant.Options{}); err == nil {
+			t.Errorf("%s: Guarantee takes it", name)
+		}
+	}
+}
+
+// plain is a linear model of two features and some outputs, multiplied by a constant matrix if there is one.
+func plain(outputs int, constant ...float32) compile.Source {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 2), gorgonia.WithName("x"))
+	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, outputs), gorgonia.WithName("y"))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(2, outputs), gorgonia.WithName("w"),
+		gorgonia.WithValue(tensor.New(tensor.WithShape(2, outputs), tensor.WithBacking(make([]float32, 2*outputs)))))
+	out := gorgonia.Must(gorgonia.Mul(x, w))
+	if constant != nil {
+		c := gorgonia.NewConstant(tensor.New(tensor.WithShape(outputs, outputs), tensor.WithBacking(constant)))
+		out = gorgonia.Must(gorgonia.Mul(out, c))
+	}
+	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(out, y))))))
+	return compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Output: out, Cost: cost}
+}
+
+// texts is a model of one id and one number, with a table of two rows.
+func texts() compile.Source {
+	g := gorgonia.NewGraph()
+	ids := gorgonia.NewMatrix(g, tensor.Int, gorgonia.WithShape(4, 1), gorgonia.WithName("ids"))
+	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 1), gorgonia.WithName("x"))
+	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 2), gorgonia.WithName("y"))
+	e := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(2, 2), gorgonia.WithName("e"), gorgonia.WithInit(gorgonia.Zeroes()))
+	row := gorgonia.Must(gorgonia.ByIndices(e, gorgonia.Must(gorgonia.Reshape(ids, tensor.Shape{4})), 0))
+	row = gorgonia.Must(gorgonia.BroadcastHadamardProd(row, x, nil, []byte{1}))
+	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(row, y))))))
+	return compile.Source{Inputs: gorgonia.Nodes{ids, x, y}, Params: gorgonia.Nodes{e}, Output: row, Cost: cost}
+}
+
+// ruleless is a graph with an operation that has no rule, and a list that one of its operations was made with.
+func ruleless() (compile.Source, []int) {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(1, 2, 3), gorgonia.WithName("x"))
+	w := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(1, 3, 2), gorgonia.WithName("w"),
+		gorgonia.WithValue(tensor.New(tensor.WithShape(1, 3, 2), tensor.WithBacking([]float32{1, 2, 3, 4, 5, 6}))))
+	axes := []int{0, 2, 1}
+	turned := gorgonia.Must(gorgonia.HadamardProd(gorgonia.Must(gorgonia.Transpose(x, axes...)), w))
+	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Max(turned, 1))))))
+	return compile.Source{Inputs: gorgonia.Nodes{x}, Params: gorgonia.Nodes{w}, Cost: cost}, axes
+}
+
+func samples() *train.Data {
+	return must(train.NewData(2, []float32{1, 2, 3, 4}, []float32{1, 0, 0, 1}))
+}
+
+// private are settings with the given steps on all samples, at a noise that hides two of them.
+func private(steps int) train.Settings {
+	return train.Settings{
+		Privacy:   train.Privacy{SamplingRate: 1, NoiseMultiplier: 50, ClippingNorm: 1, Steps: steps, NominalSize: 1},
+		Optimizer: train.SGD(1),
+		Key:       train.InsecureKey(3),
+	}
+}
+
+// released returns what training releases.
+func released(src compile.Source, data *train.Data, s train.Settings) any {
+	return releasedBy(must(train.Load(cpu.New(cpu.Options{}), src, data)), s)
+}
+
+func releasedBy(l *train.Loaded, s train.Settings) any { return result(must(l.Start(s))) }
+
+func result(g *train.Group) any {
+	if err := g.Train(context.Background(), nil); err != nil {
+		panic(err)
+	}
+	var out [][]float32
+	for _, p := range must(g.Result(0)).Parameters {
+		out = append(out, p.Values)
+	}
+	return out
+}
+
+// startedBy returns what is released by a run whose settings are handed to Start, and the state that it can be
+// restored to.
+func startedBy(h handOver, change func(), with func(*train.Settings)) any {
+	l := must(train.Load(cpu.New(cpu.Options{}), plain(2), samples()))
+	s := private(1)
+	with(&s)
+	var g *train.Group
+	h.over(change, func() { g = must(l.Start(s)) })
+	state := must(must(g.State(0)).MarshalBinary())
+	return []any{state, result(g)}
+}
+
+func candidates() tuner.Grid {
+	return tuner.LearningRates(tuner.Candidate{SamplingRate: 0.5, Steps: 2, NoiseMultiplier: 3, ClippingNorm: 1}, 0.1, 1)
+}
+
+func settings(space tuner.Space) tuner.Settings {
+	return tuner.Settings{
+		Method: tuner.Variant1, SubsetRate: 0.5, Repetitions: accountant.Poisson{Mean: 3}, Space: space,
+		Optimizer: train.Optimizer{Method: engine.SGD}, Samples: 4,
+	}
+}
+
+func executor() tuner.Executor {
+	c := must(train.NewClassification([]float32{1, 2, 3, 4, 5, 6, 7, 8}, []int32{0, 1, 0, 1}, 2))
+	return tuner.Executor{Engine: cpu.New(cpu.Options{}), Model: train.Model{Source: plain(2)}, Data: c.Data, Test: c}
+}
+
+// tuned returns a plan by what it releases and costs. Its space is handed to NewPlan.
+func tuned(h handOver, space tuner.Space, change func()) any {
+	var plan tuner.Plan
+	h.over(change, func() { plan = must(tuner.NewPlan(settings(space), train.InsecureKey(4))) })
+	return []any{plan.Private.Trials, plan.Settings.Event(), must(executor().Run(context.Background(), plan)).Released}
+}
+
+func calibrated() (tuner.Settings, tuner.Region) {
+	r := tuner.Region{
+		LearningRate: tuner.Values{List: []float64{0.1, 1}}, SamplingRate: tuner.Values{List: []float64{0.5}},
+		ClippingNorm: tuner.Values{List: []float64{1}}, Epochs: tuner.Values{List: []float64{1}},
+	}
+	return settings(r), r
+}
+
+func calibrate(s tuner.Settings, _ accountant.Guarantee, err error) (tuner.Settings, error) {
+	return s, err
+}
+
+// tensors are weights of a residual network, by PyTorch's names.
+func tensors() map[string]models.Tensor {
+	out := map[string]models.Tensor{}
+	add := func(name string, shape ...int) {
+		values := make([]float32, tensor.Shape(shape).TotalSize())
+		for i := range values {
+			values[i] = 1
+		}
+		out[name] = models.Tensor{Shape: shape, Values: values}
+	}
+	norm := func(name string, n int) {
+		for _, part := range []string{".weight", ".bias", ".running_mean", ".running_var"} {
+			add(name+part, n)
+		}
+	}
+	add("conv1.weight", 16, 3, 3, 3)
+	norm("bn1", 16)
+	in := 16
+	for layer, width := range []int{16, 32, 64} {
+		for block := range 3 {
+			at := fmt.Sprintf("layer%d.%d", layer+1, block)
+			add(at+".conv1.weight", width, in, 3, 3)
+			norm(at+".bn1", width)
+			add(at+".conv2.weight", width, width, 3, 3)
+			norm(at+".bn2", width)
+			if in != width {
+				add(at+".downsample.0.weight", width, in, 1, 1)
+				norm(at+".downsample.1", width)
+			}
+			in = width
+		}
+	}
+	add("fc.weight", 10, 64)
+	add("fc.bias", 10)
+	return out
+}

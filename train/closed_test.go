@@ -1,0 +1,244 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// strict panics where the engine's contract says that a caller's program is wrong: this package must let no such call
+// through.
+type strict struct{ engine.Engine }
+
+func (s strict) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {
+	l, err := s.Engine.Load(p, d)
+	return &strictLoaded{Loaded: l}, err
+}
+
+type strictLoaded struct {
+	engine.Loaded
+	open   int
+	closed bool
+}
+
+func (l *strictLoaded) Start(jobs ...engine.Job) (engine.Runs, error) {
+	if l.closed {
+		panic("start after close")
+	}
+	runs, err := l.Loaded.Start(jobs...)
+	l.open++
+	return &strictRuns{Runs: runs, loaded: l}, err
+}
+
+func (l *strictLoaded) Close() error {
+	if l.closed || l.open > 0 {
+		panic(fmt.Sprintf("close: closed is %v, %d groups are open", l.closed, l.open))
+	}
+	l.closed = true
+	return l.Loaded.Close()
+}
+
+type strictRuns struct {
+	engine.Runs
+	loaded *strictLoaded
+	closed bool
+	busy   atomic.Bool
+}
+
+func (r *strictRuns) used() {
+	if r.closed || r.busy.Load() {
+		panic(fmt.Sprintf("use of runs: closed is %v, busy %v", r.closed, r.busy.Load()))
+	}
+}
+
+func (r *strictRuns) Steps(ctx context.Context, steps ...int) error {
+	r.used()
+	r.busy.Store(true)
+	defer r.busy.Store(false)
+	return r.Runs.Steps(ctx, steps...)
+}
+
+func (r *strictRuns) Done() []int {
+	if r.closed {
+		panic("done after close")
+	}
+	return r.Runs.Done()
+}
+
+func (r *strictRuns) State(run int) engine.State {
+	r.used()
+	return r.Runs.State(run)
+}
+
+func (r *strictRuns) Restore(run int, s engine.State) error {
+	r.used()
+	return r.Runs.Restore(run, s)
+}
+
+func (r *strictRuns) Predict(ctx context.Context, d *engine.Data, runs ...int) ([][]float32, error) {
+	r.used()
+	return r.Runs.Predict(ctx, d, runs...)
+}
+
+func (r *strictRuns) Close() error {
+	r.used()
+	r.closed = true
+	r.loaded.open--
+	return r.Runs.Close()
+}
+
+// misuses are calls that want an open group, trainer, loaded model or predictor.
+func misuses(x *Trainer, g *Group, l *Loaded, p *Predictor, state State, test Labelled) map[string]func() error {
+	ctx, data := context.Background(), test.Inputs()
+	return map[string]func() error{
+		"Trainer.Train":     func() error { _, err := x.Train(ctx, nil); return err },
+		"Trainer.State":     func() error { _, err := x.State(); return err },
+		"Trainer.Restore":   func() error { return x.Restore(state) },
+		"Trainer.Score":     func() error { _, err := x.Score(ctx, test); return err },
+		"Trainer.Predict":   func() error { _, err := x.Predict(ctx, data); return err },
+		"Group.Train":       func() error { return g.Train(ctx, nil) },
+		"Group.State":       func() error { _, err := g.State(0); return err },
+		"Group.Restore":     func() error { return g.Restore(0, state) },
+		"Group.Result":      func() error { _, err := g.Result(0); return err },
+		"Group.Score":       func() error { _, err := g.Score(ctx, test, 0); return err },
+		"Group.Predict":     func() error { _, err := g.Predict(ctx, data, 0); return err },
+		"Loaded.Start":      func() error { _, err := l.Start(settings()); return err },
+		"Predictor.Predict": func() error { _, err := p.Predict(ctx, data); return err },
+	}
+}
+
+// What is closed gives errors that say so, on every engine, and a second Close is none.
+func TestUseAfterClose(t *testing.T) {
+	for name, e := range map[string]engine.Engine{"fake": strict{&fakeEngine{}}, "cpu": strict{cpu.New(cpu.Options{})}} {
+		test := threeClouds(t, 60)
+		source := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+		x := must(New(e, source(), test.Data, settings()))
+		l := must(Load(e, source(), test.Data))
+		g := must(l.Start(settings()))
+		p := must(NewPredictor(e, source(), [][]float32{make([]float32, 6), make([]float32, 3)}))
+		state := must(x.State())
+		for range 2 {
+			if err := errors.Join(x.Close(), g.Close(), l.Close(), p.Close()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		for call, f := range misuses(x, g, l, p, state, test) {
+			if err := f(); !errors.Is(err, ErrClosed) {
+				t.Errorf("%s: %s after Close: %v", name, call, err)
+			}
+		}
+		if err := errors.Join(x.CheckTest(test), l.CheckTest(test), x.Fallback(), p.Fallback()); err != nil {
+			t.Errorf("%s: what asks no engine fails after Close: %v", name, err)
+		}
+	}
+}
+
+// A loaded model stays open as long as a group is, which can go on.
+func TestClosedBeforeItsGroups(t *testing.T) {
+	for name, e := range map[string]engine.Engine{"fake": strict{&fakeEngine{}}, "cpu": strict{cpu.New(cpu.Options{})}} {
+		l := must(Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
+		g := must(l.Start(settings()))
+		if err := l.Close(); !errors.Is(err, ErrInUse) {
+			t.Errorf("%s: closed before a group of it: %v", name, err)
+		}
+		if err := g.Train(context.Background(), nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := l.Start(Settings{}); err == nil {
+			t.Errorf("%s: no settings at all start", name)
+		}
+		if err := errors.Join(g.Close(), l.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// While a group trains nothing else may be done with it, and from a trainer's own progress it may be closed.
+func TestUseWhileTraining(t *testing.T) {
+	fake := &fakeEngine{}
+	l := must(Load(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
+	g := must(l.Start(settings()))
+	fake.after = func(int) {
+		_, err := g.State(0)
+		if again := g.Train(context.Background(), nil); !errors.Is(err, ErrInUse) || !errors.Is(g.Close(), ErrInUse) || !errors.Is(again, ErrInUse) {
+			t.Errorf("a group that trains gives its state (%v), is closed or trains (%v)", err, again)
+		}
+		fake.after = nil
+	}
+	if err := g.Train(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	x := must(New(strict{&fakeEngine{}}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
+	if _, err := x.Train(context.Background(), func(Progress) { _ = x.Close() }); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed in progress: %v", err)
+	}
+}
+
+// Zero values and nil are no groups, trainers, models or predictors.
+func TestZeroValues(t *testing.T) {
+	test := threeClouds(t, 60)
+	for name, calls := range map[string]map[string]func() error{
+		"zero": misuses(&Trainer{}, &Group{}, &Loaded{}, &Predictor{}, State{}, test),
+		"nil":  misuses(nil, nil, nil, nil, State{}, test),
+	} {
+		for call, f := range calls {
+			var wrong *SettingError
+			if err := f(); !errors.As(err, &wrong) {
+				t.Errorf("%s of a %s: %v", call, name, err)
+			}
+		}
+	}
+	for _, x := range []*Trainer{nil, {}} {
+		if x.CheckTest(test) == nil || x.Fallback() != nil || x.Close() != nil {
+			t.Error("a trainer that is none takes a test set, has fallen back or can't be closed")
+		}
+	}
+	for _, p := range []*Predictor{nil, {}} {
+		if p.OutputShape() != nil || p.Arithmetic() != "" || p.Fallback() != nil || p.Close() != nil {
+			t.Error("a predictor that is none has a shape or an arithmetic, has fallen back or can't be closed")
+		}
+	}
+	if err := errors.Join((*Group)(nil).Close(), (&Group{}).Close(), (*Loaded)(nil).Close(), (&Loaded{}).Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Labelled sets and data that are nil, zero or put together by hand are errors.
+func TestLabelledThatAreNone(t *testing.T) {
+	x, _ := start(t, settings())
+	swapped := threeClouds(t, 60)
+	swapped.Data = threeClouds(t, 30).Data
+	numbers := must(NewRegression(make([]float32, 4), []float32{1, 2}))
+	numbers.Data = must(NewData(1, []float32{1}))
+	for name, test := range map[string]Labelled{
+		"nil": nil, "nil classification": (*Classification)(nil), "nil regression": (*Regression)(nil),
+		"zero classification": &Classification{}, "zero regression": &Regression{}, "other data": swapped, "other numbers": numbers,
+	} {
+		_, err := x.Score(context.Background(), test)
+		var wrong *DataError
+		if !errors.As(err, &wrong) || !errors.As(x.CheckTest(test), &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if test != nil && test.Samples() != test.Inputs().Samples() {
+			t.Errorf("%s: %d samples", name, test.Samples())
+		}
+	}
+	if _, err := (*Classification)(nil).Evaluate(nil); err == nil {
+		t.Error("a nil classification is evaluated")
+	}
+	if _, err := (*Regression)(nil).Evaluate(nil); err == nil {
+		t.Error("a nil regression is evaluated")
+	}
+	for _, d := range []*Data{nil, {}} {
+		if _, err := x.Predict(context.Background(), d); err == nil || d.Samples() != 0 {
+			t.Errorf("data that are none: %v, %d samples", err, d.Samples())
+		}
+	}
+}
