@@ -35,7 +35,7 @@ func (g *global) execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return codeOK
 	}
-	fmt.Fprintln(g.stderr, "dptrain:", strings.ReplaceAll(err.Error(), "\n", "; ")) // of joined errors each has a line
+	fmt.Fprintln(g.stderr, "dptrain:", strings.ReplaceAll(err.Error(), "\n", "; ")+privateText(err, g.terminal || g.verbose)) // of joined errors each has a line
 	return exitCode(err)
 }
 
@@ -64,7 +64,7 @@ data set: nothing is downloaded, and it takes less than a minute.
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
-	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log, private facts such as trials' scores included")
+	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log and all of an error, private facts such as trials' scores and cells of files included")
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root
