@@ -105,8 +105,8 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// resolve returns the experiment. Flags are stronger than --set, which is stronger than the file, and that may be a
-// terminal or a pipe.
+// resolve returns the experiment. Flags and --set, which must not contradict each other, are stronger than the file, and that
+// may be a terminal or a pipe.
 func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
 	return await(ctx, "reading the settings", s.read)
 }
@@ -216,7 +216,7 @@ func uncounted(e configs.Experiment, key string) string {
 		case key == c.one && tuned:
 			return fmt.Sprintf("it is tuned, and its values are those of %s; leave %s out of --tune, or the flag", c.lists, c.tuned)
 		case key == c.list && !tuned:
-			return fmt.Sprintf("%s isn't tuned; name it in --tune, or leave out the list", c.tuned)
+			return fmt.Sprintf("%s isn't among what is tuned; name it in --tune, or leave out the list", c.tuned)
 		}
 	}
 	switch p := e.Privacy; {
