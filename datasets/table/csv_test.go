@@ -143,6 +143,12 @@ func TestWrongFiles(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
+	device := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.Symlink(os.DevNull, device); err == nil {
+		if _, _, err := read(t, device, o); err == nil || !strings.Contains(err.Error(), "not a regular file; save the rows to one") {
+			t.Errorf("a device: %v", err)
+		}
+	}
 	dir := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)

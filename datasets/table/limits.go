@@ -24,7 +24,7 @@ func mostUnpacked(size int64) int64 {
 
 // overUnpacked is the error of a file that goes beyond, with what can be done if it is meant to.
 func overUnpacked(size int64, remedy string) *Error {
-	return problemf("it unpacks to more than %s, the most for a packed file of %s; if it is meant to, %s", megabytes(mostUnpacked(size)), megabytes(size), remedy)
+	return problemf("the file unpacks to more than %s, the most for a packed file of %s; if it is meant to, %s", megabytes(mostUnpacked(size)), megabytes(size), remedy)
 }
 
 // megabytes prints a number of bytes.

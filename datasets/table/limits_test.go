@@ -54,7 +54,7 @@ func TestGzipBomb(t *testing.T) {
 	if len(file) > 1<<20 {
 		t.Fatalf("%d bytes", len(file))
 	}
-	const want = "it unpacks to more than 256 MB, the most for a packed file of "
+	const want = "the file unpacks to more than 256 MB, the most for a packed file of "
 	r, err := openCSV(strings.NewReader(file), int64(len(file)), ',', true)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestNPZBomb(t *testing.T) {
 		entries map[string][]byte
 		want    string
 	}{
-		"one":         {map[string][]byte{"x": array(300_000_000, 300)}, "it unpacks to more than 256 MB, the most for a packed file of "},
+		"one":         {map[string][]byte{"x": array(300_000_000, 300)}, "the file unpacks to more than 256 MB, the most for a packed file of "},
 		"two":         {map[string][]byte{"x": array(200_000_000, 200), "y": array(200_000_000, 200)}, "save it by np.savez, not savez_compressed"},
 		"fewer there": {map[string][]byte{"x": array(200_000_000, 10)}, "column x: the file is cut short"},
 	} {
@@ -304,7 +304,7 @@ func TestParquetBombs(t *testing.T) {
 		"gzip":              {unpacking(format.Gzip, gzipBomb(t, "", "\x00", 2000)), "a page unpacks to more than its header claims"},
 		"zstd":              {unpacking(format.Zstd, zstdBomb(10_000)), "a page unpacks to more than its header claims"},
 		"snappy":            {snappy, "a page unpacks to more than its header claims"},
-		"pages of a value":  {many, "it unpacks to more than 256 MB, the most for a packed file of "},
+		"pages of a value":  {many, "the file unpacks to more than 256 MB, the most for a packed file of "},
 		"an unknown scheme": {unpacking(99, ""), "compressed in an unknown way; save it by snappy"},
 	} {
 		file := c.column.file(t)
@@ -317,6 +317,23 @@ func TestParquetBombs(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
 		})
+	}
+}
+
+// Pages count even if they have nothing: any number of columns may claim the same ones.
+func TestParquetEmptyPagesCount(t *testing.T) {
+	column := onlyColumn{kind: format.Int32}
+	for range 3 {
+		column.pages = append(column.pages, dataPage(0, format.Plain, ""))
+	}
+	file := column.file(t)
+	meta := &format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: int64(strings.LastIndex(file, compact(t, &column.pages[2].header)) + len(compact(t, &column.pages[2].header)) - 4)}
+	for pages, want := range map[int64]string{3: "", 2: "the file unpacks to more than 256 MB"} {
+		left := pages * mostOverhead
+		got, err := pagesOf(strings.NewReader(file), int64(len(file)), meta, &left)
+		if want == "" && (err != nil || len(got) != 3) || want != "" && (err == nil || !strings.Contains(inFile("f", err).Error(), want)) {
+			t.Errorf("%d pages: %d, %v", pages, len(got), err)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 	if r.n, err = rowsOf(meta); err != nil {
 		return nil, err
 	}
-	var unpacked int64
+	left := mostUnpacked(size)
 	for _, node := range opened.Schema().Fields() {
 		column := parquetColumn{field: field{name: node.Name(), skipped: !wanted(node.Name())}, file: file, optional: node.Optional()}
 		if leaf, ok := opened.Schema().Lookup(node.Name()); ok && node.Leaf() && !node.Repeated() {
@@ -65,17 +65,12 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 		column.skipped = column.skipped || column.problem != ""
 		if !column.skipped {
 			column.buffer = make([]parquet.Value, 256)
-			bytes, err := column.checkPages(file, size, meta.RowGroups)
-			if err != nil {
+			if err := column.checkPages(file, size, meta.RowGroups, &left); err != nil {
 				return nil, inColumn(err, node.Name())
 			}
-			unpacked += bytes
 		}
 		r.columns = append(r.columns, column)
 		r.header = append(r.header, column.field)
-	}
-	if unpacked > mostUnpacked(size) {
-		return nil, overUnpacked(size, "save it as CSV")
 	}
 	return r, nil
 }

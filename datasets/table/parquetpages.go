@@ -89,8 +89,9 @@ func (p *page) check(left int64) error {
 // codecs are those that can be read. On damaged data the library tries LZ4 with ever more memory.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd}
 
-// pagesOf goes through the headers of a column's pages in a group of rows, before the library does.
-func pagesOf(file io.ReaderAt, size int64, c *format.ColumnMetaData) ([]page, error) {
+// pagesOf goes through the headers of a column's pages in a group of rows, before the library does. What they unpack to is
+// taken from left: four bytes at least for each value, as a page of few bytes may have many, and mostOverhead for a page.
+func pagesOf(file io.ReaderAt, size int64, c *format.ColumnMetaData, left *int64) ([]page, error) {
 	if !slices.Contains(codecs, c.Codec) {
 		return nil, unknownCodec(c.Codec)
 	}
@@ -110,6 +111,9 @@ func pagesOf(file io.ReaderAt, size int64, c *format.ColumnMetaData) ([]page, er
 		p.at = from + length
 		if err == nil && c.Codec == format.Snappy && !p.plain {
 			err = p.checkSnappy(file)
+		}
+		if *left -= max(p.unpacked, 4*p.values(), mostOverhead); err == nil && *left < 0 {
+			err = overUnpacked(size, "save it as CSV")
 		}
 		if err != nil {
 			return nil, err
@@ -165,30 +169,31 @@ func readPageHeader(file io.ReaderAt, from, end int64) (page, int64, error) {
 	}
 }
 
-// checkPages checks the column's pages in all groups of rows, and that they have as many values as these have rows. It
-// returns the bytes that they unpack to, with four at least for each value, as a page of few bytes may have many.
-func (c *parquetColumn) checkPages(file io.ReaderAt, size int64, groups []format.RowGroup) (unpacked int64, err error) {
+// mostOverhead bounds what is kept of a page, which may be empty, and which several columns may claim.
+const mostOverhead = 256
+
+// checkPages checks the column's pages in all groups of rows, and that they have as many values as these have rows.
+func (c *parquetColumn) checkPages(file io.ReaderAt, size int64, groups []format.RowGroup, left *int64) error {
 	for i := range groups {
 		if c.leaf >= len(groups[i].Columns) {
-			return 0, problemf("a row group lacks it")
+			return problemf("a row group lacks it")
 		}
 		meta := &groups[i].Columns[c.leaf].MetaData
-		pages, err := pagesOf(file, size, meta)
+		pages, err := pagesOf(file, size, meta, left)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		values := int64(0)
 		for _, p := range pages {
 			values += p.values()
-			unpacked += max(p.unpacked, 4*p.values())
 		}
 		if rows := groups[i].NumRows; values != rows || meta.NumValues != rows {
-			return 0, problemf("row group %d has another number of values in this column than rows", i+1).
+			return problemf("row group %d has another number of values in this column than rows", i+1).
 				citing("it has %d rows, claims %d values, and its pages have %d", rows, meta.NumValues, values)
 		}
 		c.chunks = append(c.chunks, chunk{meta.Codec, pages})
 	}
-	return unpacked, nil
+	return nil
 }
 
 // chunk is a column in a group of rows.

@@ -79,6 +79,8 @@ func open(path string, wanted func(name string) bool) (r rows, err error) {
 		return nil, err
 	case info.IsDir():
 		return nil, &Error{Problem: "a folder, not a file"}
+	case !info.Mode().IsRegular():
+		return nil, &Error{Problem: "not a regular file; save the rows to one"}
 	case info.Size() == 0:
 		return nil, &Error{Problem: "empty"}
 	}
