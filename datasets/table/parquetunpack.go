@@ -54,7 +54,7 @@ func (p *page) checkBytes(file io.ReaderAt, codec format.CompressionCodec, optio
 		return err
 	}
 	switch p.encoding {
-	case format.PlainDictionary, format.RLEDictionary:
+	case format.RLEDictionary, 2: // and what old files call it
 		if len(data) == 0 {
 			return nil
 		}
@@ -147,9 +147,10 @@ func prefixed(in []byte) (first, rest []byte) {
 }
 
 // checkRuns counts values in the hybrid encoding of runs and packed groups of eight
-// (https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE). The last group may be filled up.
+// (https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE). Writers fill up the last groups, some more than
+// they have to.
 func (p *page) checkRuns(in []byte, width int64) error {
-	for left := p.values() + 7; len(in) > 0; {
+	for left := 2*p.values() + 1024; len(in) > 0; {
 		head, n := binary.Uvarint(in)
 		if n <= 0 {
 			return nil // the library says so
