@@ -68,6 +68,19 @@ func (f *settingFlag) Set(value string) error {
 	return nil
 }
 
+// once is a flag that has one value, however often it is given.
+type once string
+
+func (f *once) String() string { return string(*f) }
+func (f *once) Type() string   { return "string" }
+func (f *once) Set(value string) error {
+	if *f != "" && string(*f) != value {
+		return fmt.Errorf("%s is given as well; give one", *f)
+	}
+	*f = once(value)
+	return nil
+}
+
 // addFlags gives a command --config, --set and the flags of all settings but those named.
 func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
@@ -83,7 +96,7 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 			fs.Lookup(def.flag).NoOptDefVal = "true"
 		}
 	}
-	fs.StringVar(&s.config, "config", "", "settings `file` (YAML) over the data set's preset")
+	fs.Var((*once)(&s.config), "config", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
 	complete(cmd, "preset", configs.Presets()...)
 	complete(cmd, "dataset", configs.Datasets()...)
