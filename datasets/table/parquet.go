@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -233,7 +234,11 @@ func (r *parquetRows) next() (_ []cell, err error) {
 			r.cells = append(r.cells, cell{})
 			continue
 		}
-		r.cells = append(r.cells, c.decode(v))
+		decoded := c.decode(v)
+		if !utf8.ValidString(decoded.text) { // two of them would be one in a schema, which is JSON
+			return nil, &Error{Row: r.where(), Column: c.name, Problem: "not UTF-8 text; save it as text"}
+		}
+		r.cells = append(r.cells, decoded)
 	}
 	return r.cells, nil
 }

@@ -116,6 +116,7 @@ func TestWrongParquet(t *testing.T) {
 		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value; fill it in, or leave the row out"},
 		"text":      {whole, Options{Label: "class"}, `row 1, column colour: not a number`},
 		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list: lists and groups; save it as columns of single values, or ignore it by --ignore list"},
+		"bytes":     {parquetFile(t, 1, nested{Raw: []byte("\xff")}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "day"}, Categories: map[string][]string{"raw": {"a", "*"}}}, "row 1, column raw: not UTF-8 text; save it as text"},
 		"date":      {parquetFile(t, 1, nested{}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "column day: type DATE; save it as numbers, booleans or text, or ignore it by --ignore day"},
 		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list"}, "column list: lists and groups"},
 		"no column": {whole, Options{Label: "klass"}, `label: `},
