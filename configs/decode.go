@@ -89,7 +89,7 @@ func setText(v reflect.Value, path, value string) error {
 		text = "[" + value + "]"
 	}
 	var doc yaml.Node
-	cut := !named(v.Type()) && strings.ContainsAny(value, "#\n") // what is behind would be left out without a word
+	cut := !named(v.Type()) && strings.ContainsAny(value, "#\n") // YAML leaves out the rest without a word
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || cut {
 		return fmt.Errorf("%s: want %s, got %q", path, wanted(v.Type()), value)
 	}
@@ -150,14 +150,14 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 	return nil
 }
 
-// numbers are what a number may be written as. YAML knows more: 1_0 is 10, 010 is 8, 0x10 is 16, and .inf is one.
+// numbers matches plain decimal numbers. YAML accepts more: 1_0 is 10, 010 is 8, 0x10 is 16, and .inf is one.
 var numbers = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
-// errUnlike says that a node isn't what is wanted.
+// errUnlike reports a node of another type than a setting's.
 var errUnlike = errors.New("not what is wanted")
 
-// plain refuses what the package would turn into another value than was written, or leave out: of a number, or of the
-// elements of a list or a block by column.
+// plain refuses nodes that the package would decode to another value than the file says, or leave out. It goes through
+// lists and blocks by column.
 func plain(t reflect.Type, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":

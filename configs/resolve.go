@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Override is one setting given on the command line: a dotted path, a value written as in YAML, and what gave it, such as
-// --epsilon, for errors.
+// Override is one setting given on the command line: a dotted path, a value written as in YAML, and what gave it,
+// such as --epsilon, for errors.
 type Override struct{ Key, Value, From string }
 
 // ParseOverride reads key=value.
@@ -36,9 +36,9 @@ type layer func(*Experiment) error
 // data set [Files].
 //
 // Some settings exclude each other, and of those a layer's choice replaces the choice of a weaker one: a preset and a
-// data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling rates to
-// tune; GPUs and the CPU, which drops the devices. Overrides are one layer: none is stronger than another, and two that give
-// one setting different values are an error.
+// data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling
+// rates to tune; GPUs and the CPU, which drops the devices. Overrides are one layer: none is stronger than another,
+// and two that give one setting different values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	overrides = blocksFirst(overrides)
 	layers := []layer{
@@ -88,7 +88,8 @@ func blocksFirst(overrides []Override) []Override {
 	return sorted
 }
 
-// contradiction returns an error for two valid overrides that give one setting, or one column of a block, different values.
+// contradiction returns an error for two valid overrides that give one setting, or one column of a block, different
+// values.
 func contradiction(overrides []Override) error {
 	type given struct {
 		value any

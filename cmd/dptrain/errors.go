@@ -89,8 +89,8 @@ func exitCode(err error) int {
 	return codeInternal
 }
 
-// privateText returns what an error cites of a file's rows, if it is to be shown, or else how to see it. A terminal shows it;
-// other places keep what is written to them.
+// privateText returns what an error cites of a file's rows, if it is to be shown, or else how to see it. A terminal
+// shows it; other places keep what is written to them.
 func privateText(err error, shown bool) string {
 	var rows *table.Error
 	switch {

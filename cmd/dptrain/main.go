@@ -35,7 +35,8 @@ func (g *global) execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return codeOK
 	}
-	fmt.Fprintln(g.stderr, "dptrain:", strings.ReplaceAll(err.Error(), "\n", "; ")+privateText(err, g.terminal || g.verbose)) // of joined errors each has a line
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of joined errors each has a line
+	fmt.Fprintln(g.stderr, "dptrain:", text+privateText(err, g.terminal || g.verbose))
 	return exitCode(err)
 }
 

@@ -118,8 +118,8 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// resolve returns the experiment. Flags and --set, which must not contradict each other, are stronger than the file, and that
-// may be a terminal or a pipe.
+// resolve returns the experiment. Flags and --set, which must not contradict each other, are stronger than the file,
+// and that may be a terminal or a pipe.
 func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
 	return await(ctx, "reading the settings", s.read)
 }

@@ -55,7 +55,7 @@ func TestReadSettings(t *testing.T) {
 	}
 }
 
-// What a file holds is shown to a person at a terminal, and to one who asks for it.
+// A terminal shows the cell, and so does --verbose.
 func TestPrivateText(t *testing.T) {
 	err := fmt.Errorf("read: %w", errors.Join(&table.Error{File: "f", Problem: "wrong", Private: "the cell is \"x\"\n\x1b[2J"}, errors.New("close")))
 	if got := privateText(err, true); got != `; the cell is "x"  [2J` {

@@ -210,7 +210,7 @@ func TestCount(t *testing.T) {
 	if err != nil || n != 3 {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	for _, header := range []string{"x", "y"} { // what is missing when rows are read is missing now
+	for _, header := range []string{"x", "y"} { // Count needs the columns that Read needs
 		if _, err := s.Count(put(t, "y.csv", header+"\n1\n")); err == nil || !strings.Contains(err.Error(), "no column") {
 			t.Errorf("%s alone: %v", header, err)
 		}

@@ -10,20 +10,20 @@ import (
 	"io/fs"
 )
 
-// Error says what is wrong with a file, and where. Its text goes to logs that others read, and so it has nothing that came
-// out of a row or a header of a private file: only names that a [Schema] or a person gave, counts of rows and cells, and
-// positions.
+// Error reports a problem of a file, and its place. Its text goes to logs that others read, and so it has nothing
+// that came out of a row or a header of a private file: only names that a [Schema] or a person gave, counts of rows
+// and cells, and positions.
 type Error struct {
 	File    string
 	Row     string // such as "line 7", counted from 1; empty if it is about no row
 	Column  string // empty if it is about no column
 	Problem string
-	// Private cites what the file holds there, such as `the cell is "x"`. It is empty where there is nothing to cite, and for
-	// [Infer] and [Describe], whose files are public: their Problem cites it.
+	// Private cites what the file holds there, such as `the cell is "x"`. It is empty where there is nothing to cite,
+	// and for [Infer] and [Describe], whose files are public: their Problem cites it.
 	Private string
 }
 
-// Error leaves out what is private.
+// Error returns the text without Private.
 func (e *Error) Error() string {
 	text := e.File + ": "
 	switch {
@@ -42,13 +42,14 @@ func problemf(format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...)}
 }
 
-// citing adds what is private.
+// citing sets Private.
 func (e *Error) citing(format string, args ...any) *Error {
 	e.Private = fmt.Sprintf(format, args...)
 	return e
 }
 
-// failed makes an [Error] of any other. A library's text may cite what it read, and is private unless it is known not to.
+// failed makes an [Error] of any other. A library's text may cite what it read, and is private unless it is known not
+// to.
 func failed(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -82,7 +83,7 @@ func inColumn(err error, name string) *Error {
 	return &e
 }
 
-// cited moves what is private into the text of an error about a public file.
+// cited moves Private into the text of an error about a public file.
 func cited(err error) error {
 	var e *Error
 	if err == nil || !errors.As(err, &e) || e.Private == "" {

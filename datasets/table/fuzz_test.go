@@ -11,9 +11,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Whatever a file holds, reading it ends with as many cells in each row as the columns say, or with an error that can be
-// told a person: never with a panic, nor with memory by what the file claims.
-// The rows of a file that is read to its end are as many as it was counted to have, in formats that say how many.
+// Whatever a file holds, reading it ends with as many cells in each row as the columns say, or with an error that can
+// be told a person: never with a panic, nor with memory by what the file claims. The rows of a file that is read to
+// its end are as many as it was counted to have, in formats that say how many.
 func walk(t *testing.T, r rows, err error) {
 	t.Helper()
 	counted, n := 0, 0

@@ -22,7 +22,7 @@ func mostUnpacked(size int64) int64 {
 	return max(alwaysUnpacked, mostRatio*min(size, math.MaxInt64/mostRatio))
 }
 
-// overUnpacked is the error of a file that goes beyond, with what can be done if it is meant to.
+// overUnpacked is the error of a file that unpacks to more, with a remedy for an honest one.
 func overUnpacked(size int64, remedy string) *Error {
 	return problemf("the file unpacks to more than %s, the most for a packed file of %s; if it is meant to, %s", megabytes(mostUnpacked(size)), megabytes(size), remedy)
 }
@@ -35,7 +35,7 @@ func megabytes[T int64 | uint64](n T) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// limited passes on what a compressed file of size bytes unpacks to, up to what it may.
+// limited reads the contents of a compressed file of size bytes, up to mostUnpacked.
 type limited struct {
 	r          io.Reader
 	left, size int64
@@ -56,11 +56,12 @@ func (l *limited) Read(p []byte) (int, error) {
 // available is memory.Available but in tests.
 var available = memory.Available
 
-// checkMemory refuses an allocation that the machine has no memory for: the system would end the program without a word.
+// checkMemory refuses an allocation that the machine has no memory for: the system would kill the program without a
+// word.
 func checkMemory(bytes int64) error {
 	free, known := available()
 	if known && uint64(bytes) > free {
-		debug.FreeOSMemory() // what was outgrown may still be held
+		debug.FreeOSMemory() // outgrown lists may not be returned yet
 		free, known = available()
 	}
 	if known && uint64(bytes) > free {
@@ -69,7 +70,7 @@ func checkMemory(bytes int64) error {
 	return nil
 }
 
-// firstValues is what a list of values has from the beginning where nothing tells how many there will be.
+// firstValues is the initial capacity of a list of unknown length.
 const firstValues = 1 << 12
 
 // grown returns a list with capacity for n more values. It grows by a quarter, or to all that is known to come.

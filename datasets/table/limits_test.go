@@ -17,8 +17,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// deflated is a Deflate stream of a beginning and so many million bytes of one text, made without packing them all: blocks
-// that were flushed can be repeated.
+// deflated is a Deflate stream of a beginning and so many million bytes of one text, made without packing them all:
+// blocks that were flushed can be repeated.
 func deflated(t testing.TB, beginning, fill string, millions int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -64,7 +64,7 @@ func TestGzipBomb(t *testing.T) {
 	}
 }
 
-// What may be read is read to its last byte, and what comes after it isn't.
+// A reader gives all bytes up to the limit, and none behind it.
 func TestLimited(t *testing.T) {
 	for n, want := range map[int64]error{4: nil, 5: nil, 6: &Error{}} {
 		got, err := io.ReadAll(&limited{r: strings.NewReader(strings.Repeat("x", int(n))), left: 5, size: 1})
@@ -82,7 +82,7 @@ func TestMostUnpacked(t *testing.T) {
 	}
 }
 
-// npzOf packs what was deflated already.
+// npzOf makes an archive of deflated arrays.
 func npzOf(t testing.TB, entries map[string][]byte) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -107,8 +107,8 @@ func npzOf(t testing.TB, entries map[string][]byte) string {
 	return b.String()
 }
 
-// An archive whose arrays unpack to too much is refused by their headers, before any of it is unpacked. What the archive's
-// own list says of sizes doesn't count.
+// An archive whose arrays unpack to too much is refused by their headers, before any of it is unpacked. Sizes in
+// the archive's own list don't count.
 func TestNPZBomb(t *testing.T) {
 	array := func(rows, millions int) []byte {
 		return deflated(t, npy(1, head("|u1", "False", fmt.Sprintf("(%d,)", rows)), nil), "\x00", millions)
@@ -136,7 +136,7 @@ type onlyPage struct {
 	data   string
 }
 
-// onlyColumn is a Parquet file of one column, whose footer and pages say what the test likes.
+// onlyColumn is a Parquet file of one column, whose footer and pages make the claims of a test.
 type onlyColumn struct {
 	kind                   format.Type
 	repetition             format.FieldRepetitionType
@@ -213,8 +213,8 @@ func readParquet(file string) (values []float64, counted int, err error) {
 	}
 }
 
-// Footer, groups of rows, chunks of columns and pages all say how many rows there are. Where they disagree, rows would be
-// left out in silence, and the noise be too little for those that aren't.
+// Footer, groups of rows, chunks of columns and pages all say how many rows there are. Where they disagree, rows
+// would be left out in silence.
 func TestParquetRowsAgree(t *testing.T) {
 	three := dataPage(3, format.Plain, int32s(5, 6, 7))
 	whole := onlyColumn{kind: format.Int32, fileRows: 3, rows: 3, values: 3, pages: []onlyPage{three}}
@@ -256,8 +256,8 @@ func zstdBomb(blocks int) string {
 	return "\x28\xb5\x2f\xfd\x00" + windowOf128K + strings.Repeat(block(0), blocks-1) + block(1)
 }
 
-// A few bytes of a page can say that a value is repeated two billion times, and the library would allocate them all. A page
-// that unpacks to more than it claims, too.
+// A few bytes of a page can say that a value is repeated two billion times, and the library would allocate them all.
+// A page that unpacks to more than it claims, too.
 func TestParquetBombs(t *testing.T) {
 	run := func(n uint64, value string) string { return string(binary.AppendUvarint(nil, n<<1)) + value }
 	prefixed := func(s string) string { return int32s(int32(len(s))) + s }

@@ -178,7 +178,7 @@ func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 }
 
 func unknownType(t parquet.Type) string {
-	name, _, _ := strings.Cut(t.String(), "(") // what stands in brackets may be any text
+	name, _, _ := strings.Cut(t.String(), "(") // brackets may hold any text
 	return fmt.Sprintf("type %s; save it as numbers, booleans or text", name)
 }
 
@@ -189,7 +189,7 @@ func (r *parquetRows) where() string   { return fmt.Sprintf("row %d", r.at) }
 
 func (r *parquetRows) known() int { return r.n }
 
-// count returns what the file, its groups and the headers of pages agree on.
+// count returns the number of rows, on which the file, its groups and the headers of pages agree.
 func (r *parquetRows) count() (int, error) { return r.n - r.at, nil }
 
 func (r *parquetRows) close() (err error) {
@@ -281,8 +281,8 @@ func (r *parquetRows) finish() error {
 	return nil
 }
 
-// next returns the column's next value, whose bytes are good until the next call. At the end of the row group it returns
-// io.EOF.
+// next returns the column's next value, whose bytes are good until the next call. At the end of the row group it
+// returns io.EOF.
 func (c *parquetColumn) next() (parquet.Value, error) {
 	for len(c.values) == 0 {
 		if c.reader == nil {

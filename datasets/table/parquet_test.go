@@ -147,7 +147,7 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// What writers write is read, whatever the encoding, and with values missing: pages are taken apart before the library does.
+// Files of a real writer are read in every encoding, codec and version, with values missing.
 func TestParquetEncodings(t *testing.T) {
 	type row struct {
 		Plain    float64  `parquet:"plain"`

@@ -16,7 +16,8 @@ const (
 	mostFooter     = 1 << 28
 )
 
-// page is a page's place in the file and what its header claims: format.PageHeader has the numbers of the fields.
+// page is the position of a page in the file and the claims of its header: format.PageHeader has the numbers of the
+// fields.
 type page struct {
 	at               int64 // where the bytes behind the header begin
 	kind             format.PageType
@@ -66,8 +67,8 @@ func (p *page) values() int64 {
 	return 0
 }
 
-// check compares the claims with the bytes that are left of the column. A value of a dictionary takes a byte at least. What
-// is claimed may be a damaged file's rows, and is private.
+// check compares the claims with the bytes that are left of the column. A value of a dictionary takes a byte at
+// least. What is claimed may be a damaged file's rows, and is private.
 func (p *page) check(left int64) error {
 	switch {
 	case p.kind != format.DataPage && p.kind != format.DataPageV2 && p.kind != format.DictionaryPage:
@@ -89,8 +90,9 @@ func (p *page) check(left int64) error {
 // codecs are those that can be read. On damaged data the library tries LZ4 with ever more memory.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd}
 
-// pagesOf goes through the headers of a column's pages in a group of rows, before the library does. What they unpack to is
-// taken from left: four bytes at least for each value, as a page of few bytes may have many, and mostOverhead for a page.
+// pagesOf goes through the headers of a column's pages in a group of rows, before the library does. left is the
+// number of bytes that the file may still unpack to. A page takes its unpacked size from it: four bytes at least for
+// each value, as a page of few bytes may have many, and mostOverhead for a page.
 func pagesOf(file io.ReaderAt, size int64, c *format.ColumnMetaData, left *int64) ([]page, error) {
 	if !slices.Contains(codecs, c.Codec) {
 		return nil, unknownCodec(c.Codec)
@@ -132,7 +134,7 @@ func unknownCodec(c format.CompressionCodec) error {
 	return problemf("compressed by %s; "+remedy, c)
 }
 
-// checkSnappy compares the length that packed data begin with to what the page may have: the library allocates it.
+// checkSnappy compares the length that packed data begin with to the page's size: the library allocates it.
 func (p *page) checkSnappy(file io.ReaderAt) error {
 	levels := p.repetition + p.definition
 	in := make([]byte, min(binary.MaxVarintLen64, p.packed-levels))
@@ -169,7 +171,7 @@ func readPageHeader(file io.ReaderAt, from, end int64) (page, int64, error) {
 	}
 }
 
-// mostOverhead bounds what is kept of a page, which may be empty, and which several columns may claim.
+// mostOverhead bounds the memory that a page takes even if it is empty. Several columns may claim one page.
 const mostOverhead = 256
 
 // checkPages checks the column's pages in all groups of rows, and that they have as many values as these have rows.

@@ -13,8 +13,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The library unpacks a page to whatever it holds, and then allocates what runs of equal values in it claim: four bytes may
-// say two billion of them. So each page is unpacked here first, to no more than its header says, and its runs are counted.
+// The library unpacks a page without a limit, and then allocates the lengths that runs of equal values claim: four
+// bytes may claim two billion. So each page is unpacked here first, to no more than its header says, and its runs are
+// counted.
 
 // checkNext checks the bytes of the next page with data and of a dictionary before it.
 func (c *parquetColumn) checkNext() error {
@@ -54,7 +55,7 @@ func (p *page) checkBytes(file io.ReaderAt, codec format.CompressionCodec, optio
 		return err
 	}
 	switch p.encoding {
-	case format.RLEDictionary, 2: // and what old files call it
+	case format.RLEDictionary, 2: // PLAIN_DICTIONARY is the name in old files
 		if len(data) == 0 {
 			return nil
 		}
@@ -89,7 +90,7 @@ func checkPrefixes(in []byte) error {
 	return nil
 }
 
-// unpack returns what a page's bytes hold, which is an error if they are more than the page has.
+// unpack returns the contents of a page, or an error if they are more than most bytes.
 func unpack(raw []byte, codec format.CompressionCodec, most int64) ([]byte, error) {
 	var in io.Reader
 	switch codec {
@@ -147,8 +148,8 @@ func prefixed(in []byte) (first, rest []byte) {
 }
 
 // checkRuns counts values in the hybrid encoding of runs and packed groups of eight
-// (https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE). Writers fill up the last groups, some more than
-// they have to.
+// (https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE). Writers fill up the last groups, some more
+// than they have to.
 func (p *page) checkRuns(in []byte, width int64) error {
 	for left := 2*p.values() + 1024; len(in) > 0; {
 		head, n := binary.Uvarint(in)

@@ -33,7 +33,7 @@ func leaks(text string) bool {
 	return false
 }
 
-// publicSchema is what private files are read by. Its names are in none of them but where the test puts them.
+// publicSchema is the schema that private files are read by.
 func publicSchema(t testing.TB) *Schema {
 	t.Helper()
 	s := &Schema{
@@ -47,7 +47,7 @@ func publicSchema(t testing.TB) *Schema {
 	return s
 }
 
-// told reads a file in every way that private files are read in, and returns the errors.
+// told reads a file for every use, counts it, and returns the errors.
 func told(s *Schema, path string) []error {
 	var all []error
 	for _, use := range []Use{Training, Testing, Predicting} {
@@ -61,7 +61,7 @@ func told(s *Schema, path string) []error {
 	return all
 }
 
-// Each error of a private file, however it comes about, keeps what the file holds out of its text.
+// No error's text has a cell or a name of a private file.
 func TestErrorsKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	regression := *s
@@ -163,7 +163,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
-// What is private can be had by whoever asks for it.
+// Private has the cell.
 func TestPrivateCitesTheCell(t *testing.T) {
 	s := publicSchema(t)
 	for name, c := range map[string]struct{ text, want string }{

@@ -53,8 +53,8 @@ func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
 	return &e.out, checkCount(path, e.out.N)
 }
 
-// Count returns the number of rows of a training file, which is public by the definition of the guarantee, without a look at
-// their values. It refuses what [Schema.Read] refuses as far as headers tell.
+// Count returns the number of rows of a training file, which is public by the definition of the guarantee, without a
+// look at their values. It refuses what [Schema.Read] refuses as far as headers tell.
 func (s *Schema) Count(path string) (n int, err error) {
 	r, err := open(path, s.wanted(Training))
 	if err != nil {

@@ -15,8 +15,8 @@ type field struct {
 	name    string
 	shape   []int // of what one row has of it; nil for one value
 	skipped bool  // it isn't wanted: its cells are left out
-	// problem says why the column can't be read, such as a type without numbers or text; it doesn't count unless the column
-	// is wanted.
+	// problem says why the column can't be read, such as a type without numbers or text; it doesn't count unless the
+	// column is wanted.
 	problem string
 }
 

@@ -36,7 +36,8 @@ func available(root fs.FS) (uint64, bool) {
 		default:
 			continue
 		}
-		// Each group above limits too, and the last one is the mount itself: in a container the path is often another one's.
+		// Each group above limits too, and the last one is the mount itself: in a container the path is often another
+		// one's.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			if left, ok := names.left(root, path.Join(mount, group)); ok {
 				free = min(free, left)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A model is small and is a file. What isn't is refused before it is read: these claim more than a machine has, and take no
-// space on the disk.
+// A model is a small regular file, and any other is refused before it is read. These sparse files take no space on
+// the disk.
 func TestReadModelIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		parameters, description int64
