@@ -65,7 +65,7 @@ func checkMemory(bytes int64) error {
 		free, known = available()
 	}
 	if known && uint64(bytes) > free {
-		return problemf("its values take %s more memory, and the machine has %s left; use a machine with more, or leave out columns by --ignore", megabytes(bytes), megabytes(free))
+		return problemf("its rows take %s more memory, and the machine has %s left; use a machine with more, or leave out columns by --ignore", megabytes(bytes), megabytes(free))
 	}
 	return nil
 }

@@ -51,11 +51,11 @@ func available(root fs.FS) (uint64, bool) {
 }
 
 // files are the names that a version of control groups has for its files.
-type files struct{ limit, usage, cache string }
+type files struct{ limit, usage, active, inactive string }
 
 var (
-	version1 = files{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
-	version2 = files{"memory.max", "memory.current", "inactive_file"}
+	version1 = files{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_active_file", "total_inactive_file"}
+	version2 = files{"memory.max", "memory.current", "active_file", "inactive_file"}
 )
 
 // left returns the bytes below a group's limit. Cached files count as usage, but the system drops them when it has to.
@@ -65,8 +65,10 @@ func (f files) left(root fs.FS, group string) (uint64, bool) {
 	if !limited || !known {
 		return 0, false
 	}
-	cache, _ := field(root, path.Join(group, "memory.stat"), f.cache)
-	usage -= min(usage, cache)
+	for _, name := range []string{f.active, f.inactive} {
+		cached, _ := field(root, path.Join(group, "memory.stat"), name)
+		usage -= min(usage, cached)
+	}
 	return limit - min(limit, usage), true
 }
 

@@ -23,8 +23,8 @@ func TestAvailable(t *testing.T) {
 		"version 2, limit": {map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n",
 			"sys/fs/cgroup/a/b/memory.max": "1000000\n", "sys/fs/cgroup/a/b/memory.current": "700000\n",
-			"sys/fs/cgroup/a/b/memory.stat": "anon 600000\ninactive_file 100000\n",
-		}, 400000, true},
+			"sys/fs/cgroup/a/b/memory.stat": "anon 550000\nactive_file 50000\ninactive_file 100000\n",
+		}, 450000, true},
 		"version 2, limit above": {map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/a/b\n",
 			"sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/b/memory.current": "5\n",
