@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,12 +73,15 @@ func setEntry(m reflect.Value, key, path, value string) error {
 
 // setText gives a setting a value that is written as in YAML, or more simply.
 func setText(v reflect.Value, path, value string) error {
+	if value = strings.TrimSpace(value); value == "" {
+		return fmt.Errorf("%s: no value; want %s, or leave it out", path, wanted(v.Type()))
+	}
 	if v.Kind() == reflect.String { // text needs no quotes here, whatever characters it has
 		v.SetString(value)
 		return nil
 	}
 	text := value
-	if listed := v.Kind() == reflect.Slice || v.Kind() == reflect.Array; listed && value != "" && value[0] != '[' { // nor does a list need brackets
+	if listed := v.Kind() == reflect.Slice || v.Kind() == reflect.Array; listed && value[0] != '[' { // nor does a list need brackets
 		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String {
 			v.Set(reflect.ValueOf(namesOf(value)))
 			return nil
@@ -85,7 +89,8 @@ func setText(v reflect.Value, path, value string) error {
 		text = "[" + value + "]"
 	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
+	cut := !named(v.Type()) && strings.ContainsAny(value, "#\n") // YAML leaves out the rest without a word
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || cut {
 		return fmt.Errorf("%s: want %s, got %q", path, wanted(v.Type()), value)
 	}
 	doc.Content[0].Line = 0 // a line number means nothing to someone who wrote none
@@ -101,17 +106,23 @@ func namesOf(list string) []string {
 	return names
 }
 
+var errAlias = errors.New("anchors and aliases are not supported; write the value out")
+
 // assign decodes one node of a document into the setting that stands at path.
 func assign(v reflect.Value, n *yaml.Node, path string) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		return fmt.Errorf("%sanchors and aliases are not supported; write the value out", at(n))
+		return fmt.Errorf("%s%w", at(n), errAlias)
+	}
+	if isNull(n) {
+		return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(v.Type()))
 	}
 	if v.Kind() != reflect.Struct {
-		if isNull(n) && v.Kind() != reflect.Pointer {
-			return fmt.Errorf("%s%s: no value; want %s", at(n), path, wanted(v.Type()))
+		err := plain(v.Type(), n)
+		if err != nil && !errors.Is(err, errUnlike) {
+			return fmt.Errorf("%s%s: %w", at(n), path, err)
 		}
 		fresh := reflect.New(v.Type()) // a list in a file replaces the preset's, it isn't merged into it
-		if err := n.Decode(fresh.Interface()); err != nil || truncated(v.Type(), n) {
+		if err != nil || n.Decode(fresh.Interface()) != nil {
 			return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
 		}
 		v.Set(fresh.Elem())
@@ -139,16 +150,60 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 	return nil
 }
 
-// truncated tells whether a node has something else where whole numbers are wanted: the package turns 1.5 into 1, and
-// nothing into 0.
-func truncated(t reflect.Type, n *yaml.Node) bool {
-	switch t.Kind() {
-	case reflect.Int:
-		return n.ShortTag() != "!!int"
-	case reflect.Slice:
-		return slices.ContainsFunc(n.Content, func(element *yaml.Node) bool { return truncated(t.Elem(), element) })
+// numbers matches plain decimal numbers. YAML accepts more: 1_0 is 10, 010 is 8, 0x10 is 16, and .inf is one.
+var numbers = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+
+// errUnlike reports a node of another type than a setting's.
+var errUnlike = errors.New("not what is wanted")
+
+// plain refuses nodes that the package would decode to another value than the file says, or leave out. It goes through
+// lists and blocks by column.
+func plain(t reflect.Type, n *yaml.Node) error {
+	switch {
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		return errAlias
+	case isNull(n):
+		return errUnlike
 	}
-	return false
+	switch kind := t.Kind(); kind {
+	case reflect.Pointer:
+		return plain(t.Elem(), n)
+	case reflect.Int, reflect.Float64:
+		tag := n.ShortTag()
+		number := tag == "!!int" || tag == "!!float"
+		switch {
+		case number && !numbers.MatchString(n.Value):
+			return fmt.Errorf("want a plain decimal number such as 10 or 2.5e-3, got %q", n.Value)
+		case !number || kind == reflect.Int && tag != "!!int": // 1.5 would be 1
+			return errUnlike
+		}
+	case reflect.Slice, reflect.Array:
+		for _, element := range n.Content {
+			if err := plain(t.Elem(), element); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+			key := n.Content[i]
+			if key.Kind != yaml.ScalarNode || isNull(key) || key.ShortTag() == "!!merge" {
+				return fmt.Errorf("want the name of a column, got %s", describe(key))
+			}
+			if err := plain(t.Elem(), n.Content[i+1]); err != nil {
+				return fmt.Errorf("column %s: %w", key.Value, err)
+			}
+		}
+	}
+	return nil
+}
+
+// named tells whether values of a type are names, in which any character may be.
+func named(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return named(t.Elem())
+	}
+	return t.Kind() == reflect.String
 }
 
 // fieldOf returns the field of a struct that carries the key.
@@ -238,7 +293,7 @@ func at(n *yaml.Node) string {
 	return fmt.Sprintf("line %d: ", n.Line)
 }
 
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 func blockName(path string) string {
 	if path == "" {
@@ -268,6 +323,8 @@ func wanted(t reflect.Type) string {
 		return fmt.Sprintf("a list of %d numbers", t.Len())
 	case reflect.String:
 		return "text"
+	case reflect.Struct:
+		return "a block of settings"
 	default:
 		return "a number"
 	}
@@ -278,9 +335,13 @@ func describe(n *yaml.Node) string {
 	case yaml.MappingNode:
 		return "a block"
 	case yaml.SequenceNode:
-		values := make([]string, len(n.Content))
-		for i, element := range n.Content {
-			values[i] = element.Value
+		const most = 20
+		values := make([]string, min(most, len(n.Content)))
+		for i := range values {
+			values[i] = n.Content[i].Value
+		}
+		if len(n.Content) > most {
+			return fmt.Sprintf("a list of %d that begins with %q", len(n.Content), values)
 		}
 		return fmt.Sprintf("the list %q", values)
 	default:

@@ -38,18 +38,18 @@ func TestBadSettings(t *testing.T) {
 		{"list without brackets", "", sets("performance.devices=0,1", "tuning.learning_rates=1, 0.1"), ""},
 		{"list of something else", "", sets("performance.devices=0,one"), `performance.devices: want a list of whole numbers, got the list ["0" "one"]`},
 		{"list with a hole", "", sets("performance.devices=0,,1"), `performance.devices: want a list of whole numbers, got "0,,1"`},
-		{"empty list", "", sets("performance.devices="), `performance.devices: want a list of whole numbers, got ""`},
+		{"empty list", "", sets("performance.devices="), `performance.devices: no value; want a list of whole numbers, or leave it out`},
 		{"number beyond all", "", sets("performance.devices=99999999999999999999"), `performance.devices: want a list of whole numbers, got the list ["99999999999999999999"]`},
 		{"override of another type", "", sets("privacy.delta=tiny"), `privacy.delta: want a number, got "tiny"`},
-		{"empty override", "", sets("privacy.delta="), `privacy.delta: want a number, got ""`},
+		{"empty override", "", sets("privacy.delta="), `privacy.delta: no value; want a number, or leave it out`},
 		{"both budgets in one layer", "privacy: {epsilon: 1, noise_multiplier: 2}", nil, "privacy: epsilon and noise_multiplier are both given; one follows from the other, give one"},
 		{"both budgets overridden", "", sets("privacy.epsilon=1", "privacy.noise_multiplier=2"), "privacy: epsilon and noise_multiplier are both given"},
 
 		{"q", "", sets("privacy.subset_rate=1.5"), "privacy.subset_rate: q must lie strictly between 0 and 1, got 1.5"},
-		{"q NaN", "", sets("privacy.subset_rate=.nan"), "privacy.subset_rate: q must lie strictly between 0 and 1, got NaN"},
+		{"q NaN", "", sets("privacy.subset_rate=.nan"), `privacy.subset_rate: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"mu", "", sets("privacy.mean_repetitions=0"), "privacy.mean_repetitions: must be above 0 and at most 1e6 with poisson repetitions, got 0"},
 		{"large mu", "", sets("privacy.mean_repetitions=1e9"), "privacy.mean_repetitions: must be above 0 and at most 1e6 with poisson repetitions, got 1e+09"},
-		{"mu NaN", "", sets("privacy.mean_repetitions=.nan", "privacy.repetitions=geometric"), "privacy.mean_repetitions: must be at least 1 and at most 1e6 with geometric repetitions, got NaN"},
+		{"mu NaN", "", sets("privacy.mean_repetitions=.nan", "privacy.repetitions=geometric"), `privacy.mean_repetitions: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"small mu", "", sets("privacy.mean_repetitions=0.1"), ""},
 		{"truncated at 1", "", sets("privacy.mean_repetitions=1", "privacy.repetitions=truncated-poisson"), "privacy.mean_repetitions: must be above 1 and at most 1e6 with truncated-poisson repetitions, got 1"},
 		{"truncated above 1", "", sets("privacy.mean_repetitions=1.1", "privacy.repetitions=truncated-poisson"), ""},
@@ -58,16 +58,16 @@ func TestBadSettings(t *testing.T) {
 		{"logarithmic at 1", "", sets("privacy.mean_repetitions=1", "privacy.repetitions=logarithmic"), ""},
 		{"negative binomial above", "", sets("privacy.mean_repetitions=2e6", "privacy.repetitions=negative-binomial"), "privacy.mean_repetitions: must be at least 1 and at most 1e6 with negative-binomial repetitions, got 2e+06"},
 		{"shape", "", sets("privacy.repetitions_shape=-1"), "privacy.repetitions_shape: must be above -1 and at most 1e6, got -1"},
-		{"shape NaN", "", sets("privacy.repetitions_shape=.nan"), "privacy.repetitions_shape: must be above -1 and at most 1e6, got NaN"},
+		{"shape NaN", "", sets("privacy.repetitions_shape=.nan"), `privacy.repetitions_shape: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"repetitions", "", sets("privacy.repetitions=logarithmik"), `privacy.repetitions: must be one of poisson, truncated-poisson, geometric, negative-binomial, logarithmic; got "logarithmik"; did you mean logarithmic?`},
 		{"delta", "", sets("privacy.delta=2"), "privacy.delta: must lie strictly between 0 and 1, got 2"},
 		{"epsilon", "", sets("privacy.epsilon=-1"), "privacy.epsilon: must be a number above 0, got -1"},
 		{"noise", "", sets("privacy.noise_multiplier=0"), "privacy.noise_multiplier: must be a number above 0, got 0"},
-		{"neither", "", sets("privacy.epsilon=null"), ""}, // the preset's choice stands
+		{"neither", "", sets("privacy.epsilon=null"), "privacy.epsilon: no value; want a number, or leave the line out"},
 		{"gamma", "", sets("privacy.sampling_rate=0"), "privacy.sampling_rate: gamma must be above 0 and at most 1, got 0"},
-		{"epochs", "", sets("privacy.epochs=.inf"), "privacy.epochs: must be a number above 0, got +Inf"},
+		{"epochs", "", sets("privacy.epochs=.inf"), `privacy.epochs: want a plain decimal number such as 10 or 2.5e-3, got ".inf"`},
 		{"clipping norm", "", sets("privacy.clipping_norm=-1"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got -1"},
-		{"clipping norm NaN", "", sets("privacy.clipping_norm=.nan"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got NaN"},
+		{"clipping norm NaN", "", sets("privacy.clipping_norm=.nan"), `privacy.clipping_norm: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"small clipping norm", "", sets("privacy.clipping_norm=1e-300"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got 1e-300"},
 		{"large clipping norm", "", sets("privacy.clipping_norm=1e300"), "privacy.clipping_norm: must lie between 1e-9 and 1e9, got 1e+300"},
 		{"smallest clipping norm", "", sets("privacy.clipping_norm=1e-9"), ""},
@@ -99,7 +99,7 @@ func TestBadSettings(t *testing.T) {
 		{"unknown range", "", sets("tuning.ranges=all"), `tuning.ranges: must be one of rate, batch, epochs, clip; got "all"`},
 		{"range twice", "", sets("tuning.ranges=rate,rate"), "tuning.ranges: rate stands twice, name it once"},
 		{"final rate", "", sets("tuning.largest_final_rate=-1"), "tuning.largest_final_rate: must be a number above 0, or 0 for none, got -1"},
-		{"final rate NaN", "", sets("tuning.largest_final_rate=.nan"), "tuning.largest_final_rate: must be a number above 0, or 0 for none, got NaN"},
+		{"final rate NaN", "", sets("tuning.largest_final_rate=.nan"), `tuning.largest_final_rate: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"fixed", "", sets("privacy.fixed=sigma"), `privacy.fixed: must be one of epochs, noise; got "sigma"`},
 		{"fixed noise", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2"), ""}, // the preset's epsilon stands
 		{"fixed noise without any", "", sets("privacy.fixed=noise"), "privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow"},
@@ -110,7 +110,7 @@ func TestBadSettings(t *testing.T) {
 		{"overlay for a data set", "dataset: mnist-adam", nil, `unknown data set "mnist-adam"; `},
 		{"preset and another data set", "preset: mnist-adam\ndataset: imdb", nil, "preset mnist-adam is for data set mnist, not imdb; give one of the two"},
 
-		{"offset", "", sets("activation.offset=.nan"), "activation.offset: must be a finite number, got NaN"},
+		{"offset", "", sets("activation.offset=.nan"), `activation.offset: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"workers", "", sets("performance.workers=-1"), "performance.workers: must be 0 (one for each core) to 1024, got -1"},
 		{"engine", "", sets("performance.engine=cudda"), `performance.engine: must be one of auto, cpu, cuda; got "cudda"; did you mean cuda?`},
 		{"negative device", "", sets("performance.devices=0,-1"), "performance.devices: GPUs are numbered from 0, got -1; see dptrain devices"},
@@ -152,7 +152,7 @@ func TestLayers(t *testing.T) {
 	want.Privacy.Epsilon = new(1.5)
 	want.Privacy.Epochs = 4
 	want.Tuning.LearningRates = []float64{0.5}
-	got, err := Resolve(File{Text: []byte(file)}, sets("privacy.epsilon=1.5", "privacy.epochs=3", "privacy.epochs=4"))
+	got, err := Resolve(File{Text: []byte(file)}, sets("privacy.epsilon=1.5", "privacy.epochs=4", "privacy.epochs=4.0"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 
 func TestResolvedPresetsResolveToThemselves(t *testing.T) {
 	for _, name := range Presets() {
-		want, err := Resolve(File{}, []Override{{"preset", name}})
+		want, err := Resolve(File{}, []Override{{Key: "preset", Value: name}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Files is the data set of people's own files, which [Data] names.
@@ -36,6 +37,12 @@ func (e Experiment) validateData() error {
 			return fmt.Errorf("data: labels, columns and their like are those of files of your own, and the data set is %s; give files by --train FILE and --test FILE", e.Dataset)
 		}
 		return nil
+	}
+	if slices.Contains(d.Ignore, "") {
+		return errors.New("data.ignore: an empty name; list the names of columns")
+	}
+	if slices.Contains(d.Classes, "") {
+		return errors.New("data.classes: an empty class, which no label can be; list classes alone")
 	}
 	if d.Task == "" {
 		return nil // the public test file decides

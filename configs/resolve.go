@@ -3,11 +3,14 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 )
 
-// Override is one setting given on the command line: a dotted path and a value written as in YAML.
-type Override struct{ Key, Value string }
+// Override is one setting given on the command line: a dotted path, a value written as in YAML, and what gave it,
+// such as --epsilon, for errors.
+type Override struct{ Key, Value, From string }
 
 // ParseOverride reads key=value.
 func ParseOverride(text string) (Override, error) {
@@ -33,9 +36,11 @@ type layer func(*Experiment) error
 // data set [Files].
 //
 // Some settings exclude each other, and of those a layer's choice replaces the choice of a weaker one: a preset and a
-// data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling rates to
-// tune; GPUs and the CPU, which drops the devices.
+// data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling
+// rates to tune; GPUs and the CPU, which drops the devices. Overrides are one layer: none is stronger than another,
+// and two that give one setting different values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
+	overrides = blocksFirst(overrides)
 	layers := []layer{
 		func(e *Experiment) error {
 			err := e.decode(file.Text)
@@ -50,7 +55,7 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 					return err
 				}
 			}
-			return nil
+			return contradiction(overrides)
 		},
 	}
 	e, err := presetOf(layers)
@@ -65,6 +70,76 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	}
 	e.Preset, e.Dataset = preset, dataset
 	return e, e.Validate()
+}
+
+// blocksFirst puts blocks by column before single columns, which would be lost if the block came after them.
+func blocksFirst(overrides []Override) []Override {
+	keys := Keys()
+	sorted := slices.Clone(overrides)
+	slices.SortStableFunc(sorted, func(a, b Override) int {
+		whole := func(o Override) int {
+			if slices.Contains(keys, o.Key) {
+				return 0
+			}
+			return 1
+		}
+		return whole(a) - whole(b)
+	})
+	return sorted
+}
+
+// contradiction returns an error for two valid overrides that give one setting, or one column of a block, different
+// values.
+func contradiction(overrides []Override) error {
+	type given struct {
+		value any
+		by    Override
+	}
+	seen := map[string]given{}
+	for _, o := range overrides {
+		var e Experiment
+		if err := e.set(o.Key, o.Value); err != nil {
+			return err
+		}
+		for key, value := range valuesAt(&e, o.Key) {
+			first, twice := seen[key]
+			if twice && !reflect.DeepEqual(first.value, value) {
+				return fmt.Errorf("%s: %s gives %q and %s %q; give one of them", key, first.by.source(), first.by.Value, o.source(), o.Value)
+			}
+			seen[key] = given{value, o}
+		}
+	}
+	return nil
+}
+
+func (o Override) source() string {
+	if o.From == "" {
+		return "one setting"
+	}
+	return o.From
+}
+
+// valuesAt returns the setting at a key that was set, and if it is a block by column each entry by its own key.
+func valuesAt(e *Experiment, key string) map[string]any {
+	v := reflect.ValueOf(e).Elem()
+	for rest := key; ; {
+		name, after, more := strings.Cut(rest, ".")
+		v, _ = fieldOf(v, name)
+		rest = after
+		if !more {
+			break
+		}
+		if v.Kind() == reflect.Map {
+			return map[string]any{key: v.MapIndex(reflect.ValueOf(rest)).Interface()}
+		}
+	}
+	values := map[string]any{key: v.Interface()}
+	if v.Kind() == reflect.Map {
+		for entry := v.MapRange(); entry.Next(); {
+			values[join(key, entry.Key().String())] = entry.Value().Interface()
+		}
+	}
+	return values
 }
 
 // presetOf returns the preset that the strongest of the layers that say anything about it chooses.

@@ -132,7 +132,7 @@ func (t Tuning) validateLists(fixed string) error {
 			return fmt.Errorf("tuning.ranges: %s stands twice, name it once", name)
 		}
 	}
-	ranged := false
+	ranged, candidates := false, 1
 	for _, list := range []struct {
 		parameter, key, values string
 		length                 int
@@ -145,6 +145,9 @@ func (t Tuning) validateLists(fixed string) error {
 		if e.Tunes(list.parameter) && list.length == 0 {
 			return fmt.Errorf("%s: must list at least one %s", list.key, list.values)
 		}
+		if e.Tunes(list.parameter) {
+			candidates *= list.length // of four short lists
+		}
 		if e.Ranged(list.parameter) {
 			ranged = true
 			if list.length < 2 {
@@ -152,14 +155,33 @@ func (t Tuning) validateLists(fixed string) error {
 			}
 		}
 	}
+	if t.Search == SearchGrid && candidates > mostCandidates {
+		return fmt.Errorf("tuning: a grid of %d candidates; at most %d can be searched, so shorten the lists, or search at random", candidates, mostCandidates)
+	}
 	if t.Search == SearchRandom && !ranged {
 		return fmt.Errorf("tuning.ranges: nothing that is tuned has a range; name one of %s, or search a grid", strings.Join(t.Tune, ", "))
 	}
 	return nil
 }
 
+// mostValues bounds lists that are searched, each value against all others.
+const mostValues = 1000
+
+// mostCandidates bounds a grid, whose candidates are all made. A given one of so many is next to never tried.
+const mostCandidates = 100_000
+
+func short(key string, length int) error {
+	if length > mostValues {
+		return fmt.Errorf("%s: %d values; at most %d can be listed", key, length, mostValues)
+	}
+	return nil
+}
+
 // distinct checks a list whose values are equally likely.
 func distinct[T comparable](key string, values []T, check func(key string, v T) error) error {
+	if err := short(key, len(values)); err != nil {
+		return err
+	}
 	for i, v := range values {
 		if err := check(key, v); err != nil {
 			return err

@@ -136,6 +136,9 @@ func workers(n int) error {
 // devices are numbers. Whether there is a GPU of that number is for those to say who open it.
 func devices(p Performance) error {
 	const key = "performance.devices"
+	if err := short(key, len(p.Devices)); err != nil {
+		return err
+	}
 	for i, n := range p.Devices {
 		if n < 0 {
 			return fmt.Errorf("%s: GPUs are numbered from 0, got %d; see dptrain devices", key, n)

@@ -26,7 +26,8 @@ standard output: for comparisons with other implementations. A question is
   {"id": 1, "function": "dp_epsilon", "params": {...}}
 
 and its answer {"id": 1, "value": 2.5}, with "inf" for a value that isn't finite.
-A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on.
+A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on; so
+does one of more than 1 MiB, whose id isn't read.
 
 Functions: ` + strings.Join(accountant.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
@@ -66,17 +67,38 @@ func runAccountEval(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
+// mostQuestion bounds a line, which may have no end.
+const mostQuestion = 1 << 20
+
 // nextAnswer answers the next line, unless it is empty. With the last one its error is io.EOF.
 func nextAnswer(lines *bufio.Reader) (*evalAnswer, error) {
-	line, err := lines.ReadBytes('\n')
+	line, long, err := nextLine(lines)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, coded(codeInput, fmt.Errorf("read questions: %w", err))
+	}
+	if long {
+		return &evalAnswer{ID: json.RawMessage("null"), Error: fmt.Sprintf("a line of more than %d bytes", mostQuestion)}, err
 	}
 	if len(line) == 0 || len(line) == 1 && line[0] == '\n' {
 		return nil, err
 	}
 	a := answer(line)
 	return &a, err
+}
+
+// nextLine reads to the end of a line, of which it keeps no more than may be answered.
+func nextLine(lines *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := lines.ReadSlice('\n')
+		if long = long || len(line)+len(part) > mostQuestion; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
 }
 
 // writeAnswer waits for whoever reads the answers, which may be forever, and so it is the one thing that prints and is

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,6 +87,27 @@ func exitCode(err error) int {
 		return codeInput
 	}
 	return codeInternal
+}
+
+// privateText returns what an error cites of a file's rows, if it is to be shown, or else how to see it. A terminal
+// shows it; other places keep what is written to them.
+func privateText(err error, shown bool) string {
+	var rows *table.Error
+	switch {
+	case !errors.As(err, &rows) || rows.Private == "":
+		return ""
+	case shown:
+		return "; " + strings.Map(printable, rows.Private)
+	}
+	return "; --verbose shows what the file has there, which is private"
+}
+
+// printable keeps what a file holds from steering a terminal.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
 }
 
 // flagError turns what the flag parser says into a usage error, with what was probably meant.

@@ -40,7 +40,8 @@ func (g *global) execute(ctx context.Context, args []string) int {
 	if err == nil {
 		return codeOK
 	}
-	fmt.Fprintln(g.stderr, "dptrain:", strings.ReplaceAll(err.Error(), "\n", "; ")) // of joined errors each has a line
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of joined errors each has a line
+	fmt.Fprintln(g.stderr, "dptrain:", text+privateText(err, g.terminal || g.verbose))
 	return exitCode(err)
 }
 
@@ -74,7 +75,7 @@ cells, unless --verbose asks for them.
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
-	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log: private facts, such as scores and number of trials and cells of private rows, included")
+	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +49,7 @@ type settings struct {
 	sets    []string
 	flags   []*settingFlag
 	columns []*columnFlag
+	given   []configs.Override // what the command line gives, once it is read
 }
 
 // settingFlag is the flag of one setting. Its value stays text, so that flag, --set and file are checked
@@ -54,12 +57,27 @@ type settings struct {
 type settingFlag struct {
 	flag, key, kind, value string
 	given                  bool
+	values                 []string // all that were given, of which value is the last
 }
 
 func (f *settingFlag) String() string { return f.value }
 func (f *settingFlag) Type() string   { return f.kind }
 func (f *settingFlag) Set(value string) error {
 	f.value, f.given = value, true
+	f.values = append(f.values, value)
+	return nil
+}
+
+// once is a flag that has one value, however often it is given.
+type once string
+
+func (f *once) String() string { return string(*f) }
+func (f *once) Type() string   { return "string" }
+func (f *once) Set(value string) error {
+	if *f != "" && string(*f) != value {
+		return fmt.Errorf("%s is given as well; give one", *f)
+	}
+	*f = once(value)
 	return nil
 }
 
@@ -78,7 +96,7 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 			fs.Lookup(def.flag).NoOptDefVal = "true"
 		}
 	}
-	fs.StringVar(&s.config, "config", "", "settings `file` (YAML) over the data set's preset")
+	fs.Var((*once)(&s.config), "config", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
 	complete(cmd, "preset", configs.Presets()...)
 	complete(cmd, "dataset", configs.Datasets()...)
@@ -100,8 +118,8 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// resolve returns the experiment. Flags are stronger than --set, which is stronger than the file, and that may be a
-// terminal or a pipe.
+// resolve returns the experiment. Flags and --set, which must not contradict each other, are stronger than the file,
+// and that may be a terminal or a pipe.
 func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
 	return await(ctx, "reading the settings", s.read)
 }
@@ -113,11 +131,12 @@ func (s *settings) read() (configs.Experiment, error) {
 		if err != nil {
 			return configs.Experiment{}, coded(codeUsage, err)
 		}
+		o.From = "--set"
 		overrides = append(overrides, o)
 	}
 	for _, f := range s.flags {
-		if f.given {
-			overrides = append(overrides, configs.Override{Key: f.key, Value: f.value})
+		for _, value := range f.values {
+			overrides = append(overrides, configs.Override{Key: f.key, Value: value, From: "--" + f.flag})
 		}
 	}
 	for _, f := range s.columns {
@@ -125,11 +144,15 @@ func (s *settings) read() (configs.Experiment, error) {
 		if err != nil {
 			return configs.Experiment{}, err
 		}
+		for i := range given {
+			given[i].From = "--" + strings.TrimPrefix(f.key, "data.")
+		}
 		overrides = append(overrides, given...)
 	}
+	s.given = overrides
 	file := configs.File{Name: s.config}
 	if s.config != "" {
-		text, err := os.ReadFile(s.config)
+		text, err := readSettings(s.config)
 		if err != nil {
 			return configs.Experiment{}, coded(codeInput, fmt.Errorf("read settings: %w", err))
 		}
@@ -145,6 +168,23 @@ func (s *settings) read() (configs.Experiment, error) {
 	return e, nil
 }
 
+// mostSettings bounds a settings file. The presets have a thousandth of it.
+const mostSettings = 1 << 20
+
+// readSettings reads a file, a pipe or a terminal, which may have no end.
+func readSettings(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostSettings+1))
+	if err == nil && len(text) > mostSettings {
+		err = fmt.Errorf("%s: more than %d bytes; give a file of settings", path, mostSettings)
+	}
+	return text, err
+}
+
 // checkModel refuses what no shape of samples would make a model.
 func checkModel(spec string) error {
 	err := models.Check(spec)
@@ -158,17 +198,51 @@ func checkModel(spec string) error {
 	return nil
 }
 
-// checkTuned returns an error for a flag whose setting doesn't count, since it is tuned.
+// checkTuned returns an error for a setting of the command line that doesn't count, by what is tuned and how.
 func (s *settings) checkTuned(e configs.Experiment) error {
-	for _, c := range []struct{ key, tuned, list string }{
-		{"privacy.epochs", configs.TuneEpochs, "tuning.epochs"},
-		{"privacy.sampling_rate", configs.TuneBatch, "tuning.batch_sizes or tuning.sampling_rates"},
-		{"privacy.clipping_norm", configs.TuneClip, "tuning.clipping_norms"},
-	} {
-		at := slices.IndexFunc(s.flags, func(f *settingFlag) bool { return f.given && f.key == c.key })
-		if at >= 0 && e.Tunes(c.tuned) {
-			return usagef("--%s: it is tuned, and its values are those of %s; leave %s out of --tune, or the flag", s.flags[at].flag, c.list, c.tuned)
+	for _, o := range s.given {
+		if why := uncounted(e, o.Key); why != "" {
+			return usagef("%s: %s", sourceOf(o), why)
 		}
 	}
 	return nil
+}
+
+// sourceOf names the flag that gives a setting.
+func sourceOf(o configs.Override) string {
+	if o.From == "--set" {
+		return "--set " + o.Key
+	}
+	return o.From
+}
+
+// uncounted says why a setting has no effect on a tuning, or nothing if it has one.
+func uncounted(e configs.Experiment, key string) string {
+	for _, c := range []struct{ one, tuned, list, lists string }{
+		{"training.learning_rate", configs.TuneRate, "tuning.learning_rates", "tuning.learning_rates"},
+		{"privacy.epochs", configs.TuneEpochs, "tuning.epochs", "tuning.epochs"},
+		{"privacy.sampling_rate", configs.TuneBatch, "tuning.batch_sizes", "tuning.batch_sizes or tuning.sampling_rates"},
+		{"privacy.sampling_rate", configs.TuneBatch, "tuning.sampling_rates", "tuning.batch_sizes or tuning.sampling_rates"},
+		{"privacy.clipping_norm", configs.TuneClip, "tuning.clipping_norms", "tuning.clipping_norms"},
+	} {
+		switch tuned := e.Tunes(c.tuned); {
+		case key == c.one && tuned:
+			return fmt.Sprintf("it is tuned, and its values are those of %s; leave %s out of --tune, or the flag", c.lists, c.tuned)
+		case key == c.list && !tuned:
+			return fmt.Sprintf("%s isn't among what is tuned; name it in --tune, or leave out the list", c.tuned)
+		}
+	}
+	switch p := e.Privacy; {
+	case key == "privacy.epochs" && p.Fixed == configs.FixedNoise:
+		return "with privacy.fixed noise the epochs follow; leave it out"
+	case key == "privacy.repetitions_shape" && p.Repetitions != negativeBinomial:
+		return fmt.Sprintf("%s repetitions have no shape; choose --repetitions %s, or leave it out", p.Repetitions, negativeBinomial)
+	case key == "tuning.ranges" && e.Tuning.Search != configs.SearchRandom:
+		return "a grid has no ranges; choose --search random, or leave it out"
+	case key == "tuning.warm_start" && p.Variant == "baseline" && e.Tuning.WarmStart:
+		return "the baseline has no final run to start; choose --variant 1 or 2, or leave it out"
+	case key == "privacy.subset_rate" && p.Variant == "baseline" && !(e.Tunes(configs.TuneBatch) && len(e.Tuning.BatchSizes) > 0):
+		return "the baseline tunes on all data; choose --variant 1 or 2, or leave it out"
+	}
+	return ""
 }

@@ -72,6 +72,13 @@ func parse(s string) (float64, bool) {
 	return v, err == nil
 }
 
+// wrong makes an error about the cell, which it cites in private.
+func (c cell) wrong(column, format string, args ...any) error {
+	e := problemf(format, args...).citing("the cell is %s", c.quoted())
+	e.Column = column
+	return e
+}
+
 // quoted returns what an error cites of a cell.
 func (c cell) quoted() string {
 	const most = 40

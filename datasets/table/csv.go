@@ -29,14 +29,15 @@ type csvRows struct {
 	line   int
 }
 
-func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
+// openCSV reads a file of so many bytes, which count if it is compressed.
+func openCSV(file io.Reader, size int64, comma rune, compressed bool) (rows, error) {
 	r := &csvRows{budget: &budget{r: file, left: mostRecord, separators: mostCells}}
 	if compressed {
 		unpacked, err := gzip.NewReader(bufio.NewReader(file))
 		if err != nil {
-			return nil, &Error{Problem: fmt.Sprintf("unpack: %v", err)}
+			return nil, failed(err)
 		}
-		r.budget.r = unpacked
+		r.budget.r = &limited{r: unpacked, left: mostUnpacked(size), size: size}
 	}
 	in := bufio.NewReader(r.budget)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
@@ -113,6 +114,8 @@ func (r *csvRows) next() ([]cell, error) {
 	return r.cells, nil
 }
 
+func (r *csvRows) known() int { return 0 }
+
 func (r *csvRows) count() (int, error) {
 	for n := 0; ; n++ {
 		switch _, err := r.record(); {
@@ -136,13 +139,15 @@ func (r *csvRows) record() ([]string, error) {
 		r.line, _ = r.csv.FieldPos(0)
 		return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("%s, and the header has %s", cells(len(record)), cells(len(r.header)))}
 	case errors.As(err, &wrong):
-		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: explained(wrong)}
+		e := explained(wrong)
+		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: e.Problem, Private: e.Private}
 	case errors.Is(err, errRecord):
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", mostRecord>>20)}
 	case errors.Is(err, errCells):
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d cells", mostCells)}
 	case err != nil:
-		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: ending(err)}
+		e := failed(err)
+		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: e.Problem, Private: e.Private}
 	}
 	r.line, _ = r.csv.FieldPos(0)
 	for i, s := range record {
@@ -160,20 +165,12 @@ func cells(n int) string {
 	return fmt.Sprintf("%d cells", n)
 }
 
-func explained(e *csv.ParseError) string {
+func explained(e *csv.ParseError) *Error {
 	switch {
 	case errors.Is(e.Err, csv.ErrQuote):
-		return fmt.Sprintf("a quote is missing or too many at byte %d; a quote within a quoted cell is written twice", e.Column)
+		return problemf("a quote is missing or too many at byte %d; a quote within a quoted cell is written twice", e.Column)
 	case errors.Is(e.Err, csv.ErrBareQuote):
-		return fmt.Sprintf("a quote in a cell without quotes at byte %d; put the cell into quotes and write the quote twice", e.Column)
+		return problemf("a quote in a cell without quotes at byte %d; put the cell into quotes and write the quote twice", e.Column)
 	}
-	return ending(e.Err)
-}
-
-// ending explains an error of reading in words.
-func ending(err error) string {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return "the file is cut short"
-	}
-	return err.Error()
+	return failed(e.Err)
 }

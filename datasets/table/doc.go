@@ -14,8 +14,10 @@
 // values are shifted, scaled and clipped by constants that a person gives and that have to be public. [Describe] suggests
 // some; it must be given public files only.
 //
-// The number of rows is public by the definition of the guarantee, and [Count] reads it off a file without reading values.
-// Errors cite the cell that is wrong: they are for whoever holds the file.
+// The number of rows is public by the definition of the guarantee, and [Schema.Count] reads it off a file without
+// reading values. Errors go to logs that others read, and so the text of an [Error] names file, row and column and
+// never cites what the file has there: neither a cell nor a name of a column that the schema doesn't know.
+// [Error.Private] does. Only errors of [Infer] and [Describe], whose files are public, cite in their text.
 //
 // # From cells to values
 //
@@ -33,10 +35,23 @@
 //
 // # Formats
 //
-// CSV is read by encoding/csv: comma-separated with a header line in UTF-8, with or without a byte order mark; separated by
-// semicolons if the header has these and no comma; by tabs in a .tsv file; any of them may be compressed (.gz). Parquet is
-// read by github.com/parquet-go/parquet-go, flat schemas of numbers, booleans and text alone; whatever it panics with on
-// a damaged file becomes an error, and headers of pages are held against the file before it makes room for what they claim. NPZ is an archive/zip of NPY arrays of numbers, booleans or text, whose reader is our own
-// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html): github.com/sbinet/npyio makes room for as
-// many values as a header claims, before it has read any. Here memory grows with the values that are there.
+// CSV is read by encoding/csv: comma-separated with a header line in UTF-8, with or without a byte order mark;
+// separated by semicolons if the header has these and no comma; by tabs in a .tsv file; any of them may be compressed
+// (.gz). Parquet is read by github.com/parquet-go/parquet-go, flat schemas of numbers, booleans and text alone;
+// whatever it panics with on a damaged file becomes an error. NPZ is an archive/zip of NPY arrays of numbers,
+// booleans or text, whose reader is our own (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
+// github.com/sbinet/npyio allocates as many values as a header claims, before it has read any.
+//
+// A file that was damaged must not lose rows in silence, as the guarantee is for the rows that are there. In Parquet
+// the numbers of rows in the footer, in the groups of rows, in the columns of each and in their pages must agree, and
+// after a group's last row each column must be at its end; in NPZ arrays end where their shapes say.
+//
+// # Memory
+//
+// A claim in a header is no reason to allocate memory. A packed file may unpack to 256 MiB or 200 times its size,
+// whichever is more: bytes count in a compressed CSV file; in NPZ, arrays by their headers, which also can't claim
+// more than their packed bytes could hold; in Parquet, pages by their headers. Pages of Parquet are unpacked, and the
+// runs of equal values in them counted, before the library allocates either. CSV that isn't compressed isn't limited.
+// Categories take memory only after they were read, one value for each in the list: before values are allocated they
+// are compared with the memory that the machine has left.
 package table

@@ -11,7 +11,7 @@ func (c *placedColumn) unknown(v cell) error {
 	if v.kind == missing {
 		return &Error{Column: c.Name, Problem: `no category; fill it in, or list "" among the categories for those that are missing`}
 	}
-	return &Error{Column: c.Name, Problem: fmt.Sprintf(`%s is none of the categories %s; list "*" for all others, or this one if it is publicly known`, v.quoted(), listed(c.Categories))}
+	return v.wrong(c.Name, `none of the categories %s; list "*" for all others, or this one if it is publicly known`, listed(c.Categories))
 }
 
 // numbers appends the values of a column of numbers.
@@ -19,11 +19,11 @@ func (e *encoder) numbers(c *placedColumn, cells []cell) error {
 	for i, v := range cells {
 		x, ok := v.value()
 		if !ok {
-			return &Error{Column: c.place(i), Problem: noNumber(v, c.Name, len(c.Shape) == 0)}
+			return noNumber(v, c.place(i), len(c.Shape) == 0)
 		}
 		y := float32(c.Scale.apply(c.Clip.clip(x)))
 		if y-y != 0 {
-			return &Error{Column: c.place(i), Problem: fmt.Sprintf("%s is too large for single precision; clip or scale it, as in --clip %s=0,1000", v.quoted(), c.Name)}
+			return v.wrong(c.place(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", c.Name)
 		}
 		e.out.Values = append(e.out.Values, y)
 	}
@@ -44,16 +44,16 @@ func (c Column) place(i int) string {
 }
 
 // noNumber says why a cell has none, and what can be done.
-func noNumber(v cell, column string, single bool) string {
+func noNumber(v cell, column string, single bool) error {
 	switch {
 	case v.kind == missing:
-		return "no value; fill it in, or leave the row out"
+		return &Error{Column: column, Problem: "no value; fill it in, or leave the row out"}
 	case v.kind == number || looksInfinite(v.text):
-		return fmt.Sprintf("%s is not a finite number", v.quoted())
+		return v.wrong(column, "not a finite number")
 	case single:
-		return fmt.Sprintf("%s is not a number; if the column holds categories, list them, as in --categories %s=%s,…; \"dptrain data describe\" does, from public rows", v.quoted(), column, strings.Trim(v.quoted(), `"`))
+		return v.wrong(column, `not a number; if the column holds categories, list them by --categories %s=a,b,c; "dptrain data describe" does, from public rows`, column)
 	}
-	return fmt.Sprintf("%s is not a number", v.quoted())
+	return v.wrong(column, "not a number")
 }
 
 // looksInfinite tells whether a text is what other programs write for what isn't a finite number, or a number that is
@@ -75,8 +75,11 @@ func (e *encoder) addLabel(v cell) error {
 	}
 	class, ok := e.label.index[canonical(v)]
 	if !ok {
-		return &Error{Column: e.label.Name, Problem: fmt.Sprintf(
-			"class %s isn't among %s; list all classes by --classes a,b,c if they are public", v.quoted(), listed(e.label.Classes))}
+		return v.wrong(e.label.Name, "its class isn't among %s; list all classes by --classes a,b,c if they are public", listed(e.label.Classes))
+	}
+	var err error
+	if e.out.Classes, err = grown(e.out.Classes, 1, e.rows); err != nil {
+		return err
 	}
 	e.out.Classes = append(e.out.Classes, int32(class))
 	return nil
@@ -85,14 +88,18 @@ func (e *encoder) addLabel(v cell) error {
 func (e *encoder) addNumber(v cell) error {
 	x, ok := v.value()
 	if !ok {
-		return &Error{Column: e.label.Name, Problem: v.quoted() + " is not a finite number to regress on"}
+		return v.wrong(e.label.Name, "not a finite number to regress on")
 	}
 	if e.label.use == Training {
 		x = e.label.Clip.clip(x)
 	}
 	y := float32(e.label.Scale.apply(x))
 	if math.IsNaN(float64(y)) || math.IsInf(float64(y), 0) {
-		return &Error{Column: e.label.Name, Problem: fmt.Sprintf("%s is too large for single precision; scale it, as in --scale %s=0,1000", v.quoted(), e.label.Name)}
+		return v.wrong(e.label.Name, "too large for single precision; scale it, as in --scale %s=0,1000", e.label.Name)
+	}
+	var err error
+	if e.out.Numbers, err = grown(e.out.Numbers, 1, e.rows); err != nil {
+		return err
 	}
 	e.out.Numbers = append(e.out.Numbers, y)
 	return nil

@@ -1,15 +1,29 @@
 package table
 
-import "fmt"
+import (
+	"archive/zip"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
 
-// Error says what is wrong with a file, and where.
+// Error reports a problem of a file, and its place. Its text goes to logs that others read, and so it has nothing
+// that came out of a row or a header of a private file: only names that a [Schema] or a person gave, counts of rows
+// and cells, and positions.
 type Error struct {
 	File    string
 	Row     string // such as "line 7", counted from 1; empty if it is about no row
 	Column  string // empty if it is about no column
 	Problem string
+	// Private cites what the file holds there, such as `the cell is "x"`. It is empty where there is nothing to cite,
+	// and for [Infer] and [Describe], whose files are public: their Problem cites it.
+	Private string
 }
 
+// Error returns the text without Private.
 func (e *Error) Error() string {
 	text := e.File + ": "
 	switch {
@@ -21,6 +35,63 @@ func (e *Error) Error() string {
 		text += "column " + e.Column + ": "
 	}
 	return text + e.Problem
+}
+
+// problemf makes an error whose text has nothing private.
+func problemf(format string, args ...any) *Error {
+	return &Error{Problem: fmt.Sprintf(format, args...)}
+}
+
+// citing sets Private.
+func (e *Error) citing(format string, args ...any) *Error {
+	e.Private = fmt.Sprintf(format, args...)
+	return e
+}
+
+// failed makes an [Error] of any other. A library's text may cite what it read, and is private unless it is known not
+// to.
+func failed(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return problemf("the file is cut short")
+	}
+	for _, known := range []error{zip.ErrFormat, zip.ErrAlgorithm, zip.ErrChecksum, gzip.ErrHeader, gzip.ErrChecksum} {
+		if errors.Is(err, known) {
+			return problemf("it is damaged: %v", known)
+		}
+	}
+	var offset flate.CorruptInputError
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &offset):
+		return problemf("it is damaged: %v", offset)
+	case errors.As(err, &file):
+		return problemf("%v", file)
+	}
+	return problemf("it is damaged, and can't be read").citing("%v", err)
+}
+
+// inColumn makes an error about a column, unless it is about one. The column's name must not be private.
+func inColumn(err error, name string) *Error {
+	e := *failed(err)
+	if e.Column == "" {
+		e.Column = name
+	}
+	return &e
+}
+
+// cited moves Private into the text of an error about a public file.
+func cited(err error) error {
+	var e *Error
+	if err == nil || !errors.As(err, &e) || e.Private == "" {
+		return err
+	}
+	public := *e
+	public.Problem, public.Private = e.Problem+"; "+e.Private, ""
+	return &public
 }
 
 // OptionError says that an option can't be used.

@@ -7,13 +7,29 @@ import (
 	"io"
 	"runtime"
 	"testing"
+
+	"github.com/parquet-go/parquet-go/format"
 )
 
-// Whatever a file holds, reading it ends with as many cells in each row as the columns say, or with an error that can be
-// told a person: never with a panic, nor with memory by what the file claims.
+// Whatever a file holds, reading it ends with as many cells in each row as the columns say, or with an error that can
+// be told a person: never with a panic, nor with memory by what the file claims. The rows of a file that is read to
+// its end are as many as it was counted to have, in formats that say how many.
 func walk(t *testing.T, r rows, err error) {
 	t.Helper()
-	for n := 0; err == nil && n < 1000; n++ {
+	counted, n := 0, 0
+	if err == nil {
+		if counted = r.known(); counted > 0 {
+			if again, err := r.count(); err != nil || again != counted {
+				t.Fatalf("%d rows are known, and %d counted: %v", counted, again, err)
+			}
+		}
+	}
+	defer func() {
+		if errors.Is(err, io.EOF) && counted > 0 && n != counted {
+			t.Fatalf("%d rows of %d", n, counted)
+		}
+	}()
+	for ; err == nil && n < 1000; n++ {
 		var cells []cell
 		if cells, err = r.next(); err == nil {
 			width := 0
@@ -23,7 +39,9 @@ func walk(t *testing.T, r rows, err error) {
 			if len(cells) != width {
 				t.Fatalf("%s: %d cells in %d columns", r.where(), len(cells), len(r.fields()))
 			}
+			continue
 		}
+		break
 	}
 	var told *Error
 	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &told) {
@@ -54,7 +72,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		frugal(t, 64, func() {
-			r, err := openCSV(bytes.NewReader(text), ',', bytes.HasPrefix(text, []byte("\x1f\x8b")))
+			r, err := openCSV(bytes.NewReader(text), int64(len(text)), ',', bytes.HasPrefix(text, []byte("\x1f\x8b")))
 			walk(t, r, err)
 		})
 	})
@@ -65,7 +83,7 @@ func FuzzNPY(f *testing.F) {
 	f.Add([]byte(npy(2, head(">i8", "True", "(2, 2, 1)"), []int64{1, 2, 3, 4})))
 	f.Add([]byte(npy(3, head("<U2", "False", "(1,)"), []uint32{65, 66})))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		a, err := newNPYArray(bytes.NewReader(text))
+		a, err := newNPYArray(bytes.NewReader(text), int64(len(text)))
 		if err != nil || a.width == 0 {
 			return
 		}
@@ -100,6 +118,9 @@ func FuzzParquet(f *testing.F) {
 		X *float64 `parquet:"x,optional"`
 		Y string   `parquet:"y,dict"`
 	}{nil, "a"})))
+	f.Add([]byte(onlyColumn{kind: format.Int32, fileRows: 3, rows: 3, values: 3, pages: []onlyPage{
+		dictionaryPage(2, int32s(5, 7)), dataPage(3, format.RLEDictionary, "\x01\x06\x01"),
+	}}.file(f)))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		frugal(t, 600, func() {
 			r, err := openParquet(bytes.NewReader(file), int64(len(file)), all)

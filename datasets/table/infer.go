@@ -17,11 +17,14 @@ const mostListed = 10000
 // Infer makes a schema from options and the public test file: the columns of the file in their order, their shapes, the task
 // and the classes. Never give it private data: see the package comment. Wrong options are an [*OptionError], a wrong
 // file is an [*Error].
-func Infer(test string, o Options) (*Schema, error) {
+func Infer(test string, o Options) (_ *Schema, err error) {
+	defer func() { err = cited(err) }()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	fields, err := header(test, func(name string) bool { return !slices.Contains(o.Ignore, name) })
+	ignored := indexOf(o.Ignore)
+	among := func(name string) bool { _, ok := ignored[name]; return ok }
+	fields, err := header(test, func(name string) bool { return !among(name) })
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +38,7 @@ func Infer(test string, o Options) (*Schema, error) {
 			if s.Label, err = inferLabel(test, f, o); err != nil {
 				return nil, err
 			}
-		case !slices.Contains(o.Ignore, f.name):
+		case !among(f.name):
 			c, err := o.column(f)
 			if err != nil {
 				return nil, inFile(test, err)
@@ -69,8 +72,9 @@ func (o Options) checkNames(fields []field, file string) error {
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
+	known := indexOf(names)
 	check := func(option, name string) error {
-		if slices.Contains(names, name) {
+		if _, ok := known[name]; ok {
 			return nil
 		}
 		return optionf(option, "%s has no column %q; it has %s", file, name, listed(names))
@@ -187,7 +191,7 @@ func labelsOf(test, name string) (*labels, error) {
 		}
 		v, isNumber := c.value()
 		if c.kind == number && !isNumber {
-			return &Error{Problem: fmt.Sprintf("%s is no label", c.quoted())}
+			return c.wrong("", "not a finite number, and so no label")
 		}
 		seen.numbers = seen.numbers && isNumber
 		seen.whole = seen.whole && isNumber && v == math.Trunc(v)
@@ -232,11 +236,7 @@ func each(path, column string, f func(cell) error) (n int, err error) {
 
 // placed tells an error where it is, unless it knows.
 func placed(err error, file, row, column string) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return inFile(file, err)
-	}
-	p := *e
+	p := *failed(err)
 	if p.Row == "" {
 		p.Row = row
 		if p.Column == "" {

@@ -3,8 +3,6 @@ package table
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -36,7 +34,7 @@ const (
 func readNPYHeader(in io.Reader) (npyHeader, error) {
 	var start [8]byte
 	if _, err := io.ReadFull(in, start[:]); err != nil || string(start[:6]) != "\x93NUMPY" {
-		return npyHeader{}, errors.New("not a NumPy array")
+		return npyHeader{}, problemf("not a NumPy array")
 	}
 	size := make([]byte, 4)
 	switch start[6] {
@@ -44,24 +42,24 @@ func readNPYHeader(in io.Reader) (npyHeader, error) {
 		size = size[:2]
 	case 2, 3:
 	default:
-		return npyHeader{}, fmt.Errorf("version %d of NumPy's format; 1 to 3 can be read", start[6])
+		return npyHeader{}, problemf("an unknown version of NumPy's format; 1 to 3 can be read").citing("its version is %d", start[6])
 	}
 	if _, err := io.ReadFull(in, size); err != nil {
-		return npyHeader{}, errors.New(ending(err))
+		return npyHeader{}, failed(err)
 	}
 	length := uint32(binary.LittleEndian.Uint16(size))
 	if len(size) == 4 {
 		length = binary.LittleEndian.Uint32(size)
 	}
 	if length > mostHeader {
-		return npyHeader{}, fmt.Errorf("a header of %d bytes", length)
+		return npyHeader{}, problemf("a header of more than %d bytes", mostHeader).citing("it claims %d", length)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(in, text); err != nil {
-		return npyHeader{}, errors.New(ending(err))
+		return npyHeader{}, failed(err)
 	}
 	if !utf8.Valid(text) {
-		return npyHeader{}, errors.New("its header isn't text")
+		return npyHeader{}, problemf("its header isn't text")
 	}
 	return parseNPYHeader(string(text))
 }
@@ -75,13 +73,13 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 		key := p.quoted()
 		p.want(":")
 		if seen[key] {
-			return h, fmt.Errorf("its header has %q twice", key)
+			return h, problemf("its header has a key twice").citing("the key is %q", key)
 		}
 		seen[key] = true
 		switch key {
 		case "descr":
 			if strings.HasPrefix(p.rest, "[") {
-				return h, errors.New("a structured array; save each of its fields as an array")
+				return h, problemf("a structured array; save each of its fields as an array")
 			}
 			if h.dtype, err = parseDtype(p.quoted()); err != nil {
 				return h, err
@@ -93,7 +91,7 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 		case "shape":
 			h.shape = p.tuple()
 		default:
-			return h, fmt.Errorf("its header has an unknown key %q", key)
+			return h, problemf("its header has an unknown key").citing("the key is %q", key)
 		}
 		if !p.take(",") {
 			p.want("}")
@@ -101,7 +99,7 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 		}
 	}
 	if p.failed() || p.rest != "" || len(seen) != 3 {
-		return h, fmt.Errorf("its header can't be read: %.60q", text)
+		return h, problemf("its header can't be read").citing("it begins with %.60q", text)
 	}
 	return h, h.check()
 }
@@ -109,15 +107,15 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 // check bounds the number of bytes, so that sizes can be computed with.
 func (h npyHeader) check() error {
 	if len(h.shape) == 0 {
-		return errors.New("a single number, which has no rows")
+		return problemf("a single number, which has no rows")
 	}
 	if len(h.shape) > mostAxes {
-		return fmt.Errorf("%d axes", len(h.shape))
+		return problemf("%d axes; at most %d can be read", len(h.shape), mostAxes)
 	}
 	values := 1
 	for _, d := range h.shape {
 		if d > 0 && values > mostValues/d {
-			return fmt.Errorf("shape %v: more than %d values", h.shape, mostValues)
+			return problemf("more than %d values", mostValues).citing("its shape is %v", h.shape)
 		}
 		values *= max(1, d)
 	}
@@ -127,10 +125,10 @@ func (h npyHeader) check() error {
 func parseDtype(text string) (dtype, error) {
 	d := dtype{order: binary.LittleEndian}
 	if strings.HasSuffix(text, "O") {
-		return d, errors.New("elements that are Python objects; save it as numbers, booleans or text")
+		return d, problemf("elements that are Python objects; save it as numbers, booleans or text")
 	}
 	if len(text) < 3 {
-		return d, fmt.Errorf("type %q; save it as numbers, booleans or text", text)
+		return d, problemf("another type; save it as numbers, booleans or text").citing("its type is %q", text)
 	}
 	if text[0] == '>' {
 		d.order = binary.BigEndian
@@ -152,7 +150,7 @@ func parseDtype(text string) (dtype, error) {
 		known = false
 	}
 	if !known {
-		return d, fmt.Errorf("type %q; save it as numbers, booleans or text", text)
+		return d, problemf("another type; save it as numbers, booleans or text").citing("its type is %q", text)
 	}
 	return d, nil
 }
@@ -287,6 +285,9 @@ func (p *literal) tuple() []int {
 // length returns the number of rows.
 func (h npyHeader) length() int { return h.shape[0] }
 
+// bytes returns the size of all elements.
+func (a *npyArray) bytes() int64 { return int64(a.dtype.size) * int64(a.width) * int64(a.length()) }
+
 // npyArray gives the elements of an array row by row, in C order.
 type npyArray struct {
 	npyHeader
@@ -297,7 +298,8 @@ type npyArray struct {
 	at    int    // rows given
 }
 
-func newNPYArray(in io.Reader) (*npyArray, error) {
+// newNPYArray begins to read an array, of which at most so many bytes can be there.
+func newNPYArray(in io.Reader, most int64) (*npyArray, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	h, err := readNPYHeader(in)
 	if err != nil {
@@ -307,18 +309,23 @@ func newNPYArray(in io.Reader) (*npyArray, error) {
 	for _, d := range h.shape[1:] {
 		a.width *= d
 	}
+	if a.bytes() > most {
+		return nil, failed(io.ErrUnexpectedEOF)
+	}
 	return a, nil
 }
 
-// next appends the elements of the next row. Memory grows with the bytes that are there, whatever the header claims.
+// next appends the elements of the next row.
 func (a *npyArray) next(out []cell) ([]cell, error) {
 	size := a.dtype.size
 	if a.fortran && a.width > 1 {
 		if a.all == nil {
-			want := int64(size) * int64(a.width) * int64(a.shape[0])
-			all, err := io.ReadAll(io.LimitReader(a.in, want))
-			if err != nil || int64(len(all)) != want {
-				return nil, short(err)
+			if err := checkMemory(a.bytes()); err != nil {
+				return nil, err
+			}
+			all := make([]byte, a.bytes())
+			if _, err := io.ReadFull(a.in, all); err != nil {
+				return nil, failed(err)
 			}
 			a.all = all
 		}
@@ -330,27 +337,16 @@ func (a *npyArray) next(out []cell) ([]cell, error) {
 		return out, nil
 	}
 	if a.row == nil {
-		// The first row is read like a stranger's claim, the others into its place.
-		row, err := io.ReadAll(io.LimitReader(a.in, int64(size)*int64(a.width)))
-		if err != nil || len(row) != size*a.width {
-			return nil, short(err)
-		}
-		a.row = row
-	} else if _, err := io.ReadFull(a.in, a.row); err != nil {
-		return nil, short(err)
+		a.row = make([]byte, size*a.width)
+	}
+	if _, err := io.ReadFull(a.in, a.row); err != nil {
+		return nil, failed(err)
 	}
 	for k := range a.width {
 		out = append(out, a.dtype.cell(a.row[k*size:(k+1)*size]))
 	}
 	a.at++
 	return out, nil
-}
-
-func short(err error) error {
-	if err == nil {
-		err = io.ErrUnexpectedEOF
-	}
-	return errors.New(ending(err))
 }
 
 // fortranIndex returns where element k of a row, in C order, is among its elements in Fortran order.

@@ -27,39 +27,60 @@ const mostArrays = 1 << 12
 func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, error) {
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
-		return nil, &Error{Problem: fmt.Sprintf("not an NPZ archive: %v", err)}
+		e := failed(err)
+		return nil, problemf("not an NPZ archive: %s", e.Problem).citing("%s", e.Private)
 	}
 	if len(archive.File) > mostArrays {
-		return nil, &Error{Problem: fmt.Sprintf("%d entries; an NPZ archive has up to %d", len(archive.File), mostArrays)}
+		return nil, problemf("%d entries; an NPZ archive has up to %d", len(archive.File), mostArrays)
 	}
 	r := &npzRows{}
-	for _, entry := range archive.File {
+	for i, entry := range archive.File {
 		name, ok := strings.CutSuffix(entry.Name, ".npy")
 		if !ok {
-			return nil, errors.Join(&Error{Problem: fmt.Sprintf("entry %q is no .npy array", entry.Name)}, r.close())
+			e := problemf("entry %d is no .npy array; save the arrays alone, by np.savez", i+1).citing("it is called %q", entry.Name)
+			return nil, errors.Join(e, r.close())
 		}
-		if err := r.add(name, entry, wanted(name)); err != nil {
-			return nil, errors.Join(&Error{Column: name, Problem: err.Error()}, r.close())
+		if err := r.add(name, entry, size, wanted(name)); err != nil {
+			return nil, errors.Join(inColumn(err, name), r.close())
 		}
 	}
-	return r, r.checkLengths()
+	if err := r.checkLengths(); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	var unpacked int64
+	for _, a := range r.arrays {
+		if !a.skipped {
+			unpacked += a.bytes()
+		}
+	}
+	if unpacked > mostUnpacked(size) {
+		return nil, errors.Join(overUnpacked(size, "save it by np.savez, not savez_compressed"), r.close())
+	}
+	return r, nil
 }
 
-func (r *npzRows) add(name string, entry *zip.File, wanted bool) error {
+// mostDeflated is above the ratio to which Deflate can pack: 258 bytes take two bits at least.
+const mostDeflated = 1040
+
+// add opens an array that is wanted. An array's name is private otherwise, and nothing is said of it.
+func (r *npzRows) add(name string, entry *zip.File, size int64, wanted bool) error {
+	if !wanted {
+		r.arrays = append(r.arrays, npzArray{field: field{name: name, skipped: true}})
+		return nil // whatever it is
+	}
 	in, err := entry.Open()
 	if err != nil {
 		return err
 	}
-	r.arrays = append(r.arrays, npzArray{field: field{name: name, skipped: !wanted}, closer: in})
-	if !wanted {
-		return nil // whatever it is
-	}
-	array, err := newNPYArray(in)
+	r.arrays = append(r.arrays, npzArray{field: field{name: name}, closer: in})
+	// The archive's list of entries may claim any size, but no more bytes than the file has are read by it.
+	packed := int64(min(entry.CompressedSize64, uint64(size)))
+	array, err := newNPYArray(in, mostDeflated*(packed+1))
 	if err != nil {
 		return err
 	}
-	if array.width == 0 {
-		return fmt.Errorf("shape %v: rows without values", array.npyHeader.shape)
+	if array.width == 0 || array.width > mostWidth {
+		return problemf("rows of no values, or of more than %d", mostWidth).citing("its shape is %v", array.npyHeader.shape)
 	}
 	last := &r.arrays[len(r.arrays)-1]
 	last.npyArray = array
@@ -69,7 +90,7 @@ func (r *npzRows) add(name string, entry *zip.File, wanted bool) error {
 	return nil
 }
 
-// checkLengths holds the arrays to one number of rows.
+// checkLengths compares the arrays' numbers of rows.
 func (r *npzRows) checkLengths() error {
 	first := ""
 	for _, a := range r.arrays {
@@ -79,7 +100,7 @@ func (r *npzRows) checkLengths() error {
 		case first == "":
 			first, r.n = a.name, a.length()
 		case a.length() != r.n:
-			return errors.Join(&Error{Column: a.name, Problem: fmt.Sprintf("%d rows, and %s has %d", a.length(), first, r.n)}, r.close())
+			return &Error{Column: a.name, Problem: fmt.Sprintf("%d rows, and %s has %d", a.length(), first, r.n)}
 		}
 	}
 	return nil
@@ -95,12 +116,19 @@ func (r *npzRows) fields() []field {
 
 func (r *npzRows) where() string { return fmt.Sprintf("row %d", r.at) }
 
+func (r *npzRows) known() int { return r.n }
+
 func (r *npzRows) count() (int, error) { return r.n - r.at, nil }
 
 func (r *npzRows) close() error {
 	var err error
 	for _, a := range r.arrays {
-		err = errors.Join(err, a.closer.Close())
+		if a.closer == nil {
+			continue
+		}
+		if wrong := a.closer.Close(); wrong != nil {
+			err = errors.Join(err, inColumn(wrong, a.name))
+		}
 	}
 	return err
 }
@@ -117,7 +145,9 @@ func (r *npzRows) next() ([]cell, error) {
 		}
 		var err error
 		if r.cells, err = a.next(r.cells); err != nil {
-			return nil, &Error{Row: r.where(), Column: a.name, Problem: err.Error()}
+			e := inColumn(err, a.name)
+			e.Row = r.where()
+			return nil, e
 		}
 	}
 	return r.cells, nil
@@ -131,9 +161,9 @@ func (r *npzRows) end() error {
 		}
 		var more [1]byte
 		if n, err := io.ReadFull(a.in, more[:]); n > 0 {
-			return &Error{Column: a.name, Problem: fmt.Sprintf("it has more bytes than shape %v takes", a.npyHeader.shape)}
+			return &Error{Column: a.name, Problem: "it has more bytes than its shape takes", Private: fmt.Sprintf("its shape is %v", a.npyHeader.shape)}
 		} else if !errors.Is(err, io.EOF) {
-			return &Error{Column: a.name, Problem: err.Error()}
+			return inColumn(err, a.name)
 		}
 	}
 	return io.EOF

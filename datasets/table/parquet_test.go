@@ -2,6 +2,9 @@ package table
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -111,8 +114,9 @@ func TestWrongParquet(t *testing.T) {
 		want    string
 	}{
 		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value; fill it in, or leave the row out"},
-		"text":      {whole, Options{Label: "class"}, `row 1, column colour: "red" is not a number`},
+		"text":      {whole, Options{Label: "class"}, `row 1, column colour: not a number`},
 		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list: lists and groups; save it as columns of single values, or ignore it by --ignore list"},
+		"bytes":     {parquetFile(t, 1, nested{Raw: []byte("\xff")}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "day"}, Categories: map[string][]string{"raw": {"a", "*"}}}, "row 1, column raw: not UTF-8 text; save it as text"},
 		"date":      {parquetFile(t, 1, nested{}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "column day: type DATE; save it as numbers, booleans or text, or ignore it by --ignore day"},
 		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list"}, "column list: lists and groups"},
 		"no column": {whole, Options{Label: "klass"}, `label: `},
@@ -140,6 +144,79 @@ func TestDamagedParquet(t *testing.T) {
 			r, err := openParquet(bytes.NewReader(damaged), int64(len(damaged)), all)
 			walk(t, r, err)
 		})
+	}
+}
+
+// Files of a real writer are read in every encoding, codec and version, with values missing.
+func TestParquetEncodings(t *testing.T) {
+	type row struct {
+		Plain    float64  `parquet:"plain"`
+		Split    float64  `parquet:"split,split"`
+		Delta    int64    `parquet:"delta,delta"`
+		Small    int32    `parquet:"small,dict"`
+		Maybe    *float64 `parquet:"maybe,optional"`
+		MaybeToo *int64   `parquet:"maybetoo,optional,dict"`
+		Text     string   `parquet:"text,delta"`
+		Lengths  string   `parquet:"lengths,dict"`
+		Flag     bool     `parquet:"flag"`
+	}
+	draw := rand.New(rand.NewPCG(3, 1))
+	rows := make([]row, 5000)
+	for i := range rows {
+		run := i / 700 // runs as well as changing values
+		rows[i] = row{Plain: draw.Float64(), Split: draw.Float64(), Delta: int64(i * i), Small: int32(draw.IntN(1+run) * 3), Text: fmt.Sprintf("text %d", i%100), Lengths: fmt.Sprint(run), Flag: run%2 == 0}
+		if draw.IntN(2+run) > 0 {
+			rows[i].Maybe = new(float64(i))
+		}
+		if run%2 == 0 || i%3 == 0 {
+			rows[i].MaybeToo = new(int64(i % 5))
+		}
+	}
+	optional := func(v *float64) cell {
+		if v == nil {
+			return cell{}
+		}
+		return numberCell(*v)
+	}
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli} {
+		for _, version := range []int{1, 2} {
+			var b bytes.Buffer
+			w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(3000), parquet.MaxRowsPerRowGroup(2100))
+			if _, err := w.Write(rows); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r, err := openParquet(bytes.NewReader(b.Bytes()), int64(b.Len()), all)
+			if err != nil {
+				t.Fatalf("%s, version %d: %v", codec, version, err)
+			}
+			for i, want := range rows {
+				got, err := r.next()
+				if err != nil {
+					t.Fatalf("%s, version %d: %v", codec, version, err)
+				}
+				var tooMaybe *float64
+				if want.MaybeToo != nil {
+					tooMaybe = new(float64(*want.MaybeToo))
+				}
+				flag := 0.0
+				if want.Flag {
+					flag = 1
+				}
+				if !slices.Equal(got, []cell{numberCell(want.Plain), numberCell(want.Split), numberCell(float64(want.Delta)), numberCell(float64(want.Small)),
+					optional(want.Maybe), optional(tooMaybe), textCell(want.Text), textCell(want.Lengths), numberCell(flag)}) {
+					t.Fatalf("%s, version %d, row %d: %+v, want %+v", codec, version, i, got, want)
+				}
+			}
+			if _, err := r.next(); !errors.Is(err, io.EOF) {
+				t.Errorf("%s, version %d: %v at the end", codec, version, err)
+			}
+			if err := r.close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -92,14 +92,15 @@ func TestParquetPageClaims(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func(*format.PageHeader) {}, format.Uncompressed, ""},
-		{"packed", func(h *format.PageHeader) { h.CompressedPageSize = math.MaxInt32 }, format.Uncompressed, "a page of 2147483647 bytes, of which 4 are there"},
-		{"unpacked", func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 }, format.Snappy, "a page of 2147483647 bytes; at most"},
-		{"values", func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = math.MaxInt32 }, format.Uncompressed, "a page of 2147483647 values"},
-		{"dictionary", dictionary(math.MaxInt32), format.Uncompressed, "2147483647 values in a dictionary of 4 bytes"},
+		{"packed", func(h *format.PageHeader) { h.CompressedPageSize = math.MaxInt32 }, format.Uncompressed, "a page claims bytes that aren't there"},
+		{"unpacked", func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 }, format.Snappy, "a page of more than 268435456 bytes"},
+		{"values", func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = math.MaxInt32 }, format.Uncompressed, "a page of more than 67108864 values"},
+		{"dictionary", dictionary(math.MaxInt32), format.Uncompressed, "a page of more than 67108864 values"},
+		{"small dictionary", dictionary(5), format.Uncompressed, "a dictionary claims more values than it has bytes"},
 		{"values of version 2", func(h *format.PageHeader) {
 			h.Type, h.DataPageHeader = format.DataPageV2, thrift.Null[format.DataPageHeader]{}
 			h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: math.MaxInt32, DefinitionLevelsByteLength: 4})
-		}, format.Uncompressed, "a page of 2147483647 values"},
+		}, format.Uncompressed, "a page of more than 67108864 values"},
 	} {
 		file := onePage(t, header(c.change), value, c.codec)
 		frugal(t, 16, func() {

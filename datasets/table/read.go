@@ -37,6 +37,7 @@ func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
 	if err != nil {
 		return nil, err
 	}
+	e.rows = r.known()
 	for {
 		row, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -52,16 +53,16 @@ func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
 	return &e.out, checkCount(path, e.out.N)
 }
 
-// Count returns the number of rows of a file, which is public by the definition of the guarantee, without a look at their
-// values.
+// Count returns the number of rows of a training file, which is public by the definition of the guarantee, without a
+// look at their values. It refuses what [Schema.Read] refuses as far as headers tell.
 func (s *Schema) Count(path string) (n int, err error) {
-	r, err := open(path, func(name string) bool { return name == s.Label.Name })
+	r, err := open(path, s.wanted(Training))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	if !slices.ContainsFunc(r.fields(), func(f field) bool { return f.name == s.Label.Name }) {
-		return 0, lacks(path, s.Label.Name, r.fields())
+	if _, err := s.encoder(r.fields(), path, Training); err != nil {
+		return 0, err
 	}
 	if n, err = r.count(); err != nil {
 		return 0, inFile(path, err)
@@ -81,6 +82,8 @@ func (s *Schema) wanted(use Use) func(string) bool {
 type encoder struct {
 	columns []placedColumn
 	label   *placedLabel // nil for predictions
+	width   int          // values of a sample
+	rows    int          // that the file says it has; 0 if it doesn't
 	out     Samples
 }
 
@@ -115,7 +118,7 @@ func (s *Schema) encoder(fields []field, path string, use Use) (*encoder, error)
 		case f.problem != "":
 			return 0, &Error{File: path, Column: name, Problem: f.problem}
 		case !slices.Equal(f.shape, shape):
-			return 0, &Error{File: path, Column: name, Problem: fmt.Sprintf("rows of shape %v, want %v", f.shape, shape)}
+			return 0, &Error{File: path, Column: name, Problem: fmt.Sprintf("rows of another shape than %v", shape), Private: fmt.Sprintf("their shape is %v", f.shape)}
 		}
 		return starts[name], nil
 	}
@@ -129,6 +132,7 @@ func (s *Schema) encoder(fields []field, path string, use Use) (*encoder, error)
 			p.other = i
 		}
 		e.columns = append(e.columns, p)
+		e.width += c.width()
 	}
 	if use == Predicting {
 		return e, nil
@@ -150,7 +154,9 @@ func lacks(path, column string, fields []field) error {
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
-	return &Error{File: path, Problem: fmt.Sprintf("no column %q; it has %s", column, listed(names))}
+	e := problemf("no column %q; the header must name it as the public test file does", column).citing("its columns are %s", quotedNames(names))
+	e.File = path
+	return e
 }
 
 func indexOf(list []string) map[string]int {
@@ -172,6 +178,13 @@ func canonicals(classes []string) []string {
 
 // row appends one row. Its errors lack the row's name.
 func (e *encoder) row(cells []cell) error {
+	if len(e.out.Values)+e.width > mostValues {
+		return problemf("more than %d values in the file", mostValues)
+	}
+	var err error
+	if e.out.Values, err = grown(e.out.Values, e.width, min(mostValues, e.rows*e.width)); err != nil {
+		return err
+	}
 	for i := range e.columns {
 		c := &e.columns[i]
 		var err error
@@ -183,9 +196,6 @@ func (e *encoder) row(cells []cell) error {
 		if err != nil {
 			return err
 		}
-	}
-	if len(e.out.Values) > mostValues {
-		return &Error{Problem: fmt.Sprintf("more than %d values in the file", mostValues)}
 	}
 	if e.label != nil {
 		if err := e.addLabel(cells[e.label.at]); err != nil {

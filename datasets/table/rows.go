@@ -14,9 +14,9 @@ import (
 type field struct {
 	name    string
 	shape   []int // of what one row has of it; nil for one value
-	skipped bool  // nobody wants it: its cells are left out
-	// problem says why the column can't be read, such as a type without numbers or text; it is nobody's concern until
-	// somebody wants the column.
+	skipped bool  // it isn't wanted: its cells are left out
+	// problem says why the column can't be read, such as a type without numbers or text; it doesn't count unless the
+	// column is wanted.
 	problem string
 }
 
@@ -40,6 +40,8 @@ type rows interface {
 	next() ([]cell, error)
 	// where names the row that next returned last.
 	where() string
+	// known returns the number of rows that the file says it has, or 0 where only reading tells.
+	known() int
 	// count returns the number of rows that are left, without looking at values where the format allows that.
 	count() (int, error)
 	close() error
@@ -77,6 +79,8 @@ func open(path string, wanted func(name string) bool) (r rows, err error) {
 		return nil, err
 	case info.IsDir():
 		return nil, &Error{Problem: "a folder, not a file"}
+	case !info.Mode().IsRegular():
+		return nil, &Error{Problem: "not a regular file; save the rows to one"}
 	case info.Size() == 0:
 		return nil, &Error{Problem: "empty"}
 	}
@@ -93,7 +97,7 @@ func open(path string, wanted func(name string) bool) (r rows, err error) {
 		if strings.Contains(name, ".tsv") {
 			comma = '\t'
 		}
-		r, err = openCSV(file, comma, ends(".gz"))
+		r, err = openCSV(file, info.Size(), comma, ends(".gz"))
 	}
 	if err != nil {
 		return nil, err
@@ -122,25 +126,20 @@ func checkFields(fields []field) error {
 			return &Error{Problem: fmt.Sprintf("column %d has no name in the header; give it one, or leave the column out", i+1)}
 		}
 		if first, twice := seen[f.name]; twice {
-			return &Error{Problem: fmt.Sprintf("columns %d and %d are both called %q", first+1, i+1, f.name)}
+			return problemf("columns %d and %d have one name; rename one, or leave it out", first+1, i+1).citing("they are called %q", f.name)
 		}
 		seen[f.name] = i
 	}
 	return nil
 }
 
-// inFile tells an [Error] its file, and wraps others with it.
+// inFile makes an [Error] that names its file.
 func inFile(path string, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
-		if e.File == "" {
-			named := *e
-			named.File = path
-			return &named
-		}
-		return err
+	e := *failed(err)
+	if e.File == "" {
+		e.File = path
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return &e
 }
 
 func checkCount(path string, n int) error {

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/dptrain/dptrain/internal/memory"
 	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
@@ -61,7 +63,7 @@ var ErrNoModel = errors.New("no released model")
 // ReadModel reads a released model from a run's folder, or from the folder released/ in it, wherever that was copied to.
 func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	for _, folder := range []string{filepath.Join(dir, "released"), dir} {
-		file, err := os.ReadFile(filepath.Join(folder, parametersFile))
+		file, err := readWhole(filepath.Join(folder, parametersFile), mostParameters)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -78,8 +80,42 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	return Model{}, nil, fmt.Errorf("%w in %s: it has no %s; give a run's folder, or its folder released", ErrNoModel, dir, parametersFile)
 }
 
+// The most bytes of a released model's files: far more than the models that can be trained have.
+const (
+	mostParameters  = 8 << 30
+	mostDescription = 256 << 20 // a million columns take a hundred million
+)
+
+// readWhole reads a regular file of at most so many bytes, if there is memory for it and what it decodes to.
+func readWhole(path string, most int64) ([]byte, error) {
+	// Opening a pipe could wait for a writer that never comes, and so the file is looked at first.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s: not a regular file", ErrNoModel, path)
+	}
+	if info.Size() > most {
+		return nil, fmt.Errorf("%w: %s: %d bytes; at most %d can be read", ErrNoModel, path, info.Size(), most)
+	}
+	if free, ok := memory.Available(); ok && uint64(2*info.Size()) > free {
+		return nil, fmt.Errorf("%w: %s: reading it takes %d bytes of memory, and the machine has %d left", ErrNoModel, path, 2*info.Size(), free)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	contents := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, contents); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrNoModel, path, err)
+	}
+	return contents, nil
+}
+
 func readModel(path string) (Model, error) {
-	text, err := os.ReadFile(path)
+	text, err := readWhole(path, mostDescription)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Model{}, fmt.Errorf("%w: %s is missing: an older version of dptrain made this run, and didn't write what using the model takes; train again", ErrNoModel, path)
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/datasets/table"
+)
+
+// A settings file may be a pipe, and has an end.
+func TestReadSettings(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, size int) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, bytes.Repeat([]byte("#"), size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if text, err := readSettings(write("largest.yaml", mostSettings)); err != nil || len(text) != mostSettings {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	endless := write("endless.yaml", 0)
+	if err := os.Truncate(endless, 1<<40); err != nil { // it takes no space on the disk
+		t.Skip(err)
+	}
+	for _, path := range []string{write("larger.yaml", mostSettings+1), endless} {
+		if _, err := readSettings(path); err == nil || !strings.Contains(err.Error(), path+": more than 1048576 bytes; give a file of settings") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := readSettings(dir); err == nil {
+		t.Error("a folder was read")
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("model: mlp\n"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	pipe := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := os.Stat(pipe); err != nil {
+		t.Skip(err)
+	}
+	if text, err := readSettings(pipe); err != nil || string(text) != "model: mlp\n" {
+		t.Errorf("a pipe: %q, %v", text, err)
+	}
+}
+
+// A terminal shows the cell, and so does --verbose.
+func TestPrivateText(t *testing.T) {
+	err := fmt.Errorf("read: %w", errors.Join(&table.Error{File: "f", Problem: "wrong", Private: "the cell is \"x\"\n\x1b[2J"}, errors.New("close")))
+	if got := privateText(err, true); got != `; the cell is "x"  [2J` {
+		t.Errorf("shown: %q", got)
+	}
+	if got := privateText(err, false); got != "; --verbose shows what the file has there, which is private" {
+		t.Errorf("not shown: %q", got)
+	}
+	for _, none := range []error{&table.Error{File: "f", Problem: "wrong"}, errors.New("other")} {
+		if got := privateText(none, true) + privateText(none, false); got != "" {
+			t.Errorf("%v: %q", none, got)
+		}
+	}
+}
+
+// The terminal decides where --verbose isn't given.
+func TestPrivateTextByTerminal(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"private.csv": "x,y\n5EcR3t,a\n", "public.csv": "x,y\n1,a\n2,b\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		terminal bool
+		flags    []string
+		shown    bool
+	}{{false, nil, false}, {true, nil, true}, {false, []string{"--verbose"}, true}} {
+		var stdout, stderr bytes.Buffer
+		args := append([]string{"train", "--train", filepath.Join(dir, "private.csv"), "--test", filepath.Join(dir, "public.csv"), "--label", "y", "--delta", "0.01",
+			"--engine", "cpu", "--out", filepath.Join(dir, "out")}, c.flags...)
+		if code := execute(t.Context(), args, &stdout, &stderr, c.terminal); code != codeInput {
+			t.Fatalf("code %d: %s", code, stderr.String())
+		}
+		if shown := strings.Contains(stderr.String()+stdout.String(), "5EcR3t"); shown != c.shown {
+			t.Errorf("terminal %v, %v: %s", c.terminal, c.flags, stderr.String())
+		}
+	}
+}
