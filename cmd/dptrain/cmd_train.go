@@ -54,7 +54,7 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 			return planned{}, err
 		}
 		settings, privacy, err := planTraining(e, size.train)
-		return planned{plan{e, size, privacy}, settings}, err
+		return planned{plan{experiment: e, size: size, privacy: privacy}, settings}, err
 	})
 	if err != nil {
 		return err

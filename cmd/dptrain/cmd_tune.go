@@ -95,7 +95,7 @@ func runTune(ctx context.Context, g *global, opts tuneOptions) error {
 			return planned{}, err
 		}
 		settings, privacy, err := planTuning(e, size.train)
-		return planned{plan{e, size, privacy}, settings}, err
+		return planned{plan{experiment: e, size: size, privacy: privacy}, settings}, err
 	})
 	if err != nil {
 		return err

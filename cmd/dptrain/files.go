@@ -148,6 +148,7 @@ func warnOfPlan(console *ui.Console, p plan) {
 		console.Log().Warn(warning)
 	}
 	warnOfLarge(console, p)
+	warnOfMemory(console, p.memory)
 }
 
 // warnOfLarge tells what spoils a model more than noise does: a few large values take all of a clipped gradient.

@@ -18,6 +18,7 @@ type planResult struct {
 	Dataset string         `json:"dataset"`
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
+	Memory  float64        `json:"memory_bytes"` // at most, about
 }
 
 // runResult is what a training prints as JSON. It holds nothing private.
@@ -66,6 +67,7 @@ func printPlan(w io.Writer, plan plan) {
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(p)},
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},
+		[2]string{"memory", "up to about " + memoryText(plan.memory)},
 	)
 	rows(w, pairs...)
 }

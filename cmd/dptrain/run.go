@@ -50,6 +50,7 @@ type plan struct {
 	experiment configs.Experiment
 	size       size
 	privacy    report.Privacy
+	memory     float64 // bytes that the run takes at most, about
 }
 
 // run is a training under way: its data and its key, and where its output goes.
@@ -82,9 +83,13 @@ type training func(context.Context, *run, teller) (trained, error)
 func (o runOptions) carryOut(ctx context.Context, g *global, p plan, do training) error {
 	p.privacy.Insecure = o.seeded
 	p.privacy = p.privacy.Warned()
+	var err error
+	if p.memory, err = memoryOf(p); err != nil {
+		return err
+	}
 	warnOfPlan(g.console(), p)
 	if o.dryRun {
-		return g.print(planResult{p.experiment.Dataset, p.experiment.Model, p.privacy}, func(w io.Writer) { printPlan(w, p) })
+		return g.print(planResult{p.experiment.Dataset, p.experiment.Model, p.privacy, p.memory}, func(w io.Writer) { printPlan(w, p) })
 	}
 	dir, err := createDir(o.path(p.experiment))
 	if err != nil {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/features"
+	"github.com/dptrain/dptrain/internal/memory"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// What a run takes, measured (bench/results/2026-11-22-silence.md).
+const (
+	programBytes = 80e6 // without data or runs
+	dataCopies   = 3    // of samples while they are loaded: as they are read, as they are kept, and as garbage
+	runCopies    = 10   // of each parameter, in single precision, for a run among others
+	mostRunsHeld = 64   // package tuner hands an engine no more at once
+)
+
+// memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it counts two
+// standard deviations more than the mean of a Poisson number.
+func memoryOf(p plan) (float64, error) {
+	e, s, tuned := p.experiment, p.size, p.privacy.Tuning != nil
+	shape, outputs, raw := []int(nil), 0, 0.0
+	m := report.Model{}
+	if s.schema != nil {
+		shape, outputs = s.schema.Shape, s.schema.Outputs()
+	} else {
+		info, err := datasets.Describe(e.Dataset)
+		if err != nil {
+			return 0, err
+		}
+		shape, outputs, m.Vocabulary = info.SampleShape, info.Classes, info.Vocabulary
+		raw = float64(s.train+s.test) * volume(shape) // a byte for each pixel
+		switch {
+		case featured[e.Dataset] != "":
+			shape = []int{features.Size}
+		case info.Vocabulary > 0:
+			shape = []int{e.TextLength}
+		}
+	}
+	m.Shape, m.Outputs = shape, outputs
+	model, err := modelOf(describeModel(e, m))
+	if err != nil {
+		return 0, err
+	}
+	parameters := 0.0
+	for _, p := range model.Source.Params {
+		parameters += float64(p.Shape().TotalSize())
+	}
+	columns := volume(shape) + float64(outputs)
+	if m.Vocabulary > 0 {
+		columns += volume(shape) // what each token counts
+	}
+	runs := 1.0
+	if tuned {
+		runs = math.Min(mostRunsHeld, math.Ceil(e.Privacy.MeanRepetitions+2*math.Sqrt(e.Privacy.MeanRepetitions)))
+	}
+	played := float64(s.train)
+	if tuned && methods[e.Privacy.Variant] != tuner.Baseline {
+		played *= e.Privacy.SubsetRate
+	}
+	each := 4 * (runCopies*parameters + played + float64(s.test)*float64(outputs))
+	return programBytes + raw + dataCopies*4*float64(s.train+s.test)*columns + runs*each, nil
+}
+
+func volume(shape []int) float64 {
+	v := 1.0
+	for _, d := range shape {
+		v *= float64(d)
+	}
+	return v
+}
+
+// memoryText rounds to what the estimate is worth.
+func memoryText(bytes float64) string {
+	unit, name := 1e6, "MB"
+	if bytes >= 995e6 {
+		unit, name = 1e9, "GB"
+	}
+	rounding := math.Pow(10, math.Floor(math.Log10(bytes/unit))-1) // two digits
+	return fmt.Sprintf("%.4g %s", math.Round(bytes/unit/rounding)*rounding, name)
+}
+
+// warnOfMemory reports a run that probably doesn't fit into the machine.
+func warnOfMemory(console *ui.Console, bytes float64) {
+	if free, ok := memory.Available(); ok && bytes > float64(free) {
+		console.Log().Warnf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",
+			memoryText(bytes), memoryText(float64(free)))
+	}
+}
