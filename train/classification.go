@@ -58,11 +58,14 @@ func (c *Classification) Metric() Metric { return Accuracy }
 
 // Constant returns the share of the largest class; 0 without samples.
 func (c *Classification) Constant() float64 {
+	if c == nil || len(c.labels) == 0 {
+		return 0
+	}
 	counts := make([]int, c.classes)
 	for _, label := range c.labels {
 		counts[label]++
 	}
-	return float64(slices.Max(counts)) / float64(max(1, len(c.labels)))
+	return float64(slices.Max(counts)) / float64(len(c.labels))
 }
 
 // Inputs returns the samples and their labels, one-hot.
