@@ -241,8 +241,6 @@ func uncounted(e configs.Experiment, key string) string {
 		return "a grid has no ranges; choose --search random, or leave it out"
 	case key == "tuning.warm_start" && p.Variant == "baseline" && e.Tuning.WarmStart:
 		return "the baseline has no final run to start; choose --variant 1 or 2, or leave it out"
-	case key == "privacy.subset_rate" && p.Variant == "baseline" && !(e.Tunes(configs.TuneBatch) && len(e.Tuning.BatchSizes) > 0):
-		return "the baseline tunes on all data; choose --variant 1 or 2, or leave it out"
 	}
 	return ""
 }
