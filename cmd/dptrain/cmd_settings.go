@@ -22,9 +22,10 @@ func newSettingsCommand(g *global) *cobra.Command {
 		Short: "Print the settings that the flags resolve to, as a file for --config",
 		Long: `Print the settings that the flags resolve to, as a file for --config.
 
-From weakest to strongest: the preset, the file of --config, --set, flags. All
-keys are shown, so this is also the list of them. With --presets it lists the
-presets instead, which hold the paper's experiments.`,
+From weakest to strongest: the preset, the file of --config, and --set and flags,
+which mustn't contradict each other. All keys are shown, so this is also the list
+of them. With --presets it lists the presets instead, which hold the paper's
+experiments.`,
 		Example: `  dptrain settings --presets
   dptrain settings --preset mnist-adam --epsilon 2 >mine.yaml
   dptrain tune --config mine.yaml`,

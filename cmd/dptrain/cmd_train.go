@@ -41,6 +41,9 @@ training on the same data, it doesn't hold: "dptrain tune" accounts for that.
 
 func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 	e, err := opts.resolve(ctx)
+	if err == nil {
+		err = opts.checkUntuned()
+	}
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,12 @@ cells, unless --verbose asks for them.
 	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
 	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if g.quiet && g.verbose {
+			return usagef("--quiet and --verbose contradict each other; give one")
+		}
+		return nil
+	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root

@@ -208,6 +208,16 @@ func (s *settings) checkTuned(e configs.Experiment) error {
 	return nil
 }
 
+// checkUntuned returns an error for a setting of the command line that only a search has.
+func (s *settings) checkUntuned() error {
+	for _, o := range s.given {
+		if strings.HasPrefix(o.Key, "tuning.") {
+			return usagef("%s: one run is trained, without a search; leave it out, or choose dptrain tune", sourceOf(o))
+		}
+	}
+	return nil
+}
+
 // sourceOf names the flag that gives a setting.
 func sourceOf(o configs.Override) string {
 	if o.From == "--set" {
