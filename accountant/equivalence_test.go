@@ -185,6 +185,8 @@ const (
 	rounding = 1e-9
 	hullCost = 1e-3
 	gridCost = 1e-4
+	// regroupingCost is relative: steps in groups, and different events, lie on different grids.
+	regroupingCost = 5e-3
 )
 
 func TestFormsOfARun(t *testing.T) {
@@ -261,7 +263,7 @@ func TestRegrouped(t *testing.T) {
 						what := fmt.Sprintf("%s, %v and %v, delta %v, mode %s", pair.name, text(pair.a), text(pair.b), delta, mode)
 						slack, grid := rounding, 0.0
 						if mode == accountant.Best {
-							slack, grid = 5e-3, gridCost
+							slack, grid = regroupingCost, gridCost
 						}
 						agree(t, what, math.Max(0, a-grid), b, slack, slack, 2*grid)
 					}
@@ -285,6 +287,63 @@ func TestRandomGaussianTrees(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
+// transformError allows for the proven error of one transform, which is added to what it composes. It is measured: at
+// sampling rates from 1e-4 to 1e-2, noises from 0.3 to 2 and from 2 to 2000 steps, that error raises a delta between
+// 1e-14 and 1e-8 by at most 8e-12, and most where few steps at a small rate leave nearly all mass at one loss.
+const transformError = 1e-11
+
+// transformCost allows for all transforms in e. Compositions add up what their parts may be off by, a sample takes its
+// share, and a selection multiplies by at most the slope of E z^K at z = 1, the mean of K.
+func transformCost(e accountant.Event) float64 {
+	total := 0.0
+	sum := func(events ...accountant.Event) {
+		for _, part := range events {
+			total += transformCost(part)
+		}
+	}
+	switch e := e.(type) {
+	case accountant.PoissonSampled:
+		return e.SamplingProbability * transformCost(e.Event)
+	case accountant.SelfComposed:
+		if e.Count < 2 {
+			return float64(e.Count) * transformCost(e.Event)
+		}
+		return transformError + float64(e.Count)*transformCost(e.Event)
+	case accountant.SelectBest:
+		return math.Max(1, e.Repetitions.Expected()) * transformCost(e.Event)
+	case accountant.Composed:
+		sum(e.Events...)
+	case accountant.MaxOver:
+		sum(e.Events...)
+	case accountant.Parallel:
+		sum(e.Events...)
+	case accountant.SubsetThenRest:
+		sum(e.Tune, e.Base)
+	}
+	return total
+}
+
+// notBelow fails where formed, the epsilon of another event in mode Best, is below simple, that of e at delta, by more
+// than grids and transforms explain. Both only make simple too large. Grids raise epsilon, by at most the two tolerances.
+// The error of transforms raises delta, by an amount that doesn't shrink with delta: at a delta of 1e-14 that may double
+// epsilon, and another form, on another grid, need not share it. So an epsilon below the tolerances passes if e's own
+// delta there is at most transformCost above delta. A fault that makes formed too small by less than that passes, too;
+// the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps allow for nothing of this.
+func notBelow(t rapid.TB, what string, e accountant.Event, delta, simple, formed float64) {
+	t.Helper()
+	if formed < math.Max(0, simple-gridCost)*(1-regroupingCost) {
+		epsilon := (formed + gridCost) / (1 - regroupingCost)
+		g, err := accountant.Delta(e, epsilon, accountant.Options{Mode: accountant.Best})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if allowed := transformCost(e); g.Delta > delta+allowed {
+			t.Errorf("%s: epsilon %v, below %v; at %v delta is %v, above %v by more than %v",
+				what, formed, simple, epsilon, g.Delta, delta, allowed)
+		}
+	}
+}
+
 // A context puts an event inside another one.
 func drawContext(t *rapid.T) func(accountant.Event) accountant.Event {
 	kind := rapid.IntRange(0, 4).Draw(t, "context")
@@ -305,10 +364,10 @@ func drawContext(t *rapid.T) func(accountant.Event) accountant.Event {
 }
 
 // TestRandomForms puts a random event and another form of it into a context: neither is below the witness, and the other
-// form is not below the simple one by more than a grid. It may be far above: a sample of a Gaussian is exact where a
-// sample of a maximum over one is not. Below it may be where a hull sharpens a bound that is not exact: best of one in
-// the modes with a hull, and everything around variant 1, whose two directions a hull ties together. For those the
-// witness alone counts, so a fault of a few per cent there can pass.
+// form is not below the simple one by more than grids and transforms explain (notBelow). It may be far above: a sample of
+// a Gaussian is exact where a sample of a maximum over one is not. Below it may be where a hull sharpens a bound that is
+// not exact: best of one in the modes with a hull, and everything around variant 1, whose two directions a hull ties
+// together. For those the witness alone counts, so a fault of a few per cent there can pass.
 func TestRandomForms(t *testing.T) {
 	comparisons := 0
 	check(t, 8, func(t *rapid.T) {
@@ -325,7 +384,7 @@ func TestRandomForms(t *testing.T) {
 			case mode != accountant.Paper && hull:
 			case mode == accountant.Best && strings.Contains(text(simple), "subset_then_rest"):
 			case mode == accountant.Best:
-				agree(t, what, math.Max(0, a-gridCost), b, 5e-3, math.Inf(1), 0)
+				notBelow(t, what, simple, delta, a, b)
 			default:
 				agree(t, what, a, b, rounding, math.Inf(1), 0)
 			}
@@ -334,21 +393,16 @@ func TestRandomForms(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestCostIsMonotone: less delta, less noise, more steps and more parts cost no less. In mode Best that holds up to the
-// grid, which changes with the event but not with delta, so a fault of less than the tolerance passes. Below a delta of
-// 1e-12 the proven error of transforms shows as well, and most for two steps: they may cost more than four.
+// TestCostIsMonotone: less delta, less noise, more steps and more parts cost no less. In mode Best that holds up to
+// grids and transforms (notBelow), which change with the event but not with delta, so a fault of less than that passes.
+// The error of transforms shows most for two steps: at a small delta they may cost more than four.
 func TestCostIsMonotone(t *testing.T) {
 	comparisons := 0
 	check(t, 6, func(t *rapid.T) {
 		e, delta := drawEvent(t, rapid.IntRange(0, 2).Draw(t, "depth")), drawDelta(t)
-		delta = math.Max(delta, 1e-12)
 		other := drawEvent(t, 0)
 		for _, mode := range modes {
 			cost := mustEpsilon(t, e, delta, mode)
-			slack, grid := rounding, 0.0
-			if mode == accountant.Best {
-				slack, grid = 5e-3, gridCost
-			}
 			for _, c := range []struct {
 				name   string
 				event  accountant.Event
@@ -365,10 +419,10 @@ func TestCostIsMonotone(t *testing.T) {
 				more := mustEpsilon(t, c.event, c.delta, mode)
 				heldToWitness(t, c.event, mode, c.delta, more)
 				what := fmt.Sprintf("%s\n%s, delta %v, mode %s", text(e), c.name, delta, mode)
-				if c.strict {
-					agree(t, what, cost, more, rounding, math.Inf(1), 0)
+				if mode == accountant.Best && !c.strict {
+					notBelow(t, what, e, delta, cost, more)
 				} else {
-					agree(t, what, math.Max(0, cost-grid), more, slack, math.Inf(1), 0)
+					agree(t, what, cost, more, rounding, math.Inf(1), 0)
 				}
 			}
 		}
