@@ -16,8 +16,8 @@ import (
 )
 
 // A log that others read gets nothing that changes with the number of trials: neither counts, nor shares, nor phases, nor
-// a line for each trial that failed. Who watches, and the private log, get all of it.
-func TestOnlyWhoWatchesSeesTheTrials(t *testing.T) {
+// a line for each trial that failed. A terminal gets all of it, and so does the private log.
+func TestTrialsAreShownToTerminalsAlone(t *testing.T) {
 	course := func(watched bool, trials int) (shown, private string) {
 		synctest.Test(t, func(t *testing.T) {
 			var out, log bytes.Buffer
@@ -51,6 +51,6 @@ func TestOnlyWhoWatchesSeesTheTrials(t *testing.T) {
 	few, _ = course(true, 3)
 	many, _ = course(true, 11)
 	if !strings.Contains(few, "final run, trials done: 3") || strings.Count(many, "a trial failed") != 11 {
-		t.Errorf("who watches sees\n%s\nand\n%s", few, many)
+		t.Errorf("a terminal shows\n%s\nand\n%s", few, many)
 	}
 }
