@@ -128,8 +128,12 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 		v.Set(fresh.Elem())
 		return nil
 	}
+	if n.Kind != yaml.MappingNode && path == "" {
+		// It may be a private file, given by mistake: CSV is one text to YAML.
+		return errors.New("want a block of settings, as dptrain settings prints one; this file holds none")
+	}
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s%s: want a block of settings, got %s", at(n), blockName(path), describe(n))
+		return fmt.Errorf("%s%s: want a block of settings, got %s", at(n), path, describe(n))
 	}
 	seen := map[string]bool{}
 	for i := 0; i < len(n.Content); i += 2 {
@@ -295,13 +299,6 @@ func at(n *yaml.Node) string {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-func blockName(path string) string {
-	if path == "" {
-		return "settings"
-	}
-	return path
-}
-
 // wanted names a setting's type in a sentence.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
@@ -330,6 +327,7 @@ func wanted(t reflect.Type) string {
 	}
 }
 
+// describe cites a value, or its beginning: a mistaken file can be one long value.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -338,15 +336,23 @@ func describe(n *yaml.Node) string {
 		const most = 20
 		values := make([]string, min(most, len(n.Content)))
 		for i := range values {
-			values[i] = n.Content[i].Value
+			values[i] = beginning(n.Content[i].Value)
 		}
 		if len(n.Content) > most {
 			return fmt.Sprintf("a list of %d that begins with %q", len(n.Content), values)
 		}
 		return fmt.Sprintf("the list %q", values)
 	default:
-		return fmt.Sprintf("%q", n.Value)
+		return fmt.Sprintf("%q", beginning(n.Value))
 	}
+}
+
+func beginning(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // oneLine strips the YAML package's prefix and keeps the first of its complaints.

@@ -141,3 +141,16 @@ func TestListsAreBounded(t *testing.T) {
 		t.Errorf("an error of %d bytes", len(fmt.Sprint(err)))
 	}
 }
+
+// A private file given for the settings must not end up in a log: CSV is one plain text to YAML.
+func TestFilesOfRowsAreNotCited(t *testing.T) {
+	for _, file := range []string{
+		"name,age\nsecret,41\nhidden,42\n", "secret\n", "- secret\n- hidden\n", "[secret, 1]", `["secret", "hidden"]`, "'secret'\n",
+		"name;age\nsecret;41\n", "name\tage\nsecret\t41\n", "# comment\nsecret,1\n",
+	} {
+		_, err := Resolve(File{Name: "rows.csv", Text: []byte(file)}, nil)
+		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package table
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -241,5 +242,32 @@ func TestWrongNPZ(t *testing.T) {
 		if _, _, err := read(t, put(t, "x.npz", c.file), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
+	}
+}
+
+// An unpacker returns its error once more as it is closed.
+func TestDamagedNPZIsOneError(t *testing.T) {
+	var packed, archive bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.BestSpeed)
+	_, _ = w.Write([]byte(npy(1, head("<i8", "False", "(4,)"), []int64{0, 1, 1}))) // and nothing for the fourth
+	_ = w.Flush()
+	packed.WriteByte(0xff) // there are no blocks of type 3
+	z := zip.NewWriter(&archive)
+	entry, err := z.CreateRaw(&zip.FileHeader{Name: "y.npy", Method: zip.Deflate, CompressedSize64: uint64(packed.Len()), UncompressedSize64: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = entry.Write(packed.Bytes())
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := put(t, "x.npz", archive.String())
+	s := &Schema{Label: Label{Name: "y", Task: Classification, Classes: []string{"0", "1"}}}
+	_, err = s.Read(path, Training)
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path+": row 4, column y: it is damaged") {
+		t.Errorf("read: %v", err)
+	}
+	if n, err := s.Count(path); n != 4 || err != nil {
+		t.Errorf("count: %d, %v", n, err)
 	}
 }

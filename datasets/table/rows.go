@@ -64,6 +64,17 @@ func open(path string, wanted func(name string) bool) (r rows, err error) {
 	if !slices.ContainsFunc(Formats(), ends) {
 		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
 	}
+	info, err := os.Stat(path) // first: to open a named pipe can take forever
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &Error{File: path, Problem: "a folder, not a file"}
+	case !info.Mode().IsRegular():
+		return nil, &Error{File: path, Problem: "not a regular file; save the rows to one"}
+	case info.Size() == 0:
+		return nil, &Error{File: path, Problem: "empty"}
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -73,17 +84,6 @@ func open(path string, wanted func(name string) bool) (r rows, err error) {
 			err = errors.Join(inFile(path, err), file.Close())
 		}
 	}()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, &Error{Problem: "a folder, not a file"}
-	case !info.Mode().IsRegular():
-		return nil, &Error{Problem: "not a regular file; save the rows to one"}
-	case info.Size() == 0:
-		return nil, &Error{Problem: "empty"}
-	}
 	if wanted == nil {
 		wanted = func(string) bool { return true }
 	}
