@@ -154,3 +154,12 @@ func TestFilesOfRowsAreNotCited(t *testing.T) {
 		}
 	}
 }
+
+// A template whose variable is empty trains on no other data set than the one that was meant.
+func TestAnEmptyNameIsNoName(t *testing.T) {
+	for _, text := range []string{`dataset: ""`, "dataset: '  '", "dataset: |\n", `preset: ""`, `{preset: "", dataset: mnist}`} {
+		if e, err := Resolve(File{Text: []byte(text)}, nil); err == nil || !strings.Contains(err.Error(), "no value") {
+			t.Errorf("%s: data set %q, %v", text, e.Dataset, err)
+		}
+	}
+}
