@@ -113,8 +113,7 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return fmt.Errorf("%s%w", at(n), errAlias)
 	}
-	// An empty name of a preset or data set would be the default's, and train on other data in silence.
-	if isNull(n) || (path == "preset" || path == "dataset") && n.Kind == yaml.ScalarNode && strings.TrimSpace(n.Value) == "" {
+	if isNull(n) {
 		return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(v.Type()))
 	}
 	if v.Kind() != reflect.Struct {

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Override is one setting given on the command line: a dotted path, a value written as in YAML, and what gave it,
@@ -44,6 +46,9 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	layers := []layer{
 		func(e *Experiment) error {
 			err := e.decode(file.Text)
+			if err == nil {
+				err = emptyName(file.Text)
+			}
 			if err != nil && file.Name != "" {
 				err = fmt.Errorf("%s: %w", file.Name, err)
 			}
@@ -70,6 +75,24 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	}
 	e.Preset, e.Dataset = preset, dataset
 	return e, e.Validate()
+}
+
+// emptyName refuses a file that names a preset or a data set and leaves the name empty, as a template may whose variable
+// isn't set: the default would be trained on in silence.
+func emptyName(text []byte) error {
+	var named struct{ Preset, Dataset *string }
+	if err := yaml.Unmarshal(text, &named); err != nil {
+		return oneLine(err)
+	}
+	for _, name := range []struct {
+		key   string
+		value *string
+	}{{"preset", named.Preset}, {"dataset", named.Dataset}} {
+		if name.value != nil && strings.TrimSpace(*name.value) == "" {
+			return fmt.Errorf("%s: no value; want a name, or leave the line out", name.key)
+		}
+	}
+	return nil
 }
 
 // blocksFirst puts blocks by column before single columns, which would be lost if the block came after them.
