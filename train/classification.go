@@ -50,19 +50,27 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 // Samples returns the number of samples; 0 of nil.
 func (c *Classification) Samples() int { return c.Inputs().Samples() }
 
-// Classes returns the number of classes.
-func (c *Classification) Classes() int { return c.classes }
+// Classes returns the number of classes; 0 of nil.
+func (c *Classification) Classes() int {
+	if c == nil {
+		return 0
+	}
+	return c.classes
+}
 
 // Metric returns [Accuracy].
 func (c *Classification) Metric() Metric { return Accuracy }
 
 // Constant returns the share of the largest class; 0 without samples.
 func (c *Classification) Constant() float64 {
+	if c == nil || len(c.labels) == 0 {
+		return 0
+	}
 	counts := make([]int, c.classes)
 	for _, label := range c.labels {
 		counts[label]++
 	}
-	return float64(slices.Max(counts)) / float64(max(1, len(c.labels)))
+	return float64(slices.Max(counts)) / float64(len(c.labels))
 }
 
 // Inputs returns the samples and their labels, one-hot.
