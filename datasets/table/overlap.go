@@ -31,10 +31,10 @@ func (o Overlap) All() bool {
 }
 
 // Many reports whether more public rows are private rows than chance explains: more than four standard deviations above
-// what is expected, and more than one. Chance itself is uncertain by a private row, which matters to a public file that
-// is the larger one.
+// what is expected, and more than one. Chance itself is uncertain by a private row, which matters to a public file of
+// several times the size.
 func (o Overlap) Many() bool {
-	expected, each := o.Chance*float64(o.Public), float64(o.Public)/float64(o.Private)
+	expected, each := o.Chance*float64(o.Public), max(0, float64(o.Public)/float64(o.Private)-2)
 	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance)+each*each)
 }
 
