@@ -50,8 +50,13 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 // Samples returns the number of samples; 0 of nil.
 func (c *Classification) Samples() int { return c.Inputs().Samples() }
 
-// Classes returns the number of classes.
-func (c *Classification) Classes() int { return c.classes }
+// Classes returns the number of classes; 0 of nil.
+func (c *Classification) Classes() int {
+	if c == nil {
+		return 0
+	}
+	return c.classes
+}
 
 // Metric returns [Accuracy].
 func (c *Classification) Metric() Metric { return Accuracy }

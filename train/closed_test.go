@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -239,6 +240,30 @@ func TestLabelledThatAreNone(t *testing.T) {
 	for _, d := range []*Data{nil, {}} {
 		if _, err := x.Predict(context.Background(), d); err == nil || d.Samples() != 0 {
 			t.Errorf("data that are none: %v, %d samples", err, d.Samples())
+		}
+	}
+}
+
+// Labelled sets that nothing made have no labels, and so no constant answer.
+func TestConstantOfNoLabels(t *testing.T) {
+	for _, c := range []*Classification{nil, {}} {
+		if c.Constant() != 0 || c.Classes() != 0 {
+			t.Errorf("%+v: constant %v, %d classes", c, c.Constant(), c.Classes())
+		}
+	}
+}
+
+// Settings of Adam's are hashed for SGD as well, and no hash takes what isn't a number.
+func TestOddSettingsOfSGD(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, o := range []Optimizer{
+			{Method: engine.SGD, LearningRate: 1, Beta1: v}, {Method: engine.SGD, LearningRate: 1, Beta2: v},
+			{Method: engine.SGD, LearningRate: 1, Epsilon: v},
+		} {
+			var wrong *SettingError
+			if err := ValidateOptimizer(o); !errors.As(err, &wrong) {
+				t.Errorf("%+v: %v", o, err)
+			}
 		}
 	}
 }

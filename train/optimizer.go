@@ -24,6 +24,9 @@ func ValidateOptimizer(o Optimizer) error {
 	}
 	switch o.Method {
 	case engine.SGD:
+		if !finite(o.Beta1) || !finite(o.Beta2) || !finite(o.Epsilon) { // unused, but hashed with the rest
+			return &SettingError{"optimizer", o, "finite numbers"}
+		}
 		return nil
 	case engine.Adam:
 		return validateAdam(o)

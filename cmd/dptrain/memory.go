@@ -17,11 +17,15 @@ const (
 	programBytes = 80e6 // without data or runs
 	dataCopies   = 3    // of samples while they are loaded: as they are read, as they are kept, and as garbage
 	runCopies    = 10   // of each parameter, in single precision, for a run among others
+	alone        = 6    // of each parameter, besides, once: as they are drawn, read back and written
+	rowBytes     = 16   // of each training row, besides its samples: its hash, and what a step draws
+	memberBytes  = 60   // and of each in a tuning: the lists of rows that runs play on, the final one's among them
 	mostRunsHeld = 64   // package tuner hands an engine no more at once
 )
 
 // memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it counts two
-// standard deviations more than the mean of a Poisson number.
+// standard deviations more than the mean of a Poisson number, and four times the mean of others, which about one in twenty
+// exceeds as well.
 func memoryOf(p plan) (float64, error) {
 	e, s, tuned := p.experiment, p.size, p.privacy.Tuning != nil
 	shape, outputs, raw := []int(nil), 0, 0.0
@@ -55,16 +59,22 @@ func memoryOf(p plan) (float64, error) {
 	if m.Vocabulary > 0 {
 		columns += volume(shape) // what each token counts
 	}
-	runs := 1.0
-	if tuned {
-		runs = math.Min(mostRunsHeld, math.Ceil(e.Privacy.MeanRepetitions+2*math.Sqrt(e.Privacy.MeanRepetitions)))
+	runs, rows := 1.0, rowBytes*float64(s.train)
+	if mean := e.Privacy.MeanRepetitions; tuned {
+		rows = memberBytes * float64(s.train)
+		runs = mean + 2*math.Sqrt(mean)
+		if name := e.Privacy.Repetitions; name != "poisson" && name != "truncated-poisson" {
+			runs = 4 * mean
+		}
+		runs = math.Min(mostRunsHeld, math.Ceil(runs))
 	}
 	played := float64(s.train)
 	if tuned && methods[e.Privacy.Variant] != tuner.Baseline {
 		played *= e.Privacy.SubsetRate
 	}
 	each := 4 * (runCopies*parameters + played + float64(s.test)*float64(outputs))
-	return programBytes + raw + dataCopies*4*float64(s.train+s.test)*columns + runs*each, nil
+	data := raw + dataCopies*4*float64(s.train+s.test)*columns + rows
+	return programBytes + data + 4*alone*parameters + runs*each, nil
 }
 
 func volume(shape []int) float64 {

@@ -9,8 +9,10 @@ import (
 // Overlap says how many rows of a public file are rows of the private file too. It is a private statistic: the guarantee
 // covers none of it.
 type Overlap struct {
-	Public int // rows of the public file
-	Shared int // of them, those that equal a private row: every value, and the label
+	Private  int // rows of the private file
+	Public   int // rows of the public file
+	Distinct int // of them, different ones
+	Shared   int // of the public rows, those that equal a private row: every value, and the label
 	// Chance bounds the share of equal rows that independent files of the same kind have: the share of private rows that
 	// equal another private row, and its uncertainty.
 	Chance float64
@@ -20,16 +22,20 @@ type Overlap struct {
 // rare is the probability below which chance explains nothing.
 const rare = 1e-3
 
-// All reports whether all public rows are private rows, and chance doesn't explain it.
+// All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each other
+// count once: whatever makes one of them a private row makes all of them. Private files of few rows have none that are
+// equal by luck, which the two rows more are for.
 func (o Overlap) All() bool {
-	return o.Copy || o.Shared == o.Public && math.Pow(o.Chance, float64(o.Public)) < rare
+	chance := min(1, o.Chance+2/float64(o.Private))
+	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
 }
 
 // Many reports whether more public rows are private rows than chance explains: more than four standard deviations above
-// what is expected, and more than one.
+// what is expected, and more than one. Chance itself is uncertain by a private row, which matters to a public file of
+// several times the size.
 func (o Overlap) Many() bool {
-	expected := o.Chance * float64(o.Public)
-	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance))
+	expected, each := o.Chance*float64(o.Public), max(0, float64(o.Public)/float64(o.Private)-2)
+	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance)+each*each)
 }
 
 // Overlap compares the rows of two files that the schema made samples of, private ones for [Training] and public ones for
@@ -37,11 +43,12 @@ func (o Overlap) Many() bool {
 func (s *Schema) Overlap(private, public *Samples) Overlap {
 	seed := maphash.MakeSeed()
 	a, b := s.hashes(private, seed), s.hashes(public, seed)
-	o := Overlap{Public: public.N}
-	same := slices.Equal(a, b)
+	o := Overlap{Private: private.N, Public: public.N}
+	o.Copy = slices.Equal(a, b) && sameOrder(a) < rare
 	slices.Sort(a)
+	slices.Sort(b)
 
-	repeated, collisions := 0, 0.0 // rows that equal another one; the probability that two rows drawn at random are equal
+	repeated := 0 // rows that equal another one
 	for from, to := 0, 0; from < len(a); from = to {
 		for to < len(a) && a[to] == a[from] {
 			to++
@@ -49,16 +56,38 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 		if to-from > 1 {
 			repeated += to - from
 		}
-		collisions += math.Pow(float64(to-from)/float64(len(a)), 2)
 	}
 	o.Chance = min(1, (float64(repeated)+2*math.Sqrt(float64(repeated))+1)/float64(len(a)))
-	for _, h := range b {
+	for i, h := range b {
+		if i == 0 || h != b[i-1] {
+			o.Distinct++
+		}
 		if _, ok := slices.BinarySearch(a, h); ok {
 			o.Shared++
 		}
 	}
-	o.Copy = same && math.Pow(collisions, float64(len(a))) < rare
 	return o
+}
+
+// sameOrder is about the probability that another file of the same kind has these rows in this order: the product over
+// the rows of the probability that two drawn at random, of those that follow an equal row, are equal. Rows that are sorted
+// follow each other for a reason, so that their order tells little.
+func sameOrder(rows []uint64) float64 {
+	type pair struct{ before, row uint64 }
+	pairs, after := map[pair]float64{}, map[uint64]float64{}
+	for i, row := range rows[1:] {
+		pairs[pair{rows[i], row}]++
+		after[rows[i]]++
+	}
+	equal := map[uint64]float64{}
+	for p, n := range pairs {
+		equal[p.before] += n / after[p.before] * n / after[p.before]
+	}
+	log := 0.0
+	for row, n := range after {
+		log += n * math.Log(equal[row])
+	}
+	return math.Exp(log)
 }
 
 // hashes returns one hash for each row.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -119,6 +120,40 @@ func TestOverlapComparesWhatIsTrainedOn(t *testing.T) {
 	for _, row := range []string{"9,1.5,z,12", "9,1.25,x,12", "9,1.5,x,2"} {
 		if got := overlapOf(t, o, "id,a,c,y", private, []string{row, "1,2,x,3"}); got.Shared != 0 {
 			t.Errorf("%s isn't among the private rows: %+v", row, got)
+		}
+	}
+}
+
+// Honest files whose verdicts once went wrong: rows of the same kinds, of which the private file has few, or which are
+// sorted, or of which the public file has one kind alone.
+func TestOverlapOfHonestFiles(t *testing.T) {
+	rows := func(pattern string, times int) []string { // a row for each letter
+		var out []string
+		for range times {
+			for _, c := range pattern {
+				out = append(out, fmt.Sprintf("%d,7,%d", c, c%2))
+			}
+		}
+		return out
+	}
+	half := rows("a", 50)
+	for i := range 450 {
+		half = append(half, fmt.Sprintf("%d,1,0", i))
+	}
+	for _, c := range []struct {
+		name            string
+		private, public []string
+	}{
+		{"three kinds", rows("abc", 1), rows("cabba", 3)},
+		{"five kinds", rows("abcde", 1), rows("edcba", 3)},
+		{"three of many kinds", rows("abcdefghijk", 1), rows("kfa", 1)},
+		{"sorted", slices.Concat(rows("a", 40), rows("b", 60)), slices.Concat(rows("a", 40), rows("b", 60))},
+		{"the most frequent rows alone", half, rows("a", 30)},
+		{"a much larger public file", rows("abcdefgh", 1), slices.Concat(rows("abcdefgh", 20), rows("opqrstuv", 25))},
+	} {
+		o := overlapOf(t, Options{Label: "y", Task: Classification, Classes: []string{"0", "1"}}, "a,b,y", c.private, c.public)
+		if o.All() || c.name[0] == 'a' && o.Many() {
+			t.Errorf("%s: all %t, many %t, %+v", c.name, o.All(), o.Many(), o)
 		}
 	}
 }
