@@ -14,7 +14,8 @@ import (
 
 // State is everything that a run carries from step to step: parameters, the optimizer's moments and the
 // number of steps done. Random streams are named by key, trial and step, so the step is their position
-// as well. A state belongs to one run, and a [Trainer] restores no other's.
+// as well. A state belongs to one run, and a [Trainer] restores no other's. Its checksum finds damage, not intent: a
+// run that goes on from a state whose parameters were edited draws the noise of the one that didn't.
 //
 // Its encoding is [State.MarshalBinary]'s.
 type State struct {

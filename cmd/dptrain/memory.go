@@ -14,13 +14,13 @@ import (
 
 // What a run takes, measured (bench/results/2026-11-22-silence.md).
 const (
-	programBytes = 80e6 // without data or runs
-	dataCopies   = 3    // of samples while they are loaded: as they are read, as they are kept, and as garbage
-	runCopies    = 10   // of each parameter, in single precision, for a run among others
-	alone        = 6    // of each parameter, besides, once: as they are drawn, read back and written
-	rowBytes     = 16   // of each training row, besides its samples: its hash, and what a step draws
-	memberBytes  = 60   // and of each in a tuning: the lists of rows that runs play on, the final one's among them
-	mostRunsHeld = 64   // package tuner hands an engine no more at once
+	programBytes = 100e6 // without data or runs, and with a buffer of rows as they are read
+	dataCopies   = 3     // of samples while they are loaded: as they are read, as they are kept, and as garbage
+	runCopies    = 10    // of each parameter, in single precision, for a run among others
+	alone        = 6     // of each parameter, besides, once: as they are drawn, read back and written
+	rowBytes     = 16    // of each training row, besides its samples: its hash, and what a step draws
+	memberBytes  = 60    // and of each in a tuning: the lists of rows that runs play on, the final one's among them
+	mostRunsHeld = 64    // package tuner hands an engine no more at once
 )
 
 // memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it counts two

@@ -32,7 +32,7 @@ func TestMemoryOf(t *testing.T) {
 	tuned.privacy.Tuning = &report.Tuning{}
 	geometric := tuned
 	geometric.experiment.Privacy.Repetitions = "geometric"
-	data := 80e6 + 70000*784 + 3*4*70000*794 + 4*6*109930.
+	data := 100e6 + 70000*784 + 3*4*70000*794 + 4*6*109930.
 	for _, c := range []struct {
 		name string
 		plan plan

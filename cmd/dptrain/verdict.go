@@ -13,7 +13,7 @@ import (
 type verdict struct {
 	constant report.Score
 	answer   string // which one that is
-	warning  string // that the model has learnt nothing, and what to try; empty for a better one
+	warning  string // that the model is no better than that, and what to try; empty for a better one
 }
 
 // judge returns the verdict on a model's score on the public test set.
@@ -23,7 +23,7 @@ func judge(test train.Labelled, score report.Score, p plan) verdict {
 		v.answer = "the largest class"
 	}
 	if score.Value <= v.constant.Value {
-		v.warning = fmt.Sprintf("the model has learnt nothing: %s as the answer for every row has %s %s; try %s. Each further run on the same data adds its epsilon",
+		v.warning = fmt.Sprintf("the model is no better than one answer for every row: %s has %s %s; try %s. Each further run on the same data adds its epsilon",
 			v.answer, score.Metric, v.constant, remedy(p))
 	}
 	return v

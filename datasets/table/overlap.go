@@ -19,6 +19,9 @@ type Overlap struct {
 	Copy   bool // the files hold the same rows in the same order, which chance doesn't explain
 }
 
+// fewRows is the number of different rows from which on no two files have the same ones in the same order by chance.
+const fewRows = 5
+
 // rare is the probability below which chance explains nothing.
 const rare = 1e-3
 
@@ -44,7 +47,11 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	seed := maphash.MakeSeed()
 	a, b := s.hashes(private, seed), s.hashes(public, seed)
 	o := Overlap{Private: private.N, Public: public.N}
-	o.Copy = slices.Equal(a, b) && sameOrder(a) < rare
+	same := slices.Equal(a, b)
+	order := 1.0
+	if same {
+		order = sameOrder(a)
+	}
 	slices.Sort(a)
 	slices.Sort(b)
 
@@ -66,6 +73,7 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 			o.Shared++
 		}
 	}
+	o.Copy = same && (order < rare || o.Distinct == o.Public && o.Public >= fewRows)
 	return o
 }
 

@@ -24,7 +24,7 @@ func (p Privacy) Warned() Privacy {
 func (p Privacy) Weaknesses() []string {
 	var out []string
 	if p.Epsilon > largestEpsilon {
-		out = append(out, fmt.Sprintf("epsilon %s is above %d and protects little: one sample can make a conclusion %s times as likely",
+		out = append(out, fmt.Sprintf("epsilon %s is above %d and protects little: one sample may make a conclusion up to %s times as likely",
 			Up(p.Epsilon), largestEpsilon, factor(p.Epsilon)))
 	}
 	if p.Delta*float64(p.Samples) >= 1 {
@@ -34,10 +34,10 @@ func (p Privacy) Weaknesses() []string {
 	return out
 }
 
-// factor prints e^epsilon as a power of ten where it is no number to read.
+// factor prints e^epsilon, rounded up, as a power of ten where it is no number to read.
 func factor(epsilon float64) string {
 	if exponent := epsilon / math.Ln10; exponent >= 6 {
-		return fmt.Sprintf("10^%.0f", exponent)
+		return fmt.Sprintf("10^%.0f", math.Ceil(exponent))
 	}
-	return fmt.Sprintf("%.0f", math.Exp(epsilon))
+	return fmt.Sprintf("%.0f", math.Ceil(math.Exp(epsilon)))
 }
