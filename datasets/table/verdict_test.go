@@ -105,8 +105,8 @@ func TestHeadersArePrivate(t *testing.T) {
 	}
 	_, err = s.Count(write("private.npz", "(2, 4)", 1, 2, 3, 4, 5, 6, 7, 8))
 	var e *Error
-	if !errors.As(err, &e) || strings.Contains(err.Error(), "4") || e.Private != "their shape is [4]" {
-		t.Errorf("%v; private: %v", err, e)
+	if !errors.As(err, &e) || strings.Contains(e.Problem, "4") || e.Private != "their shape is [4]" {
+		t.Errorf("%v; private: %q", err, e.Private)
 	}
 	var names []string
 	for i := range 25 {
