@@ -114,3 +114,13 @@ func TestMissedIsWhatDrawsMiss(t *testing.T) {
 		})
 	}
 }
+
+func TestMissedOfNoCandidates(t *testing.T) {
+	for _, r := range []Repetitions{Poisson{Mean: 3}, TruncatedPoisson{Rate: 2}, TruncatedNegativeBinomial{Shape: 1, Success: 0.5}} {
+		for _, candidates := range []int{0, -1} {
+			if missed := Missed(r, candidates); !math.IsNaN(missed) {
+				t.Errorf("%#v of %d candidates misses %v", r, candidates, missed)
+			}
+		}
+	}
+}

@@ -142,16 +142,58 @@ func TestListsAreBounded(t *testing.T) {
 	}
 }
 
-// A private file given for the settings must not end up in a log: CSV is one plain text to YAML.
-func TestFilesOfRowsAreNotCited(t *testing.T) {
-	for _, file := range []string{
-		"name,age\nsecret,41\nhidden,42\n", "secret\n", "- secret\n- hidden\n", "[secret, 1]", `["secret", "hidden"]`, "'secret'\n",
-		"name;age\nsecret;41\n", "name\tage\nsecret\t41\n", "# comment\nsecret,1\n",
+// Names may have any character, and what isn't a plain value is refused for that, in files and on the command line.
+func TestNamesAndNodes(t *testing.T) {
+	e, err := Resolve(File{}, sets("data.train=a.csv", "data.ignore=[id#1, id]", "data.categories.colour=[red#1, green]"))
+	if err != nil || len(e.Data.Ignore) != 2 || e.Data.Ignore[0] != "id#1" || e.Data.Categories["colour"][0] != "red#1" {
+		t.Errorf("%v, %v", e.Data, err)
+	}
+	for text, want := range map[string]string{
+		"data: {train: a.csv, ignore: [&a x, *a]}":              "data.ignore: anchors and aliases are not supported",
+		"performance: {devices: [&a 1]}":                        "performance.devices: anchors and aliases are not supported",
+		"data: {train: a.csv, clip: {<<: {age: [0, 1]}}}":       "data.clip: want the name of a column",
+		"model: !<tag:yaml.org,2002:null> ''":                   "model: no value",
+		"data: {train: a.csv, ignore: [!!null x]}":              "data.ignore: want a list",
+		"data: {train: a.csv, classes: [no, !!null '', maybe]}": "data.classes: want a list",
 	} {
-		_, err := Resolve(File{Name: "rows.csv", Text: []byte(file)}, nil)
-		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "hidden") {
-			t.Errorf("%q: %v", file, err)
+		if _, err := Resolve(File{Text: []byte(text)}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// The caller's list stays in its order.
+func TestOverridesAreTheCallers(t *testing.T) {
+	given := sets("data.train=a", "data.clip.age=0,1", "data.clip={size: [0, 2]}")
+	keys := fmt.Sprint(given)
+	if _, err := Resolve(File{}, given); err != nil || fmt.Sprint(given) != keys {
+		t.Errorf("%v, %v", given, err)
+	}
+	_, err := Resolve(File{}, sets("model=mlp", "model=linear"))
+	if want := `model: one setting gives "mlp" and one setting "linear"; give one of them`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// The largest grid, and a random search, which makes no candidate before it is drawn.
+func TestLargestGrid(t *testing.T) {
+	list := func(n int) string {
+		texts := make([]string, n)
+		for i := range texts {
+			texts[i] = fmt.Sprint(i + 1)
+		}
+		return strings.Join(texts, ",")
+	}
+	tuned := sets("tuning.tune=rate,epochs", "tuning.learning_rates="+list(1000), "tuning.epochs="+list(100))
+	if _, err := Resolve(File{}, tuned); err != nil {
+		t.Errorf("100,000 candidates: %.80v", err)
+	}
+	tuned[2] = sets("tuning.epochs=" + list(101))[0]
+	if _, err := Resolve(File{}, tuned); err == nil {
+		t.Error("101,000 candidates")
+	}
+	if _, err := Resolve(File{}, append(tuned, sets("tuning.search=random", "tuning.ranges=rate")...)); err != nil {
+		t.Errorf("at random: %.80v", err)
 	}
 }
 

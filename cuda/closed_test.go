@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
@@ -76,10 +77,48 @@ func TestUseAfterClose(t *testing.T) {
 	}
 }
 
+// A load that failed isn't one to be closed, and one that is closed twice counts once: the engine's own Close depends on it.
+func TestLoadsAreCounted(t *testing.T) {
+	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine([]driver.Device{d}, "cuda, emulated", emulatedThreads, nil)
+	network, err := models.MLP(models.Options{}, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := compile.Compile(compile.Source(network.Graph))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := &engine.Data{Samples: 2, Columns: engine.Floats([]float32{1, 2, 3, 4}, []float32{1, 0, 0, 1})}
+	first, err := e.Load(program, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Load(program, data); err != nil { // stays open
+		t.Fatal(err)
+	}
+	if err := errors.Join(first.Close(), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); !errors.Is(err, engine.ErrInUse) {
+		t.Errorf("an engine with an open load is closed: %v", err)
+	}
+	other := newEngine([]driver.Device{d}, "cuda, emulated", emulatedThreads, nil)
+	if _, err := other.Load(program, &engine.Data{}); err == nil {
+		t.Fatal("data without columns are loaded")
+	}
+	if err := other.Close(); err != nil {
+		t.Errorf("after a load that failed: %v", err)
+	}
+}
+
 // An engine that New didn't make has no GPUs, and says so.
 func TestEngineThatIsNone(t *testing.T) {
 	for _, e := range []*Engine{nil, {}} {
-		if _, err := e.Load(nil, nil); err == nil || e.Close() != nil || e.Name() != "cuda ()" {
+		if _, err := e.Load(nil, nil); err == nil || !strings.Contains(err.Error(), "make one by cuda.New") || e.Close() != nil || e.Name() != "cuda ()" {
 			t.Errorf("it loads (%v), can't be closed or is called %q", err, e.Name())
 		}
 	}

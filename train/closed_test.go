@@ -244,12 +244,44 @@ func TestLabelledThatAreNone(t *testing.T) {
 	}
 }
 
-// Labelled sets that nothing made have no labels, and so no constant answer.
-func TestConstantOfNoLabels(t *testing.T) {
-	for _, c := range []*Classification{nil, {}} {
-		if c.Constant() != 0 || c.Classes() != 0 {
-			t.Errorf("%+v: constant %v, %d classes", c, c.Constant(), c.Classes())
+// Runs are numbered from 0: the number of runs is none of them.
+func TestRunAfterTheLast(t *testing.T) {
+	test := threeClouds(t, 60)
+	l := must(Load(&fakeEngine{}, logistic(t, rand.NewPCG(3, 4)), test.Data))
+	g := must(l.Start(settings()))
+	_, state := g.State(1)
+	_, result := g.Result(1)
+	_, score := g.Score(context.Background(), test, 0, 1)
+	_, predicted := g.Predict(context.Background(), test.Data, 1)
+	for _, err := range []error{state, result, score, predicted, g.Restore(1, State{})} {
+		var wrong *SettingError
+		if !errors.As(err, &wrong) {
+			t.Errorf("run 1 of one: %v", err)
 		}
+	}
+}
+
+// A regression's labels belong to its samples, as a classification's do.
+func TestRegressionOfOtherSamples(t *testing.T) {
+	r := must(NewRegression([]float32{1, 2, 3, 4}, []float32{1, 2}))
+	if err := r.scorable(); err != nil {
+		t.Fatal(err)
+	}
+	r.Data = must(NewRegression([]float32{1, 2, 3, 4, 5, 6}, []float32{1, 2, 3})).Data
+	var wrong *DataError
+	if err := r.scorable(); !errors.As(err, &wrong) {
+		t.Errorf("two labels for three samples: %v", err)
+	}
+}
+
+// An engine may read data where they lie, and so what is assigned to a Data must not reach it.
+func TestEngineHasDataOfItsOwn(t *testing.T) {
+	e := &fakeEngine{}
+	data := *threeClouds(t, 60).Data
+	must(Load(e, logistic(t, rand.NewPCG(3, 4)), &data))
+	data = *threeClouds(t, 30).Data
+	if e.data.Samples != 60 {
+		t.Errorf("the engine's data have %d samples", e.data.Samples)
 	}
 }
 

@@ -72,3 +72,11 @@ func TestWeakGuaranteesAreNotCertifiedInSilence(t *testing.T) {
 		}
 	}
 }
+
+// A plan is warned of before the run, and its release after: the warnings are there once.
+func TestWarnedTwice(t *testing.T) {
+	p := Privacy{Epsilon: 20, Delta: 0.5, Samples: 100, Insecure: true}.Warned().Warned()
+	if len(p.Warnings) != 3 {
+		t.Errorf("%q", p.Warnings)
+	}
+}
