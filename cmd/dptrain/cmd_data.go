@@ -235,6 +235,7 @@ type size struct {
 	train, test int
 	schema      *table.Schema // nil but for people's own files
 	large       []string      // columns of theirs with large values
+	outliers    bool          // all of these are scaled: it's single values that are large
 }
 
 func sizeOf(e configs.Experiment) (size, error) {

@@ -102,6 +102,10 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 		if s.Missing > 0 {
 			notef("%s: %s of its values are missing; numbers have to be filled in, categories may have \"\" among them", s.Name, grouped(s.Missing))
 		}
+		if mixed(s, d.Rows) {
+			notef("%s: %s of its values aren't numbers, such as %q. If it holds amounts, fill these in or leave their rows out, in all files; as it is, %s",
+				s.Name, grouped(s.Texts), s.Text, asItIs(s, label))
+		}
 		scale, varies := s.Suggested()
 		switch {
 		case s.Name == label:
@@ -124,7 +128,9 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 		case len(s.Categories) > 0:
 			data.Categories[s.Name] = s.Categories
 		default:
-			notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
+			if !mixed(s, d.Rows) {
+				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
+			}
 			data.Ignore = append(data.Ignore, s.Name)
 		}
 	}
@@ -135,4 +141,20 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 		notef("label: missing; name the column that holds the labels")
 	}
 	return data, notes
+}
+
+// mixed reports whether most values of a column are numbers and some aren't. Texts with some numbers among them are names.
+func mixed(s table.Summary, rows int) bool {
+	return s.Problem == "" && s.Texts > 0 && 2*s.Texts < rows-s.Missing
+}
+
+// asItIs says what becomes of a column of numbers with texts among them.
+func asItIs(s table.Summary, label string) string {
+	switch {
+	case s.Name == label:
+		return "each number is a class of its own"
+	case len(s.Categories) == 0:
+		return "the column is left out"
+	}
+	return "each number is a category of its own"
 }

@@ -122,7 +122,8 @@ func sizeOfFiles(e configs.Experiment) (size, error) {
 	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Outputs: schema.Outputs()})); err != nil {
 		return size{}, err
 	}
-	s := size{schema: schema, test: public.N, large: largeColumns(schema, public)}
+	s := size{schema: schema, test: public.N}
+	s.large, s.outliers = largeColumns(schema, public)
 	s.train, err = schema.Count(d.Train)
 	return s, err
 }
@@ -130,15 +131,17 @@ func sizeOfFiles(e configs.Experiment) (size, error) {
 // muchScaled is the magnitude above which no value of a column is that was shifted and scaled to be about 1.
 const muchScaled = 50
 
-// largeColumns names the columns whose values want scaling, as the public rows tell.
-func largeColumns(s *table.Schema, public *table.Samples) []string {
-	var names []string
+// largeColumns names the columns whose values want scaling, as the public rows tell, and whether all of them have a scale,
+// so that clipping is what helps.
+func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
+	scaled = true
 	for i, v := range s.Largest(public) {
 		if v > muchScaled {
 			names = append(names, s.Columns[i].Name)
+			scaled = scaled && s.Columns[i].Scale != nil
 		}
 	}
-	return names
+	return names, scaled && len(names) > 0
 }
 
 // warnOfPlan says what is wrong with a plan that can be carried out: a guarantee that protects little, and columns that
@@ -162,7 +165,25 @@ func warnOfLarge(console *ui.Console, p plan) {
 		shown, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
 	}
 	test := filepath.Base(p.experiment.Data.Test)
-	console.Log().Warnf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", strings.Join(shown, ", ")+more, test)
+	columns := strings.Join(shown, ", ") + more
+	if p.size.outliers {
+		console.Log().Warnf("values far above 1 in %s of %s, scaled as they are: a few outliers drown the other rows; %s", columns, test, closerClip(p))
+		return
+	}
+	console.Log().Warnf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", columns, test)
+}
+
+// closerClip is the remedy for outliers of scaled columns, with the first as the example: ten divisors on either side.
+func closerClip(p plan) string {
+	name := p.size.large[0]
+	example := ""
+	for _, c := range p.size.schema.Columns {
+		if c.Name == name {
+			low, high := c.Scale.Shift-10*c.Scale.Divisor, c.Scale.Shift+10*c.Scale.Divisor
+			example = fmt.Sprintf(", as in --clip %s=%.4g,%.4g", name, min(low, high), max(low, high))
+		}
+	}
+	return "clip closer by public constants" + example
 }
 
 // loadFiles reads people's own files.

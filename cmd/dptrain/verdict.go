@@ -32,6 +32,8 @@ func judge(test train.Labelled, score report.Score, p plan) verdict {
 // remedy is what most often helps, by what the plan is.
 func remedy(p plan) string {
 	switch {
+	case p.size.outliers:
+		return "to " + closerClip(p)
 	case len(p.size.large) > 0:
 		return "scaling the columns: \"dptrain data describe\" suggests --scale and --clip from public rows"
 	case p.privacy.Tuning == nil:

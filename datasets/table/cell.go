@@ -80,11 +80,14 @@ func (c cell) wrong(column, format string, args ...any) error {
 }
 
 // quoted returns what an error cites of a cell.
-func (c cell) quoted() string {
+func (c cell) quoted() string { return strconv.Quote(c.excerpt()) }
+
+// excerpt returns the cell's text, cut short.
+func (c cell) excerpt() string {
 	const most = 40
 	s := c.String()
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
-	return strconv.Quote(s)
+	return s
 }

@@ -26,6 +26,10 @@ type Summary struct {
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
+	// Texts counts the values that aren't numbers, such as NA for a missing one, in a column that has numbers too. Text is
+	// the first of them.
+	Texts int    `json:"texts,omitempty"`
+	Text  string `json:"text,omitempty"`
 	// Categories are the different texts, sorted, if there are no more than [MostClasses].
 	Categories []string `json:"categories,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // why the column can't be read
@@ -70,6 +74,7 @@ func Describe(public string) (_ Description, err error) {
 type summing struct {
 	missing, numbers, texts int
 	fractions               int
+	text                    cell // the first of the texts
 	low, high               float64
 	mean, squares           float64
 	seen                    map[string]bool // no more than one too many
@@ -88,6 +93,9 @@ func (s *summing) add(v cell) {
 	}
 	x, ok := v.value()
 	if !ok {
+		if s.texts == 0 {
+			s.text = v
+		}
 		s.texts++
 		return
 	}
@@ -116,6 +124,9 @@ func (s *summing) summary(f field) Summary {
 		out.Whole = s.fractions == 0
 		out.Low, out.High, out.Mean = s.low, s.high, s.mean
 		out.Deviation = math.Sqrt(s.squares / float64(s.numbers))
+	}
+	if s.texts > 0 && s.numbers > 0 {
+		out.Texts, out.Text = s.texts, s.text.excerpt()
 	}
 	return out
 }

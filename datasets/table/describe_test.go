@@ -1,7 +1,10 @@
 package table
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -39,5 +42,57 @@ func TestLargest(t *testing.T) {
 	}
 	if largest := s.Largest(got); !slices.Equal(largest, []float32{2, 1, 30}) {
 		t.Errorf("largest values %v, want 2, 1 and 30", largest)
+	}
+}
+
+// Amounts with NA among them are no texts, and a description says so.
+func TestDescribedAmountsWithGaps(t *testing.T) {
+	d, err := Describe(put(t, "x.csv", "age,size,colour\n31,1,red\nNA,2,7\n4.5,3,red\nNA,4,blue\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		texts int
+		text  string
+	}{{2, "NA"}, {0, ""}, {3, "red"}} {
+		if c := d.Columns[i]; c.Texts != want.texts || c.Text != want.text {
+			t.Errorf("column %s has %d texts, such as %q, want %d, such as %q", c.Name, c.Texts, c.Text, want.texts, want.text)
+		}
+	}
+}
+
+// A label of amounts with NA among them isn't a classification of as many classes as there are amounts.
+func TestAmountsWithGapsAreNoClasses(t *testing.T) {
+	const amounts = 101 // one more than whole numbers have where they are taken for classes
+	rows := &strings.Builder{}
+	for i := range amounts {
+		fmt.Fprintf(rows, "1,%d.5\n", i)
+	}
+	path := put(t, "x.csv", "x,y\n"+rows.String()+"1,NA\n")
+	_, err := Infer(path, Options{Label: "y"})
+	var e *Error
+	if !errors.As(err, &e) || e.Column != "y" || !strings.Contains(e.Problem, `1 of 102 labels aren't numbers, such as "NA"`) {
+		t.Errorf("inferred with %v", err)
+	}
+	if s, err := Infer(path, Options{Label: "y", Task: Classification}); err != nil || len(s.Label.Classes) != amounts+1 {
+		t.Errorf("a classification on demand: %v", err)
+	}
+	if s, err := Infer(put(t, "few.csv", "x,y\n1,1\n1,2\n1,3+\n"), Options{Label: "y"}); err != nil || len(s.Label.Classes) != 3 {
+		t.Errorf("a few classes, of which one is a text: %v", err)
+	}
+}
+
+// A class that the public file lacks is mostly an amount, if all classes are whole numbers.
+func TestUnknownClassMayBeAnAmount(t *testing.T) {
+	for labels, amounts := range map[string]bool{"1,2,3": true, "a,b,c": false, "1,2,c": false} {
+		class := strings.Split(labels, ",")
+		s, err := Infer(put(t, "test.csv", "x,y\n1,"+class[0]+"\n1,"+class[1]+"\n1,"+class[2]+"\n"), Options{Label: "y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Read(put(t, "train.csv", "x,y\n1,4\n"), Training)
+		if err == nil || strings.Contains(err.Error(), "--task regression") != amounts {
+			t.Errorf("classes %s: %v", labels, err)
+		}
 	}
 }

@@ -75,7 +75,7 @@ func (e *encoder) addLabel(v cell) error {
 	}
 	class, ok := e.label.index[canonical(v)]
 	if !ok {
-		return v.wrong(e.label.Name, "its class isn't among %s; list all classes by --classes a,b,c if they are public", listed(e.label.Classes))
+		return v.wrong(e.label.Name, "its class isn't among %s; list all classes by --classes a,b,c if they are public%s", listed(e.label.Classes), e.label.orAmounts())
 	}
 	var err error
 	if e.out.Classes, err = grown(e.out.Classes, 1, e.rows); err != nil {
@@ -83,6 +83,16 @@ func (e *encoder) addLabel(v cell) error {
 	}
 	e.out.Classes = append(e.out.Classes, int32(class))
 	return nil
+}
+
+// orAmounts names the other way out where all classes are whole numbers, which may be amounts that were taken for classes.
+func (l *placedLabel) orAmounts() string {
+	for _, class := range l.Classes {
+		if v, ok := parse(class); !ok || v != math.Trunc(v) {
+			return ""
+		}
+	}
+	return ", or give --task regression if they are amounts"
 }
 
 func (e *encoder) addNumber(v cell) error {

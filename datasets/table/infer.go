@@ -96,7 +96,7 @@ func (o Options) checkNames(fields []field, file string) error {
 			}
 			err = errors.Join(err, check(constants.option, name))
 			if _, also := o.Categories[name]; also {
-				err = errors.Join(err, optionf(constants.option, "%s has categories, which aren't numbers", name))
+				err = errors.Join(err, optionf(constants.option, "%s has categories, which aren't numbers; give it either categories, or clip and scale", name))
 			}
 		}
 	}
@@ -159,6 +159,9 @@ func inferLabel(test string, f field, o Options) (Label, error) {
 			return l, err
 		}
 		if l.Task == "" {
+			if err := seen.mixed(test, f.name); err != nil {
+				return l, err
+			}
 			l.Task = seen.task()
 		}
 		if l.Task == Classification {
@@ -181,6 +184,9 @@ type labels struct {
 	texts   map[string]bool // each in its canonical form; no more than one too many
 	numbers bool            // all of them are
 	whole   bool            // all of them are whole numbers
+	// rows of numbers, and of others
+	withNumber, without int
+	other               cell // the first that is no number
 }
 
 func labelsOf(test, name string) (*labels, error) {
@@ -194,6 +200,11 @@ func labelsOf(test, name string) (*labels, error) {
 			return c.wrong("", "not a finite number, and so no label")
 		}
 		seen.numbers = seen.numbers && isNumber
+		if isNumber {
+			seen.withNumber++
+		} else if seen.without++; seen.without == 1 {
+			seen.other = c
+		}
 		seen.whole = seen.whole && isNumber && v == math.Trunc(v)
 		if len(seen.texts) <= mostListed {
 			seen.texts[canonical(c)] = true
@@ -260,6 +271,17 @@ func (l *labels) task() Task {
 		return Regression
 	}
 	return Classification
+}
+
+// mixed refuses numbers with texts among them where there are too many different ones for classes. The texts mostly stand
+// for missing labels, and would in silence make each amount a class.
+func (l *labels) mixed(file, column string) error {
+	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MostClasses {
+		return nil
+	}
+	return &Error{File: file, Column: column, Problem: fmt.Sprintf(
+		"%d of %d labels aren't numbers, such as %s; leave those rows out of all files if their labels are missing, or give --task classification if every label is a class of its own",
+		l.without, l.withNumber+l.without, l.other.quoted())}
 }
 
 // classes lists the labels in the order of numbers, or of text.
