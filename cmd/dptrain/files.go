@@ -117,7 +117,7 @@ func sizeOfFiles(e configs.Experiment) (size, error) {
 	}
 	public, err := schema.Read(d.Test, table.Testing)
 	if err != nil {
-		return size{}, err
+		return size{}, table.Cited(err)
 	}
 	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Outputs: schema.Outputs()})); err != nil {
 		return size{}, err
@@ -198,7 +198,7 @@ func loadFiles(d configs.Data) (loaded, error) {
 	}
 	public, err := schema.Read(d.Test, table.Testing)
 	if err != nil {
-		return loaded{}, err
+		return loaded{}, table.Cited(err)
 	}
 	overlap, err := checkOverlap(d, schema.Overlap(private, public))
 	if err != nil {

@@ -204,7 +204,7 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 		use:     use,
 	}
 	if p.experiment.Dataset == configs.Files {
-		console.Log().Warn("a row is the unit of privacy: whoever is behind several rows of the training file is protected less")
+		console.Log().Info("a row is the unit of privacy: a person behind several rows of the training file is protected less")
 	}
 	if set.privateWarning != "" {
 		console.Log().Warn(set.privateWarning)

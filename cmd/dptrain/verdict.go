@@ -41,5 +41,5 @@ func remedy(p plan) string {
 	case p.experiment.Training.Optimizer == string(engine.SGD):
 		return "--optimizer dp-adam, whose learning rates don't grow with the data, or smaller ones by --largest-final-rate"
 	}
-	return "other learning rates by --set tuning.learning_rates=0.001,0.01,0.1, a larger epsilon, or a smaller model"
+	return "another --model, other learning rates (--set tuning.learning_rates=…), or a larger epsilon"
 }

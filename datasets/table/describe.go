@@ -38,7 +38,7 @@ type Summary struct {
 // Describe reads a file for what somebody needs to know to write [Options]. It must be a public file: means, ranges and
 // lists of categories of private rows, once they are used in training, are a release that nobody accounts for.
 func Describe(public string) (_ Description, err error) {
-	defer func() { err = cited(err) }()
+	defer func() { err = Cited(err) }()
 	r, err := open(public, nil)
 	if err != nil {
 		return Description{}, err

@@ -83,8 +83,8 @@ func inColumn(err error, name string) *Error {
 	return &e
 }
 
-// cited moves Private into the text of an error about a public file.
-func cited(err error) error {
+// Cited moves Private into the text of an error about a public file, such as the one that selects.
+func Cited(err error) error {
 	var e *Error
 	if err == nil || !errors.As(err, &e) || e.Private == "" {
 		return err

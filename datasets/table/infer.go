@@ -18,7 +18,7 @@ const mostListed = 10000
 // and the classes. Never give it private data: see the package comment. Wrong options are an [*OptionError], a wrong
 // file is an [*Error].
 func Infer(test string, o Options) (_ *Schema, err error) {
-	defer func() { err = cited(err) }()
+	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
