@@ -8,9 +8,8 @@ import (
 	"github.com/dptrain/dptrain/train/compile"
 )
 
-// Job is one training run over loaded data, as pure data. An engine must not change any slice in it,
-// and keeps
-// copies: its maker may change them once [Loaded].Start has returned.
+// Job is one training run over loaded data, as pure data. An engine must not change any slice in it, and keeps copies:
+// its maker may change them once [Loaded].Start has returned.
 type Job struct {
 	Members   []int32 // the samples in play, ascending; nil means all of the data, an empty slice none
 	Mechanism Mechanism
