@@ -9,7 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +72,10 @@ type predictions struct {
 }
 
 func runPredict(ctx context.Context, g *global, opts predictOptions, run, file string) error {
+	switch strings.ToLower(filepath.Ext(opts.out)) {
+	case ".npz", ".npy", ".parquet", ".gz":
+		return usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
+	}
 	p, err := await(ctx, "predicting", func() (p predictions, err error) {
 		r, err := openReleased(run)
 		if err != nil {
