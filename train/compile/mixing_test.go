@@ -36,6 +36,19 @@ func vector(g *enginetest.G, name string) *gorgonia.Node {
 	return g.Do(gorgonia.Mul(g.In("x"+name, 3), g.Param("w"+name, 3)))
 }
 
+// costAndSum combines a cost with a sum over the batch alone, to each number of which the cost is added: no plain sum of
+// the samples' own is the cost that comes of it.
+func costAndSum(f func(a, b *gorgonia.Node) (*gorgonia.Node, error), swap bool) func(g *enginetest.G) (compile.Source, error) {
+	return func(g *enginetest.G) (compile.Source, error) {
+		h := hidden(g, 2)
+		a, b := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)))), g.Do(gorgonia.Sum(h, 0))
+		if swap {
+			a, b = b, a
+		}
+		return g.Done(h, g.Do(gorgonia.Sum(g.Do(f(a, b)))))
+	}
+}
+
 // places are graphs for a batch of four.
 var places = map[string]place{
 	"batch normalisation": {func(g *enginetest.G) (compile.Source, error) {
@@ -141,6 +154,10 @@ var places = map[string]place{
 		s := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)), 0))
 		return g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Add(s, g.Do(gorgonia.Sum(h, 0)))))))
 	}, false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a cost plus a sum over the batch alone": {costAndSum(gorgonia.Add, false), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a sum over the batch alone plus a cost": {costAndSum(gorgonia.Add, true), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a cost less a sum over the batch alone": {costAndSum(gorgonia.Sub, false), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a sum over the batch alone less a cost": {costAndSum(gorgonia.Sub, true), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
 }
 
 // What is refused for mixing samples is shown to mix them, by Gorgonia's own machine, and what is refused for another
