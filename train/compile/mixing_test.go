@@ -115,6 +115,19 @@ var places = map[string]place{
 	"batched product with a parameter for each place": {func(g *enginetest.G) (compile.Source, error) {
 		return g.Squares(g.Do(gorgonia.BatchedMatMul(g.Param("v", g.Batch, 2, 3), g.In("x", 3, 2))))
 	}, false, "no per-sample rule: only Mul(x, w)"},
+	"product with the batch transposed": {func(g *enginetest.G) (compile.Source, error) {
+		// Only Conv2d makes a product by a transpose.
+		conv := g.Do(gorgonia.Conv2d(g.Param("image", 1, 1, 2, 2), g.Param("filter", 1, 1, 2, 2), tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+		for n := range gorgonia.WalkGraph(conv) {
+			if n.Op() == nil {
+				continue
+			}
+			if kind, _ := compile.KindAndOperator(n.Op()); kind == "linAlgBinOp" {
+				return g.Squares(g.Do(gorgonia.ApplyOp(n.Op(), g.Param("v", 5, 3), g.In("x", 3))))
+			}
+		}
+		return compile.Source{}, errors.New("Conv2d makes no product")
+	}, false, "no per-sample rule: only Mul(x, w)"},
 	"mean over the batch": {func(g *enginetest.G) (compile.Source, error) {
 		h := hidden(g, 2)
 		return g.Done(h, g.Do(gorgonia.Mean(g.Do(gorgonia.Square(h)))))
