@@ -199,9 +199,12 @@ func TestLargestGrid(t *testing.T) {
 
 // A template whose variable is empty trains on no other data set than the one that was meant.
 func TestAnEmptyNameIsNoName(t *testing.T) {
-	for _, text := range []string{`dataset: ""`, "dataset: '  '", "dataset: |\n", `preset: ""`, `{preset: "", dataset: mnist}`} {
-		if e, err := Resolve(File{Text: []byte(text)}, nil); err == nil || !strings.Contains(err.Error(), "no value") {
-			t.Errorf("%s: data set %q, %v", text, e.Dataset, err)
+	for text, key := range map[string]string{
+		`dataset: ""`: "dataset", "dataset: '  '": "dataset", "dataset: |\n": "dataset", `preset: ""`: "preset", `{preset: "", dataset: mnist}`: "preset",
+	} {
+		e, err := Resolve(File{Text: []byte(text), Name: "own.yaml"}, nil)
+		if want := "own.yaml: " + key + ": no value; want a name, or leave the line out"; err == nil || err.Error() != want {
+			t.Errorf("%s: data set %q, %v; want %s", text, e.Dataset, err, want)
 		}
 	}
 }

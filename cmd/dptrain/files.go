@@ -173,14 +173,15 @@ func warnOfLarge(console *ui.Console, p plan) {
 	console.Log().Warnf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", columns, test)
 }
 
-// closerClip is the remedy for outliers of scaled columns, with the first as the example: ten divisors on either side.
+// closerClip is the remedy for outliers of scaled columns, with the first as the example: ten divisors on either side, in so many
+// digits that a large shift leaves them apart.
 func closerClip(p plan) string {
 	name := p.size.large[0]
 	example := ""
 	for _, c := range p.size.schema.Columns {
 		if c.Name == name {
 			low, high := c.Scale.Shift-10*c.Scale.Divisor, c.Scale.Shift+10*c.Scale.Divisor
-			example = fmt.Sprintf(", as in --clip %s=%.4g,%.4g", name, min(low, high), max(low, high))
+			example = fmt.Sprintf(", as in --clip %s=%.9g,%.9g", name, min(low, high), max(low, high))
 		}
 	}
 	return "clip closer by public constants" + example

@@ -95,9 +95,12 @@ func memoryText(bytes float64) string {
 	return fmt.Sprintf("%.4g %s", math.Round(bytes/unit/rounding)*rounding, name)
 }
 
+// available is memory.Available but in tests.
+var available = memory.Available
+
 // warnOfMemory reports a run that probably doesn't fit into the machine.
 func warnOfMemory(console *ui.Console, bytes float64) {
-	if free, ok := memory.Available(); ok && bytes > float64(free) {
+	if free, ok := available(); ok && bytes > float64(free) {
 		console.Log().Warnf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",
 			memoryText(bytes), memoryText(float64(free)))
 	}

@@ -271,3 +271,72 @@ func TestDamagedNPZIsOneError(t *testing.T) {
 		t.Errorf("count: %d, %v", n, err)
 	}
 }
+
+// A row may have 2²⁴ values and no more.
+func TestNPZWidth(t *testing.T) {
+	for width, want := range map[int]string{1 << 24: "", 1<<24 + 1: "column x: rows of no values, or of more than 16777216"} {
+		file := npzOf(t, map[string][]byte{"x": deflated(t, npy(1, head("|u1", "False", fmt.Sprintf("(1, %d)", width)), nil), "\x00", 17)})
+		_, err := openNPZ(strings.NewReader(file), int64(len(file)), all)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(inFile("f", err).Error(), want)) {
+			t.Errorf("%d values: %v, want %q", width, err, want)
+		}
+	}
+}
+
+// What the list of entries claims doesn't make a small file hold a large array.
+func TestNPZClaimsPackedBytes(t *testing.T) {
+	for _, claimed := range []uint64{1 << 32, 1 << 40, 1 << 62} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		entry, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate, CompressedSize64: claimed, UncompressedSize64: 1 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = entry.Write(deflated(t, npy(1, head("|u1", "False", "(200000000,)"), nil), "\x00", 1))
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()), all); err == nil || !strings.Contains(inFile("f", err).Error(), "column x: the file is cut short") {
+			t.Errorf("%d bytes claimed: %v", claimed, err)
+		}
+	}
+}
+
+// An array by columns is read at once, if there is memory for it; one by rows is not.
+func TestFortranOrderChecksMemory(t *testing.T) {
+	defer func(was func() (uint64, bool)) { available = was }(available)
+	for _, c := range []struct {
+		order string
+		free  uint64
+		want  string
+	}{
+		{"True", 2400, ""},
+		{"True", 2399, "2400 bytes more memory, and the machine has 2399 bytes left"},
+		{"False", 0, ""},
+	} {
+		available = func() (uint64, bool) { return c.free, true }
+		a, err := newNPYArray(strings.NewReader(npy(1, head("<f8", c.order, "(100, 3)"), make([]float64, 300))), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := a.next(nil)
+		if c.want == "" && (err != nil || len(cells) != 3) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("order %s, %d bytes free: %v, want %q", c.order, c.free, err, c.want)
+		}
+	}
+}
+
+// A label that is no finite number is neither a class nor a value, whatever the task.
+func TestLabelsAreFinite(t *testing.T) {
+	for _, task := range []Task{"", Classification, Regression} {
+		for _, wrong := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			path := put(t, "x.npz", npz(t, zip.Store, map[string]string{
+				"x": npy(1, head("<f8", "False", "(3,)"), []float64{1, 2, 3}),
+				"y": npy(1, head("<f8", "False", "(3,)"), []float64{0, 1, wrong}),
+			}))
+			if _, _, err := read(t, path, Options{Label: "y", Task: task}); err == nil || !strings.Contains(err.Error(), "row 3, column y: not a") {
+				t.Errorf("task %q, label %v: %v", task, wrong, err)
+			}
+		}
+	}
+}

@@ -66,6 +66,10 @@ func TestOverlap(t *testing.T) {
 		}
 		return rows
 	}
+	var coins []string
+	for range 60 {
+		coins = append(coins, fmt.Sprintf("7,7,%d", r.IntN(2)))
+	}
 	reversed := func(rows []string) []string {
 		out := make([]string, len(rows))
 		for i, row := range rows {
@@ -93,6 +97,9 @@ func TestOverlap(t *testing.T) {
 		{"a copy with few kinds of rows", coarse, coarse, true, false, 2000},
 		{"half of the rows alike", blank, half(500), false, false, -1},
 		{"a part with half of the rows alike", blank, blank[:500], true, true, 500},
+		{"a copy with two kinds of rows", coins, coins, true, false, 60},
+		{"five of ten rows", private[:10], private[:5], false, true, 5}, // 0.3⁵ is above 1/1,000, 0.3⁶ below
+		{"six of ten rows", private[:10], private[:6], true, true, 6},
 		{"a copy of twelve rows", private[:12], private[:12], true, true, 12},
 		{"six of twelve rows", private[:12], private[:6], true, true, 6},
 		{"a copy of five rows", private[:5], private[:5], true, true, 5},
@@ -157,6 +164,21 @@ func TestOverlapOfHonestFiles(t *testing.T) {
 		o := overlapOf(t, Options{Label: "y", Task: Classification, Classes: []string{"0", "1"}}, "a,b,y", c.private, c.public)
 		if o.All() || o.Many() != c.many {
 			t.Errorf("%s: all %t, many %t, %+v", c.name, o.All(), o.Many(), o)
+		}
+	}
+}
+
+// A tenth of the public rows is expected to be private rows. Chance itself is uncertain by a private row, which counts
+// where the public file has more than twice as many rows: 20·0.1 + 4√(20·0.09) is 7.4, and 30·0.1 + 4√(30·0.09 + 1²)
+// is 10.7.
+func TestManyByHand(t *testing.T) {
+	for _, c := range []struct {
+		public, shared int
+		want           bool
+	}{{20, 7, false}, {20, 8, true}, {30, 10, false}, {30, 11, true}} {
+		o := Overlap{Private: 10, Public: c.public, Distinct: c.public, Shared: c.shared, Chance: 0.1}
+		if o.Many() != c.want {
+			t.Errorf("%d of %d rows: %t", c.shared, c.public, o.Many())
 		}
 	}
 }

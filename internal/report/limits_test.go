@@ -51,3 +51,27 @@ func TestReadModelWantsFiles(t *testing.T) {
 		t.Errorf("a device: %v", err)
 	}
 }
+
+// A file is read if twice its bytes are free, or if the system doesn't say how many are.
+func TestReadModelChecksMemory(t *testing.T) {
+	defer func(was func() (uint64, bool)) { available = was }(available)
+	path := filepath.Join(t.TempDir(), parametersFile)
+	if err := os.WriteFile(path, make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		free  uint64
+		known bool
+		want  string
+	}{
+		{2000, true, ""},
+		{1999, true, "model.safetensors: reading it takes 2000 bytes of memory, and the machine has 1999 left"},
+		{0, false, ""},
+	} {
+		available = func() (uint64, bool) { return c.free, c.known }
+		got, err := readWhole(path, 1000)
+		if c.want == "" && (err != nil || len(got) != 1000) || c.want != "" && (!errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d bytes free, %t: %d bytes, %v; want %q", c.free, c.known, len(got), err, c.want)
+		}
+	}
+}

@@ -86,6 +86,9 @@ const (
 	mostDescription = 256 << 20 // a million columns take a hundred million
 )
 
+// available is memory.Available but in tests.
+var available = memory.Available
+
 // readWhole reads a regular file of at most so many bytes, if there is memory for it and what it decodes to.
 func readWhole(path string, most int64) ([]byte, error) {
 	// Opening a pipe could wait for a writer that never comes, and so the file is looked at first.
@@ -99,7 +102,7 @@ func readWhole(path string, most int64) ([]byte, error) {
 	if info.Size() > most {
 		return nil, fmt.Errorf("%w: %s: %d bytes; at most %d can be read", ErrNoModel, path, info.Size(), most)
 	}
-	if free, ok := memory.Available(); ok && uint64(2*info.Size()) > free {
+	if free, ok := available(); ok && uint64(2*info.Size()) > free {
 		return nil, fmt.Errorf("%w: %s: reading it takes %d bytes of memory, and the machine has %d left", ErrNoModel, path, 2*info.Size(), free)
 	}
 	file, err := os.Open(path)

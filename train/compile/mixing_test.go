@@ -36,6 +36,19 @@ func vector(g *enginetest.G, name string) *gorgonia.Node {
 	return g.Do(gorgonia.Mul(g.In("x"+name, 3), g.Param("w"+name, 3)))
 }
 
+// costAndSum combines a cost with a sum over the batch alone, to each number of which the cost is added: no plain sum of
+// the samples' own is the cost that comes of it.
+func costAndSum(f func(a, b *gorgonia.Node) (*gorgonia.Node, error), swap bool) func(g *enginetest.G) (compile.Source, error) {
+	return func(g *enginetest.G) (compile.Source, error) {
+		h := hidden(g, 2)
+		a, b := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)))), g.Do(gorgonia.Sum(h, 0))
+		if swap {
+			a, b = b, a
+		}
+		return g.Done(h, g.Do(gorgonia.Sum(g.Do(f(a, b)))))
+	}
+}
+
 // places are graphs for a batch of four.
 var places = map[string]place{
 	"batch normalisation": {func(g *enginetest.G) (compile.Source, error) {
@@ -102,6 +115,19 @@ var places = map[string]place{
 	"batched product with a parameter for each place": {func(g *enginetest.G) (compile.Source, error) {
 		return g.Squares(g.Do(gorgonia.BatchedMatMul(g.Param("v", g.Batch, 2, 3), g.In("x", 3, 2))))
 	}, false, "no per-sample rule: only Mul(x, w)"},
+	"product with the batch transposed": {func(g *enginetest.G) (compile.Source, error) {
+		// Only Conv2d makes a product by a transpose.
+		conv := g.Do(gorgonia.Conv2d(g.Param("image", 1, 1, 2, 2), g.Param("filter", 1, 1, 2, 2), tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+		for n := range gorgonia.WalkGraph(conv) {
+			if n.Op() == nil {
+				continue
+			}
+			if kind, _ := compile.KindAndOperator(n.Op()); kind == "linAlgBinOp" {
+				return g.Squares(g.Do(gorgonia.ApplyOp(n.Op(), g.Param("v", 5, 3), g.In("x", 3))))
+			}
+		}
+		return compile.Source{}, errors.New("Conv2d makes no product")
+	}, false, "no per-sample rule: only Mul(x, w)"},
 	"mean over the batch": {func(g *enginetest.G) (compile.Source, error) {
 		h := hidden(g, 2)
 		return g.Done(h, g.Do(gorgonia.Mean(g.Do(gorgonia.Square(h)))))
@@ -141,6 +167,10 @@ var places = map[string]place{
 		s := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)), 0))
 		return g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Add(s, g.Do(gorgonia.Sum(h, 0)))))))
 	}, false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a cost plus a sum over the batch alone": {costAndSum(gorgonia.Add, false), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a sum over the batch alone plus a cost": {costAndSum(gorgonia.Add, true), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a cost less a sum over the batch alone": {costAndSum(gorgonia.Sub, false), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
+	"a sum over the batch alone less a cost": {costAndSum(gorgonia.Sub, true), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
 }
 
 // What is refused for mixing samples is shown to mix them, by Gorgonia's own machine, and what is refused for another

@@ -217,3 +217,30 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 }
+
+// part is a slice that its caller can change.
+type part struct{ from, to int }
+
+func (p *part) Start() int { return p.from }
+func (p *part) End() int   { return p.to }
+func (p *part) Step() int  { return 1 }
+
+// A reference computes what it was built for, whatever becomes of a slice of the caller's own.
+func TestReferenceKeepsSlices(t *testing.T) {
+	first := &part{0, 2}
+	g := enginetest.NewG(1, 1)
+	h := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 4)))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Slice(h, nil, first)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.from, first.to = 2, 4
+	got, err := ref.Gradient(bind(t, ref, [][]float32{make([]float32, 12)}), [][]float32{{5, 6, 7}})
+	if want := []float64{5, 5, 0, 0, 6, 6, 0, 0, 7, 7, 0, 0}; err != nil || !reflect.DeepEqual(got, [][]float64{want}) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
