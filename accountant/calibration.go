@@ -15,6 +15,9 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
 	}
+	if event == nil {
+		return 0, errNoEvent
+	}
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
 	if o.Mode == Best { // what the faster mode Tight asks for is enough, and not far off
 		search.tolerance = coarse
@@ -35,6 +38,9 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 	if err := checkLine(c); err != nil {
 		return 0, err
 	}
+	if event == nil {
+		return 0, errNoEvent
+	}
 	return noiseSearch{tolerance: fine, start: 1, stride: 4}.smallest(func(noise float64) (float64, error) {
 		slope, err := slopeOf(event(noise), o)
 		return slope - c, err
@@ -46,6 +52,9 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Event) (int, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
+	}
+	if event == nil {
+		return 0, errNoEvent
 	}
 	known := 0
 	if o.Mode == Best { // what the faster mode Tight allows, mode Best allows too
@@ -69,6 +78,9 @@ func CalibrateStepsToLine(c float64, o Options, event func(steps int) Event) (in
 	if err := checkLine(c); err != nil {
 		return 0, err
 	}
+	if event == nil {
+		return 0, errNoEvent
+	}
 	return largestCount(0, func(steps int) (bool, error) {
 		slope, err := slopeOf(event(steps), o)
 		return slope <= c, err
@@ -81,6 +93,8 @@ const (
 	// MaxSteps is the largest number of steps that calibration tries.
 	MaxSteps = 1 << 53
 )
+
+var errNoEvent = fmt.Errorf("%w function of events: nil; give one that returns the event to calibrate", ErrInvalid)
 
 func checkLine(c float64) error {
 	if !(c >= 0) || math.IsInf(c, 1) {

@@ -117,3 +117,16 @@ func TestLines(t *testing.T) {
 		t.Errorf("slope %v, want 0.05", s)
 	}
 }
+
+// A function of events that is missing is an error like any other argument.
+func TestCalibrationOfNoFunction(t *testing.T) {
+	_, noise := CalibrateNoise(1, 1e-5, Options{Mode: Best}, nil)
+	_, steps := CalibrateSteps(1, 1e-5, Options{}, nil)
+	_, line := CalibrateNoiseToLine(1, Options{}, nil)
+	_, lineSteps := CalibrateStepsToLine(1, Options{}, nil)
+	for _, err := range []error{noise, steps, line, lineSteps} {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%v: want ErrInvalid", err)
+		}
+	}
+}

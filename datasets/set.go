@@ -47,6 +47,9 @@ type Set struct {
 // don't fit each other, a value that is not finite, a label out of range, or a test split whose
 // shape or classes are not the training split's. Sets from [Open] and [LoadIDX] have passed it.
 func (s *Set) Check() error {
+	if s == nil {
+		return invalidf("no set; Open and LoadIDX return one beside a nil error")
+	}
 	if err := s.Train.check(); err != nil {
 		return fmt.Errorf("%s: training set: %w", s.Name, err)
 	}

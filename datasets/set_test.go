@@ -73,3 +73,10 @@ func TestNormalisation(t *testing.T) {
 		t.Errorf("labels %v, sample size %d", s.Labels, s.SampleSize())
 	}
 }
+
+// A set that is nil, as beside an error that was overlooked, is invalid.
+func TestNoSet(t *testing.T) {
+	if err := (*Set)(nil).Check(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("%v: want ErrInvalid", err)
+	}
+}

@@ -11,33 +11,41 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use.
-// After Close their errors wrap [ErrClosed], but for those of the [Loaded].
+// Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use, but a Close
+// while it trains or a use by another goroutine gives an error that wraps [ErrInUse] and does nothing. After Close their errors wrap
+// [ErrClosed], but for those of the [Loaded].
 type Group struct {
 	*Loaded
 	runs     engine.Runs
 	settings []prepared
-	training atomic.Bool // Train's steps are under way
+	busy     atomic.Bool // a method is at work
 	closed   bool
 }
 
-// check returns an error where the group, or one of the runs, can't be used. Every method begins with it, so that no
-// engine meets a call after Close.
-func (g *Group) check(runs ...int) error {
-	switch {
-	case g == nil || g.runs == nil:
-		return &SettingError{"group", "missing", "one that Loaded.Start returned"}
-	case g.training.Load():
-		return fmt.Errorf("the group is %w: it trains; wait until Train returns", ErrInUse)
-	case g.closed:
-		return fmt.Errorf("the group is %w; start another one", ErrClosed)
+// begin keeps other methods from the runs until end is called, or returns why the group, or one of the runs, can't be
+// used. Every method begins with it, so that no engine meets a call after Close or beside another: a Close on a signal,
+// say, would free the memory that the steps are at work on.
+func (g *Group) begin(runs ...int) (end func(), err error) {
+	if g == nil || g.runs == nil {
+		return nil, &SettingError{"group", "missing", "one that Loaded.Start returned"}
+	}
+	if !g.busy.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("the group is %w: it trains, or another method is at work; wait until it returns", ErrInUse)
+	}
+	end = func() { g.busy.Store(false) }
+	if g.closed {
+		err = fmt.Errorf("the group is %w; start another one", ErrClosed)
 	}
 	for _, i := range runs {
-		if i < 0 || i >= len(g.settings) {
-			return &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
+		if err == nil && (i < 0 || i >= len(g.settings)) {
+			err = &SettingError{"run", i, fmt.Sprintf("0 to %d", len(g.settings)-1)}
 		}
 	}
-	return nil
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
 }
 
 // RunErrors tells which runs of a group failed: element i is run i's error, or nil.
@@ -56,7 +64,8 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
 	}
-	if err := g.check(); err != nil {
+	end, err := g.begin()
+	if err != nil {
 		return err
 	}
 	left := make([]int, len(g.settings))
@@ -64,7 +73,6 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 		left[i] = g.settings[i].Privacy.Steps - done
 	}
 	ended := make(chan error, 1)
-	g.training.Store(true)
 	go func() { ended <- g.runs.Steps(ctx, left...) }()
 	tick := time.NewTicker(polled)
 	defer tick.Stop()
@@ -75,9 +83,10 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 				progress(g.progress())
 			}
 		case err := <-ended:
-			g.training.Store(false)
+			last := g.progress()
+			end()
 			if progress != nil {
-				progress(g.progress())
+				progress(last)
 			}
 			return err
 		}
@@ -92,11 +101,30 @@ func (g *Group) progress() []Progress {
 	return out
 }
 
+// CheckTest returns an error if Score can't take the test set: see [Loaded.CheckTest].
+func (g *Group) CheckTest(test Labelled) error { return g.model().CheckTest(test) }
+
+// Fallback tells why the runs are on another engine than the first: see [Loaded.Fallback].
+func (g *Group) Fallback() error { return g.model().Fallback() }
+
+// Start starts another group of the same model: see [Loaded.Start].
+func (g *Group) Start(settings ...Settings) (*Group, error) { return g.model().Start(settings...) }
+
+// model returns what the group runs, which checks itself; nil of a nil or zero Group.
+func (g *Group) model() *Loaded {
+	if g == nil {
+		return nil
+	}
+	return g.Loaded
+}
+
 // Result returns what a run that has taken all its steps gives. It is an error to ask before.
 func (g *Group) Result(run int) (Result, error) {
-	if err := g.check(run); err != nil {
+	end, err := g.begin(run)
+	if err != nil {
 		return Result{}, err
 	}
+	defer end()
 	state := g.runs.State(run)
 	s := g.settings[run]
 	if state.Step != s.Privacy.Steps {
@@ -121,9 +149,11 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if err := g.check(runs...); err != nil {
+	end, err := g.begin(runs...)
+	if err != nil {
 		return nil, err
 	}
+	defer end()
 	if err := g.CheckTest(test); err != nil {
 		return nil, err
 	}
@@ -145,9 +175,11 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if err := g.check(runs...); err != nil {
+	end, err := g.begin(runs...)
+	if err != nil {
 		return nil, err
 	}
+	defer end()
 	if data == nil || data.digest == nil {
 		return nil, &DataError{"no data; make them by NewData"}
 	}
@@ -164,9 +196,11 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 
 // State returns a copy of a run's state.
 func (g *Group) State(run int) (State, error) {
-	if err := g.check(run); err != nil {
+	end, err := g.begin(run)
+	if err != nil {
 		return State{}, err
 	}
+	defer end()
 	s, inner := g.settings[run], g.runs.State(run)
 	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
 		Step: inner.Step, Params: g.layout.Split(inner.Params), First: g.layout.Split(inner.First), Second: g.layout.Split(inner.Second),
@@ -176,9 +210,11 @@ func (g *Group) State(run int) (State, error) {
 // Restore takes a run to a state that the same run was in before: same settings, initial values among them, same key, same
 // model and data, on an engine of the same arithmetic. What follows is then the same to the last byte as if it had never stopped.
 func (g *Group) Restore(run int, s State) error {
-	if err := g.check(run); err != nil {
+	end, err := g.begin(run)
+	if err != nil {
 		return err
 	}
+	defer end()
 	own := g.settings[run]
 	if s.run != own.identity.derive(own.Key, "state") {
 		return errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)")
@@ -198,12 +234,17 @@ func (g *Group) Restore(run int, s State) error {
 
 // Close gives back what the runs hold on the device. A second Close does nothing.
 func (g *Group) Close() error {
-	if g == nil || g.runs == nil || g.closed {
+	if g == nil || g.runs == nil {
 		return nil
 	}
-	if err := g.check(); err != nil {
+	end, err := g.begin()
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	defer end()
 	g.closed = true
 	defer g.groups.leave()
 	return g.runs.Close()

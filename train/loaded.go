@@ -63,17 +63,23 @@ func (l *Loaded) CheckTest(test Labelled) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	err := error(errNoLabels)
-	if test != nil && test.Inputs() != nil {
-		err = l.checkLabelled(test)
-	}
-	if err != nil {
+	if err := l.checkLabelled(test); err != nil {
 		return fmt.Errorf("test set: %w", err)
 	}
 	return nil
 }
 
 func (l *Loaded) checkLabelled(test Labelled) error {
+	switch test.(type) {
+	case *Classification, *Regression:
+	case nil:
+		return errNoLabels
+	default: // one that embeds a set may hold nil, or return inputs that the labels don't belong to
+		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression", test)}
+	}
+	if test.Inputs() == nil {
+		return errNoLabels
+	}
 	if err := test.Inputs().checkInputs(l.program); err != nil {
 		return err
 	}

@@ -39,28 +39,42 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	if ctx == nil {
 		return Result{}, errNoContext
 	}
-	if err := t.runs().check(); err != nil {
-		return Result{}, err
-	}
-	steps := t.group.settings[0].Privacy.Steps
-	part := max(1, steps/reports)
-	for done := t.step(); done < steps; done = t.step() {
-		err := t.group.runs.Steps(ctx, min(part, steps-done))
-		var failed RunErrors
-		if errors.As(err, &failed) {
-			return Result{}, failed[0]
-		}
+	for {
+		at, err := t.part(ctx)
 		if err != nil {
-			return Result{}, fmt.Errorf("step %d of %d: %w", t.step()+1, steps, err)
-		}
-		if progress != nil {
-			progress(Progress{Step: t.step(), Steps: steps})
-		}
-		if err := t.group.check(); err != nil { // progress has closed it
 			return Result{}, err
 		}
+		if at == nil {
+			return t.group.Result(0)
+		}
+		if progress != nil {
+			progress(*at)
+		}
 	}
-	return t.group.Result(0)
+}
+
+// part takes the steps until the next report, which it returns; nil if none is left. Between two parts the trainer may be
+// closed.
+func (t *Trainer) part(ctx context.Context) (*Progress, error) {
+	end, err := t.runs().begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	steps := t.group.settings[0].Privacy.Steps
+	left := steps - t.step()
+	if left == 0 {
+		return nil, nil
+	}
+	err = t.group.runs.Steps(ctx, min(max(1, steps/reports), left))
+	var failed RunErrors
+	if errors.As(err, &failed) {
+		return nil, failed[0]
+	}
+	if err != nil {
+		return nil, fmt.Errorf("step %d of %d: %w", t.step()+1, steps, err)
+	}
+	return &Progress{Step: t.step(), Steps: steps}, nil
 }
 
 // runs returns the group, which checks itself; nil of a nil or zero Trainer.
@@ -72,12 +86,7 @@ func (t *Trainer) runs() *Group {
 }
 
 // loaded returns the group's model, which checks itself; nil of a nil or zero Trainer.
-func (t *Trainer) loaded() *Loaded {
-	if g := t.runs(); g != nil {
-		return g.Loaded
-	}
-	return nil
-}
+func (t *Trainer) loaded() *Loaded { return t.runs().model() }
 
 func (t *Trainer) step() int { return t.group.runs.Done()[0] }
 

@@ -43,7 +43,11 @@ func (o Overlap) Many() bool {
 
 // Overlap compares the rows of two files that the schema made samples of, private ones for [Training] and public ones for
 // [Testing]. It compares hashes of 64 bits: that two different rows count as equal has a probability of 2⁻⁶⁴ a pair.
+// Samples without rows share none.
 func (s *Schema) Overlap(private, public *Samples) Overlap {
+	if private.N == 0 || public.N == 0 {
+		return Overlap{Private: private.N, Public: public.N}
+	}
 	seed := maphash.MakeSeed()
 	a, b := s.hashes(private, seed), s.hashes(public, seed)
 	o := Overlap{Private: private.N, Public: public.N}

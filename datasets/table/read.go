@@ -28,6 +28,9 @@ type Samples struct {
 // Read turns the rows of a file into samples. Its columns are found by their names, in any order; others are left alone. A
 // wrong cell is an [*Error] that names row and column.
 func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
+	if s == nil {
+		return nil, errNoSchema
+	}
 	r, err := open(path, s.wanted(use))
 	if err != nil {
 		return nil, err
@@ -56,6 +59,9 @@ func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
 // Count returns the number of rows of a training file, which is public by the definition of the guarantee, without a
 // look at their values. It refuses what [Schema.Read] refuses as far as headers tell.
 func (s *Schema) Count(path string) (n int, err error) {
+	if s == nil {
+		return 0, errNoSchema
+	}
 	r, err := open(path, s.wanted(Training))
 	if err != nil {
 		return 0, err

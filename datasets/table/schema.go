@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,8 +89,13 @@ func (l Label) Difference(outputs float64) float64 {
 	return outputs * l.Scale.Divisor
 }
 
+var errNoSchema = errors.New("schema: none; Infer returns one beside a nil error")
+
 // Check returns an error for a schema that [Infer] doesn't make, as one that was read from a file may be.
 func (s *Schema) Check() error {
+	if s == nil {
+		return errNoSchema
+	}
 	switch l := s.Label; {
 	case l.Name == "":
 		return fmt.Errorf("schema: the label has no name")

@@ -1,0 +1,20 @@
+package table
+
+import "testing"
+
+// A schema that is nil, as beside an error that was overlooked, gives errors, and a set without rows shares none.
+func TestNoSchemaAndNoRows(t *testing.T) {
+	var s *Schema
+	_, read := s.Read("none.csv", Training)
+	_, counted := s.Count("none.csv")
+	if s.Check() == nil || read != errNoSchema || counted != errNoSchema {
+		t.Errorf("check %v, read %v, count %v", s.Check(), read, counted)
+	}
+	one := &Samples{N: 1, Values: []float32{1}, Numbers: []float32{1}}
+	number := &Schema{Label: Label{Task: Regression}}
+	for _, o := range []Overlap{number.Overlap(&Samples{}, one), number.Overlap(one, &Samples{}), number.Overlap(&Samples{}, &Samples{})} {
+		if o.All() || o.Many() || o.Shared != 0 {
+			t.Errorf("%+v: no rows are shared", o)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/train/engine"
+)
+
+// A trainer that another goroutine closes, as on a signal, either trains on or stops by an error: no engine is closed
+// while it takes steps, or asked afterwards.
+func TestCloseWhileATrainerTrains(t *testing.T) {
+	fake := &fakeEngine{}
+	x := must(New(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
+	fake.after = func(int) {
+		fake.after = nil
+		_, state := x.State()
+		_, trained := x.Train(context.Background(), nil)
+		if closed := x.Close(); !errors.Is(closed, ErrInUse) || !errors.Is(state, ErrInUse) || !errors.Is(trained, ErrInUse) {
+			t.Errorf("while a trainer takes steps: close %v, state %v, train %v", closed, state, trained)
+		}
+	}
+	if _, err := x.Train(context.Background(), nil); err != nil {
+		t.Error(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 10 {
+		x := must(New(strict{cpu.New(cpu.Options{})}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
+		var closing sync.WaitGroup
+		closing.Go(func() {
+			for errors.Is(x.Close(), ErrInUse) {
+				time.Sleep(time.Microsecond)
+			}
+		})
+		if _, err := x.Train(context.Background(), nil); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInUse) {
+			t.Error(err)
+		}
+		closing.Wait()
+	}
+}
+
+// A group that is nil, as beside an error that was overlooked, has no model.
+func TestNoGroupHasNoModel(t *testing.T) {
+	for name, g := range map[string]*Group{"nil": nil, "zero": {}} {
+		_, started := g.Start(settings())
+		var s, c *SettingError
+		if !errors.As(started, &s) || !errors.As(g.CheckTest(threeClouds(t, 60)), &c) || g.Fallback() != nil {
+			t.Errorf("%s: start %v, check %v, fallback %v", name, started, g.CheckTest(threeClouds(t, 60)), g.Fallback())
+		}
+	}
+}
+
+type embedsNone struct{ Labelled }
+
+// embedsOther has the labels of one set and the samples of another.
+type embedsOther struct {
+	*Classification
+	inputs *Data
+}
+
+func (e embedsOther) Inputs() *Data { return e.inputs }
+
+// A type that embeds a labelled set is none: what it embeds may be nil, and its samples others.
+func TestLabelledByEmbedding(t *testing.T) {
+	l := must(Load(engine.FirstOf(&fakeEngine{}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
+	g := must(l.Start(settings()))
+	for name, test := range map[string]Labelled{
+		"nil": embedsNone{}, "another's samples": embedsOther{threeClouds(t, 60), threeClouds(t, 30).Data}, "the whole": embedsNone{threeClouds(t, 30)},
+	} {
+		_, err := g.Score(context.Background(), test, 0)
+		var check, score *DataError
+		if !errors.As(l.CheckTest(test), &check) || !errors.As(err, &score) {
+			t.Errorf("%s: %v, %v", name, l.CheckTest(test), err)
+		}
+	}
+}
