@@ -15,7 +15,7 @@ import (
 // What a run takes, measured (bench/results/2026-11-22-silence.md).
 const (
 	programBytes = 100e6 // without data or runs, and with a buffer of rows as they are read
-	dataCopies   = 3     // of samples while they are loaded: as they are read, as they are kept, and as garbage
+	dataCopies   = 3.4   // of samples while they are loaded: as they are read, as they are kept, and as garbage
 	runCopies    = 10    // of each parameter, in single precision, for a run among others
 	alone        = 6     // of each parameter, besides, once: as they are drawn, read back and written
 	rowBytes     = 16    // of each training row, besides its samples: its hash, and what a step draws
