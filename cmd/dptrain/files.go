@@ -173,8 +173,8 @@ func warnOfLarge(console *ui.Console, p plan) {
 	console.Log().Warnf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", columns, test)
 }
 
-// closerClip is the remedy for outliers of scaled columns, with the first as the example: ten divisors on either side, in so many
-// digits that a large shift leaves them apart.
+// closerClip is the remedy for outliers of scaled columns, with the first as the example: ten divisors on either side,
+// in so many digits that a large shift leaves them apart.
 func closerClip(p plan) string {
 	name := p.size.large[0]
 	example := ""
