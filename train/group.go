@@ -5,35 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Group is training runs side by side, numbered as they were started. Its methods are not safe for concurrent use, but a Close
-// while it trains or a use by another goroutine gives an error that wraps [ErrInUse] and does nothing. After Close their errors wrap
-// [ErrClosed], but for those of the [Loaded].
+// Group is training runs side by side, numbered as they were started. Its methods wait for each other, but while it trains
+// they give errors that wrap [ErrInUse], Close among them. After Close their errors wrap [ErrClosed], but for those of the
+// [Loaded].
 type Group struct {
 	*Loaded
 	runs     engine.Runs
 	settings []prepared
-	busy     atomic.Bool // a method is at work
+	mu       sync.Mutex // held by methods other than Train
+	training bool       // steps are under way
 	closed   bool
 }
 
 // begin keeps other methods from the runs until end is called, or returns why the group, or one of the runs, can't be
-// used. Every method begins with it, so that no engine meets a call after Close or beside another: a Close on a signal,
-// say, would free the memory that the steps are at work on.
+// used. Every method but Train begins with it, so that no engine meets a call after Close or beside another: a Close on a
+// signal, say, would free the memory that the steps are at work on.
 func (g *Group) begin(runs ...int) (end func(), err error) {
 	if g == nil || g.runs == nil {
 		return nil, &SettingError{"group", "missing", "one that Loaded.Start returned"}
 	}
-	if !g.busy.CompareAndSwap(false, true) {
-		return nil, fmt.Errorf("the group is %w: it trains, or another method is at work; wait until it returns", ErrInUse)
-	}
-	end = func() { g.busy.Store(false) }
-	if g.closed {
+	g.mu.Lock()
+	switch {
+	case g.training:
+		err = fmt.Errorf("the group is %w: it trains; wait until Train returns", ErrInUse)
+	case g.closed:
 		err = fmt.Errorf("the group is %w; start another one", ErrClosed)
 	}
 	for _, i := range runs {
@@ -42,10 +43,25 @@ func (g *Group) begin(runs ...int) (end func(), err error) {
 		}
 	}
 	if err != nil {
-		end()
+		g.mu.Unlock()
 		return nil, err
 	}
-	return end, nil
+	return g.mu.Unlock, nil
+}
+
+// beginSteps lets other methods return an error, in place of waiting, until end is called: steps take long and call back.
+func (g *Group) beginSteps() (end func(), err error) {
+	unlock, err := g.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	g.training = true
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.training = false
+	}, nil
 }
 
 // RunErrors tells which runs of a group failed: element i is run i's error, or nil.
@@ -64,7 +80,7 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
 	}
-	end, err := g.begin()
+	end, err := g.beginSteps()
 	if err != nil {
 		return err
 	}
