@@ -323,12 +323,13 @@ func transformCost(e accountant.Event) float64 {
 	return total
 }
 
-// notBelow fails where formed, the epsilon of another event in mode Best, is below simple, that of e at delta, by more
-// than grids and transforms explain. Both only make simple too large. Grids raise epsilon, by at most the two tolerances.
-// The error of transforms raises delta, by an amount that doesn't shrink with delta: at a delta of 1e-14 that may double
-// epsilon, and another form, on another grid, need not share it. So an epsilon below the tolerances passes if e's own
-// delta there is at most transformCost above delta. A fault that makes formed too small by less than that passes, too;
-// the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps allow for nothing of this.
+// notBelow fails where formed, the epsilon of another event in mode Best, is below simple, that of e at delta, by
+// more than grids and transforms explain. Both only make simple too large. Grids raise epsilon, by at most the two
+// tolerances. The error of transforms raises delta, by an amount that doesn't shrink with delta: at a delta of 1e-14
+// that may double epsilon, and another form, on another grid, need not share it. So an epsilon below the tolerances
+// passes if e's own delta there is at most transformCost above delta. A fault that makes formed too small by less
+// than that passes, too; the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps allow for
+// nothing of this.
 func notBelow(t rapid.TB, what string, e accountant.Event, delta, simple, formed float64) {
 	t.Helper()
 	if formed < math.Max(0, simple-gridCost)*(1-regroupingCost) {
@@ -363,11 +364,11 @@ func drawContext(t *rapid.T) func(accountant.Event) accountant.Event {
 	}
 }
 
-// TestRandomForms puts a random event and another form of it into a context: neither is below the witness, and the other
-// form is not below the simple one by more than grids and transforms explain (notBelow). It may be far above: a sample of
-// a Gaussian is exact where a sample of a maximum over one is not. Below it may be where a hull sharpens a bound that is
-// not exact: best of one in the modes with a hull, and everything around variant 1, whose two directions a hull ties
-// together. For those the witness alone counts, so a fault of a few per cent there can pass.
+// TestRandomForms puts a random event and another form of it into a context: neither is below the witness, and the
+// other form is not below the simple one by more than grids and transforms explain (notBelow). It may be far above: a
+// sample of a Gaussian is exact where a sample of a maximum over one is not. Below it may be where a hull sharpens a
+// bound that is not exact: best of one in the modes with a hull, and everything around variant 1, whose two
+// directions a hull ties together. For those the witness alone counts, so a fault of a few per cent there can pass.
 func TestRandomForms(t *testing.T) {
 	comparisons := 0
 	check(t, 8, func(t *rapid.T) {

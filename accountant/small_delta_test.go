@@ -10,8 +10,8 @@ import (
 // normalAbove is the upper tail of the standard normal distribution.
 func normalAbove(t float64) float64 { return math.Erfc(t/math.Sqrt2) / 2 }
 
-// oneStep is the divergence at any real epsilon of P = (1-g) N(0,s^2) + g N(1,s^2) from Q = N(0,s^2): with y the output,
-// in standard deviations, at which p = e^epsilon q, it is P(above y) - e^epsilon Q(above y).
+// oneStep is the divergence at any real epsilon of P = (1-g) N(0,s^2) + g N(1,s^2) from Q = N(0,s^2): with y the
+// output, in standard deviations, at which p = e^epsilon q, it is P(above y) - e^epsilon Q(above y).
 func oneStep(g, s, epsilon float64) float64 {
 	x := (math.Expm1(epsilon) + g) / g // e^loss of the Gaussians at y
 	if x <= 0 {
@@ -34,10 +34,10 @@ func twoSteps(g, s, epsilon float64) float64 {
 	return sum * width / math.Sqrt(2*math.Pi)
 }
 
-// TestSampleOfTwoSteps compares a sample of two sampled steps with the truth, in two forms that are composed on different
-// grids: neither costs less than the truth, and neither costs more by more than grids and transforms explain (notBelow).
-// At the first delta the transform's error exceeds delta itself in one form and not in the other. The truth is
-// removal's: the reverse divergence is 0 where epsilon is at least -log(1-q + q (1-g)^2), as it is here.
+// TestSampleOfTwoSteps compares a sample of two sampled steps with the truth, in two forms that are composed on
+// different grids: neither costs less than the truth, and neither costs more by more than grids and transforms
+// explain (notBelow). At the first delta the transform's error exceeds delta itself in one form and not in the other.
+// The truth is removal's: the reverse divergence is 0 where epsilon is at least -log(1-q + q (1-g)^2), as it is here.
 func TestSampleOfTwoSteps(t *testing.T) {
 	const q = 0.0625
 	for _, c := range []struct{ rate, noise, epsilon float64 }{{1e-4, 1, 0.0034}, {1e-2, 2, 0.02}} {

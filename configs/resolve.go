@@ -77,8 +77,8 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	return e, e.Validate()
 }
 
-// emptyName refuses a file that names a preset or a data set and leaves the name empty, as a template may whose variable
-// isn't set: the default would be trained on in silence.
+// emptyName refuses a file that names a preset or a data set and leaves the name empty, as a template may whose
+// variable isn't set: the default would be trained on in silence.
 func emptyName(text []byte) error {
 	var named struct{ Preset, Dataset *string }
 	if err := yaml.Unmarshal(text, &named); err != nil {

@@ -77,7 +77,8 @@ func TestUseAfterClose(t *testing.T) {
 	}
 }
 
-// A load that failed isn't one to be closed, and one that is closed twice counts once: the engine's own Close depends on it.
+// A load that failed isn't one to be closed, and one that is closed twice counts once: the engine's own Close depends
+// on it.
 func TestLoadsAreCounted(t *testing.T) {
 	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/train/engine"
 )
 
-// Group is training runs side by side, numbered as they were started. Its methods wait for each other, but while it trains
-// they give errors that wrap [ErrInUse], Close among them. After Close their errors wrap [ErrClosed], but for those of the
-// [Loaded].
+// Group is training runs side by side, numbered as they were started. Its methods wait for each other, but while it
+// trains they give errors that wrap [ErrInUse], Close among them. After Close their errors wrap [ErrClosed], but for
+// those of the [Loaded].
 type Group struct {
 	*Loaded
 	runs     engine.Runs
@@ -24,8 +24,8 @@ type Group struct {
 }
 
 // begin keeps other methods from the runs until end is called, or returns why the group, or one of the runs, can't be
-// used. Every method but Train begins with it, so that no engine meets a call after Close or beside another: a Close on a
-// signal, say, would free the memory that the steps are at work on.
+// used. Every method but Train begins with it, so that no engine meets a call after Close or beside another: a Close
+// on a signal, say, would free the memory that the steps are at work on.
 func (g *Group) begin(runs ...int) (end func(), err error) {
 	if g == nil || g.runs == nil {
 		return nil, &SettingError{"group", "missing", "one that Loaded.Start returned"}
@@ -49,7 +49,8 @@ func (g *Group) begin(runs ...int) (end func(), err error) {
 	return g.mu.Unlock, nil
 }
 
-// beginSteps lets other methods return an error, in place of waiting, until end is called: steps take long and call back.
+// beginSteps lets other methods return an error, in place of waiting, until end is called: steps take long and call
+// back.
 func (g *Group) beginSteps() (end func(), err error) {
 	unlock, err := g.begin()
 	if err != nil {

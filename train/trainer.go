@@ -53,8 +53,8 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	}
 }
 
-// part takes the steps until the next report, which it returns; nil if none is left. Between two parts the trainer may be
-// closed.
+// part takes the steps until the next report, which it returns; nil if none is left. Between two parts the trainer
+// may be closed.
 func (t *Trainer) part(ctx context.Context) (*Progress, error) {
 	end, err := t.runs().beginSteps()
 	if err != nil {

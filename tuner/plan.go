@@ -33,10 +33,10 @@ type Trial struct {
 	Candidate Candidate
 }
 
-// NewPlan draws a plan. It refuses what [Settings.Validate] does, and the zero key, which anyone can guess.
-// The plan is what was checked, and nothing in it is the caller's memory.
-// Every plan that is carried out takes a key of its own: plans of one key draw their subsets and numbers of trials from the
-// same streams, and the guarantees of draws that depend on each other don't add up.
+// NewPlan draws a plan. It refuses what [Settings.Validate] does, and the zero key, which anyone can guess. The plan
+// is what was checked, and nothing in it is the caller's memory. Every plan that is carried out takes a key of its
+// own: plans of one key draw their subsets and numbers of trials from the same streams, and the guarantees of draws
+// that depend on each other don't add up.
 func NewPlan(s Settings, key train.Key) (Plan, error) {
 	s = s.own()
 	if err := s.Validate(); err != nil {

@@ -143,7 +143,8 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 	return data, notes
 }
 
-// mixed reports whether most values of a column are numbers and some aren't. Texts with some numbers among them are names.
+// mixed reports whether most values of a column are numbers and some aren't. Texts with some numbers among them are
+// names.
 func mixed(s table.Summary, rows int) bool {
 	return s.Problem == "" && s.Texts > 0 && 2*s.Texts < rows-s.Missing
 }

@@ -130,9 +130,9 @@ func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, 
 	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }
 
-// showTuning shows progress and logs each trial. Scores are for the private log. So is how much of the work is done, unless
-// a person watches: the share at which the final run begins is the number of trials, a scheduler keeps what goes to
-// standard error, and others can read it.
+// showTuning shows progress and logs each trial. Scores are for the private log. So is how much of the work is done,
+// unless a person watches: the share at which the final run begins is the number of trials, a scheduler keeps what
+// goes to standard error, and others can read it.
 func (r *run) showTuning(p tuner.PrivateProgress) {
 	console, epsilon := r.console, "epsilon "+report.Up(r.privacy.Epsilon)
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// A log that others read gets nothing that changes with the number of trials: neither counts, nor shares, nor phases, nor
-// a line for each trial that failed. A terminal gets all of it, and so does the private log.
+// A log that others read gets nothing that changes with the number of trials: neither counts, nor shares, nor phases,
+// nor a line for each trial that failed. A terminal gets all of it, and so does the private log.
 func TestTrialsAreShownToTerminalsAlone(t *testing.T) {
 	course := func(watched bool, trials int) (shown, private string) {
 		synctest.Test(t, func(t *testing.T) {

@@ -131,8 +131,8 @@ func sizeOfFiles(e configs.Experiment) (size, error) {
 // muchScaled is the magnitude above which no value of a column is that was shifted and scaled to be about 1.
 const muchScaled = 50
 
-// largeColumns names the columns whose values want scaling, as the public rows tell, and whether all of them have a scale,
-// so that clipping is what helps.
+// largeColumns names the columns whose values want scaling, as the public rows tell, and whether all of them have a
+// scale, so that clipping is what helps.
 func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
 	scaled = true
 	for i, v := range s.Largest(public) {
@@ -222,8 +222,9 @@ func loadFiles(d configs.Data) (loaded, error) {
 	}}, nil
 }
 
-// checkOverlap refuses a test file that is the training file, or a part of it, and returns a warning where the two share
-// more rows than chance explains. What it says depends on private rows: it is for standard error and the private log.
+// checkOverlap refuses a test file that is the training file, or a part of it, and returns a warning where the two
+// share more rows than chance explains. What it says depends on private rows: it is for standard error and the
+// private log.
 func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
 	train, test := filepath.Base(d.Train), filepath.Base(d.Test)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ui"
 )
 
-// A column is large from 50 on, on either side of zero, in any of its values; its outliers are to be clipped only if all
-// large columns are scaled.
+// A column is large from 50 on, on either side of zero, in any of its values; its outliers are to be clipped only if
+// all large columns are scaled.
 func TestLargeColumns(t *testing.T) {
 	scale := &table.Scale{Shift: 1, Divisor: 2}
 	s := &table.Schema{Columns: []table.Column{{Name: "raw"}, {Name: "pair", Shape: []int{2}, Scale: scale}, {Name: "scaled", Scale: scale}}}

@@ -50,8 +50,8 @@ func (g *global) print(result any, text func(io.Writer)) error {
 	return nil
 }
 
-// text writes a result to standard output as text. Results that lack lines because a disk was full must not pass for all
-// of them.
+// text writes a result to standard output as text. Results that lack lines because a disk was full must not pass for
+// all of them.
 func (g *global) text(write func(io.Writer)) error {
 	out := &checkedWriter{to: g.stdout}
 	write(out)

@@ -23,9 +23,9 @@ const (
 	mostRunsHeld = 64    // package tuner hands an engine no more at once
 )
 
-// memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it counts two
-// standard deviations more than the mean of a Poisson number, and four times the mean of others, which about one in twenty
-// exceeds as well.
+// memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it
+// counts two standard deviations more than the mean of a Poisson number, and four times the mean of others, which
+// about one in twenty exceeds as well.
 func memoryOf(p plan) (float64, error) {
 	e, s, tuned := p.experiment, p.size, p.privacy.Tuning != nil
 	shape, outputs, raw := []int(nil), 0, 0.0

@@ -24,9 +24,9 @@ func TestMemoryText(t *testing.T) {
 	}
 }
 
-// The estimate against its parts by hand: an MLP 784-120-120-10 on MNIST has 109,930 parameters, samples of 784 values
-// and 10 for the label, a byte for each pixel as it is read, and 23 trials are two standard deviations above 15; 60 of a
-// geometric number are four times the mean.
+// The estimate against its parts by hand: an MLP 784-120-120-10 on MNIST has 109,930 parameters, samples of 784
+// values and 10 for the label, a byte for each pixel as it is read, and 23 trials are two standard deviations above
+// 15; 60 of a geometric number are four times the mean.
 func TestMemoryOf(t *testing.T) {
 	e, err := configs.Preset("mnist")
 	if err != nil {
@@ -77,8 +77,8 @@ func TestMemoryOfTextsAndFeatures(t *testing.T) {
 	}
 }
 
-// However many trials there are, 64 runs are held at once; the baseline's train on all rows. A linear model on MNIST has
-// 7,850 parameters.
+// However many trials there are, 64 runs are held at once; the baseline's train on all rows. A linear model on MNIST
+// has 7,850 parameters.
 func TestMemoryOfManyRuns(t *testing.T) {
 	e, err := configs.Preset("mnist")
 	if err != nil {

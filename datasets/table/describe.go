@@ -26,8 +26,8 @@ type Summary struct {
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
-	// Texts counts the values that aren't numbers, such as NA for a missing one, in a column that has numbers too. Text is
-	// the first of them.
+	// Texts counts the values that aren't numbers, such as NA for a missing one, in a column that has numbers too.
+	// Text is the first of them.
 	Texts int    `json:"texts,omitempty"`
 	Text  string `json:"text,omitempty"`
 	// Categories are the different texts, sorted, if there are no more than [MostClasses].

@@ -85,7 +85,8 @@ func (e *encoder) addLabel(v cell) error {
 	return nil
 }
 
-// orAmounts names the other way out where all classes are whole numbers, which may be amounts that were taken for classes.
+// orAmounts names the other way out where all classes are whole numbers, which may be amounts that were taken for
+// classes.
 func (l *placedLabel) orAmounts() string {
 	for _, class := range l.Classes {
 		if v, ok := parse(class); !ok || v != math.Trunc(v) {

@@ -273,8 +273,8 @@ func (l *labels) task() Task {
 	return Classification
 }
 
-// mixed refuses numbers with texts among them where there are too many different ones for classes. The texts mostly stand
-// for missing labels, and would in silence make each amount a class.
+// mixed refuses numbers with texts among them where there are too many different ones for classes. The texts mostly
+// stand for missing labels, and would in silence make each amount a class.
 func (l *labels) mixed(file, column string) error {
 	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MostClasses {
 		return nil

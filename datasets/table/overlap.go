@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Overlap says how many rows of a public file are rows of the private file too. It is a private statistic: the guarantee
-// covers none of it.
+// Overlap says how many rows of a public file are rows of the private file too. It is a private statistic: the
+// guarantee covers none of it.
 type Overlap struct {
 	Private  int // rows of the private file
 	Public   int // rows of the public file
 	Distinct int // of them, different ones
 	Shared   int // of the public rows, those that equal a private row: every value, and the label
-	// Chance bounds the share of equal rows that independent files of the same kind have: the share of private rows that
-	// equal another private row, and its uncertainty.
+	// Chance bounds the share of equal rows that independent files of the same kind have: the share of private rows
+	// that equal another private row, and its uncertainty.
 	Chance float64
 	Copy   bool // the files hold the same rows in the same order, which chance doesn't explain
 }
@@ -25,9 +25,9 @@ const fewRows = 5
 // rare is the probability below which chance explains nothing.
 const rare = 1e-3
 
-// All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each other
-// count once: whatever makes one of them a private row makes all of them. Private files of few rows have none that are
-// equal by luck, which the two rows more are for.
+// All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each
+// other count once: whatever makes one of them a private row makes all of them. Private files of few rows have none
+// that are equal by luck, which the two rows more are for.
 func (o Overlap) All() bool {
 	chance := min(1, o.Chance+2/float64(o.Private))
 	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
@@ -41,9 +41,9 @@ func (o Overlap) Many() bool {
 	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance)+each*each)
 }
 
-// Overlap compares the rows of two files that the schema made samples of, private ones for [Training] and public ones for
-// [Testing]. It compares hashes of 64 bits: that two different rows count as equal has a probability of 2⁻⁶⁴ a pair.
-// Samples without rows share none.
+// Overlap compares the rows of two files that the schema made samples of, private ones for [Training] and public ones
+// for [Testing]. It compares hashes of 64 bits: that two different rows count as equal has a probability of 2⁻⁶⁴ a
+// pair. Samples without rows share none.
 func (s *Schema) Overlap(private, public *Samples) Overlap {
 	if private.N == 0 || public.N == 0 {
 		return Overlap{Private: private.N, Public: public.N}
@@ -81,9 +81,9 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	return o
 }
 
-// sameOrder is about the probability that another file of the same kind has these rows in this order: the product over
-// the rows of the probability that two drawn at random, of those that follow an equal row, are equal. Rows that are sorted
-// follow each other for a reason, so that their order tells little.
+// sameOrder is about the probability that another file of the same kind has these rows in this order: the product
+// over the rows of the probability that two drawn at random, of those that follow an equal row, are equal. Rows that
+// are sorted follow each other for a reason, so that their order tells little.
 func sameOrder(rows []uint64) float64 {
 	type pair struct{ before, row uint64 }
 	pairs, after := map[pair]float64{}, map[uint64]float64{}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The bounds of a verdict by hand: 100 rows are expected of 10,000 at a chance of 1 %, with a standard deviation of 9.95,
-// and 5,000 at 50 %, with one of 50. One row is never many.
+// The bounds of a verdict by hand: 100 rows are expected of 10,000 at a chance of 1 %, with a standard deviation of
+// 9.95, and 5,000 at 50 %, with one of 50. One row is never many.
 func TestOverlapBounds(t *testing.T) {
 	for _, c := range []struct {
 		o    Overlap

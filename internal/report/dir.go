@@ -82,8 +82,9 @@ func (d *Dir) WritePrivateJSON(name string, value any) error {
 
 // date gives everything but the files in private/ the modification time 00:00 UTC of the day that the run began.
 // Copies and archives keep such times, and anyone who can list the run directory sees them. (Change times, and the
-// time of the directory above, can't be set like this, and copies don't keep them.) The time when a run ended, with the time when it began (which the default name of the directory contains), says how long it took,
-// and so about how many trials there were.
+// time of the directory above, can't be set like this, and copies don't keep them.) The time when a run ended, with
+// the time when it began (which the default name of the directory contains), says how long it took, and so about how
+// many trials there were.
 func (d *Dir) date() error {
 	day := d.began.UTC().Truncate(24 * time.Hour)
 	return filepath.WalkDir(d.partial, func(path string, _ fs.DirEntry, err error) error {

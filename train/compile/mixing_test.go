@@ -36,8 +36,8 @@ func vector(g *enginetest.G, name string) *gorgonia.Node {
 	return g.Do(gorgonia.Mul(g.In("x"+name, 3), g.Param("w"+name, 3)))
 }
 
-// costAndSum combines a cost with a sum over the batch alone, to each number of which the cost is added: no plain sum of
-// the samples' own is the cost that comes of it.
+// costAndSum combines a cost with a sum over the batch alone, to each number of which the cost is added: no plain sum
+// of the samples' own is the cost that comes of it.
 func costAndSum(f func(a, b *gorgonia.Node) (*gorgonia.Node, error), swap bool) func(g *enginetest.G) (compile.Source, error) {
 	return func(g *enginetest.G) (compile.Source, error) {
 		h := hidden(g, 2)

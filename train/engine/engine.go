@@ -14,9 +14,9 @@ import (
 // Engine runs jobs on one kind of device.
 type Engine interface {
 	Name() string
-	// Load makes a program, and the data that its runs train on, ready on the device. An engine may read program and data
-	// where they lie, a second copy of the data being too much: neither may change until Close. Package train hands over
-	// data that only it holds. It holds the data against the program first ([Data.Check], whose error is a
+	// Load makes a program, and the data that its runs train on, ready on the device. An engine may read program and
+	// data where they lie, a second copy of the data being too much: neither may change until Close. Package train
+	// hands over data that only it holds. It holds the data against the program first ([Data.Check], whose error is a
 	// [*FieldError]), then the program against itself ([compile.Program.Check]), and refuses a program with an
 	// instruction that it doesn't know, [compile.Opaque] among them, by an [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
@@ -30,8 +30,9 @@ type Loaded interface {
 	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError]. Start
 	// copies what it keeps of a job: its slices may change afterwards.
 	Start(...Job) (Runs, error)
-	// Close gives back what is held on the device. Runs are closed before. A second Close, a Start after Close or a Close
-	// before that of the runs is a mistake in the caller's program and may panic: package train answers it by an error.
+	// Close gives back what is held on the device. Runs are closed before. A second Close, a Start after Close or a
+	// Close before that of the runs is a mistake in the caller's program and may panic: package train answers it by
+	// an error.
 	Close() error
 }
 
