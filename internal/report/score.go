@@ -23,5 +23,8 @@ func (s Score) String() string {
 	if s.Metric == accuracy {
 		return fmt.Sprintf("%.2f %%", 100*s.Value)
 	}
+	if s.Value < -1e4 { // a regression that diverged
+		return fmt.Sprintf("%.4g", s.Value)
+	}
 	return fmt.Sprintf("%.4f", s.Value)
 }
