@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 
@@ -99,7 +98,7 @@ func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
 
 // trainedOn reports whether the private folder of a run, if it is there, names a training file like the given one.
 func trainedOn(run, file string) bool {
-	text, err := os.ReadFile(filepath.Join(run, "private", "settings.yaml"))
+	text, err := readSettings(filepath.Join(run, "private", "settings.yaml"))
 	if err != nil || file == "" {
 		return false
 	}

@@ -288,8 +288,8 @@ func (o planOptions) command(r recommendedPlan) string {
 		words = append(words, "--set", set)
 	}
 	for _, f := range o.flags {
-		if f.given {
-			words = append(words, "--"+f.flag, f.value)
+		if len(f.values) > 0 {
+			words = append(words, "--"+f.flag, f.String())
 		}
 	}
 	words = append(words, "--variant", r.Variant)

@@ -32,7 +32,7 @@ func TestUnprintedPlanLeavesNothing(t *testing.T) {
 	}
 }
 
-// Progress tells of trials on a terminal, and elsewhere if --verbose asks for it.
+// A terminal shows the trials, and --verbose shows them elsewhere.
 func TestWhoWatches(t *testing.T) {
 	rows := "a,y\n" + strings.Repeat("1,no\n2,yes\n", 20)
 	e := experiment(t, "data.train="+file(t, rows), "data.test="+file(t, "a,y\n3,no\n4,yes\n"), "data.label=y", "privacy.noise_multiplier=3")

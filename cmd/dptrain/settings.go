@@ -55,15 +55,13 @@ type settings struct {
 // settingFlag is the flag of one setting. Its value stays text, so that flag, --set and file are checked
 // in one place and complain in one way.
 type settingFlag struct {
-	flag, key, kind, value string
-	given                  bool
-	values                 []string // all that were given, of which value is the last
+	flag, key, kind string
+	values          []string // one for each time that it was given
 }
 
-func (f *settingFlag) String() string { return f.value }
+func (f *settingFlag) String() string { return strings.Join(f.values[max(0, len(f.values)-1):], "") }
 func (f *settingFlag) Type() string   { return f.kind }
 func (f *settingFlag) Set(value string) error {
-	f.value, f.given = value, true
 	f.values = append(f.values, value)
 	return nil
 }
