@@ -1,7 +1,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
 # Packages whose tests run goroutines against each other. The race detector needs a C compiler.
-CONCURRENT = ./datasets ./train/cpu/... ./tuner
+CONCURRENT = ./datasets ./cpu/... ./tuner
 
 .PHONY: help build tune test lint race bench gpu-test gpu-bundle
 

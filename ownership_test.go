@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/datasets/wordpiece"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/wordpiece"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/tuner"
 )
 

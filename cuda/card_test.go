@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 // What runs on a card is asked for, so that the same tests mean the same on every machine.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // columns are samples on a device, column after column: floating-point numbers, and integers with what the host says of them.

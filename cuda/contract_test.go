@@ -15,10 +15,10 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
 	"github.com/dptrain/dptrain/cuda/kernels"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 // library is the kernels compiled for the emulated device, once.

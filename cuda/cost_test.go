@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // executed is how many multiplications multiply does for a result of batches × m × n in a number of steps: rows go by

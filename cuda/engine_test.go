@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
 )
 
 // texts is the model of the paper's texts.

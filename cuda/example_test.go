@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Training takes the GPUs where there are any, and the CPU's engine for the rest: for machines without, and for graphs with an

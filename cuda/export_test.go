@@ -2,8 +2,8 @@ package cuda
 
 import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // inspect lets package enginetest see the sums that never leave a run.

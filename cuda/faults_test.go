@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // faulty is a device of which one call fails, or all calls of its kind from that one on. It counts what is held.

@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/enginetest"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // functionProbe is a kernel for tests: it shows a function's values and derivatives.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // generator makes random programs that pass [compile.Program.Check], most of which no graph compiles to: engines take whatever

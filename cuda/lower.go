@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/train/arena"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/arena"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // lowered is a program as kernels read it: see cuda/kernels/program.cuh. It is immutable.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
 	"github.com/dptrain/dptrain/cuda/kernels"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/enginetest"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // walkMutant is the kernels that walk a program with one thing changed.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // part is the runs of a group that are on one device. They advance together: a step of all of them is four launches.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/engine"
-	"github.com/dptrain/dptrain/train/enginetest"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // queued is a device that takes launches for done and works at them when it is waited for, as GPUs do. It computes nothing.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // holding is memory on a device that is given back together.

@@ -3,7 +3,7 @@ package cuda
 import (
 	"encoding/binary"
 
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // The numbers of columns in the kernels' tables of runs: see run.cuh.

@@ -3,7 +3,7 @@ package cuda
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/internal/compile"
 )
 
 // The numbers of cuda/kernels/program.cuh, in its order; a test holds them to it.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/datasets/wordpiece"
+	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
 // The IMDB set's files and counts.

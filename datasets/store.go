@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dptrain/dptrain/datasets/wordpiece"
+	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
 // DirVariable is the environment variable that names the folder with data sets that are here

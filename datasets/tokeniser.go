@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dptrain/dptrain/datasets/wordpiece"
+	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
 // tokeniser turns texts into the tokens of splits, several at a time.

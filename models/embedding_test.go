@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train/compile"
 	"gorgonia.org/tensor"
 )
 

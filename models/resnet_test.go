@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train/compile"
 )
 
 // resnetShapes are the tensors of the public file of weights, as its header lists them.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Classification is a labelled set of samples for a model of two inputs or more: the sample, in one column or several, then its

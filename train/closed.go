@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // ErrClosed is what errors wrap that say that a [Loaded], [Group], [Trainer] or [Predictor] was used after its Close. A

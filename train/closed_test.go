@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // strict panics where the engine's contract says that a caller's program is wrong: this package must let no such call

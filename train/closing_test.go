@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // A trainer that another goroutine closes, as on a signal, either trains on or stops by an error: no engine is closed

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/cpu"
 )
 
 // onCPU makes a trainer of the logistic regression on the CPU engine.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Data is a checked set of samples. It is a copy of its own and never changes: runs derive their noise from a hash of

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/internal/compile"
 )
 
 func TestNewDataRefuses(t *testing.T) {

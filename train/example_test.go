@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Group is training runs side by side, numbered as they were started. Its methods wait for each other, but while it

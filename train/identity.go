@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // An identity is a hash of all that decides a run's course but its key: settings, members, data, initial values, what the

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
 	"gorgonia.org/gorgonia"
 )
 

@@ -2,7 +2,7 @@ package train
 
 import (
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Mechanism couples what an engine does to the samples with what an accountant charges for it. Both

@@ -3,7 +3,7 @@ package train
 import (
 	"math/rand/v2"
 
-	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/internal/compile"
 )
 
 // Model is what is trained: a graph, and how its parameters begin.

@@ -1,6 +1,6 @@
 package train
 
-import "github.com/dptrain/dptrain/train/engine"
+import "github.com/dptrain/dptrain/internal/engine"
 
 // Optimizer turns noisy mean gradients into parameter updates. All of it is post-processing, so it
 // costs no privacy.

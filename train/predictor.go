@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Predictor is a model with parameters that stay as they are, on an engine. It computes outputs and trains nothing, so it

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // A predictor computes what the run computes whose parameters it has, to the last bit, and again the same.

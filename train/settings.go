@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/train/compile"
+	"github.com/dptrain/dptrain/internal/compile"
 )
 
 // Settings says how a run trains. [New] and [Loaded.Start] copy its slices.

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // State is everything that a run carries from step to step: parameters, the optimizer's moments and the

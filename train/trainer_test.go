@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/cpu"
 )
 
 // The whole way on the CPU engine: the same release from any number of workers, and it has learnt.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // Executor carries out plans on one engine, trials side by side as the engine sees fit.

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // Every trial is its own, whatever group it is in: its settings, its record and what is told of it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // Settings say how to tune. All of them are public, and the guarantee follows from them: see

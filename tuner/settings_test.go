@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 	"pgregory.net/rapid"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // outcome is what became of a trial.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/train/cpu"
+	"github.com/dptrain/dptrain/cpu"
 )
 
 type versionResult struct {

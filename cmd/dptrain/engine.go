@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/ui"
-	"github.com/dptrain/dptrain/train/cpu"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // newEngine is the one place that knows which engines there are. Without GPUs gpu is nil.

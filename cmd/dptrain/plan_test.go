@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 	"github.com/dptrain/dptrain/tuner"
 )
 

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/compile"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // runOptions are common to the commands that train.

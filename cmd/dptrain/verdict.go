@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
+	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/train/engine"
 )
 
 // verdict puts a released score beside what one answer for all rows would have. It follows from the score and public

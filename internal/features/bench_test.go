@@ -3,8 +3,8 @@ package features_test
 import (
 	"testing"
 
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/features"
-	"github.com/dptrain/dptrain/train/cpu"
 )
 
 // BenchmarkExtract takes images through the network on one core.

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train/cpu"
 )
 
 const pixels = 3 * 32 * 32

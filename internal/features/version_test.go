@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train/compile"
 )
 
 // Features that another network than today's left under the same version would be taken for today's. If this fails, the

@@ -1,0 +1,198 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
+	"github.com/dptrain/dptrain/internal/compile"
+)
+
+// unary computes z = f(x), by a kernel where there is one and by the definition otherwise. z may be x.
+func unary(f compile.Func, z, x []float32) {
+	switch f {
+	case compile.Abs:
+		kernel.Abs(z, x)
+	case compile.Exp:
+		kernel.Exp(z, x)
+	case compile.Ln:
+		kernel.Log(z, x)
+	case compile.Neg:
+		kernel.Neg(z, x)
+	case compile.SquareOf:
+		kernel.Square(z, x)
+	case compile.Sqrt:
+		kernel.Sqrt(z, x)
+	case compile.Inverse:
+		kernel.Reciprocal(z, x)
+	case compile.Tanh:
+		kernel.Tanh(z, x)
+	case compile.Sigmoid:
+		kernel.Sigmoid(z, x)
+	case compile.Log1p:
+		kernel.Log1p(z, x)
+	case compile.Expm1:
+		kernel.Expm1(z, x)
+	default:
+		for i, v := range x {
+			z[i] = float32(f.Unary(float64(v)))
+		}
+	}
+}
+
+// binary computes z = f(x, y); z may be x.
+func binary(f compile.Func, z, x, y []float32) {
+	switch f {
+	case compile.Add:
+		kernel.Add(z, x, y)
+	case compile.Sub:
+		kernel.Sub(z, x, y)
+	case compile.Mul:
+		kernel.Mul(z, x, y)
+	case compile.Div:
+		kernel.Div(z, x, y)
+	default:
+		for i, v := range x {
+			z[i] = float32(f.Binary(float64(v), float64(y[i])))
+		}
+	}
+}
+
+// binaryScalar computes z = f(x, s), or f(s, x) if swapped.
+func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
+	switch {
+	case f == compile.Add:
+		kernel.AddScalar(z, x, s)
+	case f == compile.Mul:
+		kernel.MulScalar(z, x, s)
+	case f == compile.Sub && swap:
+		kernel.SubFromScalar(z, x, s)
+	case f == compile.Sub:
+		kernel.AddScalar(z, x, -s)
+	case f == compile.Div && swap:
+		kernel.DivScalarBy(z, x, s)
+	case f == compile.Gte && !swap:
+		atLeast(z, x, s)
+	default:
+		for i, v := range x {
+			a, c := float64(v), float64(s)
+			if swap {
+				a, c = c, a
+			}
+			z[i] = float32(f.Binary(a, c))
+		}
+	}
+}
+
+// atLeast computes z = 1 where x ≥ s and 0 elsewhere, which is half of a rectifier. It is written so that the compiler
+// makes no branch of it: which way one goes is anybody's guess.
+func atLeast(z, x []float32, s float32) {
+	z = z[:len(x)]
+	for i, v := range x {
+		bits := uint32(0)
+		if v >= s {
+			bits = 0x3f800000 // 1
+		}
+		z[i] = math.Float32frombits(bits)
+	}
+}
+
+// derivative writes elements [from, from+len(d)) of an elementwise derivative to d.
+type derivative func(d []float32, from int)
+
+// chain computes dx = dz∘d, or adds it. dx may be dz. Derivatives are made a piece at a time so that
+// they stay in the first level cache.
+func chain(dx, dz []float32, accumulate bool, f derivative) {
+	var room [512]float32
+	for from := 0; from < len(dx); from += len(room) {
+		to := min(from+len(room), len(dx))
+		d := room[:to-from]
+		f(d, from)
+		if accumulate {
+			kernel.MulAdd(dx[from:to], dz[from:to], d)
+		} else {
+			kernel.Mul(dx[from:to], dz[from:to], d)
+		}
+	}
+}
+
+// unaryDerivative takes x or y as nil where the function's derivative doesn't read it.
+func unaryDerivative(f compile.Func, x, y []float32) derivative {
+	at := func(v []float32, i int) float64 {
+		if v == nil {
+			return 0
+		}
+		return float64(v[i])
+	}
+	return func(d []float32, from int) {
+		switch f {
+		case compile.Tanh:
+			kernel.Square(d, y[from:from+len(d)])
+			kernel.SubFromScalar(d, d, 1)
+		case compile.Sigmoid:
+			y := y[from : from+len(d)]
+			kernel.SubFromScalar(d, y, 1)
+			kernel.Mul(d, d, y)
+		case compile.Exp:
+			copy(d, y[from:])
+		case compile.SquareOf:
+			kernel.MulScalar(d, x[from:from+len(d)], 2)
+		default:
+			for i := range d {
+				d[i] = float32(f.UnaryDerivative(at(x, from+i), at(y, from+i)))
+			}
+		}
+	}
+}
+
+func fill(d []float32, v float32) {
+	for i := range d {
+		d[i] = v
+	}
+}
+
+// scalarDerivative differentiates f(x, s) or f(s, x) by x.
+func scalarDerivative(in *instruction, x, z []float32) derivative {
+	return func(d []float32, from int) {
+		switch {
+		case in.Func == compile.Add, in.Func == compile.Sub && !in.Swap:
+			fill(d, 1)
+		case in.Func == compile.Sub:
+			fill(d, -1)
+		case in.Func == compile.Mul:
+			fill(d, in.Scalar)
+		case in.Func == compile.Div && !in.Swap:
+			fill(d, 1/in.Scalar)
+		default:
+			for i := range d {
+				side, p, q := 0, float64(x[from+i]), float64(in.Scalar)
+				if in.Swap {
+					side, p, q = 1, q, p
+				}
+				d[i] = float32(in.Func.BinaryDerivative(side, p, q, float64(z[from+i])))
+			}
+		}
+	}
+}
+
+// binaryDerivative differentiates f(x, y) by one operand.
+func binaryDerivative(in *instruction, x, y, z []float32) derivative {
+	return func(d []float32, from int) {
+		to := from + len(d)
+		switch {
+		case in.Func == compile.Add, in.Func == compile.Sub && in.Side == 0:
+			fill(d, 1)
+		case in.Func == compile.Sub:
+			fill(d, -1)
+		case in.Func == compile.Mul && in.Side == 0:
+			copy(d, y[from:to])
+		case in.Func == compile.Mul:
+			copy(d, x[from:to])
+		case in.Func == compile.Div && in.Side == 0:
+			kernel.Reciprocal(d, y[from:to])
+		default:
+			for i := range d {
+				d[i] = float32(in.Func.BinaryDerivative(in.Side, float64(x[from+i]), float64(y[from+i]), float64(z[from+i])))
+			}
+		}
+	}
+}

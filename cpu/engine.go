@@ -1,0 +1,119 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// Options change how fast an engine runs, never what it computes.
+type Options struct {
+	Workers int // cores that all runs together may use; 0 means all
+}
+
+// New returns the CPU engine. It runs every program that has a rule for each of its operations.
+func New(o Options) engine.Engine {
+	return &cpuEngine{
+		name:       "cpu (" + kernel.Implementation() + ")",
+		arithmetic: "cpu, " + kernel.Arithmetic() + ", " + runtime.GOARCH,
+		workers:    o.workers(),
+		lower:      func(p *compile.Program) (executable, error) { return lower(p) },
+	}
+}
+
+// OneByOne returns the engine for the rest: it lets Gorgonia evaluate the graph and its gradient, one sample at a time,
+// which is right and slow. Make it the last choice of [engine.FirstOf].
+func OneByOne(o Options) engine.Engine {
+	return &cpuEngine{
+		name:       "cpu (one sample at a time)",
+		arithmetic: "gorgonia, " + runtime.GOARCH,
+		workers:    o.workers(),
+		lower:      lowerOpaque,
+	}
+}
+
+// mostWorkers bounds workers: more than cores gain nothing, and each takes memory.
+const mostWorkers = 1024
+
+func (o Options) workers() int {
+	if o.Workers > 0 {
+		return min(o.Workers, mostWorkers)
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+type cpuEngine struct {
+	name       string
+	arithmetic string
+	workers    int
+	lower      func(*compile.Program) (executable, error)
+}
+
+// Name says which matrix product the engine was built with, the one thing that sets its speed.
+func (e *cpuEngine) Name() string { return e.name }
+
+// Load lays out the program's memory.
+func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, err error) {
+	defer guard(&err)
+	if err := d.Check(p); err != nil {
+		return nil, fmt.Errorf("load on %s: %w", e.name, err)
+	}
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("load on %s: %w", e.name, err)
+	}
+	code, err := e.lower(p)
+	var unsupported *engine.UnsupportedError
+	if errors.As(err, &unsupported) {
+		unsupported.Engine = e.name
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p)}
+	l.updates = l.spans()
+	l.team = newTeam(e.workers, l.worker)
+	return l, nil
+}
+
+// loaded is a program and its data, with the workers that its runs share.
+type loaded struct {
+	arithmetic string
+	code       executable
+	program    *compile.Program
+	data       *engine.Data
+	layout     engine.Layout
+	updates    []span
+	team       *team
+}
+
+// Arithmetic names the matrix product, in whose rounding machines differ, and what the standard library's functions
+// depend on.
+func (l *loaded) Arithmetic() string { return l.arithmetic }
+
+// worker makes what one core needs.
+func (l *loaded) worker() *worker {
+	return &worker{space: l.code.workspace(), sum: newChunkSum(l.layout, l.code.widths()), acc: make([]float64, l.layout.Size)}
+}
+
+// Start makes room for each job's state.
+func (l *loaded) Start(jobs ...engine.Job) (_ engine.Runs, err error) {
+	defer guard(&err)
+	g := &group{loaded: l}
+	for i, job := range jobs {
+		if err := job.Check(l.program, l.data); err != nil {
+			return nil, fmt.Errorf("start run %d: %w", i, err)
+		}
+		g.runs = append(g.runs, newRun(l, job))
+	}
+	return g, nil
+}
+
+// Close lets the workers' memory go.
+func (l *loaded) Close() error {
+	l.team.dismiss()
+	return nil
+}

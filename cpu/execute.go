@@ -1,0 +1,221 @@
+package cpu
+
+import (
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
+	"github.com/dptrain/dptrain/internal/compile"
+)
+
+// execute runs instructions over the samples in the block.
+func (b *block) execute(code []instruction) {
+	for i := range code {
+		b.run(&code[i])
+	}
+}
+
+// run runs one instruction: those whose operands lie row after row at once, the others sample by sample.
+func (b *block) run(in *instruction) {
+	z := b.rows(in.Out)
+	switch in.Op {
+	case compile.Fill:
+		fill(z, in.Scalar)
+	case compile.Unary:
+		unary(in.Func, z, b.rows(in.In[0]))
+	case compile.BinaryScalar:
+		binaryScalar(in.Func, z, b.rows(in.In[0]), in.Scalar, in.Swap)
+	case compile.UnaryBack:
+		chain(z, b.rows(in.In[0]), in.Accumulate, unaryDerivative(in.Func, b.rows(in.In[1]), b.rows(in.In[2])))
+	case compile.ScalarBack:
+		chain(z, b.rows(in.In[0]), in.Accumulate, scalarDerivative(in, b.rows(in.In[1]), b.rows(in.In[2])))
+	case compile.MatMul, compile.MatMulBack:
+		b.matMul(in, z)
+	case compile.Lookup:
+		lookup(z, b.bound.stored(in.In[1]), b.at[in.In[0]].indices[:b.n*in.Rows], in.K)
+	case compile.Softmax:
+		kernel.Softmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
+	case compile.LogSoftmax:
+		kernel.LogSoftmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
+	case compile.SoftmaxBack, compile.LogSoftmaxBack:
+		if !in.Accumulate {
+			clear(z)
+		}
+		softmaxBack(in, z, b.rows(in.In[0]), b.rows(in.In[1]), b.n*in.Rows)
+	default:
+		if sums(in.Op) && !in.Accumulate {
+			clear(z)
+		}
+		for s := range b.n {
+			b.runSample(in, s)
+		}
+	}
+}
+
+// sums tells whether an operation adds to its result whatever comes first.
+func sums(op compile.Op) bool {
+	switch op {
+	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread, compile.GradLookup:
+		return true
+	}
+	return false
+}
+
+// runSample runs one instruction for sample s.
+func (b *block) runSample(in *instruction, s int) {
+	z, x, w := b.row(in.Out, s), b.row(in.In[0], s), in.Window
+	switch in.Op {
+	case compile.Binary:
+		binary(in.Func, z, x, b.row(in.In[1], s))
+	case compile.BinaryBack:
+		chain(z, x, in.Accumulate, binaryDerivative(in, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s)))
+	case compile.Gather:
+		gather(in, z, x)
+	case compile.Scatter:
+		scatter(in, z, x)
+	case compile.GradSpread:
+		scatterRuns(in, z, x)
+	case compile.Conv:
+		b.conv(in, z, x, s)
+	case compile.ConvBack:
+		columns := b.row(in.columns, s)
+		kernel.Gemm(true, false, w.Positions(), w.Patch(), w.OutC, 1, x, w.Positions(), b.bound.stored(in.In[1]), w.Patch(), 0, columns, w.Patch())
+		kernel.Col2im(z, columns, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
+	case compile.GradConv:
+		columns := b.row(in.columns, s)
+		if in.unrolls {
+			unroll(columns, b.row(in.In[1], s), w)
+		}
+		kernel.Gemm(false, false, w.OutC, w.Patch(), w.Positions(), 1, x, w.Positions(), columns, w.Patch(), beta(in), z, w.Patch())
+	case compile.MaxPool:
+		kernel.MaxPool(z, b.indices(in.Where, s), x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW)
+	case compile.MaxPoolBack:
+		kernel.MaxPoolBackward(z, x, b.indices(in.In[1], s))
+	case compile.GradLookup:
+		for r, v := range b.indices(in.In[1], s) {
+			row := z[int(v)*in.K:][:in.K]
+			kernel.Add(row, row, x[r*in.K:][:in.K])
+		}
+	case compile.GradMatMul:
+		y := b.row(in.In[1], s)
+		if in.TransB {
+			kernel.Gemm(true, false, in.N, in.K, in.Rows, 1, x, in.N, y, in.K, beta(in), z, in.K)
+		} else {
+			kernel.Gemm(true, false, in.K, in.N, in.Rows, 1, y, in.K, x, in.N, beta(in), z, in.N)
+		}
+	}
+}
+
+// beta is what a product multiplies its result by before it adds to it.
+func beta(in *instruction) float32 {
+	if in.Accumulate {
+		return 1
+	}
+	return 0
+}
+
+// matMul multiplies the block's rows by a stored matrix, or by its transpose.
+func (b *block) matMul(in *instruction, z []float32) {
+	m, w, x := b.n*in.Rows, b.bound.stored(in.In[1]), b.rows(in.In[0])
+	ldb := in.N // the row length of the matrix as it is stored
+	if in.TransB {
+		ldb = in.K
+	}
+	if in.Op == compile.MatMul {
+		kernel.Gemm(false, in.TransB, m, in.N, in.K, 1, x, in.K, w, ldb, 0, z, in.N)
+	} else {
+		kernel.Gemm(false, !in.TransB, m, in.K, in.N, 1, x, in.N, w, ldb, beta(in), z, in.K)
+	}
+}
+
+// conv multiplies a sample's patches by the filters. The product that needs no packing has the
+// positions as rows; the result is turned around afterwards.
+func (b *block) conv(in *instruction, z, x []float32, s int) {
+	w, columns := in.Window, b.row(in.columns, s)
+	unroll(columns, x, w)
+	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), 1, columns, w.Patch(), b.bound.transposed[filterOf(&in.Instruction)], w.OutC, 0, b.position, w.OutC)
+	kernel.Transpose(z, b.position[:len(z)], w.Positions(), w.OutC)
+}
+
+// unroll writes each place of the window as a row.
+func unroll(columns, x []float32, w *compile.Window) {
+	kernel.Im2col(columns, x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
+}
+
+// lookup copies the rows of a table, k values each, that the indices pick.
+func lookup(z, table []float32, ids []int32, k int) {
+	for r, v := range ids {
+		copy(z[r*k:][:k], table[int(v)*k:])
+	}
+}
+
+// gather computes z[j] = x[table[j]], or adds it. To repeat a sample's value, or each element of it, are the common maps.
+func gather(in *instruction, z, x []float32) {
+	switch {
+	case in.Accumulate:
+		for j, k := range in.table {
+			z[j] += x[k]
+		}
+	case in.run > 0:
+		for k, v := range x {
+			fill(z[k*in.run:][:in.run], v)
+		}
+	case in.whole > 0:
+		for from := 0; from < len(z); from += in.whole {
+			copy(z[from:][:in.whole], x)
+		}
+	default:
+		for j, k := range in.table {
+			z[j] = x[k]
+		}
+	}
+}
+
+// scatter adds each x[j] to z[table[j]], in order. A sum over the first of a sample's axes is the common map.
+func scatter(in *instruction, z, x []float32) {
+	if in.whole > 0 {
+		for from := 0; from < len(x); from += in.whole {
+			kernel.Add(z, z, x[from:][:in.whole])
+		}
+		return
+	}
+	for j, k := range in.table {
+		z[k] += x[j]
+	}
+}
+
+// scatterRuns does the same. A bias over a vector and one over an image are the common maps.
+func scatterRuns(in *instruction, z, x []float32) {
+	switch run := in.run; run {
+	case 0:
+		scatter(in, z, x)
+	case 1:
+		kernel.Add(z, z, x)
+	default:
+		for k := range z {
+			z[k] += kernel.Sum(x[k*run : (k+1)*run])
+		}
+	}
+}
+
+// softmaxBack adds the gradient through a (log) softmax whose rows are z.
+func softmaxBack(in *instruction, dx, dz, z []float32, rows int) {
+	k := in.K
+	for r := range rows {
+		dx, dz, z := dx[r*k:(r+1)*k], dz[r*k:(r+1)*k], z[r*k:(r+1)*k]
+		if in.Op == compile.SoftmaxBack {
+			dot := kernel.Dot(dz, z)
+			for j := range dx {
+				dx[j] += z[j] * (dz[j] - dot)
+			}
+			continue
+		}
+		total := kernel.Sum(dz)
+		var probs [64]float32
+		for from := 0; from < k; from += len(probs) {
+			to := min(from+len(probs), k)
+			p := probs[:to-from]
+			kernel.Exp(p, z[from:to])
+			for j := range p {
+				dx[from+j] += dz[from+j] - p[j]*total
+			}
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package cpu_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
+)
+
+// fault is the CPU engine with something wrong. Every field may be nil.
+type fault struct {
+	job     func(*engine.Job)
+	sums    func(sum, norms []float64)
+	steps   func([]int)
+	state   func(run int) int
+	deaf    bool // to a cancelled context
+	idle    bool // Restore does nothing
+	uncount bool // Done tells nothing
+	program func(*compile.Program) *compile.Program
+	outputs func([]float32)
+	data    func(*engine.Data) *engine.Data
+}
+
+type faultyEngine struct {
+	engine.Engine
+	fault
+}
+
+func (e faultyEngine) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {
+	if e.program != nil {
+		p = e.program(p)
+	}
+	l, err := e.Engine.Load(p, e.seen(d))
+	return faultyLoaded{l, e.fault}, err
+}
+
+// seen returns the data as the engine takes them.
+func (f fault) seen(d *engine.Data) *engine.Data {
+	if f.data == nil || d == nil {
+		return d
+	}
+	out := &engine.Data{Samples: d.Samples, Columns: slices.Clone(d.Columns)}
+	for k, c := range out.Columns {
+		out.Columns[k].Ints = slices.Clone(c.Ints)
+	}
+	return f.data(out)
+}
+
+type faultyLoaded struct {
+	engine.Loaded
+	fault
+}
+
+func (l faultyLoaded) Start(jobs ...engine.Job) (engine.Runs, error) {
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		if l.job != nil {
+			l.job(&jobs[i])
+		}
+	}
+	r, err := l.Loaded.Start(jobs...)
+	return faultyRuns{r, l.fault}, err
+}
+
+type faultyRuns struct {
+	engine.Runs
+	fault
+}
+
+func (r faultyRuns) Steps(ctx context.Context, steps ...int) error {
+	if r.deaf {
+		for i := range steps {
+			steps[i] = min(steps[i], 1000)
+		}
+		ctx = context.Background()
+	}
+	if r.steps != nil {
+		steps = slices.Clone(steps)
+		r.steps(steps)
+	}
+	return r.Runs.Steps(ctx, steps...)
+}
+
+func (r faultyRuns) State(i int) engine.State {
+	if r.state != nil {
+		i = r.state(i)
+	}
+	return r.Runs.State(i)
+}
+
+func (r faultyRuns) Predict(ctx context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
+	if r.state != nil {
+		for k := range runs {
+			runs[k] = r.state(runs[k])
+		}
+	}
+	out, err := r.Runs.Predict(ctx, r.seen(data), runs...)
+	if r.outputs != nil {
+		for _, o := range out {
+			r.outputs(o)
+		}
+	}
+	return out, err
+}
+
+func (r faultyRuns) Restore(i int, s engine.State) error {
+	if r.idle {
+		return nil
+	}
+	return r.Runs.Restore(i, s)
+}
+
+func (r faultyRuns) Done() []int {
+	done := r.Runs.Done()
+	if r.uncount {
+		clear(done)
+	}
+	return done
+}
+
+type faultySums struct {
+	enginetest.Inspector
+	fault
+}
+
+func (s faultySums) ClippedSum(run int, samples []int32) ([]float64, []float64, error) {
+	sum, norms, err := s.Inspector.ClippedSum(run, samples)
+	if s.sums != nil && err == nil {
+		s.sums(sum, norms)
+	}
+	return sum, norms, err
+}
+
+// with makes a suite of an engine that has a fault.
+func (f fault) suite() enginetest.Suite {
+	return enginetest.Suite{
+		Engine:    func() engine.Engine { return faultyEngine{cpu.New(cpu.Options{}), f} },
+		Inspect:   func(r engine.Runs) enginetest.Inspector { return faultySums{cpu.Inspect(r.(faultyRuns).Runs), f} },
+		Tolerance: 2e-4, Short: true,
+	}
+}
+
+// Every check of the suite must be able to fail, and none may fail an engine that is right.
+func TestSuiteFindsFaults(t *testing.T) {
+	caught := map[string]bool{}
+	var started atomic.Uint32
+	var left []float64 // of the sum before
+	simple := enginetest.Zoo()["an identity"].Program(t, 1)
+	for name, c := range map[string]struct {
+		fault
+		by []string // the checks that must find it
+	}{
+		"none":                           {fault{}, nil},
+		"sums between the grid's points": {fault{sums: func(sum, _ []float64) { sum[0] = math.Nextafter(sum[0], 1) }}, []string{"Exact"}},
+		"sums depend on their number":    {fault{sums: func(sum, norms []float64) { sum[0] += float64(len(norms)) * 1e-9 }}, []string{"Paths"}},
+		"a little more than C":           {fault{sums: func(sum, _ []float64) { scale(sum, 1+0x1.1p-10) }}, []string{"Neighbours", "Scales", "Clipping", "Tables"}},
+		"norms depend on their number":   {fault{sums: func(_, norms []float64) { scale(norms, 1+1e-9*float64(len(norms))) }}, []string{"Alone"}},
+		"a sample less": {fault{sums: func(sum, norms []float64) {
+			if len(norms) > 60 {
+				scale(sum, 0.99)
+			}
+		}}, []string{"Alone", "Paths"}},
+		"norms a little too short": {fault{sums: func(_, norms []float64) { scale(norms, 1-1e-4) }}, []string{"Wide", "Tables"}},
+		"indices beyond a table taken for its last": {fault{data: func(d *engine.Data) *engine.Data {
+			for _, c := range d.Columns {
+				for k := range c.Ints {
+					c.Ints[k] = max(0, min(c.Ints[k], 6))
+				}
+			}
+			return d
+		}}, []string{"Tables"}},
+		"the rows of another sample": {fault{data: func(d *engine.Data) *engine.Data {
+			for _, c := range d.Columns {
+				slices.Reverse(c.Ints)
+			}
+			return d
+		}}, []string{"Tables"}},
+		"rows left of the batch before": {fault{sums: func(sum, _ []float64) {
+			now := slices.Clone(sum)
+			if len(left) == len(sum) {
+				sum[len(sum)/2] += left[len(sum)/2]
+			}
+			left = now
+		}}, []string{"Tables"}},
+		"runs another program": {fault{program: func(p *compile.Program) *compile.Program {
+			if p != nil && p.Missing() != nil || p != nil && len(p.Forward) > 0 && p.Forward[0].Op == 200 {
+				return simple
+			}
+			return p
+		}}, []string{"Opaque"}},
+		"gradients go to another element": {fault{sums: func(sum, norms []float64) {
+			if len(norms) == 1 {
+				sum[0], sum[1] = sum[1], sum[0]
+			}
+		}}, []string{"Ties", "Alone"}},
+		"NaN in the sum": {fault{sums: func(sum, norms []float64) {
+			if len(norms) == 9 {
+				sum[0] = math.NaN()
+			}
+		}}, []string{"NotFinite"}},
+		"everybody is a member": {fault{job: func(j *engine.Job) { j.Members = nil }}, []string{"Draws", "EmptyBatch", "Refusals"}},
+		"another trial's draws": {fault{job: func(j *engine.Job) { j.Trial++ }}, []string{"Draws", "Noise", "Release"}},
+		"half the noise":        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch", "Rounding"}},
+		"a grid off by a third": {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier *= 3; j.Mechanism.ExpectedBatchSize *= 3 }}, []string{"Coarse"}},
+		"another learning rate": {fault{job: func(j *engine.Job) { j.Optimizer.LearningRate *= 1 + 1e-7 }}, []string{"Release"}},
+		"SGD for Adam":          {fault{job: func(j *engine.Job) { j.Optimizer.Method = engine.SGD }}, []string{"Release", "Refusals"}},
+		"a step too many": {fault{steps: func(steps []int) {
+			if len(steps) > 0 {
+				steps[0]++
+			}
+		}}, []string{"Groups", "Progress", "Draws"}},
+		"the first run's state":                 {fault{state: func(int) int { return 0 }}, []string{"Groups", "Resume", "Predict"}},
+		"outputs of the first samples only":     {fault{outputs: func(out []float32) { clear(out[len(out)*3/4:]) }}, []string{"Outputs"}},
+		"deaf to cancelling":                    {fault{deaf: true}, []string{"Cancel"}},
+		"restores nothing":                      {fault{idle: true}, []string{"Resume"}},
+		"doesn't tell how far":                  {fault{uncount: true}, []string{"Progress", "Groups"}},
+		"takes any probability":                 {fault{job: func(j *engine.Job) { j.Mechanism.SamplingProbability = 0.3 }}, []string{"Refusals", "Draws"}},
+		"draws depend on how many were started": {fault{job: func(j *engine.Job) { j.Trial += started.Add(1) }}, []string{"Together", "Groups"}},
+	} {
+		for check, run := range enginetest.Checks() {
+			if len(c.by) > 0 && !slices.Contains(c.by, check) {
+				continue
+			}
+			found := enginetest.Reports(func(t enginetest.TB) { run(t, c.suite()) })
+			must := slices.Contains(c.by, check)
+			if must && len(found) == 0 {
+				t.Errorf("%s: %s finds nothing", name, check)
+			}
+			if c.by == nil && len(found) > 0 {
+				t.Errorf("%s: %s reports %q", name, check, found)
+			}
+			caught[check] = caught[check] || must
+		}
+	}
+	for check := range enginetest.Checks() {
+		if !caught[check] {
+			t.Errorf("no fault here shows that %s can fail", check)
+		}
+	}
+}
+
+func scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
+	}
+}
+
+// The second opinion must be able to dissent: of an engine that is wrong in one place, of one that trains another
+// cost, and of nobody else.
+func TestDifferencesFindFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short tests look at two coordinates of each parameter only")
+	}
+	zoo := enginetest.Zoo()
+	bent := func(at int, by float64) fault {
+		return fault{sums: func(sum, _ []float64) { sum[at] += by }}
+	}
+	other := func(*compile.Program) *compile.Program {
+		return zoo["scale by a parameter"].Program(t, 1)
+	}
+	for name, c := range map[string]struct {
+		fault
+		graph string
+		want  bool
+	}{
+		"right":                {fault{}, "logistic regression", false},
+		"one coordinate wrong": {bent(1, 0.01), "logistic regression", true},
+		"one of many wrong":    {bent(1100, 0.5), "two rows within a sample", true},
+		"another cost":         {fault{program: other}, "minus a parameter, from the left", true},
+	} {
+		found := enginetest.Reports(func(t enginetest.TB) { c.suite().CheckDifferences(t, zoo[c.graph], false) })
+		if (len(found) > 0) != c.want {
+			t.Errorf("%s: reported %q", name, found)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// group is runs side by side. As many advance at once as there are workers; the others wait for their turn.
+type group struct {
+	*loaded
+	runs []*run
+}
+
+// Steps takes each run's steps, one run after another wherever a run has ended.
+func (g *group) Steps(ctx context.Context, steps ...int) error {
+	if err := engine.CheckSteps(steps, g.Done()); err != nil {
+		return err
+	}
+	failed := make(engine.RunErrors, len(g.runs))
+	var next atomic.Int64
+	advance := func() {
+		g.team.join()
+		defer g.team.leave()
+		for i := int(next.Add(1)) - 1; i < len(g.runs); i = int(next.Add(1)) - 1 {
+			failed[i] = g.advance(ctx, g.runs[i], steps[i])
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(g.team.size, len(g.runs)) {
+		wait.Go(advance)
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return failed.Or()
+}
+
+func (g *group) advance(ctx context.Context, r *run, steps int) error {
+	for range steps {
+		if ctx.Err() != nil {
+			return nil // the caller tells
+		}
+		c := g.team.borrow(r.parallel())
+		err := r.step(c)
+		g.team.giveBack(c)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Done tells how far the runs are.
+func (g *group) Done() []int {
+	out := make([]int, len(g.runs))
+	for i, r := range g.runs {
+		out[i] = int(r.done.Load())
+	}
+	return out
+}
+
+// State returns a copy of a run's state.
+func (g *group) State(run int) engine.State { return g.runs[run].state() }
+
+// Restore replaces a run's state.
+func (g *group) Restore(run int, s engine.State) error { return g.runs[run].restore(s) }
+
+// predictedAtOnce is the number of samples that a worker predicts before it looks whether it should stop.
+const predictedAtOnce = 64
+
+// Predict returns the program's output for every sample, for each of the given runs.
+func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) (out [][]float32, err error) {
+	defer guard(&err)
+	if g.program.Output.Name == "" {
+		return nil, errors.New("predict: the graph names no output")
+	}
+	if err := data.CheckPredict(g.program); err != nil {
+		return nil, fmt.Errorf("predict: %w", err)
+	}
+	g.team.join()
+	defer g.team.leave()
+	c := g.team.borrow((data.Samples + predictedAtOnce - 1) / predictedAtOnce)
+	defer g.team.giveBack(c)
+	for _, i := range runs {
+		predicted, err := g.runs[i].predict(ctx, c, data)
+		if err != nil {
+			return nil, fmt.Errorf("predict by run %d: %w", i, err)
+		}
+		out = append(out, predicted)
+	}
+	return out, nil
+}
+
+func (r *run) predict(ctx context.Context, c crew, data *engine.Data) ([]float32, error) {
+	if err := r.binding.set(r.tensors); err != nil {
+		return nil, err
+	}
+	size := r.program.Output.Size
+	out := make([]float32, data.Samples*size)
+	return out, c.share((data.Samples+predictedAtOnce-1)/predictedAtOnce, func(w *worker, k int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		from, to := k*predictedAtOnce, min((k+1)*predictedAtOnce, data.Samples)
+		return w.space.predict(r.binding, data, from, to, out[from*size:to*size])
+	})
+}
+
+// Close lets the runs' memory go.
+func (g *group) Close() error {
+	g.runs = nil
+	return nil
+}

@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/arena"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
+)
+
+// Values that share space compute, to the last bit, what they compute where each has a place of its own and what nobody
+// has written yet isn't a number.
+func TestSharedSpaceChangesNothing(t *testing.T) {
+	for name, z := range enginetest.Zoo() {
+		t.Run(name, func(t *testing.T) {
+			p := z.Program(t, 2)
+			shared, err := lower(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			apart := *shared
+			apart.gradient, apart.prediction = byThemselves(p, shared), byThemselves(p, shared)
+			if large := name == "cnn" || name == "mlp"; large && apart.gradient.Floats <= shared.gradient.Floats {
+				t.Errorf("the layout takes %d floats, without sharing %d", shared.gradient.Floats, apart.gradient.Floats)
+			}
+			data := enginetest.RandomData(p, 11, 3)
+			want, got := everything(t, &apart, data), everything(t, shared, data)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("sums, norms and outputs\n%v\nwant\n%v", got, want)
+			}
+		})
+	}
+}
+
+// byThemselves lays all values out one after another.
+func byThemselves(p *compile.Program, l *lowered) arena.Layout {
+	var out arena.Layout
+	for _, v := range l.values {
+		if v.Type == compile.Int32 {
+			out.Offsets = append(out.Offsets, out.Indices)
+			out.Indices += v.Size
+			continue
+		}
+		out.Offsets = append(out.Offsets, out.Floats)
+		out.Floats += v.Size
+	}
+	return out
+}
+
+// emptySum returns room for a clipped sum.
+func emptySum(l *lowered) *chunkSum { return newChunkSum(engine.LayoutOf(l.Program), l.widths()) }
+
+// everything returns the bits of what a worker computes.
+func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
+	t.Helper()
+	b := l.bind()
+	if err := b.set(l.Initial()); err != nil {
+		t.Fatal(err)
+	}
+	w := l.workspace().(*block)
+	for _, rows := range w.memory.gradient {
+		for i := range rows.floats {
+			rows.floats[i] = float32(math.NaN())
+		}
+	}
+	samples := make([]int32, data.Samples)
+	for i := range samples {
+		samples[i] = int32(i)
+	}
+	sum, squared := emptySum(l), make([]float64, data.Samples)
+	out := make([]float32, data.Samples*l.Output.Size)
+	if err := w.clipped(b, data, samples, 0.5, sum, squared); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.predict(b, data, 0, data.Samples, out); err != nil {
+		t.Fatal(err)
+	}
+	var bits []uint64
+	for _, list := range append(sum.parts, out) {
+		for _, v := range list {
+			bits = append(bits, uint64(math.Float32bits(v)))
+		}
+	}
+	for _, v := range squared {
+		if v-v != 0 {
+			t.Errorf("a squared norm is %v", v)
+		}
+		bits = append(bits, math.Float64bits(v))
+	}
+	return bits
+}
+
+// A program has one layout.
+func TestLayoutsAreDeterministic(t *testing.T) {
+	for name, z := range enginetest.Zoo() {
+		var first *lowered
+		for range 10 {
+			p := z.Program(t, 2)
+			l, err := lower(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = l
+			} else if !reflect.DeepEqual(l.gradient, first.gradient) || !reflect.DeepEqual(l.prediction, first.prediction) || !reflect.DeepEqual(l.backward, first.backward) {
+				t.Fatalf("%s: two layouts differ", name)
+			}
+		}
+	}
+}
+
+// A program with an instruction that isn't known is refused by the operation's name.
+func TestOpaqueProgramsAreNotLowered(t *testing.T) {
+	p := enginetest.Lone()["largest of a row"].Program(t, 1)
+	var unsupported *engine.UnsupportedError
+	if _, err := lower(p); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Operation, "maxOp") || !strings.Contains(err.Error(), "OneByOne") {
+		t.Errorf("got %v", err)
+	}
+	p.Forward[0].Op = 255 // a later version's
+	if _, err := lower(p); err == nil {
+		t.Error("an unknown operation was lowered")
+	}
+}
+
+// Buffers of one program don't take parameters that are bound to another.
+func TestBindingsOfOtherPrograms(t *testing.T) {
+	var ls []*lowered
+	for range 2 {
+		p := enginetest.Zoo()["residual"].Program(t, 2)
+		l, err := lower(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ls = append(ls, l)
+	}
+	if err := ls[0].workspace().predict(ls[1].bind(), &engine.Data{}, 0, 0, nil); err == nil {
+		t.Error("a worker took another program's parameters")
+	}
+}
+
+// Runs are of a whole value: what reaches one part of it, or leaves an order, is none.
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		table []int32
+		size  int
+		want  int
+	}{
+		{[]int32{0, 1, 2}, 3, 1}, {[]int32{0, 0, 1, 1}, 2, 2}, {[]int32{0, 0, 0}, 1, 3},
+		{[]int32{0, 1}, 3, 0}, {[]int32{0, 0}, 2, 0}, {[]int32{0, 1, 0, 1}, 2, 0}, {[]int32{0, 0, 1}, 2, 0}, {[]int32{1, 0}, 2, 0},
+	} {
+		if got := runOf(c.table, c.size); got != c.want {
+			t.Errorf("runOf(%v, %d) = %d, want %d", c.table, c.size, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package cpu
+
+import (
+	"github.com/dptrain/dptrain/internal/arena"
+	"github.com/dptrain/dptrain/internal/compile"
+)
+
+// buffer is where a value's rows lie, one for each sample of a block.
+type buffer struct {
+	floats  []float32
+	indices []int32
+}
+
+// memory is one worker's room for a block, which gradients and predictions take in turn.
+type memory struct {
+	gradient, prediction []buffer // by value
+}
+
+// newMemory makes room for a whole block of samples.
+func newMemory(l *lowered) memory {
+	floats := make([]float32, max(l.gradient.Floats, l.prediction.Floats)*l.samples)
+	indices := make([]int32, max(l.gradient.Indices, l.prediction.Indices)*l.samples)
+	place := func(by arena.Layout) []buffer {
+		out := make([]buffer, len(l.values))
+		for id, offset := range by.Offsets {
+			v := l.values[id]
+			from, to := offset*l.samples, (offset+v.Size)*l.samples
+			switch {
+			case offset < 0:
+			case v.Type == compile.Int32:
+				out[id].indices = indices[from:to]
+			default:
+				out[id].floats = floats[from:to]
+			}
+		}
+		return out
+	}
+	return memory{place(l.gradient), place(l.prediction)}
+}

@@ -1,0 +1,113 @@
+package cpu
+
+import (
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// oneByOne runs an opaque program: every sample by itself, with Gorgonia's own gradient.
+type oneByOne struct {
+	program *compile.Program
+	ref     *compile.Reference
+}
+
+// lowerOpaque takes no program but those that are one opaque instruction.
+func lowerOpaque(p *compile.Program) (executable, error) {
+	if p.Missing() == nil {
+		return nil, &engine.UnsupportedError{Operation: p.Forward[0].Op.String(), Why: "it evaluates whole graphs"}
+	}
+	return &oneByOne{program: p, ref: p.Reference()}, nil
+}
+
+func (o *oneByOne) bind() binding { return &inGraph{ref: o.ref} }
+
+func (o *oneByOne) workspace() workspace { return o }
+
+func (o *oneByOne) widths() []int { return nil }
+
+// inGraph is one run's parameters in the graph's own form.
+type inGraph struct {
+	ref    *compile.Reference
+	params compile.Bound
+}
+
+func (g *inGraph) set(params [][]float32) (err error) {
+	g.params, err = g.ref.Bind(params)
+	return err
+}
+
+// paramsOf returns what a run's parameters are in the graph's own form.
+func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
+	g, ok := run.(*inGraph)
+	if !ok || g.ref != o.ref {
+		return nil, errOtherProgram
+	}
+	return g.params, nil
+}
+
+// row returns a sample's inputs; zeros for a column that isn't there, which only labels can be.
+func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
+	var out [][]float32
+	for i, in := range o.program.Inputs {
+		from, to := sample*in.Size, (sample+1)*in.Size
+		switch c := data.Columns[i]; {
+		case c.Floats != nil:
+			out = append(out, c.Floats[from:to])
+		case c.Ints != nil:
+			row := make([]float32, in.Size)
+			for k, v := range c.Ints[from:to] {
+				row[k] = float32(v)
+			}
+			out = append(out, row)
+		default:
+			out = append(out, make([]float32, in.Size))
+		}
+	}
+	return out
+}
+
+// clipped differentiates one sample after another; a gradient that isn't finite adds nothing.
+func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
+	params, err := o.paramsOf(run)
+	if err != nil {
+		return err
+	}
+	for k, s := range samples {
+		grads, err := o.ref.Gradient(params, o.row(data, int(s)))
+		if err != nil {
+			return err
+		}
+		squared[k] = 0
+		for _, g := range grads {
+			for _, v := range g {
+				squared[k] += v * v
+			}
+		}
+		c := float64(engine.ClipFactor(squared[k], clip))
+		if c == 0 {
+			continue
+		}
+		for i, g := range grads {
+			for j, v := range g {
+				sum.parts[i][j] += float32(c * v)
+			}
+		}
+	}
+	return nil
+}
+
+// predict evaluates the output of one sample after another.
+func (o *oneByOne) predict(run binding, data *engine.Data, from, to int, out []float32) error {
+	params, err := o.paramsOf(run)
+	if err != nil {
+		return err
+	}
+	for s := from; s < to; s++ {
+		y, err := o.ref.Output(params, o.row(data, s))
+		if err != nil {
+			return err
+		}
+		copy(out[(s-from)*len(y):], y)
+	}
+	return nil
+}

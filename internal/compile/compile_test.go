@@ -1,0 +1,274 @@
+package compile_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Ten samples and ten classes must not be taken for one another.
+func TestBatchIsNotASize(t *testing.T) {
+	g := enginetest.NewG(10, 1)
+	x, w, b := g.In("x", 10), g.Param("w", 10, 10), g.Param("b", 1, 10)
+	h := g.Do(gorgonia.BroadcastAdd(g.Do(gorgonia.Mul(x, w)), b, nil, []byte{0}))
+	src, err := g.Squares(g.Do(gorgonia.Sum(h, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Output.Size != 1 {
+		t.Errorf("the sum over a sample's ten values has size %d", p.Output.Size)
+	}
+}
+
+// unknown is a graph with an operation that has no rule.
+func unknown(g *enginetest.G) (compile.Source, error) {
+	x, w := g.In("x", 4), g.Param("w", 4, 6)
+	return g.Squares(g.Do(gorgonia.Max(g.Do(gorgonia.Mul(x, w)), 1)))
+}
+
+func TestUnknownOperations(t *testing.T) {
+	src, err := unknown(enginetest.NewG(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := p.Missing(); m == nil || !strings.Contains(m.Op, "Max") || p.Reference() == nil {
+		t.Fatalf("missing is %v, reference %v", m, p.Reference())
+	}
+	if len(p.Forward) != 1 || p.Forward[0].Op != compile.Opaque || len(p.Backward)+len(p.Predict)+len(p.Reductions) > 0 {
+		t.Errorf("instructions %v, %v, %v and reductions %v, want one opaque instruction", p.Forward, p.Backward, p.Predict, p.Reductions)
+	}
+	if src, err = unknown(enginetest.NewG(3, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = compile.Compile(src); err == nil || !strings.Contains(err.Error(), "batch of one") {
+		t.Errorf("with a batch of three: %v", err)
+	}
+}
+
+// A graph may leave its parameters unbound, with rules for all of its operations or without: the program is the same.
+func TestUnboundParameters(t *testing.T) {
+	for name, op := range map[string]func(*gorgonia.Node) (*gorgonia.Node, error){
+		"compiled": gorgonia.Tanh,
+		"opaque":   func(n *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Max(n, 1) },
+	} {
+		build := func(bound bool) *compile.Program {
+			g := gorgonia.NewGraph()
+			x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(1, 3), gorgonia.WithName("x"))
+			var params gorgonia.Nodes
+			h := x
+			for _, p := range []string{"v", "w"} {
+				opts := []gorgonia.NodeConsOpt{gorgonia.WithShape(3, 3), gorgonia.WithName(p)}
+				if bound {
+					opts = append(opts, gorgonia.WithInit(gorgonia.Zeroes()))
+				}
+				n := gorgonia.NewMatrix(g, tensor.Float32, opts...)
+				params = append(params, n)
+				h = gorgonia.Must(gorgonia.Mul(h, n))
+			}
+			p, err := compile.Compile(compile.Source{Inputs: gorgonia.Nodes{x}, Params: params, Cost: gorgonia.Must(gorgonia.Sum(gorgonia.Must(op(h))))})
+			if err != nil {
+				t.Fatalf("%s, bound %v: %v", name, bound, err)
+			}
+			return p
+		}
+		bound, free := build(true), build(false)
+		if free.Initial() != nil || len(bound.Initial()) != 2 {
+			t.Errorf("%s: initial values %v of unbound parameters, %v of bound ones", name, free.Initial(), bound.Initial())
+		}
+		if bound.Digest() != free.Digest() || !reflect.DeepEqual(bound.Forward, free.Forward) {
+			t.Errorf("%s: bound and unbound parameters make two programs", name)
+		}
+	}
+}
+
+// A parameter is seen through strides: what they can't say is named.
+func TestRearrangedParameters(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape []int // of what is seen of the transposed parameter
+		fits  bool
+	}{
+		"an axis split":        {[]int{1, 2, 2, 3}, true},
+		"an axis of one more":  {[]int{1, 4, 1, 3}, true},
+		"axes merged":          {[]int{1, 12}, false},
+		"axes split elsewhere": {[]int{1, 2, 6}, false},
+	} {
+		g := enginetest.NewG(4, 1)
+		v := g.Do(gorgonia.Reshape(g.Do(gorgonia.Transpose(g.Param("v", 3, 4))), append(tensor.Shape{}, c.shape...)))
+		h := g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 12)))
+		h = g.Do(gorgonia.Reshape(h, append(tensor.Shape{4}, c.shape[1:]...)))
+		src, err := g.Squares(g.Do(gorgonia.BroadcastAdd(h, v, nil, []byte{0})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = compile.Compile(src)
+		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "rearranged before use")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Where Gorgonia itself computes something else than it says, there is nothing to fall back to.
+func TestNoFallbackOnWrongGradients(t *testing.T) {
+	g := enginetest.NewG(1, 1)
+	x, w := g.In("x", 4), g.Param("w", 4, 6)
+	h := g.Do(gorgonia.Log2(g.Do(gorgonia.Exp(g.Do(gorgonia.Mul(x, w))))))
+	src, err := g.Squares(g.Do(gorgonia.Max(h, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), "log2") {
+		t.Errorf("log2 before an operation without a rule: %v", err)
+	}
+	g = enginetest.NewG(1, 1)
+	image := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 16))), tensor.Shape{1, 1, 4, 4}))
+	if src, err = g.Squares(g.Do(gorgonia.AveragePool2D(image, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), "average pooling") {
+		t.Errorf("average pooling: %v", err)
+	}
+}
+
+// What is refused stays refused behind an operation that has no rule, where the graph would fall back.
+func TestRefusedBehindUnknownOperations(t *testing.T) {
+	for want, build := range map[string]func(g *enginetest.G) (compile.Source, error){
+		"average pooling": func(g *enginetest.G) (compile.Source, error) {
+			x, w := g.In("x", 1, 5, 5), g.Do(gorgonia.Tanh(g.Param("w", 2, 1, 2, 2)))
+			h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+			return g.Squares(g.Do(gorgonia.AveragePool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2})))
+		},
+		"mixes the samples": func(g *enginetest.G) (compile.Source, error) {
+			x, s, b := g.In("x", 2, 3, 3), g.Do(gorgonia.Tanh(g.Param("s", 1, 2, 3, 3))), g.Param("b", 1, 2, 3, 3)
+			h, _, _, _, err := gorgonia.BatchNorm(x, s, b, 0.9, 1e-5)
+			return g.Squares(g.Do(h, err))
+		},
+	} {
+		src, err := build(enginetest.NewG(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Sums over any axes of four and more, which package tensor gets wrong, by hand.
+func TestReferenceSums(t *testing.T) {
+	g := enginetest.NewG(1, 1)
+	x, v := g.In("x", 2, 3, 4), g.Param("v", 1, 2, 1, 4)
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(x, v, nil, []byte{2})))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]float32, 24)
+	for i := range in {
+		in[i] = float32(i * i)
+	}
+	got, err := ref.Gradient(bind(t, ref, [][]float32{make([]float32, 8)}), [][]float32{in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range 2 {
+		for k := range 4 {
+			want := 0.0
+			for r := range 3 {
+				want += float64(in[c*12+r*4+k])
+			}
+			if got[0][c*4+k] != want {
+				t.Errorf("∂v[%d,%d] = %v, want %v", c, k, got[0][c*4+k], want)
+			}
+		}
+	}
+}
+
+// Maxima over inner axes of four, likewise: cost = Σ max_r x[c,r,k] + b[c,r,k], so that the gradient is 1 where the
+// maximum is.
+func TestReferenceMaxima(t *testing.T) {
+	g := enginetest.NewG(1, 1)
+	x, b := g.In("x", 2, 3, 4), g.Param("b", 1, 2, 3, 4)
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Max(g.Do(gorgonia.Add(x, b)), 2)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]float32, 24)
+	for i := range in {
+		in[i] = float32((i*7 + 3) % 24)
+	}
+	got, err := ref.Gradient(bind(t, ref, [][]float32{make([]float32, 24)}), [][]float32{in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range 2 {
+		for k := range 4 {
+			best := max(in[c*12+k], in[c*12+4+k], in[c*12+8+k])
+			for r := range 3 {
+				at, want := c*12+r*4+k, 0.0
+				if in[at] == best {
+					want = 1
+				}
+				if got[0][at] != want {
+					t.Errorf("∂b[%d,%d,%d] = %v, want %v", c, r, k, got[0][at], want)
+				}
+			}
+		}
+	}
+}
+
+func TestBadSources(t *testing.T) {
+	good := func() compile.Source {
+		g := enginetest.NewG(2, 1)
+		x, w := g.In("x", 3), g.Param("w", 3, 2)
+		src, err := g.Squares(g.Do(gorgonia.Mul(x, w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return src
+	}
+	for want, spoil := range map[string]func(*compile.Source){
+		"no inputs":     func(s *compile.Source) { s.Inputs = nil },
+		"no parameters": func(s *compile.Source) { s.Params = nil },
+		"no cost":       func(s *compile.Source) { s.Cost = nil },
+		"to a scalar":   func(s *compile.Source) { s.Cost = s.Output },
+		"listed twice":  func(s *compile.Source) { s.Params = append(s.Params, s.Params[0]) },
+		"is computed":   func(s *compile.Source) { s.Inputs[0] = s.Output },
+		`"v" has no value bound and parameter "w" has`: func(s *compile.Source) {
+			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
+		},
+		`"v" is of type int`: func(s *compile.Source) {
+			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Int, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
+		},
+		"depend on any parameter": func(s *compile.Source) {
+			s.Cost = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(s.Inputs[0]))))
+		},
+	} {
+		src := good()
+		spoil(&src)
+		_, err := compile.Compile(src)
+		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package compile_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// softmaxOfProduct returns a graph of a batch of four with softmax(x·w), what a cost is made of, and the cost's source.
+func softmaxOfProduct(t *testing.T, cost func(p, y *gorgonia.Node) *gorgonia.Node) error {
+	t.Helper()
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 2), gorgonia.WithName("x"))
+	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 3), gorgonia.WithName("y"))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(2, 3), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
+	p := gorgonia.Must(gorgonia.SoftMax(gorgonia.Must(gorgonia.Mul(x, w))))
+	_, err := compile.Compile(compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Cost: cost(p, y)})
+	return err
+}
+
+// Log of a softmax changes the softmax itself: whatever else used it is refused, and what uses the logarithm alone isn't.
+func TestChangedSoftmaxIsRefused(t *testing.T) {
+	must, one := gorgonia.Must, gorgonia.NewConstant(float32(1))
+	sum := func(n *gorgonia.Node, err error) *gorgonia.Node { return must(gorgonia.Sum(must(n, err))) }
+	refused := map[string]func(p, y *gorgonia.Node) *gorgonia.Node{
+		"entropy": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			return sum(gorgonia.HadamardProd(must(gorgonia.Neg(p)), must(gorgonia.Log(p))))
+		},
+		"entropy, other sign": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			return sum(gorgonia.HadamardProd(p, must(gorgonia.Neg(must(gorgonia.Log(p))))))
+		},
+		"focal": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			return sum(gorgonia.HadamardProd(must(gorgonia.Sub(one, p)), must(gorgonia.Log(p))))
+		},
+		"square and logarithm": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			s := must(gorgonia.Square(p))
+			return sum(gorgonia.Add(s, must(gorgonia.Log(p))))
+		},
+		"a logarithm that nobody uses": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			c := sum(gorgonia.Square(p))
+			must(gorgonia.Log(p))
+			return c
+		},
+		"the same behind a sign": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			c := sum(gorgonia.Square(must(gorgonia.Neg(p))))
+			must(gorgonia.Log(p))
+			return c
+		},
+	}
+	for name, cost := range refused {
+		if err := softmaxOfProduct(t, cost); !errors.Is(err, compile.ErrSource) {
+			t.Errorf("%s: error %v, want one of the source", name, err)
+		}
+	}
+	taken := map[string]func(p, y *gorgonia.Node) *gorgonia.Node{
+		"cross entropy": func(p, y *gorgonia.Node) *gorgonia.Node {
+			return sum(gorgonia.HadamardProd(y, must(gorgonia.Neg(must(gorgonia.Log(p))))))
+		},
+		"entropy by Exp": func(p, _ *gorgonia.Node) *gorgonia.Node {
+			l := must(gorgonia.Log(p))
+			return sum(gorgonia.HadamardProd(must(gorgonia.Exp(l)), l))
+		},
+		"a softmax alone": func(p, y *gorgonia.Node) *gorgonia.Node {
+			return sum(gorgonia.Square(must(gorgonia.Sub(p, y))))
+		},
+	}
+	for name, cost := range taken {
+		if err := softmaxOfProduct(t, cost); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// scaledMax falls back to one sample at a time, and its cost is k times a sum of maxima.
+func scaledMax(k float32) compile.Source {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(1, 2), gorgonia.WithName("x"))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(2, 2), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
+	top := gorgonia.Must(gorgonia.Max(gorgonia.Must(gorgonia.Mul(x, w)), 1))
+	return compile.Source{Inputs: gorgonia.Nodes{x}, Params: gorgonia.Nodes{w},
+		Cost: gorgonia.Must(gorgonia.Mul(gorgonia.NewConstant(k), gorgonia.Must(gorgonia.Sum(top))))}
+}
+
+// Digests tell apart what computes other things, with a rule or without, and nothing else.
+func TestDigests(t *testing.T) {
+	type build = func() compile.Source
+	// of returns a graph with x, y and the parameters v and w, all of one shape, and a cost of them.
+	of := func(dtype tensor.Dtype, swap bool, cost func(x, y, v, w *gorgonia.Node) *gorgonia.Node) build {
+		return func() compile.Source {
+			g := gorgonia.NewGraph()
+			leaf := func(name string, opts ...gorgonia.NodeConsOpt) *gorgonia.Node {
+				return gorgonia.NewMatrix(g, dtype, append([]gorgonia.NodeConsOpt{gorgonia.WithShape(3, 3), gorgonia.WithName(name)}, opts...)...)
+			}
+			x, y := leaf("x"), leaf("y")
+			v, w := leaf("v", gorgonia.WithInit(gorgonia.Zeroes())), leaf("w", gorgonia.WithInit(gorgonia.Zeroes()))
+			src := compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{v, w}, Cost: cost(x, y, v, w)}
+			if swap {
+				slices.Reverse(src.Params)
+			}
+			return src
+		}
+	}
+	must := gorgonia.Must
+	product := func(f func(a, b *gorgonia.Node) *gorgonia.Node) func(x, y, v, w *gorgonia.Node) *gorgonia.Node {
+		return func(x, _, v, w *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Sum(f(must(gorgonia.Mul(x, v)), must(gorgonia.Mul(x, w)))))
+		}
+	}
+	sub := func(a, b *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Sub(must(gorgonia.Square(a)), b)) }
+	large := func(middle float32) build {
+		return of(tensor.Float32, false, func(x, _, v, _ *gorgonia.Node) *gorgonia.Node {
+			c := make([]float32, 3*900)
+			c[1234] = middle
+			wide := must(gorgonia.Mul(must(gorgonia.Mul(x, v)), gorgonia.NewConstant(tensor.New(tensor.WithShape(3, 900), tensor.WithBacking(c)))))
+			return must(gorgonia.Sum(wide))
+		})
+	}
+	graphs := map[string]build{
+		"a² - b":             of(tensor.Float32, false, product(sub)),
+		"b - a²":             of(tensor.Float32, false, product(func(a, b *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Sub(b, must(gorgonia.Square(a)))) })),
+		"parameters swapped": of(tensor.Float32, true, product(sub)),
+		"double precision":   of(tensor.Float64, false, product(sub)),
+		"tanh":               of(tensor.Float32, false, product(func(a, b *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Sub(must(gorgonia.Tanh(a)), b)) })),
+		"sigmoid":            of(tensor.Float32, false, product(func(a, b *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Sub(must(gorgonia.Sigmoid(a)), b)) })),
+		"other input": of(tensor.Float32, false, func(_, y, v, w *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Sum(sub(must(gorgonia.Mul(y, v)), must(gorgonia.Mul(y, w)))))
+		}),
+		"large constant":      large(1),
+		"other middle":        large(2),
+		"fallback":            func() compile.Source { return scaledMax(1) },
+		"fallback, negative":  func() compile.Source { return scaledMax(-1) },
+		"fallback, a hundred": func() compile.Source { return scaledMax(100) },
+	}
+	seen := map[[32]byte]string{}
+	for name, build := range graphs {
+		p, err := compile.Compile(build())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if again, err := compile.Compile(build()); err != nil || again.Digest() != p.Digest() {
+			t.Errorf("%s: another digest the second time (%v)", name, err)
+		}
+		if other, twice := seen[p.Digest()]; twice {
+			t.Errorf("%s has the digest of %s", name, other)
+		}
+		seen[p.Digest()] = name
+	}
+}
+
+func TestValuesThatWouldBeReadWrong(t *testing.T) {
+	with := func(value tensor.Tensor) error {
+		g := gorgonia.NewGraph()
+		x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 3), gorgonia.WithName("x"))
+		w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("w"), gorgonia.WithValue(value))
+		_, err := compile.Compile(compile.Source{Inputs: gorgonia.Nodes{x}, Params: gorgonia.Nodes{w},
+			Cost: gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Mul(x, w))))})
+		return err
+	}
+	six := func() []float32 { return []float32{1, 2, 3, 4, 5, 6} }
+	if err := with(tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(six()))); err != nil {
+		t.Error(err)
+	}
+	if err := with(tensor.New(tensor.WithShape(3, 2), tensor.AsFortran(six()))); !errors.Is(err, compile.ErrSource) {
+		t.Errorf("column-major order: error %v", err)
+	}
+	wrong := six()
+	wrong[4] /= 0 * wrong[0]
+	if err := with(tensor.New(tensor.WithShape(3, 2), tensor.WithBacking(wrong))); !errors.Is(err, compile.ErrSource) {
+		t.Errorf("infinite value: error %v", err)
+	}
+}

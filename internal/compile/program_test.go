@@ -1,0 +1,74 @@
+package compile_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/models"
+)
+
+// model compiles one of the paper's models, built for the given batch size.
+func model(t testing.TB, name string, batch int) *compile.Program {
+	t.Helper()
+	n, err := enginetest.Network(name, models.Options{Batch: batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(compile.Source(n.Graph))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The programs of the models, as people read them: whoever changes one sees what becomes of it.
+func TestGoldenPrograms(t *testing.T) {
+	for _, name := range enginetest.Networks() {
+		got, file := model(t, name, 1).String(), "testdata/"+name+".txt"
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s isn't the program of %s any more; look at what -update changes", file, name)
+		}
+	}
+}
+
+// A graph has one program, whichever way maps are walked and whatever batch it was built with: what is told by a program
+// may be bound to it.
+func TestProgramsAreDeterministic(t *testing.T) {
+	for _, name := range enginetest.Networks() {
+		first := model(t, name, 1).String()
+		for i := range 50 {
+			if again := model(t, name, 1+i%5).String(); again != first {
+				t.Fatalf("%s: two compilations differ:\n%s\n%s", name, first, again)
+			}
+		}
+	}
+	for name, z := range enginetest.Zoo() {
+		var first string
+		for i := range 6 {
+			src, err := z.Build(2 + i%3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := compile.Compile(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = p.String()
+			} else if again := p.String(); again != first {
+				t.Errorf("%s: two compilations differ:\n%s\n%s", name, first, again)
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package compile_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
+	"gorgonia.org/gorgonia"
+)
+
+var update = flag.Bool("update", false, "write operations.md anew")
+
+// operations.md is what the code takes and refuses.
+func TestOperationsTable(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(`# Gorgonia's operations
+
+Made from the code by ` + "`go test ./internal/compile -run OperationsTable -update`" + `. "Compiled" operations become part of a step
+program, for the operands and axes that their rules know. Where a graph holds something without a rule it is trained one
+sample at a time, if all of its operations are taken there. An operation that isn't listed is refused, and so is every
+operation of another package.
+
+| made by | type | compiled | one sample at a time |
+|---|---|---|---|
+`)
+	for _, o := range compile.Operations() {
+		kind := o.Kind
+		if o.Operator != "" {
+			kind += ", " + o.Operator
+		}
+		compiled := ""
+		if o.Compiled {
+			compiled = "yes"
+		}
+		taken := "taken"
+		switch {
+		case o.Refused != "":
+			taken = fmt.Sprintf("refused: %s; use %s", o.Refused, o.Instead)
+		case o.Limits != "":
+			taken += " " + o.Limits
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", o.Made, kind, compiled, taken)
+	}
+	if *update {
+		if err := os.WriteFile("operations.md", b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Error("operations.md isn't what the code says; run this test with -update and read the difference")
+	}
+}
+
+// Every operation that Gorgonia's source holds is in the list, or comes of differentiating one that is.
+func TestListIsComplete(t *testing.T) {
+	pkg, err := build.Import("gorgonia.org/gorgonia", ".", 0)
+	if err != nil {
+		t.Skipf("Gorgonia's source isn't at hand: %v", err)
+	}
+	listed := map[string]bool{}
+	for _, o := range compile.Operations() {
+		listed[o.Kind] = true
+	}
+	// Operations that only a differentiation makes; where it is of one that is refused, nobody meets them.
+	for _, kind := range append(compile.GradientKinds(), "avgPoolDiffOp", "batchnormDiffOp", "ctcLossDiffOp", "dropoutDiffOp", "groupNormDiffOp", "sparsemaxDiffOp", "yoloDiffOp") {
+		listed[kind] = true
+	}
+	var found []string
+	for _, file := range pkg.GoFiles {
+		parsed, err := parser.ParseFile(token.NewFileSet(), pkg.Dir+"/"+file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || f.Name.Name != "Hashcode" {
+				continue
+			}
+			kind := strings.TrimPrefix(typeText(f.Recv.List[0].Type), "*")
+			if kind != "Node" {
+				found = append(found, kind)
+			}
+		}
+	}
+	if len(found) < 30 {
+		t.Errorf("found %d operations only: the test shows nothing", len(found))
+	}
+	for _, kind := range found {
+		if !listed[kind] {
+			t.Errorf("Gorgonia's %s isn't in the list", kind)
+		}
+	}
+}
+
+func typeText(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeText(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// Every operation that is taken is in the zoo, whose gradients are held against differences for every engine.
+func TestEveryOperationTakenIsInTheZoo(t *testing.T) {
+	seen := map[[2]string]bool{}
+	zoo := enginetest.Zoo()
+	maps.Copy(zoo, enginetest.Lone())
+	for _, z := range zoo {
+		src, err := z.Build(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range gorgonia.WalkGraph(src.Cost) {
+			if n.Op() != nil {
+				kind, operator := compile.KindAndOperator(n.Op())
+				seen[[2]string{kind, operator}] = true
+			}
+		}
+	}
+	var missing []string
+	for _, o := range compile.Operations() {
+		if o.Refused == "" && !seen[[2]string{o.Kind, o.Operator}] {
+			missing = append(missing, strings.TrimSpace(o.Kind+" "+o.Operator))
+		}
+	}
+	slices.Sort(missing)
+	if len(missing) > 0 {
+		t.Errorf("no graph of the zoo has %s", strings.Join(missing, ", "))
+	}
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/compile"
+)
+
+// Column holds one input's values for all samples, row after row, in one of two types: a column of floats has no Ints.
+type Column struct {
+	Floats []float32
+	Ints   []int32 // token ids and the like
+}
+
+// Floats makes a column of each slice, which it shares.
+func Floats(columns ...[]float32) []Column {
+	out := make([]Column, len(columns))
+	for i, c := range columns {
+		out[i].Floats = c
+	}
+	return out
+}
+
+// Len returns the number of values.
+func (c Column) Len() int { return len(c.Floats) + len(c.Ints) }
+
+// missing tells a column that isn't there from one of no samples.
+func (c Column) missing() bool { return c.Floats == nil && c.Ints == nil }
+
+// Data is a set of samples as an engine reads them: one column for each input of the program. Column k holds Samples
+// rows of Program.Inputs[k].Size values. Engines read the columns where they lie: see [Engine] for who may change
+// them when.
+type Data struct {
+	Samples int
+	Columns []Column
+}
+
+// Check holds the columns against the program's inputs: their types and lengths, and integers against the rows that they
+// pick ([compile.Program.Range]), so that no kernel reads beyond a table. The error is a [*FieldError].
+func (d *Data) Check(p *compile.Program) error {
+	return d.check(p, func(int) bool { return true })
+}
+
+// CheckPredict does the same for what a prediction reads: a column that the output doesn't depend on, such as the
+// labels, may be missing.
+func (d *Data) CheckPredict(p *compile.Program) error { return d.check(p, p.PredictReads) }
+
+func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
+	switch {
+	case p == nil:
+		return &FieldError{"Program", "there is none"}
+	case d == nil:
+		return &FieldError{"Data", "there are none"}
+	case d.Samples < 0 || d.Samples > math.MaxInt32:
+		return &FieldError{"Data.Samples", fmt.Sprintf("%d samples; there may be 0 to %d", d.Samples, math.MaxInt32)}
+	case len(d.Columns) != len(p.Inputs):
+		return &FieldError{"Data.Columns", fmt.Sprintf("%d columns, the program has %d inputs", len(d.Columns), len(p.Inputs))}
+	}
+	for k, in := range p.Inputs {
+		c := d.Columns[k]
+		if c.missing() && !reads(k) {
+			continue
+		}
+		field := fmt.Sprintf("Data.Columns[%d]", k)
+		if integers := in.Type == compile.Int32; c.Ints != nil && !integers || c.Floats != nil && integers {
+			return &FieldError{field, fmt.Sprintf("its type isn't that of input %q", in.Name)}
+		}
+		if n := c.Len(); in.Size > 0 && (n%in.Size != 0 || n/in.Size != d.Samples) {
+			return &FieldError{field, fmt.Sprintf("%d values, %d samples of input %q need %d each", n, d.Samples, in.Name, in.Size)}
+		}
+		if !reads(k) {
+			continue
+		}
+		least, most := p.Range(k)
+		for i, v := range c.Ints {
+			if v < least || v > most {
+				return &FieldError{field, fmt.Sprintf("sample %d, value %d is %d; input %q takes %d to %d", i/in.Size, i%in.Size, v, in.Name, least, most)}
+			}
+		}
+	}
+	return nil
+}

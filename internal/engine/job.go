@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/random"
+)
+
+// Job is one training run over loaded data, as pure data. An engine must not change any slice in it, and keeps copies:
+// its maker may change them once [Loaded].Start has returned.
+type Job struct {
+	Members   []int32 // the samples in play, ascending; nil means all of the data, an empty slice none
+	Mechanism Mechanism
+	Optimizer Optimizer
+	Key       random.Key
+	Trial     uint32    // names this run's streams under Key; unique among the runs of one key
+	Initial   []float32 // the parameters at step 0, laid out by [Layout]
+}
+
+// State is everything that a run carries from step to step, laid out by [Layout], zero in the padding. Together with
+// the run's [Job] it determines all that follows: random streams are named by (key, trial, step), so the number of
+// steps is their position.
+type State struct {
+	Step   int // steps done
+	Params []float32
+	First  []float32 // Adam's first moment, else nil
+	Second []float32 // Adam's second moment, else nil
+}
+
+// FieldError says which field of a job, its program or its data can't be used.
+type FieldError struct {
+	Field   string // as Go names it: "Mechanism.ClippingNorm"
+	Problem string
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// Check holds a job against the program and the data that it is to run on. The error is a [*FieldError].
+func (j *Job) Check(p *compile.Program, d *Data) error {
+	if err := j.Mechanism.check(); err != nil {
+		return err
+	}
+	if err := j.Optimizer.check(); err != nil {
+		return err
+	}
+	if err := d.Check(p); err != nil {
+		return err
+	}
+	for i, s := range j.Members {
+		field := fmt.Sprintf("Members[%d]", i)
+		if s < 0 || int(s) >= d.Samples {
+			return &FieldError{field, fmt.Sprintf("%d is no sample's number; there are %d samples", s, d.Samples)}
+		}
+		if i > 0 && s <= j.Members[i-1] {
+			return &FieldError{field, fmt.Sprintf("%d follows %d; members ascend", s, j.Members[i-1])}
+		}
+	}
+	layout := LayoutOf(p)
+	if len(j.Initial) != layout.Size {
+		return &FieldError{"Initial", fmt.Sprintf("%d values, the parameters take %d", len(j.Initial), layout.Size)}
+	}
+	return j.Mechanism.checkSums(d.Samples, layout.Size)
+}
+
+// CheckState holds a state against the job it is to be restored to. The error is a [*FieldError].
+func (j *Job) CheckState(s State, l Layout) error {
+	if s.Step < 0 || s.Step > math.MaxInt32 {
+		return &FieldError{"Step", fmt.Sprintf("%d steps", s.Step)}
+	}
+	moments := 0
+	if j.Optimizer.Method == Adam {
+		moments = l.Size
+	}
+	for _, v := range []struct {
+		field string
+		got   []float32
+		want  int
+	}{{"Params", s.Params, l.Size}, {"First", s.First, moments}, {"Second", s.Second, moments}} {
+		if len(v.got) != v.want {
+			return &FieldError{v.field, fmt.Sprintf("%d values, the run keeps %d", len(v.got), v.want)}
+		}
+	}
+	return nil
+}

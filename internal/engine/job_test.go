@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/random"
+)
+
+func program(sizes ...int) *compile.Program {
+	p := &compile.Program{}
+	for _, n := range sizes {
+		p.Params = append(p.Params, compile.Tensor{Size: n})
+	}
+	return p
+}
+
+func TestLayout(t *testing.T) {
+	l := LayoutOf(program(3, 4, 1, 1, 0, 6))
+	if want := []int{0, 4, 8, 10, 12, 12}; !reflect.DeepEqual(l.Offsets, want) || l.Size != 18 {
+		t.Errorf("offsets %v of %d, want %v of 18", l.Offsets, l.Size, want)
+	}
+	params := [][]float32{{1, 2, 3}, {4, 5, 6, 7}, {8}, {9}, {}, {10, 11, 12, 13, 14, 15}}
+	joined := l.Join(params)
+	if want := []float32{1, 2, 3, 0, 4, 5, 6, 7, 8, 0, 9, 0, 10, 11, 12, 13, 14, 15}; !reflect.DeepEqual(joined, want) {
+		t.Errorf("joined to %v, want %v", joined, want)
+	}
+	split := l.Split(joined)
+	if !reflect.DeepEqual(split, params) {
+		t.Errorf("split to %v, want %v", split, params)
+	}
+	split[0] = append(split[0], 99)
+	if joined[3] != 0 {
+		t.Error("a part reaches into the next")
+	}
+	if l.Join(nil) != nil || l.Split(nil) != nil {
+		t.Error("nothing became something")
+	}
+}
+
+// Members are drawn by their place in the list; normals by their place in the layout, whatever part is asked for.
+func TestDraws(t *testing.T) {
+	j := Job{Key: random.InsecureKey(3), Trial: 5, Mechanism: Mechanism{SamplingProbability: 0.25}}
+	var list, want []int32
+	words := j.Key.Stream(random.ID{Purpose: random.Minibatch, Trial: 5, Step: 9})
+	for i := range int32(1000) {
+		list = append(list, 3*i)
+		if words.Uint64() < 1<<62 {
+			want = append(want, 3*i)
+		}
+	}
+	if got := j.Minibatch(9, list, []int32{-1}); !reflect.DeepEqual(got, append([]int32{-1}, want...)) {
+		t.Errorf("drew %v, want %v", got, want)
+	}
+	whole, part := make([]float64, 101), make([]float64, 31)
+	j.Normals(9, 0, whole)
+	j.Normals(9, 70, part)
+	if !reflect.DeepEqual(part, whole[70:]) {
+		t.Errorf("normals from 70 on are %v, want %v", part, whole[70:])
+	}
+	again := make([]float64, 101)
+	j.Key.Stream(random.ID{Purpose: random.Noise, Trial: 5, Step: 9}).Normals(again)
+	if !reflect.DeepEqual(again, whole) {
+		t.Error("the normals aren't those of the step's noise stream")
+	}
+}
+
+func TestCheckState(t *testing.T) {
+	l := LayoutOf(program(3))
+	sgd, adam := Job{Optimizer: Optimizer{Method: SGD}}, Job{Optimizer: Optimizer{Method: Adam}}
+	three, four := make([]float32, 3), make([]float32, 4)
+	for _, c := range []struct {
+		j     Job
+		s     State
+		field string
+	}{
+		{sgd, State{Params: four}, ""},
+		{adam, State{Step: 7, Params: four, First: four, Second: four}, ""},
+		{sgd, State{Params: three}, "Params"},
+		{sgd, State{Params: four, First: four, Second: four}, "First"},
+		{adam, State{Params: four}, "First"},
+		{adam, State{Params: four, First: four, Second: three}, "Second"},
+		{sgd, State{Step: -1, Params: four}, "Step"},
+		{sgd, State{Step: 1 << 31, Params: four}, "Step"},
+	} {
+		var fault *FieldError
+		if err := c.j.CheckState(c.s, l); (err == nil) != (c.field == "") || err != nil && (!errors.As(err, &fault) || fault.Field != c.field) {
+			t.Errorf("%s, %+v: %v, want a fault in %q", c.j.Optimizer.Method, c.s, err, c.field)
+		}
+	}
+}

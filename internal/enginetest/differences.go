@@ -1,0 +1,223 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// mistaken are graphs whose gradient Gorgonia v0.9.18 gets wrong: of log2 it takes ln 2 for its inverse, of
+// the inverse square root it returns something else altogether. Only the engine's is held against differences.
+var mistaken = map[string]bool{"function log2": true, "function inverse sqrt": true}
+
+// CheckDifferences is a second opinion that shares nothing with package compile: central differences of the
+// cost in double precision, each evaluated by Gorgonia's own machine on a graph built afresh. The engine's gradient
+// and, unless Gorgonia's differentiation is known to be wrong, the reference's are held against them: in up to
+// 48 coordinates of each parameter, and in all of them at once in a random direction.
+func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
+	t.Helper()
+	p := z.Program(t, 1)
+	data := RandomData(p, 1, 3)
+	runs, done := s.start(t, p, data, plain(p, 1e6))
+	defer done()
+	sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+	opinions := []opinion{{"the engine's", split(p, sum), 1.5 * s.Tolerance}}
+	if !mistaken {
+		opinions = append(opinions, opinion{"the reference's", doubleGradient(t, z, p, data), 1e-6})
+	}
+	compareSlopes(t, z, p, floats(data), opinions)
+}
+
+// opinion is somebody's gradient, and how far it may be off, relative to its size.
+type opinion struct {
+	whose     string
+	gradient  [][]float64
+	tolerance float64
+}
+
+// doubleGradient is the reference's gradient of the graph in double precision.
+func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]float64 {
+	t.Helper()
+	src, err := z.Double()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := ref.Bind(p.Initial())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ref.Gradient(at, floats(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func compareSlopes(t TB, z Graph, p *compile.Program, inputs [][]float32, opinions []opinion) {
+	t.Helper()
+	params := p.Initial()
+	most := 48
+	if testing.Short() { // the race detector makes each evaluation ten times as long
+		most = 2
+	}
+	check := func(where string, direction [][]float64) {
+		want := slope(t, z, params, inputs, direction)
+		for _, o := range opinions {
+			got, largest, all := 0.0, 0.0, 0.0
+			for i, g := range o.gradient {
+				for k, v := range g {
+					got += v * direction[i][k]
+					all += math.Abs(v * direction[i][k])
+					largest = math.Max(largest, math.Abs(v))
+				}
+			}
+			if !(math.Abs(got-want) <= o.tolerance*(all+largest+0.1)) {
+				t.Errorf("%s slope along %s is %v, by differences %v", o.whose, where, got, want)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	everywhere := zeros(params)
+	for i, param := range params {
+		for k := range param {
+			everywhere[i][k] = r.Float64()*2 - 1
+		}
+		for n, k := range r.Perm(len(param)) {
+			if n == most {
+				break
+			}
+			one := zeros(params)
+			one[i][k] = 1
+			check(fmt.Sprintf("%q[%d]", p.Params[i].Name, k), one)
+		}
+	}
+	check("all parameters", everywhere)
+}
+
+func zeros(like [][]float32) [][]float64 {
+	var out [][]float64
+	for _, p := range like {
+		out = append(out, make([]float64, len(p)))
+	}
+	return out
+}
+
+// slope is the central difference of the cost along a direction in the parameters' space.
+func slope(t TB, z Graph, params, inputs [][]float32, direction [][]float64) float64 {
+	t.Helper()
+	length := 0.0
+	for _, d := range direction {
+		for _, v := range d {
+			length += v * v
+		}
+	}
+	h := 1e-5 / math.Max(1, math.Sqrt(length))
+	return (machineCost(t, z, params, inputs, direction, h) - machineCost(t, z, params, inputs, direction, -h)) / (2 * h)
+}
+
+// machineCost evaluates the cost at params + h·direction by Gorgonia's machine. The machine walks a subgraph made
+// for it, whose index is fresh.
+func machineCost(t TB, z Graph, params, inputs [][]float32, direction [][]float64, h float64) float64 {
+	t.Helper()
+	src, err := z.Double()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range src.Inputs {
+		bindDoubles(t, n, inputs[i], nil, 0)
+	}
+	for i, n := range src.Params {
+		bindDoubles(t, n, params[i], direction[i], h)
+	}
+	m := gorgonia.NewLispMachine(src.Cost.Graph().SubgraphRoots(src.Cost), gorgonia.ExecuteFwdOnly())
+	defer m.Close()
+	if err := m.RunAll(); err != nil {
+		t.Fatalf("Gorgonia's machine: %v", err)
+	}
+	return src.Cost.Value().Data().(float64)
+}
+
+func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, h float64) {
+	t.Helper()
+	wide := make([]float64, len(values))
+	for k, v := range values {
+		wide[k] = float64(v)
+		if direction != nil {
+			wide[k] += h * direction[k]
+		}
+	}
+	var v any = wide[0]
+	switch {
+	case n.Dtype() == tensor.Int:
+		whole := make([]int, len(wide))
+		for k, w := range wide {
+			whole[k] = int(w)
+		}
+		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(whole))
+	case !n.IsScalar():
+		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(wide))
+	}
+	if err := gorgonia.Let(n, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// floats returns the columns of data, integers as floating-point numbers too.
+func floats(data *engine.Data) [][]float32 {
+	var out [][]float32
+	for _, c := range data.Columns {
+		out = append(out, numbers(c))
+	}
+	return out
+}
+
+// differences holds every graph against central differences.
+func (s Suite) differences(t *testing.T, zoo map[string]Graph) {
+	for name, z := range zoo {
+		t.Run(name, func(t *testing.T) { s.CheckDifferences(t, z, mistaken[name]) })
+	}
+}
+
+// equals are samples whose values are all one number: 0, 1 and -1, and of integers the least in range, the most and one between. There functions have their corners, and operands that are
+// compared are the same.
+func equals(p *compile.Program) *engine.Data {
+	d := &engine.Data{Samples: 3}
+	for k, in := range p.Inputs {
+		if in.Type == compile.Int32 {
+			least, most := p.Range(k)
+			d.Columns = append(d.Columns, engine.Column{Ints: slices.Concat(
+				slices.Repeat([]int32{least}, in.Size), slices.Repeat([]int32{most}, in.Size), slices.Repeat([]int32{most / 2}, in.Size))})
+			continue
+		}
+		d.Columns = append(d.Columns, engine.Column{Floats: slices.Concat(
+			slices.Repeat([]float32{0}, in.Size), slices.Repeat([]float32{1}, in.Size), slices.Repeat([]float32{-1}, in.Size))})
+	}
+	return d
+}
+
+// graphs holds every graph of the zoo and both models against Gorgonia's differentiation, for every batch size.
+func (s Suite) graphs(t *testing.T) {
+	for name, z := range Zoo() {
+		if mistaken[name] {
+			continue // differences holds it
+		}
+		// A clipping norm that some samples exceed and some don't.
+		t.Run(name, func(t *testing.T) {
+			s.CheckGraph(t, z.Build, 2, nil)
+			if name != "normalised within a sample" { // of what has no deviation it is NaN, whose tanh is 1 to Gorgonia
+				s.CheckGraph(t, z.Build, 2, equals(z.Program(t, 1)))
+			}
+		})
+	}
+}

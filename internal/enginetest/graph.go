@@ -1,0 +1,230 @@
+package enginetest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
+)
+
+// TB is what checks report to: a *testing.T or a *rapid.T.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Builder builds the graph under test for a batch size. It must bind the same parameters each time.
+type Builder func(batch int) (compile.Source, error)
+
+// CheckGraph compiles a graph built with several batch sizes, lets the engine compute the clipped sum,
+// the squared norms and the outputs of random samples, and compares them with Gorgonia on
+// single samples. Samples are standard normal unless data is given.
+func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) {
+	t.Helper()
+	single, err := build(1)
+	if err != nil {
+		t.Fatalf("build with a batch of one: %v", err)
+	}
+	oracle := newOracle(t, single)
+	p, err := compile.Compile(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data == nil {
+		data = RandomData(p, 11, 1)
+	}
+	want := oracle.run(data, engine.Mechanism{ClippingNorm: clip}.ClipTo())
+	for _, batch := range []int{1, 4} {
+		src, err := build(batch)
+		if err != nil {
+			t.Fatalf("build with a batch of %d: %v", batch, err)
+		}
+		p, err := compile.Compile(src)
+		if err != nil {
+			t.Fatalf("compile with a batch of %d: %v", batch, err)
+		}
+		s.compare(t, p, data, clip, want, batch)
+	}
+}
+
+// compare runs one program over all of data and holds it against the oracle.
+func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
+	t.Helper()
+	runs, done := s.start(t, p, data, plain(p, clip))
+	defer done()
+	sums, squared := s.clippedSum(t, runs, 0, everyone(data.Samples))
+	sum := split(p, sums)
+	for i, got := range squared {
+		if !s.near(got, want.squared[i], want.squared[i]) {
+			t.Errorf("batch %d: squared norm of sample %d is %v, Gorgonia's %v", batch, i, got, want.squared[i])
+		}
+	}
+	for i, tensor := range sum {
+		scale := 0.0
+		for _, v := range want.sum[i] {
+			scale = math.Max(scale, math.Abs(v))
+		}
+		for j, got := range tensor {
+			if !s.near(got, want.sum[i][j], scale) {
+				t.Fatalf("batch %d: clipped sum of %q[%d] is %v, Gorgonia's %v", batch, p.Params[i].Name, j, got, want.sum[i][j])
+			}
+		}
+	}
+	if p.Output.Name == "" {
+		return
+	}
+	out, err := runs.Predict(context.Background(), data, 0)
+	if err != nil {
+		t.Fatalf("batch %d: %v", batch, err)
+	}
+	for i, got := range out[0] {
+		if !s.near(float64(got), want.output[i], 1) {
+			t.Fatalf("batch %d: output %d is %v, Gorgonia's %v", batch, i, got, want.output[i])
+		}
+	}
+}
+
+// near compares within the tolerance at the given scale.
+func (s Suite) near(got, want, scale float64) bool {
+	if math.IsNaN(want) || math.IsInf(want, 0) {
+		return math.IsNaN(got) || math.IsInf(got, 0)
+	}
+	return math.Abs(got-want) <= s.Tolerance*(math.Abs(scale)+0.01)
+}
+
+// RandomData makes samples for a program's inputs: standard normal values, and integers of which every other is one of the first three
+// in range, so that samples repeat them.
+func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
+	stream := random.InsecureKey(seed).Stream(random.ID{Purpose: random.Initialisation})
+	r := rand.New(stream)
+	d := &engine.Data{Samples: samples}
+	for k, in := range p.Inputs {
+		if in.Type == compile.Int32 {
+			d.Columns = append(d.Columns, engine.Column{Ints: randomInts(r, p, k, samples*in.Size)})
+			continue
+		}
+		column := make([]float32, samples*in.Size)
+		for i := range column {
+			column[i] = float32(r.NormFloat64())
+		}
+		d.Columns = append(d.Columns, engine.Column{Floats: column})
+	}
+	return d
+}
+
+func randomInts(r *rand.Rand, p *compile.Program, input, n int) []int32 {
+	least, most := p.Range(input)
+	values := int64(most) - int64(least) + 1
+	out := make([]int32, n)
+	for i := range out {
+		among := values
+		if r.IntN(2) == 0 {
+			among = min(3, values)
+		}
+		out[i] = int32(int64(least) + r.Int64N(among))
+	}
+	return out
+}
+
+// part returns values [from, to) of a column.
+func part(c engine.Column, from, to int) engine.Column {
+	if c.Ints != nil {
+		return engine.Column{Ints: c.Ints[from:to]}
+	}
+	return engine.Column{Floats: c.Floats[from:to]}
+}
+
+// Sample returns one sample's inputs as [compile.Reference] takes them.
+func Sample(data *engine.Data, i int) [][]float32 {
+	var row [][]float32
+	for _, c := range data.Columns {
+		size := c.Len() / data.Samples
+		row = append(row, numbers(part(c, i*size, (i+1)*size)))
+	}
+	return row
+}
+
+// numbers returns a column's values as [compile.Reference] takes them.
+func numbers(c engine.Column) []float32 {
+	out := slices.Clone(c.Floats)
+	for _, v := range c.Ints {
+		out = append(out, float32(v))
+	}
+	return out
+}
+
+type oracle struct {
+	t   TB
+	ref *compile.Reference
+	at  compile.Bound
+	src compile.Source
+}
+
+type oracleResult struct {
+	sum     [][]float64
+	squared []float64
+	output  []float64
+}
+
+func newOracle(t TB, src compile.Source) *oracle {
+	t.Helper()
+	ref, err := compile.NewReference(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := compile.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := ref.Bind(p.Initial())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &oracle{t, ref, at, src}
+}
+
+func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
+	o.t.Helper()
+	var res oracleResult
+	for _, p := range o.src.Params {
+		res.sum = append(res.sum, make([]float64, max(1, p.Shape().TotalSize())))
+	}
+	for s := range data.Samples {
+		row := Sample(data, s)
+		grads, err := o.ref.Gradient(o.at, row)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		squared := 0.0
+		for _, g := range grads {
+			for _, v := range g {
+				squared += v * v
+			}
+		}
+		res.squared = append(res.squared, squared)
+		if c := float64(engine.ClipFactor(squared, clip)); c > 0 {
+			for i, g := range grads {
+				for j, v := range g {
+					res.sum[i][j] += c * v
+				}
+			}
+		}
+		if o.src.Output == nil {
+			continue
+		}
+		out, err := o.ref.Output(o.at, row)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		for _, v := range out {
+			res.output = append(res.output, float64(v))
+		}
+	}
+	return res
+}

@@ -1,0 +1,118 @@
+package enginetest
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
+	"github.com/dptrain/dptrain/models"
+	"gorgonia.org/gorgonia"
+)
+
+// MLP is the program of a network that every test can afford, its parameters bound.
+func MLP(t TB, widths ...int) *compile.Program {
+	t.Helper()
+	n, err := models.MLP(models.Options{}, widths...)
+	if err == nil {
+		err = n.Bind(n.Initial(rand.NewPCG(3, 4)))
+	}
+	return compiled(t, compile.Source(n.Graph), err)
+}
+
+// inner is the program whose cost is the inner product of its parameter, of the given size, with the sample: a sample is
+// its own gradient, so that tests choose gradients.
+func inner(t TB, size int) *compile.Program {
+	t.Helper()
+	g := NewG(1, 9)
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(g.In("x", size), g.Param("w", 1, size), nil, []byte{0})))))
+	return compiled(t, src, err)
+}
+
+// product is the same with a product: the gradient is the outer product of two inputs.
+func product(t TB, in, out int) *compile.Program {
+	t.Helper()
+	g := NewG(1, 9)
+	x, y, w := g.In("x", in), g.In("y", out), g.Param("w", in, out)
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Mul(x, w)), y)))))
+	return compiled(t, src, err)
+}
+
+// job is a valid job; tests change what they are about.
+func job(p *compile.Program, samples int) engine.Job {
+	return engine.Job{
+		Mechanism: engine.Mechanism{SamplingProbability: 0.3, NoiseMultiplier: 1.1, ClippingNorm: 0.5, ExpectedBatchSize: 0.3 * float64(samples)},
+		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.2},
+		Key:       random.InsecureKey(6), Trial: 2,
+		Initial: engine.LayoutOf(p).Join(p.Initial()),
+	}
+}
+
+// adam makes a job one of DP-Adam.
+func adam(j engine.Job) engine.Job {
+	j.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.05, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	return j
+}
+
+// plain is a job without noise for tests that look at sums only.
+func plain(p *compile.Program, clip float64) engine.Job {
+	j := job(p, 1)
+	j.Mechanism = engine.Mechanism{SamplingProbability: 1, ClippingNorm: clip, ExpectedBatchSize: 1}
+	return j
+}
+
+func everyone(samples int) []int32 {
+	all := make([]int32, samples)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
+// split returns each parameter's part of a vector.
+func split(p *compile.Program, vector []float64) [][]float64 {
+	l := engine.LayoutOf(p)
+	var out [][]float64
+	for i, at := range l.Offsets {
+		out = append(out, vector[at:at+l.Lengths[i]])
+	}
+	return out
+}
+
+// distance returns the L2 norm of a-b.
+func distance(a, b []float64) float64 {
+	squared := 0.0
+	for i := range a {
+		squared += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return math.Sqrt(squared)
+}
+
+// sameBits tells whether two vectors are equal to the bit, but for what a NaN says.
+func sameBits(a, b []float32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) && (a[i] == a[i] || b[i] == b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// difference names the first thing in which two states differ, or returns "".
+func difference(got, want engine.State) string {
+	switch {
+	case got.Step != want.Step:
+		return "the number of steps"
+	case !sameBits(got.Params, want.Params):
+		return "the parameters"
+	case !sameBits(got.First, want.First):
+		return "the first moments"
+	case !sameBits(got.Second, want.Second):
+		return "the second moments"
+	}
+	return ""
+}

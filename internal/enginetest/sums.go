@@ -1,0 +1,534 @@
+package enginetest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// exact checks that sums are multiples of the fine grid, below 2⁵¹ of it, and the same every time.
+func exact(t TB, s Suite) {
+	for name, p := range map[string]*compile.Program{"layers": MLP(t, 9, 7, 5), "rows of a table": picking(t, 5, 9, 7)} {
+		const samples = 700
+		for _, clip := range []float64{0.5, 1e-9, 3e8} {
+			j := plain(p, clip)
+			runs, done := s.start(t, p, RandomData(p, samples, 5), j)
+			defer done()
+			fine := j.Mechanism.Grid(samples).Fine
+			for _, batch := range [][]int32{{3}, {0, 699}, everyone(40), everyone(65), everyone(samples)} {
+				sum, _ := s.clippedSum(t, runs, 0, batch)
+				for k, v := range sum {
+					if n := v / fine; n != math.Trunc(n) || math.Abs(n) > 0x1p51 {
+						t.Fatalf("%s, clip %v, %d samples: coordinate %d sums to %v times the fine grid", name, clip, len(batch), k, n)
+					}
+				}
+				for range 3 {
+					if again, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(again, sum) {
+						t.Fatalf("%s, clip %v, %d samples: two sums over one batch differ", name, clip, len(batch))
+					}
+				}
+			}
+		}
+	}
+}
+
+// paths checks that a sample touches its own path in the tree only: where a node holds more than 64 samples, what its
+// two halves hold is summed apart, to the last bit.
+func paths(t TB, s Suite) {
+	p := product(t, 5, 4)
+	const places = 1024
+	data := RandomData(p, places, 5)
+	runs, done := s.start(t, p, data, plain(p, 0.7))
+	defer done()
+	sum := func(batch []int32) []float64 {
+		v, _ := s.clippedSum(t, runs, 0, batch)
+		return v
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(from, to, n int) []int32 {
+		var out []int32
+		for _, i := range r.Perm(to - from)[:n] {
+			out = append(out, int32(from+i))
+		}
+		slices.Sort(out)
+		return out
+	}
+	// A node at each level, and how many its halves hold.
+	for _, c := range []struct{ from, half, left, right int }{
+		{0, 512, 65, 65}, {0, 512, 100, 300}, {0, 512, 512, 512}, {0, 512, 64, 1}, {0, 512, 1, 64}, {0, 512, 33, 32},
+		{512, 256, 64, 1}, {512, 256, 200, 77}, {256, 128, 1, 64}, {896, 64, 64, 64}, {960, 32, 32, 32}, {384, 64, 64, 1},
+	} {
+		left, right := pick(c.from, c.from+c.half, c.left), pick(c.from+c.half, c.from+2*c.half, c.right)
+		both := sum(slices.Concat(left, right))
+		if c.left+c.right <= engine.MostInChunk {
+			continue // may be one chunk
+		}
+		apart := sum(left)
+		for k, v := range sum(right) {
+			apart[k] += v
+		}
+		if !slices.Equal(both, apart) {
+			t.Errorf("%d samples in one half of a node and %d in the other aren't summed apart", c.left, c.right)
+		}
+	}
+	for range 20 {
+		left, right := pick(0, 512, 65+r.IntN(300)), pick(512, 1024, 65+r.IntN(300))
+		x := slices.Index(left, left[r.IntN(len(left))])
+		without := slices.Delete(slices.Clone(left), x, x+1)
+		if len(without) <= engine.MostInChunk {
+			continue
+		}
+		alone, other := sum(left), sum(without)
+		in, out := sum(slices.Concat(left, right)), sum(slices.Concat(without, right))
+		for k := range in {
+			if in[k]-out[k] != alone[k]-other[k] {
+				t.Fatalf("sample %d moves coordinate %d by %v, by %v if half of the data is empty", left[x], k, in[k]-out[k], alone[k]-other[k])
+			}
+		}
+	}
+}
+
+// alone checks that a sample's gradient is its own: its norm, to the bit, is the same in any company and at any place,
+// and a chunk's sum is the sum of its samples, but for single precision's rounding.
+func alone(t TB, s Suite) {
+	for name, z := range Zoo() {
+		if s.Short && name == "cnn" {
+			continue
+		}
+		p := z.Program(t, 1)
+		const samples, clip = 83, 2
+		data := RandomData(p, samples, 7)
+		// One sample at several places.
+		copies := []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82}
+		for k, in := range p.Inputs {
+			c := data.Columns[k]
+			for _, at := range copies {
+				to, from := part(c, int(at)*in.Size, (int(at)+1)*in.Size), part(c, 5*in.Size, 6*in.Size)
+				copy(to.Floats, from.Floats)
+				copy(to.Ints, from.Ints)
+			}
+		}
+		j := plain(p, clip)
+		runs, done := s.start(t, p, data, j)
+		all, _ := s.clippedSum(t, runs, 0, everyone(samples))
+		single := map[int32]float64{}
+		apart := make([]float64, len(all))
+		for _, i := range everyone(samples) {
+			sum, norm := s.clippedSum(t, runs, 0, []int32{i})
+			single[i] = norm[0]
+			for k, v := range sum {
+				apart[k] += v
+			}
+		}
+		for _, batch := range [][]int32{everyone(samples), everyone(33), everyone(samples)[1:], everyone(samples)[17:], copies, {5, 77}} {
+			_, norms := s.clippedSum(t, runs, 0, batch)
+			if len(norms) != len(batch) {
+				t.Fatalf("%s: %d norms of %d samples", name, len(norms), len(batch))
+			}
+			for k, i := range batch {
+				if math.Float64bits(norms[k]) != math.Float64bits(single[i]) {
+					t.Errorf("%s: in a batch of %d the squared norm of sample %d is %v, alone %v", name, len(batch), i, norms[k], single[i])
+				}
+			}
+		}
+		first, _ := s.clippedSum(t, runs, 0, []int32{5})
+		for _, i := range copies {
+			if sum, _ := s.clippedSum(t, runs, 0, []int32{i}); !slices.Equal(sum, first) {
+				t.Errorf("%s: the same sample has another gradient at place %d than at 5", name, i)
+			}
+			if single[i] != single[5] {
+				t.Errorf("%s: the same sample has squared norm %v at place 5, %v at %d", name, single[5], single[i], i)
+			}
+		}
+		// Two chunks at least, none above 64: 64·66 + 19·21 roundings, and the grid's.
+		limit := (64*66+19*21)*0x1p-24*clip + 2*samples*math.Sqrt(float64(len(all)))*j.Mechanism.Grid(samples).Fine
+		if got := distance(all, apart); !(got <= limit) {
+			t.Errorf("%s: the sum of %d samples is %v from that of each by itself, at most %v is rounding", name, samples, got, limit)
+		}
+		done()
+	}
+}
+
+// neighbours checks what the noise is for: one sample more moves the sum by at most C, whatever the samples.
+func neighbours(t TB, s Suite) {
+	const size = 6
+	p := inner(t, size)
+	r := rand.New(rand.NewPCG(3, 4))
+	most := 20000
+	if s.Short {
+		most = 600
+	}
+	unit := func() []float64 {
+		v, squared := make([]float64, size), 0.0
+		for k := range v {
+			v[k] = r.NormFloat64()
+			squared += v[k] * v[k]
+		}
+		for k := range v {
+			v[k] /= math.Sqrt(squared)
+		}
+		return v
+	}
+	for _, clip := range []float64{1, 3e-9, 7e8} {
+		axis := unit()
+		scaled := func(direction []float64, norm float64) []float64 {
+			out := make([]float64, size)
+			for k, v := range direction {
+				out[k] = v * norm
+			}
+			return out
+		}
+		for name, draw := range map[string]func(i int) []float64{
+			"aligned":                  func(int) []float64 { return scaled(axis, 100*clip) },
+			"aligned along a diagonal": func(int) []float64 { return []float64{clip, clip, clip, clip, clip, clip} },
+			"aligned at the limit":     func(int) []float64 { return scaled(axis, clip*(1-0x1p-10)*(1+r.NormFloat64()*0x1p-20)) },
+			"cancelling":               func(i int) []float64 { return scaled(axis, clip*float64(100-200*(i%2))) },
+			"small beside large":       func(i int) []float64 { return scaled(axis, clip*math.Pow(2, float64(-i%31))) },
+			"clipped, any direction":   func(int) []float64 { return scaled(unit(), clip*1e3) },
+			"of any size":              func(int) []float64 { return scaled(unit(), math.Pow(10, r.Float64()*60-30)) },
+			"subnormal":                func(int) []float64 { return scaled(unit(), 1e-40) },
+			"huge":                     func(int) []float64 { return scaled(unit(), 1e37) },
+			"not finite among others": func(i int) []float64 {
+				v := scaled(unit(), clip*2)
+				if i%5 == 0 {
+					v[i%size] = math.NaN()
+				}
+				return v
+			},
+		} {
+			column := make([]float32, 0, most*size)
+			for i := range most {
+				for _, v := range draw(i) {
+					column = append(column, float32(v))
+				}
+			}
+			data := &engine.Data{Samples: most, Columns: engine.Floats(column)}
+			runs, done := s.start(t, p, data, plain(p, clip))
+			for _, of := range []int{1, 2, 64, 65, 66, 129, 500, most} {
+				batch := everyone(most)
+				if of < most {
+					batch = batch[:0]
+					for _, i := range r.Perm(most)[:of] {
+						batch = append(batch, int32(i))
+					}
+					slices.Sort(batch)
+				}
+				with, _ := s.clippedSum(t, runs, 0, batch)
+				for _, x := range []int{0, of / 2, of - 1, r.IntN(of)} {
+					without, _ := s.clippedSum(t, runs, 0, slices.Delete(slices.Clone(batch), x, x+1))
+					if moved := distance(with, without); !(moved <= clip) {
+						t.Errorf("%s: of %d samples, number %d moves the sum by %v times the clipping norm", name, of, batch[x], moved/clip)
+					}
+				}
+			}
+			done()
+		}
+	}
+}
+
+// wide checks gradients of a million equal elements, whose squares single precision can't add up: the sum stagnates, the
+// gradient looks shorter than it is, and contributes more than C. By each rule of [compile.Reduction].
+func wide(t TB, s Suite) {
+	g := NewG(1, 8)
+	x, y, w := g.In("x", 64, 16, 16), g.In("y", 64, 1, 1), g.Param("w", 64, 64, 16, 16)
+	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{16, 16}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
+	conv := compiled(t, src, err)
+	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv, "rows": picking(t, 64, 64, 1<<14)} {
+		for _, v := range []float32{0.9, 1.3, 0.77} {
+			data := RandomData(p, 1, 4)
+			want := 0x1p20
+			for _, c := range data.Columns {
+				for k := range c.Floats {
+					c.Floats[k] = v
+				}
+				for k := range c.Ints {
+					c.Ints[k] = int32(k)
+				}
+				if c.Floats != nil {
+					want *= float64(v) * float64(v)
+				}
+			}
+			runs, done := s.start(t, p, data, plain(p, 1))
+			sum, squared := s.clippedSum(t, runs, 0, []int32{0})
+			if got := distance(sum, make([]float64, len(sum))); !(got <= 1 && got > 0.99) {
+				t.Errorf("%s: a gradient of a million elements %v contributes %v times the clipping norm", name, v, got)
+			}
+			if off := math.Abs(squared[0]/want - 1); !(off <= 0x1p-17) {
+				t.Errorf("%s: the squared norm of a million elements %v is off by a relative %v", name, v, off)
+			}
+			done()
+		}
+	}
+}
+
+// scales checks single samples whose values were chosen to break arithmetic: rows that nearly cancel, sizes at the ends of
+// single precision and tiny clipping norms are where engines go wrong.
+func scales(t TB, s Suite) {
+	rows := func(batch int) (compile.Source, error) {
+		g := NewG(batch, 8)
+		x, y, w := g.In("x", 2, 40), g.In("y", 2, 30), g.Param("w", 40, 30)
+		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{batch * 2, 40})), w))
+		return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Reshape(h, tensor.Shape{batch, 2, 30})), y)))))
+	}
+	src, err := rows(1)
+	twoRows := compiled(t, src, err)
+	for name, p := range map[string]*compile.Program{"two rows": twoRows, "one row": product(t, 100, 20)} {
+		for _, clip := range []float64{1, 1e-9, 1e9} {
+			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e16, 1e-24}, {1e-24, 1e16}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
+				data := RandomData(p, 1, 4)
+				x, y := data.Columns[0].Floats, data.Columns[1].Floats
+				if p == twoRows { // the second row all but undoes the first
+					copy(x[40:], x[:40])
+					x[40] += 8e-4
+					for k := range 30 {
+						y[30+k] = -y[k]
+					}
+				}
+				for k := range x {
+					x[k] = float32(float64(x[k]) * scale[0])
+				}
+				for k := range y {
+					y[k] = float32(float64(y[k]) * scale[1])
+				}
+				runs, done := s.start(t, p, data, plain(p, clip))
+				sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+				if got := distance(sum, make([]float64, len(sum))); !(got <= clip) {
+					t.Errorf("%s: a sample of scale %v contributes %v at clipping norm %v", name, scale, got, clip)
+				}
+				done()
+			}
+		}
+	}
+}
+
+// clipping checks what single samples contribute, to the bit: their gradient times the factor that follows from its norm;
+// and nothing where the factor is below 2⁻¹⁰⁰, where one of the numbers that a gradient is the product of is beyond 2⁶⁰, or
+// where there is no norm at all. At most one of a gradient's two numbers isn't a power of two, so that there is one right
+// answer. Runs with and without noise have grids of their own.
+func clipping(t TB, s Suite) {
+	clippedVectors(t, s)
+	inf := math.Inf(1)
+	// With a norm that is exact to a relative 2⁻¹⁸ this is beyond the limit.
+	const beyond = 0x1p60 * (1 + 0x1p-16)
+	type sample struct{ x, y float64 }
+	samples := map[float64][]sample{
+		1: {
+			{0.5, 1}, {1, 1}, {2, 1}, {3, 1}, {-1e3, 1}, {0, 1}, {0x1p-70, 0x1p60}, {0x1p60, 0x1p-70}, {0x1p60, 0x1p-10}, {0x1p60, 1},
+			{0x1p49, 0x1p49}, {0x1p49, 0x1p50}, {0x1p50, 0x1p50}, {0x1p50, 0x1p51}, {0x1p55, 0x1p55}, {0x1p60, 0x1p60},
+			{beyond, 0x1p-60}, {0x1p-60, beyond}, {beyond, 1}, {0x1p61, 0x1p-61}, {0x1p-61, 0x1p61}, {0x1p100, 0x1p-100},
+			{0, 0x1p61}, {0x1p61, 0}, {0, inf}, {inf, 0}, {0, math.NaN()}, {math.NaN(), 0}, {1, inf}, {inf, 1}, {1, math.NaN()}, {math.NaN(), 1},
+		},
+		1e-9:   {{5, 1}, {0x1p-34, 1}, {0x1p-80, 0x1p54}, {0x1p54, 0x1p-80}},
+		0x1p39: {{5e8, 2}, {0x1p39, 4}, {0x1p-30, 1}},
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 30 {
+		samples[1] = append(samples[1], sample{float64(float32(math.Exp(10 * r.Float64()))), 1})
+	}
+	for clip, all := range samples {
+		var xs, ys []float32
+		for _, v := range all {
+			xs, ys = append(xs, float32(v.x)), append(ys, float32(v.y))
+		}
+		for name, p := range map[string]*compile.Program{"product": product(t, 1, 1), "broadcast": inner(t, 1)} {
+			data := &engine.Data{Samples: len(all), Columns: engine.Floats(xs, ys)}
+			if name == "broadcast" {
+				data.Columns = data.Columns[:1]
+			}
+			for _, noise := range []float64{0, 1.1} {
+				j := plain(p, clip)
+				j.Mechanism.NoiseMultiplier = noise
+				fine := j.Mechanism.Grid(len(all)).Fine
+				runs, done := s.start(t, p, data, j)
+				for i, v := range all {
+					if name == "broadcast" {
+						v.y = 1
+					}
+					sum, squared := s.clippedSum(t, runs, 0, []int32{int32(i)})
+					norm := math.Abs(v.x * v.y)
+					usable := math.Abs(v.x) <= 0x1p60 && math.Abs(v.y) <= 0x1p60
+					if usable && !(math.Abs(squared[0]-norm*norm) <= 0x1p-17*norm*norm) || !usable && !(math.IsInf(squared[0], 1) || math.IsNaN(squared[0])) {
+						t.Errorf("%s: the squared norm of %v times %v is %v", name, v.x, v.y, squared[0])
+					}
+					want := 0.0
+					limit := clip * (1 - 0x1p-10)
+					switch factor := limit / math.Sqrt(squared[0]); {
+					case !usable:
+					case norm <= limit:
+						want = v.x * v.y
+					case factor >= 0x1p-100:
+						want = float64(float32(float64(float32(factor)) * v.x * v.y))
+					}
+					if want = math.RoundToEven(want/fine) * fine; sum[0] != want {
+						t.Errorf("%s: clipped to %v, with noise %v, %v times %v contributes %v, want %v", name, clip, noise, v.x, v.y, sum[0], want)
+					}
+				}
+				done()
+			}
+		}
+	}
+}
+
+// clippedVectors checks the same of gradients whose norms single precision hasn't.
+func clippedVectors(t TB, s Suite) {
+	const size, samples = 5, 40
+	for name, p := range map[string]*compile.Program{"product": product(t, size, 1), "broadcast": inner(t, size)} {
+		data := RandomData(p, samples, 6)
+		for k := range samples * (len(p.Inputs) - 1) {
+			data.Columns[1].Floats[k] = 1
+		}
+		j := plain(p, 0.3)
+		fine := j.Mechanism.Grid(samples).Fine
+		runs, done := s.start(t, p, data, j)
+		for i := range samples {
+			sum, squared := s.clippedSum(t, runs, 0, []int32{int32(i)})
+			x := data.Columns[0].Floats[i*size : (i+1)*size]
+			length := distance(floats64(x), make([]float64, size))
+			if !(math.Abs(math.Sqrt(squared[0])-length) <= 0x1p-18*length) {
+				t.Errorf("%s: the squared norm of %v is %v", name, x, squared[0])
+			}
+			factor := float32(1)
+			if norm := math.Sqrt(squared[0]); norm > j.Mechanism.ClipTo() {
+				factor = float32(j.Mechanism.ClipTo() / norm)
+			}
+			for k, got := range split(p, sum)[0] {
+				if want := math.RoundToEven(float64(factor*x[k])/fine) * fine; got != want {
+					t.Errorf("%s: element %d of %v contributes %v, want %v", name, k, x, got, want)
+				}
+			}
+		}
+		done()
+	}
+}
+
+func floats64(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for k, x := range v {
+		out[k] = float64(x)
+	}
+	return out
+}
+
+// rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even one.
+func rounding(t TB, s Suite) {
+	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
+	for name, p := range map[string]*compile.Program{
+		"product": product(t, len(quarters), 1), "broadcast": inner(t, len(quarters)), "row of a table": picking(t, 1, 1, len(quarters)),
+	} {
+		for _, noise := range []float64{0, 1.1} {
+			j := plain(p, 1)
+			j.Mechanism.NoiseMultiplier = noise
+			fine := j.Mechanism.Grid(1).Fine
+			var column []float32
+			for _, q := range quarters {
+				column = append(column, float32(q/4*fine))
+			}
+			data := &engine.Data{Samples: 1, Columns: engine.Floats(column, []float32{1})[:len(p.Inputs)]}
+			if p.Inputs[0].Type == compile.Int32 {
+				data.Columns = []engine.Column{{Ints: []int32{0}}, {Floats: column}}
+			}
+			runs, done := s.start(t, p, data, j)
+			sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+			for k, got := range split(p, sum)[0] {
+				if want := math.RoundToEven(quarters[k]/4) * fine; got != want {
+					t.Errorf("%s, noise %v: %v times the fine grid is rounded to %v", name, noise, quarters[k]/4, got/fine)
+				}
+			}
+			done()
+		}
+	}
+}
+
+// ties checks that of equals a pooling takes the first, and that a number that is none isn't lost in it. Each pixel is
+// multiplied by a parameter and each result by an input, so that gradients tell who was taken.
+func ties(t TB, s Suite) {
+	const side, out, samples = 5, 4, 40
+	g := NewG(1, 9)
+	h := g.Do(gorgonia.BroadcastHadamardProd(g.In("x", 1, side, side), g.Param("w", 1, 1, side, side), nil, []byte{0}))
+	h = g.Do(gorgonia.MaxPool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
+	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, g.In("y", 1, out, out))))))
+	p := compiled(t, src, err)
+	data := RandomData(p, samples, 5)
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, c := range data.Columns {
+		for k := range c.Floats {
+			c.Floats[k] = float32(r.IntN(3))
+		}
+	}
+	j := plain(p, 1e6)
+	for k := range j.Initial {
+		j.Initial[k] = 1
+	}
+	runs, done := s.start(t, p, data, j)
+	defer done()
+	for i := range samples {
+		x, y := data.Columns[0].Floats[i*side*side:], data.Columns[1].Floats[i*out*out:]
+		want := make([]float64, side*side)
+		for k := range out * out {
+			first := k/out*side + k%out
+			for _, at := range []int{first + 1, first + side, first + side + 1} {
+				if x[at] > x[first] {
+					first = at
+				}
+			}
+			want[first] += float64(x[first] * y[k])
+		}
+		sum, _ := s.clippedSum(t, runs, 0, []int32{int32(i)})
+		if got := split(p, sum)[0]; !slices.Equal(got, want) {
+			t.Fatalf("of equals another than the first is taken: the gradient is %v, want %v", got, want)
+		}
+	}
+	test := RandomData(p, 2, 6)
+	const hole = 2*side + 3
+	test.Columns[0].Floats[hole] = float32(math.NaN())
+	all, err := runs.Predict(context.Background(), test, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range all[0] {
+		meets := k < out*out && slices.Contains([]int{hole, hole - 1, hole - side, hole - side - 1}, k/out*side+k%out)
+		if (v != v) != meets {
+			t.Errorf("output %d of a pooling over a hole is %v", k, v)
+		}
+	}
+}
+
+// notFinite checks that a sample whose gradient isn't finite contributes nothing and harms no other.
+func notFinite(t TB, s Suite) {
+	p := MLP(t, 6, 5, 3)
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
+		data := RandomData(p, 9, 5)
+		for k := range 6 {
+			data.Columns[0].Floats[4*6+k] = bad
+		}
+		// Labels of that size make the loss, and so the gradient, overflow for a finite input too.
+		for k := range 3 {
+			data.Columns[1].Floats[4*3+k] = bad
+		}
+		j := job(p, 9)
+		runs, done := s.start(t, p, data, j)
+		with, squared := s.clippedSum(t, runs, 0, everyone(9))
+		if !math.IsNaN(squared[4]) && !math.IsInf(squared[4], 0) {
+			t.Errorf("%v: the squared norm is %v", bad, squared[4])
+		}
+		without, _ := s.clippedSum(t, runs, 0, []int32{0, 1, 2, 3, 5, 6, 7, 8})
+		// The others may be added in another order.
+		if got := distance(with, without); !(got <= 9*11*0x1p-24*j.Mechanism.ClippingNorm) {
+			t.Errorf("%v: the sum with the bad sample is %v from the one without", bad, got)
+		}
+		advance(t, runs, 3)
+		for _, v := range runs.State(0).Params {
+			if v-v != 0 {
+				t.Fatalf("%v: training on a sample without a finite gradient broke the parameters", bad)
+			}
+		}
+		done()
+	}
+}
