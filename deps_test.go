@@ -54,16 +54,17 @@ var rooms = table{
 	"cuda/kernels":                    nil,
 
 	// What the command needs besides.
-	"internal/coverage":    {"accountant", "tuner"},
-	"internal/features":    {"internal/compile", "internal/engine", "internal/safetensors", "models", "train"},
-	"internal/figure":      {"accountant"},
-	"internal/memory":      nil,
-	"internal/nearest":     nil,
-	"internal/random":      nil,
-	"internal/report":      {"internal/memory", "internal/safetensors"},
-	"internal/safetensors": nil,
-	"internal/ui":          nil,
-	"internal/wordpiece":   nil,
+	"internal/experiment/planner": {"accountant", "tuner"},
+	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/compile", "internal/engine", "internal/experiment/planner", "internal/features", "internal/memory", "internal/random", "internal/report", "internal/safetensors", "models", "train", "tuner"},
+	"internal/features":           {"internal/compile", "internal/engine", "internal/safetensors", "models", "train"},
+	"internal/figure":             {"accountant"},
+	"internal/memory":             nil,
+	"internal/nearest":            nil,
+	"internal/random":             nil,
+	"internal/report":             {"internal/memory", "internal/safetensors"},
+	"internal/safetensors":        nil,
+	"internal/ui":                 nil,
+	"internal/wordpiece":          nil,
 
 	"cmd/dptrain": {anything},
 }
