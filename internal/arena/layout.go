@@ -30,8 +30,8 @@ type room struct {
 	size int
 }
 
-// Of lays out what a list of instructions reads and writes: buffers, and inputs too if an engine copies them. The same instructions get the same layout.
-// keep names values that are read afterwards.
+// Of lays out what a list of instructions reads and writes: buffers, and inputs too if an engine copies them. The same
+// instructions get the same layout. keep names values that are read afterwards.
 func Of[I Instruction](values []compile.Value, code []I, keep []compile.ID, inputs bool) Layout {
 	rooms := make([]*room, len(values))
 	for _, l := range compile.Lifetimes(code, keep) {
@@ -71,8 +71,8 @@ func Of[I Instruction](values []compile.Value, code []I, keep []compile.ID, inpu
 	return out
 }
 
-// overwritten returns, for each value, whose room it takes over, or None: that of an operand whose last reader writes it.
-// The room's room then lasts as long as both.
+// overwritten returns, for each value, whose room it takes over, or None: that of an operand whose last reader writes
+// it. The room's room then lasts as long as both.
 func overwritten[I Instruction](values []compile.Value, code []I, rooms []*room) []compile.ID {
 	homes := slices.Repeat([]compile.ID{compile.None}, len(values))
 	for at, in := range code {

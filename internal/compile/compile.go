@@ -9,10 +9,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Compile turns a graph into a step program. Errors wrap [ErrSource]; those of an operation that mixes
-// samples are a [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that
-// has no rule compiles to a program whose one instruction is [Opaque] if it was built with a batch of one and holds only
-// operations that are known to be pure, and is an error otherwise. Either all parameters have values bound or none.
+// Compile turns a graph into a step program. Errors wrap [ErrSource]; those of an operation that mixes samples are a
+// [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that has no rule
+// compiles to a program whose one instruction is [Opaque] if it was built with a batch of one and holds only operations
+// that are known to be pure, and is an error otherwise. Either all parameters have values bound or none.
 //
 // The program shares nothing with the graph: lists, nodes and values may change afterwards.
 func Compile(src Source) (p *Program, err error) {
@@ -123,7 +123,8 @@ func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	return nil
 }
 
-// param makes a value of parameter i and keeps what it is bound to, if anything. names are those of the parameters before.
+// param makes a value of parameter i and keeps what it is bound to, if anything. names are those of the parameters
+// before.
 func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	t.at = n
 	switch {

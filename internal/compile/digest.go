@@ -43,7 +43,8 @@ func digest(src Source) [sha256.Size]byte {
 
 func writeOperation(h hash.Hash, op gorgonia.Op) {
 	fmt.Fprintf(h, " %T %v ", op, op)
-	defer func() { _ = recover() }() // some operations can't hash themselves; what is written then is their type and text
+	// Some operations can't hash themselves: their type and text stand for them.
+	defer func() { _ = recover() }()
 	op.WriteHash(h)
 }
 

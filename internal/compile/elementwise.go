@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// unary lowers a function of one operand: of a sample's values by an instruction, of a number at once. Of a sum over the
-// batch only the negative is one.
+// unary lowers a function of one operand: of a sample's values by an instruction, of a number at once. Of a sum over
+// the batch only the negative is one.
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := unaryFunc(n.Op())
 	if !ok {
@@ -48,9 +48,9 @@ func (v traced) scaled(by float64) traced {
 	return v
 }
 
-// binary lowers a function of two operands, at least one of which depends on the sample. The other may be a number, a value
-// of the same shape, or a parameter or constant, repeated along the batch, which is seen in the sample's shape. Functions of
-// the cost and of numbers are for costArithmetic and scalarArithmetic.
+// binary lowers a function of two operands, at least one of which depends on the sample. The other may be a number, a
+// value of the same shape, or a parameter or constant, repeated along the batch, which is seen in the sample's shape.
+// Functions of the cost and of numbers are for costArithmetic and scalarArithmetic.
 func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := binaryFunc(n.Op())
 	if !ok {
@@ -85,7 +85,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		switch {
 		case v.class == shared:
 			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
-				v.shape, v.view = v.shape[1:], v.view.without(0) // with a batch of one the batch axis needs no repeating
+				v.shape, v.view = v.shape[1:], v.view.without(0) // a batch of one needs no repeating
 			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
 				return traced{}, refuse(n, "it gives each place in the batch its own parameter", "a parameter that is broadcast along the batch axis")
 			}

@@ -76,8 +76,8 @@ func ofBatchSize(n *gorgonia.Node) error {
 	return refuse(n, "it computes with the batch size of the graph, which no sample has by itself", "numbers that don't come of the batch axis")
 }
 
-// noRule is the error of an operation, or of operands of it, that the compiler can't take; the graph may still be evaluated
-// as it stands.
+// noRule is the error of an operation, or of operands of it, that the compiler can't take; the graph may still be
+// evaluated as it stands.
 func noRule(n *gorgonia.Node, why string) error {
 	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
 }

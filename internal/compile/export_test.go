@@ -19,7 +19,7 @@ func Operations() []Operation {
 	for _, o := range operations {
 		_, compiled := rules[o.kind]
 		switch o.kind {
-		case "constantScalar", "constantTensor", "im2colOp": // without a rule of their own; windows as Conv2d makes them
+		case "constantScalar", "constantTensor", "im2colOp": // have no rule of their own; Conv2d makes windows
 			compiled = true
 		}
 		switch o.operator {

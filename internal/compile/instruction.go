@@ -2,8 +2,8 @@ package compile
 
 import "slices"
 
-// Instruction is one step of a program. It acts on each sample by itself: on its rows of the values it names. It replaces
-// its result, or adds to it if Accumulate is set.
+// Instruction is one step of a program. It acts on each sample by itself: on its rows of the values it names. It
+// replaces its result, or adds to it if Accumulate is set.
 type Instruction struct {
 	Op         Op
 	Func       Func // of the elementwise operations
@@ -20,8 +20,8 @@ type Instruction struct {
 	Accumulate bool    // of Gather, Scatter, all …Back and all Grad…: add to the result
 }
 
-// Reads returns the values whose rows, or elements, an instruction reads. That is not all it names: the derivative of tanh
-// is made of the function's value, so that its operand may be gone.
+// Reads returns the values whose rows, or elements, an instruction reads. That is not all it names: the derivative of
+// tanh is made of the function's value, so that its operand may be gone.
 func (in Instruction) Reads() []ID {
 	row := in.Op.row()
 	var ids []ID
@@ -47,8 +47,8 @@ func (in Instruction) Writes() []ID {
 	return ids
 }
 
-// InPlace returns the operand in whose place an instruction's result may lie, if nobody reads that again, or None: element j
-// of the result then depends on elements j alone.
+// InPlace returns the operand in whose place an instruction's result may lie, if nobody reads that again, or None:
+// element j of the result then depends on elements j alone.
 func (in Instruction) InPlace() ID {
 	if in.Op.row().inPlace && !in.Accumulate && len(in.In) > 0 && !slices.Contains(in.In[1:], in.In[0]) {
 		return in.In[0]

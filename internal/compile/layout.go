@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// reshape lowers a change of shape, which moves nothing: a batched value keeps its rows as long as the batch stays in front,
-// and a shared one is seen through a view of the new shape if there is one.
+// reshape lowers a change of shape, which moves nothing: a batched value keeps its rows as long as the batch stays in
+// front, and a shared one is seen through a view of the new shape if there is one.
 func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	to := shapeOf(n)
@@ -50,8 +50,8 @@ func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded boo
 	return per, true, nil
 }
 
-// transpose lowers a permutation of axes. A shared value is seen through another view; a batched one, whose batch axis must
-// stay in front, is written anew.
+// transpose lowers a permutation of axes. A shared value is seen through another view; a batched one, whose batch axis
+// must stay in front, is written anew.
 func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	pattern := fieldsOf(n.Op()).ints("pattern")
@@ -116,8 +116,8 @@ func permuted(shape, axes []int) []int {
 	return out
 }
 
-// sizeOf lowers the length of an axis to a number. That of the batch axis is remembered to count samples: to divide by it, as
-// Mean over the batch does, is for training.
+// sizeOf lowers the length of an axis to a number. That of the batch axis is remembered to count samples: to divide by
+// it, as Mean over the batch does, is for training.
 func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	size := float64(children(n)[0].Shape()[f.int("axis")])
@@ -179,7 +179,8 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
-// slice lowers a range of one axis of a sample's values, in steps. Of the batch axis all of it may be taken and nothing else.
+// slice lowers a range of one axis of a sample's values, in steps. Of the batch axis all of it may be taken and nothing
+// else.
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class != batched || v.folded {

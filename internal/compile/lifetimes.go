@@ -13,9 +13,9 @@ type Life struct {
 }
 
 // Lifetimes returns the lives of all values that a list of instructions reads or writes, in the order of From and then
-// of Value. keep names values that are read afterwards. It takes any list whose elements say what they read and write, so
-// that an engine may ask it of its own form of a program. Values that are read but never written - inputs, parameters,
-// constants - live from before the first instruction.
+// of Value. keep names values that are read afterwards. It takes any list whose elements say what they read and write,
+// so that an engine may ask it of its own form of a program. Values that are read but never written - inputs,
+// parameters, constants - live from before the first instruction.
 func Lifetimes[I interface {
 	Reads() []ID
 	Writes() []ID

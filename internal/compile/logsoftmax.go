@@ -6,11 +6,11 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. When Log is taken of a softmax,
-// Gorgonia (v0.9.18) turns the softmax itself into its logarithm where it stands, so that all else that used it, before or
-// after, now uses the logarithm, and nothing of the graph shows it. So a log softmax is taken only where there is no such
-// else: besides its own Exp it has one use, and one that nobody has for probabilities whose logarithm they took, linear in
-// it. A graph that takes a logarithm and throws it away can't be told from one that means it.
+// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. When Log is taken of a
+// softmax, Gorgonia (v0.9.18) turns the softmax itself into its logarithm where it stands, so that all else that used
+// it, before or after, now uses the logarithm, and nothing of the graph shows it. So a log softmax is taken only where
+// there is no such else: besides its own Exp it has one use, and one that nobody has for probabilities whose logarithm
+// they took, linear in it. A graph that takes a logarithm and throws it away can't be told from one that means it.
 func checkLogSoftmax(src Source) error {
 	order := evaluationOrder(gorgonia.Nodes{src.Cost, src.Output})
 	users := map[*gorgonia.Node][]*gorgonia.Node{}

@@ -7,9 +7,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// lookup lowers the rows of a table, a parameter or constant, that an input of integers picks for each sample. The indices are
-// the input itself, in whatever shape: what is computed of integers has no rule, so that each index is known to be in range
-// before anything runs.
+// lookup lowers the rows of a table, a parameter or constant, that an input of integers picks for each sample. The
+// indices are the input itself, in whatever shape: what is computed of integers has no rule, so that each index is
+// known to be in range before anything runs.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	switch {
@@ -36,12 +36,12 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// mostExact is how far the integers of an [Opaque] program's inputs reach on either side of 0: as far as single precision, by which
-// a sample is handed to [Reference], has all of them.
+// mostExact is how far the integers of an [Opaque] program's inputs reach on either side of 0: as far as single
+// precision, by which a sample is handed to [Reference], has all of them.
 const mostExact = 1 << 24
 
-// Range returns the least and the largest value that input i, one of integers, may have: what it picks must be a row of every table
-// that it picks from. Engines hold data to it before anything runs, and even before they check the program.
+// Range returns the least and the largest value that input i, one of integers, may have: what it picks must be a row of
+// every table that it picks from. Engines hold data to it before anything runs, and even before they check the program.
 func (p *Program) Range(i int) (least, most int32) {
 	least, most = math.MinInt32, math.MaxInt32
 	if p.missing != nil {
@@ -69,8 +69,8 @@ func (p *Program) Range(i int) (least, most int32) {
 	return least, most
 }
 
-// limitsOf returns, for each input of integers, how many rows the smallest table has that it picks from, in whatever shape or
-// part; 0 where it picks from none.
+// limitsOf returns, for each input of integers, how many rows the smallest table has that it picks from, in whatever
+// shape or part; 0 where it picks from none.
 func limitsOf(src Source) []int {
 	limits := make([]int, len(src.Inputs))
 	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {

@@ -25,7 +25,8 @@ func tokens(batch int) (compile.Source, error) {
 	return src, err
 }
 
-// A table's gradient is said by the rows that were picked, for any batch; Gorgonia's own, by hand, is 2e once for each time.
+// A table's gradient is said by the rows that were picked, for any batch; Gorgonia's own, by hand, is 2e once for each
+// time.
 func TestLookup(t *testing.T) {
 	var listing string
 	for _, batch := range []int{1, 4} {
@@ -92,8 +93,8 @@ func TestTablesWithOtherUses(t *testing.T) {
 	}
 }
 
-// An input has the range of the smallest table that it picks from; one that picks nothing has that of its type, as far as Gorgonia
-// is handed it exactly.
+// An input has the range of the smallest table that it picks from; one that picks nothing has that of its type, as far
+// as Gorgonia is handed it exactly.
 func TestRange(t *testing.T) {
 	p := enginetest.Zoo()["two tables by one input"].Program(t, 2)
 	if least, most := p.Range(0); least != 0 || most != 4 {
@@ -237,8 +238,8 @@ func TestRangeOfAllThatPicks(t *testing.T) {
 	}
 }
 
-// What only the output picks from, or only the cost, counts as well, whether there are rules for it or not, and so does a table that
-// is constant, of which nothing says more than the lookup.
+// What only the output picks from, or only the cost, counts as well, whether there are rules for it or not, and so does
+// a table that is constant, of which nothing says more than the lookup.
 func TestRangeOfCostAndOutput(t *testing.T) {
 	for _, rows := range [][2]int{{7, 3}, {3, 7}} { // of the cost's table and of the output's
 		for _, ruled := range []bool{true, false} {

@@ -22,7 +22,8 @@ func softmaxOfProduct(t *testing.T, cost func(p, y *gorgonia.Node) *gorgonia.Nod
 	return err
 }
 
-// Log of a softmax changes the softmax itself: whatever else used it is refused, and what uses the logarithm alone isn't.
+// Log of a softmax changes the softmax itself: whatever else used it is refused, and what uses the logarithm alone
+// isn't.
 func TestChangedSoftmaxIsRefused(t *testing.T) {
 	must, one := gorgonia.Must, gorgonia.NewConstant(float32(1))
 	sum := func(n *gorgonia.Node, err error) *gorgonia.Node { return must(gorgonia.Sum(must(n, err))) }

@@ -3,8 +3,9 @@ package compile
 import "fmt"
 
 // Op is what an instruction does. The comments begin with the operands, in the order of [Instruction.In]: x and y are
-// operands of the forward pass, z is its result, d· a gradient and G a parameter's per-sample gradient; V[j] is the place in the
-// viewed value that element j of [Instruction.View] is. What is said to begin at 0 doesn't if Accumulate is set.
+// operands of the forward pass, z is its result, d· a gradient and G a parameter's per-sample gradient; V[j] is the
+// place in the viewed value that element j of [Instruction.View] is. What is said to begin at 0 doesn't if Accumulate
+// is set.
 type Op uint8
 
 // The operations.
@@ -158,8 +159,8 @@ func sizeOfWindow(of ...func(*Window) int) func(in *Instruction, k int) int {
 	return func(in *Instruction, k int) int { return of[k+1](in.Window) }
 }
 
-// sizeOfView is the size of what isn't viewed, the result (-1) or the operand: as many elements as the view has. What is
-// viewed must hold the view and may have more, which 0 stands for.
+// sizeOfView is the size of what isn't viewed, the result (-1) or the operand: as many elements as the view has. What
+// is viewed must hold the view and may have more, which 0 stands for.
 func sizeOfView(notViewed int) func(in *Instruction, k int) int {
 	return func(in *Instruction, k int) int {
 		if k == notViewed {

@@ -39,7 +39,8 @@ func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
 			whole.In = append(whole.In, v.Value)
 		}
 	}
-	p.Values, p.Forward = t.prog.Values[:len(whole.In)], []Instruction{whole} // inputs and parameters were declared first
+	// Inputs and parameters were declared first.
+	p.Values, p.Forward = t.prog.Values[:len(whole.In)], []Instruction{whole}
 	if src.Output != nil {
 		shape := shapeOf(src.Output)
 		if len(shape) == 0 || shape[0] != 1 {

@@ -56,7 +56,8 @@ func TestImpossibleGraphs(t *testing.T) {
 			return src, err
 		}, `"stranger", isn't in the graph`},
 		"operation of the wrong shapes": {func(g g) (compile.Source, error) {
-			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails when it computes it.
+			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails when it computes
+			// it.
 			h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 15))), tensor.Shape{3 * g.Batch, 5}))
 			return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(h, g.Param("v", 3*g.Batch))))))
 		}, "A"},

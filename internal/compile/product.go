@@ -17,8 +17,8 @@ var products = [...]string{
 	opOuter: "outer product", opBatched: "batched matrix product",
 }
 
-// matMul lowers x·w, x with the batch in its first axis, w a parameter or constant: a matrix, its transpose by either of
-// Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample.
+// matMul lowers x·w, x with the batch in its first axis, w a parameter or constant: a matrix, its transpose by either
+// of Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample.
 //
 // A matrix product with the batch in the first axis of its second operand contracts that axis, and so mixes samples;
 // at a batch of one it doesn't, and there is merely no rule. Neither does a dot product of two vectors over the

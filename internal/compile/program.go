@@ -71,7 +71,7 @@ const (
 type Reduction struct {
 	Param    int
 	Rule     Rule
-	X, Delta ID      // of RankOne, [K] and [N]; of OfConv, images and what comes back from their convolution; of OfRows, an input of integers [Rows], and [Rows, K]
+	X, Delta ID      // of RankOne, [K] and [N]; of OfConv, images and δ; of OfRows, integers [Rows] and [Rows, K]
 	G        ID      // of Materialised
 	Rows     int     // of OfRows
 	K, N     int     // of RankOne and OfRows

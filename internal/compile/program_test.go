@@ -42,8 +42,8 @@ func TestGoldenPrograms(t *testing.T) {
 	}
 }
 
-// A graph has one program, whichever way maps are walked and whatever batch it was built with: what is told by a program
-// may be bound to it.
+// A graph has one program, whichever way maps are walked and whatever batch it was built with: what is told by a
+// program may be bound to it.
 func TestProgramsAreDeterministic(t *testing.T) {
 	for _, name := range enginetest.Networks() {
 		first := model(t, name, 1).String()

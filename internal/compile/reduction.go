@@ -6,8 +6,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// sum lowers sums. One over the batch axis and all others ends the graph as a cost, or part of it; Gorgonia may take it in
-// two steps, batch first. One over a sample's own axes adds its values up through a view that stands still along them.
+// sum lowers sums. One over the batch axis and all others ends the graph as a cost, or part of it; Gorgonia may take it
+// in two steps, batch first. One over a sample's own axes adds its values up through a view that stands still along
+// them.
 func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	along := fieldsOf(n.Op()).ints("along")
@@ -33,7 +34,8 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	out := v
 	out.shape = nil
-	into := View{Shape: slices.Clone(v.shape), Strides: make([]int, len(v.shape))} // axes that are summed keep the stride 0
+	// Axes that are summed keep the stride 0.
+	into := View{Shape: slices.Clone(v.shape), Strides: make([]int, len(v.shape))}
 	var kept []int
 	for axis, length := range v.shape {
 		if !slices.ContainsFunc(along, func(a int) bool { summed, _ := v.axis(a); return summed == axis }) {

@@ -97,8 +97,8 @@ func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
 	return in.Out
 }
 
-// trace returns what a node of the graph is, once it and all that it depends on is lowered. Nodes that are met again were
-// lowered then.
+// trace returns what a node of the graph is, once it and all that it depends on is lowered. Nodes that are met again
+// were lowered then.
 func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 	if v, ok := t.memo[n]; ok {
 		return v, nil

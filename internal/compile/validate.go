@@ -20,7 +20,8 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// checker is a check under way. It trusts nothing in the program: whatever it indexes by or multiplies is checked before.
+// checker is a check under way. It trusts nothing in the program: whatever it indexes by or multiplies is checked
+// before.
 type checker struct {
 	*Program
 	written map[ID]bool // by the instructions so far

@@ -2,8 +2,8 @@ package compile
 
 import "slices"
 
-// View says how the elements of a value are walked: in row-major order of Shape, element (i, j, …) being at
-// Offset + i·Strides[0] + j·Strides[1] + …. A stride of 0 repeats an axis; to add along a view with one is to sum over it.
+// View says how the elements of a value are walked: in row-major order of Shape, element (i, j, …) being at Offset +
+// i·Strides[0] + j·Strides[1] + …. A stride of 0 repeats an axis; to add along a view with one is to sum over it.
 type View struct {
 	Offset         int
 	Shape, Strides []int

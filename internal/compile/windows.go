@@ -6,9 +6,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Window is the geometry of a convolution or pooling over channels × height × width. Place (y, x) of the window meets row
-// y·StrideH − PadH + k·DilationH of the image with its row k, and columns likewise. The rows of im2col are the places,
-// [OutH·OutW, C·KH·KW], and their elements (c, kh, kw) in that order.
+// Window is the geometry of a convolution or pooling over channels × height × width. Place (y, x) of the window meets
+// row y·StrideH − PadH + k·DilationH of the image with its row k, and columns likewise. The rows of im2col are the
+// places, [OutH·OutW, C·KH·KW], and their elements (c, kh, kw) in that order.
 type Window struct {
 	C, H, W, KH, KW      int
 	PadH, PadW           int // on both sides: zeros to a convolution, never the maximum of pooling
@@ -23,8 +23,8 @@ func (w *Window) Patch() int { return size(w.C, w.KH, w.KW) }
 // Positions returns how many places the window has in an image: the number of rows of im2col.
 func (w *Window) Positions() int { return size(w.OutH, w.OutW) }
 
-// inSize, outSize and filterSize return the number of values of an image, of what comes of it and of the filters; 0 if the
-// window's numbers are impossible.
+// inSize, outSize and filterSize return the number of values of an image, of what comes of it and of the filters; 0 if
+// the window's numbers are impossible.
 func (w *Window) inSize() int     { return size(w.C, w.H, w.W) }
 func (w *Window) outSize() int    { return size(w.OutC, w.OutH, w.OutW) }
 func (w *Window) filterSize() int { return size(w.OutC, w.C, w.KH, w.KW) }
