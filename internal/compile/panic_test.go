@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Graphs that can't be are errors that name the node, from Compile: not panics, and not later.
+// Compile returns an error that names the node for impossible graphs. It doesn't panic, nor does anything later.
 func TestImpossibleGraphs(t *testing.T) {
 	type g = *enginetest.G
 	conv := func(g g, kernel, pad, stride int) *gorgonia.Node {
@@ -90,7 +90,7 @@ func TestImpossibleGraphs(t *testing.T) {
 	}
 }
 
-// Nil everywhere.
+// Nil nodes, lists and graphs are errors.
 func TestNilSources(t *testing.T) {
 	good := func() compile.Source {
 		g := enginetest.NewG(2, 1)
