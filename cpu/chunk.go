@@ -5,8 +5,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// chunkSum is one chunk's clipped sum. Samples touch few rows of a table, so that those are listed: to go over the whole
-// table for each chunk would take longer than all else.
+// chunkSum is one chunk's clipped sum. Samples touch few rows of a table, so that those are listed: to go over the
+// whole table for each chunk would take longer than all else.
 type chunkSum struct {
 	floats []float32   // laid out by [engine.Layout]; 0 where nothing was added since it was cleared
 	parts  [][]float32 // by parameter
@@ -21,7 +21,8 @@ type table struct {
 	listed      []bool  // by row
 }
 
-// newChunkSum makes room for sums of parameters of which some are tables, with rows of the given widths: 0 of all others.
+// newChunkSum makes room for sums of parameters of which some are tables, with rows of the given widths: 0 of all
+// others.
 func newChunkSum(l engine.Layout, widths []int) *chunkSum {
 	c := &chunkSum{floats: make([]float32, l.Size), tables: make([]*table, len(l.Offsets))}
 	c.parts = l.Split(c.floats)

@@ -9,20 +9,21 @@
 // are done the accumulators are added, exactly, span by span of the parameters, and each span is released and moves its
 // parameters. The number of workers changes nothing, to the last bit.
 //
-// Of a table whose rows samples pick a chunk touches few. They are listed, and only they are rounded, added and cleared; a sample's own
-// rows of one index are added up first, in the room of the first of them. Noise and update are of the whole table in every step, and
-// are most of what a step on few texts takes.
+// Of a table whose rows samples pick a chunk touches few. They are listed, and only they are rounded, added and
+// cleared; a sample's own rows of one index are added up first, in the room of the first of them. Noise and update are
+// of the whole table in every step, and are most of what a step on few texts takes.
 //
 // # How runs share the cores
 //
-// As many runs advance at once as there are cores. A run borrows its workers for each step, as many as the cores give each run
-// under way, so that trials go one to a core and the last ones, or a final run alone, have all of them. Workers hold what
-// is large (a block's buffers, sums); a run holds its parameters, and the forms of them that the program reads.
+// As many runs advance at once as there are cores. A run borrows its workers for each step, as many as the cores give
+// each run under way, so that trials go one to a core and the last ones, or a final run alone, have all of them.
+// Workers hold what is large (a block's buffers, sums); a run holds its parameters, and the forms of them that the
+// program reads.
 //
 // # One sample at a time
 //
-// [OneByOne] is the engine for graphs with an operation that no rule knows. Gorgonia evaluates the graph and its own gradient for each
-// sample; sampling, clipping, sums, noise and update are the same code.
+// [OneByOne] is the engine for graphs with an operation that no rule knows. Gorgonia evaluates the graph and its own
+// gradient for each sample; sampling, clipping, sums, noise and update are the same code.
 //
 // # When something panics
 //

@@ -146,7 +146,8 @@ func lookup(z, table []float32, ids []int32, k int) {
 	}
 }
 
-// gather computes z[j] = x[table[j]], or adds it. To repeat a sample's value, or each element of it, are the common maps.
+// gather computes z[j] = x[table[j]], or adds it. To repeat a sample's value, or each element of it, are the common
+// maps.
 func gather(in *instruction, z, x []float32) {
 	switch {
 	case in.Accumulate:

@@ -15,8 +15,8 @@ type executable interface {
 	bind() binding
 	// workspace makes room for one worker, which may work for one run after another.
 	workspace() workspace
-	// widths returns, by parameter, the row length of a table of which a sample's gradient touches few rows; 0, or nothing,
-	// of all others.
+	// widths returns, by parameter, the row length of a table of which a sample's gradient touches few rows; 0, or
+	// nothing, of all others.
 	widths() []int
 }
 
@@ -63,7 +63,7 @@ type instruction struct {
 	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
 	unrolls bool       // it writes columns, for itself or for the gradient of its filter
 	table   []int32    // of views: where each element is
-	run     int        // of GradSpread and Gather: the view is of the whole value, each element run times in a row, if not 0
+	run     int        // of GradSpread and Gather: if not 0, the view repeats each element of a whole value run times
 	whole   int        // of Gather and Scatter: the view is of the whole value, of that size, again and again, if not 0
 }
 
@@ -95,8 +95,8 @@ func filterOf(in *compile.Instruction) filter {
 	return filter{in.In[1], in.Window.OutC, in.Window.Patch()}
 }
 
-// lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know the error is an
-// [*engine.UnsupportedError].
+// lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know
+// the error is an [*engine.UnsupportedError].
 func lower(p *compile.Program) (*lowered, error) {
 	values, backward, reductions := p.Formed()
 	l := &lowered{Program: p, values: values, reductions: reductions, tables: make([][]int32, len(p.Values))}
@@ -175,8 +175,8 @@ func (l *lowered) value(name string, shape ...int) compile.ID {
 	return compile.ID(len(l.values) - 1)
 }
 
-// runOf returns r if the elements of a view are those of a whole value of the given size, each r times in a row, else 0.
-// It is 1 for a bias over a vector, the number of positions for one over an image.
+// runOf returns r if the elements of a view are those of a whole value of the given size, each r times in a row, else
+// 0. It is 1 for a bias over a vector, the number of positions for one over an image.
 func runOf(table []int32, size int) int {
 	run := len(table) / size
 	if run*size != len(table) {
@@ -190,7 +190,8 @@ func runOf(table []int32, size int) int {
 	return run
 }
 
-// wholeOf returns size if the elements of a view are those of a whole value of that size in order, over and over, else 0.
+// wholeOf returns size if the elements of a view are those of a whole value of that size in order, over and over, else
+// 0.
 func wholeOf(table []int32, size int) int {
 	for j, k := range table {
 		if int(k) != j%size {

@@ -60,7 +60,8 @@ type block struct {
 	n     int      // samples in the block
 }
 
-// rows returns the rows of a value for the samples in the block; nil of one that is named, but that no instruction reads.
+// rows returns the rows of a value for the samples in the block; nil of one that is named, but that no instruction
+// reads.
 func (b *block) rows(id compile.ID) []float32 {
 	if b.at[id].floats == nil {
 		return nil

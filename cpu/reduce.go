@@ -31,8 +31,8 @@ func (b *block) measure(squared []float64) {
 	}
 }
 
-// merge adds up the rows of a sample's δ that go to the same row of the table, in the first of them, and leaves zeros in the
-// others: a row's norm is known only once it is whole, and what is measured is what is summed.
+// merge adds up the rows of a sample's δ that go to the same row of the table, in the first of them, and leaves zeros
+// in the others: a row's norm is known only once it is whole, and what is measured is what is summed.
 func (b *block) merge(r compile.Reduction, s int) {
 	ids, d := b.indices(r.X, s), b.row(r.Delta, s)
 	for k := range ids {
@@ -46,7 +46,8 @@ func (b *block) merge(r compile.Reduction, s int) {
 	}
 }
 
-// firstOf returns the place of the first of a sample's indices that equals the one at place k. It is asked of each in order.
+// firstOf returns the place of the first of a sample's indices that equals the one at place k. It is asked of each in
+// order.
 func (b *block) firstOf(ids []int32, k int) int {
 	v := ids[k]
 	// What another sample, or a worker that failed, has left there is no earlier place of this index among these.

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// mostInChunk is this engine's bound on the samples of a chunk: see package engine. With it a trial's batch of 128 makes
-// four chunks, mostly, which cores share evenly.
+// mostInChunk is this engine's bound on the samples of a chunk: see package engine. With it a trial's batch of 128
+// makes four chunks, mostly, which cores share evenly.
 const mostInChunk = 48
 
 // run is a job under way.
@@ -92,8 +92,8 @@ func (r *run) trained(c crew) (err error) {
 	return nil
 }
 
-// clippedSum leaves the clipped sum over the samples, which are ascending, with the crew, and the samples' squared norms
-// in r.norms.
+// clippedSum leaves the clipped sum over the samples, which are ascending, with the crew, and the samples' squared
+// norms in r.norms.
 func (r *run) clippedSum(c crew, samples []int32) error {
 	if err := r.binding.set(r.tensors); err != nil {
 		return err

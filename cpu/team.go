@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// team is the workers, one a core, that all runs of a loaded program share. A run borrows some for each step: its part of
-// those that are free, so that none is idle while runs are under way, and the last run has them all. What a run
+// team is the workers, one a core, that all runs of a loaded program share. A run borrows some for each step: its part
+// of those that are free, so that none is idle while runs are under way, and the last run has them all. What a run
 // computes doesn't depend on their number.
 type team struct {
 	size int
@@ -72,7 +72,8 @@ func (t *team) borrow(most int) crew {
 func (t *team) giveBack(c crew) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, w := range slices.Backward(c) { // so that the next crew has the same order, and each core finds its own in its cache
+	// Backward, so that the next crew has the same order and each core finds its own buffers in its cache.
+	for _, w := range slices.Backward(c) {
 		t.idle = append(t.idle, w)
 	}
 	t.lent -= len(c)

@@ -42,7 +42,7 @@ func (o runOptions) path(e configs.Experiment) string {
 
 // carryOut resolves and shows the plan and, unless that was all that was asked for, makes everything ready that can fail
 // before hours of training, has them done, puts the run directory in its place and prints the result.
-func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) error {
+func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) (err error) {
 	s := experiment.Settings{Experiment: e, Tune: tune}
 	if o.seeded {
 		s.InsecureSeed = &o.seed
@@ -51,6 +51,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, p.Close()) }()
 	for _, warning := range p.Warnings() {
 		g.console().Log().Warn(warning)
 	}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawView draws a view and, element by element, what it must walk.
+// drawView draws a view and the positions of its elements.
 func drawView(t *rapid.T) (compile.View, []int32) {
 	shape := rapid.SliceOfN(rapid.IntRange(1, 4), 0, 4).Draw(t, "shape")
 	v := compile.View{Offset: rapid.IntRange(0, 3).Draw(t, "offset"), Shape: shape}
@@ -63,7 +63,7 @@ func TestElementsOfViews(t *testing.T) {
 	})
 }
 
-// A view in another shape walks the same elements, and where it can't be had no strides would do.
+// A reshaped view has the same positions; where there is none, no strides would do.
 func TestReshapedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, places := drawView(t)
@@ -83,7 +83,7 @@ func TestReshapedViews(t *testing.T) {
 		if ok && (!slices.Equal(got.Elements(), places) || !slices.Equal(got.Shape, shape)) {
 			t.Fatalf("%v as %v is %v", v, shape, got)
 		}
-		// The only strides that could do lead from the first element to its neighbours.
+		// The only possible strides lead from the first element to its neighbours.
 		only := compile.View{Offset: v.Offset, Shape: shape, Strides: make([]int, len(shape))}
 		step := 1
 		for d, n := range slices.Backward(shape) {

@@ -6,7 +6,8 @@ import (
 )
 
 // MostInChunk bounds the samples whose clipped gradients are added in single precision before the sum is put on the
-// grid. Every engine has a bound of its own, up to this one, for each program, which data, batch and memory don't change.
+// grid. Every engine has a bound of its own, up to this one, for each program, which data, batch and memory don't
+// change.
 const MostInChunk = 64
 
 // Chunks divides a batch, which is ascending, into chunks of at most most samples: chunk k is batch[cuts[k]:cuts[k+1]].

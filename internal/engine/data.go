@@ -36,8 +36,8 @@ type Data struct {
 	Columns []Column
 }
 
-// Check holds the columns against the program's inputs: their types and lengths, and integers against the rows that they
-// pick ([compile.Program.Range]), so that no kernel reads beyond a table. The error is a [*FieldError].
+// Check holds the columns against the program's inputs: their types and lengths, and integers against the rows that
+// they pick ([compile.Program.Range]), so that no kernel reads beyond a table. The error is a [*FieldError].
 func (d *Data) Check(p *compile.Program) error {
 	return d.check(p, func(int) bool { return true })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// Integers are held against the rows that they pick, to the last value, and the error says where the first is that isn't one. What
-// nobody reads may be anything, to predict from.
+// Integers are held against the rows that they pick, to the last value, and the error says where the first is that
+// isn't one. What nobody reads may be anything, to predict from.
 func TestIntegersPickRows(t *testing.T) {
 	p := enginetest.Zoo()["two tables by one input"].Program(t, 1) // of 5 rows and of 8, four at a time
 	for _, c := range []struct {

@@ -9,8 +9,9 @@ func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
 	return j.stream(random.Minibatch, step).Bernoulli(j.Mechanism.SamplingProbability, members, dst)
 }
 
-// Normals fills dst with the standard normals of the noise of the step after the given number of steps, for the coordinates from the given one on, by [Layout].
-// from is even; normal i comes from words i and its neighbour ([random.Stream.Normals]).
+// Normals fills dst with the standard normals of the noise of the step after the given number of steps, for the
+// coordinates from the given one on, by [Layout]. from is even; normal i comes from words i and its neighbour
+// ([random.Stream.Normals]).
 func (j *Job) Normals(step, from int, dst []float64) {
 	s := j.stream(random.Noise, step)
 	s.Seek(uint64(from))

@@ -24,8 +24,8 @@ type Engine interface {
 
 // Loaded is a program and its data on a device. Its methods may be used concurrently.
 type Loaded interface {
-	// Arithmetic names what gradients are computed with. Where it is the same the bits are. Runs must draw noise of their
-	// own for each: two releases with the same noise differ by something without any.
+	// Arithmetic names what gradients are computed with. Where it is the same the bits are. Runs must draw noise of
+	// their own for each: two releases with the same noise differ by something without any.
 	Arithmetic() string
 	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError]. Start
 	// copies what it keeps of a job: its slices may change afterwards.
@@ -36,15 +36,16 @@ type Loaded interface {
 	Close() error
 }
 
-// Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered from 0 as they were
-// started; a number that isn't theirs, or a call after Close, a second Close among them, is a mistake in the caller's
-// program and may panic: package train answers it by an error, [ErrClosed] in the latter case. Methods other than
-// Done are not safe for concurrent use. What they return is the caller's to change.
+// Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered from 0 as they
+// were started; a number that isn't theirs, or a call after Close, a second Close among them, is a mistake in the
+// caller's program and may panic: package train answers it by an error, [ErrClosed] in the latter case. Methods other
+// than Done are not safe for concurrent use. What they return is the caller's to change.
 type Runs interface {
-	// Steps takes steps[i] logical steps of run i; numbers that [CheckSteps] refuses are an error, and no run moves. On a context that is
-	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
-	// other from its steps; the error is then a [RunErrors]. Runs on a device that failed end for good, where their states were last asked for, and
-	// every later call says so, of no steps too: their errors are [ErrLost].
+	// Steps takes steps[i] logical steps of run i; numbers that [CheckSteps] refuses are an error, and no run moves. On
+	// a context that is or gets cancelled every run stops after a whole step, and the error is the context's. A run
+	// that fails stops where it is, takes no step until it is restored, and keeps no other from its steps; the error is
+	// then a [RunErrors]. Runs on a device that failed end for good, where their states were last asked for, and every
+	// later call says so, of no steps too: their errors are [ErrLost].
 	Steps(ctx context.Context, steps ...int) error
 
 	// Done tells how many steps each run has done. It may be called while Steps is at work.
@@ -64,8 +65,8 @@ type Runs interface {
 	Close() error
 }
 
-// CheckSteps holds numbers of steps that are asked for against those that the runs have done: a run has up to 2³¹−1, which
-// is what a [State] and the streams' names count.
+// CheckSteps holds numbers of steps that are asked for against those that the runs have done: a run has up to 2³¹−1,
+// which is what a [State] and the streams' names count.
 func CheckSteps(steps, done []int) error {
 	if len(steps) != len(done) {
 		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), len(done))
@@ -181,8 +182,9 @@ type chosen struct {
 	passed error
 }
 
-// Passed returns what kept engines from a program before one of [FirstOf] loaded it: [*UnsupportedError] values, joined;
-// nil if the first did. Whoever made the choice should tell its user: the guarantee is the same, the time may not be.
+// Passed returns what kept engines from a program before one of [FirstOf] loaded it: [*UnsupportedError] values,
+// joined; nil if the first did. Whoever made the choice should tell its user: the guarantee is the same, the time may
+// not be.
 func Passed(l Loaded) error {
 	if c, ok := l.(chosen); ok {
 		return c.passed

@@ -93,7 +93,8 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// The noise is rounded before it meets the sum: half a step of it, alone, goes to 0 and not with an odd sum to the next.
+// The noise is rounded before it meets the sum: half a step of it, alone, goes to 0 and not with an odd sum to the
+// next.
 func TestNoiseIsRoundedByItself(t *testing.T) {
 	m := Mechanism{NoiseMultiplier: 1e-16, ClippingNorm: 1}
 	g := m.Grid(1)

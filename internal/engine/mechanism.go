@@ -13,8 +13,8 @@ type Mechanism struct {
 	ExpectedBatchSize   float64 // the divisor of the noisy sum
 }
 
-// clippingMargin is by how much, relative to C, engines clip to less than C. Norms, clip factors and sums are rounded, so
-// that one more sample whose gradient was clipped to C could move the computed sum by more than C, and noise for a
+// clippingMargin is by how much, relative to C, engines clip to less than C. Norms, clip factors and sums are rounded,
+// so that one more sample whose gradient was clipped to C could move the computed sum by more than C, and noise for a
 // sensitivity of C would then have less than its noise multiplier. That real sensitivities exceed ideal ones, and that
 // libraries overlooked it, is shown by Casacuberta, Shoemate, Vadhan and Wagaman, "Widespread Underestimation of
 // Sensitivity in Differentially Private Libraries and How to Fix It" (CCS 2022). The package comment derives what the

@@ -59,7 +59,8 @@ func TestMarginCoversRounding(t *testing.T) {
 	}
 }
 
-// A job whose grid would round too coarsely for its margin is refused: as many parameters, samples or noise as it takes.
+// A job whose grid would round too coarsely for its margin is refused: as many parameters, samples or noise as it
+// takes.
 func TestSumsThatCannotBeExact(t *testing.T) {
 	for _, c := range []struct {
 		noise               float64

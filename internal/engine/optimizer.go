@@ -28,9 +28,9 @@ type Optimizer struct {
 //	SGD:   θ ← θ − η g
 //	Adam:  m ← β1 m + (1−β1) g,  v ← β2 v + (1−β2) g²,  θ ← θ − η (m/(1−β1ᵗ)) / (√(v/(1−β2ᵗ)) + ε)
 //
-// (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015). Arithmetic is in doubles, every operation rounded
-// by itself, in the order written here; parameters and moments are stored as floats, and the step uses the moments
-// before they are rounded for storage.
+// (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015). Arithmetic is in doubles, every operation
+// rounded by itself, in the order written here; parameters and moments are stored as floats, and the step uses the
+// moments before they are rounded for storage.
 func (o Optimizer) Update(step int, params, first, second []float32, gradient []float64) {
 	params = params[:len(gradient)]
 	if o.Method == SGD {

@@ -94,8 +94,8 @@ func (s Suite) corrupted(t *testing.T) {
 	})
 }
 
-// opaque checks that an engine refuses a program that it would have to evaluate as a graph, by the name of the operation
-// that has no rule, unless it does so, and rightly; and one with an operation that nobody has.
+// opaque checks that an engine refuses a program that it would have to evaluate as a graph, by the name of the
+// operation that has no rule, unless it does so, and rightly; and one with an operation that nobody has.
 func opaque(t TB, s Suite) {
 	z := Lone()["largest of a row"]
 	p := z.Program(t, 1)

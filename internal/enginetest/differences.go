@@ -189,8 +189,8 @@ func (s Suite) differences(t *testing.T, zoo map[string]Graph) {
 	}
 }
 
-// equals are samples whose values are all one number: 0, 1 and -1, and of integers the least in range, the most and one between. There functions have their corners, and operands that are
-// compared are the same.
+// equals are samples whose values are all one number: 0, 1 and -1, and of integers the least in range, the most and one
+// between. There functions have their corners, and operands that are compared are the same.
 func equals(p *compile.Program) *engine.Data {
 	d := &engine.Data{Samples: 3}
 	for k, in := range p.Inputs {

@@ -7,8 +7,8 @@
 // [Suite.CheckDifferences] is the second opinion: central differences of the cost in double precision, evaluated by
 // Gorgonia's own machine, share nothing with package compile.
 //
-// Gradients are half of what an engine promises; [Checks] hold the other half, which privacy rests on. Random graphs differ
-// from run to run: what they find prints how to find it again.
+// Gradients are half of what an engine promises; [Checks] hold the other half, which privacy rests on. Random graphs
+// differ from run to run: what they find prints how to find it again.
 //
 // [Zoo] holds a graph for each thing that a rule must get right, [Lone] those for a batch of one: every operation
 // that is trained one sample at a time is among them, or the tests of package compile fail.

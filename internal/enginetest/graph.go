@@ -98,8 +98,8 @@ func (s Suite) near(got, want, scale float64) bool {
 	return math.Abs(got-want) <= s.Tolerance*(math.Abs(scale)+0.01)
 }
 
-// RandomData makes samples for a program's inputs: standard normal values, and integers of which every other is one of the first three
-// in range, so that samples repeat them.
+// RandomData makes samples for a program's inputs: standard normal values, and integers of which every other is one of
+// the first three in range, so that samples repeat them.
 func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 	stream := random.InsecureKey(seed).Stream(random.ID{Purpose: random.Initialisation})
 	r := rand.New(stream)

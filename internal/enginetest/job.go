@@ -21,8 +21,8 @@ func MLP(t TB, widths ...int) *compile.Program {
 	return compiled(t, compile.Source(n.Graph), err)
 }
 
-// inner is the program whose cost is the inner product of its parameter, of the given size, with the sample: a sample is
-// its own gradient, so that tests choose gradients.
+// inner is the program whose cost is the inner product of its parameter, of the given size, with the sample: a sample
+// is its own gradient, so that tests choose gradients.
 func inner(t TB, size int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)

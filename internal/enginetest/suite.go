@@ -24,9 +24,9 @@ type Suite struct {
 // Inspector sees what never leaves a run: sums before they get their noise, and gradient norms. Production code has no
 // such thing; engines offer it to their tests.
 type Inspector interface {
-	// ClippedSum returns a run's clipped sum over the given samples, which are ascending, at its current parameters: the
-	// very sum that a step with this minibatch would release, laid out by [engine.Layout]; and the squared norm of each
-	// sample's gradient.
+	// ClippedSum returns a run's clipped sum over the given samples, which are ascending, at its current parameters:
+	// the very sum that a step with this minibatch would release, laid out by [engine.Layout]; and the squared norm of
+	// each sample's gradient.
 	ClippedSum(run int, samples []int32) (sum, squaredNorms []float64, err error)
 }
 
@@ -111,6 +111,6 @@ func advance(t TB, runs engine.Runs, steps ...int) {
 	}
 }
 
-// Lone holds the graphs that make sense for a batch of one only against differences: every operation that is trained one
-// sample at a time for want of a rule is among them.
+// Lone holds the graphs that make sense for a batch of one only against differences: every operation that is trained
+// one sample at a time for want of a rule is among them.
 func (s Suite) Lone(t *testing.T) { s.differences(t, Lone()) }

@@ -232,8 +232,8 @@ func neighbours(t TB, s Suite) {
 	}
 }
 
-// wide checks gradients of a million equal elements, whose squares single precision can't add up: the sum stagnates, the
-// gradient looks shorter than it is, and contributes more than C. By each rule of [compile.Reduction].
+// wide checks gradients of a million equal elements, whose squares single precision can't add up: the sum stagnates,
+// the gradient looks shorter than it is, and contributes more than C. By each rule of [compile.Reduction].
 func wide(t TB, s Suite) {
 	g := NewG(1, 8)
 	x, y, w := g.In("x", 64, 16, 16), g.In("y", 64, 1, 1), g.Param("w", 64, 64, 16, 16)
@@ -268,8 +268,8 @@ func wide(t TB, s Suite) {
 	}
 }
 
-// scales checks single samples whose values were chosen to break arithmetic: rows that nearly cancel, sizes at the ends of
-// single precision and tiny clipping norms are where engines go wrong.
+// scales checks single samples whose values were chosen to break arithmetic: rows that nearly cancel, sizes at the ends
+// of single precision and tiny clipping norms are where engines go wrong.
 func scales(t TB, s Suite) {
 	rows := func(batch int) (compile.Source, error) {
 		g := NewG(batch, 8)
@@ -308,10 +308,10 @@ func scales(t TB, s Suite) {
 	}
 }
 
-// clipping checks what single samples contribute, to the bit: their gradient times the factor that follows from its norm;
-// and nothing where the factor is below 2⁻¹⁰⁰, where one of the numbers that a gradient is the product of is beyond 2⁶⁰, or
-// where there is no norm at all. At most one of a gradient's two numbers isn't a power of two, so that there is one right
-// answer. Runs with and without noise have grids of their own.
+// clipping checks what single samples contribute, to the bit: their gradient times the factor that follows from its
+// norm; and nothing where the factor is below 2⁻¹⁰⁰, where one of the numbers that a gradient is the product of is
+// beyond 2⁶⁰, or where there is no norm at all. At most one of a gradient's two numbers isn't a power of two, so that
+// there is one right answer. Runs with and without noise have grids of their own.
 func clipping(t TB, s Suite) {
 	clippedVectors(t, s)
 	inf := math.Inf(1)
@@ -416,7 +416,8 @@ func floats64(v []float32) []float64 {
 	return out
 }
 
-// rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even one.
+// rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even
+// one.
 func rounding(t TB, s Suite) {
 	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
 	for name, p := range map[string]*compile.Program{

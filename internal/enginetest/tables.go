@@ -14,8 +14,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// picking is the program whose cost is the inner product of the rows that a sample picks from a table [n, width] with the sample's own
-// rows y: the gradient of a row of the table is the sum of those rows of y that pick it. Its output is the rows.
+// picking is the program whose cost is the inner product of the rows that a sample picks from a table [n, width] with
+// the sample's own rows y: the gradient of a row of the table is the sum of those rows of y that pick it. Its output is
+// the rows.
 func picking(t TB, rows, n, width int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
@@ -36,8 +37,8 @@ func tables(t TB, s Suite) {
 	beyondTables(t, s)
 }
 
-// scattered checks gradients and outputs to the bit, of small whole numbers: each row has the sum of what picks it, and no row has
-// anything of another sample or batch.
+// scattered checks gradients and outputs to the bit, of small whole numbers: each row has the sum of what picks it, and
+// no row has anything of another sample or batch.
 func scattered(t TB, s Suite) {
 	const samples = 150
 	for _, c := range []struct{ rows, n, width int }{{5, 7, 3}, {1, 4, 1}, {40, 3, 16}, {3, 1000, 20}, {9, 1, 2}} {
@@ -80,8 +81,8 @@ func scattered(t TB, s Suite) {
 	}
 }
 
-// merged checks that a sample's rows are measured as they are summed: those of one index together. Rows that are equal have twice the
-// norm of one, those that nearly cancel next to none.
+// merged checks that a sample's rows are measured as they are summed: those of one index together. Rows that are equal
+// have twice the norm of one, those that nearly cancel next to none.
 func merged(t TB, s Suite) {
 	const rows, n, width = 6, 5, 40
 	p := picking(t, rows, n, width)
@@ -151,8 +152,8 @@ func exactNorm(ids []int32, y []float32, n, width int) float64 {
 	return distance(g, make([]float64, len(g)))
 }
 
-// pickedTogether checks that one sample more moves the sum by at most C where all pick the same rows, and that one without a finite
-// gradient contributes nothing.
+// pickedTogether checks that one sample more moves the sum by at most C where all pick the same rows, and that one
+// without a finite gradient contributes nothing.
 func pickedTogether(t TB, s Suite) {
 	const samples, rows, n, width, clip = 600, 4, 3, 5, 0.7
 	p := picking(t, rows, n, width)
@@ -199,9 +200,9 @@ func pickedTogether(t TB, s Suite) {
 	}
 }
 
-// inLongTexts checks the same of samples of as many rows as a text has, most of which go to few rows of tables: of one table, of two by
-// the same integers, beside what else is added to the rows, and of one that is used twice, whose gradient is formed. At clipping norms
-// of any size.
+// inLongTexts checks the same of samples of as many rows as a text has, most of which go to few rows of tables: of one
+// table, of two by the same integers, beside what else is added to the rows, and of one that is used twice, whose
+// gradient is formed. At clipping norms of any size.
 func inLongTexts(t TB, s Suite) {
 	const samples, rows, n, width = 70, 256, 3, 4
 	batches := [][]int32{everyone(samples), everyone(33), everyone(samples)[5:65]}
@@ -210,10 +211,11 @@ func inLongTexts(t TB, s Suite) {
 	}
 	for name, p := range map[string]*compile.Program{"a table": picking(t, rows, n, width), "two tables": pickingTwo(t, rows, n, width), "one table twice": pickingTwice(t, rows, n, width)} {
 		for values, draw := range map[string]func(r *rand.Rand, i, k int) float64{
-			"equal":              func(*rand.Rand, int, int) float64 { return 1 },
-			"nearly cancelling":  func(r *rand.Rand, _, k int) float64 { return float64(1-2*(k/width%2)) * (1 + r.Float64()*0x1p-20) },
-			"of any size":        func(r *rand.Rand, i, _ int) float64 { return r.NormFloat64() * math.Pow(10, float64(i%60-30)) },
-			"beyond the largest": func(_ *rand.Rand, i, _ int) float64 { return 0x1p53 * float64(1+i%2*31) }, // all rows of one index together are 256 times that
+			"equal":             func(*rand.Rand, int, int) float64 { return 1 },
+			"nearly cancelling": func(r *rand.Rand, _, k int) float64 { return float64(1-2*(k/width%2)) * (1 + r.Float64()*0x1p-20) },
+			"of any size":       func(r *rand.Rand, i, _ int) float64 { return r.NormFloat64() * math.Pow(10, float64(i%60-30)) },
+			// Times 256 rows of one index.
+			"beyond the largest": func(_ *rand.Rand, i, _ int) float64 { return 0x1p53 * float64(1+i%2*31) },
 			"not finite in places": func(_ *rand.Rand, i, k int) float64 {
 				if i%6 == 0 && k%100 == 7 {
 					return math.NaN()
@@ -288,8 +290,8 @@ func pickingTwice(t TB, rows, n, width int) *compile.Program {
 	return compiled(t, src, err)
 }
 
-// pickedSteps checks that steps are those of package engine, noise on rows that nobody picks among them, for runs side by side as for
-// each alone.
+// pickedSteps checks that steps are those of package engine, noise on rows that nobody picks among them, for runs side
+// by side as for each alone.
 func pickedSteps(t TB, s Suite) {
 	const samples = 90
 	p := picking(t, 3, 1100, 4) // more than is noised at once
@@ -323,8 +325,8 @@ func pickedSteps(t TB, s Suite) {
 	}
 }
 
-// beyondTables checks that rows that a table doesn't have are refused with the data, to train on as to predict from, and so is a column of
-// the other type.
+// beyondTables checks that rows that a table doesn't have are refused with the data, to train on as to predict from,
+// and so is a column of the other type.
 func beyondTables(t TB, s Suite) {
 	p := picking(t, 3, 7, 2)
 	runs, done := s.start(t, p, RandomData(p, 10, 5), plain(p, 1))

@@ -325,8 +325,9 @@ var shapes = map[string]Graph{
 	}},
 }
 
-// convolutions returns graphs in which a gradient goes back through a convolution: to pixels that several elements of the
-// window meet, some or none, by what the strides and the dilations have in common; and nothing is the same both ways.
+// convolutions returns graphs in which a gradient goes back through a convolution: to pixels that several elements of
+// the window meet, some or none, by what the strides and the dilations have in common; and nothing is the same both
+// ways.
 func convolutions() map[string]Graph {
 	out := map[string]Graph{}
 	for name, c := range map[string]struct{ image, window, pad, stride, dilation [2]int }{

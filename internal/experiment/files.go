@@ -22,16 +22,54 @@ func tableOptions(d configs.Data) table.Options {
 	}
 }
 
-// schemaOf finds out from settings and the public test file how rows become samples.
-func schemaOf(d configs.Data) (*table.Schema, error) {
+// ownFiles are the files of an experiment on files of one's own, from its plan to its training.
+type ownFiles struct {
+	private *table.File    // open, and its rows counted
+	public  *table.Samples // all rows of the public file, which is closed
+}
+
+func (f *ownFiles) close() error {
+	if f == nil {
+		return nil
+	}
+	return f.private.Close()
+}
+
+// readPublic reads the public test file, by the schema that follows from it and the settings.
+func readPublic(d configs.Data) (s *table.Schema, rows *table.Samples, err error) {
 	if err := d.Complete(); err != nil {
-		return nil, &Error{Usage, err}
+		return nil, nil, &Error{Usage, err}
 	}
 	if sameFile(d.Train, d.Test) {
-		return nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
+		return nil, nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
 	}
-	s, err := table.Infer(d.Test, tableOptions(d))
-	return s, explainedTable(err)
+	options := tableOptions(d)
+	if err := options.Validate(); err != nil {
+		return nil, nil, explainedTable(err)
+	}
+	file, err := table.Open(d.Test)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if s, err = table.Infer(file, options); err != nil {
+		return nil, nil, explainedTable(err)
+	}
+	rows, err = s.Read(file, table.Testing)
+	return s, rows, table.Cited(err)
+}
+
+// countRows opens a training file and counts its rows.
+func countRows(s *table.Schema, path string) (*table.File, int, error) {
+	file, err := table.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := s.Count(file)
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, n, nil
 }
 
 // sameFile tells whether two paths lead to one file, however they are written. What isn't there is for others to say.
@@ -52,23 +90,22 @@ func explainedTable(err error) error {
 
 // describeFiles counts rows, and reads nothing else of the training file. It reads public rows as they will be read, and
 // builds the network, so that a plan fails of what the run would fail of.
-func describeFiles(e configs.Experiment) (Samples, error) {
-	d := e.Data
-	schema, err := schemaOf(d)
+func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
+	schema, public, err := readPublic(e.Data)
 	if err != nil {
-		return Samples{}, err
-	}
-	public, err := schema.Read(d.Test, table.Testing)
-	if err != nil {
-		return Samples{}, table.Cited(err)
+		return Samples{}, nil, err
 	}
 	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Outputs: schema.Outputs()})); err != nil {
-		return Samples{}, err
+		return Samples{}, nil, err
 	}
 	s := Samples{Schema: schema, Test: public.N}
 	s.large, s.outliers = largeColumns(schema, public)
-	s.Train, err = schema.Count(d.Train)
-	return s, err
+	private, n, err := countRows(schema, e.Data.Train)
+	if err != nil {
+		return Samples{}, nil, err
+	}
+	s.Train = n
+	return s, &ownFiles{private, public}, nil
 }
 
 // muchScaled is the magnitude above which no value of a column is that was shifted and scaled to be about 1.
@@ -118,19 +155,15 @@ func (s Samples) closerClip() string {
 	return "clip closer by public constants" + example
 }
 
-// loadFiles reads people's own files.
-func loadFiles(d configs.Data) (loaded, error) {
-	schema, err := schemaOf(d)
-	if err != nil {
+// load reads the private rows and closes their file.
+func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
+	schema, public := s.Schema, f.public
+	private, err := schema.Read(f.private, table.Training)
+	if err = errors.Join(err, f.close()); err != nil {
 		return loaded{}, err
 	}
-	private, err := schema.Read(d.Train, table.Training)
-	if err != nil {
-		return loaded{}, err
-	}
-	public, err := schema.Read(d.Test, table.Testing)
-	if err != nil {
-		return loaded{}, table.Cited(err)
+	if private.N != s.Train {
+		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, report.Grouped(private.N), report.Grouped(s.Train))
 	}
 	overlap, err := checkOverlap(d, schema.Overlap(private, public))
 	if err != nil {

@@ -97,11 +97,23 @@ func TestWarnOfLarge(t *testing.T) {
 	}
 }
 
+// loadOwn loads files of one's own for training.
+func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
+	t.Helper()
+	e := experiment(t, "model=linear")
+	e.Dataset, e.Data = configs.Files, d
+	s, files, err := describe(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files.load(d, s)
+}
+
 // What trains and what selects: labels are clipped in the private file alone, and neither file is taken for the other, nor asked what
 // columns and classes there are where the public one says it. The columns are those that engines get.
 func TestLoadFiles(t *testing.T) {
 	columns := func(d *train.Data) string { return fmt.Sprint(reflect.ValueOf(d).Elem().FieldByName("columns")) }
-	l, err := loadFiles(configs.Data{
+	l, err := loadOwn(t, configs.Data{
 		Train: file(t, "x,y,private\n1,12,0\n2,-1,0\n3,7,0\n"), Test: file(t, "y,x\n12,8\n4,4\n"), Label: "y", Task: "regression",
 		Clip: map[string][2]float64{"y": {0, 10}}, Scale: map[string][2]float64{"y": {5, 2}, "x": {0, 4}},
 	})
@@ -117,7 +129,7 @@ func TestLoadFiles(t *testing.T) {
 	if l.model.Outputs != 1 || l.model.Task != report.Regression || !slices.Equal(l.model.Shape, []int{1}) {
 		t.Errorf("the model is %+v", l.model)
 	}
-	l, err = loadFiles(configs.Data{Train: file(t, "x,y\n1,b\n2,b\n"), Test: file(t, "y,x\nc,8\nb,4\na,0\n"), Label: "y"})
+	l, err = loadOwn(t, configs.Data{Train: file(t, "x,y\n1,b\n2,b\n"), Test: file(t, "y,x\nc,8\nb,4\na,0\n"), Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}

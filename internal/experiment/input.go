@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -49,7 +50,7 @@ func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out
 	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
 		return out, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", report.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
 	}
-	rows, err := s.Read(path, use)
+	rows, err := readRows(s, path, use)
 	if err != nil {
 		return out, err
 	}
@@ -63,4 +64,13 @@ func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out
 		return Rows{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return out, nil
+}
+
+func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, err error) {
+	file, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return s.Read(file, use)
 }

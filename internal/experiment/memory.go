@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/internal/memory"
@@ -25,8 +26,7 @@ const (
 // memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it
 // counts two standard deviations more than the mean of a Poisson number, and four times the mean of others, which
 // about one in twenty exceeds as well.
-func memoryOf(p *Plan) (float64, error) {
-	e, s, tuned := p.Experiment, p.Samples, p.privacy.Tuning != nil
+func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	shape, outputs, raw := []int(nil), 0, 0.0
 	m := report.Model{}
 	if s.Schema != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 func TestMemoryText(t *testing.T) {
@@ -28,22 +27,20 @@ func TestMemoryOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Model = "mlp"
-	once := Plan{Experiment: e, Samples: Samples{Train: 60000, Test: 10000}}
-	tuned := once
-	tuned.privacy.Tuning = &report.Tuning{}
-	geometric := tuned
-	geometric.Experiment.Privacy.Repetitions = "geometric"
+	geometric := e
+	geometric.Privacy.Repetitions = "geometric"
 	data := 100e6 + 70000*784 + 3.4*4*70000*794 + 4*6*109930.
 	for _, c := range []struct {
-		name string
-		plan Plan
-		want float64
+		name  string
+		e     configs.Experiment
+		tuned bool
+		want  float64
 	}{
-		{"one run", once, data + 16*60000 + 4*(10*109930+60000+10*10000)},
-		{"tuning", tuned, data + 60*60000 + 23*4*(10*109930+6000+10*10000)},
-		{"a geometric number of trials", geometric, data + 60*60000 + 60*4*(10*109930+6000+10*10000)},
+		{"one run", e, false, data + 16*60000 + 4*(10*109930+60000+10*10000)},
+		{"tuning", e, true, data + 60*60000 + 23*4*(10*109930+6000+10*10000)},
+		{"a geometric number of trials", geometric, true, data + 60*60000 + 60*4*(10*109930+6000+10*10000)},
 	} {
-		if got, err := memoryOf(&c.plan); err != nil || math.Abs(got-c.want) > 1 {
+		if got, err := memoryOf(c.e, Samples{Train: 60000, Test: 10000}, c.tuned); err != nil || math.Abs(got-c.want) > 1 {
 			t.Errorf("%s: %v bytes, %v; want %v", c.name, got, err, c.want)
 		}
 	}
@@ -66,7 +63,7 @@ func TestMemoryOfTextsAndFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.TextLength = 128
-		if got, err := memoryOf(&Plan{Experiment: e, Samples: Samples{Train: c.train, Test: c.test, Features: featured[c.name]}}); err != nil || math.Abs(got-c.want) > 1 {
+		if got, err := memoryOf(e, Samples{Train: c.train, Test: c.test, Features: featured[c.name]}, false); err != nil || math.Abs(got-c.want) > 1 {
 			t.Errorf("%s: %v bytes, %v; want %v", c.name, got, err, c.want)
 		}
 	}
@@ -95,7 +92,7 @@ func TestMemoryOfManyRuns(t *testing.T) {
 	} {
 		e.Privacy.Repetitions, e.Privacy.Variant, e.Privacy.MeanRepetitions = c.repetitions, c.variant, c.mean
 		want := 100e6 + 70000*784 + 3.4*4*70000*794 + 4*6*7850 + 60*60000 + c.runs*4*(10*7850+c.rows+10*10000)
-		got, err := memoryOf(&Plan{Experiment: e, Samples: Samples{Train: 60000, Test: 10000}, privacy: report.Privacy{Tuning: &report.Tuning{}}})
+		got, err := memoryOf(e, Samples{Train: 60000, Test: 10000}, true)
 		if err != nil || math.Abs(got-want) > 1 {
 			t.Errorf("%+v: %v bytes, %v; want %v", c, got, err, want)
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // Settings say what to do: all that a run depends on.
@@ -29,7 +31,8 @@ type Plan struct {
 	seed    *uint64
 	work    work
 	model   train.Model
-	data    *loaded // nil until they are
+	files   atomic.Pointer[ownFiles] // until they are loaded
+	data    *loaded                  // from then on
 }
 
 // A work trains what a plan releases, by tuning or at once.
@@ -38,33 +41,41 @@ type work interface {
 }
 
 // Resolve makes the plan of settings: it finds out how many samples there are, settles noise and epsilon, and touches no
-// private data but to count the rows of a file.
+// private data but to count the rows of a file. The caller has to close the plan.
 func Resolve(s Settings) (*Plan, error) {
-	samples, err := describe(s.Experiment)
+	samples, files, err := describe(s.Experiment)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{Experiment: s.Experiment, Samples: samples, seed: s.InsecureSeed}
-	if s.Tune {
-		settings, privacy, err := planTuning(s.Experiment, samples.Train)
-		if err != nil {
-			return nil, err
-		}
-		p.work, p.privacy = tuning{settings}, privacy
-	} else {
-		settings, privacy, err := planTraining(s.Experiment, samples.Train)
-		if err != nil {
-			return nil, err
-		}
-		p.work, p.privacy = training{settings}, privacy
+	if err := p.settle(s.Tune); err != nil {
+		return nil, errors.Join(err, files.close())
 	}
-	p.privacy.Insecure = s.InsecureSeed != nil
-	p.privacy = p.privacy.Warned()
-	if p.Memory, err = memoryOf(p); err != nil {
-		return nil, err
-	}
+	p.files.Store(files)
 	return p, nil
 }
+
+func (p *Plan) settle(tune bool) (err error) {
+	if tune {
+		var settings tuner.Settings
+		settings, p.privacy, err = planTuning(p.Experiment, p.Samples.Train)
+		p.work = tuning{settings}
+	} else {
+		var settings train.Settings
+		settings, p.privacy, err = planTraining(p.Experiment, p.Samples.Train)
+		p.work = training{settings}
+	}
+	if err != nil {
+		return err
+	}
+	p.privacy.Insecure = p.seed != nil
+	p.privacy = p.privacy.Warned()
+	p.Memory, err = memoryOf(p.Experiment, p.Samples, tune)
+	return err
+}
+
+// Close closes the files of a plan that isn't loaded.
+func (p *Plan) Close() error { return p.files.Swap(nil).close() }
 
 // Statement returns what the plan guarantees, and what that rests on.
 func (p *Plan) Statement() report.Privacy { return p.privacy }
@@ -81,9 +92,9 @@ func (p *Plan) Warnings() []string {
 	return warnings
 }
 
-// Load reads the data. Features of images are computed on the given engine, whatever trains afterwards.
+// Load reads the data, once. The features engine computes features of images, whatever trains afterwards.
 func (p *Plan) Load(ctx context.Context, features engine.Engine, f Follower) error {
-	data, err := load(ctx, p.Experiment, features, f)
+	data, err := p.load(ctx, features, f)
 	if err != nil {
 		return err
 	}
@@ -99,6 +110,18 @@ func (p *Plan) Load(ctx context.Context, features engine.Engine, f Follower) err
 	}
 	p.data = &data
 	return nil
+}
+
+func (p *Plan) load(ctx context.Context, features engine.Engine, f Follower) (loaded, error) {
+	e := p.Experiment
+	if e.Dataset != configs.Files {
+		return loadSet(ctx, e.Dataset, e.TextLength, features, f)
+	}
+	files := p.files.Swap(nil)
+	if files == nil {
+		return loaded{}, errors.New("load a plan: its files are closed")
+	}
+	return files.load(e.Data, p.Samples)
 }
 
 // Run carries out a plan whose data are loaded. It draws the key, so that each run has one of its own.

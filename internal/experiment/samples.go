@@ -1,12 +1,11 @@
 package experiment
 
 import (
-	"context"
+	"errors"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -22,20 +21,24 @@ type Samples struct {
 }
 
 // Describe returns what is public about an experiment's data, without loading them.
-func Describe(e configs.Experiment) (Samples, error) { return describe(e) }
+func Describe(e configs.Experiment) (Samples, error) {
+	s, files, err := describe(e)
+	return s, errors.Join(err, files.close())
+}
 
-func describe(e configs.Experiment) (Samples, error) {
+// describe is Describe that leaves files of one's own open for a plan.
+func describe(e configs.Experiment) (Samples, *ownFiles, error) {
 	if e.Dataset == configs.Files {
 		return describeFiles(e)
 	}
 	info, err := datasets.Describe(e.Dataset)
 	if err != nil {
-		return Samples{}, err
+		return Samples{}, nil, err
 	}
 	if e.TextLength != 0 && info.Vocabulary == 0 {
-		return Samples{}, usagef("text_length: samples of %s are no texts; leave it out", e.Dataset)
+		return Samples{}, nil, usagef("text_length: samples of %s are no texts; leave it out", e.Dataset)
 	}
-	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil
+	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil, nil
 }
 
 // loaded is data that can be trained on.
@@ -45,11 +48,4 @@ type loaded struct {
 	model report.Model // what the data say about a model of theirs
 
 	privateWarning string // about private rows, for standard error and the private log; empty for none
-}
-
-func load(ctx context.Context, e configs.Experiment, features engine.Engine, f Follower) (loaded, error) {
-	if e.Dataset == configs.Files {
-		return loadFiles(e.Data)
-	}
-	return loadSet(ctx, e.Dataset, e.TextLength, features, f)
 }

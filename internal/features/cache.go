@@ -17,8 +17,8 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// version numbers what this code computes. Raise it with every change to the network, its folding or its activations. Only
-// tests change it otherwise.
+// version numbers what this code computes. Raise it with every change to the network, its folding or its activations.
+// Only tests change it otherwise.
 var version uint64 = 1
 
 const magic = "dptrain features\n"

@@ -52,8 +52,8 @@ type Options struct {
 	Warn func(error)
 }
 
-// Of returns the features of images: [N, Size]. They come from the cache if they are there and go there if they aren't. On a
-// cancelled context the error is the context's, and the cache is as it was.
+// Of returns the features of images: [N, Size]. They come from the cache if they are there and go there if they aren't.
+// On a cancelled context the error is the context's, and the cache is as it was.
 func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32, error) {
 	if o.Warn == nil {
 		o.Warn = func(error) {}

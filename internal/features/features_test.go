@@ -28,8 +28,8 @@ func extractor(t *testing.T, w features.Weights) *features.Extractor {
 	return x
 }
 
-// randomWeights draws a network whose activations keep their size from layer to layer, more or less, as He, Zhang, Ren and
-// Sun ("Delving Deep into Rectifiers", 2015) do, and whose batch norms are anything. Every machine draws the same.
+// randomWeights draws a network whose activations keep their size from layer to layer, more or less, as He, Zhang, Ren
+// and Sun ("Delving Deep into Rectifiers", 2015) do, and whose batch norms are anything. Every machine draws the same.
 func randomWeights(seed uint64) features.Weights {
 	draw := rand.New(rand.NewPCG(seed, 0))
 	w := features.Weights{}
@@ -105,7 +105,8 @@ func difference(s state, images, got []float32) (furthest, largest float64) {
 	return furthest, largest
 }
 
-// The engine's features are the reference's to 1e-4, for networks of random numbers. (Here: to 1e-6, of features up to 8.)
+// The engine's features are the reference's to 1e-4, for networks of random numbers. (Here: to 1e-6, of features up to
+// 8.)
 func TestFeaturesOfRandomNetworks(t *testing.T) {
 	for seed := range uint64(2) {
 		w, images := randomWeights(seed), randomImages(seed, 2)

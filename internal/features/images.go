@@ -9,12 +9,12 @@ const pixels = 3 * 32 * 32
 // progress about twice a second on two cores. Only tests change it.
 var atOnce = 1000
 
-// Images are N images [3, 32, 32], normalised as the network's training images were. They are asked for block by block, so
-// that they needn't be in memory at once.
+// Images are N images [3, 32, 32], normalised as the network's training images were. They are asked for block by block,
+// so that they needn't be in memory at once.
 type Images struct {
 	N int
-	// Read writes the images from number first on to dst, as many as dst has room for, row after row. It is asked for no
-	// image beyond the last, and has the same for the same number each time.
+	// Read writes the images from number first on to dst, as many as dst has room for, row after row. It is asked for
+	// no image beyond the last, and has the same for the same number each time.
 	Read func(dst []float32, first int)
 }
 

@@ -57,8 +57,8 @@ func (p picture) pixel(c, y, x int) float64 {
 	return p.at[(c*p.size+y)*p.size+x]
 }
 
-// convolve is PyTorch's conv2d without a bias and with a padding of half the kernel. The race detector would make it, which
-// is slow and starts nothing, ten times slower.
+// convolve is PyTorch's conv2d without a bias and with a padding of half the kernel. The race detector would make it,
+// which is slow and starts nothing, ten times slower.
 //
 //go:norace
 func (s state) convolve(name string, p picture, out, kernel, stride int) picture {

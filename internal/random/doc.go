@@ -40,8 +40,8 @@
 //     near every axis: neighbouring radii are 2^-64·e^(r²/2)/r apart, or about 2^-53/r if that is more, which is 2^-40
 //     at r = 6 and 2^-20 at r = 8; neighbouring angles are at most 2^-56 of a turn apart.
 //   - Distance. Let u and θ be uniform real numbers, w1 and w2 the cells that they fall into, and x the normal that
-//     they give without rounding. The mean of |z - x| is below 2^-53.5. At a point of radius r it is, to first order, at
-//     most 2^-50·|z| + 2^-53/r + 2^-61·r + 2^-65·e^(r²/2)/r: the formulas' rounding, u's rounding to a double, the
+//     they give without rounding. The mean of |z - x| is below 2^-53.5. At a point of radius r it is, to first order,
+//     at most 2^-50·|z| + 2^-53/r + 2^-61·r + 2^-65·e^(r²/2)/r: the formulas' rounding, u's rounding to a double, the
 //     width of θ's cell and that of u's.
 //   - Total variation. z and x round to different multiples of g only where a boundary lies between them, which has
 //     probability of about E|z - x|/g. So n rounded normals are within about n·2^-53.5/g of n rounded exact ones in

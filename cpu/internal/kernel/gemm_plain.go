@@ -3,8 +3,8 @@ package kernel
 import "gonum.org/v1/gonum/blas/gonum"
 
 // gemmPlain is the product where there is no faster one, row by row from gonum's Saxpy. An element is a sum of products
-// from zero in ascending order, times alpha, plus beta times the old element. Saxpy treats each element by itself: gonum's
-// own product would, for a transposed B, depend on where in memory its rows begin.
+// from zero in ascending order, times alpha, plus beta times the old element. Saxpy treats each element by itself:
+// gonum's own product would, for a transposed B, depend on where in memory its rows begin.
 //
 // Unlike the other implementations it skips a product when the element of op(A) is zero, so that a NaN or an infinity
 // in op(B) may not show.

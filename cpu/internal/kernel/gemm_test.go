@@ -107,8 +107,8 @@ func fma32(x, y, z float32) float32 {
 	return float32(sum)
 }
 
-// TestGemmElementsAreTheirOwn computes rows by themselves: what shares a product with them must not matter, or a sample's
-// gradient would depend on its neighbours.
+// TestGemmElementsAreTheirOwn computes rows by themselves: what shares a product with them must not matter, or a
+// sample's gradient would depend on its neighbours.
 func TestGemmElementsAreTheirOwn(t *testing.T) {
 	arenas := newArenas(t)
 	for _, known := range tables() {
