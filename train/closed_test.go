@@ -119,7 +119,7 @@ func misuses(x *Trainer, g *Group, l *Loaded, p *Predictor, state State, test La
 func TestUseAfterClose(t *testing.T) {
 	for name, e := range map[string]engine.Engine{"fake": strict{&fakeEngine{}}, "cpu": strict{cpu.New(cpu.Options{})}} {
 		test := threeClouds(t, 60)
-		source := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+		source := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 		x := must(New(e, source(), test.Data, settings()))
 		l := must(Load(e, source(), test.Data))
 		g := must(l.Start(settings()))

@@ -65,9 +65,6 @@ func (g *Group) beginSteps() (end func(), err error) {
 	}, nil
 }
 
-// RunErrors tells which runs of a group failed: element i is run i's error, or nil.
-type RunErrors = engine.RunErrors
-
 // errNoContext is the error of a missing context.
 var errNoContext = &SettingError{"context", nil, "one; context.Background() is never cancelled"}
 

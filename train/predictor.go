@@ -35,12 +35,12 @@ func (p *Predictor) check() error {
 }
 
 // NewPredictor compiles the model and loads it with the values of its parameters, in their order. Errors are those of
-// [Load]; wrong parameters are a [*SettingError]. NewPredictor copies the parameters.
-func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32) (*Predictor, error) {
+// [Load]; wrong parameters are a [*SettingError]. NewPredictor copies the parameters, and the model draws none.
+func NewPredictor(e Engine, model Model, parameters [][]float32) (*Predictor, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
 	}
-	program, err := compile.Compile(model)
+	program, err := compile.Compile(model.source())
 	if err != nil {
 		return nil, fmt.Errorf("compile the model: %w", err)
 	}
@@ -48,7 +48,7 @@ func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32)
 		return nil, err
 	}
 	if program.Output.Value == compile.None {
-		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", compile.ErrSource)
+		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", ErrGraph)
 	}
 	loaded, err := e.Load(program, nothing(program))
 	if err != nil {

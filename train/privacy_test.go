@@ -71,12 +71,3 @@ func TestPrivacyValidate(t *testing.T) {
 		}
 	}
 }
-
-func TestPerformanceValidate(t *testing.T) {
-	if err := (Performance{}).Validate(); err != nil {
-		t.Error(err)
-	}
-	if err := (Performance{Workers: -1}).Validate(); err == nil || err.Error() != "workers is -1: want a whole number, 0 to 1024" {
-		t.Errorf("got %v", err)
-	}
-}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Trainer is one training run. Its methods are not safe for concurrent use. After Close their errors wrap [ErrClosed].
@@ -16,7 +13,7 @@ type Trainer struct {
 
 // New compiles the model, checks that settings, model and data fit together and makes the run ready on
 // the engine. Errors are those of [Load] and [Loaded.Start].
-func New(e engine.Engine, model compile.Source, data *Data, s Settings) (*Trainer, error) {
+func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 	loaded, err := Load(e, model, data)
 	if err != nil {
 		return nil, err

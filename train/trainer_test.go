@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -208,7 +207,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %T is not typed", tt.name, err)
 		}
 	}
-	if _, err := New(&fakeEngine{}, compile.Source{}, good, settings()); !errors.Is(err, compile.ErrSource) {
+	if _, err := New(&fakeEngine{}, Model{}, good, settings()); !errors.Is(err, ErrGraph) {
 		t.Errorf("empty graph: %v", err)
 	}
 	var setting *SettingError
@@ -222,13 +221,13 @@ func TestNewRefuses(t *testing.T) {
 }
 
 // unbound returns a graph whose parameter has no values.
-func unbound() compile.Source {
+func unbound() Model {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("x"), gorgonia.WithShape(4, 2))
 	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("y"), gorgonia.WithShape(4, 3))
 	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("w"), gorgonia.WithShape(2, 3))
 	h := gorgonia.Must(gorgonia.HadamardProd(gorgonia.Must(gorgonia.Mul(x, w)), y))
-	return compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Cost: gorgonia.Must(gorgonia.Sum(h))}
+	return Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Cost: gorgonia.Must(gorgonia.Sum(h))}
 }
 
 func TestAccuracy(t *testing.T) {
