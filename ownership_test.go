@@ -296,7 +296,6 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 		"Trainer.Predict":      func() any { return must(trainer.Predict(context.Background(), samples())) },
 		"State.MarshalBinary":  func() any { return must(must(trainer.State()).MarshalBinary()) },
 		"Predictor.Predict":    func() any { return must(predictor.Predict(context.Background(), samples())) },
-		"OutputShape":          func() any { return predictor.OutputShape() },
 		"Program.Initial":      func() any { return program.Initial() },
 		"LayoutOf":             func() any { return engine.LayoutOf(program).Offsets },
 		"RDP":                  func() any { return must(accountant.RDP(event, accountant.Options{})) },

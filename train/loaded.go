@@ -112,7 +112,7 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 }
 
 func (l *Loaded) start(settings []Settings) (*Group, error) {
-	g := &Group{Loaded: l}
+	g := &Group{model: l}
 	jobs := make([]engine.Job, len(settings))
 	for i, s := range settings {
 		r, err := l.prepare(s)
@@ -121,7 +121,7 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 		}
 		jobs[i] = engine.Job{
 			Members:   r.Members,
-			Mechanism: r.mechanism.Engine(),
+			Mechanism: r.mechanism.engine(),
 			Optimizer: r.Optimizer,
 			Key:       r.identity.derive(r.Key, "streams"),
 			Trial:     r.Trial,
@@ -141,7 +141,7 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 // prepared is checked settings and what follows from them.
 type prepared struct {
 	Settings
-	mechanism Mechanism
+	mechanism mechanism
 	identity  identity
 }
 
@@ -149,7 +149,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if s.Key == (Key{}) {
 		return prepared{}, &SettingError{"key", s.Key, "one that NewKey drew: the zero key's noise is known to everybody"}
 	}
-	mechanism, err := NewMechanism(s.Privacy)
+	m, err := newMechanism(s.Privacy)
 	if err != nil {
 		return prepared{}, err
 	}
@@ -164,7 +164,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 		return prepared{}, err
 	}
 	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy, so that what is hashed is what is started with
-	return prepared{s, mechanism, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 
 // initial returns a copy of the values that a run begins with where its settings give none: those that the model draws,

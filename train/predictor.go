@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -98,14 +97,6 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// OutputShape returns the shape of one sample's output; nil of a zero Predictor.
-func (p *Predictor) OutputShape() []int {
-	if p == nil || p.program == nil {
-		return nil
-	}
-	return slices.Clone(p.program.Output.Shape)
-}
-
 // Arithmetic names what outputs are computed with. Where it is the same, so is their every bit. A zero Predictor's is
 // empty.
 func (p *Predictor) Arithmetic() string {
@@ -113,14 +104,6 @@ func (p *Predictor) Arithmetic() string {
 		return ""
 	}
 	return p.loaded.Arithmetic()
-}
-
-// Fallback tells why engines were passed over: see [Loaded.Fallback].
-func (p *Predictor) Fallback() error {
-	if p == nil {
-		return nil
-	}
-	return engine.Passed(p.loaded)
 }
 
 // Close gives back what is held on the device. A second Close does nothing.

@@ -107,8 +107,5 @@ func (x *Extractor) compute(ctx context.Context, images Images, progress func(do
 	return out, nil
 }
 
-// Fallback tells why engines were passed over for the one that computes: see [train.Loaded.Fallback].
-func (x *Extractor) Fallback() error { return x.predictor.Fallback() }
-
 // Close gives back what the engine holds.
 func (x *Extractor) Close() error { return x.predictor.Close() }
