@@ -12,7 +12,7 @@ import (
 
 // Options change how fast an engine runs, never what it computes.
 type Options struct {
-	Workers int // cores that all runs together may use; 0 means all
+	Workers int // cores that all runs together may use; 0 means all. More than there are gain nothing, and cost memory
 }
 
 // New returns the CPU engine. It runs every program that has a rule for each of its operations.
@@ -36,12 +36,9 @@ func OneByOne(o Options) engine.Engine {
 	}
 }
 
-// mostWorkers bounds workers: more than cores gain nothing, and each takes memory.
-const mostWorkers = 1024
-
 func (o Options) workers() int {
 	if o.Workers > 0 {
-		return min(o.Workers, mostWorkers)
+		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
 }
