@@ -32,7 +32,7 @@ var rooms = table{
 	"tuner":          {"accountant", "train", "internal/random"},
 	"models":         {"train"},
 	"datasets":       {"internal/nearest", "internal/wordpiece"},
-	"datasets/table": {"internal/memory"},
+	"datasets/table": {"datasets/table/internal/parquetguard", "internal/memory"},
 	"configs":        {"internal/nearest"},
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
 	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/libcuda", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
@@ -42,6 +42,9 @@ var rooms = table{
 	"internal/engine":     {"internal/compile", "internal/random"},
 	"internal/arena":      {"internal/compile"},
 	"internal/enginetest": {"internal/compile", "internal/engine", "internal/random", "models", "train"},
+
+	// Inside tables.
+	"datasets/table/internal/parquetguard": nil,
 
 	// Inside the engines.
 	"cpu/internal/kernel":             nil,
