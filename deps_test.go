@@ -35,7 +35,7 @@ var rooms = table{
 	"datasets/table": {"internal/memory"},
 	"configs":        {"internal/nearest"},
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
-	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/libcuda", "cuda/kernels", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
+	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/libcuda", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
 
 	// From a graph to an engine.
 	"internal/compile":    nil,
@@ -49,9 +49,8 @@ var rooms = table{
 	"cuda/internal/dl":                nil,
 	"cuda/internal/driver":            nil,
 	"cuda/internal/driver/drivertest": {"cuda/internal/driver"},
-	"cuda/internal/emulator":          {"cuda/internal/dl", "cuda/internal/driver", "cuda/kernels"},
+	"cuda/internal/emulator":          {"cuda/internal/dl", "cuda/internal/driver"},
 	"cuda/internal/libcuda":           {"cuda/internal/dl", "cuda/internal/driver"},
-	"cuda/kernels":                    nil,
 
 	// What the command needs besides.
 	"internal/coverage":    {"accountant", "tuner"},

@@ -19,7 +19,7 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 		return 0, errNoEvent
 	}
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
-	if o.Mode == Best { // what the faster mode Tight asks for is enough, and not far off
+	if o.mode() == Best { // what the faster mode Tight asks for is enough, and not far off
 		search.tolerance = coarse
 		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
 			search.start, search.stride = tight, 1.25
@@ -57,7 +57,7 @@ func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Eve
 		return 0, errNoEvent
 	}
 	known := 0
-	if o.Mode == Best { // what the faster mode Tight allows, mode Best allows too
+	if o.mode() == Best { // what the faster mode Tight allows, mode Best allows too
 		tight, err := CalibrateSteps(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event)
 		switch {
 		case errors.Is(err, ErrInfeasible): // start from nothing

@@ -116,7 +116,7 @@ func TestExtremes(t *testing.T) {
 // TestFigure recomputes the paper's Figure compare_dp_bounds: 99 rates of both variants for each mean.
 func TestFigure(t *testing.T) {
 	f := readReference(t).Figure
-	base, o := DPSGD(0.01, 2, 5000), Options{}
+	base, o := DPSGD(0.01, 2, 5000), Options{Mode: Paper}
 	check := func(name string, e Event, o Options, want float64) {
 		t.Helper()
 		g, err := Epsilon(e, 1e-5, o)

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -23,16 +24,16 @@ const (
 	Best Mode = "best"
 )
 
-// Options choose the analysis. The zero value is mode Paper with orders 2 to 256.
+// Options choose the analysis. The zero value is mode Best with orders 2 to 256.
 type Options struct {
-	Mode   Mode
+	Mode   Mode // "" means Best
 	Orders Orders
 }
 
+func (o Options) mode() Mode { return cmp.Or(o.Mode, Best) }
+
 func (o Options) check() (Options, error) {
-	if o.Mode == "" {
-		o.Mode = Paper
-	}
+	o.Mode = o.mode()
 	if o.Mode != Paper && o.Mode != Tight && o.Mode != Best {
 		return o, fmt.Errorf("%w mode %q: use %s, %s or %s", ErrInvalid, o.Mode, Paper, Tight, Best)
 	}

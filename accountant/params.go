@@ -120,9 +120,9 @@ func (p *params) orders() (o Orders) {
 	return o
 }
 
-// takeOptions takes the two parameters that every function may have.
+// takeOptions takes the two parameters that every function may have. Reference vectors without a mode are of mode Paper.
 func (p *params) takeOptions() Options {
-	var o Options
+	o := Options{Mode: Paper}
 	if _, ok := p.fields["mode"]; ok && p.take("mode", &o.Mode) && o.Mode == "" {
 		p.fail("mode is empty")
 	}

@@ -22,7 +22,7 @@ func (p Privacy) Guarantee(delta float64, o accountant.Options) (accountant.Guar
 // Its errors are those of [accountant.CalibrateNoise]: one wraps [accountant.ErrInfeasible] where no noise is enough,
 // and [accountant.ErrInvalid] where an argument or a setting makes no sense.
 //
-// Options{} are the paper's bounds; accountant.Options{Mode: accountant.Best} needs less noise.
+// The zero accountant.Options are the best bounds, which need the least noise.
 func Calibrate(p Privacy, epsilon, delta float64, o accountant.Options) (Privacy, accountant.Guarantee, error) {
 	noise, err := accountant.CalibrateNoise(epsilon, delta, o, func(noise float64) accountant.Event {
 		return p.withNoiseMultiplier(noise).Event()

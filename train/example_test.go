@@ -50,7 +50,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("accuracy above 0.9: %v, epsilon %.2f at delta %g\n", accuracy > 0.9, guarantee.Epsilon, guarantee.Delta)
-	// Output: accuracy above 0.9: true, epsilon 1.72 at delta 1e-05
+	// Output: accuracy above 0.9: true, epsilon 1.56 at delta 1e-05
 }
 
 // points returns n points of the plane; those above the diagonal are class 1.

@@ -39,7 +39,7 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // enough, as where mode and orders put a floor under epsilon, and [accountant.ErrInvalid] where an argument or a setting
 // makes no sense.
 //
-// Options{} are the paper's bounds; accountant.Options{Mode: accountant.Best} needs less noise.
+// The zero accountant.Options are the best bounds, which need the least noise.
 func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, accountant.Guarantee{}, err

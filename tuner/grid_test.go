@@ -129,7 +129,7 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 	s := mnist(Variant1)
 	s.Space = Grid{{SamplingRate: 0.0213, Steps: 469}, {SamplingRate: 0.0427, Steps: 937}, {SamplingRate: 0.0427, Steps: 234}}
 	const epsilon, delta = 4, 1e-5
-	got, g, err := Calibrate(s, epsilon, delta, accountant.Options{})
+	got, g, err := Calibrate(s, epsilon, delta, accountant.Options{Mode: accountant.Paper})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 			noises = append(noises, noise)
 			events = append(events, accountant.DPSGD(c.SamplingRate, noise, c.Steps))
 		}
-		cost, err := accountant.Epsilon(accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: events}), delta, accountant.Options{})
+		cost, err := accountant.Epsilon(accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: events}), delta, accountant.Options{Mode: accountant.Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestCalibratedGridMeetsTheTarget(t *testing.T) {
 			checkGuarantee(t, got, g, epsilon, delta, o)
 			var alone []float64
 			for i, c := range grid(got) {
-				one, err := accountant.Epsilon(c.run().event(), delta, accountant.Options{})
+				one, err := accountant.Epsilon(c.run().event(), delta, accountant.Options{Mode: accountant.Paper})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -283,7 +283,7 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 		more := few
 		more.Space = append(slices.Clone(grid(few)), anyGrid(t)...)
 		epsilon := rapid.Float64Range(1, 8).Draw(t, "epsilon")
-		o := accountant.Options{Orders: accountant.Orders{Low: 2, High: 32}} // fewer, for speed
+		o := accountant.Options{Mode: accountant.Paper, Orders: accountant.Orders{Low: 2, High: 32}} // fewer, for speed
 		a, _, err := Calibrate(few, epsilon, 1e-5, o)
 		if err != nil {
 			t.Fatal(err)
@@ -328,7 +328,7 @@ func TestCalibrateSteps(t *testing.T) {
 				t.Fatalf("runs %v", runs)
 			}
 			alone := func(r Run) float64 {
-				one, err := accountant.Epsilon(r.event(), 1e-5, accountant.Options{})
+				one, err := accountant.Epsilon(r.event(), 1e-5, accountant.Options{Mode: accountant.Paper})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -363,11 +363,11 @@ func TestCalibrateStepsRefuses(t *testing.T) {
 		{1e12, 5, accountant.ErrUnbounded},
 	} {
 		s.Space = grid(s).WithNoiseMultiplier(tt.noise)
-		if got, _, err := CalibrateSteps(s, tt.epsilon, 1e-5, accountant.Options{}); !errors.Is(err, tt.want) {
+		if got, _, err := CalibrateSteps(s, tt.epsilon, 1e-5, accountant.Options{Mode: accountant.Paper}); !errors.Is(err, tt.want) {
 			t.Errorf("noise %v: %v, %v, want %v", tt.noise, got.Space, err, tt.want)
 		}
 	}
-	if _, _, err := CalibrateSteps(Settings{Method: "x", Space: Grid{}}, 1, 1e-5, accountant.Options{}); err == nil {
+	if _, _, err := CalibrateSteps(Settings{Method: "x", Space: Grid{}}, 1, 1e-5, accountant.Options{Mode: accountant.Paper}); err == nil {
 		t.Error("an unknown method has steps")
 	}
 }

@@ -123,11 +123,11 @@ func TestEveryKindOfRunIsCharged(t *testing.T) {
 		if got := s.Space.event(); !reflect.DeepEqual(got, want) {
 			t.Errorf("another %s: charged for %+v, want %+v", name, got, want)
 		}
-		whole, err := s.Guarantee(1e-5, accountant.Options{})
+		whole, err := s.Guarantee(1e-5, accountant.Options{Mode: accountant.Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, err := accountant.Epsilon(accountant.Variant1(0.2, s.Repetitions, dear), 1e-5, accountant.Options{}); err != nil || whole.Epsilon < g.Epsilon {
+		if g, err := accountant.Epsilon(accountant.Variant1(0.2, s.Repetitions, dear), 1e-5, accountant.Options{Mode: accountant.Paper}); err != nil || whole.Epsilon < g.Epsilon {
 			t.Errorf("another %s: epsilon %v, and %v of the dearer run alone, %v", name, whole.Epsilon, g.Epsilon, err)
 		}
 	}

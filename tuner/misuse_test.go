@@ -50,10 +50,10 @@ func TestSettingsWithMissingFields(t *testing.T) {
 		s := settings(Variant2, 3)
 		spoil(&s)
 		_, valid := s.WithinFinalRate(100)
-		_, calibrated := calibrationOf(Calibrate(s, 1, 1e-5, accountant.Options{}))
-		_, stepped := calibrationOf(CalibrateSteps(s, 1, 1e-5, accountant.Options{}))
+		_, calibrated := calibrationOf(Calibrate(s, 1, 1e-5, accountant.Options{Mode: accountant.Paper}))
+		_, stepped := calibrationOf(CalibrateSteps(s, 1, 1e-5, accountant.Options{Mode: accountant.Paper}))
 		_, planned := NewPlan(s, train.InsecureKey(1))
-		_, guaranteed := s.Guarantee(1e-5, accountant.Options{})
+		_, guaranteed := s.Guarantee(1e-5, accountant.Options{Mode: accountant.Paper})
 		if s.Space == nil && valid == nil || calibrated == nil || stepped == nil || planned == nil || guaranteed == nil || s.Validate() == nil {
 			t.Errorf("without %s: %v, %v, %v, %v, %v, %v", name, valid, calibrated, stepped, planned, guaranteed, s.Validate())
 		}

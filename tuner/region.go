@@ -154,7 +154,7 @@ func (r Region) fit(gamma, epochs float64) (Run, error) {
 		return r.settled(gamma, epochs)
 	}
 	run := Run{SamplingRate: gamma, NoiseMultiplier: r.NoiseMultiplier}
-	o := accountant.Options{Orders: r.Line.Orders}
+	o := accountant.Options{Mode: accountant.Paper, Orders: r.Line.Orders}
 	var err error
 	if r.NoiseMultiplier > 0 {
 		run.Steps, err = accountant.CalibrateStepsToLine(r.Line.Slope, o, func(steps int) accountant.Event {

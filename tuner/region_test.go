@@ -87,7 +87,7 @@ func TestDrawnCandidatesAreBelowTheLine(t *testing.T) {
 // orderAbove returns an order at which a run's divergence is above the line, or 0.
 func orderAbove(t *testing.T, r Run, line accountant.RDPLine) int {
 	t.Helper()
-	curve, err := accountant.RDP(r.event(), accountant.Options{Orders: line.Orders})
+	curve, err := accountant.RDP(r.event(), accountant.Options{Mode: accountant.Paper, Orders: line.Orders})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestRegionOfFixedNoise(t *testing.T) {
 	}
 	r.NoiseMultiplier = 0.1
 	s.Space = r
-	if s, _, err := Calibrate(s, 0.5, 1e-5, accountant.Options{}); !errors.Is(err, accountant.ErrInfeasible) {
+	if s, _, err := Calibrate(s, 0.5, 1e-5, accountant.Options{Mode: accountant.Paper}); !errors.Is(err, accountant.ErrInfeasible) {
 		t.Errorf("with too little noise: %+v, %v", s.Space, err)
 	}
 }
@@ -138,12 +138,12 @@ func TestRegionOfOneRunCostsThatRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Space = kinds
-		want, wantGuarantee, err := calibrate(s, 4, 1e-5, accountant.Options{})
+		want, wantGuarantee, err := calibrate(s, 4, 1e-5, accountant.Options{Mode: accountant.Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Space = r
-		got, g, err := Calibrate(s, 4, 1e-5, accountant.Options{})
+		got, g, err := Calibrate(s, 4, 1e-5, accountant.Options{Mode: accountant.Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestRegionIsRedrawn(t *testing.T) {
 	lists := region()
 	lists.LearningRate = Values{List: []float64{0.1, 0.01}}
 	s.Space = lists
-	s, _, err = Calibrate(s, 4, 1e-5, accountant.Options{})
+	s, _, err = Calibrate(s, 4, 1e-5, accountant.Options{Mode: accountant.Paper})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestUnsettledRegionHasNoGuarantee(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 15)
 		s.Space = region()
-		if g, err := s.Guarantee(1e-5, accountant.Options{}); !errors.Is(err, accountant.ErrInvalid) {
+		if g, err := s.Guarantee(1e-5, accountant.Options{Mode: accountant.Paper}); !errors.Is(err, accountant.ErrInvalid) {
 			t.Errorf("guarantee %+v, %v", g, err)
 		}
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -54,7 +55,12 @@ func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file 
 		settings  string
 	}
 	s, err := await(ctx, "reading "+file, func() (s suggestion, err error) {
-		if s.described, err = table.Describe(file); err != nil {
+		public, err := table.Open(file)
+		if err != nil {
+			return s, err
+		}
+		defer func() { err = errors.Join(err, public.Close()) }()
+		if s.described, err = table.Describe(public); err != nil {
 			return s, err
 		}
 		s.settings, err = suggest(file, s.described, opts.label)

@@ -92,7 +92,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 	}
 	var b bytes.Buffer
 	to := *g
-	to.stdout = &b
+	to.stdout = &checkedWriter{to: &b}
 	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}

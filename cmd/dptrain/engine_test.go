@@ -69,7 +69,7 @@ func (b *box) gpus() gpus {
 // run executes a command on the machine.
 func (b *box) run(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = (&global{gpus: b.gpus(), stdout: &out, stderr: &err}).execute(ctx, args)
+	code = (&global{gpus: b.gpus(), stdout: &checkedWriter{to: &out}, stderr: &err}).execute(ctx, args)
 	return code, out.String(), err.String()
 }
 

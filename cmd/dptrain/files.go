@@ -79,16 +79,47 @@ func tableOptions(d configs.Data) table.Options {
 	}
 }
 
-// schemaOf finds out from settings and the public test file how rows become samples.
-func schemaOf(d configs.Data) (*table.Schema, error) {
+// openPublic opens the public test file and infers from it and from settings how rows become samples.
+func openPublic(d configs.Data) (*table.File, *table.Schema, error) {
 	if err := d.Complete(); err != nil {
-		return nil, coded(codeUsage, err)
+		return nil, nil, coded(codeUsage, err)
 	}
 	if sameFile(d.Train, d.Test) {
-		return nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
+		return nil, nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
 	}
-	s, err := table.Infer(d.Test, tableOptions(d))
-	return s, explainedTable(err)
+	options := tableOptions(d)
+	if err := options.Validate(); err != nil {
+		return nil, nil, explainedTable(err)
+	}
+	public, err := table.Open(d.Test)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := table.Infer(public, options)
+	if err != nil {
+		return nil, nil, errors.Join(explainedTable(err), public.Close())
+	}
+	return public, s, nil
+}
+
+// countRows returns the number of a training file's rows.
+func countRows(s *table.Schema, path string) (n int, err error) {
+	private, err := table.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, private.Close()) }()
+	return s.Count(private)
+}
+
+// readRows reads a file's rows.
+func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, err error) {
+	file, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return s.Read(file, use)
 }
 
 // sameFile tells whether two paths lead to one file, however they are written. What isn't there is for others to say.
@@ -109,13 +140,14 @@ func explainedTable(err error) error {
 
 // sizeOfFiles counts rows. Of the training file nothing else is read. Public rows are read as they will be, and the network
 // is built, so that a plan fails of what the run would fail of.
-func sizeOfFiles(e configs.Experiment) (size, error) {
+func sizeOfFiles(e configs.Experiment) (_ size, err error) {
 	d := e.Data
-	schema, err := schemaOf(d)
+	file, schema, err := openPublic(d)
 	if err != nil {
 		return size{}, err
 	}
-	public, err := schema.Read(d.Test, table.Testing)
+	defer func() { err = errors.Join(err, file.Close()) }()
+	public, err := schema.Read(file, table.Testing)
 	if err != nil {
 		return size{}, table.Cited(err)
 	}
@@ -124,7 +156,7 @@ func sizeOfFiles(e configs.Experiment) (size, error) {
 	}
 	s := size{schema: schema, test: public.N}
 	s.large, s.outliers = largeColumns(schema, public)
-	s.train, err = schema.Count(d.Train)
+	s.train, err = countRows(schema, d.Train)
 	return s, err
 }
 
@@ -188,16 +220,17 @@ func closerClip(p plan) string {
 }
 
 // loadFiles reads people's own files.
-func loadFiles(d configs.Data) (loaded, error) {
-	schema, err := schemaOf(d)
+func loadFiles(d configs.Data) (_ loaded, err error) {
+	file, schema, err := openPublic(d)
 	if err != nil {
 		return loaded{}, err
 	}
-	private, err := schema.Read(d.Train, table.Training)
+	defer func() { err = errors.Join(err, file.Close()) }()
+	private, err := readRows(schema, d.Train, table.Training)
 	if err != nil {
 		return loaded{}, err
 	}
-	public, err := schema.Read(d.Test, table.Testing)
+	public, err := schema.Read(file, table.Testing)
 	if err != nil {
 		return loaded{}, table.Cited(err)
 	}

@@ -47,7 +47,7 @@ func prepareTable(m report.Model, s *table.Schema, path string, use table.Use) (
 	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
 		return p, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", report.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
 	}
-	rows, err := s.Read(path, use)
+	rows, err := readRows(s, path, use)
 	if err != nil {
 		return p, err
 	}

@@ -46,7 +46,7 @@ func TestWhoWatches(t *testing.T) {
 	}
 	for _, c := range []struct{ terminal, verbose, want bool }{{false, false, false}, {true, false, true}, {false, true, true}} {
 		began, enough := false, errors.New("enough")
-		g := &global{stdout: io.Discard, stderr: io.Discard, terminal: c.terminal, verbose: c.verbose, gpus: nvidia}
+		g := &global{stdout: &checkedWriter{to: io.Discard}, stderr: io.Discard, terminal: c.terminal, verbose: c.verbose, gpus: nvidia}
 		o := runOptions{out: filepath.Join(t.TempDir(), "run")}
 		err := o.carryOut(t.Context(), g, plan{experiment: e, size: size, privacy: privacy}, func(_ context.Context, r *run, _ teller) (trained, error) {
 			if began = true; r.watched != c.want {

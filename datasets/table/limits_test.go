@@ -360,7 +360,7 @@ func TestMemoryIsCheckedBeforeItIsTaken(t *testing.T) {
 		{0, false, ""},
 	} {
 		available = func() (uint64, bool) { return c.free, c.known }
-		got, err := s.Read(path, Training)
+		got, err := s.Read(open(t, path), Training)
 		if c.want == "" && (err != nil || got.N != 4000) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%d bytes left: %v, want %q", c.free, err, c.want)
 		}
@@ -401,7 +401,7 @@ func TestManyIgnoredColumns(t *testing.T) {
 		}
 	}
 	path := put(t, "x.csv", header.String()+"y\n"+row.String()+"a\n"+row.String()+"b\n")
-	s, err := Infer(path, o)
+	s, err := Infer(open(t, path), o)
 	if err != nil || len(s.Columns) != 1 {
 		t.Fatalf("%v", err)
 	}

@@ -99,11 +99,11 @@ func TestHeadersArePrivate(t *testing.T) {
 		}
 		return path
 	}
-	s, err := Infer(write("public.npz", "(2, 3)", 1, 2, 3, 4, 5, 6), Options{Label: "y"})
+	s, err := Infer(open(t, write("public.npz", "(2, 3)", 1, 2, 3, 4, 5, 6)), Options{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Count(write("private.npz", "(2, 4)", 1, 2, 3, 4, 5, 6, 7, 8))
+	_, err = s.Count(open(t, write("private.npz", "(2, 4)", 1, 2, 3, 4, 5, 6, 7, 8)))
 	var e *Error
 	if !errors.As(err, &e) || strings.Contains(e.Problem, "4") || e.Private != "their shape is [4]" {
 		t.Errorf("%v; private: %q", err, e.Private)

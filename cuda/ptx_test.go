@@ -1,4 +1,4 @@
-package kernels
+package cuda
 
 import (
 	"crypto/sha256"
@@ -18,7 +18,7 @@ var hash = flag.Bool("hash", false, "compare hashes only, and make no PTX")
 // The PTX that is committed was made of these sources, by this script. Where there is nvcc 11.8 it is made again, and must
 // be the same.
 func TestPTXIsThatOfTheSources(t *testing.T) {
-	listed, err := os.ReadFile("ptx/sources.sha256")
+	listed, err := os.ReadFile("kernels/ptx/sources.sha256")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 			t.Fatalf("line %q", line)
 		}
 		names = append(names, name)
-		text, err := os.ReadFile(name)
+		text, err := os.ReadFile("kernels/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,11 +39,13 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 	}
 	var want []string
 	for _, pattern := range []string{"*.cu", "*.cuh", "build"} {
-		found, err := filepath.Glob(pattern)
+		found, err := filepath.Glob("kernels/" + pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, found...)
+		for _, file := range found {
+			want = append(want, filepath.Base(file))
+		}
 	}
 	slices.Sort(names)
 	slices.Sort(want)
@@ -52,7 +54,7 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 	}
 	for _, source := range want {
 		if module, ok := strings.CutSuffix(source, ".cu"); ok {
-			if _, err := PTX.ReadFile("ptx/" + module + ".ptx"); err != nil {
+			if _, err := ptx.ReadFile("kernels/ptx/" + module + ".ptx"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -64,7 +66,7 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 		t.Log("no nvcc 11.8 here: the PTX isn't made again")
 		return
 	}
-	if out, err := exec.Command("./build", "--check").CombinedOutput(); err != nil {
+	if out, err := exec.Command("kernels/build", "--check").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -72,12 +74,12 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 // What engines promise to the bit, which is in doubles, allows no contraction but what the sources write, and no
 // approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps otherwise.
 func TestPTXRoundsAsItIsWritten(t *testing.T) {
-	files, err := PTX.ReadDir("ptx")
+	files, err := ptx.ReadDir("kernels/ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		text, err := PTX.ReadFile("ptx/" + f.Name())
+		text, err := ptx.ReadFile("kernels/ptx/" + f.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,13 +105,13 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 // Lanes of a warp meet where all must, and not those that happen to be together. Memory is named as what it is: a pointer that
 // was kept in a thread's own memory on the way is one to anywhere, which takes longer.
 func TestPTXNamesLanesAndMemory(t *testing.T) {
-	files, err := PTX.ReadDir("ptx")
+	files, err := ptx.ReadDir("kernels/ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	generic := regexp.MustCompile(`\b(ld|st|atom|red)\.(volatile\.)?(add\.)?[usbf]\d`)
 	for _, f := range files {
-		text, err := PTX.ReadFile("ptx/" + f.Name())
+		text, err := ptx.ReadFile("kernels/ptx/" + f.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +125,7 @@ func TestPTXNamesLanesAndMemory(t *testing.T) {
 
 // No kernel spills registers to memory. What stack there is belongs to CUDA's own sine of large numbers.
 func TestNoSpills(t *testing.T) {
-	table, err := os.ReadFile("ptx/resources.txt")
+	table, err := os.ReadFile("kernels/ptx/resources.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
