@@ -137,9 +137,9 @@ func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[strin
 	for _, column := range noiseColumns {
 		e.Privacy.Accounting = column
 		noise, _, err := o.uniform(e).Settle(steps)
-		var code *codedError
+		var failed *experiment.Error
 		switch {
-		case errors.As(err, &code) && code.code == codeBudget:
+		case errors.As(err, &failed) && failed.Kind == experiment.Budget:
 			answers[column] = nil
 		case err != nil:
 			return nil, err

@@ -19,7 +19,6 @@ import (
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 const (
@@ -82,7 +81,7 @@ func exitCode(err error) int {
 		return codeOf[failed.Kind]
 	case errors.As(err, &device), errors.Is(err, cuda.ErrNoDevice):
 		return codeDevice
-	case errors.Is(err, tuner.ErrDiverged):
+	case errors.Is(err, train.ErrDiverged):
 		return codeDiverged
 	case errors.Is(err, accountant.ErrInfeasible):
 		return codeBudget

@@ -13,7 +13,6 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -23,7 +22,7 @@ func TestExitCodes(t *testing.T) {
 		codeInput:    &train.DataError{},
 		codeNetwork:  datasets.ErrUnavailable,
 		codeBudget:   accountant.ErrInfeasible,
-		codeDiverged: tuner.ErrDiverged,
+		codeDiverged: train.ErrDiverged,
 		codeDevice:   fmt.Errorf("every trial failed: %w", engine.RunErrors{nil, fmt.Errorf("step 3: %w", &cuda.DeviceError{Err: errors.New("x")})}),
 	} {
 		if got := exitCode(err); got != want {

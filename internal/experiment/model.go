@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -16,9 +15,9 @@ func describeModel(e configs.Experiment, m report.Model) report.Model {
 
 // modelOf builds the network that a release describes, or will.
 func modelOf(m report.Model) (train.Model, error) {
-	network, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
+	model, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
 	if err != nil {
 		err = usagef("model: %w", err)
 	}
-	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
+	return model, err
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -37,7 +36,7 @@ type Plan struct {
 
 // A work trains what a plan releases, by tuning or at once.
 type work interface {
-	run(context.Context, *Plan, engine.Engine, train.Key, Follower) (trained, error)
+	run(context.Context, *Plan, train.Engine, train.Key, Follower) (trained, error)
 }
 
 // Resolve makes the plan of settings: it finds out how many samples there are, settles noise and epsilon, and touches no
@@ -93,7 +92,7 @@ func (p *Plan) Warnings() []string {
 }
 
 // Load reads the data, once. The features engine computes features of images, whatever trains afterwards.
-func (p *Plan) Load(ctx context.Context, features engine.Engine, f Follower) error {
+func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) error {
 	data, err := p.load(ctx, features, f)
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ func (p *Plan) Load(ctx context.Context, features engine.Engine, f Follower) err
 	return nil
 }
 
-func (p *Plan) load(ctx context.Context, features engine.Engine, f Follower) (loaded, error) {
+func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {
 	e := p.Experiment
 	if e.Dataset != configs.Files {
 		return loadSet(ctx, e.Dataset, e.TextLength, features, f)
@@ -125,7 +124,7 @@ func (p *Plan) load(ctx context.Context, features engine.Engine, f Follower) (lo
 }
 
 // Run carries out a plan whose data are loaded. It draws the key, so that each run has one of its own.
-func (p *Plan) Run(ctx context.Context, e engine.Engine, f Follower) (Outcome, error) {
+func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, error) {
 	if p.data == nil {
 		return Outcome{}, errors.New("run a plan: its data aren't loaded")
 	}

@@ -76,11 +76,7 @@ func TestStatementsAreThoseOfTheEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism, err := train.NewMechanism(single.Privacy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkStated(t, "single", stated.Epsilon, mechanism.Event(), e)
+	checkStated(t, "single", stated.Epsilon, single.Privacy.Event(), e)
 }
 
 func checkStated(t *testing.T, name string, stated float64, event accountant.Event, e configs.Experiment) {

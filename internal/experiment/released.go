@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
@@ -17,11 +16,11 @@ import (
 type Released struct {
 	report.Model
 	*train.Predictor
-	engine engine.Engine
+	engine train.Engine
 }
 
 // Open reads a released model from a run's folder. The engine computes, whatever trained.
-func Open(run string, e engine.Engine) (*Released, error) {
+func Open(run string, e train.Engine) (*Released, error) {
 	model, parameters, err := report.ReadModel(run)
 	if err != nil {
 		return nil, err
@@ -30,8 +29,8 @@ func Open(run string, e engine.Engine) (*Released, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
 	}
-	values := make([][]float32, len(network.Source.Params))
-	for i, p := range network.Source.Params {
+	values := make([][]float32, len(network.Parameters))
+	for i, p := range network.Parameters {
 		at := slices.IndexFunc(parameters, func(t safetensors.Tensor) bool { return t.Name == p.Name() })
 		if at < 0 || !slices.Equal(parameters[at].Shape, []int(p.Shape())) || parameters[at].Ints != nil {
 			return nil, fmt.Errorf("%w in %s: model %s takes a parameter %q of shape %v, which isn't there", report.ErrNoModel, run, model.Network, p.Name(), p.Shape())
@@ -41,7 +40,7 @@ func Open(run string, e engine.Engine) (*Released, error) {
 	if len(parameters) != len(values) {
 		return nil, fmt.Errorf("%w in %s: %d parameters, and model %s takes %d", report.ErrNoModel, run, len(parameters), model.Network, len(values))
 	}
-	predictor, err := train.NewPredictor(e, network.Source, values)
+	predictor, err := train.NewPredictor(e, network, values)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -17,7 +16,7 @@ var featured = map[string]string{"cifar-10": "resnet20"}
 
 // loadSet opens a data set that is known by name. Texts are cut to textLength tokens. The engine computes features of
 // images.
-func loadSet(ctx context.Context, name string, textLength int, e engine.Engine, f Follower) (l loaded, err error) {
+func loadSet(ctx context.Context, name string, textLength int, e train.Engine, f Follower) (l loaded, err error) {
 	if weights, ok := featured[name]; ok {
 		l, err = loadFeatures(ctx, name, weights, e, f)
 	} else {
@@ -61,7 +60,7 @@ func classified(s *datasets.Split) (*train.Classification, error) {
 
 // loadFeatures opens a data set of images as the features that a trained network makes of them. The engine computes them
 // once, for all engines that train on them.
-func loadFeatures(ctx context.Context, name, weights string, e engine.Engine, f Follower) (l loaded, err error) {
+func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f Follower) (l loaded, err error) {
 	o := datasets.Options{Progress: Downloads(f)}
 	_, file, err := datasets.Weights(ctx, weights, o)
 	if err != nil {

@@ -8,11 +8,8 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 // training is the work of a plan of one run, without tuning. The settings lack a key.
@@ -87,11 +84,10 @@ func optimizer(name string, learningRate float64) train.Optimizer {
 }
 
 // run trains once. Its random streams are those of trial 0.
-func (t training) run(ctx context.Context, p *Plan, e engine.Engine, key train.Key, f Follower) (out trained, err error) {
+func (t training) run(ctx context.Context, p *Plan, e train.Engine, key train.Key, f Follower) (out trained, err error) {
 	s := t.Settings
 	s.Key = key
-	s.Initial = p.model.Initial(key.Stream(random.ID{Purpose: random.Initialisation}))
-	trainer, err := train.New(e, p.model.Source, p.data.train, s)
+	trainer, err := train.New(e, p.model, p.data.train, s)
 	if err != nil {
 		return out, err
 	}
@@ -108,7 +104,7 @@ func (t training) run(ctx context.Context, p *Plan, e engine.Engine, key train.K
 		return out, err
 	}
 	if result.Diverged() {
-		return out, tuner.ErrDiverged
+		return out, train.ErrDiverged
 	}
 	score, err := trainer.Score(ctx, p.data.test)
 	if err != nil {

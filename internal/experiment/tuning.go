@@ -6,7 +6,6 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -59,7 +58,7 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 	}
 }
 
-func (t tuning) run(ctx context.Context, p *Plan, e engine.Engine, key train.Key, f Follower) (trained, error) {
+func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key, f Follower) (trained, error) {
 	drawn, err := tuner.NewPlan(t.Settings, key)
 	if err != nil {
 		return trained{}, err

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -37,7 +36,7 @@ func (p *Plan) remedy() string {
 		return "scaling the columns: \"dptrain data describe\" suggests --scale and --clip from public rows"
 	case p.privacy.Tuning == nil:
 		return "another --learning-rate, or \"dptrain tune\", which finds one and accounts for that"
-	case p.Experiment.Training.Optimizer == string(engine.SGD):
+	case p.Experiment.Training.Optimizer == string(train.DPSGD):
 		return "--optimizer dp-adam, whose learning rates don't grow with the data, or smaller ones by --largest-final-rate"
 	}
 	return "another --model, other learning rates (--set tuning.learning_rates=…), or a larger epsilon"

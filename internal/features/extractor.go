@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -34,7 +33,7 @@ func New(e engine.Engine, w Weights) (*Extractor, error) {
 	if err != nil {
 		return nil, err
 	}
-	predictor, err := train.NewPredictor(e, compile.Source(network.Extractor()), parameters)
+	predictor, err := train.NewPredictor(e, network.Extractor(), parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +106,6 @@ func (x *Extractor) compute(ctx context.Context, images Images, progress func(do
 	}
 	return out, nil
 }
-
-// Fallback tells why engines were passed over for the one that computes: see [train.Loaded.Fallback].
-func (x *Extractor) Fallback() error { return x.predictor.Fallback() }
 
 // Close gives back what the engine holds.
 func (x *Extractor) Close() error { return x.predictor.Close() }
