@@ -116,7 +116,7 @@ func addsUp(p report.Privacy) string {
 func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
 	directory = relative(directory)
 	r, v := o.Release, o.Verdict
-	pairs := [][2]string{{r.Score.Metric, fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
+	pairs := [][2]string{{string(r.Score.Metric), fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
 	if v.Warning != "" {
 		pairs = append(pairs, [2]string{"warning", v.Warning})
 	}

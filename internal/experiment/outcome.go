@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -34,12 +33,4 @@ func (p *Plan) Write(dir *report.Dir, o Outcome) error {
 		dir.WritePrivateJSON("run.json", o.Private),
 		dir.WritePrivate("settings.yaml", settings),
 	)
-}
-
-func tensors(parameters []train.Parameter) []safetensors.Tensor {
-	out := make([]safetensors.Tensor, len(parameters))
-	for i, p := range parameters {
-		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
-	}
-	return out
 }

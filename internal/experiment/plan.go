@@ -137,9 +137,9 @@ func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, er
 		return Outcome{}, err
 	}
 	release := report.Release{
-		Parameters:      tensors(result.parameters),
+		Parameters:      result.parameters,
 		Model:           p.data.model,
-		Score:           report.Score{Metric: string(p.data.test.Metric()), Value: result.score},
+		Score:           report.Score{Metric: p.data.test.Metric(), Value: result.score},
 		Hyperparameters: result.hyperparameters,
 		Privacy:         p.privacy.Of(result.hyperparameters),
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -140,17 +139,4 @@ func inCommon(p report.Privacy, space tuner.Space) report.Privacy {
 		p.SamplingRate, p.Steps, p.NoiseMultiplier = runs[0].SamplingRate, runs[0].Steps, runs[0].NoiseMultiplier
 	}
 	return p
-}
-
-func hyperparameters(p train.Privacy, o train.Optimizer) report.Hyperparameters {
-	return report.Hyperparameters{
-		Optimizer:         string(o.Method),
-		LearningRate:      o.LearningRate,
-		SamplingRate:      p.SamplingRate,
-		ExpectedBatchSize: p.ExpectedBatchSize(),
-		Steps:             p.Steps,
-		Epochs:            float64(p.Steps) * p.SamplingRate,
-		ClippingNorm:      p.ClippingNorm,
-		NoiseMultiplier:   p.NoiseMultiplier,
-	}
 }

@@ -30,7 +30,7 @@ func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, 
 		return train.Settings{}, report.Privacy{}, err
 	}
 	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
-	return settings, stated(e.Privacy, n, guarantee).Of(hyperparameters(privacy, settings.Optimizer)), nil
+	return settings, stated(e.Privacy, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), nil
 }
 
 // calibrateSteps gives a run the most steps that its noise allows.
@@ -111,7 +111,7 @@ func (t training) run(ctx context.Context, p *Plan, e train.Engine, key train.Ke
 		return out, err
 	}
 	private := privateTraining{time.Since(start).Seconds()}
-	return trained{result.Parameters, score, hyperparameters(s.Privacy, s.Optimizer), private}, nil
+	return trained{result.Parameters, score, report.HyperparametersOf(s.Privacy, s.Optimizer), private}, nil
 }
 
 // privateTraining is private/run.json of a run without tuning.

@@ -76,7 +76,7 @@ func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key,
 		return trained{}, err
 	}
 	released := result.Released
-	h := hyperparameters(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
+	h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
 	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }

@@ -8,12 +8,13 @@ import (
 	"text/template"
 
 	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
 )
 
 // Release is everything that a run publishes. It must be made of public settings and of what the
 // guarantee covers, and of nothing else.
 type Release struct {
-	Parameters      []safetensors.Tensor
+	Parameters      []train.Parameter
 	Model           Model
 	Score           Score
 	Hyperparameters Hyperparameters
@@ -31,6 +32,20 @@ type Hyperparameters struct {
 	Epochs            float64  `json:"epochs"` // expected passes over the run's data, as its steps make them
 	ClippingNorm      float64  `json:"clipping_norm"`
 	NoiseMultiplier   float64  `json:"noise_multiplier"`
+}
+
+// HyperparametersOf returns those of a run.
+func HyperparametersOf(p train.Privacy, o train.Optimizer) Hyperparameters {
+	return Hyperparameters{
+		Optimizer:         string(o.Method),
+		LearningRate:      o.LearningRate,
+		SamplingRate:      p.SamplingRate,
+		ExpectedBatchSize: p.ExpectedBatchSize(),
+		Steps:             p.Steps,
+		Epochs:            float64(p.Steps) * p.SamplingRate,
+		ClippingNorm:      p.ClippingNorm,
+		NoiseMultiplier:   p.NoiseMultiplier,
+	}
 }
 
 // Scaled reports whether the tuned learning rate was adapted to the final run's data.
@@ -89,7 +104,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 // WriteRelease stores everything that may be published.
 func (d *Dir) WriteRelease(r Release) error {
 	r.Privacy = r.Privacy.Warned()
-	model, err := safetensors.Encode(r.Parameters, map[string]string{
+	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
 		"model":       r.Model.Network,
@@ -136,6 +151,14 @@ func (d *Dir) WriteRelease(r Release) error {
 		}
 	}
 	return nil
+}
+
+func tensors(parameters []train.Parameter) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(parameters))
+	for i, p := range parameters {
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+	}
+	return out
 }
 
 //go:embed statement.md.tmpl

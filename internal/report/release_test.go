@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func example() Release {
 	return Release{
-		Parameters: []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}}},
+		Parameters: []train.Parameter{{Name: "w", Shape: []int{2}, Values: []float32{1, 2}}},
 		Model: Model{
 			Dataset: "mnist", Network: "cnn", Activation: Activation{2, 2, 1}, Shape: []int{1, 28, 28}, Outputs: 10, Task: Classification,
 		},
