@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // spaceText says in half a line what trials draw from.
@@ -13,14 +14,14 @@ func spaceText(s report.Space) string {
 	var texts []string
 	for _, p := range s.Parameters {
 		switch name := p.Name; {
-		case len(p.Values) == 0:
+		case len(p.List) == 0:
 			texts = append(texts, fmt.Sprintf("%s %s", name, p))
 		case name == "epochs":
-			texts = append(texts, fmt.Sprintf("%d numbers of epochs", len(p.Values)))
-		case len(p.Values) == 1:
+			texts = append(texts, fmt.Sprintf("%d numbers of epochs", len(p.List)))
+		case len(p.List) == 1:
 			texts = append(texts, "1 "+name)
 		default:
-			texts = append(texts, fmt.Sprintf("%d %ss", len(p.Values), name))
+			texts = append(texts, fmt.Sprintf("%d %ss", len(p.List), name))
 		}
 	}
 	all := strings.Join(texts, ", ")
@@ -75,7 +76,7 @@ func runText(e configs.Experiment, p report.Privacy) string {
 }
 
 // spread shows between what numbers the steps and sampling rates of candidates lie.
-func spread(runs []report.Run) string {
+func spread(runs []tuner.Run) string {
 	low, high := runs[0], runs[0]
 	for _, r := range runs {
 		low.Steps, high.Steps = min(low.Steps, r.Steps), max(high.Steps, r.Steps)

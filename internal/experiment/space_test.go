@@ -62,7 +62,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s t
 	space := stated.Tuning.Space
 	if grid, ok := s.Space.(tuner.Grid); ok {
 		for _, c := range grid {
-			if !slices.Contains(space.Runs, report.Run{SamplingRate: c.SamplingRate, Steps: c.Steps, NoiseMultiplier: c.NoiseMultiplier}) {
+			if !slices.Contains(space.Runs, tuner.Run{SamplingRate: c.SamplingRate, Steps: c.Steps, NoiseMultiplier: c.NoiseMultiplier}) {
 				t.Errorf("%s: no run is stated for %+v", e.Preset, c)
 			}
 		}

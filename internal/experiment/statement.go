@@ -62,27 +62,19 @@ func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	case tuner.Grid:
 		out.Candidates = len(space)
 		out.Missed = accountant.Missed(s.Repetitions, len(space))
-		out.Runs = runsOf(space.Runs())
+		out.Runs = space.Runs()
 		out.Parameters = gridParameters(e, space)
 	case tuner.Region:
 		out.Missed = accountant.Missed(s.Repetitions, tenths)
 		if len(space.Runs) == 0 {
 			out.Line = &report.Line{Slope: space.Line.Slope, Order: space.Line.Orders.High}
 		}
-		out.Runs = runsOf(space.Runs)
+		out.Runs = space.Runs
 		for _, p := range space.Parameters() {
 			if e.Tunes(settingOf[p.Name]) {
-				out.Parameters = append(out.Parameters, report.Parameter{Name: p.Name, Values: p.Values.List, Low: p.Values.Low, High: p.Values.High})
+				out.Parameters = append(out.Parameters, p)
 			}
 		}
-	}
-	return out
-}
-
-func runsOf(runs []tuner.Run) []report.Run {
-	var out []report.Run
-	for _, r := range runs {
-		out = append(out, report.Run(r))
 	}
 	return out
 }
@@ -96,17 +88,20 @@ var settingOf = map[string]string{
 }
 
 // gridParameters lists the values that a grid has of what is tuned.
-func gridParameters(e configs.Experiment, g tuner.Grid) []report.Parameter {
-	rate := report.Parameter{Name: "learning rate"}
-	batch := report.Parameter{Name: "sampling rate"}
-	clip := report.Parameter{Name: "clipping norm"}
+func gridParameters(e configs.Experiment, g tuner.Grid) []tuner.Parameter {
+	var rates, batches, norms []float64
 	for _, c := range g {
-		rate.Values = with(rate.Values, c.LearningRate)
-		batch.Values = with(batch.Values, c.SamplingRate)
-		clip.Values = with(clip.Values, c.ClippingNorm)
+		rates = with(rates, c.LearningRate)
+		batches = with(batches, c.SamplingRate)
+		norms = with(norms, c.ClippingNorm)
 	}
-	var tuned []report.Parameter
-	for _, p := range []report.Parameter{rate, batch, {Name: "epochs", Values: e.Tuning.Epochs}, clip} {
+	var tuned []tuner.Parameter
+	for _, p := range []tuner.Parameter{
+		{Name: "learning rate", Values: tuner.Values{List: rates}},
+		{Name: "sampling rate", Values: tuner.Values{List: batches}},
+		{Name: "epochs", Values: tuner.Values{List: e.Tuning.Epochs}},
+		{Name: "clipping norm", Values: tuner.Values{List: norms}},
+	} {
 		if e.Tunes(settingOf[p.Name]) {
 			tuned = append(tuned, p)
 		}

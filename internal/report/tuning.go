@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // Tuning describes a search whose cost is in the guarantee.
@@ -19,11 +21,11 @@ type Tuning struct {
 
 // Space is what trials drew from.
 type Space struct {
-	Search     string      `json:"search"`               // grid or random
-	Candidates int         `json:"candidates,omitempty"` // of a grid
-	Parameters []Parameter `json:"parameters"`           // what was tuned
-	Runs       []Run       `json:"runs,omitempty"`       // of a grid: what candidates cost, each kind of run once
-	Line       *Line       `json:"rdp_line,omitempty"`   // of a random search: what each candidate was fitted to
+	Search     string            `json:"search"`               // grid or random
+	Candidates int               `json:"candidates,omitempty"` // of a grid
+	Parameters []tuner.Parameter `json:"parameters"`           // what was tuned
+	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: what candidates cost, each kind of run once
+	Line       *Line             `json:"rdp_line,omitempty"`   // of a random search: what each candidate was fitted to
 
 	// The smallest and the largest learning rate that the final run can have.
 	FinalLearningRates [2]float64 `json:"final_learning_rates"`
@@ -33,37 +35,10 @@ type Space struct {
 	Missed float64 `json:"probability_of_missing"`
 }
 
-// Parameter is a hyperparameter that was drawn from values, or between two ends, which are drawn too.
-type Parameter struct {
-	Name   string    `json:"name"` // as in [Hyperparameters], with spaces
-	Values []float64 `json:"values,omitempty"`
-	Low    float64   `json:"low,omitempty"`
-	High   float64   `json:"high,omitempty"`
-}
-
-// Run is what a run's cost follows from.
-type Run struct {
-	SamplingRate    float64 `json:"sampling_rate"`
-	Steps           int     `json:"steps"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-}
-
 // Line bounds the Rényi divergence of a run at each order up to Order by Slope times the order.
 type Line struct {
 	Slope float64 `json:"slope"`
 	Order int     `json:"largest_order"`
-}
-
-// String shows the values: those of a list, or the ends of a range.
-func (p Parameter) String() string {
-	if len(p.Values) == 0 {
-		return fmt.Sprintf("%.4g to %.4g, log-uniform", p.Low, p.High)
-	}
-	texts := make([]string, len(p.Values))
-	for i, v := range p.Values {
-		texts[i] = fmt.Sprintf("%.4g", v)
-	}
-	return strings.Join(texts, ", ")
 }
 
 // Tuned says in words which hyperparameters were tuned.
@@ -81,7 +56,7 @@ func (s Space) Tuned() string {
 
 // Tunes reports whether a hyperparameter was tuned.
 func (s Space) Tunes(name string) bool {
-	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
+	return slices.ContainsFunc(s.Parameters, func(p tuner.Parameter) bool { return p.Name == name })
 }
 
 // Distribution says in words how the number of trials was drawn.
