@@ -7,7 +7,7 @@ import "github.com/dptrain/dptrain/internal/random"
 type Key = random.Key
 
 // NewKey draws a key from the operating system.
-func NewKey() (Key, error) { return random.NewKey() }
+func NewKey() Key { return random.NewKey() }
 
 // InsecureKey makes a key from a seed, for runs that must be repeated exactly. A model trained with it
 // has no privacy guarantee: a seed can be guessed.

@@ -208,10 +208,9 @@ func (o runOptions) ready(ctx context.Context, console *ui.Console, p plan) (*ru
 	if set.privateWarning != "" {
 		console.Log().Warn(set.privateWarning)
 	}
+	r.key = train.NewKey()
 	if o.seeded {
 		r.key = train.InsecureKey(o.seed)
-	} else if r.key, err = train.NewKey(); err != nil {
-		return nil, fmt.Errorf("draw the random key: %w", err)
 	}
 	return r, nil
 }
