@@ -38,9 +38,9 @@ func TestTexts(t *testing.T) {
 	suite(compiled).CheckGraph(t, build, 0.02, enginetest.Texts(p, 7, 3))
 }
 
-// BenchmarkTexts takes whole steps of private training of the IMDB example's model on 25,000 made-up texts: with the
-// expected batch of a trial, many of which advance side by side, and with that of the final run. Steps and samples are
-// those of all runs together.
+// BenchmarkTexts measures whole private steps of the IMDB example's model on 25,000 synthetic texts, with the expected
+// batch of a trial, many of which advance side by side, and of the final run. Steps and samples are totals over all
+// runs.
 func BenchmarkTexts(b *testing.B) {
 	n, err := imdb(1)
 	if err != nil {
