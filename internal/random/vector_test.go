@@ -8,6 +8,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+func (v vectors) String() string {
+	switch v {
+	case avx2:
+		return "AVX2"
+	case avx512:
+		return "AVX-512"
+	}
+	return "portable"
+}
+
 // eachImplementation runs f with every implementation that this machine has.
 func eachImplementation(t *testing.T, f func(t *testing.T)) {
 	defer func(v vectors) { active = v }(active)
@@ -17,8 +27,8 @@ func eachImplementation(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// edgeWords are words at which a step of Box-Muller changes its course: conversions round differently above 2^53, u
-// leaves [√½, √2) at √½·2^k, the angle changes its octant at multiples of 2^61.
+// edgeWords are words at which Box-Muller takes another path: conversions round differently above 2^53, u leaves [√½,
+// √2) at √½·2^k, the angle changes its octant at multiples of 2^61.
 func edgeWords() []uint64 {
 	var words []uint64
 	around := func(w uint64) { words = append(words, w-2, w-1, w, w+1, w+2) }
