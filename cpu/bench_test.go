@@ -21,7 +21,7 @@ func BenchmarkStep(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := compile.Compile(compile.Source(n.Graph))
+		p, err := compile.Compile(enginetest.Source(n))
 		if err != nil {
 			b.Fatal(err)
 		}

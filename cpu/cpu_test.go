@@ -45,7 +45,7 @@ func TestModels(t *testing.T) {
 					if err != nil {
 						return compile.Source{}, err
 					}
-					return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+					return enginetest.Bound(n, rand.NewPCG(1, 2))
 				}, 1, nil)
 			})
 		}
@@ -68,7 +68,7 @@ func TestModelsOfOtherShapes(t *testing.T) {
 				if err != nil {
 					return compile.Source{}, err
 				}
-				return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+				return enginetest.Bound(n, rand.NewPCG(1, 2))
 			}, 1, nil)
 		})
 	}
@@ -151,7 +151,7 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n.Graph))
+	p, err := compile.Compile(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Options configure an engine's speed; they don't change what it computes.
 type Options struct {
-	Workers int // the cores that all runs together may use; 0 means all
+	Workers int // cores that all runs together may use; 0 means all. More than there are gain nothing, and cost memory
 }
 
 // New returns the CPU engine, which runs every program whose operations all have rules.
@@ -36,12 +36,9 @@ func OneByOne(o Options) engine.Engine {
 	}
 }
 
-// mostWorkers bounds Workers: more workers than cores gain nothing, and each takes memory.
-const mostWorkers = 1024
-
 func (o Options) workers() int {
 	if o.Workers > 0 {
-		return min(o.Workers, mostWorkers)
+		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
 }

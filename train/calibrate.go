@@ -4,7 +4,7 @@ import "github.com/dptrain/dptrain/accountant"
 
 // Event returns what one run with these settings costs. It depends on SamplingRate, NoiseMultiplier and Steps alone, and
 // nothing is checked: accountants refuse an event that can't be, [New] refuses settings that can't be used.
-func (p Privacy) Event() accountant.Event { return Mechanism{privacy: p}.Event() }
+func (p Privacy) Event() accountant.Event { return mechanism{p}.event() }
 
 // Guarantee returns what one run with these settings guarantees at delta, in [0, 1]: the smallest epsilon that the
 // options' bounds give, +Inf where they give none. It reads what [Privacy.Event] does; the rest may be missing. Its

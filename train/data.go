@@ -21,6 +21,10 @@ type Data struct {
 	digest  func() [sha256.Size]byte // of the columns, computed once
 }
 
+// Column is one input's values for all samples, row after row: floating-point numbers in Floats or integers, such as the
+// ids of words, in Ints, and the other one nil.
+type Column = engine.Column
+
 // DataError says what is wrong with a set of samples.
 type DataError struct {
 	Problem string
@@ -37,7 +41,7 @@ func NewData(samples int, columns ...[]float32) (*Data, error) {
 
 // NewTypedData is NewData for columns of floating-point numbers or integers. Integers are what a model picks rows of tables by; whether
 // its tables have such rows is told when the data are loaded with it.
-func NewTypedData(samples int, columns ...engine.Column) (*Data, error) {
+func NewTypedData(samples int, columns ...Column) (*Data, error) {
 	return newData(samples, copied(columns))
 }
 

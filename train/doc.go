@@ -9,9 +9,9 @@
 // step, and |B| = γ·n is its expected size. DP-Adam (Kingma and Ba, 2015) takes the same noisy mean
 // gradient where DP-SGD multiplies it by η.
 //
-// Settings come in two blocks. [Privacy] decides the guarantee: it is turned into one [Mechanism],
-// which alone couples sampler, clipping, noise and the event that an accountant charges. [Performance]
-// decides how fast the same result comes. Everything else (the model, the data, the [Optimizer], the
+// [Privacy] decides the guarantee: it is turned into one [Mechanism],
+// which alone couples sampler, clipping, noise and the event that an accountant charges. The options of an engine
+// decide how fast the same result comes. Everything else (the model, the data, the [Optimizer], the
 // key) neither adds to nor takes from the guarantee, as long as it isn't chosen by looking at the data.
 //
 // A [Trainer] is one run on an engine (package engine). [Load] compiles a model once and holds it with its data for any

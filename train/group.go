@@ -12,10 +12,9 @@ import (
 )
 
 // Group is training runs side by side, numbered as they were started. Its methods wait for each other, but while it
-// trains they give errors that wrap [ErrInUse], Close among them. After Close their errors wrap [ErrClosed], but for
-// those of the [Loaded].
+// trains they give errors that wrap [ErrInUse], Close among them. After Close their errors wrap [ErrClosed].
 type Group struct {
-	*Loaded
+	model    *Loaded
 	runs     engine.Runs
 	settings []prepared
 	mu       sync.Mutex // held by methods other than Train
@@ -64,9 +63,6 @@ func (g *Group) beginSteps() (end func(), err error) {
 		g.training = false
 	}, nil
 }
-
-// RunErrors tells which runs of a group failed: element i is run i's error, or nil.
-type RunErrors = engine.RunErrors
 
 // errNoContext is the error of a missing context.
 var errNoContext = &SettingError{"context", nil, "one; context.Background() is never cancelled"}
@@ -118,21 +114,12 @@ func (g *Group) progress() []Progress {
 	return out
 }
 
-// CheckTest returns an error if Score can't take the test set: see [Loaded.CheckTest].
-func (g *Group) CheckTest(test Labelled) error { return g.model().CheckTest(test) }
-
-// Fallback tells why the runs are on another engine than the first: see [Loaded.Fallback].
-func (g *Group) Fallback() error { return g.model().Fallback() }
-
-// Start starts another group of the same model: see [Loaded.Start].
-func (g *Group) Start(settings ...Settings) (*Group, error) { return g.model().Start(settings...) }
-
-// model returns what the group runs, which checks itself; nil of a nil or zero Group.
-func (g *Group) model() *Loaded {
+// loaded returns the model that the group runs, which checks itself; nil of a nil or zero Group.
+func (g *Group) loaded() *Loaded {
 	if g == nil {
 		return nil
 	}
-	return g.Loaded
+	return g.model
 }
 
 // Result returns what a run that has taken all its steps gives. It is an error to ask before.
@@ -152,12 +139,12 @@ func (g *Group) Result(run int) (Result, error) {
 		}
 		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
 	}
-	parameters := make([]Parameter, len(g.program.Params))
-	for i, values := range g.layout.Split(state.Params) {
-		p := g.program.Params[i]
+	parameters := make([]Parameter, len(g.model.program.Params))
+	for i, values := range g.model.layout.Split(state.Params) {
+		p := g.model.program.Params[i]
 		parameters[i] = Parameter{Name: p.Name, Shape: slices.Clone(p.Shape), Values: values}
 	}
-	return Result{Parameters: parameters, Event: s.mechanism.Event()}, nil
+	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
 }
 
 // Score returns, for each of the given runs, how well the model does on public test samples at its current parameters, by
@@ -171,7 +158,7 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 		return nil, err
 	}
 	defer end()
-	if err := g.CheckTest(test); err != nil {
+	if err := g.model.CheckTest(test); err != nil {
 		return nil, err
 	}
 	outputs, err := g.runs.Predict(ctx, &test.Inputs().columns, runs...)
@@ -220,7 +207,7 @@ func (g *Group) State(run int) (State, error) {
 	defer end()
 	s, inner := g.settings[run], g.runs.State(run)
 	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
-		Step: inner.Step, Params: g.layout.Split(inner.Params), First: g.layout.Split(inner.First), Second: g.layout.Split(inner.Second),
+		Step: inner.Step, Params: g.model.layout.Split(inner.Params), First: g.model.layout.Split(inner.First), Second: g.model.layout.Split(inner.Second),
 	}}, nil
 }
 
@@ -236,7 +223,7 @@ func (g *Group) Restore(run int, s State) error {
 	if s.run != own.identity.derive(own.Key, "state") {
 		return errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)")
 	}
-	inner, err := s.inner.laidOut(g.layout)
+	inner, err := s.inner.laidOut(g.model.layout)
 	if err != nil {
 		return err
 	}
@@ -263,6 +250,6 @@ func (g *Group) Close() error {
 	}
 	defer end()
 	g.closed = true
-	defer g.groups.leave()
+	defer g.model.groups.leave()
 	return g.runs.Close()
 }

@@ -3,17 +3,22 @@ package train
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // Loaded is a model and the data that it is trained on, compiled once and held by an engine, ready for any number of
 // runs. Its methods may be used concurrently.
 type Loaded struct {
-	engine  engine.Engine
+	engine  Engine
 	loaded  engine.Loaded
+	draw    func(seed rand.Source) [][]float32 // the model's Initial
+	drawing sync.Mutex                         // held until what draw returned is copied: it may reuse its memory
 	program *compile.Program
 	layout  engine.Layout
 	data    *Data
@@ -28,13 +33,13 @@ func (l *Loaded) ready() error {
 	return nil
 }
 
-// Load compiles the model and loads it with its data. Errors about the graph wrap [compile.ErrSource]; wrong data are a
-// [*DataError]; an [*engine.UnsupportedError] says which operation the engine lacks.
-func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
+// Load compiles the model and loads it with its data. Errors about the graph wrap [ErrGraph]; wrong data are a
+// [*DataError]; an [*UnsupportedError] reports an operation that the engine lacks.
+func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
 	}
-	program, err := compile.Compile(model)
+	program, err := compile.Compile(model.source())
 	if err != nil {
 		return nil, fmt.Errorf("compile the model: %w", err)
 	}
@@ -46,10 +51,10 @@ func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the model: %w", err)
 	}
-	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: &own}, nil
+	return &Loaded{engine: e, loaded: loaded, draw: model.Initial, program: program, layout: engine.LayoutOf(program), data: &own}, nil
 }
 
-// Fallback tells why engines of an [engine.FirstOf] were passed over for the one that runs the model; nil if the first
+// Fallback tells why engines of a [FirstOf] were passed over for the one that runs the model; nil if the first
 // one does. The guarantee is the same, but it may be much slower: tell the user.
 func (l *Loaded) Fallback() error {
 	if l.ready() != nil {
@@ -107,7 +112,7 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 }
 
 func (l *Loaded) start(settings []Settings) (*Group, error) {
-	g := &Group{Loaded: l}
+	g := &Group{model: l}
 	jobs := make([]engine.Job, len(settings))
 	for i, s := range settings {
 		r, err := l.prepare(s)
@@ -116,7 +121,7 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 		}
 		jobs[i] = engine.Job{
 			Members:   r.Members,
-			Mechanism: r.mechanism.Engine(),
+			Mechanism: r.mechanism.engine(),
 			Optimizer: r.Optimizer,
 			Key:       r.identity.derive(r.Key, "streams"),
 			Trial:     r.Trial,
@@ -136,7 +141,7 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 // prepared is checked settings and what follows from them.
 type prepared struct {
 	Settings
-	mechanism Mechanism
+	mechanism mechanism
 	identity  identity
 }
 
@@ -144,7 +149,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if s.Key == (Key{}) {
 		return prepared{}, &SettingError{"key", s.Key, "one that NewKey drew: the zero key's noise is known to everybody"}
 	}
-	mechanism, err := NewMechanism(s.Privacy)
+	m, err := newMechanism(s.Privacy)
 	if err != nil {
 		return prepared{}, err
 	}
@@ -153,13 +158,28 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	}
 	s.Members = slices.Clone(s.Members) // of nil it is nil
 	if s.Initial == nil {
-		s.Initial = l.program.Initial()
+		s.Initial = l.initial(s)
 	}
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
 	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy, so that what is hashed is what is started with
-	return prepared{s, mechanism, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
+}
+
+// initial returns a copy of the values that a run begins with where its settings give none: those that the model draws,
+// or those bound in its graph, or nil.
+func (l *Loaded) initial(s Settings) [][]float32 {
+	if l.draw == nil {
+		return l.program.Initial()
+	}
+	l.drawing.Lock()
+	defer l.drawing.Unlock()
+	drawn := slices.Clone(l.draw(s.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: s.Trial})))
+	for i, values := range drawn {
+		drawn[i] = slices.Clone(values)
+	}
+	return drawn
 }
 
 // Close gives back what the engine holds. Close the groups first: as long as one is open the error is an [ErrInUse],

@@ -2,19 +2,28 @@ package train
 
 import "github.com/dptrain/dptrain/internal/engine"
 
+// Method names an optimizer's algorithm.
+type Method = engine.Method
+
+// The methods.
+const (
+	DPSGD  = engine.SGD
+	DPAdam = engine.Adam
+)
+
 // Optimizer turns noisy mean gradients into parameter updates. All of it is post-processing, so it
 // costs no privacy.
 type Optimizer = engine.Optimizer
 
 // SGD returns the DP-SGD optimizer: θ ← θ − η G for the noisy mean gradient G.
 func SGD(learningRate float64) Optimizer {
-	return Optimizer{Method: engine.SGD, LearningRate: learningRate}
+	return Optimizer{Method: DPSGD, LearningRate: learningRate}
 }
 
 // Adam returns the DP-Adam optimizer with the defaults of Kingma and Ba (2015): β1 = 0.9, β2 = 0.999,
 // ε = 1e-8. The fields of the result may be changed.
 func Adam(learningRate float64) Optimizer {
-	return Optimizer{Method: engine.Adam, LearningRate: learningRate, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	return Optimizer{Method: DPAdam, LearningRate: learningRate, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 }
 
 // ValidateOptimizer returns a [*SettingError] for the first setting that can't be used.
@@ -23,15 +32,15 @@ func ValidateOptimizer(o Optimizer) error {
 		return &SettingError{"learning rate", o.LearningRate, "a finite number above 0"}
 	}
 	switch o.Method {
-	case engine.SGD:
+	case DPSGD:
 		if !finite(o.Beta1) || !finite(o.Beta2) || !finite(o.Epsilon) { // unused, but hashed with the rest
 			return &SettingError{"optimizer", o, "finite numbers"}
 		}
 		return nil
-	case engine.Adam:
+	case DPAdam:
 		return validateAdam(o)
 	}
-	return &SettingError{"optimizer", string(o.Method), string(engine.SGD) + " or " + string(engine.Adam)}
+	return &SettingError{"optimizer", string(o.Method), string(DPSGD) + " or " + string(DPAdam)}
 }
 
 func validateAdam(o Optimizer) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -35,12 +34,12 @@ func (p *Predictor) check() error {
 }
 
 // NewPredictor compiles the model and loads it with the values of its parameters, in their order. Errors are those of
-// [Load]; wrong parameters are a [*SettingError]. NewPredictor copies the parameters.
-func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32) (*Predictor, error) {
+// [Load]; wrong parameters are a [*SettingError]. NewPredictor copies the parameters, and the model draws none.
+func NewPredictor(e Engine, model Model, parameters [][]float32) (*Predictor, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
 	}
-	program, err := compile.Compile(model)
+	program, err := compile.Compile(model.source())
 	if err != nil {
 		return nil, fmt.Errorf("compile the model: %w", err)
 	}
@@ -48,7 +47,7 @@ func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32)
 		return nil, err
 	}
 	if program.Output.Value == compile.None {
-		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", compile.ErrSource)
+		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", ErrGraph)
 	}
 	loaded, err := e.Load(program, nothing(program))
 	if err != nil {
@@ -98,14 +97,6 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// OutputShape returns the shape of one sample's output; nil of a zero Predictor.
-func (p *Predictor) OutputShape() []int {
-	if p == nil || p.program == nil {
-		return nil
-	}
-	return slices.Clone(p.program.Output.Shape)
-}
-
 // Arithmetic names what outputs are computed with. Where it is the same, so is their every bit. A zero Predictor's is
 // empty.
 func (p *Predictor) Arithmetic() string {
@@ -113,14 +104,6 @@ func (p *Predictor) Arithmetic() string {
 		return ""
 	}
 	return p.loaded.Arithmetic()
-}
-
-// Fallback tells why engines were passed over: see [Loaded.Fallback].
-func (p *Predictor) Fallback() error {
-	if p == nil {
-		return nil
-	}
-	return engine.Passed(p.loaded)
 }
 
 // Close gives back what is held on the device. A second Close does nothing.

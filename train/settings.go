@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -18,8 +19,8 @@ type Settings struct {
 	Trial uint32
 	// Members are the samples in play, ascending; nil means all. An empty, non-nil slice means none.
 	Members []int32
-	// Initial are the values that the parameters begin with, in the order of the model's; nil means those bound in its
-	// graph.
+	// Initial are the values that the parameters begin with, in the order of the model's. Nil means the values that
+	// [Model.Initial] draws from Key and Trial, or without it those bound in the graph.
 	Initial [][]float32
 }
 
@@ -41,6 +42,9 @@ type Result struct {
 	Parameters []Parameter
 	Event      accountant.Event
 }
+
+// ErrDiverged says that there is no finite model to release. The budget is spent all the same.
+var ErrDiverged = errors.New("training diverged: parameters aren't finite; try smaller learning rates")
 
 // Diverged tells whether a parameter isn't finite.
 func (r Result) Diverged() bool {

@@ -7,10 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 type trainOptions struct{ runOptions }
@@ -70,8 +68,7 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 // trainOnce is one run without tuning. Its random streams are those of trial 0.
 func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out trained, err error) {
 	s.Key = r.key
-	s.Initial = r.model.Initial(r.key.Stream(random.ID{Purpose: random.Initialisation}))
-	trainer, err := train.New(r.engine, r.model.Source, r.data, s)
+	trainer, err := train.New(r.engine, r.model, r.data, s)
 	if err != nil {
 		return out, err
 	}
@@ -91,7 +88,7 @@ func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out 
 		return out, err
 	}
 	if result.Diverged() {
-		return out, tuner.ErrDiverged
+		return out, train.ErrDiverged
 	}
 	score, err := trainer.Score(ctx, r.test)
 	if err != nil {

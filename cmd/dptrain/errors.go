@@ -18,7 +18,6 @@ import (
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 const (
@@ -75,7 +74,7 @@ func exitCode(err error) int {
 		return given.code
 	case errors.As(err, &device), errors.Is(err, cuda.ErrNoDevice):
 		return codeDevice
-	case errors.Is(err, tuner.ErrDiverged):
+	case errors.Is(err, train.ErrDiverged):
 		return codeDiverged
 	case errors.Is(err, accountant.ErrInfeasible):
 		return codeBudget

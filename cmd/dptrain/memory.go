@@ -52,7 +52,7 @@ func memoryOf(p plan) (float64, error) {
 		return 0, err
 	}
 	parameters := 0.0
-	for _, p := range model.Source.Params {
+	for _, p := range model.Parameters {
 		parameters += float64(p.Shape().TotalSize())
 	}
 	columns := volume(shape) + float64(outputs)

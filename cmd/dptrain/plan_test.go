@@ -80,11 +80,7 @@ func TestStatementsAreThoseOfTheEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism, err := train.NewMechanism(single.Privacy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkStated(t, "single", stated.Epsilon, mechanism.Event(), e)
+	checkStated(t, "single", stated.Epsilon, single.Privacy.Event(), e)
 }
 
 func checkStated(t *testing.T, name string, stated float64, event accountant.Event, e configs.Experiment) {
@@ -183,7 +179,7 @@ func TestExitCodes(t *testing.T) {
 		codeInput:    &train.DataError{},
 		codeNetwork:  datasets.ErrUnavailable,
 		codeBudget:   accountant.ErrInfeasible,
-		codeDiverged: tuner.ErrDiverged,
+		codeDiverged: train.ErrDiverged,
 		codeDevice:   fmt.Errorf("every trial failed: %w", engine.RunErrors{nil, fmt.Errorf("step 3: %w", &cuda.DeviceError{Err: errors.New("x")})}),
 	} {
 		if got := exitCode(err); got != want {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
@@ -225,11 +224,11 @@ func describeModel(e configs.Experiment, m report.Model) report.Model {
 
 // modelOf builds the network that a release describes, or will.
 func modelOf(m report.Model) (train.Model, error) {
-	network, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
+	model, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
 	if err != nil {
 		err = usagef("model: %w", err)
 	}
-	return train.Model{Source: compile.Source(network.Graph), Initial: network.Initial}, err
+	return model, err
 }
 
 func tensors(parameters []train.Parameter) []safetensors.Tensor {

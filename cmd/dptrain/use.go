@@ -26,8 +26,8 @@ func openReleased(run string) (*released, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
 	}
-	values := make([][]float32, len(network.Source.Params))
-	for i, p := range network.Source.Params {
+	values := make([][]float32, len(network.Parameters))
+	for i, p := range network.Parameters {
 		at := slices.IndexFunc(parameters, func(t safetensors.Tensor) bool { return t.Name == p.Name() })
 		if at < 0 || !slices.Equal(parameters[at].Shape, []int(p.Shape())) || parameters[at].Ints != nil {
 			return nil, fmt.Errorf("%w in %s: model %s takes a parameter %q of shape %v, which isn't there", report.ErrNoModel, run, model.Network, p.Name(), p.Shape())
@@ -37,7 +37,7 @@ func openReleased(run string) (*released, error) {
 	if len(parameters) != len(values) {
 		return nil, fmt.Errorf("%w in %s: %d parameters, and model %s takes %d", report.ErrNoModel, run, len(parameters), model.Network, len(values))
 	}
-	predictor, err := train.NewPredictor(newEngine(configs.Performance{}, nil), network.Source, values)
+	predictor, err := train.NewPredictor(newEngine(configs.Performance{}, nil), network, values)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func model(t testing.TB, name string, batch int) *compile.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n.Graph))
+	p, err := compile.Compile(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}

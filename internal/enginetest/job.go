@@ -15,10 +15,11 @@ import (
 func MLP(t TB, widths ...int) *compile.Program {
 	t.Helper()
 	n, err := models.MLP(models.Options{}, widths...)
+	var src compile.Source
 	if err == nil {
-		err = n.Bind(n.Initial(rand.NewPCG(3, 4)))
+		src, err = Bound(n, rand.NewPCG(3, 4))
 	}
-	return compiled(t, compile.Source(n.Graph), err)
+	return compiled(t, src, err)
 }
 
 // inner is the program whose cost is the inner product of its parameter, of the given size, with the sample: a sample

@@ -59,7 +59,7 @@ func Zoo() map[string]Graph {
 			if err != nil {
 				return compile.Source{}, err
 			}
-			return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+			return Bound(n, rand.NewPCG(1, 2))
 		}}
 	}
 	all["embedding classifier"] = Graph{0, func(g *G) (compile.Source, error) {
@@ -67,7 +67,7 @@ func Zoo() map[string]Graph {
 		if err != nil {
 			return compile.Source{}, err
 		}
-		return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+		return Bound(n, rand.NewPCG(1, 2))
 	}}
 	return all
 }

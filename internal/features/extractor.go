@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -34,7 +33,7 @@ func New(e engine.Engine, w Weights) (*Extractor, error) {
 	if err != nil {
 		return nil, err
 	}
-	predictor, err := train.NewPredictor(e, compile.Source(network.Extractor()), parameters)
+	predictor, err := train.NewPredictor(e, network.Extractor(), parameters)
 	if err != nil {
 		return nil, err
 	}

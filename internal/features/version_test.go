@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/models"
 )
@@ -18,7 +19,7 @@ func TestVersionStandsForTheNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := compile.Compile(compile.Source(network.Extractor()))
+	program, err := compile.Compile(enginetest.Source(network.Extractor()))
 	if err != nil {
 		t.Fatal(err)
 	}

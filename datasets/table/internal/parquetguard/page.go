@@ -1,4 +1,4 @@
-package table
+package parquetguard
 
 import (
 	"encoding/binary"
@@ -9,26 +9,24 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The most that a page may claim to hold, of which writers have a thousandth. The library allocates it unseen.
+// Bounds of what a page may claim. Writers make pages of a thousandth of them.
 const (
-	mostPage       = 1 << 28 // bytes, unpacked
-	mostPageValues = 1 << 26
-	mostFooter     = 1 << 28
+	maxPage       = 1 << 28 // bytes, unpacked
+	maxPageValues = 1 << 26
 )
 
-// page is the position of a page in the file and the claims of its header: format.PageHeader has the numbers of the
-// fields.
+// page is the position of a page in the file and the claims of its header, whose field numbers format.PageHeader has.
 type page struct {
-	at               int64 // where the bytes behind the header begin
+	at               int64 // position of the bytes after the header
 	kind             format.PageType
 	unpacked, packed int64 // bytes
 	values1, values2 int64 // of a data page of version 1 or 2
-	most             int64 // of all numbers of values that it claims, even where the last one counts
+	most             int64 // the largest number of values that it claims anywhere
 	dictionary       int64 // values
 	encoding         format.Encoding
-	repetition       int64 // bytes of levels in version 2, which aren't packed
+	repetition       int64 // bytes of levels in version 2, which are never packed
 	definition       int64
-	plain            bool // version 2: nor is anything else, whatever the column's codec
+	plain            bool // version 2: nothing is packed, whatever the column's codec
 }
 
 func (p *page) visit(path []int16, v int64) {
@@ -56,7 +54,7 @@ func (p *page) visit(path []int16, v int64) {
 	}
 }
 
-// values returns the rows that the page has, nulls included: none for a dictionary.
+// values returns the number of rows that the page has, nulls included: 0 for a dictionary.
 func (p *page) values() int64 {
 	switch p.kind {
 	case format.DataPage:
@@ -67,18 +65,18 @@ func (p *page) values() int64 {
 	return 0
 }
 
-// check compares the claims with the bytes that are left of the column. A value of a dictionary takes a byte at
-// least. What is claimed may be a damaged file's rows, and is private.
+// check checks the claims against the bytes that are left of the column. A value of a dictionary takes at least one
+// byte. The claims of a damaged file may be bytes of its rows, and so errors cite them in private.
 func (p *page) check(left int64) error {
 	switch {
 	case p.kind != format.DataPage && p.kind != format.DataPageV2 && p.kind != format.DictionaryPage:
 		return problemf("a page of an unknown kind").citing("its kind is %d", p.kind)
 	case p.packed < 0 || p.packed > left:
 		return problemf("a page claims bytes that aren't there").citing("it claims %d, and %d are there", p.packed, left)
-	case p.unpacked < 0 || p.unpacked > mostPage:
-		return problemf("a page of more than %d bytes", mostPage).citing("it claims %d", p.unpacked)
-	case p.values1 < 0 || p.values2 < 0 || p.most > mostPageValues:
-		return problemf("a page of more than %d values, or of fewer than none", mostPageValues).citing("it claims %d", p.most)
+	case p.unpacked < 0 || p.unpacked > maxPage:
+		return problemf("a page of more than %d bytes", maxPage).citing("it claims %d", p.unpacked)
+	case p.values1 < 0 || p.values2 < 0 || p.most > maxPageValues:
+		return problemf("a page of more than %d values, or of fewer than none", maxPageValues).citing("it claims %d", p.most)
 	case p.dictionary < 0 || p.dictionary > p.unpacked:
 		return problemf("a dictionary claims more values than it has bytes").citing("it claims %d of %d bytes", p.dictionary, p.unpacked)
 	case p.repetition < 0 || p.definition < 0 || p.repetition+p.definition > min(p.packed, p.unpacked):
@@ -87,13 +85,14 @@ func (p *page) check(left int64) error {
 	return nil
 }
 
-// codecs are those that can be read. On damaged data the library tries LZ4 with ever more memory.
+// codecs lists the codecs that can be read. LZ4 isn't among them: on damaged data the library retries it with ever more
+// memory.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd}
 
-// pagesOf goes through the headers of a column's pages in a group of rows, before the library does. left is the
-// number of bytes that the file may still unpack to. A page takes its unpacked size from it: four bytes at least for
-// each value, as a page of few bytes may have many, and mostOverhead for a page.
-func pagesOf(file io.ReaderAt, size int64, c *format.ColumnMetaData, left *int64) ([]page, error) {
+// readPageHeaders reads the headers of a column's pages in one row group and checks them. left is the number of bytes
+// that the file may still unpack to. A page takes from it its unpacked size, or four bytes for each value if that is
+// more, since a page of few bytes may have many values, or pageOverhead.
+func readPageHeaders(file io.ReaderAt, size int64, c *format.ColumnMetaData, left *int64) ([]page, error) {
 	if !slices.Contains(codecs, c.Codec) {
 		return nil, unknownCodec(c.Codec)
 	}
@@ -114,8 +113,8 @@ func pagesOf(file io.ReaderAt, size int64, c *format.ColumnMetaData, left *int64
 		if err == nil && c.Codec == format.Snappy && !p.plain {
 			err = p.checkSnappy(file)
 		}
-		if *left -= max(p.unpacked, 4*p.values(), mostOverhead); err == nil && *left < 0 {
-			err = overUnpacked(size, "save it as CSV")
+		if *left -= max(p.unpacked, 4*p.values(), pageOverhead); err == nil && *left < 0 {
+			err = ErrUnpacked
 		}
 		if err != nil {
 			return nil, err
@@ -134,12 +133,12 @@ func unknownCodec(c format.CompressionCodec) error {
 	return problemf("compressed by %s; "+remedy, c)
 }
 
-// checkSnappy compares the length that packed data begin with to the page's size: the library allocates it.
+// checkSnappy checks the length at the beginning of packed data, which the library allocates, against the page's size.
 func (p *page) checkSnappy(file io.ReaderAt) error {
 	levels := p.repetition + p.definition
 	in := make([]byte, min(binary.MaxVarintLen64, p.packed-levels))
 	if _, err := file.ReadAt(in, p.at+levels); err != nil {
-		return failed(err)
+		return err
 	}
 	if length, n := binary.Uvarint(in); n > 0 && length > uint64(p.unpacked-levels) {
 		return overPage(p.unpacked)
@@ -147,59 +146,30 @@ func (p *page) checkSnappy(file io.ReaderAt) error {
 	return nil
 }
 
-// overPage is the error of a page that unpacks to more than it claims.
+// overPage returns the error of a page that unpacks to more than it claims.
 func overPage(unpacked int64) error {
 	return problemf("a page unpacks to more than its header claims").citing("it claims %d bytes", unpacked)
 }
 
-// readPageHeader returns the header at a place and its length, which is mostly a hundred bytes; statistics can make it more.
+// readPageHeader returns the header at a position and its length. Most headers have about a hundred bytes; statistics can
+// make them longer.
 func readPageHeader(file io.ReaderAt, from, end int64) (page, int64, error) {
 	for window := int64(1 << 10); ; window <<= 5 {
 		in := make([]byte, min(window, end-from))
 		if _, err := file.ReadAt(in, from); err != nil {
-			return page{}, 0, failed(err)
+			return page{}, 0, err
 		}
 		p := page{kind: -1}
 		length, err := walkThrift(in, p.visit)
-		if errors.Is(err, io.ErrUnexpectedEOF) && int64(len(in)) < end-from && window < mostPage {
+		if errors.Is(err, io.ErrUnexpectedEOF) && int64(len(in)) < end-from && window < maxPage {
 			continue
 		}
 		if err != nil {
-			return p, 0, failed(err)
+			return p, 0, err
 		}
 		return p, int64(length), nil
 	}
 }
 
-// mostOverhead bounds the memory that a page takes even if it is empty. Several columns may claim one page.
-const mostOverhead = 256
-
-// checkPages checks the column's pages in all groups of rows, and that they have as many values as these have rows.
-func (c *parquetColumn) checkPages(file io.ReaderAt, size int64, groups []format.RowGroup, left *int64) error {
-	for i := range groups {
-		if c.leaf >= len(groups[i].Columns) {
-			return problemf("a row group lacks it")
-		}
-		meta := &groups[i].Columns[c.leaf].MetaData
-		pages, err := pagesOf(file, size, meta, left)
-		if err != nil {
-			return err
-		}
-		values := int64(0)
-		for _, p := range pages {
-			values += p.values()
-		}
-		if rows := groups[i].NumRows; values != rows || meta.NumValues != rows {
-			return problemf("row group %d has another number of values in this column than rows", i+1).
-				citing("it has %d rows, claims %d values, and its pages have %d", rows, meta.NumValues, values)
-		}
-		c.chunks = append(c.chunks, chunk{meta.Codec, pages})
-	}
-	return nil
-}
-
-// chunk is a column in a group of rows.
-type chunk struct {
-	codec format.CompressionCodec
-	pages []page // that weren't read yet
-}
+// pageOverhead bounds the bytes of memory that an empty page takes. Several columns may claim the same page.
+const pageOverhead = 256

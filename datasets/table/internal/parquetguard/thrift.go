@@ -1,4 +1,4 @@
-package table
+package parquetguard
 
 import (
 	"encoding/binary"
@@ -7,12 +7,8 @@ import (
 	"slices"
 )
 
-// Parquet's metadata are structs in the compact protocol of Thrift
-// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). The library makes room for as many
-// elements as a list claims before it reads one, up to hundreds of gigabytes, and when the system refuses them the program
-// is ended: that is no panic, and nothing recovers it. So all metadata are gone through first, without making anything.
-
-// The types of the compact protocol.
+// The types of Thrift's compact protocol
+// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), in which Parquet's metadata are.
 const (
 	thriftTrue   = 1
 	thriftFalse  = 2
@@ -28,23 +24,22 @@ const (
 	thriftStruct = 12
 )
 
-// mostDepth bounds structs and lists within each other. Parquet's have no more than about ten.
-const mostDepth = 32
+// maxDepth bounds the nesting of structs and lists. Parquet's metadata nest about ten deep.
+const maxDepth = 32
 
 var errThrift = errors.New("its metadata are damaged")
 
-// thriftReader goes through a struct.
+// thriftReader reads a struct without building it.
 type thriftReader struct {
 	rest []byte
-	path []int16 // numbers of the fields that are open
-	deep int     // structs, lists and maps that are open
-	// visit, if not nil, is called with each whole number in a struct that isn't in a list or a map, and with each truth value,
-	// 1 or 0.
+	path []int16 // field numbers of the structs that are open
+	deep int     // number of structs, lists and maps that are open
+	// visit, if not nil, is called with each integer that is outside of lists and maps, and with each boolean as 1 or 0.
 	visit func(path []int16, v int64)
 }
 
-// walkThrift goes through the struct that in begins with and returns its length. It returns [io.ErrUnexpectedEOF] if
-// something in it, or so much as it claims, goes beyond the end.
+// walkThrift reads the struct at the beginning of in, calls visit with its numbers, and returns its length. It returns
+// [io.ErrUnexpectedEOF] if the struct, or a length in it, goes beyond the end of in.
 func walkThrift(in []byte, visit func(path []int16, v int64)) (int, error) {
 	r := &thriftReader{rest: in, visit: visit}
 	err := r.structure()
@@ -83,7 +78,7 @@ func (r *thriftReader) structure() error {
 }
 
 func (r *thriftReader) value(kind byte) error {
-	if r.deep++; r.deep > mostDepth {
+	if r.deep++; r.deep > maxDepth {
 		return errThrift
 	}
 	defer func() { r.deep-- }()
@@ -133,7 +128,7 @@ func (r *thriftReader) value(kind byte) error {
 	return errThrift
 }
 
-// elements goes through n of each kind, which are no fields. Each takes a byte at least.
+// elements reads the n elements of a list, or pairs of a map. Each takes at least one byte.
 func (r *thriftReader) elements(n int, kinds ...byte) error {
 	if n > len(r.rest) {
 		return io.ErrUnexpectedEOF
@@ -167,7 +162,7 @@ func (r *thriftReader) skip(n int) error {
 	return nil
 }
 
-// size reads how long something is.
+// size reads a length.
 func (r *thriftReader) size() (int, error) {
 	v, n := binary.Uvarint(r.rest)
 	switch {
@@ -193,5 +188,5 @@ func (r *thriftReader) varint() (int64, error) {
 	return v, nil
 }
 
-// at tells whether a path is that of nested fields.
+// at reports whether path leads through these fields.
 func at(path []int16, fields ...int16) bool { return slices.Equal(path, fields) }

@@ -1,23 +1,42 @@
-package table
+package parquetguard
 
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/format"
 )
 
+type row struct {
+	X int64  `parquet:"x"`
+	Y string `parquet:"y,dict"`
+}
+
 // What the library says of a file may be what the file holds.
 func TestParquetLibraryTextIsPrivate(t *testing.T) {
-	file := "5EcR" + strings.TrimPrefix(parquetRows3(t, 2), "PAR1")
-	_, err := openParquet(strings.NewReader(file), int64(len(file)), all)
+	file := "5EcR" + strings.TrimPrefix(written(t, row{1, "a"}), "PAR1")
+	_, _, err := open(file)
 	if err == nil || strings.Contains(err.Error(), "5EcR") {
 		t.Fatalf("%v", err)
 	}
-	if e := failed(err); !strings.Contains(e.Private, "5EcR") {
-		t.Errorf("in private: %q; the test shows nothing", e.Private)
+	var e *Error
+	if !errors.As(err, &e) || !strings.Contains(e.Private, "5EcR") {
+		t.Errorf("in private: %+v; the test shows nothing", e)
+	}
+}
+
+// A panic of the library may cite the file as well.
+func TestPanicsArePrivate(t *testing.T) {
+	panics := func() (err error) {
+		defer Recover(&err)
+		panic("found 5EcR")
+	}
+	var e *Error
+	if err := panics(); !errors.As(err, &e) || strings.Contains(err.Error(), "5EcR") || !strings.Contains(e.Private, "5EcR") {
+		t.Errorf("%v; private: %+v", err, e)
 	}
 }
 
@@ -32,15 +51,15 @@ func TestParquetRowGroups(t *testing.T) {
 		{[]int64{-1, 4}, 3, false},
 		{[]int64{4, -1}, 3, false},
 		{[]int64{-3}, -3, false},
-		{[]int64{mostRows - 1, 1}, mostRows, true},
-		{[]int64{mostRows, 1}, mostRows + 1, false},
+		{[]int64{maxRows - 1, 1}, maxRows, true},
+		{[]int64{maxRows, 1}, maxRows + 1, false},
 		{[]int64{1 << 62, 1 << 62, 1 << 62, 1<<62 + 3}, 3, false},
 	} {
 		meta := &format.FileMetaData{NumRows: c.total}
 		for _, rows := range c.groups {
 			meta.RowGroups = append(meta.RowGroups, format.RowGroup{NumRows: rows})
 		}
-		if n, err := rowsOf(meta); c.good && (err != nil || int64(n) != c.total) || !c.good && err == nil {
+		if n, err := countRows(meta); c.good && (err != nil || int64(n) != c.total) || !c.good && err == nil {
 			t.Errorf("groups of %d rows: %d, %v", c.groups, n, err)
 		}
 	}
