@@ -215,7 +215,7 @@ func (s Suite) graphs(t *testing.T) {
 		// Some samples exceed the clipping norm and some don't.
 		t.Run(name, func(t *testing.T) {
 			s.CheckGraph(t, z.Build, 2, nil)
-			if name != "normalised within a sample" { // without a deviation the result is NaN, whose tanh is 1 to Gorgonia
+			if name != "normalised within a sample" { // 0/0 is NaN, whose tanh is 1 to Gorgonia
 				s.CheckGraph(t, z.Build, 2, equals(z.Program(t, 1)))
 			}
 		})

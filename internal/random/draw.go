@@ -59,7 +59,7 @@ func (s *Stream) Bernoulli(p float64, members []int32, dst []int32) []int32 {
 	var words [groupWords]uint64
 	for len(members) > 0 {
 		chunk := words[:min(len(members), groupWords)]
-		s.Uint64s(chunk)
+		s.uint64s(chunk)
 		dst = slices.Grow(dst, len(chunk))
 		kept := dst[len(dst) : len(dst)+len(chunk)]
 		n := 0
@@ -82,7 +82,7 @@ func (s *Stream) Normals(dst []float64) {
 	var words [groupWords]uint64
 	for len(dst) > 1 {
 		n := min(len(dst)&^1, groupWords)
-		s.Uint64s(words[:n])
+		s.uint64s(words[:n])
 		boxMuller(dst[:n], words[:n])
 		dst = dst[n:]
 	}

@@ -79,7 +79,7 @@ func ulps(got float64, want *big.Float) float64 {
 
 func accuracyWords(random int) []uint64 {
 	words := make([]uint64, random)
-	InsecureKey(2).Stream(ID{}).Uint64s(words)
+	InsecureKey(2).Stream(ID{}).uint64s(words)
 	for i := range random / 4 { // and the tail, down to the smallest
 		words = append(words, words[i]>>(i%64))
 	}
@@ -133,7 +133,7 @@ func normalPairBig(w1, w2 uint64) (z1, z2 *big.Float) {
 // normals has a standard error of 2 %, and is measured as 2^-53.7, 13 % below the bound.
 func TestNormalsDisplacement(t *testing.T) {
 	words := make([]uint64, 8000)
-	InsecureKey(3).Stream(ID{}).Uint64s(words)
+	InsecureKey(3).Stream(ID{}).uint64s(words)
 	sum := 0.0
 	for i := 0; i < len(words); i += 2 {
 		got1, got2 := normalPair(words[i], words[i+1])

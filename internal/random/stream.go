@@ -49,8 +49,8 @@ func (s *Stream) Uint64() uint64 {
 	return w
 }
 
-// Uint64s fills dst with the next len(dst) words.
-func (s *Stream) Uint64s(dst []uint64) {
+// uint64s fills dst with the next len(dst) words.
+func (s *Stream) uint64s(dst []uint64) {
 	for len(dst) > 0 {
 		var n int
 		if whole := len(dst) / groupWords * groupWords; whole > 0 && s.next%groupWords == 0 {

@@ -70,7 +70,7 @@ func TestBoxMullerIsTheSameEverywhere(t *testing.T) {
 			check(t, pairs)
 		}
 		words := make([]uint64, 1<<21)
-		InsecureKey(1).Stream(ID{}).Uint64s(words)
+		InsecureKey(1).Stream(ID{}).uint64s(words)
 		check(t, words)
 		rapid.Check(t, func(t *rapid.T) {
 			// rapid's integers are small or near powers of two more often than uniform words are.
@@ -112,12 +112,12 @@ func eachBenchmark(b *testing.B, each int, f func()) {
 func BenchmarkUint64s(b *testing.B) {
 	words := make([]uint64, 1<<14)
 	s := InsecureKey(1).Stream(ID{})
-	eachBenchmark(b, len(words), func() { s.Seek(0); s.Uint64s(words) })
+	eachBenchmark(b, len(words), func() { s.Seek(0); s.uint64s(words) })
 }
 
 func BenchmarkBoxMuller(b *testing.B) {
 	words := make([]uint64, groupWords)
-	InsecureKey(1).Stream(ID{}).Uint64s(words)
+	InsecureKey(1).Stream(ID{}).uint64s(words)
 	normals := make([]float64, len(words))
 	eachBenchmark(b, len(words), func() { boxMuller(normals, words) })
 }
