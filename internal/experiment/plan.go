@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/configs"
@@ -128,11 +127,7 @@ func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, er
 	if p.data == nil {
 		return Outcome{}, errors.New("run a plan: its data aren't loaded")
 	}
-	key, err := p.key()
-	if err != nil {
-		return Outcome{}, err
-	}
-	result, err := p.work.run(ctx, p, e, key, f)
+	result, err := p.work.run(ctx, p, e, p.key(), f)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -146,13 +141,9 @@ func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, er
 	return Outcome{release, p.judge(p.data.test, release.Score), result.private}, nil
 }
 
-func (p *Plan) key() (train.Key, error) {
+func (p *Plan) key() train.Key {
 	if p.seed != nil {
-		return train.InsecureKey(*p.seed), nil
+		return train.InsecureKey(*p.seed)
 	}
-	key, err := train.NewKey()
-	if err != nil {
-		err = fmt.Errorf("draw the random key: %w", err)
-	}
-	return key, err
+	return train.NewKey()
 }
