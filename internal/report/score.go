@@ -6,13 +6,13 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Score is how well released parameters do on the public test set.
+// Score is the released model's score on the public test set.
 type Score struct {
 	Metric train.Metric
 	Value  float64
 }
 
-// Key returns the score's name for programs.
+// Key returns the name of the score in files.
 func (s Score) Key() string {
 	if s.Metric == train.Accuracy {
 		return "test_accuracy"
@@ -20,7 +20,7 @@ func (s Score) Key() string {
 	return "test_r2"
 }
 
-// String prints the value, accuracy in per cent.
+// String returns the value, accuracy in per cent.
 func (s Score) String() string {
 	if s.Metric == train.Accuracy {
 		return fmt.Sprintf("%.2f %%", 100*s.Value)
