@@ -139,16 +139,16 @@ func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, er
 	} else if s.Candidates == 0 {
 		return s, usagef("a random search has no number of candidates; give --candidates, such as 10 for a tenth of the space")
 	}
-	s.Tried, s.LeastRate, s.MostWork = o.tried, o.subsetAtLeast, o.workAtMost
+	s.Tried, s.MinRate, s.MaxWork = o.tried, o.subsetAtLeast, o.workAtMost
 	s.SubsetRates = slices.Compact(slices.Sorted(slices.Values(o.rates)))
-	if s.LeastRate == 0 {
-		s.LeastRate = e.Privacy.SubsetRate
+	if s.MinRate == 0 {
+		s.MinRate = e.Privacy.SubsetRate
 		if o.ratesGiven {
-			s.LeastRate = s.SubsetRates[0]
+			s.MinRate = s.SubsetRates[0]
 		}
 	}
-	if at, known := slices.BinarySearch(s.SubsetRates, s.LeastRate); !known && !o.ratesGiven {
-		s.SubsetRates = slices.Insert(s.SubsetRates, at, s.LeastRate)
+	if at, known := slices.BinarySearch(s.SubsetRates, s.MinRate); !known && !o.ratesGiven {
+		s.SubsetRates = slices.Insert(s.SubsetRates, at, s.MinRate)
 	}
 	if err := o.check(s); err != nil {
 		return s, err
@@ -187,8 +187,8 @@ func (o planOptions) check(s planner.Settings) error {
 		return usagef("--variant, --repetitions and --q: give each at least one")
 	case !(o.workAtMost >= 0):
 		return usagef("--work-at-most: must be a number of at least 0, got %v", o.workAtMost)
-	case !(s.LeastRate > 0 && s.LeastRate < 1):
-		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.LeastRate)
+	case !(s.MinRate > 0 && s.MinRate < 1):
+		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.MinRate)
 	}
 	for _, q := range s.SubsetRates {
 		if !(q > 0 && q < 1) {

@@ -53,7 +53,7 @@ type plannedTuning struct {
 	SubsetRate float64 `json:"subset_rate,omitempty"`
 	plannedTrials
 	NoiseMultiplier *float64 `json:"noise_multiplier"` // null where none meets the budget
-	Gradients       float64  `json:"gradients"`        // of single samples, in expectation, tuning and final run together
+	Gradients       float64  `json:"gradients"`        // expected, of single samples, final run included
 }
 
 type recommendedPlan struct {
@@ -72,8 +72,8 @@ func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner
 		Epsilon:       s.Epsilon,
 		Delta:         s.Delta,
 		Accounting:    string(s.Accounting.Mode),
-		SubsetAtLeast: s.LeastRate,
-		WorkAtMost:    s.MostWork,
+		SubsetAtLeast: s.MinRate,
+		WorkAtMost:    s.MaxWork,
 		settings:      s,
 		options:       options,
 		several:       e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs),

@@ -49,7 +49,7 @@ func follow[T any](ctx context.Context, console *ui.Console, doing string, compu
 		case show := <-f.shows:
 			show()
 		case o := <-done:
-			if o.err == nil || ctx.Err() == nil { // otherwise it may have failed because it looked at the context itself
+			if o.err == nil || ctx.Err() == nil { // otherwise the context may be what compute failed of
 				return o.value, o.err
 			}
 		case <-ctx.Done():

@@ -31,7 +31,7 @@ type runResult struct {
 	Model           string                 `json:"model"`
 	TestAccuracy    *float64               `json:"test_accuracy,omitempty"`  // of a classification
 	TestR2          *float64               `json:"test_r2,omitempty"`        // of a regression
-	Constant        float64                `json:"test_score_of_a_constant"` // of the best answer that is the same for all rows
+	Constant        float64                `json:"test_score_of_a_constant"` // of the best constant answer
 	Warning         string                 `json:"warning,omitempty"`        // about the model
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`

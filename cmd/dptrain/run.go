@@ -40,8 +40,8 @@ func (o runOptions) path(e configs.Experiment) string {
 	return filepath.Join("runs", e.Dataset+"-"+time.Now().Format("20060102-150405"))
 }
 
-// carryOut resolves and shows the plan and, unless that was all that was asked for, makes everything ready that can fail
-// before hours of training, has them done, puts the run directory in its place and prints the result.
+// carryOut resolves and shows the plan and, unless that was all that was asked for, makes everything ready that can
+// fail before hours of training, has them done, puts the run directory in its place and prints the result.
 func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) (err error) {
 	s := experiment.Settings{Experiment: e, Tune: tune}
 	if o.seeded {
@@ -134,8 +134,8 @@ func fill(ctx context.Context, g *global, p *experiment.Plan, dir *report.Dir) (
 	return out, p.Write(dir, out)
 }
 
-// trainOn opens an engine, runs the plan on it and closes it. One goroutine does all of it, since an interruption leaves
-// the engine at work, and nothing else could close it then.
+// trainOn opens an engine, runs the plan on it and closes it. One goroutine does all of it, since an interruption
+// leaves the engine at work, and nothing else could close it then.
 func trainOn(ctx context.Context, p *experiment.Plan, c choice, f *follower) (out experiment.Outcome, err error) {
 	performance := p.Experiment.Performance
 	gpu, err := c.open(performance, f)

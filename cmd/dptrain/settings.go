@@ -111,7 +111,8 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 // complete tells the shell what a flag can be.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	if cmd.Flags().Lookup(flag) != nil {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown flags only
+		// It fails for unknown flags only.
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 

@@ -7,22 +7,22 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Outcome is what a run gives.
+// Outcome is the result of a run.
 type Outcome struct {
 	Release report.Release
-	Verdict Verdict // public, as it follows from the release and public labels
+	Verdict Verdict // public: it follows from the release and public labels
 	Private any     // the content of private/run.json
 }
 
-// trained is what a work gives: what it releases, and a record for the private folder.
+// trained is the result of a [work].
 type trained struct {
 	parameters      []train.Parameter
 	score           float64 // on the public test set
 	hyperparameters report.Hyperparameters
-	private         any
+	private         any // for private/run.json
 }
 
-// Write fills a run directory with an outcome of the plan.
+// Write fills a run's directory with an outcome of the plan.
 func (p *Plan) Write(dir *report.Dir, o Outcome) error {
 	settings, err := p.Experiment.YAML()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's grid, and states what
-// it plans.
+// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's
+// grid, and states what it plans.
 func TestEveryPresetPlans(t *testing.T) {
 	type grid struct{ samples, rates, candidates int }
 	papers := map[string]grid{

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// MethodName returns a variant of the settings in words.
+// MethodName returns the name of a variant in statements.
 func MethodName(variant string) string {
 	if variant == "baseline" {
 		return variant
@@ -17,7 +17,7 @@ func MethodName(variant string) string {
 	return "variant " + variant
 }
 
-// stated returns what the statement says about a plan and its guarantee, without the search and the runs.
+// stated returns the statement of a guarantee, without the search and the runs.
 func stated(p configs.Privacy, n int, g accountant.Guarantee) report.Privacy {
 	return report.Privacy{
 		Epsilon:    g.Epsilon,
@@ -29,7 +29,7 @@ func stated(p configs.Privacy, n int, g accountant.Guarantee) report.Privacy {
 	}
 }
 
-// statedTuning returns what the statement says about a search, without its space.
+// statedTuning returns the statement of a search, without its space.
 func statedTuning(e configs.Experiment) *report.Tuning {
 	p := e.Privacy
 	t := &report.Tuning{
@@ -47,10 +47,11 @@ func statedTuning(e configs.Experiment) *report.Tuning {
 	return t
 }
 
-// tenths are the parts of a region whose chance to be missed is shown: its candidates are too many.
+// tenths is the number of parts of a region: the chance to miss one of them is stated, as a region has no candidates to
+// count.
 const tenths = 10
 
-// statedSpace is what the statement says about the search space, as it is after all rules.
+// statedSpace returns the statement of the settled search space.
 func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	low, high := s.Space.LearningRates()
 	out := report.Space{
@@ -79,7 +80,7 @@ func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	return out
 }
 
-// settingOf has the name in settings of each hyperparameter that can be tuned.
+// settingOf has the name in settings of each hyperparameter.
 var settingOf = map[string]string{
 	"learning rate": configs.TuneRate,
 	"sampling rate": configs.TuneBatch,
@@ -87,7 +88,7 @@ var settingOf = map[string]string{
 	"clipping norm": configs.TuneClip,
 }
 
-// gridParameters lists the values that a grid has of what is tuned.
+// gridParameters returns the tuned hyperparameters of a grid, with their values.
 func gridParameters(e configs.Experiment, g tuner.Grid) []tuner.Parameter {
 	var rates, batches, norms []float64
 	for _, c := range g {
@@ -116,7 +117,7 @@ func with(values []float64, v float64) []float64 {
 	return append(values, v)
 }
 
-// inCommon adds what all runs have.
+// inCommon adds the settings that all runs of the space have in common.
 func inCommon(p report.Privacy, space tuner.Space) report.Privacy {
 	var norms []float64
 	switch space := space.(type) {

@@ -9,8 +9,8 @@ import (
 func Up(epsilon float64) string { return RoundUp(epsilon, 4) }
 
 // RoundUp prints v >= 0 with up to the given number of decimals. Parsed again, the text is at least v and exceeds it by
-// less than one unit of the last decimal: a printed guarantee is never better than the computed one, and printed noise is
-// enough. It rounds digits, as v times a power of ten would itself be rounded, down as well as up.
+// less than one unit of the last decimal: a printed guarantee is never better than the computed one, and printed noise
+// is enough. It rounds digits, as v times a power of ten would itself be rounded, down as well as up.
 func RoundUp(v float64, decimals int) string {
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	if read, _ := strconv.ParseFloat(text, 64); read < v {

@@ -63,7 +63,7 @@ var ErrNoModel = errors.New("no released model")
 // ReadModel reads a released model from a run's directory, or from a copy of its folder released/.
 func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	for _, folder := range []string{filepath.Join(dir, "released"), dir} {
-		file, err := readWhole(filepath.Join(folder, parametersFile), mostParameters)
+		file, err := readWhole(filepath.Join(folder, parametersFile), maxParameters)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -82,8 +82,8 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 
 // Maximum sizes of a released model's files, in bytes: far above those of models that can be trained.
 const (
-	mostParameters  = 8 << 30
-	mostDescription = 256 << 20 // a million columns take 100 MB
+	maxParameters  = 8 << 30
+	maxDescription = 256 << 20 // a million columns take 100 MB
 )
 
 // available is memory.Available, which tests replace.
@@ -118,7 +118,7 @@ func readWhole(path string, most int64) ([]byte, error) {
 }
 
 func readModel(path string) (Model, error) {
-	text, err := readWhole(path, mostDescription)
+	text, err := readWhole(path, maxDescription)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Model{}, fmt.Errorf("%w: %s is missing: an older version of dptrain made this run, and didn't write what using the model takes; train again", ErrNoModel, path)
 	}

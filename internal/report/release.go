@@ -25,7 +25,7 @@ type Release struct {
 type Hyperparameters struct {
 	Optimizer         string   `json:"optimizer"`
 	LearningRate      float64  `json:"learning_rate"`
-	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // as selected, before it was scaled to the final run's data
+	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // as selected, before it was scaled
 	SamplingRate      float64  `json:"sampling_rate"`
 	ExpectedBatchSize float64  `json:"expected_batch_size"`
 	Steps             int      `json:"steps"`
@@ -77,7 +77,8 @@ type Privacy struct {
 	Order      int    `json:"rdp_order,omitempty"` // the order that epsilon was smallest at
 }
 
-// guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values that programs can check.
+// guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values that programs can
+// check.
 type guarantee struct {
 	Holds          bool   `json:"guarantee_holds"`         // it is proved, and not void
 	Meaningful     bool   `json:"guarantee_is_meaningful"` // it holds without a warning

@@ -12,7 +12,7 @@ import (
 type Tuning struct {
 	Method          string   `json:"method"` // variant 1, variant 2 or baseline
 	SubsetRate      float64  `json:"subset_rate,omitempty"`
-	Repetitions     string   `json:"repetitions"`                 // the distribution of the number of trials, as in settings
+	Repetitions     string   `json:"repetitions"`                 // distribution, as in settings
 	Shape           *float64 `json:"repetitions_shape,omitempty"` // of negative-binomial alone
 	MeanRepetitions float64  `json:"mean_repetitions"`
 	Space           Space    `json:"space"`
@@ -25,7 +25,7 @@ type Space struct {
 	Candidates int               `json:"candidates,omitempty"` // of a grid
 	Parameters []tuner.Parameter `json:"parameters"`           // the tuned ones
 	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: each kind of run once
-	Line       *Line             `json:"rdp_line,omitempty"`   // of a random search: the bound that each candidate is fitted to
+	Line       *Line             `json:"rdp_line,omitempty"`   // of a random search: the bound of each candidate
 
 	// The minimum and maximum learning rate of the final run.
 	FinalLearningRates [2]float64 `json:"final_learning_rates"`

@@ -9,8 +9,8 @@ import (
 // 5.2: tier 2 is epsilon up to 10).
 const largestEpsilon = 10
 
-// Warned returns p with its warnings: that the guarantee is void, and its weaknesses. Show them wherever the guarantee is
-// shown.
+// Warned returns p with its warnings: that the guarantee is void, and its weaknesses. Show them wherever the guarantee
+// is shown.
 func (p Privacy) Warned() Privacy {
 	p.Warnings = nil
 	if p.Insecure {
