@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/report"
 )
 
-// planOptions say which plans are compared. No data are touched.
+// planOptions name the plans to compare.
 type planOptions struct {
 	settings
 	tried         float64
@@ -128,7 +128,7 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	return g.print(r, r.print)
 }
 
-// compared says which plans are compared.
+// compared returns the settings of the comparison.
 func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, error) {
 	s, err := experiment.Compared(e, n)
 	if err != nil {
@@ -198,7 +198,7 @@ func (o planOptions) check(s planner.Settings) error {
 	return nil
 }
 
-// comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" would.
+// comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" does.
 func comparePlans(ctx context.Context, g *global, e configs.Experiment, s planner.Settings) (*comparedPlans, error) {
 	const doing = "comparing plans"
 	return follow(ctx, g.console(), doing, func(f *follower) (*comparedPlans, error) {
@@ -216,7 +216,7 @@ func comparePlans(ctx context.Context, g *global, e configs.Experiment, s planne
 	})
 }
 
-// command is the recommended plan as a command line, with the flags that were given here.
+// command returns the command line of the recommended plan, with the flags that were given here.
 func (o planOptions) command(r recommendedPlan) string {
 	words := []string{"dptrain", "tune"}
 	if o.config != "" {

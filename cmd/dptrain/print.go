@@ -18,7 +18,7 @@ type planResult struct {
 	Dataset string         `json:"dataset"`
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
-	Memory  float64        `json:"memory_bytes"` // at most, about
+	Memory  float64        `json:"memory_bytes"` // an estimate of the maximum
 }
 
 func newPlanResult(p *experiment.Plan) planResult {
@@ -36,7 +36,7 @@ type runResult struct {
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
-	AddsUp          string                 `json:"adds_up"` // what another run on the same data costs
+	AddsUp          string                 `json:"adds_up"` // the cost of another run on the same data
 }
 
 func newRunResult(o experiment.Outcome, directory string) runResult {
@@ -53,7 +53,7 @@ func newRunResult(o experiment.Outcome, directory string) runResult {
 	return out
 }
 
-// printPlan says what is going to happen.
+// printPlan prints a plan.
 func printPlan(w io.Writer, plan *experiment.Plan) {
 	e, p := plan.Experiment, plan.Statement()
 	pairs := append(dataRows(e, plan.Samples), [2]string{"model", modelText(e)})
@@ -106,13 +106,13 @@ func budgetText(p report.Privacy) string {
 	return text
 }
 
-// addsUp says what most people forget once they run a second time.
+// addsUp states the cost of a second run, which most people forget.
 func addsUp(p report.Privacy) string {
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
 		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
 }
 
-// printResult says what came out and where it is.
+// printResult prints the outcome of a run, and its directory.
 func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
 	directory = relative(directory)
 	r, v := o.Release, o.Verdict

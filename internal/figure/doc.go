@@ -11,7 +11,7 @@
 // such a line; the closer the curve to its line, the less that wastes.
 //
 // [Tradeoff] is a figure of ours: the noise that a budget leaves over the subset rate, where every candidate
-// is to be tried with a given probability. Its numbers come from package coverage.
+// is to be tried with a given probability. Its numbers come from internal/experiment/planner.
 //
 // The others compute numbers with package accountant and nothing else. All describe a drawing as data: panels of
 // curves, and a key. One renderer turns any drawing into PNG, SVG and PDF; a [Place] writes these and a CSV
