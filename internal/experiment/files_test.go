@@ -97,7 +97,7 @@ func TestWarnOfLarge(t *testing.T) {
 	}
 }
 
-// loadOwn loads files of one's own for training.
+// loadOwn loads a person's own files for training.
 func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
 	t.Helper()
 	e := experiment(t, "model=linear")
@@ -109,8 +109,8 @@ func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
 	return files.load(d, s)
 }
 
-// What trains and what selects: labels are clipped in the private file alone, and neither file is taken for the other,
-// nor asked what columns and classes there are where the public one says it. The columns are those that engines get.
+// Labels are clipped in the private file alone, neither file is taken for the other, and columns and classes come from
+// the public one. The compared columns are those that engines get.
 func TestLoadFiles(t *testing.T) {
 	columns := func(d *train.Data) string { return fmt.Sprint(reflect.ValueOf(d).Elem().FieldByName("columns")) }
 	l, err := loadOwn(t, configs.Data{
