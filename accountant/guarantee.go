@@ -57,7 +57,7 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return Guarantee{}, err
 	}
-	if delta == 0 && Validate(e) == nil && !free(e) {
+	if delta == 0 && Validate(e) == nil && !e.free() {
 		o, err := o.check()
 		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode), err
 	}
@@ -71,7 +71,7 @@ func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	g, err := smallest(e, o, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
-	if err == nil && g.Delta == 0 && !free(e) {
+	if err == nil && g.Delta == 0 && !e.free() {
 		g.Delta = math.SmallestNonzeroFloat64
 	}
 	return g, err

@@ -9,7 +9,7 @@ func Missed(r Repetitions, candidates int) float64 {
 	if checkRepetitions(r) != nil || candidates < 1 {
 		return math.NaN()
 	}
-	// For phi(z) = E z^K it is phi(1-w): its rise from phi(0), a term that nothing cancels.
-	w := 1 / float64(candidates)
-	return math.Min(1, r.none()+math.Exp(r.logSlope(w))*r.span(w, 1-w))
+	// For phi(z) = E z^K it is phi(1-w) = phi(0) + (phi(1-w) - phi(0)), two terms that don't cancel.
+	w, k := 1/float64(candidates), r.law()
+	return math.Min(1, k.None()+math.Exp(k.LogSlope(w))*k.Span(w, 1-w))
 }

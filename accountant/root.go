@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 // and Takahashi, 2020) on the logarithm: as few evaluations as the secant method on a smooth function and never more than
 // one or two over bisection on any other.
 func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(float64) (float64, error)) (float64, float64, error) {
-	a, b := ln(low), ln(high)
+	a, b := float.Log(low), float.Log(high)
 	fa, fb := lowExcess, highExcess
 	eps := tolerance / 2
 	most := int(math.Ceil(math.Log2((b-a)/(2*eps)))) + 2
@@ -40,9 +42,9 @@ func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(flo
 			return 0, 0, err
 		}
 		if fx > 0 {
-			a, fa, low = ln(noise), fx, noise
+			a, fa, low = float.Log(noise), fx, noise
 		} else {
-			b, fb, high = ln(noise), fx, noise
+			b, fb, high = float.Log(noise), fx, noise
 		}
 	}
 	return low, high, nil

@@ -1,0 +1,2 @@
+// Package pld computes with privacy-loss distributions.
+package pld

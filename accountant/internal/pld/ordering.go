@@ -1,0 +1,395 @@
+package pld
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+)
+
+// An ordering is the problem of the worst order of scores for the best of K runs of a mechanism. Orders matter through
+//
+//	J(c) = the supremum over all orders of the integral of (s1 - c s0)_+,  s1 = p phi'(F), s0 = q phi'(G),
+//
+// where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are their
+// distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an interval
+// of losses (Theorem 1), and that the recursion below, over whole cells, bounds all orders of all parts of cells
+// (Theorem 2).
+//
+// In state (i, j) the cells i to j-1 have been placed. Next is either cell j, which counts, or cell i-1, which doesn't.
+type ordering struct {
+	rows []row
+	top  float64 // what the outcomes add that Q doesn't have: every order places them last
+}
+
+// A row is what cell j adds, in state (i, j) for i <= j+1.
+type row struct {
+	crossings []crossing
+	deep      bool // then start is what a part of the cell may add at most when it is the first that counts
+}
+
+// A crossing has the parts of what a cell adds that don't depend on c, and what may be gained by placing a part of a cell
+// instead of a whole one: Theorem 2 has their names.
+type crossing struct {
+	gain, cost     float64 // of phi along the cell, at P's mass and at Q's
+	bend, unbend   float64 // if the interval begins inside of cell i
+	turn, unturn   float64 // if cell i is placed when a part of cell j has been
+	start, unstart float64 // if the first that counts is a part of cell j
+}
+
+const (
+	// CellCount is how many cells of different losses a selection inside of a plan has, and cellCountAlone one that is the
+	// whole plan and asks for few values: errors fall with their square.
+	CellCount, CellCountAlone = 256, 512
+	// Cells are cut where log phi' falls by more than coarsestFall across them, or by less where there are few, down to
+	// deepestFall below its largest value.
+	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
+)
+
+// TooMany reports whether K can be so large that the derivatives of phi, or what they are made of, leave the range in
+// which float64s keep all their digits. The sums of cells don't tell such masses apart anyway.
+func TooMany(k repetitions.Distribution) bool { return !(slopesAt(k, 0).third < 0x1p900) }
+
+// newOrdering cuts a side into cells of at most count losses.
+func newOrdering(s *side, k repetitions.Distribution, count int) *ordering {
+	p, q, inf := s.cutCells(k, count)
+	return orderingOf(p, q, inf, k)
+}
+
+// orderingOf takes the masses of cells by ascending loss, and what only P has.
+func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *ordering {
+	n := len(p)
+	out := outsideOf(p, q, inf)
+	nodes := func(j int) (atP, atQ []slopes) {
+		for i := range min(j+1, n) + 1 {
+			atP, atQ = append(atP, slopesAt(k, out.leastP(i, j))), append(atQ, slopesAt(k, out.mostQ(i, j)))
+		}
+		return atP, atQ
+	}
+
+	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
+	beforeP, beforeQ := nodes(0)
+	for j := range o.rows {
+		afterP, afterQ := nodes(j + 1)
+		o.rows[j] = newRow(p, q, j, k, [2][]slopes{beforeP, beforeQ}, [2][]slopes{afterP, afterQ})
+		beforeP, beforeQ = afterP, afterQ
+	}
+	return o
+}
+
+// outside holds the masses outside of intervals of cells: those below each cell, and those from each cell on.
+type outside struct{ belowP, belowQ, aboveP, aboveQ []float64 }
+
+func outsideOf(p, q []float64, inf float64) *outside {
+	n := len(p)
+	o := &outside{make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)}
+	for i := range n {
+		o.belowP[i+1], o.belowQ[i+1] = o.belowP[i]+p[i], o.belowQ[i]+q[i]
+	}
+	o.aboveP[n], o.aboveQ[n] = inf, math.Max(0, 1-o.belowQ[n])
+	for j := n - 1; j >= 0; j-- {
+		o.aboveP[j], o.aboveQ[j] = o.aboveP[j+1]+p[j], o.aboveQ[j+1]+q[j]
+	}
+	return o
+}
+
+// What is outside of the cells i to j-1 is rounded by more than sums are, and than what they lack of 1.
+const relativeOut, absoluteOut = 0x1p-40, 0x1p-41
+
+func (o *outside) leastP(i, j int) float64 { return lessOut(o.belowP[i] + o.aboveP[j]) }
+func (o *outside) leastQ(i, j int) float64 { return lessOut(o.belowQ[i] + o.aboveQ[j]) }
+func (o *outside) mostQ(i, j int) float64 {
+	return (o.belowQ[i]+o.aboveQ[j])*(1+relativeOut) + absoluteOut
+}
+
+func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-absoluteOut) }
+
+// newRow takes the slopes at P's and at Q's masses of all states (i, j), before cell j is placed, and (i, j+1).
+func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes) row {
+	const (
+		up, down = 1 + rounding, 1 - rounding
+		tiny     = 0x1p-600 // a ratio to what is less may overflow
+	)
+	r := row{crossings: make([]crossing, j+2)}
+	for i := range r.crossings {
+		x := &r.crossings[i]
+		endP, endQ := after[0][i], after[1][i]
+		x.gain, x.cost = endP.rise(k, p[j])*up, endQ.rise(k, q[j])*down
+		x.start = p[j] * p[j] / 2 * endP.second * up
+		if start := before[0][i].second; start > tiny { // the ratio of second derivatives is monotone along the cell
+			ratio := math.Min(before[1][i].second/start, endQ.second/endP.second)
+			x.unstart = q[j] * q[j] / 2 * endP.second * ratio * down
+		}
+		r.deep = r.deep || !(x.start <= x.gain && x.unstart <= math.MaxFloat64)
+	}
+	for i := j; i >= 0; i-- {
+		x := &r.crossings[i]
+		third := after[0][i].third / 8
+		x.turn = p[j] * p[j] * p[i] * third * up
+		if start := before[0][i+1].third; start > tiny { // the ratio of third derivatives is monotone along both cells
+			a, b := before[1][i+1].third/start, before[1][i].third/before[0][i].third
+			c, d := after[1][i+1].third/after[0][i+1].third, after[1][i].third/after[0][i].third
+			x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
+			x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+		} else {
+			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		}
+	}
+	return r.deepened(j == len(p)-1)
+}
+
+// deepened replaces allowances that are no smaller than what they allow for, where phi' falls far across a cell, or that
+// are no numbers. Cells below the last row are placed before it or after it: there turns are four times as large.
+func (r row) deepened(last bool) row {
+	n := len(r.crossings)
+	before := slices.Clone(r.crossings)
+	// Between states (i+1, j) and (i, j) a cell gains at most what it does at the end and costs at least what it does at
+	// the beginning: both get that.
+	changed := make([]bool, n)
+	for i := n - 2; i >= 0; i-- {
+		x, inner := &r.crossings[i], &r.crossings[i+1]
+		if !(x.bend <= inner.cost/4 && x.unbend <= math.MaxFloat64) { // of what is left of that cost
+			x.bend, x.unbend = 0, 0
+			x.cost, inner.gain = before[i+1].cost, before[i].gain
+			changed[i], changed[i+1] = true, true
+		}
+	}
+	for i := range r.crossings {
+		x, start := &r.crossings[i], before[i].start
+		if changed[i] && i > 0 {
+			start = math.Max(start, before[i-1].start)
+		}
+		if changed[i] || i+1 < n && changed[i+1] {
+			x.unturn = 0
+			if i > 0 {
+				x.turn += before[i-1].turn
+			}
+		}
+		// A turn is an eighth of a difference of slopes along the cell, the larger of which is at most twice start.
+		most := math.Min(x.gain, start/4)
+		if last {
+			x.turn, x.unturn, most = 4*x.turn, 4*x.unturn, start
+		}
+		if !(x.turn <= most && x.unturn <= math.MaxFloat64) {
+			x.turn, x.unturn = most, 0
+		}
+		switch {
+		case r.deep:
+			x.start, x.unstart = x.gain, 0
+		case changed[i]:
+			x.start, x.unstart = start, 0
+		}
+	}
+	return r
+}
+
+// worst returns an upper bound of J(c). space is for len(o.rows)+1 numbers.
+//
+// Where gain and c times cost nearly cancel, what is left is raised by far more than its rounding: both carry theirs.
+func (o *ordering) worst(c float64, space []float64) float64 {
+	// later[i] is the value of state (i, j+1), and becomes that of (i, j).
+	later := space[:len(o.rows)+1]
+	for i := range later {
+		later[i] = o.top
+	}
+	largest := o.top
+	for j := len(o.rows) - 1; j >= 0; j-- {
+		row := &o.rows[j]
+		values := later[:len(row.crossings)]
+		// Cells below may be placed before cell j, after it, or when a part of it has been: crossed is the value once it has
+		// been placed, and shifted that of placing cell i-1 next.
+		crossed, shifted, bentBefore := math.Inf(-1), math.Inf(-1), 0.0
+		for i := range row.crossings {
+			x := &row.crossings[i]
+			started := values[i]
+			if crossed < started {
+				crossed = started
+			}
+			value := crossed + (x.gain - c*x.cost)
+			bent := c*x.bend - x.unbend
+			if bent > bentBefore {
+				bentBefore = bent
+			}
+			if bentBefore > 0 {
+				value += bentBefore
+			}
+			if value < shifted {
+				value = shifted
+			}
+			if !row.deep || value > started {
+				started = value
+			}
+			if extra := x.start - c*x.unstart; extra > 0 {
+				started += extra
+			}
+			if started > largest {
+				largest = started
+			}
+			values[i], shifted, bentBefore = value, value, bent
+			if extra := x.turn - c*x.unturn; extra > 0 {
+				shifted += extra
+				if j < len(o.rows)-1 {
+					crossed += extra
+				}
+			}
+		}
+	}
+	return largest
+}
+
+// slopes are phi', phi” and phi”' at 1-w.
+type slopes struct{ w, first, second, third float64 }
+
+func slopesAt(k repetitions.Distribution, w float64) slopes {
+	first := math.Exp(k.LogSlope(w))
+	growth := k.Growth(w)
+	return slopes{w, first, first * growth, first * growth * growth * k.Curvature()}
+}
+
+// rise returns phi(1-w) - phi(1-w-mass).
+func (s slopes) rise(k repetitions.Distribution, mass float64) float64 {
+	return s.first * k.Span(s.w, mass)
+}
+
+// cutCells returns the masses of cells of at most count losses, and what only P has.
+func (s *side) cutCells(k repetitions.Distribution, count int) (p, q []float64, inf float64) {
+	p, q = s.cells(count)
+	inf = s.inf
+	for i := range p {
+		if q[i] < 0x1p-1022 { // too little to keep its digits
+			inf, p[i], q[i] = inf+p[i], 0, 0
+		}
+	}
+	massesToOne(p, q, inf)
+	p, q = cutDeep(p, q, inf, k, count)
+	return p, q, inf
+}
+
+// cells moves the masses of s to at most count of its losses, and returns them with Q's. Each is split between the losses
+// around it, as in builder.put.
+func (s *side) cells(count int) (p, q []float64) {
+	at := s.cellLosses(count)
+	p, q = make([]float64, len(at)), make([]float64, len(at))
+	k := 0
+	for i, m := range s.mass {
+		if m == 0 {
+			continue
+		}
+		for k+1 < len(at) && at[k+1] <= i {
+			k++
+		}
+		if at[k] == i {
+			p[k] += m
+			continue
+		}
+		upper, lower := split(float64(i-at[k])*s.step, float64(at[k+1]-at[k])*s.step)
+		p[k] += lower * m
+		p[k+1] += upper * m
+	}
+	for k, i := range at {
+		q[k] = p[k] * math.Exp(-s.loss(i))
+	}
+	return p, q
+}
+
+// cellLosses chooses at most count positions in s, the first and the last among them. They are dense where there is much
+// mass, since phi' bends there, and even over all that is not far out in a tail, since losses are rounded to them.
+func (s *side) cellLosses(count int) []int {
+	const tail, even, root, mass, anywhere = 1e-13, 1, 0.5, 1, 0.1
+	q := s.opposite()
+	var used []int
+	first, last, roots, masses := 0, len(q)-1, 0.0, 0.0
+	for i, m := range s.mass {
+		if m > 0 {
+			used = append(used, i)
+		}
+		roots += math.Sqrt(m + q[i])
+		masses += m + q[i]
+	}
+	if len(used) <= count {
+		return used
+	}
+	for t := q[first]; t < tail && first < last; t += q[first] {
+		first++
+	}
+	for t := s.inf + s.mass[last]; t < tail && first < last; t += s.mass[last] {
+		last--
+	}
+	var at []int
+	share := 0.0
+	for i, m := range s.mass {
+		if share >= float64(len(at))/float64(count-1) || i == len(q)-1 {
+			at = append(at, i)
+		}
+		weight := root*math.Sqrt(m+q[i])/roots + mass*(m+q[i])/masses + anywhere/float64(len(q))
+		if i >= first && i <= last {
+			weight += even / float64(last-first+1)
+		}
+		share += weight / (even + root + mass + anywhere)
+	}
+	return at
+}
+
+// massesToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The side promises to be at
+// least a divergence, which is convex in e^epsilon and 1 at its 0: so the chord from there to where the cut falls is, and
+// with it the pair that is left, in which the rest of Q lies where P has nothing.
+func massesToOne(p, q []float64, inf float64) {
+	rest := math.Max(0, 1-inf)
+	for k := len(p) - 1; k >= 0; k-- {
+		if p[k] > rest {
+			q[k] *= rest / p[k]
+			p[k] = rest
+		}
+		rest -= p[k]
+	}
+}
+
+// cutDeep cuts cells across which log phi' falls far, for an interval that ends there and has everything else on its other
+// side.
+func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int) (cutP, cutQ []float64) {
+	depth := func(outside float64) float64 { return math.Min(k.LogSlope(0)-k.LogSlope(outside), deepestFall) }
+	each := func(visit func(cell int, outside, mass float64, upwards bool)) {
+		outP, outQ := 0.0, 0.0
+		for i := range p {
+			visit(i, outP, p[i], true)
+			visit(i, outQ, q[i], true)
+			outP, outQ = outP+p[i], outQ+q[i]
+		}
+		outP, outQ = inf, 0
+		for i := len(p) - 1; i >= 0; i-- {
+			visit(i, outP, p[i], false)
+			visit(i, outQ, q[i], false)
+			outP, outQ = outP+p[i], outQ+q[i]
+		}
+	}
+	falls := 0.0
+	each(func(_ int, outside, mass float64, _ bool) { falls += depth(outside+mass) - depth(outside) })
+	finest := math.Max(finestFall, math.Min(falls/float64(max(1, count-len(p))), coarsestFall))
+
+	cuts := make([][]float64, len(p)) // of each cell, as shares of it
+	each(func(cell int, outside, mass float64, upwards bool) {
+		from, to := depth(outside), depth(outside+mass)
+		pieces := math.Ceil((to - from) / finest)
+		for x := 1.0; x < pieces; x++ {
+			share := (k.Fall(from+(to-from)*x/pieces) - outside) / mass
+			if !upwards {
+				share = 1 - share
+			}
+			cuts[cell] = append(cuts[cell], share)
+		}
+	})
+	for i := range p {
+		if p[i] == 0 { // nothing that counts
+			continue
+		}
+		slices.Sort(cuts[i])
+		from := 0.0
+		for _, to := range append(cuts[i], 1) {
+			if to = math.Min(to, 1); to > from {
+				cutP, cutQ = append(cutP, p[i]*(to-from)), append(cutQ, q[i]*(to-from))
+				from = to
+			}
+		}
+	}
+	return cutP, cutQ
+}

@@ -1,0 +1,128 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+// sampledLoss is the privacy loss log(1 - rate + rate e^x) of a sampled mechanism whose own loss is x, within a few
+// roundings of its value.
+func sampledLoss(rate, x float64) float64 {
+	if rate == 1 {
+		return x
+	}
+	if x > 300 { // where e^x overflows, or soon will
+		l := x + float.Log(rate)
+		if l < 30 {
+			return math.Log1p(math.Exp(l) - rate)
+		}
+		return l + math.Log1p((1-rate)*math.Exp(-l))
+	}
+	if y := rate * math.Expm1(x); y > -0.5 {
+		return math.Log1p(y)
+	}
+	return float.Log((1 - rate) + rate*math.Exp(x))
+}
+
+// unsampledLoss inverts sampledLoss; it is -Inf below the smallest loss that sampling allows.
+func unsampledLoss(rate, l float64) float64 {
+	x := math.Expm1(l) / rate
+	switch {
+	case rate == 1:
+		return l
+	case x <= -1:
+		return math.Inf(-1)
+	case l > 30:
+		return l - float.Log(rate) + math.Log1p(-(1-rate)*math.Exp(-l))
+	}
+	return math.Log1p(x)
+}
+
+// Sampled dominates a Poisson-sampled mechanism that d dominates: with the sample the law is (1-rate) Q + rate P
+// (Zhu, Dong and Wang, 2022, Theorem 11), so in removal's terms every loss l becomes log(1 - rate + rate e^l) under the
+// same Q.
+func Sampled(d *Pair, rate float64) (*Pair, error) {
+	switch rate {
+	case 0:
+		return Neutral(d.removal.step), nil
+	case 1:
+		return d, nil
+	}
+	removal, err := sampledRemoval(d.removal, rate)
+	if err != nil {
+		return nil, err
+	}
+	addition, err := sampledAddition(d.addition, rate)
+	if err != nil {
+		return nil, err
+	}
+	return &Pair{removal, addition}, nil
+}
+
+// sampledRemoval is the expectation of (1-rate + rate L - e^epsilon)_+ under Q, with L = p/q.
+func sampledRemoval(s *side, rate float64) (*side, error) {
+	lowest := math.Log1p(-rate) // where L is 0
+	b, err := builderBetween(s.step, lowest, sampledLoss(rate, s.loss(len(s.mass)-1)))
+	if err != nil {
+		return nil, err
+	}
+	q := s.opposite()
+	rest := cutToOne(q)
+	for i, v := range q {
+		if v > 0 {
+			l := sampledLoss(rate, s.loss(i))
+			b.put(l, sampledError(rate, s.loss(i)), v*math.Exp(l))
+		}
+	}
+	b.put(lowest, 0, rest*(1-rate))
+	b.inf = rate * s.inf
+	return b.side(rounding)
+}
+
+// sampledAddition is the expectation of (1 - e^epsilon (1-rate + rate L))_+ under Q; where L is 0 the new ratio is
+// 1-rate.
+func sampledAddition(s *side, rate float64) (*side, error) {
+	n := len(s.mass)
+	highest := -sampledLoss(rate, -s.loss(n-1))
+	if s.inf > 0 {
+		highest = -math.Log1p(-rate)
+	}
+	b, err := builderBetween(s.step, -sampledLoss(rate, -s.loss(0)), highest)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range s.mass {
+		if q > 0 {
+			b.put(-sampledLoss(rate, -s.loss(i)), sampledError(rate, -s.loss(i)), q)
+		}
+	}
+	if s.inf > 0 {
+		b.put(highest, 0, s.inf)
+	}
+	return b.side(rounding)
+}
+
+// sampledError bounds the error of sampledLoss at a loss x of the grid, beyond the roundings that builder.put allows for:
+// a rounding of x weighs as much as the loss grows with x.
+func sampledError(rate, x float64) float64 {
+	return 0x1p-50 * math.Abs(x) * math.Min(1, rate*math.Exp(x-sampledLoss(rate, x)))
+}
+
+// builderBetween has room for losses from lowest to highest and for both points around each.
+func builderBetween(step, lowest, highest float64) (*builder, error) {
+	return newBuilder(step, math.Floor(lowest/step)-1, math.Floor(highest/step)+2)
+}
+
+// cutToOne cuts masses, from the top down, to a sum of 1, and returns what they fall short of it. For a removal side
+// with the masses p and q = p e^-l, and a convex function f that does not fall and ends with slope 1, the expectation of
+// f(L) under Q, with P's mass at infinity, is at most the sum of q f(e^l) over the masses so cut, plus the rest times f(0)
+// and inf: where the cut falls at a point k it is the bound for max(f, f(e^{l_k})), which is f or more.
+func cutToOne(q []float64) (rest float64) {
+	rest = 1
+	for i := len(q) - 1; i >= 0; i-- {
+		q[i] = math.Min(q[i], rest)
+		rest -= q[i]
+	}
+	return rest
+}
