@@ -75,11 +75,6 @@ func (p *params) text(name string) string {
 	return s
 }
 
-// real takes any number; the value that it goes into validates it.
-func (p *params) real(name string) float64 {
-	return p.number(name, "a number", func(float64) bool { return true })
-}
-
 func (p *params) probability(name string) float64 {
 	return p.number(name, "in [0, 1]", func(x float64) bool { return x >= 0 && x <= 1 })
 }
