@@ -8,11 +8,11 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 )
 
-// Attained returns an epsilon below which no accounting can go: at delta, a plan costs this much for some mechanism with
-// the privacy losses of its training runs and some order of the trials' scores. The order is the best of those that grow an
-// interval of losses, found for the plan as a whole, with every outcome of the final run, and its divergence is evaluated
-// as it is. What lies between it and mode Best is all that a better proof could gain. Losses are those of mode Best's grid,
-// which are above the runs' own by about 1e-5 of epsilon.
+// Attained returns an epsilon below which no accounting can go: at delta, a plan costs this much for some mechanism
+// with the privacy losses of its training runs and some order of the trials' scores. The order is the best of those
+// that grow an interval of losses, found for the plan as a whole, with every outcome of the final run, and its
+// divergence is evaluated as it is. What lies between it and mode Best is all that a better proof could gain. Losses
+// are those of mode Best's grid, which are above the runs' own by about 1e-5 of epsilon.
 //
 // It is known for single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
 // Candidates of different costs (MaxOver) count as one run with the largest divergences of all.

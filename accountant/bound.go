@@ -3,8 +3,8 @@ package accountant
 import "github.com/dptrain/dptrain/internal/renyi"
 
 // Bounds returns epsilon at delta by every bound that this package has for e, with the smallest mode that uses it: the
-// Rényi bounds of modes Paper and Tight, and in mode Best the Rényi bound with deltas from privacy-loss distributions and
-// the bound by privacy-loss distributions alone. It serves comparisons; Epsilon gives the smallest.
+// Rényi bounds of modes Paper and Tight, and in mode Best the Rényi bound with deltas from privacy-loss distributions
+// and the bound by privacy-loss distributions alone. It serves comparisons; Epsilon gives the smallest.
 func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return nil, err

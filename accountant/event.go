@@ -18,8 +18,8 @@ import (
 type Event interface {
 	// check reports the first invalid value of the event or of a part of it; path names the event for the error.
 	check(path string) error
-	// free reports whether the event provably ignores its data. Every other event has, or may have, a release with Gaussian
-	// noise in it, which no finite epsilon covers at delta 0.
+	// free reports whether the event provably ignores its data. Every other event has, or may have, a release with
+	// Gaussian noise in it, which no finite epsilon covers at delta 0.
 	free() bool
 	// run reports whether the event is a training run, or a choice among several.
 	run() bool
@@ -34,7 +34,8 @@ type Event interface {
 	theorems() []string
 }
 
-// known reports whether e is of one of the types of events, as a value: a pointer to one, or a type that embeds one, is none.
+// known reports whether e is of one of the types of events, as a value: a pointer to one, or a type that embeds one, is
+// none.
 func known(e Event) bool {
 	switch e.(type) {
 	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel:

@@ -2,8 +2,9 @@ package accountant
 
 import "math"
 
-// coarsePoints is how many points of the shared grid there are in the smallest standard deviation of a composition. Rounding
-// losses to n points raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
+// coarsePoints is how many points of the shared grid there are in the smallest standard deviation of a composition.
+// Rounding losses to n points raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as
+// much.
 const coarsePoints = 100
 
 // gridStep chooses the step of the shared grid from the smallest standard deviation of any composition inside e.

@@ -64,8 +64,8 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }
 
-// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing; where
-// the bound is too small for a float64 it is the smallest positive one.
+// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing;
+// where the bound is too small for a float64 it is the smallest positive one.
 func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err

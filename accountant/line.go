@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions: what
-// random search promises before it draws a candidate and fits its noise or steps to the promise ([random_search],
+// RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions:
+// what random search promises before it draws a candidate and fits its noise or steps to the promise ([random_search],
 // CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
 //
 // Nothing is promised above Orders: there its curve is infinite, whatever the orders of the options. Below them its
-// divergence is at most that at Orders.Low, since divergences grow with the order. It has no privacy-loss distribution, so
-// mode Best bounds a plan that contains it by Rényi divergences.
+// divergence is at most that at Orders.Low, since divergences grow with the order. It has no privacy-loss distribution,
+// so mode Best bounds a plan that contains it by Rényi divergences.
 type RDPLine struct {
 	Slope  float64
 	Orders Orders

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// padded covers the rounding of a delta's last sums and exponentials, and the underflow of a side's masses, both of which
-// are far smaller.
+// padded covers the rounding of a delta's last sums and exponentials, and the underflow of a side's masses, both of
+// which are far smaller.
 func padded(delta float64) float64 {
 	if !(delta < 1) { // NaN too, which is no bound
 		return 1

@@ -66,8 +66,8 @@ func (r *curves) maximum(events []Event) renyi.Curve {
 	return c
 }
 
-// deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates with different costs it is the largest
-// of their own, which can be smaller than that of the maximum of their curves.
+// deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates with different costs it is the
+// largest of their own, which can be smaller than that of the maximum of their curves.
 func (r *curves) deltaHat(e Event) []float64 {
 	several, ok := e.(alternatives)
 	if !ok {

@@ -21,8 +21,8 @@ type Repetitions interface {
 	check() error
 	// law returns the distribution as the numerics take it.
 	law() repetitions.Distribution
-	// tuned returns the Rényi curve of the best of K runs of an event with curve e. It calls deltaHat, which takes long, only
-	// if the theorem needs it.
+	// tuned returns the Rényi curve of the best of K runs of an event with curve e. It calls deltaHat, which takes
+	// long, only if the theorem needs it.
 	tuned(e renyi.Curve, deltaHat func() []float64, o renyi.Orders) renyi.Curve
 	// theorem names the theorem behind tuned.
 	theorem() string

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// The functions of this file compute Rényi curves up to an order a that the options' orders needn't reach, which is more
-// than accountant.RDP does. Tuning takes the options' orders for deltaHat and convexification, whatever a is.
+// The functions of this file compute Rényi curves up to an order a that the options' orders needn't reach, which is
+// more than accountant.RDP does. Tuning takes the options' orders for deltaHat and convexification, whatever a is.
 
 // curve returns the curve of a base: an event without tuning, whose curve doesn't depend on the options' orders.
 func (p *params) curve(base accountant.Event, a int) renyi.Curve {

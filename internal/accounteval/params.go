@@ -117,7 +117,8 @@ func (p *params) orders() (o accountant.Orders) {
 	return o
 }
 
-// takeOptions takes the two parameters that every function may have. Reference vectors without a mode are of mode paper.
+// takeOptions takes the two parameters that every function may have. Reference vectors without a mode are of mode
+// paper.
 func (p *params) takeOptions() accountant.Options {
 	o := accountant.Options{Mode: accountant.Paper}
 	if _, ok := p.fields["mode"]; ok && p.take("mode", &o.Mode) && o.Mode == "" {

@@ -11,8 +11,8 @@ func Sampled(c Curve, rate float64, tight bool) Curve {
 	return amplified(c, rate)
 }
 
-// amplified is the theorem alone. Its factor 3 from order 3 on becomes e^{log 3 + (j-1) c(j)}, which makes it a binomial
-// mixture.
+// amplified is the theorem alone. Its factor 3 from order 3 on becomes e^{log 3 + (j-1) c(j)}, which makes it a
+// binomial mixture.
 func amplified(c Curve, rate float64) Curve {
 	switch rate {
 	case 0:

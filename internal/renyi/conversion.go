@@ -12,7 +12,8 @@ func EpsilonAt(a int, r, delta float64) float64 {
 	return math.Max(0, (r+conversionCost(a, float.Log(delta)))*(1+ulp))
 }
 
-// conversionCost returns log(1-1/a) - log(delta a)/(a-1), rounded up: the conversion at order a adds it to the divergence.
+// conversionCost returns log(1-1/a) - log(delta a)/(a-1), rounded up: the conversion at order a adds it to the
+// divergence.
 func conversionCost(a int, logDelta float64) float64 {
 	x := float64(a)
 	slack := 8 * ulp * (1 + math.Abs(logDelta)/(x-1))
@@ -31,15 +32,15 @@ func DeltaAt(a int, r, epsilon float64) float64 {
 // atMostOne returns e^logDelta, rounded up and so never 0, or 1 where that is less.
 func atMostOne(logDelta float64) float64 { return math.Min(1, roundedUp(math.Exp(logDelta))) }
 
-// logDeltaIntercept returns the logarithm, rounded up, of delta at epsilon 0 before it is clipped to 1. The logarithm falls
-// by a-1 for each unit of epsilon.
+// logDeltaIntercept returns the logarithm, rounded up, of delta at epsilon 0 before it is clipped to 1. The logarithm
+// falls by a-1 for each unit of epsilon.
 func logDeltaIntercept(a int, r float64) float64 {
 	x := float64(a)
 	return (x-1)*(r*(1+8*ulp)+math.Log1p(-1/x)) - float.Log(x) + 16*ulp*float.Log(x+1)
 }
 
-// Epsilon returns the smallest epsilon at delta over the orders of o, and the order that gives it. A curve of zeros costs
-// nothing, and has order 0.
+// Epsilon returns the smallest epsilon at delta over the orders of o, and the order that gives it. A curve of zeros
+// costs nothing, and has order 0.
 func (c Curve) Epsilon(o Orders, delta float64) (epsilon float64, order int) {
 	if c.zero() {
 		return 0, 0
@@ -54,8 +55,8 @@ func (c Curve) Epsilon(o Orders, delta float64) (epsilon float64, order int) {
 	return epsilon, order
 }
 
-// Delta returns the smallest delta at epsilon over the orders of o, and the order that gives it; for a delta of 1 and for a
-// curve of zeros it is 0.
+// Delta returns the smallest delta at epsilon over the orders of o, and the order that gives it; for a delta of 1 and
+// for a curve of zeros it is 0.
 func (c Curve) Delta(o Orders, epsilon float64) (delta float64, order int) {
 	if c.zero() {
 		return 0, 0

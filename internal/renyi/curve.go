@@ -2,8 +2,8 @@ package renyi
 
 import "math"
 
-// A Curve bounds the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2 to len(c)-1.
-// Entries 0 and 1 are 0 and have no meaning: every theorem multiplies order 1 by 0.
+// A Curve bounds the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2 to
+// len(c)-1. Entries 0 and 1 are 0 and have no meaning: every theorem multiplies order 1 by 0.
 type Curve []float64
 
 // ulp is twice the rounding error of one operation: a value times 1+ulp is at least what it was before rounding.
@@ -66,8 +66,8 @@ func combine(x, y Curve, f func(a, b float64) float64) Curve {
 	return z
 }
 
-// Convexified returns c lowered to the lower convex hull of (0, 0) and the points (a-1, (a-1) c(a)) at the orders a of o.
-// The hull is a bound, because (a-1) times a Rényi divergence is convex in a and 0 at a = 1.
+// Convexified returns c lowered to the lower convex hull of (0, 0) and the points (a-1, (a-1) c(a)) at the orders a of
+// o. The hull is a bound, because (a-1) times a Rényi divergence is convex in a and 0 at a = 1.
 func (c Curve) Convexified(o Orders) Curve {
 	type point struct{ x, y float64 }
 	hull := []point{{}}

@@ -8,8 +8,8 @@ Every result is an upper bound in floating point too: each operation raises its 
 
 # Sums with binomial weights
 
-The three theorems with binomial weights come down to sum_j C(n,j) p^j (1-p)^{n-j} (e^{x_j + y_{n-j}} - 1) with x, y >= 0
-(in [subsampling_R] the factor 3 is part of e^x). Written as e^{x+y} - 1 = (e^x - 1) e^y + (e^y - 1), the sum is two
+The three theorems with binomial weights come down to sum_j C(n,j) p^j (1-p)^{n-j} (e^{x_j + y_{n-j}} - 1) with x, y >=
+0 (in [subsampling_R] the factor 3 is part of e^x). Written as e^{x+y} - 1 = (e^x - 1) e^y + (e^y - 1), the sum is two
 convolutions of positive sequences that depend on one index each. So nothing cancels, however small the divergence is;
 exponents of any size are kept apart from fractions; and a whole curve takes a quadratic number of multiplications and a
 linear number of exponentials.

@@ -11,7 +11,8 @@ func Gaussian(noise float64, high int) Curve {
 	return c
 }
 
-// SampledGaussian returns the exact curve of one DP-SGD step with sampling rate g and noise multiplier s, up to order high:
+// SampledGaussian returns the exact curve of one DP-SGD step with sampling rate g and noise multiplier s, up to order
+// high:
 //
 //	log(1 + sum_{k=2..a} C(a,k) (1-g)^{a-k} g^k (e^{k(k-1)/(2 s^2)} - 1)) / (a-1)
 //

@@ -1,7 +1,7 @@
 package renyi
 
-// SubsetAdd bounds variant 1 with the sample against without it, by equation [RDP_Poisson3_2] of Theorem [strategy1_rdp1]:
-// tune runs on a subset of rate q, base on the rest.
+// SubsetAdd bounds variant 1 with the sample against without it, by equation [RDP_Poisson3_2] of Theorem
+// [strategy1_rdp1]: tune runs on a subset of rate q, base on the rest.
 func SubsetAdd(tune, base Curve, q float64) Curve {
 	if c, edge := subsetEdge(tune, base, q); edge {
 		return c
@@ -33,8 +33,8 @@ func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
 	return nil, false
 }
 
-// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. With tight, SubsetRemove is capped by
-// variant 2, tune on a sample of rate q composed with base on everything.
+// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. With tight, SubsetRemove is capped
+// by variant 2, tune on a sample of rate q composed with base on everything.
 //
 // Proof of the cap. With m = a-1 and w = (1-q)/(q x + 1-q), (1-w+w y)^-m <= 1-w+w y^-m, and E y = 1 gives E y^-m >= 1.
 func Subset(tune, base Curve, q float64, tight bool) Curve {

@@ -6,15 +6,15 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// The theorems of this file are of Papernot and Steinke, "Hyperparameter tuning with Rényi differential privacy", 2022. In
-// them e is the curve of one trial and deltaHat(a) its delta at [EpsilonHat].
+// The theorems of this file are of Papernot and Steinke, "Hyperparameter tuning with Rényi differential privacy", 2022.
+// In them e is the curve of one trial and deltaHat(a) its delta at [EpsilonHat].
 
 // EpsilonHat returns log(1 + 1/(a-1)), rounded down: the largest epsilon that the theorems' condition e^epsilonHat <=
 // 1 + 1/(a-1) allows. Equality is the best choice and always available.
 func EpsilonHat(a int) float64 { return math.Log1p(1/float64(a-1)) * (1 - 2*ulp) }
 
-// DeltaHat returns, at index a = 2..high, the curve's delta at EpsilonHat(a): the smallest over the orders of o and, with
-// tight, the bound by two moments.
+// DeltaHat returns, at index a = 2..high, the curve's delta at EpsilonHat(a): the smallest over the orders of o and,
+// with tight, the bound by two moments.
 func (c Curve) DeltaHat(o Orders, tight bool) []float64 {
 	hat := make([]float64, len(c))
 	if c.zero() {
@@ -53,8 +53,8 @@ func twoMomentDelta(r2, k float64) float64 {
 	return v / (2 * (math.Sqrt(v+k*k) + k)) // the difference without its cancellation
 }
 
-// PoissonTuned returns the curve of the best of K ~ Poisson(mu) runs, of a mechanism with curve e and deltas deltaHat: Theorem
-// [main_rdp_poisson], and for mu < 1, where the printed theorem is false, [PoissonAnyMean].
+// PoissonTuned returns the curve of the best of K ~ Poisson(mu) runs, of a mechanism with curve e and deltas deltaHat:
+// Theorem [main_rdp_poisson], and for mu < 1, where the printed theorem is false, [PoissonAnyMean].
 func PoissonTuned(e Curve, deltaHat []float64, mu float64) Curve {
 	switch {
 	case mu < 1:
@@ -81,9 +81,9 @@ func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
 // logMean rounds up the logarithm of a mean of at least 1, which is off by 2^-53 (70 + 5 times itself) at most.
 func logMean(log float64) float64 { return math.Max(0, log)*(1+8*ulp) + 80*ulp }
 
-// PoissonAnyMean returns the curve of the best of K ~ Poisson(mu) runs for any mu > 0:
-// log(e^-mu + mu e^{(a-1)(e(a) + mu deltaHat(a))})/(a-1). The theorem as printed leaves out the term e^-mu of K = 0, and
-// for mu < 1 gives a mechanism that ignores its data the negative divergence log(mu)/(a-1).
+// PoissonAnyMean returns the curve of the best of K ~ Poisson(mu) runs for any mu > 0: log(e^-mu + mu e^{(a-1)(e(a) +
+// mu deltaHat(a))})/(a-1). The theorem as printed leaves out the term e^-mu of K = 0, and for mu < 1 gives a mechanism
+// that ignores its data the negative divergence log(mu)/(a-1).
 func PoissonAnyMean(e Curve, deltaHat []float64, mu float64) Curve {
 	t := NewCurve(e.high())
 	for a := 2; a <= e.high(); a++ {
@@ -115,13 +115,13 @@ func expm1Excess(x float64) float64 {
 	return total
 }
 
-// NegativeBinomialTuned returns the curve of the best of K runs, K truncated negative binomial with shape eta and success
-// gamma, by Papernot and Steinke's Theorem 2:
+// NegativeBinomialTuned returns the curve of the best of K runs, K truncated negative binomial with shape eta and
+// success gamma, by Papernot and Steinke's Theorem 2:
 //
 //	e(a) + (1+eta) min over l >= 1 of ((1-1/l) e(l) + log(1/gamma)/l) + log(E K)/(a-1).
 //
-// The l are 1 and the orders of o. Between integers the bracket is monotone along the chord of (l-1) e(l), so that integer l
-// lose nothing. logExpected is log E K, within 2^-53 (70 + 5 times itself).
+// The l are 1 and the orders of o. Between integers the bracket is monotone along the chord of (l-1) e(l), so that
+// integer l lose nothing. logExpected is log E K, within 2^-53 (70 + 5 times itself).
 func NegativeBinomialTuned(e Curve, o Orders, eta, gamma, logExpected float64) Curve {
 	logInverse := -float.Log(gamma) * (1 + ulp)
 	extra := logInverse // l = 1

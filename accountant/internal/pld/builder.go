@@ -10,7 +10,7 @@ type builder struct {
 	inf  float64
 }
 
-// newBuilder has room for losses from low·step to high·step.
+// newBuilder returns a builder for losses from low·step to high·step.
 func newBuilder(step, low, high float64) (*builder, error) {
 	if !(high*step < LargestLoss && low*step > -LargestLoss) { // NaN too
 		return nil, ErrTooWide
@@ -21,10 +21,10 @@ func newBuilder(step, low, high float64) (*builder, error) {
 	return &builder{step: step, low: int(low), mass: make([]float64, int(high-low)+1)}, nil
 }
 
-// put adds a mass at a loss that is not on the grid: it is split between the two points around it so that both
-// distributions keep their masses. The likelihood ratio is spread around its mean, and no divergence gets smaller
-// ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, 2022). The loss may be uncertain by up to error;
-// it is taken at its largest.
+// put adds a mass at a loss between grid points. It splits the mass between the two points around the loss so that both
+// distributions keep their masses: the likelihood ratio is spread around its mean, and no divergence gets smaller
+// ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, 2022). A loss that may be off by up to error is
+// taken at its largest.
 func (b *builder) put(loss, error, mass float64) {
 	loss += error + math.Abs(loss)*0x1p-49
 	k := math.Floor(loss / b.step)
@@ -40,15 +40,15 @@ func (b *builder) put(loss, error, mass float64) {
 	}
 }
 
-// split returns the shares of a mass, at a distance x in [0, step] above a grid point, that go to the next point and to
-// that one.
+// split returns the shares of a mass at a distance x in [0, step] above a grid point: upper goes to the next point,
+// lower to that point.
 func split(x, step float64) (upper, lower float64) {
 	whole := -math.Expm1(-step)
 	return -math.Expm1(-x) / whole, math.Exp(-x) * -math.Expm1(x-step) / whole
 }
 
-// side returns what was put, raised by the relative slack, less tails of no consequence: at the top masses go to
-// infinity, at the bottom to the lowest loss kept. Both only raise R.
+// side returns the masses that were put, raised by the relative slack. It trims negligible tails: masses at the top go
+// to infinity, masses at the bottom to the lowest loss kept. Both only raise R.
 func (b *builder) side(slack float64) (*side, error) {
 	tail := math.Exp(logTail)
 	top, bottom := len(b.mass)-1, 0
@@ -58,7 +58,7 @@ func (b *builder) side(slack float64) (*side, error) {
 	for _, m := range b.mass[top+1:] {
 		b.inf += m
 	}
-	// What the other distribution has there counts too: sampling makes it matter.
+	// The other distribution's masses count too: sampling makes them matter.
 	moved := 0.0
 	for p, q := 0.0, 0.0; bottom < top; bottom++ {
 		p += b.mass[bottom]
@@ -77,7 +77,8 @@ func (b *builder) side(slack float64) (*side, error) {
 		mass[i] *= 1 + slack
 	}
 	s := newSide(b.step, b.low+bottom, mass, b.inf*(1+slack))
-	// Every divergence is 1 at minus infinity. What is less, or no number, has lost masses to rounding: it is no bound.
+	// Every divergence is 1 at minus infinity. A side that is less there, or NaN, has lost masses to rounding and is no
+	// bound.
 	if !(s.total() >= 1) {
 		return nil, ErrTooWide
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// cutCells returns the masses of cells of at most count losses, and what only P has.
+// cutCells returns the masses of cells with at most count losses, and P's mass where Q has none.
 func (s *side) cutCells(k repetitions.Distribution, count int) (p, q []float64, inf float64) {
 	p, q = s.cells(count)
 	inf = s.inf
@@ -21,8 +21,8 @@ func (s *side) cutCells(k repetitions.Distribution, count int) (p, q []float64, 
 	return p, q, inf
 }
 
-// cells moves the masses of s to at most count of its losses, and returns them with Q's. Each is split between the losses
-// around it, as in builder.put.
+// cells moves the masses of s to at most count of its losses, and returns them with Q's masses. Each mass is split
+// between the losses around it, as in builder.put.
 func (s *side) cells(count int) (p, q []float64) {
 	at := s.cellLosses(count)
 	p, q = make([]float64, len(at)), make([]float64, len(at))
@@ -48,8 +48,8 @@ func (s *side) cells(count int) (p, q []float64) {
 	return p, q
 }
 
-// cellLosses chooses at most count positions in s, the first and the last among them. They are dense where there is much
-// mass, since phi' bends there, and even over all that is not far out in a tail, since losses are rounded to them.
+// cellLosses chooses at most count positions in s, the first and the last among them. They are dense where there is
+// much mass, since phi1 bends there, and even everywhere but far out in a tail, since losses are rounded to them.
 func (s *side) cellLosses(count int) []int {
 	const tail, even, root, mass, anywhere = 1e-13, 1, 0.5, 1, 0.1
 	q := s.opposite()
@@ -86,9 +86,12 @@ func (s *side) cellLosses(count int) []int {
 	return at
 }
 
-// massesToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The side promises to be at
-// least a divergence, which is convex in e^epsilon and 1 at its 0: so the chord from there to where the cut falls is, and
-// with it the pair that is left, in which the rest of Q lies where P has nothing.
+// massesToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The rest of Q then
+// lies where P has no mass.
+//
+// Proof that the cut masses are a bound. The side is at least a divergence, which is convex in x = e^epsilon and 1 at x
+// = 0. So the chord from there to where the cut falls is at least the divergence too, and the cut masses stand for that
+// chord.
 func massesToOne(p, q []float64, inf float64) {
 	rest := math.Max(0, 1-inf)
 	for k := len(p) - 1; k >= 0; k-- {
@@ -100,8 +103,8 @@ func massesToOne(p, q []float64, inf float64) {
 	}
 }
 
-// cutDeep cuts cells across which log phi' falls far, for an interval that ends there and has everything else on its other
-// side.
+// cutDeep cuts the cells across which log phi1 falls far when an interval ends there and all other cells lie on its
+// other side.
 func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int) (cutP, cutQ []float64) {
 	depth := func(outside float64) float64 { return math.Min(k.LogSlope(0)-k.LogSlope(outside), deepestFall) }
 	each := func(visit func(cell int, outside, mass float64, upwards bool)) {
@@ -135,7 +138,7 @@ func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int)
 		}
 	})
 	for i := range p {
-		if p[i] == 0 { // nothing that counts
+		if p[i] == 0 { // counts for nothing
 			continue
 		}
 		slices.Sort(cuts[i])

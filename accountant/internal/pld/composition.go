@@ -7,20 +7,19 @@ import (
 )
 
 const (
-	// logTail is the logarithm of the mass that a window of losses may leave out; what it does leave out is added to the
-	// masses at infinity.
+	// logTail is the logarithm of the mass that a window of losses may leave out. The mass left out counts at infinity.
 	logTail = -50
-	// mostTransform is the largest size of a Fourier transform, and mostComposed the largest count it composes: beyond, its
-	// error bounds would leave nothing.
+	// mostTransform is the largest size of a Fourier transform, and mostComposed the largest count that it composes:
+	// for more, its error bounds would be worth nothing.
 	mostTransform = 1 << 20
 	mostComposed  = 1 << 32
 	// Transforms is how many products of two masses the transforms of a composition take, for each mass of the result.
 	Transforms = 64
 )
 
-// A composition is a lossGrid composed with itself count times, on a window of losses from first to last in units of the
-// grid that is coarser by the factor coarsen. p and q hold the masses of P and Q at the fine points of the window; pAbove
-// bounds P's mass beyond it, qBelow Q's below it. Beyond the window the other distribution has at most e^-|loss| as much.
+// A composition is a lossGrid composed with itself, on a window of losses from first to last in units of a grid that is
+// coarser by the factor coarsen. p and q hold the masses of P and Q at the fine points of the window. pAbove bounds P's
+// mass above it, qBelow Q's mass below it; the other distribution has at most e^-|loss| times as much there.
 type composition struct {
 	step           float64 // of the fine grid
 	coarsen        int
@@ -31,13 +30,14 @@ type composition struct {
 
 func (c *composition) grid() float64 { return c.step * float64(c.coarsen) }
 
-// removal puts P's masses on the coarse grid. inf is P's mass at infinity, and losses may be higher by shift.
+// removal returns the side of P's masses on the coarse grid. inf is P's mass at infinity, and losses may be higher by
+// shift.
 func (c *composition) removal(inf, shift float64) (*side, error) {
 	below := c.qBelow * math.Exp(float64(c.first)*c.grid())
 	return c.side(c.p, c.first, below, inf+c.pAbove, shift)
 }
 
-// addition puts Q's masses on the coarse grid, where losses run the other way.
+// addition returns the side of Q's masses on the coarse grid, where losses run the other way.
 func (c *composition) addition(inf, shift float64) (*side, error) {
 	n := len(c.q)
 	q := make([]float64, n)
@@ -73,9 +73,10 @@ func (c *composition) side(fine []float64, first int, below, inf, shift float64)
 // power composes g with itself count times by Fourier transform.
 //
 // A plain transform has errors of about 1e-16 times count, everywhere, which would drown the tails. So the masses are
-// first tilted, to sqrt(p q) e^{t l}: each of a few tilts t puts another part of the losses at the centre, and every
-// outcome is taken from the tilt that has the smallest error bound there, and raised by that bound. The window is cyclic:
-// mass beyond it falls back into it, which only adds, and is also bounded by Chernoff's inequality and put at infinity.
+// first tilted, to sqrt(p q) e^{t l}. Each of a few tilts t puts another part of the losses at the centre, and every
+// outcome is taken from the tilt with the smallest error bound there, and raised by that bound. The window is cyclic:
+// mass beyond it falls back into it, which only adds. Chernoff's inequality bounds that mass, which also counts at
+// infinity.
 func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 	if count > mostComposed {
 		return nil, ErrTooWide
@@ -101,7 +102,7 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 	return c, nil
 }
 
-// once is the composition of one.
+// once returns the composition of one.
 func (g *lossGrid) once() *composition {
 	return &composition{step: g.step, coarsen: 1, first: g.low, last: g.low + len(g.p) - 1, p: g.p, q: g.opposite()}
 }
@@ -115,8 +116,8 @@ func (g *lossGrid) opposite() []float64 {
 	return q
 }
 
-// composedInf bounds the mass at infinity of the composition of count mechanisms that each have inf there and the given
-// masses elsewhere: the sum of inf total^k for k < count.
+// composedInf bounds the mass at infinity of count composed mechanisms that each have inf there and the given finite
+// masses: the sum over k < count of inf total^k, where total is the sum of the finite masses.
 func composedInf(inf float64, finite []float64, count int) float64 {
 	if inf == 0 {
 		return 0
@@ -129,7 +130,7 @@ func composedInf(inf float64, finite []float64, count int) float64 {
 	return n * inf * math.Exp((n-1)*math.Max(0, float.Log(total)+rounding))
 }
 
-// Power composes a pair with itself count times.
+// Power returns a pair that dominates count adaptive runs of what d dominates.
 func (d *Pair) Power(count int) (*Pair, error) {
 	switch count {
 	case 0:

@@ -8,18 +8,17 @@ import (
 )
 
 var (
-	// ErrTooFine asks for a coarser grid.
+	// ErrTooFine reports that an operation would take too long or too much memory on this grid. A coarser grid may do.
 	ErrTooFine = errors.New("grid too fine")
-	// ErrTooWide says that privacy losses go beyond what this accountant handles; such an event has no useful guarantee.
+	// ErrTooWide reports privacy losses beyond LargestLoss or lost in rounding: there is no useful guarantee.
 	ErrTooWide = errors.New("privacy losses too large")
 )
 
 // mostBins is the largest number of cells of one step, on the fine grid.
 const mostBins = 1 << 18
 
-// A lossGrid holds the masses p of P at the losses (low+i)·step and with them the masses q = p e^-loss of Q. P has at most
-// pInf beyond the grid, and Q at most qInf. Where a loss is said to be at (low+i)·step it may be anywhere within shift of
-// it; masses are rounded up.
+// A lossGrid holds the masses p[i] of P at the losses (low+i)·step, and so the masses p e^-loss of Q, rounded up. A
+// loss may be off by shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
 type lossGrid struct {
 	step       float64
 	low        int
@@ -29,17 +28,18 @@ type lossGrid struct {
 }
 
 // sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
-// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). The outcomes between two
-// grid points are split between them so that the masses of P and Q are kept; beyond reach standard deviations they go
-// to infinity.
+// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). It splits the mass between
+// two grid points between them so that P and Q keep their masses. Outcomes beyond reach standard deviations go to
+// infinity.
 //
-// With outputs in standard deviations, x = t/noise - 1/(2 noise^2) and e^loss = 1-rate + rate e^x, so what P puts on the
-// upper end of the cell from a to b, the integral of p (1 - e^{loss(a)-loss})/(1 - e^-step), is
+// With outputs t in standard deviations and phi the standard normal density, x(t) = t/noise - 1/(2 noise^2) and e^loss
+// = 1-rate + rate e^x. So P's mass at the upper end of the cell from a to b, the integral of p (1 -
+// e^{loss(a)-loss})/(1 - e^-step), is
 //
-//	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1)
+//	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1),
 //
-// and on the lower end rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}). Nothing
-// cancels in these forms.
+// and at the lower end it is rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}).
+// Nothing cancels in these forms.
 func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	x := func(t float64) float64 { return t/noise - 0.5/noise/noise }
 	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
@@ -54,7 +54,7 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	n := len(g.p) - 1
 	whole, logRate := -math.Expm1(-step), float.Log(rate)
 
-	// border returns the output at which the loss is that of grid point i, and records by how much it may be off.
+	// border returns the output at which the loss is grid point i's, and raises g.shift to the loss's error.
 	border := func(i int) float64 {
 		l := float64(g.low+i) * step
 		t := noise*unsampledLoss(rate, l) + 0.5/noise
@@ -65,12 +65,12 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 		}
 		return t
 	}
-	// Cells end at limit; what is beyond counts as a tail.
+	// Cells end at limit. Beyond it is a tail.
 	limit := 1/noise + reach
 	from, at := border(0), 0
 	if math.IsInf(from, -1) {
-		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up to
-		// the next border, and e^loss(a) is the grid point's own.
+		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up
+		// to the next border, and e^loss(a) is the grid point's own.
 		from, at = border(1), 1
 		begin, end := math.Min(from, -reach), math.Min(from, limit)
 		start := float64(g.low) * step
@@ -83,13 +83,13 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 		g.p[1] += (math.Max(0, gap)*normalBelow(from) + rate*normalBelow(from-1/noise)) / whole
 		g.p[0] += math.Exp(logRate+x(from)-step) * lower / whole
 	} else {
-		// P's mass below goes to the lowest point.
+		// P's mass below the grid goes to the lowest point.
 		g.p[0] = (1-rate)*normalBelow(from) + rate*normalBelow(from-1/noise)
 		g.qInf = normalBelow(from)
 	}
 	for from < limit && at < n {
 		to := math.Max(from, border(at+1))
-		// The factor e^x goes into the integral, where it meets phi: neither has to stay within range by itself.
+		// The factor e^x goes into the integral, where it meets phi: neither need be within range by itself.
 		begin := math.Max(from, math.Min(to, -reach))
 		upper, lower := cellIntegrals(from, begin, math.Min(to, limit), to, noise, logRate+x(from))
 		if begin > from { // a tail too long to integrate: all of it counts at both ends
@@ -105,7 +105,7 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 		from = to
 		at++
 	}
-	// Q's mass above goes to the highest point that none of it is below.
+	// Q's mass above goes to the highest point below it.
 	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from)
 	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
 	if g.shift > step {
@@ -124,11 +124,11 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	return g, nil
 }
 
-// normalBelow is the standard normal distribution function.
+// normalBelow returns the standard normal distribution function at t.
 func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
 
-// SampledGaussianVariance estimates the variance of the loss of one step halfway between P and Q, by quadrature. It only
-// chooses grids, so its error costs nothing but tightness.
+// SampledGaussianVariance estimates the variance of one step's loss halfway between P and Q, by quadrature. It serves
+// to choose grids, so that its error costs tightness alone.
 func SampledGaussianVariance(rate, noise float64) float64 {
 	const nodes, reach = 1000, 12
 	var losses, weights [nodes]float64
@@ -147,12 +147,13 @@ func SampledGaussianVariance(rate, noise float64) float64 {
 	return math.Max(0, m2/m0-m1/m0*m1/m0)
 }
 
-// finePoints is how many points of a grid of one step's losses there are in their standard deviation: rounding losses to n
-// points raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
+// finePoints is the number of grid points in a standard deviation of one step's losses. Rounding losses to n points
+// raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
 const finePoints = 32
 
-// Gaussians composes count steps of a sampled Gaussian mechanism on a grid of the given step, from a grid of the steps' own
-// that is finer by an integer factor. each is how many products of two masses that took for each mass of the result.
+// Gaussians returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling
+// rate and noise multiplier. It composes them on a grid of their own that is finer by an integer factor. each is the
+// work in products of two masses for each mass of the result, or 0.
 func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err error) {
 	if rate == 0 || count == 0 {
 		return Neutral(step), 0, nil
@@ -160,8 +161,8 @@ func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err err
 	if noise == 0 {
 		return nil, 0, ErrTooWide
 	}
-	// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their ends
-	// that roundings matter, the end stands for them.
+	// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their
+	// ends that roundings matter, the end stands for them.
 	const least, most = 1e-100, 1 - 0x1p-20
 	if rate = math.Max(rate, least); rate > most {
 		rate = 1
@@ -174,8 +175,8 @@ func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err err
 	fineness := 1
 	if count > 1 {
 		deviation := math.Sqrt(SampledGaussianVariance(rate, noise))
-		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the shared
-		// grid's does; more would be lost on it.
+		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the
+		// shared grid's does; more would be lost on it.
 		most := math.Min(2*math.Sqrt(float64(count)), mostBins/8)
 		fineness = int(math.Ceil(math.Max(1, math.Min(step*finePoints/deviation, most))))
 	}
@@ -187,6 +188,8 @@ func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err err
 	}
 }
 
+// composedGaussians composes count steps on a grid that is finer than step by the factor fineness, with tails beyond
+// reach standard deviations.
 func composedGaussians(rate, noise, reach float64, count int, step float64, fineness int) (*Pair, error) {
 	g, err := sampledGaussian(rate, noise, step/float64(fineness), reach)
 	if err != nil {

@@ -5,9 +5,9 @@ import "math"
 // hullPair returns the pair for bounds on the hockey-stick divergences of P from Q (remove) and of Q from P (add) at
 // epsilon = 0, step, 2 step, ...
 //
-// That is all it takes: the two are linked, remove(-epsilon) = 1 - e^-epsilon + e^-epsilon add(epsilon), and a rounding
-// error of the right-hand side counts less on the left. The other way round it would count e^epsilon times, and turn the
-// last digit of a divergence near 1 into all digits of one near 0.
+// Bounds at negative epsilons follow: remove(-epsilon) = 1 - e^-epsilon + e^-epsilon add(epsilon), where a rounding
+// error of the right-hand side counts less on the left. The other way round it would count e^epsilon times, and turn
+// the last digit of a divergence near 1 into all digits of one near 0.
 func hullPair(step float64, remove, add []float64) (*Pair, error) {
 	// Both are the total variation distance at 0.
 	remove[0] = math.Min(remove[0], add[0])
@@ -20,7 +20,8 @@ func hullPair(step float64, remove, add []float64) (*Pair, error) {
 	return &Pair{removal, addition}, err
 }
 
-// linked returns the bounds on one direction that follow from other, those of the other one, in front of its own.
+// linked returns bounds on one direction: at negative epsilons those that follow from other, the bounds on the other
+// direction, and then own, its own.
 func linked(step float64, other, own []float64) []float64 {
 	values := make([]float64, 0, len(other)+len(own)-1)
 	for k := len(other) - 1; k > 0; k-- {
@@ -35,10 +36,10 @@ func linked(step float64, other, own []float64) []float64 {
 
 // hullSide returns a side that is at least the lower convex hull, over x = e^epsilon, of the values at the grid points
 // from low on, of 1 at x = 0 and of the last value beyond. A divergence is convex in x and 1 at x = 0, so the hull of
-// bounds is a bound; and so is that of fewer of them, so that no rounding in the choice of corners does harm.
+// bounds is a bound. The hull of fewer of them is a bound too, so that rounding in the choice of corners does no harm.
 //
-// Masses are the second differences of the hull, which cancel. So they are chosen from the top down, each as large as
-// what those above it, as they have been rounded, leave wanting at the next corner: errors don't add up.
+// Masses are the second differences of the hull, which cancel. So they are chosen from the top down: each makes up what
+// the masses above it, as they have been rounded, leave wanting at the next corner, and errors don't add up.
 func hullSide(step float64, low int, values []float64) (*side, error) {
 	b, err := newBuilder(step, float64(low), float64(low+len(values)-1))
 	if err != nil {
@@ -50,7 +51,7 @@ func hullSide(step float64, low int, values []float64) (*side, error) {
 	// r is R at the corner, slope its negative slope times e^epsilon to the right of it.
 	r, slope := b.inf, 0.0
 	for k := len(corners) - 1; k >= 0; k-- {
-		// What R must reach at the next corner, and how far that is: 1 at x = 0, to begin with.
+		// R must reach next at the next corner. After the last one that is 1, at x = 0.
 		next, drop, fade := 1.0, 1.0, 0.0
 		if k > 0 {
 			distance := float64(corners[k]-corners[k-1]) * step
@@ -65,10 +66,11 @@ func hullSide(step float64, low int, values []float64) (*side, error) {
 	return b.side(rounding)
 }
 
-// hull returns the corners of the lower convex hull that hullSide speaks of, from left to right.
+// hull returns the positions of the corners of hullSide's lower convex hull, from left to right.
 func hull(step float64, values []float64) []int {
 	var corners []int
-	// slope is that of the chord from corner i (-1: the point x = 0) to j, times e^epsilon at the grid point `base`.
+	// slope returns the slope of the chord from corner i (-1: the point x = 0) to j, times e^epsilon at the grid point
+	// base.
 	slope := func(i, j, base int) float64 {
 		if i < 0 {
 			return (values[j] - 1) * math.Exp(float64(base-j)*step)
@@ -100,7 +102,7 @@ func hull(step float64, values []float64) []int {
 	return corners
 }
 
-// Maximum returns a pair that dominates every one of the given pairs.
+// Maximum returns a pair that dominates every mechanism that one of the given pairs dominates.
 func Maximum(pairs []*Pair) (*Pair, error) {
 	if len(pairs) == 1 {
 		return pairs[0], nil

@@ -2,7 +2,7 @@ package pld
 
 import "math"
 
-// mixture has the density's R in a table.
+// mixture returns the density's R, times the factor, as a table.
 func (s *sharing) mixture() *mixture {
 	n, h := len(s.value), s.density.step
 	lift := s.factor * (1 + 16*rounding)
@@ -21,8 +21,8 @@ func (s *sharing) mixture() *mixture {
 	return m
 }
 
-// A mixture is R in a table: piece k > 0 begins at log z = low + (k-1)/scale, and R is at most its ordinate - fall z there.
-// The last is for all z beyond, and piece 0 for all below.
+// A mixture bounds R by a table of pieces, on each of which R is at most ordinate - fall z. Piece 0 is for log z below
+// low, piece k > 0 begins at log z = low + (k-1)/scale, and the last has no end.
 type mixture struct {
 	low, scale float64
 	pieces     []piece

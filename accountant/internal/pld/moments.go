@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// moments is the cumulant generating function of a lossGrid, times a count.
+// moments evaluates the cumulant generating function of a lossGrid, times a count.
 type moments struct {
 	g     *lossGrid
 	count float64
@@ -32,12 +32,12 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// edge returns a loss beyond which P (side 1) or Q (side -1) has less than e^logTail after composition, by Chernoff's
-// inequality, and the tilt that shows it.
+// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^logTail after composition, and the tilt
+// for which Chernoff's inequality shows that.
 func (m moments) edge(side float64) (loss, tilt float64) {
 	bound := func(logX float64) float64 {
 		x := math.Exp(logX)
-		if x*m.g.step > 16 { // the bound is within a few steps of the largest possible loss, and at would underflow
+		if x*m.g.step > 16 { // the bound is within a few steps of the largest possible loss, and m.at would underflow
 			return math.Inf(1)
 		}
 		return (m.at(side*(x+0.5)) - logTail) / x

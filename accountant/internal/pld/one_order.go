@@ -5,17 +5,19 @@ import (
 	"slices"
 )
 
-// A oneOrder bounds one direction of a plan. Let s1 and s0 be the laws of the tuning's outcome in it. Given an outcome, the
-// final run's side bounds what follows, so that the divergence is at most the integral of a sum of terms
+// A oneOrder bounds one direction of a plan by orders of scores that nearly all outcomes of the final run share.
+//
+// Let s1 and s0 be the laws of the tuning's outcome in that direction. Given an outcome, the final run's side bounds
+// the divergence of what follows, so that the plan's is at most the integral of a sum of terms
 //
 //	m (alpha s1 - beta s0)_+,
 //
 // one for each loss of the final run. Where beta <= 0 a term is the same for all orders, as s1 and s0 integrate to 1.
-// The others are levels w (s1 - c s0)_+, and their sum is s1 R(s0/s1), R(z) being that of w (1 - c z)_+.
+// The other terms are levels w (s1 - c s0)_+, and their sum is s1 R(s0/s1), where R(z) is the sum of the w (1 - c z)_+.
 //
-// Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to the R
-// of a measure of weights that has a log-concave density over log c. Then the worst order grows an interval of losses, and
-// a wholeOrder bounds it. That theorem is for all K of this package: docs/bounds.md.
+// Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to
+// the R of a measure of weights that has a log-concave density over log c. Then the worst order grows an interval of
+// losses, and a [wholeOrder] bounds it. docs/bounds.md proves this for all K of package repetitions.
 type oneOrder struct {
 	terms terms
 	tuned *side // of the tuning's outcome
@@ -23,13 +25,13 @@ type oneOrder struct {
 	none  float64 // P(K=0)
 }
 
-// A level is w (1 - c z)_+.
+// A level is the function w (1 - c z)_+ of z.
 type level struct {
 	w, c, log float64
-	alone     float64 // what it costs with an order of its own, and K = 0
+	alone     float64 // its bound with an order of its own, K = 0 included
 }
 
-// levels returns what is the same for all orders, and the levels by ascending c.
+// levels returns the divergence that is the same for all orders, and the levels by ascending c.
 func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 	const largest = 1e250
 	beside := o.terms(epsilon, func(m, alpha, beta float64) {
@@ -55,19 +57,20 @@ func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 }
 
 const (
-	// cellCountShared is how many cells of different losses a wholeOrder has.
+	// cellCountShared is the number of cells of different losses of a wholeOrder.
 	cellCountShared = 320
-	// mostShares is how many groups of levels get an order each, beside those that have one of their own.
+	// mostShares is the largest number of groups of levels that share an order.
 	mostShares = 3
-	// mostTried is how many candidates for a group are evaluated.
+	// mostTried is the largest number of candidates for a group that are evaluated.
 	mostTried = 2
-	// highest is what the highest levels, which get their own, cost of all.
+	// highest is the share of the whole cost up to which the highest levels keep orders of their own.
 	highest = 1e-4
 )
 
-// cuts are tried for the lowest level of a group, by what those below cost of all.
+// cuts are tried for the lowest level of a group, as the share of the whole cost of the levels below it.
 var cuts = []float64{1e-9, 1e-4, 0.01, 0.04, 0.15, 0.3, 0.55}
 
+// at bounds the direction's divergence at epsilon.
 func (o *oneOrder) at(epsilon float64) float64 {
 	total, levels := o.levels(math.Min(epsilon, LargestLoss))
 	for range mostShares {
@@ -90,7 +93,7 @@ func (o *oneOrder) at(epsilon float64) float64 {
 	return (total + aloneOf(levels)) * (1 + 4*rounding)
 }
 
-// together is what the levels of a group cost, with one order or each its own.
+// together bounds the cost of a group of levels, with one order or an order each.
 func (o *oneOrder) together(s *sharing) float64 {
 	cost := o.order.worst(s.mixture())
 	for _, x := range s.levels {
@@ -102,6 +105,7 @@ func (o *oneOrder) together(s *sharing) float64 {
 	return cost
 }
 
+// aloneOf returns the cost of levels with an order each.
 func aloneOf(levels []level) (cost float64) {
 	for _, x := range levels {
 		cost += x.alone
@@ -109,7 +113,7 @@ func aloneOf(levels []level) (cost float64) {
 	return cost
 }
 
-// candidates returns groups that may be worth an order, and what the levels above them cost.
+// candidates returns groups that may be worth an order, and the cost of the levels above them.
 func (o *oneOrder) candidates(levels []level) (best []*sharing, dropped float64) {
 	all, n := aloneOf(levels), len(levels)
 	for ; n > 0 && dropped+levels[n-1].alone <= highest*all; n-- {

@@ -7,56 +7,57 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// An ordering is the problem of the worst order of scores for the best of K runs of a mechanism. Orders matter through
+// An ordering bounds the divergence of the best of K runs of a mechanism under the worst order of scores,
 //
-//	J(c) = the supremum over all orders of the integral of (s1 - c s0)_+,  s1 = p phi'(F), s0 = q phi'(G),
+//	J(c) = the supremum over all orders of the integral of (s1 - c s0)_+,  s1 = p phi1(F), s0 = q phi1(G),
 //
-// where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are their
-// distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an interval
-// of losses (Theorem 1), and that the recursion below, over whole cells, bounds all orders of all parts of cells
-// (Theorem 2).
+// where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are
+// their distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an
+// interval of losses (Theorem 1), and that the recursion of worst, over whole cells, bounds all orders of all parts of
+// cells (Theorem 2).
 //
-// In state (i, j) the cells i to j-1 have been placed. Next is either cell j, which counts, or cell i-1, which doesn't.
+// In state (i, j) the cells i to j-1 have been placed. The next one is either cell j, which counts, or cell i-1, which
+// doesn't.
 type ordering struct {
 	rows []row
-	top  float64 // what the outcomes add that Q doesn't have: every order places them last
+	top  float64 // added by the outcomes that Q doesn't have: every order places them last
 }
 
-// A row is what cell j adds, in state (i, j) for i <= j+1.
+// A row holds what cell j adds in the states (i, j) for i <= j+1, at index i.
 type row struct {
 	crossings []crossing
-	deep      bool // then start is what a part of the cell may add at most when it is the first that counts
+	deep      bool // then crossing.start bounds what a part of the cell adds when it is the first that counts
 }
 
-// A crossing has the parts of what a cell adds that don't depend on c, and what may be gained by placing a part of a cell
-// instead of a whole one: Theorem 2 has their names.
+// A crossing holds what a cell adds, gain - c cost, and what may be gained by placing a part of a cell instead of a
+// whole one, each as a pair of numbers that don't depend on c. Theorem 2 has their names.
 type crossing struct {
-	gain, cost     float64 // of phi along the cell, at P's mass and at Q's
+	gain, cost     float64 // rises of phi along the cell, at P's mass and at Q's
 	bend, unbend   float64 // if the interval begins inside of cell i
 	turn, unturn   float64 // if cell i is placed when a part of cell j has been
 	start, unstart float64 // if the first that counts is a part of cell j
 }
 
 const (
-	// CellCount is how many cells of different losses a selection inside of a plan has, and cellCountAlone one that is the
-	// whole plan and asks for few values: errors fall with their square.
+	// CellCount is the number of cells of different losses for a selection inside of a plan, and CellCountAlone for one
+	// that is the whole plan, which needs few values. Errors fall with its square.
 	CellCount, CellCountAlone = 256, 512
-	// Cells are cut where log phi' falls by more than coarsestFall across them, or by less where there are few, down to
+	// Cells are cut where log phi1 falls by more than coarsestFall across them, or by less where there are few, down to
 	// deepestFall below its largest value.
 	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
 )
 
-// TooMany reports whether K can be so large that the derivatives of phi, or what they are made of, leave the range in
-// which float64s keep all their digits. The sums of cells don't tell such masses apart anyway.
+// TooMany reports whether K can be so large that the derivatives of phi, or their factors, leave the range in which
+// float64s keep all their digits. Sums of cells are too coarse for such K anyway.
 func TooMany(k repetitions.Distribution) bool { return !(slopesAt(k, 0).third < 0x1p900) }
 
-// newOrdering cuts a side into cells of at most count losses.
+// newOrdering returns the ordering of a side, cut into cells of at most count losses.
 func newOrdering(s *side, k repetitions.Distribution, count int) *ordering {
 	p, q, inf := s.cutCells(k, count)
 	return orderingOf(p, q, inf, k)
 }
 
-// orderingOf takes the masses of cells by ascending loss, and what only P has.
+// orderingOf returns the ordering of cells by ascending loss, with masses p and q. inf is P's mass where Q has none.
 func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *ordering {
 	n := len(p)
 	out := outsideOf(p, q, inf)
@@ -77,7 +78,7 @@ func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *orderi
 	return o
 }
 
-// outside holds the masses outside of intervals of cells: those below each cell, and those from each cell on.
+// outside holds the sums of masses outside of intervals of cells: below each cell, and from each cell on.
 type outside struct{ belowP, belowQ, aboveP, aboveQ []float64 }
 
 func outsideOf(p, q []float64, inf float64) *outside {
@@ -93,7 +94,7 @@ func outsideOf(p, q []float64, inf float64) *outside {
 	return o
 }
 
-// What is outside of the cells i to j-1 is rounded by more than sums are, and than what they lack of 1.
+// Masses outside of the cells i to j-1 are rounded by more than the rounding of sums and of what they lack of 1.
 const relativeOut, absoluteOut = 0x1p-40, 0x1p-41
 
 func (o *outside) leastP(i, j int) float64 { return lessOut(o.belowP[i] + o.aboveP[j]) }
@@ -104,11 +105,12 @@ func (o *outside) mostQ(i, j int) float64 {
 
 func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-absoluteOut) }
 
-// newRow takes the slopes at P's and at Q's masses of all states (i, j), before cell j is placed, and (i, j+1).
+// newRow returns the row of cell j. before and after hold the slopes at P's and at Q's masses of all states (i, j),
+// before cell j is placed, and (i, j+1).
 func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes) row {
 	const (
 		up, down = 1 + rounding, 1 - rounding
-		tiny     = 0x1p-600 // a ratio to what is less may overflow
+		tiny     = 0x1p-600 // a ratio to a smaller number may overflow
 	)
 	r := row{crossings: make([]crossing, j+2)}
 	for i := range r.crossings {
@@ -138,13 +140,13 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 	return r.deepened(j == len(p)-1)
 }
 
-// deepened replaces allowances that are no smaller than what they allow for, where phi' falls far across a cell, or that
-// are no numbers. Cells below the last row are placed before it or after it: there turns are four times as large.
+// deepened replaces allowances that are NaN, or no smaller than what they allow for because phi1 falls far across a
+// cell. Cells below the last row are placed before it or after it: there turns are four times as large.
 func (r row) deepened(last bool) row {
 	n := len(r.crossings)
 	before := slices.Clone(r.crossings)
-	// Between states (i+1, j) and (i, j) a cell gains at most what it does at the end and costs at least what it does at
-	// the beginning: both get that.
+	// Between states (i+1, j) and (i, j) a cell's gain is at most that at the end, and its cost at least that at the
+	// beginning. Both states get these.
 	changed := make([]bool, n)
 	for i := n - 2; i >= 0; i-- {
 		x, inner := &r.crossings[i], &r.crossings[i+1]
@@ -183,9 +185,10 @@ func (r row) deepened(last bool) row {
 	return r
 }
 
-// worst returns an upper bound of J(c). space is for len(o.rows)+1 numbers.
+// worst returns an upper bound of J(c). space is scratch memory for len(o.rows)+1 numbers.
 //
-// Where gain and c times cost nearly cancel, what is left is raised by far more than its rounding: both carry theirs.
+// Gains and costs carry their roundings, so that where a gain and c times a cost nearly cancel, their difference is
+// raised by far more than its own rounding.
 func (o *ordering) worst(c float64, space []float64) float64 {
 	// later[i] is the value of state (i, j+1), and becomes that of (i, j).
 	later := space[:len(o.rows)+1]
@@ -196,8 +199,8 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 	for j := len(o.rows) - 1; j >= 0; j-- {
 		row := &o.rows[j]
 		values := later[:len(row.crossings)]
-		// Cells below may be placed before cell j, after it, or when a part of it has been: crossed is the value once it has
-		// been placed, and shifted that of placing cell i-1 next.
+		// Cells below may be placed before cell j, after it, or when a part of it has been. crossed is the value after
+		// it has been placed, and shifted the value of placing cell i-1 next.
 		crossed, shifted, bentBefore := math.Inf(-1), math.Inf(-1), 0.0
 		for i := range row.crossings {
 			x := &row.crossings[i]
@@ -237,7 +240,7 @@ func (o *ordering) worst(c float64, space []float64) float64 {
 	return largest
 }
 
-// slopes are phi', phi” and phi”' at 1-w.
+// slopes are phi1, phi2 and phi3 at 1-w.
 type slopes struct{ w, first, second, third float64 }
 
 func slopesAt(k repetitions.Distribution, w float64) slopes {

@@ -6,9 +6,9 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// A planBound bounds a plan of a tuning run, the best of K trials, and a final run, variant 1 or 2, by the smaller of
-// two bounds in each direction. Pairs let every outcome of the final run have its own worst order of scores; a oneOrder
-// lets nearly all of them have one order between them.
+// A Plan bounds a tuning run, the best of K trials, together with a final run, by variant 1 or 2. In each direction it
+// takes the smaller of two bounds: Pairs lets every outcome of the final run have a worst order of scores of its own,
+// and a [oneOrder] lets nearly all of them share one.
 type Plan struct {
 	Pairs             Profile
 	removal, addition *oneOrder
@@ -21,11 +21,12 @@ type Profile interface {
 	Add(epsilon float64) float64
 }
 
-// A variant returns the terms of its two directions for a final run and the sampling rate q of the tuning run.
+// A Variant, [Variant1] or [Variant2], returns the terms of its two directions for a final run and the sampling rate q
+// of the tuning run.
 type Variant func(final *Pair, q float64) (removal, addition terms)
 
-// NewPlan bounds a plan by pairs, its bound with orders of their own, and by one order. A trial is dominated by trial, the
-// best of K of them by tuned and the final run by final.
+// NewPlan returns a plan with a tuning run on a sample of rate q, given its bound by pairs. trial dominates one trial,
+// tuned the best of K of them, and final the final run.
 func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distribution, q float64, v Variant) *Plan {
 	removal, addition := v(final, q)
 	return &Plan{
@@ -35,11 +36,12 @@ func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distributio
 	}
 }
 
-// terms calls add for all m (alpha s1 - beta s0)_+ of a plan at epsilon, by descending loss of the final run, and returns
-// what it costs beside them.
+// terms calls add for the terms m (alpha s1 - beta s0)_+ of a plan's divergence at epsilon, by descending loss of the
+// final run, and returns the rest of the divergence, which no order changes.
 type terms func(epsilon float64, add func(m, alpha, beta float64)) (fixed float64)
 
-// DeltaAt evaluates the new bound only where it may lower the result.
+// DeltaAt bounds delta at any real epsilon. It evaluates a oneOrder, which takes long, only where that may lower the
+// result.
 func (p *Plan) DeltaAt(epsilon float64) float64 {
 	remove, add := p.Pairs.Remove(epsilon), p.Pairs.Add(epsilon)
 	if remove > add {
@@ -56,7 +58,7 @@ func (p *Plan) DeltaAt(epsilon float64) float64 {
 	return math.Max(remove, add)
 }
 
-// smaller returns the smaller one of two bounds; the new one may be no number, where it overflows.
+// smaller returns the smaller of delta and o's bound, which may be NaN where it overflows.
 func (o *oneOrder) smaller(delta, epsilon float64) float64 {
 	if v := o.at(epsilon); v < delta {
 		return v

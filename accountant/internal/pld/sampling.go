@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// sampledLoss is the privacy loss log(1 - rate + rate e^x) of a sampled mechanism whose own loss is x, within a few
-// roundings of its value.
+// sampledLoss returns log(1 - rate + rate e^x), the privacy loss of a sampled mechanism whose own loss is x, within a
+// few roundings of its value.
 func sampledLoss(rate, x float64) float64 {
 	if rate == 1 {
 		return x
@@ -25,7 +25,7 @@ func sampledLoss(rate, x float64) float64 {
 	return float.Log((1 - rate) + rate*math.Exp(x))
 }
 
-// unsampledLoss inverts sampledLoss; it is -Inf below the smallest loss that sampling allows.
+// unsampledLoss inverts sampledLoss. It returns -Inf below the smallest loss that sampling allows.
 func unsampledLoss(rate, l float64) float64 {
 	x := math.Expm1(l) / rate
 	switch {
@@ -39,9 +39,9 @@ func unsampledLoss(rate, l float64) float64 {
 	return math.Log1p(x)
 }
 
-// Sampled dominates a Poisson-sampled mechanism that d dominates: with the sample the law is (1-rate) Q + rate P
-// (Zhu, Dong and Wang, 2022, Theorem 11), so in removal's terms every loss l becomes log(1 - rate + rate e^l) under the
-// same Q.
+// Sampled returns a pair that dominates, on a Poisson sample of the given rate, what d dominates: with the sample the
+// law is (1-rate) Q + rate P (Zhu, Dong and Wang, 2022, Theorem 11), so that every loss l of removal becomes log(1 -
+// rate + rate e^l) under the same Q.
 func Sampled(d *Pair, rate float64) (*Pair, error) {
 	switch rate {
 	case 0:
@@ -60,7 +60,7 @@ func Sampled(d *Pair, rate float64) (*Pair, error) {
 	return &Pair{removal, addition}, nil
 }
 
-// sampledRemoval is the expectation of (1-rate + rate L - e^epsilon)_+ under Q, with L = p/q.
+// sampledRemoval bounds the expectation of (1-rate + rate L - e^epsilon)_+ under Q, with L = p/q.
 func sampledRemoval(s *side, rate float64) (*side, error) {
 	lowest := math.Log1p(-rate) // where L is 0
 	b, err := builderBetween(s.step, lowest, sampledLoss(rate, s.loss(len(s.mass)-1)))
@@ -80,7 +80,7 @@ func sampledRemoval(s *side, rate float64) (*side, error) {
 	return b.side(rounding)
 }
 
-// sampledAddition is the expectation of (1 - e^epsilon (1-rate + rate L))_+ under Q; where L is 0 the new ratio is
+// sampledAddition bounds the expectation of (1 - e^epsilon (1-rate + rate L))_+ under Q. Where L is 0 the new ratio is
 // 1-rate.
 func sampledAddition(s *side, rate float64) (*side, error) {
 	n := len(s.mass)
@@ -103,21 +103,22 @@ func sampledAddition(s *side, rate float64) (*side, error) {
 	return b.side(rounding)
 }
 
-// sampledError bounds the error of sampledLoss at a loss x of the grid, beyond the roundings that builder.put allows for:
-// a rounding of x weighs as much as the loss grows with x.
+// sampledError bounds the error of sampledLoss at a loss x of the grid, beyond the roundings that builder.put allows
+// for. A rounding of x weighs as much as the loss grows with x.
 func sampledError(rate, x float64) float64 {
 	return 0x1p-50 * math.Abs(x) * math.Min(1, rate*math.Exp(x-sampledLoss(rate, x)))
 }
 
-// builderBetween has room for losses from lowest to highest and for both points around each.
+// builderBetween returns a builder for losses from lowest to highest and for both grid points around each.
 func builderBetween(step, lowest, highest float64) (*builder, error) {
 	return newBuilder(step, math.Floor(lowest/step)-1, math.Floor(highest/step)+2)
 }
 
-// cutToOne cuts masses, from the top down, to a sum of 1, and returns what they fall short of it. For a removal side
-// with the masses p and q = p e^-l, and a convex function f that does not fall and ends with slope 1, the expectation of
-// f(L) under Q, with P's mass at infinity, is at most the sum of q f(e^l) over the masses so cut, plus the rest times f(0)
-// and inf: where the cut falls at a point k it is the bound for max(f, f(e^{l_k})), which is f or more.
+// cutToOne cuts masses q, from the top down, to a sum of 1, and returns what they fall short of it.
+//
+// Let a removal side have the masses p and q = p e^-l, and let f be convex, never fall and end with slope 1. Then the
+// expectation of f(L) under Q, with P's mass at infinity, is at most the sum of q f(e^l) over the cut masses plus
+// rest·f(0) and inf. For where the cut falls at a point k, that sum is the bound for max(f, f(e^{l_k})) >= f.
 func cutToOne(q []float64) (rest float64) {
 	rest = 1
 	for i := len(q) - 1; i >= 0; i-- {

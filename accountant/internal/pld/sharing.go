@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// A sharing is a choice of the levels, or parts of them, that share an order, with a log-concave density whose R, times the
-// factor, is above that of those levels.
+// A sharing splits levels into those that share an order and those that have orders of their own, and holds a
+// log-concave density whose R, times the factor, is above the R of the shared levels.
 type sharing struct {
 	levels, alone []level
 	density       density
-	// At z = e^-s for each node s of the density: its R and -z R'.
+	// The density's R and -z R1, R1 being the derivative of R, at z = e^-s for each node s.
 	value, fall []float64
 	factor      float64
 }
 
-// density is one over log c: its logarithm at low, low+step, ..., and linear between them. It ends with them. Its values
-// are those of a concave function but for roundings far below those of R: there is a log-concave density within a relative
-// 2^-36 above it, and the table of R is raised by more.
+// A density over log c is held by its logarithm at the nodes low, low+step, ..., which is linear between them; beyond
+// them the density is 0. The logarithms are those of a concave function but for roundings far below those of R: a
+// log-concave density lies within a relative 2^-36 above it, and the table of R is raised by more.
 type density struct {
 	low, step float64
 	log       []float64
@@ -28,8 +28,8 @@ const (
 	mostNodes   = 4096
 )
 
-// newSharing gives one order to the levels from low on, and to what of those below is under the tangent of a log-concave
-// density of theirs.
+// newSharing gives one order to the levels from low on, and to the parts of the levels below that lie under the tangent
+// at the lower end of their log-concave density.
 func newSharing(levels []level, low int) *sharing {
 	n := len(levels)
 	width := func(i int) float64 {
@@ -70,7 +70,7 @@ func newSharing(levels []level, low int) *sharing {
 
 	lowest, to := levels[first].log, levels[n-1].log+width(n-1)/2
 	step := math.Max(finestNodes, (to-lowest)/mostNodes)
-	from := lowest - math.Max(width(first), 1.5*step) // so that R is positive where that of the levels begins
+	from := lowest - math.Max(width(first), 1.5*step) // so that the density's R is positive where the levels' begins
 	s.density.low, s.density.step = from, step
 	for g, k := 0, 0; ; g++ {
 		c := from + float64(g)*s.density.step
@@ -86,11 +86,13 @@ func newSharing(levels []level, low int) *sharing {
 	return s
 }
 
-// lift finds a factor for which the density's R is above that of the levels. With x = z/z_g between the nodes at z_g =
-// e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its chord, and the density's at least the larger of
-// its tangents at the ends. The ratio of a linear function and the larger of two others is largest at an end or where the
-// two meet. Left of the last node both are linear down to z = 0. Sums have terms of one sign but where the tangents meet:
-// there a few roundings of the density's R may be left, which the mixture adds to R everywhere.
+// lift sets the factor for which the density's R is above the levels' R everywhere.
+//
+// With x = z/z_g between the nodes at z_g = e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its
+// chord, and the density's R at least the larger of its tangents at the ends. The ratio of a linear function and the
+// larger of two others is largest at an end or where the two meet. Left of the last node both are linear down to z = 0.
+// Sums have terms of one sign but where the tangents meet: there a few roundings of the density's R may be left, which
+// the mixture adds to R everywhere.
 func (s *sharing) lift() {
 	n, h := len(s.density.log), s.density.step
 	mean := func(x float64) float64 { // of e^t over 0 to x
@@ -127,8 +129,8 @@ func (s *sharing) lift() {
 		}
 		above(want, s.value[g])
 		if g > 0 {
-			flat := s.fall[g]           // -R' at z_g
-			right := s.fall[g-1] * fade // -R' at z_(g-1), in units of z_g
+			flat := s.fall[g]           // -R1 at z_g
+			right := s.fall[g-1] * fade // -R1 at z_(g-1), in units of z_g
 			x := 0.0                    // x-1
 			if flat > right {
 				x = math.Max(0, math.Min((s.value[g]-s.value[g-1]-right*wider)/(flat-right), wider))
@@ -145,7 +147,7 @@ func (s *sharing) lift() {
 	}
 }
 
-// price estimates what the shared levels cost together, if not less than alone.
+// price estimates the cost of the shared levels as if all levels of the raised density had orders of their own.
 func (s *sharing) price(tuned *side) float64 {
 	const every = 4
 	total := 0.0

@@ -6,16 +6,16 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// Subset is variant 1: tune runs on a subset of rate q and base on the rest. Given the split of the other samples,
-// the likelihood ratio of the two outcomes together is q L1 + (1-q) L2 with L1 from tune and L2 from base, which may
-// depend on tune's outcome. Every hockey-stick divergence is an expectation of a function that is convex in L2 for fixed
-// L1, and after replacing L2's law by its bound still convex in L1; so both may be replaced.
+// Subset bounds variant 1: Tune runs on a subset of the given rate q, and Base, which may depend on Tune's outcome, on
+// the rest. Given the split of the other samples, the likelihood ratio of the two outcomes together is q L1 + (1-q) L2,
+// with L1 from Tune and L2 from Base. Every hockey-stick divergence is the expectation of a function that is convex in
+// L2 for fixed L1, and still convex in L1 after L2's law has been replaced by its bound. So both laws may be replaced.
 type Subset struct {
 	Tune, Base *Pair
 	Rate       float64
 }
 
-// Pair puts the divergences on the grid.
+// Pair returns the bounds as a pair, on the grid of Tune and Base.
 func (s Subset) Pair() (*Pair, error) {
 	step := s.Tune.removal.step
 	remove := make([]float64, max(0, s.Tune.removal.high(), s.Base.removal.high())+1)
@@ -40,7 +40,7 @@ func (s Subset) DeltaAt(epsilon float64) float64 {
 func (s Subset) Remove(epsilon float64) float64 { return s.removal()(epsilon) }
 func (s Subset) Add(epsilon float64) float64    { return s.addition()(epsilon) }
 
-// removal returns E (q L1 + (1-q) L2 - e^epsilon)_+ under Q, plus what P has at infinity, as a function of epsilon.
+// removal returns E (q L1 + (1-q) L2 - e^epsilon)_+ under Q, plus P's mass at infinity, as a function of epsilon.
 func (s Subset) removal() func(epsilon float64) float64 {
 	tune := s.Tune.removal
 	masses := tune.opposite()
@@ -83,13 +83,13 @@ func (s Subset) addition() func(epsilon float64) float64 {
 	}
 }
 
-// cancelled bounds the rounding of e^epsilon and of the tuning's ratios, and of their difference, relative to the larger:
-// differences are moved by it, to the side where they count more.
+// cancelled bounds the rounding of e^epsilon, of the side's ratios e^l and of their difference, relative to the larger.
+// Differences are moved by it in the direction in which they count more.
 func (s *side) cancelled(epsilon float64) float64 {
 	return 0x1p-51 * (8 + math.Abs(epsilon) + math.Max(math.Abs(s.loss(0)), math.Abs(s.loss(len(s.mass)-1))))
 }
 
-// baseAbove is E ((1-q) L2 - c)_+ and what P has at infinity.
+// baseAbove returns E ((1-q) L2 - c)_+ plus P's mass at infinity.
 func (s Subset) baseAbove(c float64) float64 {
 	if c <= 0 {
 		return (1 - s.Rate) - c
@@ -97,7 +97,7 @@ func (s Subset) baseAbove(c float64) float64 {
 	return (1 - s.Rate) * s.Base.Remove(float.Log(c/(1-s.Rate)))
 }
 
-// baseBelow is E (c - level (1-q) L2)_+, for c > 0.
+// baseBelow returns E (c - level (1-q) L2)_+, for c > 0.
 func (s Subset) baseBelow(c, level float64) float64 {
 	return c * s.Base.Add(float.Log(level*(1-s.Rate)/c))
 }

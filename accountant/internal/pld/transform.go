@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
+// A transform is a Fourier transform of size n, with its input and output.
 type transform struct {
 	fft *fourier.FFT
 	n   int
@@ -29,10 +30,11 @@ func fastSize(n int) int {
 	return size
 }
 
-// power fills c.p and c.q.
+// power computes c.p and c.q, the masses of the composition at the points of its window, from the best of the given
+// tilts.
 func (t *transform) power(m moments, c *composition, points int, tilts [3]float64) {
 	start := c.first * c.coarsen
-	// The mass sqrt(p q) at point j is e^{untilt[j]} mass[j], at most e^{bound[j]} of which is the error's bound.
+	// The mass sqrt(p q) at point j is e^{untilts[j]} masses[j], of which the bound on the error is e^{bounds[j]}.
 	bounds, untilts, masses := make([]float64, points), make([]float64, points), make([]float64, points)
 	for k, tilt := range tilts {
 		logSum := m.at(tilt) / m.count
@@ -49,7 +51,7 @@ func (t *transform) power(m moments, c *composition, points int, tilts [3]float6
 			}
 		}
 	}
-	// The rounding of the exponents below.
+	// up allows for the rounding of the exponents below.
 	largest, exponent := math.Max(math.Abs(float64(start)), math.Abs(float64(start+points)))*m.g.step, 0.0
 	for _, tilt := range tilts {
 		exponent = math.Max(exponent, math.Abs(m.at(tilt))+math.Abs(tilt)*largest)
@@ -62,23 +64,24 @@ func (t *transform) power(m moments, c *composition, points int, tilts [3]float6
 	}
 }
 
-// tilted leaves in t.sum upper bounds on the masses of the tilted composition, modulo t.n, short of the error that it
-// returns.
+// tilted computes the masses of the tilted composition, modulo t.n, into t.sum. They are upper bounds once the returned
+// error is added.
 //
-// Let u = 2^-53. The transform's passes are butterflies of radix 4, at most one of radix 2 and at most one of radix 3
-// (fastSize). Follow one input to one output: a pass multiplies it by a tabulated root of unity, whose argument of at most
-// 2.4 carries four roundings and whose sine and cosine two each, 12.5u together, by a complex product, sqrt(5)u (Brent,
-// Percival and Zimmermann, 2007), and adds it up, twice for radix 4, 2u, once for radix 2, u, and for radix 3 with real
-// factors of sum below 1.4, one of them 3.7u off its value, 7.4u; all relative to what the path has carried so far, since
-// |fl(y+z) - (y+z)| <= u |y+z|. That makes at most 17u for a pass of radix 4 and 38u for the other two together, and so an error of every output of at most
-// (8.5 log2(n) + 46) u times the sum of the inputs' absolute values: of 1 (1+n u) here. Forwards, every frequency X is
-// known within e1 of that size. X^count computed by squaring is within (count-1) sqrt(5) u |X|^count of X's own, which is
-// within count e1 (|X|+e1)^(count-1) of the true one. Backwards, the errors of all frequencies are averaged, and the
-// transform adds its own times the mean of |X|^count.
+// Proof. Let u = 2^-53. The transform's passes are butterflies of radix 4, at most one of radix 2 and at most one of
+// radix 3 (fastSize). Follow one input to one output: a pass multiplies it by a tabulated root of unity, whose argument
+// of at most 2.4 carries four roundings and whose sine and cosine two each, 12.5u together, by a complex product,
+// sqrt(5)u (Brent, Percival and Zimmermann, 2007), and adds it up, twice for radix 4, 2u, once for radix 2, u, and for
+// radix 3 with real factors of sum below 1.4, one of them 3.7u off its value, 7.4u; all relative to what the path has
+// carried so far, since |fl(y+z) - (y+z)| <= u |y+z|. That makes at most 17u for a pass of radix 4 and 38u for the
+// other two together, and so an error of every output of at most (8.5 log2(n) + 46) u times the sum of the inputs'
+// absolute values: of 1 (1+n u) here. Forwards, every frequency X is known within e1 of that size. X^count computed by
+// squaring is within (count-1) sqrt(5) u |X|^count of X's own, which is within count e1 (|X|+e1)^(count-1) of the true
+// one. Backwards, the errors of all frequencies are averaged, and the transform adds its own times the mean of
+// |X|^count.
 func (t *transform) tilted(m moments, tilt, logSum float64) float64 {
 	const u = 0x1p-53
 	p := tilt - 0.5
-	// The rounding of one tilted mass: of its exponent and of what it stems from.
+	// up allows for the rounding of one tilted mass, of its exponent and of its factors.
 	largest := math.Max(math.Abs(m.loss(0)), math.Abs(m.loss(len(m.g.p)-1)))
 	up := 1 + u*(4*math.Abs(p)*largest+2*math.Abs(logSum)+8)
 	clear(t.sum)
@@ -115,7 +118,7 @@ func (t *transform) tilted(m moments, tilt, logSum float64) float64 {
 	}
 	mean *= (1 + (m.count+float64(t.n))*8*u) / float64(t.n)
 	t.fft.Sequence(t.sum, t.hat)
-	above := total + 2*e1 // |X| is nowhere larger
+	above := total + 2*e1 // at least |X| everywhere
 	return (m.count*(e1+3*u*above)+passes*u*above)*mean*(1+1e-9) + left + 0x1p-1000
 }
 

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// Variant2 returns the two directions of a tuning run on a sample of rate q before a final run on all data. With the
-// sample the outcomes have the law (q s1 + (1-q) s0) f1, and without it s0 f0, f1 and f0 being the final run's.
+// Variant2 returns the terms of a tuning run on a sample of rate q before a final run on all data. With the sample the
+// outcomes have the law (q s1 + (1-q) s0) f1, and without it s0 f0, f1 and f0 being the final run's laws.
 func Variant2(final *Pair, q float64) (removal, addition terms) {
 	removal = func(epsilon float64, add func(m, alpha, beta float64)) float64 {
 		s := final.removal
@@ -25,7 +25,7 @@ func Variant2(final *Pair, q float64) (removal, addition terms) {
 	return removal, addition
 }
 
-// Variant1 is the same for a final run on the rest: with the sample the law is q s1 f0 + (1-q) s0 f1.
+// Variant1 returns the same for a final run on the rest of the data: with the sample the law is q s1 f0 + (1-q) s0 f1.
 func Variant1(final *Pair, q float64) (removal, addition terms) {
 	masses := final.removal.opposite()
 	rest := cutToOne(masses)

@@ -6,53 +6,57 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// A wholeOrder is the problem of the worst order of scores for many levels c at once: the supremum over the orders that
-// grow an interval of losses of
+// A wholeOrder bounds the worst order of scores for many levels c at once: the supremum over the orders that grow an
+// interval of losses of
 //
 //	the integral of Psi(s1, s0),  Psi(a, b) = a R(b/a),
 //
-// with s1 = p phi'(F) and s0 = q phi'(G) as for an ordering. R is a mixture of (1 - c z)_+, so Psi is convex, grows with a
-// and falls with b. What only P has comes last in a worst order: it counts R(0) for a unit of s1, and nothing counts more.
-// What only Q has comes last of all: it never counts, and early it would raise s0 for the others.
+// with s1 = p phi1(F) and s0 = q phi1(G) as for an ordering. R is a mixture of (1 - c z)_+, so Psi is convex, grows
+// with a and falls with b. Outcomes that only P has come last in a worst order: they count R(0) for a unit of s1, and
+// no outcome counts more. Outcomes that only Q has come last of all: they never count, and early they would raise s0
+// for the others.
 //
-// Proof of the bound, over all orders of parts of cells. Let t be the interval's upper end and d its lower, both counted
-// in cells and their parts, and A = phi'(F), B = phi'(G) as functions of (d, t). An order is a path on which t grows and d
-// falls. In cell j of t it earns Psi(p_j A, q_j B) dt, and in cell i of d Psi(p_i A, q_i B) |dd|.
+// Proof of the bound, over all orders of parts of cells. Let t be the interval's upper end and d its lower end, both
+// counted in cells and their parts, and A = phi1(F), B = phi1(G) as functions of (d, t). An order is a path on which t
+// grows and d falls. In cell j of t it earns Psi(p_j A, q_j B) dt, and in cell i of d Psi(p_i A, q_i B) |dd|.
 //
-// Rates. On the square of cells (i, j) F and G are linear, and phi' and phi” are convex. So A is at most the bilinear
-// interpolation of its corners. B is at least that of its corners less (q_i² + q_j²)/8 times the largest phi”', the error
-// of linear interpolation in d and in t; and it is at least its least corner. A square takes one of the two for all of its
-// corners, and a node the least of what the squares around it propose. Psi is convex and monotone, so both rates are at
-// most the bilinear interpolations of their values at the corners. These take the rates' place. They are nowhere negative.
+// Rates. On the square of cells (i, j) F and G are linear, and phi1 and phi2 are convex. So A is at most the bilinear
+// interpolation of its corners. B is at least the interpolation of its corners less (q_i² + q_j²)/8 times the largest
+// phi3, the error of linear interpolation in d and in t; and B is at least the minimum of its corners. A square takes
+// one of the two bounds for all of its corners, and a node the minimum of the proposals of the squares around it. Psi
+// is convex and monotone, so both rates are at most the bilinear interpolations of their values at the corners. These
+// interpolations take the rates' place. They are nowhere negative.
 //
-// Paths. One that begins inside of cell k earns no less if it comes from (d, t) = (k+1, k), where F = -p_k; phi' goes on
-// there. A path then leads from a node to the node (0, n). Let S be the (d, t) such that the path places d before t,
-// and S_x, for x uniform in (0, 1), all squares of which S has a larger share than x. Shares grow with i and j, so S_x
-// belongs to a path of whole moves. By Green's theorem the two paths differ by the integrals of the rates' curl over S and
-// over S_x. In the mean over x these are the same in a square where the curl is constant. It is not: as a function of the
-// place in the square it has the terms y (t-1/2) and x (d-1/2), where y and x are the mixed second differences of the two
-// rates' corners, so that a square that the path crosses adds at most (|y|+|x|)/8. Some path of whole moves is thus worth
-// no less than the path, but for the allowances of the squares that this crosses. It touches each of those: of the squares
-// beside (i, j), (i-1, j-1) is outside of S and (i+1, j+1) in it as a whole. So the path is charged with every square that
-// it touches, when it first does: a move with the two beyond its end, and the start (k+1, k) with the square
-// (k, k). A whole move is worth the mean of its two ends.
+// Paths. A path that begins inside of cell k earns no less if it comes from (d, t) = (k+1, k), where F = -p_k and phi1
+// is continued. So let a path lead from a node to the node (0, n). Let S be the set of the (d, t) such that the path
+// places d before t, and S_x, for x uniform in (0, 1), the union of all squares of which S has a larger share than x.
+// Shares grow with i and j, so S_x belongs to a path of whole moves. By Green's theorem the two paths differ by the
+// integrals of the rates' curl over S and over S_x. In the mean over x these are the same in a square where the curl is
+// constant. It is not: as a function of the position in the square it has the terms y (t-1/2) and x (d-1/2), where y
+// and x are the mixed second differences of the two rates' corners. So a square that the path crosses adds at most
+// (|y|+|x|)/8, and some path of whole moves earns no less than the path but for the allowances of the squares that the
+// path crosses. The path of whole moves touches each of these: of the squares beside (i, j), (i-1, j-1) is outside of S
+// and (i+1, j+1) in it as a whole. So it is charged with every square that it touches, when it first does: a move with
+// the two squares beyond its end, and the start (k+1, k) with the square (k, k). A whole move earns the mean of the
+// rates at its two ends.
 type wholeOrder struct {
 	p, q   []float64
 	states [][]orderState // [j][i] is (d, t) = (i, j), i <= j+1
-	top    float64        // what R(0) counts for
+	top    float64        // the mass of s1 that counts R(0)
 	space  []float64
 }
 
 // An orderState has bounds on phi'(F) and phi'(G), and the logarithm of their ratio.
 type orderState struct{ a, b, ratio float64 }
 
-// newWholeOrder cuts a side into cells as newOrdering does.
+// newWholeOrder returns the wholeOrder of a side, cut into cells as by newOrdering.
 func newWholeOrder(s *side, k repetitions.Distribution, count int) *wholeOrder {
 	p, q, inf := s.cutCells(k, count)
 	return wholeOrderOf(p, q, inf, k)
 }
 
-// wholeOrderOf takes the masses of cells by ascending loss, and what only P has.
+// wholeOrderOf returns the wholeOrder of cells by ascending loss, with masses p and q. inf is P's mass where Q has
+// none.
 func wholeOrderOf(p, q []float64, inf float64, k repetitions.Distribution) *wholeOrder {
 	n := len(p)
 	out := outsideOf(p, q, inf)
@@ -93,7 +97,7 @@ func wholeOrderOf(p, q []float64, inf float64, k repetitions.Distribution) *whol
 	return o
 }
 
-// worst returns an upper bound of the supremum.
+// worst returns an upper bound of the supremum. It isn't safe for concurrent use.
 func (o *wholeOrder) worst(r *mixture) float64 {
 	n := len(o.p)
 	if n == 0 {
@@ -106,7 +110,7 @@ func (o *wholeOrder) worst(r *mixture) float64 {
 		clear(s)
 		return s
 	}
-	value := take()                                  // of (i, j+1), and then of (i, j)
+	value := take()                                  // of state (i, j+1), and then of (i, j)
 	sideways, sidewaysBelow := take(), take()        // what placing cell i earns at (i, j), and at (i, j-1)
 	sidewaysEnd, sidewaysEndBelow := take(), take()  // the same at (i+1, j)
 	up, upEnd := take(), take()                      // what placing cell j earns at (i, j), and at (i, j+1)

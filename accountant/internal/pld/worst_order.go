@@ -7,9 +7,10 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// A worstOrder is the plan of a tuning run and a final run as an order sees it. With the sample an outcome of both has the
-// law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's outcome when its data have the sample
-// and when they don't, and u, v and w belong to the final run's outcome.
+// A WorstOrder computes the divergence of a tuning run and a final run under the best order of scores, of those that
+// grow an interval of losses, that it finds for the plan as a whole. With the sample an outcome of both runs has the
+// law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's outcome with and without the
+// sample in its data, and u, v and w belong to the final run's outcome.
 type WorstOrder struct {
 	u, v, w []float64
 	none    float64 // P(K=0)
@@ -17,20 +18,21 @@ type WorstOrder struct {
 	up, down [][]selected
 }
 
+// selected holds masses, or rates, of s1 and s0.
 type selected struct{ s1, s0 float64 }
 
-// NewWorstOrder returns the plan of a tuning run, the best of K trials on a sample of the data of rate q, before a final run
-// on the rest of them or on all.
+// NewWorstOrder returns the worst order for a tuning run, the best of K trials on a sample of the data of rate q,
+// before a final run on the rest of the data or on all. trial and final are pairs of training runs.
 func NewWorstOrder(trial, final *Pair, k repetitions.Distribution, q float64, onRest bool) *WorstOrder {
 	o := &WorstOrder{none: k.None()}
 	finalP, finalQ := final.removal.law(math.MaxInt)
-	for k, p := range finalP {
+	for l, p := range finalP {
 		if onRest {
-			o.u = append(o.u, q*finalQ[k])
+			o.u = append(o.u, q*finalQ[l])
 		} else {
 			o.u = append(o.u, q*p)
 		}
-		o.v, o.w = append(o.v, (1-q)*p), append(o.w, finalQ[k])
+		o.v, o.w = append(o.v, (1-q)*p), append(o.w, finalQ[l])
 	}
 
 	p, s := trial.removal.law(CellCountAlone)
@@ -57,13 +59,12 @@ func NewWorstOrder(trial, final *Pair, k repetitions.Distribution, q float64, on
 	return o
 }
 
-// finite leaves out the mass at infinity, which stands for the tails of a training run beyond the grid.
+// finite returns s without its mass at infinity, which for a training run is its tails beyond the grid.
 func (s *side) finite() *side { return newSide(s.step, s.low, s.mass, 0) }
 
-// law returns two distributions by ascending loss with at most about count outcomes. Each merges neighbours of the
-// side's, as post-processing may. What the side's masses have more than a sum of 1, for rounding, is taken from all of
-// them alike, and so is the mass at infinity (see finite); what only Q has counts as rounding, too, and is nothing in a
-// training run.
+// law returns two distributions by ascending loss with at most about count outcomes. Each outcome merges neighbours of
+// the side's, as post-processing may. The distributions are scaled to sums of 1, which takes away the roundings in the
+// side's masses, the mass at infinity (see finite), and Q's mass where P has none, of which a training run has none.
 func (s *side) law(count int) (p, q []float64) {
 	at := s.cellLosses(count)
 	n := len(at)
@@ -88,6 +89,7 @@ func (s *side) law(count int) (p, q []float64) {
 	return p, q
 }
 
+// DeltaAt returns the larger divergence of both directions at epsilon.
 func (o *WorstOrder) DeltaAt(epsilon float64) float64 {
 	x := math.Exp(math.Min(epsilon, LargestLoss))
 	var with, without hinges
@@ -98,7 +100,7 @@ func (o *WorstOrder) DeltaAt(epsilon float64) float64 {
 	return math.Max(o.best(with.sorted()), o.best(without.sorted()))
 }
 
-// best is the largest divergence, a sum of h over cells, of an order that grows an interval.
+// best returns the largest divergence, a sum of h over cells, of an order that grows an interval.
 func (o *WorstOrder) best(h *sortedHinges) float64 {
 	n := len(o.up) - 1
 	value := make([]float64, n+1) // of state (i, j)
@@ -121,7 +123,7 @@ func (o *WorstOrder) best(h *sortedHinges) float64 {
 	return best + h.at(selected{o.none, o.none})
 }
 
-// hinges are a function of (s1, s0), the sum of (a s1 + b s0)_+ over all (a, b). The a's have one sign.
+// hinges are the terms of a sum of (a s1 + b s0)_+, as a function of (s1, s0). The a's have one sign.
 type hinges []struct{ a, b, ratio float64 }
 
 func (h *hinges) add(a, b float64) {
@@ -130,10 +132,10 @@ func (h *hinges) add(a, b float64) {
 	}
 }
 
-// sortedHinges has the hinges' sums by the ratio s1/s0 at which each begins to count, or ceases to.
+// sortedHinges holds partial sums of hinges by the ratio s1/s0 at which each hinge begins to count, or ceases to.
 type sortedHinges struct {
 	ratio    []float64
-	sum      []selected // what counts between ratio[k-1] and ratio[k]
+	sum      []selected // of the hinges that count between ratio[k-1] and ratio[k]
 	constant float64    // of s0
 }
 
@@ -147,7 +149,7 @@ func (h hinges) sorted() *sortedHinges {
 			out.ratio = append(out.ratio, x.ratio)
 		}
 	}
-	// Sums of terms that count, and nothing subtracted: large ones would leave their rounding.
+	// Sums add the terms that count and subtract none: large terms would leave their rounding behind.
 	out.sum = make([]selected, len(out.ratio)+1)
 	k := 0
 	for _, x := range h {

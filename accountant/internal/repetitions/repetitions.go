@@ -33,8 +33,8 @@ type TruncatedPoisson struct {
 }
 
 // NegativeBinomial is the truncated negative binomial distribution with Shape eta > -1 and Success gamma in (0, 1]: for
-// k >= 1, P(K = k) is proportional to (1-gamma)^k times the product over l < k of (l+eta)/(l+1), and to (1-gamma)^k/k for
-// eta 0.
+// k >= 1, P(K = k) is proportional to (1-gamma)^k times the product over l < k of (l+eta)/(l+1), and to (1-gamma)^k/k
+// for eta 0.
 type NegativeBinomial struct {
 	Shape   float64 // eta
 	Success float64 // gamma
@@ -73,8 +73,8 @@ func (d NegativeBinomial) perTrial() float64 {
 	return 1 / logInverse
 }
 
-// LogExpected returns the logarithm of the mean, within 2^-53 (70 + 5 times itself). For small gamma it avoids powers of
-// gamma, which magnify the rounding of their exponents, and overflow.
+// LogExpected returns the logarithm of the mean, within 2^-53 (70 + 5 times itself). For small gamma it avoids powers
+// of gamma, which magnify the rounding of their exponents, and overflow.
 func (d NegativeBinomial) LogExpected() float64 {
 	if d.Success > 0.3 {
 		return float.Log(d.Expected())
@@ -135,8 +135,8 @@ func (d NegativeBinomial) Fall(x float64) float64 {
 // odds are gamma/(1-gamma).
 func (d NegativeBinomial) odds() float64 { return d.Success / (1 - d.Success) }
 
-// WithMean returns the truncated negative binomial distribution of the given shape > -1 and mean >= 1. ok is false where
-// none comes within a relative 1e-6 of the mean.
+// WithMean returns the truncated negative binomial distribution of the given shape > -1 and mean >= 1. ok is false
+// where none comes within a relative 1e-6 of the mean.
 func WithMean(shape, mean float64) (d NegativeBinomial, ok bool) {
 	d = NegativeBinomial{Shape: shape, Success: 1}
 	// The mean falls from infinity to 1 as Success goes from 0 to 1: bisect its logarithm.
