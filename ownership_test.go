@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -220,12 +219,6 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() { l.LearningRates[0], l.SamplingRates[0] = 3, 0.25 }, func() { out = must(l.Grid()) })
 			return out
 		},
-		"ParseEvent": func(h handOver) any {
-			data := must(accountant.Variant2(0.1, accountant.Poisson{Mean: 5}, accountant.DPSGD(0.01, 2, 100)).(accountant.Composed).MarshalJSON())
-			var e accountant.Event
-			h.over(func() { data[slices.Index(data, '2')] = '4' }, func() { e = must(accountant.ParseEvent(data)) })
-			return must(accountant.Epsilon(e, 1e-5, accountant.Options{Mode: accountant.Paper}))
-		},
 		"Epsilon and RDP": func(h handOver) any {
 			e := accountant.MaxOver{Events: []accountant.Event{accountant.DPSGD(0.01, 2, 100)}}
 			var g accountant.Guarantee
@@ -300,7 +293,6 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 		"LayoutOf":             func() any { return engine.LayoutOf(program).Offsets },
 		"RDP":                  func() any { return must(accountant.RDP(event, accountant.Options{Mode: accountant.Paper})) },
 		"Bounds":               func() any { return must(accountant.Bounds(event, 1e-5, accountant.Orders{})) },
-		"Functions":            func() any { return accountant.Functions() },
 		"Region.Parameters":    func() any { return region.Parameters() },
 		"Grid.Runs":            func() any { return grid.Runs() },
 		"WithNoiseMultiplier":  func() any { return grid.WithNoiseMultiplier(2) },
