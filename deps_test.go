@@ -35,7 +35,7 @@ var rooms = table{
 	"datasets/table": {"datasets/table/internal/parquetguard", "internal/memory"},
 	"configs":        {"internal/nearest"},
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
-	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/libcuda", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
+	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/kernel", "cuda/internal/libcuda", "cuda/internal/walk", "internal/compile", "internal/engine"},
 
 	// Inside the accountant. Package accounteval needs the Rényi theorems too.
 	"accountant/internal/pld":         {"accountant/internal/repetitions", "internal/float"},
@@ -59,7 +59,10 @@ var rooms = table{
 	"cuda/internal/driver":            nil,
 	"cuda/internal/driver/drivertest": {"cuda/internal/driver"},
 	"cuda/internal/emulator":          {"cuda/internal/dl", "cuda/internal/driver"},
+	"cuda/internal/kernel":            {"cuda/internal/driver"},
+	"cuda/internal/kerneltest":        {"cuda/internal/driver", "cuda/internal/emulator"},
 	"cuda/internal/libcuda":           {"cuda/internal/dl", "cuda/internal/driver"},
+	"cuda/internal/walk":              {"cuda/internal/driver", "cuda/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
 
 	// What the command needs besides.
 	"internal/accounteval": {"accountant", "internal/renyi"},
