@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxRecord bounds the bytes of one row, with its quoted line breaks: an unclosed quote would make the rest of the file a
-// single cell in memory.
+// maxRecord bounds the bytes of one row, with its quoted line breaks: an unclosed quote would make the rest of the
+// file a single cell in memory.
 const maxRecord = 64 << 20
 
 // maxCells bounds the cells of one row. An empty cell takes one byte in the file and a hundred in memory, and a row of
@@ -29,7 +29,8 @@ type csvRows struct {
 	line   int
 }
 
-// openCSV reads the header of a file. size is its size in bytes, which bounds the size that a compressed file unpacks to.
+// openCSV reads the header of a file. size is its size in bytes, which bounds the size that a compressed file unpacks
+// to.
 func openCSV(file io.Reader, size int64, comma rune, compressed bool) (rows, error) {
 	r := &csvRows{budget: &budget{r: file, left: maxRecord, separators: maxCells}}
 	if compressed {

@@ -24,8 +24,8 @@ type Summary struct {
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
-	// Texts is the number of values that aren't numbers, such as NA for a missing one, in a column that has numbers too.
-	// Text is the first of them.
+	// Texts is the number of values that aren't numbers, such as NA for a missing one, in a column that has numbers
+	// too. Text is the first of them.
 	Texts int    `json:"texts,omitempty"`
 	Text  string `json:"text,omitempty"`
 	// Categories are the different values as texts, sorted, if there are at most [MaxClasses].
@@ -33,8 +33,8 @@ type Summary struct {
 	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
 }
 
-// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: means, ranges and
-// categories of private rows, once they are used in training, are a release without accounting.
+// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: means,
+// ranges and categories of private rows, once they are used in training, are a release without accounting.
 func Describe(public *File) (Description, error) {
 	var d Description
 	err := public.pass(nil, func(r rows) error {
@@ -130,8 +130,8 @@ func (s Summary) Task() Task {
 	return Classification
 }
 
-// Suggested returns a shift and a divisor for a column of numbers, rounded to three digits. It returns false for a column
-// that doesn't vary.
+// Suggested returns a shift and a divisor for a column of numbers, rounded to three digits. It returns false for a
+// column that doesn't vary.
 func (s Summary) Suggested() (scale [2]float64, ok bool) {
 	scale = [2]float64{rounded(s.Mean), rounded(s.Deviation)}
 	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()

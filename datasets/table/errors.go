@@ -12,16 +12,16 @@ import (
 	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
-// Error reports a problem of a file and its position. Its text goes to logs that others read, and so it contains nothing
-// from a row or a header of a private file: only names from a [Schema] or from a person, numbers of rows and cells, and
-// positions.
+// Error reports a problem of a file and its position. Its text goes to logs that others read, and so it contains
+// nothing from a row or a header of a private file: only names from a [Schema] or from a person, numbers of rows and
+// cells, and positions.
 type Error struct {
 	File    string
 	Row     string // such as "line 7", counted from 1; empty if the problem isn't one row's
 	Column  string // empty if the problem isn't one column's
 	Problem string
-	// Private cites the file at that position, such as `the cell is "x"`. It is empty if there is nothing to cite, and in
-	// errors of [Infer] and [Describe], whose files are public: there Problem cites it.
+	// Private cites the file at that position, such as `the cell is "x"`. It is empty if there is nothing to cite,
+	// and in errors of [Infer] and [Describe], whose files are public: there Problem cites it.
 	Private string
 }
 
@@ -50,8 +50,8 @@ func (e *Error) citing(format string, args ...any) *Error {
 	return e
 }
 
-// failed converts an error to an [Error]. The text of a library may cite the file, and so it is private, except for known
-// ones.
+// failed converts an error to an [Error]. The text of a library may cite the file, and so it is private, except for
+// known ones.
 func failed(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from the
-// beginning, and all by one descriptor: another file that takes its name meanwhile is never read. If the file was written
-// to since [Open], they return an [*Error].
+// File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from
+// the beginning, and all by one descriptor: another file that takes its name meanwhile is never read. If the file was
+// written to since [Open], they return an [*Error].
 type File struct {
 	path   string
 	file   *os.File
 	opened os.FileInfo // size and modification time when it was opened
 }
 
-// Open opens a file in the format that its name ends in, one of the [Formats], and reads nothing of it yet. The caller must
-// close it.
+// Open opens a file in the format that its name ends in, one of the [Formats], and reads nothing of it yet. The
+// caller must close it.
 func Open(path string) (*File, error) {
 	if formatOf(path) == "" {
 		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
@@ -71,8 +71,8 @@ func checkKind(path string, info os.FileInfo) error {
 
 var errNoFile = fmt.Errorf("file: none; Open returns one beside a nil error")
 
-// pass calls use with the rows of the file, from the first on, in the wanted columns; nil means all. Its errors and those
-// of use name the file. If the file has changed, that is the error, whatever use returned.
+// pass calls use with the rows of the file, from the first on, in the wanted columns; nil means all. Its errors and
+// those of use name the file. If the file has changed, that is the error, whatever use returned.
 func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if f == nil {
 		return errNoFile

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// walk reads a file to its end. Each row must have the cells of all columns, errors must be an [Error], and in formats whose
-// headers state the number of rows, as many must be read. Nothing may panic.
+// walk reads a file to its end. Each row must have the cells of all columns, errors must be an [Error], and in
+// formats whose headers state the number of rows, as many must be read. Nothing may panic.
 func walk(t *testing.T, r rows, err error) {
 	t.Helper()
 	counted, n := 0, 0

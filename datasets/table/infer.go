@@ -13,9 +13,9 @@ const MaxClasses = 100
 // maxListed bounds inferred classes: a label with more is a column of names or numbers that was given by mistake.
 const maxListed = 10000
 
-// Infer returns a schema with the columns of the public test file, in their order and with their shapes. Options give task
-// and classes, or else the labels of the file do. Never give it private data: see the package comment. Wrong options are
-// an [*OptionError], a wrong file is an [*Error].
+// Infer returns a schema with the columns of the public test file, in their order and with their shapes. Options give
+// task and classes, or else the labels of the file do. Never give it private data: see the package comment. Wrong
+// options are an [*OptionError], a wrong file is an [*Error].
 func Infer(test *File, o Options) (_ *Schema, err error) {
 	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {
@@ -237,8 +237,8 @@ func (l *labels) task() Task {
 	return Classification
 }
 
-// mixed returns an error for numbers with texts among them if there are too many for classes. Such texts mostly stand for
-// missing labels, and would silently turn each amount into a class.
+// mixed returns an error for numbers with texts among them if there are too many for classes. Such texts mostly stand
+// for missing labels, and would silently turn each amount into a class.
 func (l *labels) mixed(file, column string) error {
 	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MaxClasses {
 		return nil

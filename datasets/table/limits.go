@@ -11,7 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/memory"
 )
 
-// Bounds of what a packed file may unpack to: one of a few kilobytes can fill a disk. Data rarely come to a tenth of these.
+// Bounds of what a packed file may unpack to: one of a few kilobytes can fill a disk. Data rarely come to a tenth of
+// these.
 const (
 	minUnpacked = 256 << 20 // bytes, for any file
 	maxRatio    = 200       // and times the size of the file

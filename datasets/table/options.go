@@ -110,8 +110,8 @@ func checkList(option string, list []string) error {
 	return nil
 }
 
-// checkClasses returns an error for a single class, and for two that are the same number: all labels would silently be of
-// the last of them.
+// checkClasses returns an error for a single class, and for two that are the same number: all labels would silently
+// be of the last of them.
 func checkClasses(classes []string) error {
 	if err := checkList("classes", classes); err != nil {
 		return err

@@ -25,17 +25,17 @@ const fewRows = 5
 // rare is the probability below which chance is no explanation.
 const rare = 1e-3
 
-// All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each other
-// count once, since one of them is a private row if and only if all are. A private file of few rows may have no equal
-// rows by luck, and so two rows are added.
+// All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each
+// other count once, since one of them is a private row if and only if all are. A private file of few rows may have no
+// equal rows by luck, and so two rows are added.
 func (o Overlap) All() bool {
 	chance := min(1, o.Chance+2/float64(o.Private))
 	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
 }
 
-// Many reports whether more public rows are private rows than chance explains: more than one, and more than four standard
-// deviations above the expected number. Chance itself is uncertain by one private row, which matters if the public file is
-// several times larger.
+// Many reports whether more public rows are private rows than chance explains: more than one, and more than four
+// standard deviations above the expected number. Chance itself is uncertain by one private row, which matters if the
+// public file is several times larger.
 func (o Overlap) Many() bool {
 	expected, each := o.Chance*float64(o.Public), max(0, float64(o.Public)/float64(o.Private)-2)
 	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance)+each*each)
@@ -80,9 +80,9 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	return o
 }
 
-// sameOrder estimates the probability that another file of the same kind has these rows in this order. It multiplies, over
-// all rows, the probability that two rows drawn at random from the successors of an equal row are equal. Sorted rows
-// follow each other for a reason, and so their order is weak evidence.
+// sameOrder estimates the probability that another file of the same kind has these rows in this order. It multiplies,
+// over all rows, the probability that two rows drawn at random from the successors of an equal row are equal. Sorted
+// rows follow each other for a reason, and so their order is weak evidence.
 func sameOrder(rows []uint64) float64 {
 	type pair struct{ before, row uint64 }
 	pairs, after := map[pair]float64{}, map[uint64]float64{}

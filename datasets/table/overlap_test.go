@@ -167,8 +167,9 @@ func TestOverlapOfHonestFiles(t *testing.T) {
 	}
 }
 
-// A tenth of the public rows is expected to be private rows. Chance itself is uncertain by one private row, which counts if
-// the public file has more than twice as many rows: 20·0.1 + 4√(20·0.09) is 7.4, and 30·0.1 + 4√(30·0.09 + 1²) is 10.7.
+// A tenth of the public rows is expected to be private rows. Chance itself is uncertain by one private row, which
+// counts if the public file has more than twice as many rows: 20·0.1 + 4√(20·0.09) is 7.4, and 30·0.1 + 4√(30·0.09 +
+// 1²) is 10.7.
 func TestManyByHand(t *testing.T) {
 	for _, c := range []struct {
 		public, shared int

@@ -30,8 +30,8 @@ func (f field) width() int {
 // rows reads a file row by row.
 type rows interface {
 	fields() []field
-	// next returns the cells of the next row, which are valid until the next call, in the order of the fields that aren't
-	// skipped. At the end it returns io.EOF. Other errors are an [*Error] that lacks the file.
+	// next returns the cells of the next row, which are valid until the next call, in the order of the fields that
+	// aren't skipped. At the end it returns io.EOF. Other errors are an [*Error] that lacks the file.
 	next() ([]cell, error)
 	// where names the last row that next returned, such as "line 7".
 	where() string

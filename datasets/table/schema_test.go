@@ -41,8 +41,9 @@ func reading(t *testing.T, s *Schema, path string, use Use) *Samples {
 	return got
 }
 
-// By hand: categories are one-hot in their listed order; numbers are clipped and then scaled, by their column's constants or
-// else those of all; classes that are numbers are sorted by number; samples contain neither the label nor ignored columns.
+// By hand: categories are one-hot in their listed order; numbers are clipped and then scaled, by their column's
+// constants or else those of all; classes that are numbers are sorted by number; samples contain neither the label
+// nor ignored columns.
 func TestRowsBecomeSamples(t *testing.T) {
 	path := put(t, "x.csv", people)
 	s := infer(t, path, ofPeople())
@@ -83,7 +84,8 @@ func TestLabelsAreNoInput(t *testing.T) {
 	}
 }
 
-// "*" stands for categories that aren't listed, and not for missing ones. Predicting reads files whose labels can't be read.
+// "*" stands for categories that aren't listed, and not for missing ones. Predicting reads files whose labels can't
+// be read.
 func TestMissingAndUnread(t *testing.T) {
 	s := infer(t, put(t, "x.csv", "c,y\nred,a\nblue,b\n"), Options{Label: "y", Categories: map[string][]string{"c": {"red", "*"}}})
 	if got, err := s.Read(open(t, put(t, "x.csv", "c,y\nred,a\n,b\n")), Training); err == nil || !strings.Contains(err.Error(), "line 3, column c: no category") {
@@ -113,8 +115,8 @@ func TestLinesAndSemicolons(t *testing.T) {
 	}
 }
 
-// Labels of a regression are clipped in training only, and by their own constants only. Outputs are converted back to the
-// unit of the file.
+// Labels of a regression are clipped in training only, and by their own constants only. Outputs are converted back to
+// the unit of the file.
 func TestNumbersToRegressOn(t *testing.T) {
 	file := put(t, "x.csv", "y,x\n12,1\n-1,2\n6,3\n")
 	s := infer(t, file, Options{

@@ -24,8 +24,8 @@ type BoundsSettings struct {
 	Modes           []accountant.Mode // one set of curves for each
 }
 
-// PaperBounds returns the settings of Figure compare_dp_bounds: 50 epochs at sampling rate 1/100, compared in all modes.
-// The figure's caption names mu 45; the paper's experiments use mu 15.
+// PaperBounds returns the settings of Figure compare_dp_bounds: 50 epochs at sampling rate 1/100, compared in all
+// modes. The figure's caption names mu 45; the paper's experiments use mu 15.
 func PaperBounds() BoundsSettings {
 	rates := make([]float64, 99)
 	for i := range rates {

@@ -1,17 +1,18 @@
-// Package figure computes and draws figures of privacy costs. [ComputeBounds], [ComputeLines] and [NewTradeoff] return a
-// [Figure]; [Reserve] returns a [Place] in a folder, and [Place.Encode] and [Place.Write] write the figure there as PNG, SVG
-// and PDF, with every number drawn as CSV.
+// Package figure computes and draws figures of privacy costs. [ComputeBounds], [ComputeLines] and [NewTradeoff]
+// return a [Figure]; [Reserve] returns a [Place] in a folder, and [Place.Encode] and [Place.Write] write the figure
+// there as PNG, SVG and PDF, with every number drawn as CSV.
 //
 // [Bounds] is Figure compare_dp_bounds of the paper (Koskela and Kulkarni, "Practical Differentially Private
-// Hyperparameter Tuning with Subsampling"): epsilon over the subset rate q, for both variants of private tuning, for the
-// baseline that tunes on all data, and for one training run alone. It has a panel for each expected number of trials mu,
-// and shows the tighter bounds of package accountant beside the paper's.
+// Hyperparameter Tuning with Subsampling"): epsilon over the subset rate q, for both variants of private tuning, for
+// the baseline that tunes on all data, and for one training run alone. It has a panel for each expected number of
+// trials mu, and shows the tighter bounds of package accountant beside the paper's.
 //
-// [Lines] is Figure mnist_novel_x: the RDP curves of training runs and, above each, the smallest line c·alpha up to a given
-// order. Random search draws candidates whose curves stay below such a line; it wastes the space between the two.
+// [Lines] is Figure mnist_novel_x: the RDP curves of training runs and, above each, the smallest line c·alpha up to a
+// given order. Random search draws candidates whose curves stay below such a line; it wastes the space between the
+// two.
 //
-// [Tradeoff] isn't in the paper. It shows the noise that a budget leaves over the subset rate, if every candidate is tried
-// with a given probability. Its caller computes the numbers.
+// [Tradeoff] isn't in the paper. It shows the noise that a budget leaves over the subset rate, if every candidate is
+// tried with a given probability. Its caller computes the numbers.
 //
 // The drawings are made to survive a black and white printer: marker and dash pattern alone tell the curves apart, and
 // colour repeats them. The files contain no time stamp and, since text is drawn as filled outlines, no font: the same

@@ -20,8 +20,8 @@ type Candidate struct {
 	Steps           int     // T
 }
 
-// PaperLines returns the sampling rates and the order of Figure mnist_novel_x. The paper doesn't name the candidates that
-// it draws; the first one here is the run of Figure compare_dp_bounds.
+// PaperLines returns the sampling rates and the order of Figure mnist_novel_x. The paper doesn't name the candidates
+// that it draws; the first one here is the run of Figure compare_dp_bounds.
 func PaperLines() LinesSettings {
 	return LinesSettings{
 		SamplingRates: []float64{0.01, 0.02},
@@ -37,8 +37,8 @@ type Lines struct {
 	slopes   [][]float64          // c, likewise
 }
 
-// ComputeLines computes curves and slopes. The error wraps [accountant.ErrInvalid] if a setting makes no sense or a curve
-// isn't finite.
+// ComputeLines computes curves and slopes. The error wraps [accountant.ErrInvalid] if a setting makes no sense or a
+// curve isn't finite.
 func ComputeLines(s LinesSettings) (Lines, error) {
 	if len(s.SamplingRates) == 0 || len(s.Candidates) == 0 {
 		return Lines{}, fmt.Errorf("%w figure: wants at least one sampling rate and one candidate", accountant.ErrInvalid)

@@ -25,13 +25,15 @@ type Place struct {
 	made      bool
 }
 
-// Reserve checks that a figure can be written to dir as NAME.csv, NAME.pdf, NAME.png and NAME.svg; call it before computing
-// the figure, which can take minutes. It makes dir if need be. If one of the files exists, the error wraps [ErrExists].
+// Reserve checks that a figure can be written to dir as NAME.csv, NAME.pdf, NAME.png and NAME.svg; call it before
+// computing the figure, which can take minutes. It makes dir if need be. If one of the files exists, the error wraps
+// [ErrExists].
 func Reserve(dir, name string) (*Place, error) {
 	return reserve(&Place{dir: dir, name: name, formats: formats})
 }
 
-// ReserveFile does the same for one file, whose name ends in its format. Another ending is an error that wraps [ErrFormat].
+// ReserveFile does the same for one file, whose name ends in its format. Another ending is an error that wraps
+// [ErrFormat].
 func ReserveFile(path string) (*Place, error) {
 	dir, file := filepath.Split(path)
 	for _, f := range formats {

@@ -18,8 +18,9 @@ import (
 
 // letters sets labels of one line, in which *asterisks* mean italics and ^carets^ a superscript, as filled outlines.
 //
-// Gonum's text.Latex isn't up to it: it panics at a superscript, has serifs only, writes an SVG file whose look depends on
-// the viewer's fonts, and writes μ as Îµ in a PDF file, whose fonts know no Greek (gonum.org/v1/plot v0.17.0).
+// Gonum's text.Latex isn't up to it: it panics at a superscript, has serifs only, writes an SVG file whose look
+// depends on the viewer's fonts, and writes μ as Îµ in a PDF file, whose fonts know no Greek (gonum.org/v1/plot
+// v0.17.0).
 type letters struct{ text.Plain }
 
 var setLetters = letters{text.Plain{Fonts: font.NewCache(liberation.Collection())}}
@@ -70,8 +71,8 @@ func (l letters) each(label string, f font.Font, draw func(face font.Face, rise 
 	}
 }
 
-// outline returns the outlines of a text whose baseline begins at a point. The fonts are embedded: one that can't be read
-// is a broken build, at which gonum panics as well.
+// outline returns the outlines of a text whose baseline begins at a point. The fonts are embedded: one that can't be
+// read is a broken build, at which gonum panics as well.
 func outline(face font.Face, at vg.Point, text string) vg.Path {
 	var (
 		path     vg.Path

@@ -71,7 +71,8 @@ func TestTextIsAsWideAsItSays(t *testing.T) {
 	for _, label := range []string{"subset rate *q*", "*ε* at *δ* = 10^−5^", "HAVE To", "H"} {
 		low, high := box(t, label, sty, vg.Point{X: 7, Y: 3})
 		width := sty.Width(label)
-		// The ink is within the text's box but for the overhang of a letter, and the box is no wider than a letter more.
+		// The ink is within the text's box but for the overhang of a letter, and the box is no wider than a letter
+		// more.
 		if low.X < 7-10 || high.X > 7+width+10 || high.X-low.X < width-30 {
 			t.Errorf("%q: ink from %v to %v, width %v", label, low.X-7, high.X-7, width)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Tradeoff shows the noise multiplier that a budget leaves over the subset rate q, in plans that try each candidate with a
-// given probability. It has a panel for each method, with a curve for each distribution of the number of trials.
+// Tradeoff shows the noise multiplier that a budget leaves over the subset rate q, in plans that try each candidate
+// with a given probability. It has a panel for each method, with a curve for each distribution of the number of
+// trials.
 type Tradeoff struct {
 	settings TradeoffSettings
 	points   []TradeoffPoint

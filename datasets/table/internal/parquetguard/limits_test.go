@@ -73,8 +73,8 @@ func zstdBomb(blocks int) string {
 	return "\x28\xb5\x2f\xfd\x00" + windowOf128K + strings.Repeat(block(0), blocks-1) + block(1)
 }
 
-// A few bytes of a page can claim two billion equal values, all of which the library would allocate. It would also unpack
-// a page to more than it claims.
+// A few bytes of a page can claim two billion equal values, all of which the library would allocate. It would also
+// unpack a page to more than it claims.
 func TestParquetBombs(t *testing.T) {
 	run := func(n uint64, value string) string { return string(binary.AppendUvarint(nil, n<<1)) + value }
 	prefixed := func(s string) string { return int32s(int32(len(s))) + s }
