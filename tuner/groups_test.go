@@ -112,12 +112,12 @@ func TestSecondsAreTheTrials(t *testing.T) {
 	wait := func(d time.Duration) { w.last = time.Now().Add(-d) }
 	_ = at
 	wait(2 * time.Second)
-	w.look([]train.Progress{{Step: 3}, {}})
+	w.read([]train.Progress{{Step: 3}, {}})
 	if since := time.Since(w.last); since > time.Second {
 		t.Errorf("last look %v ago", since)
 	}
 	wait(5 * time.Second)
-	w.look([]train.Progress{{Step: 3}, {Step: 1}})
+	w.read([]train.Progress{{Step: 3}, {Step: 1}})
 	if a, b := w.seconds[0], w.seconds[1]; a < 1.9 || a > 2.5 || b < 4.9 || b > 5.5 {
 		t.Errorf("seconds %v", w.seconds)
 	}
