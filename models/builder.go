@@ -104,8 +104,8 @@ func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, p
 	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0, 2, 3}) })
 }
 
-// model returns the graph with the given output and inputs, to which it adds the labels y [batch, outputs], and with the
-// cost of its outputs: the cross-entropy of logits, or half the squared error of a single output.
+// model returns the graph with the given output and inputs, to which it adds the labels y [batch, outputs], and with
+// the cost of its outputs: the cross-entropy of logits, or half the squared error of a single output.
 func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.Node) (train.Model, error) {
 	y := b.input("y", outputs)
 	build := b.crossEntropy

@@ -17,11 +17,11 @@ const (
 	cnnHidden                                         = 32
 )
 
-// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height, width]
-// of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution 16→32 (4×4,
-// stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and ten classes it
-// has 26,010 parameters. Images need a height and a width of 14 or more. The input is
-// x [batch, channels, height, width].
+// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height,
+// width] of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution
+// 16→32 (4×4, stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and
+// ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x [batch,
+// channels, height, width].
 func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
@@ -63,9 +63,9 @@ func cnnSize(side int) int {
 	return window(side, poolKernel, poolStride, 0)
 }
 
-// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The
-// paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The
-// input is x [batch, widths[0]].
+// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The paper's FashionMNIST
+// model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The input is x
+// [batch, widths[0]].
 func MLP(o Options, widths ...int) (train.Model, error) {
 	if len(widths) < 2 {
 		return train.Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)

@@ -12,8 +12,8 @@ import (
 // Names returns the names of the models that [New] builds.
 func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 
-// New builds a model for samples of the given shape, without the batch axis. outputs is the number of classes, or 1 for a
-// number to regress on. spec is a name, for some models followed by a colon and numbers:
+// New builds a model for samples of the given shape, without the batch axis. outputs is the number of classes, or 1 for
+// a number to regress on. spec is a name, for some models followed by a colon and numbers:
 //
 //	linear        logistic regression (softmax), or linear regression
 //	mlp           fully connected, with the paper's hidden layers of 120 and 120

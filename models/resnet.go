@@ -11,8 +11,8 @@ import (
 // Features is the number of features that [ResNet20] computes of an image.
 const Features = 64
 
-// ResNet is a residual network for inference: each of its batch norms is folded into the convolution before. Its logits are
-// a linear function of its features.
+// ResNet is a residual network for inference: each of its batch norms is folded into the convolution before. Its logits
+// are a linear function of its features.
 type ResNet struct {
 	train.Model
 	features *gorgonia.Node // [batch, Features]
@@ -27,10 +27,10 @@ type folded struct {
 }
 
 // ResNet20 builds the residual network of 20 layers for 32×32 colour images of He, Zhang, Ren and Sun ("Deep Residual
-// Learning for Image Recognition", 2016, section 4.2): a convolution 3→16; three layers of three blocks with 16, 32 and 64
-// channels, the second and third layer with a stride of 2; the mean over the image; and 64→classes. Where a block changes
-// the shape its shortcut is a convolution 1×1, as in torchvision. The input is x [batch, 3, 32, 32]. [ResNet.Fold] makes
-// its parameters.
+// Learning for Image Recognition", 2016, section 4.2): a convolution 3→16; three layers of three blocks with 16, 32 and
+// 64 channels, the second and third layer with a stride of 2; the mean over the image; and 64→classes. Where a block
+// changes the shape its shortcut is a convolution 1×1, as in torchvision. The input is x [batch, 3, 32, 32].
+// [ResNet.Fold] makes its parameters.
 //
 // Activations are rectifiers, whatever the options: the public weights were trained with them. The paper's table has
 // tempered sigmoids for this network, but the layer that it trained privately, the last, has no activation.

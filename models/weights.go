@@ -31,15 +31,15 @@ func (e *WeightsError) Error() string {
 // epsilon is the number that PyTorch's batch norm adds to a variance.
 const epsilon = 1e-5
 
-// Fold returns the values of Parameters for the tensors of a trained network, which have torchvision's names: conv1.weight,
-// bn1.running_var, layer2.0.downsample.0.weight, fc.bias. It folds each batch norm into the convolution before, which has
-// no bias:
+// Fold returns the values of Parameters for the tensors of a trained network, which have torchvision's names:
+// conv1.weight, bn1.running_var, layer2.0.downsample.0.weight, fc.bias. It folds each batch norm into the convolution
+// before, which has no bias:
 //
 //	y = γ (w∗x − μ)/√(σ² + ε) + β = (s w)∗x + (β − s μ),   s = γ/√(σ² + ε),  ε = 10⁻⁵,
 //
-// computed in float64 and rounded once. tensors must hold every tensor of the network, in its shape and of finite numbers,
-// and no others but the batch norms' num_batches_tracked, which Fold ignores. The result shares no memory with them. The
-// error is a [*WeightsError].
+// computed in float64 and rounded once. tensors must hold every tensor of the network, in its shape and of finite
+// numbers, and no others but the batch norms' num_batches_tracked, which Fold ignores. The result shares no memory with
+// them. The error is a [*WeightsError].
 func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	w := weights{left: maps.Clone(tensors)}
 	var out [][]float32
@@ -71,8 +71,8 @@ func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	return append(out, transposed(fc, n.classes, Features), slices.Clone(bias)), nil
 }
 
-// fold returns the filters and biases of a convolution with its batch norm folded in. They share no memory with the given
-// ones.
+// fold returns the filters and biases of a convolution with its batch norm folded in. They share no memory with the
+// given ones.
 func fold(filters, gain, bias, mean, variance []float32) (w, b []float32) {
 	w, b = make([]float32, len(filters)), make([]float32, len(bias))
 	patch := len(filters) / len(bias)

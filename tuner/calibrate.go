@@ -12,8 +12,8 @@ import (
 // Guarantee returns the guarantee of tuning and final run together at delta, in [0, 1]. Its epsilon is the smallest one
 // that the options' bounds give, +Inf where they give none.
 //
-// Guarantee reads Method, SubsetRate, Repetitions and Space, but no learning rates and clipping norms. The others may be
-// missing; [NewPlan] checks them. The error is a [*train.SettingError] for method or subset rate, or one of
+// Guarantee reads Method, SubsetRate, Repetitions and Space, but no learning rates and clipping norms. The others may
+// be missing; [NewPlan] checks them. The error is a [*train.SettingError] for method or subset rate, or one of
 // [accountant.Epsilon], which wraps [accountant.ErrInvalid].
 func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
@@ -25,10 +25,10 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // Calibrate returns a copy of s whose tuning and final run together guarantee at most epsilon at delta, and that
 // guarantee, which is computed from the copy.
 //
-// In a [Grid] it sets the noise multipliers, and ignores those in s. Candidates of one sampling rate and number of steps
-// get the same one: the smallest with which a run alone meets a target epsilon that all kinds of runs share (the paper's
-// grid search). Calibrate returns the multipliers for the largest target that meets the budget. Where all candidates have
-// the same sampling rate and steps, that is the smallest multiplier that meets it, rounded up.
+// In a [Grid] it sets the noise multipliers, and ignores those in s. Candidates of one sampling rate and number of
+// steps get the same one: the smallest with which a run alone meets a target epsilon that all kinds of runs share (the
+// paper's grid search). Calibrate returns the multipliers for the largest target that meets the budget. Where all
+// candidates have the same sampling rate and steps, that is the smallest multiplier that meets it, rounded up.
 //
 // In a [Region] whose sampling rates and epochs are in lists it sets Runs in the same way, or if the noise is given as
 // [CalibrateSteps] does. In any other it sets Line, below which [NewPlan] fits candidates as it draws them.
@@ -83,12 +83,12 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 	return s, g, err
 }
 
-// CalibrateSteps is like [Calibrate] for given noise: in a [Grid] it sets the steps, and ignores those in s. Candidates of
-// one sampling rate and noise multiplier get the same number: the largest with which a run alone meets a target epsilon
-// that all kinds of runs share. For a [Region] it does the same as Calibrate.
+// CalibrateSteps is like [Calibrate] for given noise: in a [Grid] it sets the steps, and ignores those in s. Candidates
+// of one sampling rate and noise multiplier get the same number: the largest with which a run alone meets a target
+// epsilon that all kinds of runs share. For a [Region] it does the same as Calibrate.
 //
-// The error wraps [accountant.ErrInfeasible] where a candidate can't take a step, and [accountant.ErrUnbounded] where any
-// number of steps meets epsilon.
+// The error wraps [accountant.ErrInfeasible] where a candidate can't take a step, and [accountant.ErrUnbounded] where
+// any number of steps meets epsilon.
 func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	grid, ok := s.own().Space.(Grid)
 	if !ok {
@@ -149,10 +149,10 @@ func (s Settings) withMinNoise(epsilon, delta float64, o accountant.Options) (Se
 	return noisy(noise), err
 }
 
-// noisy returns the grid in which the runs that cost most at equal noise have the given noise, and all others the smallest
-// noise with which they cost no more, each alone. With more noise that common target falls and no noise multiplier falls,
-// so that the plan's cost doesn't rise: the family is monotone, but for the searches' relative 1e-9, and a result is
-// charged as it is. In a grid of one kind of run all have the given noise.
+// noisy returns the grid in which the runs that cost most at equal noise have the given noise, and all others the
+// smallest noise with which they cost no more, each alone. With more noise that common target falls and no noise
+// multiplier falls, so that the plan's cost doesn't rise: the family is monotone, but for the searches' relative 1e-9,
+// and a result is charged as it is. In a grid of one kind of run all have the given noise.
 func (g Grid) noisy(noise float64, c calibration) Space {
 	given := g.costliest()
 	given.NoiseMultiplier = noise
@@ -196,8 +196,8 @@ func (r Run) noiseless() Run {
 	return r
 }
 
-// minNoise returns the smallest noise multiplier with which the run meets the target, or otherwise if there is none: for
-// a target that isn't finite, or a run that makes no sense.
+// minNoise returns the smallest noise multiplier with which the run meets the target, or otherwise if there is none:
+// for a target that isn't finite, or a run that makes no sense.
 func (r Run) minNoise(target, otherwise float64, c calibration) float64 {
 	noise, err := accountant.CalibrateNoise(target, c.delta, c.alone(), func(noise float64) accountant.Event {
 		r.NoiseMultiplier = noise
@@ -209,8 +209,8 @@ func (r Run) minNoise(target, otherwise float64, c calibration) float64 {
 	return noise
 }
 
-// longer returns the grid in which the runs whose steps are cheapest, and so the finest, take the given number of steps,
-// and all others the largest number with which they cost no more, each alone.
+// longer returns the grid in which the runs whose steps are cheapest, and so the finest, take the given number of
+// steps, and all others the largest number with which they cost no more, each alone.
 func (g Grid) longer(steps int, c calibration) Grid {
 	var fine Run
 	minimum := math.Inf(1)
@@ -247,12 +247,12 @@ func (r Run) maxSteps(target float64, otherwise int, c calibration) int {
 }
 
 // lineOrders are the highest orders of the lines that drawLine tries. The guarantee uses few orders, and any more would
-// force more noise on candidates, since a run's divergence grows faster than a line from some order on. The paper's figure
-// goes to 24.
+// force more noise on candidates, since a run's divergence grows faster than a line from some order on. The paper's
+// figure goes to 24.
 var lineOrders = []int{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
 
-// drawLine returns the region with the line that gives its first candidate the least noise, or the most steps. The choice
-// depends on public numbers alone.
+// drawLine returns the region with the line that gives its first candidate the least noise, or the most steps. The
+// choice depends on public numbers alone.
 func (s Settings) drawLine(r Region, epsilon, delta float64, o accountant.Options) (Region, error) {
 	best, found := Region{}, Candidate{}
 	var failed error

@@ -1,7 +1,7 @@
 // Package tuner tunes the hyperparameters of a private model privately.
 //
-// To tune, call [Calibrate] with [Settings] and a budget, [NewPlan] with its result and a key, and [Executor.Run] with the
-// plan. [CalibrateSteps] finds the steps for given noise instead of the noise, and [Settings.Guarantee] returns the
+// To tune, call [Calibrate] with [Settings] and a budget, [NewPlan] with its result and a key, and [Executor.Run] with
+// the plan. [CalibrateSteps] finds the steps for given noise instead of the noise, and [Settings.Guarantee] returns the
 // guarantee of settings as they are.
 //
 // # The method
@@ -23,11 +23,11 @@
 //
 // # Spaces
 //
-// Candidates differ in learning rate and clipping norm, which cost nothing, and in sampling rate, steps and noise, which
-// decide the cost of their runs. A [Grid] is a list of candidates. Each trial is charged the pointwise maximum over them,
-// and so is the final run, because the choice of its candidate depends on the data. [Calibrate] gives each kind of run the
-// noise that makes all cost about the same. A [Region] is a set of ranges. Each of its candidates is fitted below a line,
-// and charged the line.
+// Candidates differ in learning rate and clipping norm, which cost nothing, and in sampling rate, steps and noise,
+// which decide the cost of their runs. A [Grid] is a list of candidates. Each trial is charged the pointwise maximum
+// over them, and so is the final run, because the choice of its candidate depends on the data. [Calibrate] gives each
+// kind of run the noise that makes all cost about the same. A [Region] is a set of ranges. Each of its candidates is
+// fitted below a line, and charged the line.
 //
 // A rate that wins on q·n samples may be too large after step 3. [Settings.WithinFinalRate] leaves out such rates, by a
 // rule that doesn't depend on the data.
@@ -42,7 +42,7 @@
 // # Odd outcomes
 //
 // K is neither capped nor redrawn. With K = 0, which only a Poisson distribution gives, the winner is a candidate that
-// doesn't depend on the data: the first of a grid, or the middle of a region. For the baseline its model is the untrained
-// one. A trial that fails or diverges still counts: it scores -Inf, below every model, and leaves no model. Equal scores
-// go to the earlier trial.
+// doesn't depend on the data: the first of a grid, or the middle of a region. For the baseline its model is the
+// untrained one. A trial that fails or diverges still counts: it scores -Inf, below every model, and leaves no model.
+// Equal scores go to the earlier trial.
 package tuner

@@ -28,8 +28,8 @@ type Executor struct {
 // same settings and key, and for settings, model, data and test set that don't fit together. On a cancelled context it
 // stops every run after a whole step and returns the context's error.
 //
-// A trial that fails scores lowest and tuning goes on; if all trials fail, Run returns the error of the first. The error
-// wraps [train.ErrDiverged] if there is no finite model to release.
+// A trial that fails scores lowest and tuning goes on; if all trials fail, Run returns the error of the first. The
+// error wraps [train.ErrDiverged] if there is no finite model to release.
 func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
 	if ctx == nil {
 		return Result{}, &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
@@ -57,8 +57,8 @@ type execution struct {
 	meter  *meter
 }
 
-// load loads the model and the data. It starts the final run of the first candidate and closes it again, so that a final
-// run that can't start fails before hours of training.
+// load loads the model and the data. It starts the final run of the first candidate and closes it again, so that a
+// final run that can't start fails before hours of training.
 func (x *execution) load() error {
 	if x.Data == nil {
 		return &train.SettingError{Setting: "data", Want: "some, such as train.NewClassification makes"}

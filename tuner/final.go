@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// trainFinal trains the released model of variants 1 and 2 with the extrapolated hyperparameters of the winner, or of the
-// first candidate if no trial was drawn.
+// trainFinal trains the released model of variants 1 and 2 with the extrapolated hyperparameters of the winner, or of
+// the first candidate if no trial was drawn.
 func (x *execution) trainFinal(ctx context.Context, trials []outcome, best int) (Result, error) {
 	tuned := x.plan.First
 	settings := x.plan.final(tuned)

@@ -21,8 +21,8 @@ func (m Method) validate() error {
 }
 
 // ExpectedWork returns the expected work of tuning and final run, in units of one run on all of the data: a trial on a
-// random subset of rate q is q of a run. meanTrials is the mean of K. All candidates are taken to have the same sampling
-// rate and steps.
+// random subset of rate q is q of a run. meanTrials is the mean of K. All candidates are taken to have the same
+// sampling rate and steps.
 func (m Method) ExpectedWork(q, meanTrials float64) float64 {
 	switch m {
 	case Variant1:

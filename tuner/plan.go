@@ -11,8 +11,8 @@ import (
 const FinalStream uint32 = 0
 
 // Plan is a tuning with all its random choices, as pure data. Make it by [NewPlan], and don't change it: [Executor.Run]
-// draws the plan again from its settings and key, refuses one that differs, and carries out and charges what it drew. The
-// same settings and key give the same plan.
+// draws the plan again from its settings and key, refuses one that differs, and carries out and charges what it drew.
+// The same settings and key give the same plan.
 type Plan struct {
 	Settings Settings
 	First    Candidate    // the winner if no trial is drawn
@@ -62,8 +62,8 @@ func NewPlan(s Settings, key train.Key) (Plan, error) {
 	return Plan{Settings: s, First: first, Private: draws}, nil
 }
 
-// redraw returns the plan that [NewPlan] draws from the settings and the key of p, or an error if p differs from it: other
-// members or trials would be charged as if the settings had drawn them.
+// redraw returns the plan that [NewPlan] draws from the settings and the key of p, or an error if p differs from it:
+// other members or trials would be charged as if the settings had drawn them.
 func (p Plan) redraw() (Plan, error) {
 	drawn, err := NewPlan(p.Settings, p.Private.Key)
 	if err != nil {
@@ -95,8 +95,8 @@ func complement(members []int32, n int) []int32 {
 	return rest
 }
 
-// drawTrials draws K, from the distribution that the accountant charges, and K trials. Each has a stream of its own, so that
-// its candidate doesn't depend on K.
+// drawTrials draws K, from the distribution that the accountant charges, and K trials. Each has a stream of its own, so
+// that its candidate doesn't depend on K.
 func drawTrials(s Settings, key train.Key) ([]Trial, error) {
 	trials := make([]Trial, s.Repetitions.Draw(key.Stream(random.ID{Purpose: random.Repetitions})))
 	draw := s.Space.drawer()

@@ -12,10 +12,10 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn independently. [Calibrate] or
-// [CalibrateSteps] sets the cost of its runs beforehand: as Runs, where sampling rates and epochs are in lists, or else as
-// Line. Then each drawn candidate is fitted below the line, so that its Rényi divergence is at most Slope·a at every order
-// a of the line, and charged the line.
+// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn independently. [Calibrate]
+// or [CalibrateSteps] sets the cost of its runs beforehand: as Runs, where sampling rates and epochs are in lists, or
+// else as Line. Then each drawn candidate is fitted below the line, so that its Rényi divergence is at most Slope·a at
+// every order a of the line, and charged the line.
 type Region struct {
 	LearningRate, SamplingRate, ClippingNorm Values
 	// If NoiseMultiplier is 0, Epochs are drawn, and become steps by [train.Steps], and the noise multiplier is the
@@ -27,8 +27,8 @@ type Region struct {
 	Line accountant.RDPLine // used if there are no Runs
 }
 
-// Values are the values that a hyperparameter is drawn from: those in List, with equal probability, or if it is empty the
-// numbers from Low to High, log-uniformly and rounded to six significant digits.
+// Values are the values that a hyperparameter is drawn from: those in List, with equal probability, or if it is empty
+// the numbers from Low to High, log-uniformly and rounded to six significant digits.
 type Values struct {
 	List      []float64 `json:"list,omitempty"`
 	Low, High float64   `json:",omitempty"`
@@ -45,8 +45,8 @@ func (v Values) draw(s *random.Stream) float64 {
 	return v.at(s.Float64())
 }
 
-// at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds it, so that the number
-// is readable and doesn't depend on the last bits of a library's logarithm.
+// at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds it, so that the
+// number is readable and doesn't depend on the last bits of a library's logarithm.
 func (v Values) at(fraction float64) float64 {
 	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64) // always a number
 	return min(max(x, v.Low), v.High)
@@ -125,8 +125,8 @@ func (r Region) kinds() (g Grid, finite bool, err error) {
 	return g.WithNoiseMultiplier(r.NoiseMultiplier), true, err
 }
 
-// drawer returns a function that draws candidates. It fits each kind of run once: a fit takes thousands of times as long
-// as a draw.
+// drawer returns a function that draws candidates. It fits each kind of run once: a fit takes thousands of times as
+// long as a draw.
 func (r Region) drawer() func(*random.Stream) (Candidate, error) {
 	type kind struct{ gamma, epochs float64 }
 	fits := map[kind]Run{}
@@ -148,8 +148,8 @@ func (r Region) drawer() func(*random.Stream) (Candidate, error) {
 	}
 }
 
-// fit returns the run of a sampling rate and a number of epochs: the one in Runs, or the one with the least noise, or the
-// most steps, that costs no more than the line.
+// fit returns the run of a sampling rate and a number of epochs: the one in Runs, or the one with the least noise, or
+// the most steps, that costs no more than the line.
 func (r Region) fit(gamma, epochs float64) (Run, error) {
 	if len(r.Runs) > 0 {
 		return r.settled(gamma, epochs)

@@ -21,8 +21,8 @@ type Settings struct {
 	WarmStart   bool            // the final run begins with the winning trial's model
 }
 
-// A plan holds every trial, so the mean of K is bounded. Where the distribution of K falls off as (1-Success)^K, Success is
-// bounded too: with a negative shape, a small mean doesn't rule out 10^12 trials.
+// A plan holds every trial, so the mean of K is bounded. Where the distribution of K falls off as (1-Success)^K,
+// Success is bounded too: with a negative shape, a small mean doesn't rule out 10^12 trials.
 const (
 	maxMean    = 1e6
 	minSuccess = 1e-6
@@ -70,8 +70,8 @@ func (s Settings) validateMethod() error {
 	return nil
 }
 
-// spaceIsValue reports whether the space is a Grid or a Region by value. A pointer to one, or a type that embeds one, could
-// change between draw and charge.
+// spaceIsValue reports whether the space is a Grid or a Region by value. A pointer to one, or a type that embeds one,
+// could change between draw and charge.
 func (s Settings) spaceIsValue() bool {
 	switch s.Space.(type) {
 	case Grid, Region:

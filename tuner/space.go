@@ -60,9 +60,9 @@ type Lists struct {
 	LearningRates, SamplingRates, Epochs, ClippingNorms []float64
 }
 
-// Grid returns the product of the lists, the learning rate varying fastest. Epochs become steps by [train.Steps]; without
-// a list of epochs steps are 0. Noise multipliers are 0. The error is a [*train.SettingError] for two values of Epochs that
-// become the same number of steps, and for one that becomes none.
+// Grid returns the product of the lists, the learning rate varying fastest. Epochs become steps by [train.Steps];
+// without a list of epochs steps are 0. Noise multipliers are 0. The error is a [*train.SettingError] for two values of
+// Epochs that become the same number of steps, and for one that becomes none.
 func (l Lists) Grid() (Grid, error) {
 	var grid Grid
 	for _, gamma := range l.SamplingRates {
@@ -129,8 +129,8 @@ func (r Run) event() accountant.Event {
 	return accountant.DPSGD(r.SamplingRate, r.NoiseMultiplier, r.Steps)
 }
 
-// Runs returns the runs of the candidates, each once: those that differ in learning rate or clipping norm alone have the
-// same run.
+// Runs returns the runs of the candidates, each once: those that differ in learning rate or clipping norm alone have
+// the same run.
 func (g Grid) Runs() []Run {
 	var runs []Run
 	for _, c := range g {

@@ -125,8 +125,8 @@ func (x *execution) play(ctx context.Context, settings []train.Settings, followe
 	return out, nil
 }
 
-// playAlone plays one run after another, for an engine that doesn't start them together: for want of memory, or because of
-// one run, which then fails alone.
+// playAlone plays one run after another, for an engine that doesn't start them together: for want of memory, or because
+// of one run, which then fails alone.
 func (x *execution) playAlone(ctx context.Context, settings []train.Settings, followers []*follower) ([]played, error) {
 	var out []played
 	for i := range settings {
@@ -139,8 +139,8 @@ func (x *execution) playAlone(ctx context.Context, settings []train.Settings, fo
 	return out, nil
 }
 
-// trainAndScore trains and scores a group, fills in the outcome of each run and closes the group. Its errors concern all
-// runs.
+// trainAndScore trains and scores a group, fills in the outcome of each run and closes the group. Its errors concern
+// all runs.
 func (x *execution) trainAndScore(ctx context.Context, group *train.Group, followers []*follower, out []played) (err error) {
 	defer func() { err = errors.Join(err, group.Close()) }()
 	watch := newStopwatch(len(out))
