@@ -63,7 +63,7 @@ type instruction struct {
 	columns   compile.ID // convolutions: the unrolled images, [positions, patch]
 	unrolls   bool       // it writes columns, for itself or for the gradient of its filter
 	positions []int32    // views: the position of each element
-	repeats   int        // GradSpread and Gather: if not 0, the view repeats each element of a whole value repeats times
+	repeats   int        // GradSpread and Gather: if not 0, how often the view repeats each element of a whole value
 	period    int        // Gather and Scatter: if not 0, the view repeats a whole value of that size
 }
 

@@ -21,7 +21,7 @@ func Compile(src Source) (p *Program, err error) {
 		memo:  map[*gorgonia.Node]traced{},
 		needs: map[ID]bool{},
 	}
-	// Gorgonia answers many faults of a graph by a panic.
+	// Gorgonia panics on many faults of a graph.
 	defer func() {
 		if r := recover(); r != nil {
 			where := ""

@@ -26,16 +26,16 @@
 // a rule for each use of a parameter:
 //
 //	product     y = x W        g_i = x_iᵀ δ_i            ‖g_i‖² = ‖x_i‖² ‖δ_i‖²   Σ c_i g_i = xᵀ diag(c) δ
-//	convolution y = W * x      g_i = δ_i im2col(x_i)     from the product itself, which is small
+//	convolution y = W * x      g_i = δ_i im2col(x_i)     of the materialized g_i, which is small
 //	broadcast   y = x ∘ b      g_i = sum of ∂y·δ_i over the broadcast axes
 //	lookup      y_r = W[t_r]   g_i[v] = Σ_{r: t_r = v} δ_r   ‖g_i‖² = Σ_v ‖g_i[v]‖²       each g_i[v] added to row v
 //
 // The first form of the norm is Goodfellow's ("Efficient per-example gradient computations", 2015). A product with
 // several rows in each sample is materialized and measured as a convolution's gradient is. Two Gram matrices would give
 // its norm without that, Σ_pq (x_p·x_q)(δ_p·δ_q) (Li et al., "Large language models can be strong differentially
-// private learners", 2022), and faster for few rows; but rows that nearly cancel leave a rounding error in place of
-// that norm, and the gradient would be clipped to the error. An engine must measure what it sums. If a parameter is
-// used more than once, the parts of g_i overlap and their norms don't add: all uses write into one per-sample gradient,
+// private learners", 2022), which is faster for few rows. But if rows nearly cancel, that norm is a rounding error, and
+// the gradient would be clipped by the error. So an engine measures the numbers that it sums. If a parameter is used
+// more than once, the parts of g_i overlap and their norms don't add: all uses write into one per-sample gradient,
 // which is then measured and summed.
 //
 // The gradient of a table has one nonzero row for each different index t of the sample, however long the table is. The
@@ -54,7 +54,7 @@
 // sample at a time: right and slow. The graph must be built with a batch of one, because only then is "the gradient of
 // one sample" defined without knowing what the operation does.
 //
-// That holds only for operations that are functions. An operation that keeps state lets one sample see the one before;
+// This is right only for pure functions. An operation that keeps state lets one sample see the one before;
 // one that draws makes equal keys give unequal models; one that prints lets samples out. So the package lists the
 // operations that are known to be pure and to have the right gradient, by Go type with its package, and by operator;
 // operations.md is generated from the list. Every other operation is a [RefusedError]. Package enginetest checks the
@@ -86,15 +86,14 @@
 //
 // After Backward, a [Reduction] for each parameter describes its per-sample gradient. The gradient of a matrix, a
 // filter or a table that is used once isn't materialized: an engine measures and sums it in whatever memory it has. It
-// must sum the very numbers that it measured.
+// must sum the numbers that it measured.
 //
-// A program has no memory plan. [Lifetimes] returns from when to when a value is needed, [Instruction.InPlace] which
-// operand's buffer a result may reuse, and [Kept] what the reductions read; each engine lays out its own memory and
-// lowers the instructions to its device. An engine that meets an operation it doesn't know refuses the program and
-// names the operation. [Opaque], which stands for a whole graph, is one of them.
+// A program assigns no memory. [Lifetimes] returns the range of instructions that need each value,
+// [Instruction.InPlace] the operand whose buffer a result may reuse, and [Kept] the values that the reductions read;
+// each engine lays out its own memory and lowers the instructions to its device. An engine that meets an operation it
+// doesn't know refuses the program and names the operation. [Opaque], which stands for a whole graph, is one of them.
 //
 // [Program.String] lists a program for people, and testdata has the listings of both models. A graph has the same
-// listing each time and for every batch that it is built with, except where only a batch of one compiles.
-// [Program.Check] checks a program, from wherever it comes, for all that engines rely on; programs that [Compile]
-// returns pass it.
+// listing each time, and for every batch size for which it compiles. [Program.Check] checks all that engines rely on,
+// in a program of any origin; programs that [Compile] returns pass it.
 package compile

@@ -33,6 +33,8 @@ func Operations() []Operation {
 
 func Reshaped(v View, shape []int) (View, bool) { return v.reshaped(shape) }
 
+func Contiguous(v View) bool { return v.contiguous() }
+
 func Within(v View, size int) bool { return v.within(size) }
 
 // Operated returns all operations but Opaque, and those that may add to their results.

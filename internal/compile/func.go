@@ -111,8 +111,8 @@ func (f Func) Unary(x float64) float64 {
 	return math.NaN()
 }
 
-// UnaryDerivative returns the derivative of a unary function at x, given its value y there. Steps and signs have
-// derivative 0.
+// UnaryDerivative returns the derivative of a unary function at x, given its value y there. It is 0 for steps and
+// signs.
 func (f Func) UnaryDerivative(x, y float64) float64 {
 	switch f {
 	case Abs:

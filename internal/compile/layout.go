@@ -104,7 +104,7 @@ func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced
 
 // moves reports whether a transposition changes the order of elements, which moving an axis of length one doesn't.
 func moves(shape, pattern []int) bool {
-	return !ViewOf(shape).permuted(pattern).Contiguous()
+	return !ViewOf(shape).permuted(pattern).contiguous()
 }
 
 // permuted returns the axes' lengths, or strides, in the new order of axes.

@@ -20,7 +20,7 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "only rows of a parameter or a constant have one")
 	case table.overBatch:
 		return traced{}, noRule(n, "the parameter is repeated along the batch")
-	case !table.view.Contiguous() || table.view.Size() != t.prog.Values[table.id].Size:
+	case !table.view.contiguous() || table.view.Size() != t.prog.Values[table.id].Size:
 		return traced{}, noRule(n, "the parameter is rearranged before use")
 	case ids.class != batched || !indices.takes(t.prog.Values[ids.id]):
 		return traced{}, noRule(n, "its indices aren't an input of integers")

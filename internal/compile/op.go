@@ -15,7 +15,7 @@ const (
 	BinaryScalar           // (x) z = Func(x, Scalar), or Func(Scalar, x) if Swap
 	MatMul                 // (x, y) z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
 	Conv                   // (x, y) z = y·im2col(x)ᵀ by Window: y [OutC, C·KH·KW], not flipped
-	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its position in x, within C·H·W
+	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its position in x
 	Gather                 // (x) z[j] = x[V[j]]
 	Scatter                // (x) z = 0, then z[V[j]] += x[j]
 	Softmax                // (x) z = softmax of the rows of x [Rows, K]

@@ -55,8 +55,8 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "")
 	}
 	switch {
-	case w.view.Contiguous():
-	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).Contiguous():
+	case w.view.contiguous():
+	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).contiguous():
 		transB = !transB
 	default:
 		return traced{}, noRule(n, "the parameter is rearranged before use")

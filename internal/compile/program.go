@@ -88,8 +88,8 @@ type Program struct {
 	Values     []Value
 	Predict    []Instruction // computes Output
 	Forward    []Instruction // computes the cost's terms, independently of Predict
-	Backward   []Instruction // computes what Reductions read; overwrites nothing of Forward's
-	Reductions []Reduction   // by parameter, at most one each; none if the cost doesn't depend on the parameter
+	Backward   []Instruction // computes what Reductions read; writes no value that Forward wrote
+	Reductions []Reduction   // in the order of Params; none for a parameter that the cost doesn't depend on
 
 	initial   [][]float32
 	limits    []int // opaque programs: what Range reads

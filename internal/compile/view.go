@@ -42,8 +42,8 @@ func (v View) Elements() []int32 {
 	return out
 }
 
-// Contiguous reports whether element j is at position j for all j.
-func (v View) Contiguous() bool {
+// contiguous reports whether element j is at position j for all j.
+func (v View) contiguous() bool {
 	n := 1
 	for d, s := range slices.Backward(v.Shape) {
 		if s > 1 && v.Strides[d] != n {

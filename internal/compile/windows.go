@@ -74,7 +74,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 		return traced{}, false, noRule(n, "it reads integers")
 	}
 	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch ||
-		len(w.shape) != 2 || !w.view.Contiguous() {
+		len(w.shape) != 2 || !w.view.contiguous() {
 		return traced{}, false, noRule(n, "only Conv2d of a batch-first input by a parameter has one")
 	}
 	f := fieldsOf(columns.Op())

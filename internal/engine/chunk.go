@@ -10,33 +10,33 @@ import (
 // batch or memory.
 const MostInChunk = 64
 
-// Chunks divides an ascending batch into chunks of at most most samples: chunk k is batch[cuts[k]:cuts[k+1]]. It
+// Chunks divides an ascending batch into chunks of at most maximum samples: chunk k is batch[cuts[k]:cuts[k+1]]. It
 // appends to cuts and returns it; an empty batch has the one cut 0.
 //
 // Consider a binary tree over the indices of the data set, from 0 up to some power of two, whose nodes are the ranges
-// [a·2ˡ, (a+1)·2ˡ). A chunk is the batch's samples in a node, if they are at most most and the parent's are more. So
-// one sample more or less changes chunks on its own path only. Two neighbours p < q of the batch are in different
-// chunks if the smallest node with both, of level l = the bit length of p xor q, has more than most samples. Prefix
-// sums of the batch over the indices thus give every cut independently of the others.
-func Chunks(batch []int32, most int, cuts []int) []int {
+// [a·2ˡ, (a+1)·2ˡ). A chunk is the samples of the batch in a node that has at most maximum of them, while its parent
+// has more. So one sample more or less changes chunks on its own path only. Two neighbours p < q of the batch are in
+// different chunks if the smallest node with both, of level l = the bit length of p xor q, has more than maximum
+// samples. Prefix sums of the batch over the indices thus give every cut independently of the others.
+func Chunks(batch []int32, maximum int, cuts []int) []int {
 	cuts = append(cuts, 0)
 	if len(batch) == 0 {
 		return cuts
 	}
 	level := bits.Len32(uint32(batch[0]) ^ uint32(batch[len(batch)-1]))
-	return chunks(batch, 0, most, level, cuts)
+	return chunks(batch, 0, maximum, level, cuts)
 }
 
 // chunks appends the ends of the chunks of a node of the given level, whose first sample is batch[from].
-func chunks(node []int32, from, most, level int, cuts []int) []int {
+func chunks(node []int32, from, maximum, level int, cuts []int) []int {
 	if len(node) == 0 {
 		return cuts
 	}
-	if len(node) <= most {
+	if len(node) <= maximum {
 		return append(cuts, from+len(node))
 	}
 	half := node[0]>>level<<level | 1<<(level-1) // the first index of the node's second child
 	n := sort.Search(len(node), func(i int) bool { return node[i] >= half })
-	cuts = chunks(node[:n], from, most, level-1, cuts)
-	return chunks(node[n:], from+n, most, level-1, cuts)
+	cuts = chunks(node[:n], from, maximum, level-1, cuts)
+	return chunks(node[n:], from+n, maximum, level-1, cuts)
 }

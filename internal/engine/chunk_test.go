@@ -65,7 +65,7 @@ func TestChunksAreTheDefinition(t *testing.T) {
 			if want := chunkOf(batch, batch[i-1], most) != chunkOf(batch, batch[i], most); border != want {
 				t.Fatalf("between places %d and %d: border is %v, want %v", batch[i-1], batch[i], border, want)
 			}
-			// A thread of a GPU asks: does the smallest node with both hold more than most?
+			// A thread of a GPU asks: does the smallest node with both have more than most samples?
 			level := 0
 			for batch[i-1]>>level != batch[i]>>level {
 				level++

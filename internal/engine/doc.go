@@ -37,7 +37,7 @@
 //     other samples of its microbatch, tile or warp, nor on its index in the data or in the batch.
 //  2. Its norm is measured on the very numbers that are summed, to a relative 2⁻¹⁸ or better, whatever its size (sums
 //     in single precision stagnate after some 10⁶ squares: add partial sums in double). A norm above 2⁶⁰, of the
-//     gradient or of a factor of it, counts as infinite: single precision has no reach beyond. No norm comes from Gram
+//     gradient or of a factor of it, counts as infinite: it is beyond single precision's reach. No norm comes from Gram
 //     matrices, which leave a rounding error in its place where rows nearly cancel. A sample with factor 0 contributes
 //     nothing, NaN or not.
 //  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, which
@@ -64,10 +64,10 @@
 //	f g_x + (errors of N's chunks in B+x) − (error of N in B).
 //
 // f g_x is x's own contribution: at most c(1 + 2⁻¹⁷) by rule 2 and the factor's rounding. By rule 3 single precision
-// errs by at most 64·66·2⁻²⁴ c on one side and, since Σ m_k(m_k+2) over chunks of 65 samples together, none above 64,
-// is largest for 64 and 1, by (64·66 + 3)·2⁻²⁴ c on the other: together 2⁻¹⁰·0.516 c. Each of at most 1 + 65 chunks is
-// rounded once in each coordinate, by at most half of Fine: (M+2)·√d·Fine/2 in norm for d parameters, which [Job.Check]
-// holds below 2⁻¹²C. Altogether c(1 + 2⁻¹⁷ + 0.516·2⁻¹⁰) + 0.25·2⁻¹⁰ C < C(1 − 0.2·2⁻¹⁰).
+// errs by at most 64·66·2⁻²⁴ c on one side and by (64·66 + 3)·2⁻²⁴ c on the other, where chunks of at most 64 samples
+// share 65: Σ m_k(m_k+2) is largest for chunks of 64 and 1. Together that is 2⁻¹⁰·0.516 c. Each of at most 1 + 65
+// chunks is rounded once in each coordinate, by at most half of Fine: (M+2)·√d·Fine/2 in norm for d parameters, which
+// [Job.Check] keeps below 2⁻¹²C. Altogether c(1 + 2⁻¹⁷ + 0.516·2⁻¹⁰) + 0.25·2⁻¹⁰ C < C(1 − 0.2·2⁻¹⁰).
 //
 // That counts relative errors. A product that underflows errs by up to 2⁻¹⁵⁰ besides, and a factor of a gradient by
 // that times the other factor, which is at most 2⁶⁰ (rule 2): by 2⁻⁸⁴√d in a chunk, which is negligible against the
@@ -105,11 +105,11 @@
 //  2. the noise, a Gaussian with more than 53 bits of resolution near zero, is rounded to Fine too, and the sum of both
 //     is exact,
 //  3. before anything else sees it, the result is rounded to Coarse, about 2⁻⁶ of the noise's standard deviation. That
-//     is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance. Each of its cells collects so
-//     many of the noise's values that their gaps show in no output: neighbouring data sets reach the same outputs, and
-//     a cell's probability differs from that of exact Gaussian noise by a relative 2⁻⁴³(|z|+1) or so (package random),
-//     to first order. Over 2³⁰ draws, a whole tuning run of the largest model here, such errors add up to less than a
-//     thousandth in epsilon even if all of them conspired.
+//     is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance. Each cell of the coarse grid
+//     collects so many of the noise's values that their gaps show in no output: neighbouring data sets reach the same
+//     outputs, and a cell's probability differs from that of exact Gaussian noise by a relative 2⁻⁴³(|z|+1) or so
+//     (package random), to first order. Over 2³⁰ draws, a whole tuning run of the largest model here, such errors add
+//     up to less than a thousandth in epsilon even if all of them conspired.
 //
 // # Arithmetic
 //

@@ -2,9 +2,9 @@ package engine
 
 import "github.com/dptrain/dptrain/internal/random"
 
-// Minibatch appends the members that step draws to dst, in ascending order: member k if word k of the step's minibatch
-// stream draws it ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples if the job
-// has none.
+// Minibatch appends to dst, in ascending order, the members that take part in a step: member k if word k of the step's
+// minibatch stream keeps it ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples
+// if the job has none.
 func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
 	return j.stream(random.Minibatch, step).Bernoulli(j.Mechanism.SamplingProbability, members, dst)
 }

@@ -26,7 +26,7 @@ type Engine interface {
 // Loaded is a program and its data on a device. Its methods may be called concurrently.
 type Loaded interface {
 	// Arithmetic identifies the arithmetic of gradients: equal names mean equal bits. Jobs on different arithmetics
-	// must draw different noise, because the difference of two releases with equal noise has none.
+	// must draw different noise, because equal noise cancels in the difference of two releases.
 	Arithmetic() string
 	// Start checks jobs and prepares runs of them that advance side by side. A job that can't run is a [*FieldError].
 	// Start copies what it keeps of a job, whose slices may change afterwards.

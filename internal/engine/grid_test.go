@@ -86,7 +86,7 @@ func TestRelease(t *testing.T) {
 		if !multiple(got, g.Coarse) || math.Abs(got-(sum+z*deviation)) > g.Coarse {
 			t.Fatalf("sum %v and noise %v·%v are released as %v on %+v", sum, z, deviation, got, g)
 		}
-		shift := g.Coarse * float64(2*rapid.IntRange(-50, 50).Draw(t, "shift")) // even, so that ties stay ties to the same side
+		shift := g.Coarse * float64(2*rapid.IntRange(-50, 50).Draw(t, "shift")) // even: ties stay to the same side
 		if moved := release(g, sum+shift, z, deviation); math.Abs(sum+shift) < 0x1p51*g.Fine && moved-got != shift {
 			t.Fatalf("a sum moved by %v moves the outcome by %v", shift, moved-got)
 		}

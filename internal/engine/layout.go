@@ -3,15 +3,15 @@ package engine
 import "github.com/dptrain/dptrain/internal/compile"
 
 // Layout is the order of a program's parameters in one vector. Coordinate j of parameter i is element Offsets[i]+j of
-// the state, of a step's sums and of device memory, and its noise is that normal of the step's stream. Offsets are even
-// because normals come in pairs; the elements between parameters are padding and hold 0.
+// the state, of a step's sums and of device memory, and its noise is normal Offsets[i]+j of the step's stream. Offsets
+// are even because normals come in pairs; the elements between parameters are padding and hold 0.
 type Layout struct {
 	Offsets []int // the first element of each parameter
 	Lengths []int // the number of values of each parameter
 	Size    int   // the length of the vector
 }
 
-// LayoutOf returns the layout of a program's parameters, which keeps their order.
+// LayoutOf returns the layout of a program's parameters, in their order.
 func LayoutOf(p *compile.Program) Layout {
 	var l Layout
 	for _, t := range p.Params {

@@ -11,10 +11,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Networks lists the networks of the paper's experiments on images: cnn is MNIST's, mlp FashionMNIST's.
+// Networks lists the paper's networks for images: cnn is MNIST's, mlp FashionMNIST's.
 func Networks() []string { return []string{"cnn", "mlp"} }
 
-// Network builds one of [Networks], for its own data set.
+// Network builds one of [Networks] for its data set.
 func Network(name string, o models.Options) (train.Model, error) {
 	switch name {
 	case "cnn", "mlp":
@@ -23,12 +23,12 @@ func Network(name string, o models.Options) (train.Model, error) {
 	return train.Model{}, fmt.Errorf("no network %q; there are %v", name, Networks())
 }
 
-// Source returns a model as the compiler takes it.
+// Source returns a model in the compiler's form.
 func Source(m train.Model) compile.Source {
 	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
 }
 
-// Bound returns a model as the compiler takes it, with initial values that it draws from seed bound in its graph.
+// Bound returns a model in the compiler's form, and binds initial values that it draws from seed.
 func Bound(m train.Model, seed rand.Source) (compile.Source, error) {
 	for i, values := range m.Initial(seed) {
 		p := m.Parameters[i]

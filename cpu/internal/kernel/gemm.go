@@ -9,7 +9,7 @@ package kernel
 //
 // The result depends on the arguments and on [Implementation] alone. An element of C is the same for all m and n, so
 // that a sample's values don't depend on the other samples of its microbatch. (Tuned libraries such as OpenBLAS neither
-// promise that nor do it.) "avx2" and "avx512" agree bit for bit: an element's sum is one chain of fused multiply-adds
+// promise nor do that.) "avx2" and "avx512" agree bit for bit: an element's sum is one chain of fused multiply-adds
 // from zero in ascending order, times alpha, plus beta times the old element in one more fused multiply-add.
 func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	checkMatrix("a", len(a), lda, m, k, transA)
