@@ -73,7 +73,7 @@ var rooms = table{
 	"internal/memory":             nil,
 	"internal/nearest":            nil,
 	"internal/random":             nil,
-	"internal/report":             {"internal/memory", "internal/safetensors"},
+	"internal/report":             {"internal/memory", "internal/safetensors", "train", "tuner"},
 	"internal/safetensors":        nil,
 	"internal/ui":                 nil,
 	"internal/wordpiece":          nil,

@@ -30,8 +30,9 @@ type Region struct {
 // Values are the values that a hyperparameter is drawn from: those in List, with equal probability, or if it is empty
 // the numbers from Low to High, log-uniformly and rounded to six significant digits.
 type Values struct {
-	List      []float64 `json:"list,omitempty"`
-	Low, High float64   `json:",omitempty"`
+	List []float64 `json:"values,omitempty"`
+	Low  float64   `json:"low,omitempty"`
+	High float64   `json:"high,omitempty"`
 }
 
 // Between returns the values of the range from low to high.
@@ -93,7 +94,7 @@ func (v Values) validate(setting string) error {
 // String lists the values, or the ends of the range.
 func (v Values) String() string {
 	if len(v.List) == 0 {
-		return fmt.Sprintf("%.4g to %.4g", v.Low, v.High)
+		return fmt.Sprintf("%.4g to %.4g, log-uniform", v.Low, v.High)
 	}
 	var texts []string
 	for _, x := range v.List {
@@ -254,8 +255,8 @@ func (r Region) validate(s Settings) error {
 
 // Parameter is a hyperparameter by name, with the values that it is drawn from.
 type Parameter struct {
-	Name   string
-	Values Values
+	Name string `json:"name"`
+	Values
 }
 
 // Parameters returns the values of each hyperparameter that is drawn. They share no memory with the region.

@@ -118,9 +118,9 @@ func (g Grid) WithNoiseMultiplier(noise float64) Grid {
 
 // Run holds the hyperparameters that decide the cost of a run.
 type Run struct {
-	SamplingRate    float64
-	Steps           int
-	NoiseMultiplier float64
+	SamplingRate    float64 `json:"sampling_rate"`
+	Steps           int     `json:"steps"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
 func (c Candidate) run() Run { return Run{c.SamplingRate, c.Steps, c.NoiseMultiplier} }

@@ -78,7 +78,7 @@ func TestPlannedGradients(t *testing.T) {
 			"2":        epochs * (p.Mean*p.SubsetRate*n + n),
 			"baseline": p.Mean * n * epochs,
 		}[p.Variant]
-		if math.Abs(p.Gradients-want) > 1e-6*want { // the mean is that of a distribution whose parameter is found by bisection
+		if math.Abs(p.Gradients-want) > 1e-6*want { // bisection finds the parameter of a distribution of that mean
 			t.Errorf("%+v: %v gradients, want %v", p, p.Gradients, want)
 		}
 	}

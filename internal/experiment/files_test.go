@@ -109,8 +109,8 @@ func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
 	return files.load(d, s)
 }
 
-// What trains and what selects: labels are clipped in the private file alone, and neither file is taken for the other, nor asked what
-// columns and classes there are where the public one says it. The columns are those that engines get.
+// What trains and what selects: labels are clipped in the private file alone, and neither file is taken for the other,
+// nor asked what columns and classes there are where the public one says it. The columns are those that engines get.
 func TestLoadFiles(t *testing.T) {
 	columns := func(d *train.Data) string { return fmt.Sprint(reflect.ValueOf(d).Elem().FieldByName("columns")) }
 	l, err := loadOwn(t, configs.Data{

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's grid, and states what
-// it plans.
+// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's
+// grid, and states what it plans.
 func TestEveryPresetPlans(t *testing.T) {
 	type grid struct{ samples, rates, candidates int }
 	papers := map[string]grid{
@@ -62,7 +62,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s t
 	space := stated.Tuning.Space
 	if grid, ok := s.Space.(tuner.Grid); ok {
 		for _, c := range grid {
-			if !slices.Contains(space.Runs, report.Run{SamplingRate: c.SamplingRate, Steps: c.Steps, NoiseMultiplier: c.NoiseMultiplier}) {
+			if !slices.Contains(space.Runs, tuner.Run{SamplingRate: c.SamplingRate, Steps: c.Steps, NoiseMultiplier: c.NoiseMultiplier}) {
 				t.Errorf("%s: no run is stated for %+v", e.Preset, c)
 			}
 		}

@@ -12,7 +12,7 @@
 // two.
 //
 // [Tradeoff] isn't in the paper. It shows the noise that a budget leaves over the subset rate, if every candidate is
-// tried with a given probability. Its caller computes the numbers.
+// tried with a given probability. Package internal/experiment/planner computes its numbers.
 //
 // The drawings are made to survive a black and white printer: marker and dash pattern alone tell the curves apart, and
 // colour repeats them. The files contain no time stamp and, since text is drawn as filled outlines, no font: the same
