@@ -205,7 +205,7 @@ func TestPieces(t *testing.T) {
 	features.InPiecesOf(t, 2)
 	c.folder, c.computed = t.TempDir(), 0
 	if got := c.of(x, images); !slices.Equal(got, want) {
-		t.Error("other blocks make other features")
+		t.Error("other pieces make other features")
 	}
 	c.expect(15, 1) // 5 in all, reported three times
 }
