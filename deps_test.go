@@ -195,8 +195,8 @@ func TestEveryPackageHasADocFile(t *testing.T) {
 	}
 }
 
-// Without the tag cu nothing is linked with gorgonia.org/cu, which needs CUDA's headers and ends a program where there is no
-// driver.
+// Without the tag cu nothing is linked with gorgonia.org/cu, which needs CUDA's headers and ends a program where there
+// is no driver.
 func TestOnlyTheTagNeedsCUDA(t *testing.T) {
 	for tags, want := range map[string]bool{"": false, "cu": true} {
 		out, err := exec.Command("go", "list", "-deps", "-tags="+tags, "./...").Output()
