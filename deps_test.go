@@ -56,16 +56,17 @@ var rooms = table{
 	"cuda/internal/libcuda":           {"cuda/internal/dl", "cuda/internal/driver"},
 
 	// What the command needs besides.
-	"internal/coverage":    {"accountant", "tuner"},
-	"internal/features":    {"internal/engine", "internal/safetensors", "models", "train"},
-	"internal/figure":      {"accountant"},
-	"internal/memory":      nil,
-	"internal/nearest":     nil,
-	"internal/random":      nil,
-	"internal/report":      {"internal/memory", "internal/safetensors"},
-	"internal/safetensors": nil,
-	"internal/ui":          nil,
-	"internal/wordpiece":   nil,
+	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/memory", "internal/report", "internal/safetensors", "models", "train", "tuner"},
+	"internal/experiment/planner": {"accountant", "tuner"},
+	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
+	"internal/figure":             {"accountant"},
+	"internal/memory":             nil,
+	"internal/nearest":            nil,
+	"internal/random":             nil,
+	"internal/report":             {"internal/memory", "internal/safetensors"},
+	"internal/safetensors":        nil,
+	"internal/ui":                 nil,
+	"internal/wordpiece":          nil,
 
 	"cmd/dptrain": {anything},
 }

@@ -2,21 +2,22 @@ package train
 
 import "github.com/dptrain/dptrain/internal/engine"
 
-// Engine runs training on one kind of device: make one by cpu.New or cuda.New, or a choice of several by [FirstOf].
-// Every engine draws the same minibatches and the same noise and keeps the same bound on the sensitivity of a step;
-// they differ in the rounding of gradients, and in which operations of a graph they have.
+// Engine trains models on one kind of device. Make one by cpu.New or cuda.New, or a choice of several by [FirstOf]. All
+// engines draw the same minibatches and noise and keep the same bound on the sensitivity of a step. They differ in speed,
+// in the rounding of gradients, and in the operations that they support.
 type Engine = engine.Engine
 
-// FirstOf returns an engine that loads each model on the first of the given engines that can run it.
-// [Loaded.Fallback] reports why those before it couldn't. FirstOf copies the list.
+// FirstOf returns an engine that loads each model on the first of the given engines that supports it. [Loaded.Fallback]
+// reports which ones don't. FirstOf copies the list.
 func FirstOf(engines ...Engine) Engine { return engine.FirstOf(engines...) }
 
-// UnsupportedError reports an operation that keeps an engine from running a model: the engine's name is in Engine, the
-// operation's in Operation, and the reason in Why, which may be empty. Another engine may have the operation.
+// UnsupportedError reports an operation of a model that an engine doesn't support; another engine may. Its field Engine is
+// the engine's name, Operation the operation's, and Why the reason, which may be empty.
 type UnsupportedError = engine.UnsupportedError
 
-// ErrLost is wrapped by the errors of runs whose device failed. None of them goes on, whatever they are restored to.
+// ErrLost is wrapped by the errors of runs whose device failed. Such runs can't continue, not from a restored state
+// either.
 var ErrLost = engine.ErrLost
 
-// RunErrors reports which runs of a group failed: element i is run i's error, or nil.
+// RunErrors reports the runs of a group that failed: element i is the error of run i, or nil.
 type RunErrors = engine.RunErrors

@@ -2,20 +2,18 @@ package train
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// ErrGraph is wrapped by every error about a graph that can't be trained privately as it stands. A [MixError] and a
-// [RefusedError] name the operation that is in the way; both are an ErrGraph.
+// ErrGraph is wrapped by all errors of graphs that can't be trained privately, [MixError] and [RefusedError] among them.
 var ErrGraph = compile.ErrSource
 
-// MixError reports an operation that lets samples of a batch see one another, so that no per-sample gradient exists. Op
-// is the operation as Gorgonia prints it, Node the node that it computes, and Why the reason. No engine trains such a
-// graph.
+// MixError reports an operation that mixes the samples of a batch, so that no per-sample gradient exists. No engine trains
+// such a graph. Its field Op is the operation as Gorgonia prints it, Node the name of the node that it computes, and Why
+// the reason.
 type MixError = compile.MixError
 
-// RefusedError reports an operation, or an operand of one, that can't be trained privately, not even one sample at a
-// time, though it mixes no samples. Its fields are those of a [MixError], and Instead, which names an alternative.
+// RefusedError reports an operation that mixes no samples and still can't be trained privately, not even one sample at a
+// time. Its fields are those of [MixError], and Instead, which names an alternative.
 type RefusedError = compile.RefusedError
 
-// RuleError reports an operation without a rule for per-sample gradients. Its fields are those of a [MixError]. A graph
-// that is built for a batch of one can be trained in spite of it, one sample at a time, by the engine that cpu.OneByOne
-// makes.
+// RuleError reports an operation that has no rule for per-sample gradients. Its fields are those of [MixError]. The engine
+// of cpu.OneByOne trains a graph with such an operation if the graph was built for a batch of one.
 type RuleError = compile.RuleError

@@ -12,20 +12,20 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// Loaded is a model and the data that it is trained on, compiled once and held by an engine, ready for any number of
-// runs. Its methods may be used concurrently.
+// Loaded is a compiled model with its training data on an engine, ready for any number of runs. Make one by [Load]. Its
+// methods may be called concurrently.
 type Loaded struct {
 	engine  Engine
 	loaded  engine.Loaded
 	draw    func(seed rand.Source) [][]float32 // the model's Initial
-	drawing sync.Mutex                         // held until what draw returned is copied: it may reuse its memory
+	drawing sync.Mutex                         // held until the values that draw returned are copied
 	program *compile.Program
 	layout  engine.Layout
 	data    *Data
 	groups  users
 }
 
-// ready returns the error of a nil or zero Loaded.
+// ready returns an error for a nil or zero Loaded.
 func (l *Loaded) ready() error {
 	if l == nil || l.loaded == nil {
 		return &SettingError{"loaded model", "missing", "one that Load returned"}
@@ -33,8 +33,8 @@ func (l *Loaded) ready() error {
 	return nil
 }
 
-// Load compiles the model and loads it with its data. Errors about the graph wrap [ErrGraph]; wrong data are a
-// [*DataError]; an [*UnsupportedError] reports an operation that the engine lacks.
+// Load compiles the model and loads it with its data on the engine. Errors of the graph wrap [ErrGraph]. An error of the
+// data is a [*DataError], and that of an operation that the engine doesn't support an [*UnsupportedError].
 func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
@@ -46,7 +46,7 @@ func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	if err := data.checkInputs(program); err != nil {
 		return nil, err
 	}
-	own := *data // so that what is assigned to *data reaches neither the engine nor the hash
+	own := *data // so that an assignment to *data reaches neither the engine nor the hash
 	loaded, err := e.Load(program, &own.columns)
 	if err != nil {
 		return nil, fmt.Errorf("load the model: %w", err)
@@ -54,8 +54,8 @@ func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	return &Loaded{engine: e, loaded: loaded, draw: model.Initial, program: program, layout: engine.LayoutOf(program), data: &own}, nil
 }
 
-// Fallback tells why engines of a [FirstOf] were passed over for the one that runs the model; nil if the first
-// one does. The guarantee is the same, but it may be much slower: tell the user.
+// Fallback returns the reasons why engines of a [FirstOf] were passed over for the one that loaded the model, or nil if
+// the first one did. The guarantee is the same, but training may be much slower: tell the user.
 func (l *Loaded) Fallback() error {
 	if l.ready() != nil {
 		return nil
@@ -63,7 +63,7 @@ func (l *Loaded) Fallback() error {
 	return engine.Passed(l.loaded)
 }
 
-// CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.
+// CheckTest returns an error, which wraps a [*DataError], if the model can't be scored on the test set.
 func (l *Loaded) CheckTest(test Labelled) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	case *Classification, *Regression:
 	case nil:
 		return errNoLabels
-	default: // one that embeds a set may hold nil, or return inputs that the labels don't belong to
+	default: // a type that embeds a set may hold nil, or inputs that the labels don't belong to
 		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression", test)}
 	}
 	if test.Inputs() == nil {
@@ -94,8 +94,8 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	return test.scorable()
 }
 
-// Start checks settings and makes runs ready that advance side by side, each as if it were alone. Wrong settings are a
-// [*SettingError]. Start copies the settings. Close the group before the Loaded.
+// Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. The
+// error of wrong settings is a [*SettingError]. Start copies the settings. Close the group before the Loaded.
 func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 			Trial:     r.Trial,
 			Initial:   l.layout.Join(r.Initial),
 		}
-		r.Initial = nil // the engine has them
+		r.Initial = nil // the engine holds them
 		g.settings = append(g.settings, r)
 	}
 	runs, err := l.loaded.Start(jobs...)
@@ -138,7 +138,7 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 	return g, nil
 }
 
-// prepared is checked settings and what follows from them.
+// prepared is checked settings, with the mechanism and the identity that follow from them.
 type prepared struct {
 	Settings
 	mechanism mechanism
@@ -156,19 +156,19 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err := errors.Join(ValidateOptimizer(s.Optimizer), checkMembers(s.Members, l.data.Samples())); err != nil {
 		return prepared{}, err
 	}
-	s.Members = slices.Clone(s.Members) // of nil it is nil
+	s.Members = slices.Clone(s.Members) // nil stays nil
 	if s.Initial == nil {
 		s.Initial = l.initial(s)
 	}
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
-	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy, so that what is hashed is what is started with
+	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy: the values that are hashed are those that the engine gets
 	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 
-// initial returns a copy of the values that a run begins with where its settings give none: those that the model draws,
-// or those bound in its graph, or nil.
+// initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or
+// nil if there are none. They share no memory with the model.
 func (l *Loaded) initial(s Settings) [][]float32 {
 	if l.draw == nil {
 		return l.program.Initial()
@@ -182,8 +182,8 @@ func (l *Loaded) initial(s Settings) [][]float32 {
 	return drawn
 }
 
-// Close gives back what the engine holds. Close the groups first: as long as one is open the error is an [ErrInUse],
-// and nothing is closed. A second Close does nothing.
+// Close frees the memory of model and data on the engine. While a group is open it closes nothing, and the error wraps
+// [ErrInUse]. A second Close does nothing.
 func (l *Loaded) Close() error {
 	if l.ready() != nil {
 		return nil

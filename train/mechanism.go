@@ -5,13 +5,13 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// mechanism couples what an engine does to the samples with what an accountant charges for it. Both
-// come from the same [Privacy] value, and only from it, so that they can't drift apart.
+// mechanism couples the mechanism that an engine runs with the event that an accountant charges. Both come from the same
+// [Privacy] value, and only from it, so that they can't drift apart.
 type mechanism struct {
 	privacy Privacy
 }
 
-// newMechanism checks the settings; the error is a [*SettingError].
+// newMechanism returns the mechanism of checked settings; the error is a [*SettingError].
 func newMechanism(p Privacy) (mechanism, error) {
 	if err := p.Validate(); err != nil {
 		return mechanism{}, err
@@ -19,13 +19,13 @@ func newMechanism(p Privacy) (mechanism, error) {
 	return mechanism{p}, nil
 }
 
-// event returns what the whole run costs: Steps compositions of the Gaussian mechanism on a Poisson
-// sample.
+// event returns the event of the whole run: Steps compositions of the Gaussian mechanism on a Poisson sample.
 func (m mechanism) event() accountant.Event {
 	return accountant.DPSGD(m.privacy.SamplingRate, m.privacy.NoiseMultiplier, m.privacy.Steps)
 }
 
-// engine returns the mechanism as an engine takes it. It clips to a little less than C by itself: see package engine.
+// engine returns the mechanism as an engine takes it. The engine itself clips to a little less than C: see package
+// engine.
 func (m mechanism) engine() engine.Mechanism {
 	return engine.Mechanism{
 		SamplingProbability: m.privacy.SamplingRate,

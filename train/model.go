@@ -7,19 +7,18 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Model is a Gorgonia graph to train, and how its parameters begin. Package models builds some; any other graph will do
-// whose inputs have the batch as their first axis and whose cost is a sum over the samples of the batch, with no
-// operation that lets one sample see another: errors that wrap [ErrGraph] report what is in the way. Inputs and
-// parameters have names of their own.
+// Model is a Gorgonia graph to train, and a function that draws its initial parameters. Package models builds some. Any
+// other graph will do whose inputs have the batch as their first axis, whose cost is a sum over the samples of the batch
+// and in which no operation mixes samples; the errors of others wrap [ErrGraph]. Inputs and parameters have names of
+// their own.
 type Model struct {
-	Inputs     gorgonia.Nodes // [batch, …] each, one for each column of [Data]
+	Inputs     gorgonia.Nodes // [batch, …], one for each column of [Data]
 	Parameters gorgonia.Nodes // trained, in this order
-	Output     *gorgonia.Node // [batch, …], what prediction returns: logits, or a number; nil for a model that isn't asked
-	Cost       *gorgonia.Node // a scalar, summed over the batch and not divided by its size
-	// Initial draws the values that a run's parameters begin with, in the order of Parameters, where the run's
-	// [Settings] give none. They depend on the seed alone, and on nothing private. A call comes after the one before
-	// has returned, and what it returns is copied: it may return the same memory each time. Where Initial is nil, every
-	// run begins with the values that are bound in the graph.
+	Output     *gorgonia.Node // [batch, …]: logits or a number, for predictions and scores; may be nil
+	Cost       *gorgonia.Node // a scalar: a sum over the batch, not divided by its size
+	// Initial draws the initial values of a run's parameters, in the order of Parameters, for settings without
+	// [Settings.Initial]. The values must depend on seed alone. They are copied before the next call, so that Initial
+	// may return the same memory each time. If Initial is nil, runs begin with the values bound in the graph.
 	Initial func(seed rand.Source) [][]float32
 }
 

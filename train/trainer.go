@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// Trainer is one training run: a [Group] of one. Its methods wait for each other, but while it trains they return errors
-// that wrap [ErrInUse], and after Close errors that wrap [ErrClosed].
+// Trainer is one training run: a [Group] of one. Make one by [New]. Its methods wait for each other, but while Train is at
+// work they return errors that wrap [ErrInUse], Close included. After Close their errors wrap [ErrClosed].
 type Trainer struct {
 	group *Group
 }
 
-// New compiles the model, checks that settings, model and data fit together and makes the run ready on
-// the engine. Its errors are those of [Load] and [Loaded.Start].
+// New compiles the model, checks it against settings and data, and makes a run ready on the engine. Its errors are those
+// of [Load] and [Loaded.Start].
 func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 	loaded, err := Load(e, model, data)
 	if err != nil {
@@ -26,8 +26,8 @@ func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 }
 
 // Train takes the steps that are left and returns the result. It calls progress, which may be nil, several times a
-// second and at the end. A run that fails returns its own error. On a cancelled context the run stops after a whole step
-// and Train returns the context's error; [Trainer.State] then has the run's state, and Train may be called again.
+// second and at the end. On a cancelled context it stops after a whole step and returns the context's error. Then
+// [Trainer.State] returns the state to resume from, and Train may be called again.
 func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, error) {
 	var only func([]Progress)
 	if progress != nil {
@@ -44,7 +44,7 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	return t.group.Result(0)
 }
 
-// runs returns the group, which checks itself; nil of a nil or zero Trainer.
+// runs returns the group, or nil for a nil or zero Trainer: methods of a nil Group return errors.
 func (t *Trainer) runs() *Group {
 	if t == nil {
 		return nil
@@ -52,10 +52,10 @@ func (t *Trainer) runs() *Group {
 	return t.group
 }
 
-// loaded returns the group's model, which checks itself; nil of a nil or zero Trainer.
+// loaded returns the group's model, or nil for a nil or zero Trainer: methods of a nil Loaded return errors.
 func (t *Trainer) loaded() *Loaded { return t.runs().loaded() }
 
-// Score returns how well the model does on public test samples: see [Group.Score].
+// Score returns the model's score on public test samples: see [Group.Score].
 func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
 	score, err := t.runs().Score(ctx, test, 0)
 	if err != nil {
@@ -64,7 +64,7 @@ func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
 	return score[0], nil
 }
 
-// Predict returns the model's output for every sample: see [Group.Predict].
+// Predict returns the model's outputs for all samples: see [Group.Predict].
 func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
 	out, err := t.runs().Predict(ctx, data, 0)
 	if err != nil {
@@ -73,17 +73,17 @@ func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
 	return out[0], nil
 }
 
-// CheckTest returns an error, a [*DataError] inside it, if Score can't take the test set.
+// CheckTest returns an error, which wraps a [*DataError], if the model can't be scored on the test set.
 func (t *Trainer) CheckTest(test Labelled) error { return t.loaded().CheckTest(test) }
 
-// Fallback returns why the model runs on another engine than the first, or nil: see [Loaded.Fallback].
+// Fallback returns the reasons why engines were passed over, or nil: see [Loaded.Fallback].
 func (t *Trainer) Fallback() error { return t.loaded().Fallback() }
 
 // State returns a copy of the run's state.
 func (t *Trainer) State() (State, error) { return t.runs().State(0) }
 
-// Restore takes the run to a state that it was in before: see [Group.Restore].
+// Restore replaces the run's state: see [Group.Restore].
 func (t *Trainer) Restore(s State) error { return t.runs().Restore(0, s) }
 
-// Close gives back what the run holds on the device. A second Close does nothing.
+// Close frees the memory of run, model and data on the device. A second Close does nothing.
 func (t *Trainer) Close() error { return errors.Join(t.runs().Close(), t.loaded().Close()) }

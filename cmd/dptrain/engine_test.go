@@ -235,15 +235,6 @@ func TestProgramsFallBackToTheCPU(t *testing.T) {
 	}
 }
 
-func TestFallbackIsOneLine(t *testing.T) {
-	var stderr bytes.Buffer
-	g := &global{stderr: &stderr}
-	warnOfFallback(g.console(), errors.Join(errors.New("no GPU has it"), errors.New("nor has the CPU")))
-	if got := stderr.String(); !strings.HasSuffix(got, ": no GPU has it; nor has the CPU\n") {
-		t.Errorf("got %q", got)
-	}
-}
-
 // A GPU that fails ends the command with a code of its own and one line, however many runs it took along and whatever
 // goes wrong afterwards. Nothing is written.
 func TestGPUsFail(t *testing.T) {

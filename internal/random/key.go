@@ -12,13 +12,12 @@ import (
 // the noise, so it belongs with the run's private files and never in a log: formatted as text, a Key hides itself.
 type Key [32]byte
 
-// NewKey returns a key from the operating system's entropy source.
-func NewKey() (Key, error) {
+// NewKey returns a key from the operating system's entropy source. Where that fails the program ends: see
+// [rand.Read].
+func NewKey() Key {
 	var k Key
-	if _, err := rand.Read(k[:]); err != nil {
-		return Key{}, fmt.Errorf("draw a random key: %w", err)
-	}
-	return k, nil
+	_, _ = rand.Read(k[:]) // it returns no error
+	return k
 }
 
 // insecureDomain separates insecure keys from every other use of SHA-256 on a seed.

@@ -37,6 +37,9 @@ func New(out io.Writer, terminal bool, level logrus.Level) *Console {
 	return c
 }
 
+// Watched reports whether a person sees the console, or asked for all of it. A log that others read gets less.
+func (c *Console) Watched() bool { return c.terminal || c.level >= logrus.DebugLevel }
+
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }
 
