@@ -16,10 +16,10 @@ import (
 // maxColumns is the maximum width of a line with a comment. A tab counts as four columns.
 const maxColumns = 120
 
-// unwrapped are the folders with wider comments, for now. Take a folder out once its comments are wrapped.
+// unwrapped are the files and folders with wider comments, for now. Take one out once its comments are wrapped.
 var unwrapped = []string{
-	"accountant", "cmd/dptrain", "configs", "cuda", "datasets", "internal/coverage", "internal/figure", "internal/report",
-	"internal/wordpiece", "models", "train", "tuner",
+	"accountant", "cmd/dptrain", "configs", "cuda", "datasets", "internal/experiment", "internal/figure", "internal/report",
+	"internal/wordpiece", "models", "train", "tuner", "example_test.go",
 }
 
 // TestCommentsAreNarrow is a part of make lint.
@@ -28,14 +28,15 @@ func TestCommentsAreNarrow(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		skip := slices.Contains(unwrapped, filepath.ToSlash(file))
 		if e.IsDir() {
-			if file != "." && strings.HasPrefix(e.Name(), ".") || slices.Contains(unwrapped, filepath.ToSlash(file)) {
+			if file != "." && strings.HasPrefix(e.Name(), ".") || skip {
 				return fs.SkipDir
 			}
 			return nil
 		}
 		comments, known := commentLines[filepath.Ext(file)]
-		if !known {
+		if !known || skip {
 			return nil
 		}
 		source, err := os.ReadFile(file)
