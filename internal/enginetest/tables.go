@@ -326,7 +326,7 @@ func gatheredSteps(t TB, s Suite) {
 	}
 }
 
-// beyondTables checks that Start and Predict refuse indices beyond their tables, and columns of the wrong type.
+// beyondTables checks that Load and Predict refuse indices beyond their tables, and columns of the wrong type.
 func beyondTables(t TB, s Suite) {
 	p := gathering(t, 3, 7, 2)
 	runs, done := s.start(t, p, RandomData(p, 10, 5), plain(p, 1))

@@ -230,7 +230,7 @@ func TestFeaturesWithoutACache(t *testing.T) {
 	}
 }
 
-// Two processes at once see whole files, and both get their features.
+// Two extractions at once see whole files, and both get their features.
 func TestTwoAtOnce(t *testing.T) {
 	folder, images := t.TempDir(), randomImages(1, 2)
 	var wait sync.WaitGroup
