@@ -136,7 +136,7 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 			data.Categories[s.Name] = s.Categories
 		default:
 			if !mixed(s, d.Rows) {
-				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
+				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MaxClasses)
 			}
 			data.Ignore = append(data.Ignore, s.Name)
 		}
