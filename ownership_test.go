@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/wordpiece"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -56,7 +57,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			return released(plain(2), out.(*train.Data), private(1))
 		},
 		"NewTypedData": func(h handOver) (out any) {
-			columns := []engine.Column{{Ints: []int32{1, 0}}, {Floats: []float32{1, 2}}, {Floats: []float32{1, 0, 0, 1}}}
+			columns := []train.Column{{Ints: []int32{1, 0}}, {Floats: []float32{1, 2}}, {Floats: []float32{1, 0, 0, 1}}}
 			h.over(func() { columns[0].Ints[1], columns[1].Floats[0] = 1, 3 }, func() { out = must(train.NewTypedData(2, columns...)) })
 			return released(texts(), out.(*train.Data), private(1))
 		},
@@ -94,9 +95,9 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			src := plain(2)
 			var l *train.Loaded
 			h.over(func() {
-				src.Params[0].Value().Data().([]float32)[0] = 5
+				src.Parameters[0].Value().Data().([]float32)[0] = 5
 				if h == changedAfter {
-					src.Inputs[0], src.Params[0] = nil, nil
+					src.Inputs[0], src.Parameters[0] = nil, nil
 				}
 			}, func() { l = must(train.Load(cpu.New(cpu.Options{}), src, samples())) })
 			return releasedBy(l, private(1))
@@ -107,10 +108,10 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() {
 				if h == changedAfter {
 					axes[1], axes[2] = axes[2], axes[1]
-					src.Inputs[0], src.Params[0] = nil, nil
+					src.Inputs[0], src.Parameters[0] = nil, nil
 					return
 				}
-				src.Params[0].Value().Data().([]float32)[0] = 5
+				src.Parameters[0].Value().Data().([]float32)[0] = 5
 			}, func() {
 				l = must(train.Load(cpu.OneByOne(cpu.Options{}), src, must(train.NewData(1, []float32{1, 2, 3, 4, 5, 6}))))
 			})
@@ -146,13 +147,13 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			return []any{err, must(s.MarshalBinary())}
 		},
 		"FirstOf": func(h handOver) any {
-			list := []engine.Engine{cpu.OneByOne(cpu.Options{}), cpu.New(cpu.Options{})}
-			var e engine.Engine
-			h.over(func() { list[1] = list[0] }, func() { e = engine.FirstOf(list...) })
+			list := []train.Engine{cpu.OneByOne(cpu.Options{}), cpu.New(cpu.Options{})}
+			var e train.Engine
+			h.over(func() { list[1] = list[0] }, func() { e = train.FirstOf(list...) })
 			return e.Name()
 		},
 		"an engine's Start": func(h handOver) any {
-			p := must(compile.Compile(plain(2)))
+			p := must(compile.Compile(enginetest.Source(plain(2))))
 			l := must(cpu.New(cpu.Options{}).Load(p, &engine.Data{Samples: 2, Columns: engine.Floats([]float32{1, 2, 3, 4}, []float32{1, 0, 0, 1})}))
 			job := engine.Job{
 				Members:   []int32{0},
@@ -176,10 +177,10 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 				values[0][5] = 9
 				if h == changedAfter {
 					axes[1], axes[2] = axes[2], axes[1]
-					src.Inputs[0], src.Params[0] = nil, nil
+					src.Inputs[0], src.Parameters[0] = nil, nil
 				}
 			}, func() {
-				r = must(compile.NewReference(src))
+				r = must(compile.NewReference(enginetest.Source(src)))
 				at = must(r.Bind(values))
 			})
 			return must(r.Gradient(at, [][]float32{{1, 2, 3, 4, 5, 6}}))
@@ -229,13 +230,13 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 		},
 		"models.New": func(h handOver) any {
 			shape := []int{3, 2}
-			var n models.Network
+			var n train.Model
 			h.over(func() { shape[0] = 5 }, func() { n = must(models.New("mlp:4", shape, 2, models.Options{})) })
 			return n.Initial(rand.NewPCG(1, 2))
 		},
 		"models.MLP": func(h handOver) any {
 			widths := []int{3, 2}
-			var n models.Network
+			var n train.Model
 			h.over(func() { widths[0] = 5 }, func() { n = must(models.MLP(models.Options{}, widths...)) })
 			return n.Initial(rand.NewPCG(1, 2))
 		},
@@ -245,7 +246,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() { file[24] = 'c' }, func() { v = must(wordpiece.Parse(file)) })
 			row := make([]int32, 4)
 			v.Encode(row, []byte("a b"))
-			return []any{row, v.Piece(4)}
+			return row
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,7 +278,7 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 	must(trainer.Train(context.Background(), nil))
 	predictor := must(train.NewPredictor(cpu.New(cpu.Options{}), plain(2), [][]float32{{1, 2, 3, 4}}))
 	defer predictor.Close()
-	program := must(compile.Compile(plain(2)))
+	program := must(compile.Compile(enginetest.Source(plain(2))))
 	event := accountant.DPSGD(0.01, 2, 100)
 	_, region := calibrated()
 	grid := candidates()
@@ -288,7 +289,6 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 		"Trainer.Predict":      func() any { return must(trainer.Predict(context.Background(), samples())) },
 		"State.MarshalBinary":  func() any { return must(must(trainer.State()).MarshalBinary()) },
 		"Predictor.Predict":    func() any { return must(predictor.Predict(context.Background(), samples())) },
-		"OutputShape":          func() any { return predictor.OutputShape() },
 		"Program.Initial":      func() any { return program.Initial() },
 		"LayoutOf":             func() any { return engine.LayoutOf(program).Offsets },
 		"RDP":                  func() any { return must(accountant.RDP(event, accountant.Options{Mode: accountant.Paper})) },
@@ -301,7 +301,7 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 		"NewPlan: subset":      func() any { return must(tuner.NewPlan(settings(grid), train.InsecureKey(1))).Private.Subset },
 		"models.Names":         func() any { return models.Names() },
 		"ResNet.Fold":          func() any { return must(resnet.Fold(weights)) },
-		"datasets.Names":       func() any { return datasets.Names() },
+		"datasets.AllNames":    func() any { return datasets.AllNames() },
 		"datasets.Describe":    func() any { return must(datasets.Describe("cifar-10")).ClassNames },
 		"datasets.SampleShape": func() any { return must(datasets.Describe("mnist")).SampleShape },
 	} {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
-	"github.com/dptrain/dptrain/cuda/kernels"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
@@ -23,7 +22,7 @@ import (
 
 // library is the kernels compiled for the emulated device, once.
 var library = sync.OnceValues(func() (*emulator.Library, error) {
-	return emulator.Build(context.Background(), kernels.Files)
+	return build(context.Background(), sources)
 })
 
 // kernelsOrSkip skips the test where there is no C++ compiler.
@@ -296,7 +295,7 @@ func TestMutantsAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, err := emulator.Build(t.Context(), changed(t, m.file, m.old, m.new))
+			l, err := build(t.Context(), changed(t, m.file, m.old, m.new))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -330,7 +329,7 @@ EXPORT(show_normals)
 // Normals are the contract's to the bit.
 func TestNormalsAreTheContracts(t *testing.T) {
 	kernelsOrSkip(t)
-	l, err := emulator.Build(t.Context(), changed(t, "", "", ""))
+	l, err := build(t.Context(), changed(t, "", "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,20 +357,17 @@ func normals(t enginetest.TB, l *emulator.Library) {
 // changed returns the kernels and the probe, with one thing in a file replaced.
 func changed(t *testing.T, file, old, new string) fs.FS {
 	t.Helper()
-	sources := fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(probe)}}
+	kernels := fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(probe)}}
 	for _, name := range []string{"draw.cu", "update.cu", "run.cuh", "random.cuh"} {
-		text, err := kernels.Files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := source(t, name)
 		if name == file {
-			other := strings.Replace(string(text), old, new, 1)
-			if other == string(text) {
+			other := strings.Replace(text, old, new, 1)
+			if other == text {
 				t.Fatalf("%s has no %q", file, old)
 			}
-			text = []byte(other)
+			text = other
 		}
-		sources[name] = &fstest.MapFile{Data: text}
+		kernels[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return sources
+	return kernels
 }

@@ -4,13 +4,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/cuda/kernels"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
@@ -95,23 +93,6 @@ func newEngine(d []driver.Device, arithmetic string, threads int, warn func(stri
 		warn = func(string) {}
 	}
 	return &Engine{devices: d, arithmetic: arithmetic, threads: threads, warn: warn}
-}
-
-// images returns the kernels as the driver takes them.
-func images() ([][]byte, error) {
-	names, err := fs.Glob(kernels.PTX, "ptx/*.ptx")
-	if err != nil {
-		return nil, err
-	}
-	var out [][]byte
-	for _, name := range names {
-		text, err := kernels.PTX.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, text)
-	}
-	return out, nil
 }
 
 // Name names the GPUs.

@@ -29,7 +29,7 @@ EXPORT(show_functions)
 // precision has them: at their corners, for equal operands, and for what isn't finite, too.
 func TestFunctionsAreTheCompilers(t *testing.T) {
 	kernelsOrSkip(t)
-	l, err := emulator.Build(t.Context(), fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(functionProbe)}})
+	l, err := build(t.Context(), fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(functionProbe)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,12 @@ package cuda
 
 import (
 	"fmt"
-	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/dptrain/dptrain/cuda/internal/emulator"
-	"github.com/dptrain/dptrain/cuda/kernels"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -173,21 +170,18 @@ func TestWalkMutantsAreFound(t *testing.T) {
 func (m walkMutant) found(t *testing.T) string {
 	t.Helper()
 	check, needs, level := m.check()
-	sources := fstest.MapFS{}
+	kernels := fstest.MapFS{}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(needs, m.file)))) {
-		text, err := fs.ReadFile(kernels.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := source(t, name)
 		if name == m.file {
-			if n := strings.Count(string(text), m.old); n != 1 {
+			if n := strings.Count(text, m.old); n != 1 {
 				t.Fatalf("%s has %q %d times", m.file, m.old, n)
 			}
-			text = []byte(strings.Replace(string(text), m.old, m.new, 1))
+			text = strings.Replace(text, m.old, m.new, 1)
 		}
-		sources[name] = &fstest.MapFile{Data: text}
+		kernels[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	l, err := emulator.Build(t.Context(), sources, level)
+	l, err := build(t.Context(), kernels, level)
 	if err != nil {
 		t.Fatal(err)
 	}

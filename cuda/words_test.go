@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/dptrain/dptrain/cuda/kernels"
 )
 
 // The words that lower writes are those that kernels read: every name of the headers' lists has its number here.
@@ -34,11 +32,7 @@ func TestWordsAreTheKernels(t *testing.T) {
 	}
 	got := map[string]int{}
 	for _, file := range []string{"program.cuh", "run.cuh", "draw.cu"} {
-		text, err := kernels.Files.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		enums(t, string(text), got)
+		enums(t, source(t, file), got)
 	}
 	for name, n := range got {
 		known := strings.HasPrefix(name, "op") || strings.HasPrefix(name, "word") || strings.HasPrefix(name, "in_") || strings.HasPrefix(name, "of_") || strings.HasPrefix(name, "sum_")

@@ -9,8 +9,7 @@
 // A set is either made at run time (glyphs, the default, which needs no download) or read from
 // files. Each file of a known set has a fixed SHA-256 and is looked for in $DPTRAIN_DATA/<set>, then
 // in the user's cache, and is otherwise downloaded into that cache. [List], [Fetch] and [Verify]
-// are the same steps taken singly. Files of no known set, in the format of MNIST, are read by
-// [LoadIDX].
+// are the same steps taken singly.
 //
 // # Archives and editions
 //

@@ -2,8 +2,6 @@ package datasets
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 )
 
@@ -49,17 +47,6 @@ func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
 		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
 	}
 	return raw, nil
-}
-
-// Digest returns a SHA-256 of all images and labels, in hexadecimal: a name for these data, whatever files
-// they came in. Caches of what was computed from them have it in their key.
-func (r *RawSet) Digest() string {
-	h := sha256.New()
-	for _, part := range []*Images{&r.Train, &r.Test} {
-		h.Write(part.Pixels)
-		h.Write(part.Labels)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // set normalises all images. It drops the raw ones as it goes.

@@ -51,10 +51,6 @@ type entry struct {
 	verify func(context.Context) (FileStatus, error)
 }
 
-// fileReader returns the contents of one of a set's files and the path that they came from. The name
-// is without the suffix .gz.
-type fileReader func(ctx context.Context, name string) (path string, contents []byte, err error)
-
 // registry lists the data sets, the default one first.
 func registry() []*entry {
 	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry(), cifarEntry(), imdbEntry()}
@@ -65,10 +61,7 @@ func weights() []*entry { return []*entry{resnet20Entry()} }
 
 func everything() []*entry { return append(registry(), weights()...) }
 
-// Names returns the names of the data sets that [Open] knows, the default one first.
-func Names() []string { return names(registry()) }
-
-// AllNames returns those of the weights too: what [List], [Fetch] and [Verify] know.
+// AllNames returns the names that [List], [Fetch] and [Verify] know: of data sets, the default one first, and of weights.
 func AllNames() []string { return names(everything()) }
 
 func names(entries []*entry) []string {

@@ -45,10 +45,10 @@ type Set struct {
 
 // Check returns an error that matches [ErrInvalid] and names the first fault of the set: counts that
 // don't fit each other, a value that is not finite, a label out of range, or a test split whose
-// shape or classes are not the training split's. Sets from [Open] and [LoadIDX] have passed it.
+// shape or classes are not the training split's. Sets from [Open] have passed it.
 func (s *Set) Check() error {
 	if s == nil {
-		return invalidf("no set; Open and LoadIDX return one beside a nil error")
+		return invalidf("no set; Open returns one beside a nil error")
 	}
 	if err := s.Train.check(); err != nil {
 		return fmt.Errorf("%s: training set: %w", s.Name, err)

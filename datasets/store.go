@@ -149,7 +149,7 @@ func (s *store) where() (folder string, edition State, err error) {
 	return "", "", nil
 }
 
-// read is the set's fileReader.
+// read returns the verified contents of the set's file of that name, or of that name and .gz, and their path.
 func (s *store) read(ctx context.Context, name string) (path string, contents []byte, err error) {
 	for _, f := range s.files {
 		if f.name == name || f.name == name+".gz" {

@@ -2,8 +2,8 @@ package models
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -13,9 +13,9 @@ import (
 // length 256, widths of 16 and two classes it has 464,242 parameters. The inputs are ids [batch, length], integers from 0 to
 // vocabulary-1; weights [batch, length], which say what each word counts in the mean: 1 over the number of words for a word,
 // 0 for padding; and y.
-func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes int) (Network, error) {
+func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes int) (train.Model, error) {
 	if min(vocabulary, length, width, hidden) < 1 || classes < 2 {
-		return Network{}, fmt.Errorf("build graph: an embedding classifier needs a vocabulary, a length and widths, and two classes, got %d, %d, %d, %d and %d",
+		return train.Model{}, fmt.Errorf("build graph: an embedding classifier needs a vocabulary, a length and widths, and two classes, got %d, %d, %d, %d and %d",
 			vocabulary, length, width, hidden, classes)
 	}
 	b := newBuilder(o)
@@ -24,9 +24,7 @@ func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes i
 	x = b.mean(x, weights, length)
 	x = b.linear("fc1", x, width, hidden)
 	x = b.do("relu", func() (*gorgonia.Node, error) { return gorgonia.Rectify(x) })
-	n, err := b.network(ids, b.linear("fc2", x, hidden, classes), classes)
-	n.Inputs = slices.Insert(n.Inputs, min(1, len(n.Inputs)), weights)
-	return n, err
+	return b.model(b.linear("fc2", x, hidden, classes), classes, ids, weights)
 }
 
 // ids adds an input of integers, of the type that Gorgonia takes indices of.

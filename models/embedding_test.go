@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
 	"gorgonia.org/tensor"
 )
@@ -62,7 +63,7 @@ func TestEmbeddingBeginsNormal(t *testing.T) {
 	for i, bound := range map[int]float64{1: 1. / 4, 2: 1. / 4, 3: 1. / 3, 4: 1. / 3} {
 		for _, v := range values[i] {
 			if math.Abs(float64(v)) > bound {
-				t.Errorf("%s begins at %v, beyond %v", n.Params[i].Name(), v, bound)
+				t.Errorf("%s begins at %v, beyond %v", n.Parameters[i].Name(), v, bound)
 			}
 		}
 	}
@@ -76,13 +77,13 @@ func TestEmbeddingClassifierIsTheFormula(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := compile.NewReference(compile.Source(n.Graph))
+	ref, err := compile.NewReference(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
 	var params [][]float32
-	for _, p := range n.Params {
+	for _, p := range n.Parameters {
 		values := make([]float32, p.Shape().TotalSize())
 		for i := range values {
 			values[i] = float32(draw.NormFloat64())

@@ -3,24 +3,10 @@ package models
 import (
 	"fmt"
 
+	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
-
-// Graph is a model's expression graph, its parameters without values. The fields are those of compile.Source, so that one
-// converts into the other.
-type Graph struct {
-	Inputs gorgonia.Nodes // x [batch, …] or what a model has in its place, then y [batch, outputs]
-	Params gorgonia.Nodes // weights and biases, first layer first
-	Output *gorgonia.Node // [batch, outputs]: logits, or a number
-	Cost   *gorgonia.Node // summed over the batch: cross-entropy, or half the squared error
-}
-
-// Network is a graph and how its parameters begin: one graph serves any number of runs.
-type Network struct {
-	Graph
-	fans []int // inputs of one unit, by parameter
-}
 
 // Options are what the builders have in common.
 type Options struct {
@@ -118,9 +104,9 @@ func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, p
 	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0, 2, 3}) })
 }
 
-// network closes the graph with the cost of its outputs: the cross-entropy of logits, or half the squared error of a single
-// output, whose gradient is the residual.
-func (b *builder) network(x, output *gorgonia.Node, outputs int) (Network, error) {
+// model closes the graph with the cost of its outputs: the cross-entropy of logits, or half the squared error of a single
+// output, whose gradient is the residual. The inputs are the given ones, then y [batch, outputs].
+func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.Node) (train.Model, error) {
 	y := b.input("y", outputs)
 	build := b.crossEntropy
 	if outputs == 1 {
@@ -128,9 +114,9 @@ func (b *builder) network(x, output *gorgonia.Node, outputs int) (Network, error
 	}
 	cost := build(y, output)
 	if b.err != nil {
-		return Network{}, fmt.Errorf("build graph: %w", b.err)
+		return train.Model{}, fmt.Errorf("build graph: %w", b.err)
 	}
-	return Network{Graph{Inputs: gorgonia.Nodes{x, y}, Params: b.params, Output: output, Cost: cost}, b.fans}, nil
+	return train.Model{Inputs: append(inputs, y), Parameters: b.params, Output: output, Cost: cost, Initial: initial(b.params, b.fans)}, nil
 }
 
 func (b *builder) crossEntropy(y, logits *gorgonia.Node) *gorgonia.Node {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -21,17 +22,17 @@ const (
 // stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and ten classes it
 // has 26,010 parameters. Images need a height and a width of 14 or more: smaller ones leave the layers nothing. The input
 // is x [batch, channels, height, width].
-func CNN(o Options, shape []int, outputs int) (Network, error) {
+func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
 		image = []int{1, shape[0], shape[1]}
 	}
 	if len(image) != 3 {
-		return Network{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
+		return train.Model{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
 	}
 	height, width := cnnSize(image[1]), cnnSize(image[2])
 	if height < 1 || width < 1 {
-		return Network{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
+		return train.Model{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
 	}
 	b := newBuilder(o)
 	input := b.input("x", image...)
@@ -45,7 +46,7 @@ func CNN(o Options, shape []int, outputs int) (Network, error) {
 	flat := conv2Channels * height * width
 	x = b.do("flatten", func() (*gorgonia.Node, error) { return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, flat}) })
 	x = b.activate(b.linear("fc1", x, flat, cnnHidden))
-	return b.network(input, b.linear("fc2", x, cnnHidden, outputs), outputs)
+	return b.model(b.linear("fc2", x, cnnHidden, outputs), outputs, input)
 }
 
 // cnnSize returns what the convolutions and pools of the CNN leave of a side of an image; 0 or less if nothing.
@@ -65,9 +66,9 @@ func cnnSize(side int) int {
 // MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The
 // paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The
 // input is x [batch, widths[0]].
-func MLP(o Options, widths ...int) (Network, error) {
+func MLP(o Options, widths ...int) (train.Model, error) {
 	if len(widths) < 2 {
-		return Network{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
+		return train.Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
 	}
 	b := newBuilder(o)
 	input := b.input("x", widths[0])
@@ -76,5 +77,5 @@ func MLP(o Options, widths ...int) (Network, error) {
 		x = b.activate(b.linear(fmt.Sprintf("fc%d", i), x, widths[i-1], widths[i]))
 	}
 	last := len(widths) - 1
-	return b.network(input, b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last]), widths[last])
+	return b.model(b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last]), widths[last], input)
 }

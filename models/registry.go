@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/train"
 )
 
 // Names lists the models that [New] knows.
@@ -20,25 +22,25 @@ func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 //	embedding     the paper's network for texts, which are ids of words: see [EmbeddingClassifier]
 //
 // Texts have the shape [length], and Options.Vocabulary. The error names what doesn't fit.
-func New(spec string, shape []int, outputs int, o Options) (Network, error) {
+func New(spec string, shape []int, outputs int, o Options) (train.Model, error) {
 	name, widths, err := parse(spec)
 	if err != nil {
-		return Network{}, err
+		return train.Model{}, err
 	}
 	size := 1
 	for _, axis := range shape {
 		if axis < 1 || axis > mostValues/size {
-			return Network{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, mostValues)
+			return train.Model{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, mostValues)
 		}
 		size *= axis
 	}
 	if outputs < 1 || outputs > mostValues {
-		return Network{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
+		return train.Model{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
 	}
 	if texts := name == "embedding"; texts && o.Vocabulary == 0 {
-		return Network{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
+		return train.Model{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
 	} else if !texts && o.Vocabulary != 0 {
-		return Network{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
+		return train.Model{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
 	}
 	switch name {
 	case "cnn":

@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 
+	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -13,9 +14,9 @@ const Features = 64
 // ResNet is a residual network with its batch norms folded into its convolutions, as it is used once it is trained. Its
 // logits are a linear function of its features.
 type ResNet struct {
-	Network
+	train.Model
 	features *gorgonia.Node // [batch, Features]
-	convs    []folded       // in the order of Params, two each: weight and bias
+	convs    []folded       // in the order of Parameters, two each: weight and bias
 	classes  int
 }
 
@@ -49,15 +50,15 @@ func ResNet20(o Options, classes int) (ResNet, error) {
 		}
 	}
 	features := b.average(x, Features)
-	network, err := b.network(input, b.linear("fc", features, Features, classes), classes)
-	return ResNet{network, features, b.convs, classes}, err
+	model, err := b.model(b.linear("fc", features, Features, classes), classes, input)
+	return ResNet{model, features, b.convs, classes}, err
 }
 
 // Extractor is the graph with the features as its output, of which the fully connected layer is no part.
-func (n ResNet) Extractor() Graph {
-	g := n.Graph
-	g.Output = n.features
-	return g
+func (n ResNet) Extractor() train.Model {
+	m := n.Model
+	m.Output = n.features
+	return m
 }
 
 type resnetBuilder struct {

@@ -31,7 +31,7 @@ func (e *WeightsError) Error() string {
 // epsilon is what PyTorch's batch norm adds to a variance.
 const epsilon = 1e-5
 
-// Fold returns the values of Params for a trained network, whose state PyTorch keeps by torchvision's names: conv1.weight,
+// Fold returns the values of Parameters for a trained network, whose state PyTorch keeps by torchvision's names: conv1.weight,
 // bn1.running_var, layer2.0.downsample.0.weight, fc.bias. Of a batch norm and the convolution before it, without a bias,
 //
 //	y = γ (w∗x − μ)/√(σ² + ε) + β = (s w)∗x + (β − s μ),   s = γ/√(σ² + ε),  ε = 10⁻⁵,

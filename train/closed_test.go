@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/compile"
@@ -119,7 +120,7 @@ func misuses(x *Trainer, g *Group, l *Loaded, p *Predictor, state State, test La
 func TestUseAfterClose(t *testing.T) {
 	for name, e := range map[string]engine.Engine{"fake": strict{&fakeEngine{}}, "cpu": strict{cpu.New(cpu.Options{})}} {
 		test := threeClouds(t, 60)
-		source := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+		source := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 		x := must(New(e, source(), test.Data, settings()))
 		l := must(Load(e, source(), test.Data))
 		g := must(l.Start(settings()))
@@ -135,7 +136,7 @@ func TestUseAfterClose(t *testing.T) {
 				t.Errorf("%s: %s after Close: %v", name, call, err)
 			}
 		}
-		if err := errors.Join(x.CheckTest(test), l.CheckTest(test), x.Fallback(), p.Fallback()); err != nil {
+		if err := errors.Join(x.CheckTest(test), l.CheckTest(test), x.Fallback()); err != nil {
 			t.Errorf("%s: what asks no engine fails after Close: %v", name, err)
 		}
 	}
@@ -161,7 +162,7 @@ func TestClosedBeforeItsGroups(t *testing.T) {
 	}
 }
 
-// While a group trains nothing else may be done with it, and from a trainer's own progress it may be closed.
+// While a group trains nothing else may be done with it, and a trainer is closed once it has taken its steps.
 func TestUseWhileTraining(t *testing.T) {
 	fake := &fakeEngine{}
 	l := must(Load(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
@@ -176,9 +177,17 @@ func TestUseWhileTraining(t *testing.T) {
 	if err := g.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	x := must(New(strict{&fakeEngine{}}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
-	if _, err := x.Train(context.Background(), func(Progress) { _ = x.Close() }); !errors.Is(err, ErrClosed) {
-		t.Errorf("closed in progress: %v", err)
+	slow, early := &fakeEngine{after: func(int) { time.Sleep(polled / 20) }}, 0
+	x := must(New(strict{slow}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
+	_, err := x.Train(context.Background(), func(p Progress) {
+		if err := x.Close(); errors.Is(err, ErrInUse) {
+			early++
+		} else if err != nil || p.Step < p.Steps {
+			t.Errorf("closed at step %d of %d: %v", p.Step, p.Steps, err)
+		}
+	})
+	if !errors.Is(err, ErrClosed) || early == 0 {
+		t.Errorf("closed in progress: %v, after %d attempts", err, early)
 	}
 }
 
@@ -202,8 +211,8 @@ func TestZeroValues(t *testing.T) {
 		}
 	}
 	for _, p := range []*Predictor{nil, {}} {
-		if p.OutputShape() != nil || p.Arithmetic() != "" || p.Fallback() != nil || p.Close() != nil {
-			t.Error("a predictor that is none has a shape or an arithmetic, has fallen back or can't be closed")
+		if p.Arithmetic() != "" || p.Close() != nil {
+			t.Error("a predictor that is none has an arithmetic or can't be closed")
 		}
 	}
 	if err := errors.Join((*Group)(nil).Close(), (&Group{}).Close(), (*Loaded)(nil).Close(), (&Loaded{}).Close()); err != nil {

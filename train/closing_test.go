@@ -46,17 +46,6 @@ func TestCloseWhileATrainerTrains(t *testing.T) {
 	}
 }
 
-// A group that is nil, as beside an error that was overlooked, has no model.
-func TestNoGroupHasNoModel(t *testing.T) {
-	for name, g := range map[string]*Group{"nil": nil, "zero": {}} {
-		_, started := g.Start(settings())
-		var s, c *SettingError
-		if !errors.As(started, &s) || !errors.As(g.CheckTest(threeClouds(t, 60)), &c) || g.Fallback() != nil {
-			t.Errorf("%s: start %v, check %v, fallback %v", name, started, g.CheckTest(threeClouds(t, 60)), g.Fallback())
-		}
-	}
-}
-
 type embedsNone struct{ Labelled }
 
 // embedsOther has the labels of one set and the samples of another.

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
 	"gorgonia.org/gorgonia"
 )
 
 // runKey returns the key that a run's streams are drawn from.
-func runKey(t *testing.T, model compile.Source, data *Data, s Settings) Key {
+func runKey(t *testing.T, model Model, data *Data, s Settings) Key {
 	t.Helper()
 	e := &fakeEngine{}
 	if _, err := New(e, model, data, s); err != nil {
@@ -24,7 +23,7 @@ func runKey(t *testing.T, model compile.Source, data *Data, s Settings) Key {
 
 // Runs that share a key and a trial and differ in anything else draw from other streams; equal runs from the same.
 func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
-	model := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+	model := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 	data := threeClouds(t, 60).Data
 	own := runKey(t, model(), data, settings())
 	if again := runKey(t, model(), threeClouds(t, 60).Data, settings()); again != own {

@@ -259,7 +259,7 @@ func TestAllTrialsDiverge(t *testing.T) {
 		plan := planWith(t, s, 3)
 		result, err := lab.executor(t).Run(background, plan)
 		if m == Baseline {
-			if !errors.Is(err, ErrDiverged) {
+			if !errors.Is(err, train.ErrDiverged) {
 				t.Errorf("got %v", err)
 			}
 			return
@@ -306,7 +306,7 @@ func TestLostDeviceEndsTheTuning(t *testing.T) {
 func TestFinalRunDivergesOrFails(t *testing.T) {
 	final := func(job engine.Job) bool { return job.Trial == FinalStream }
 	plan := planWith(t, settings(Variant2, 3), 3)
-	if _, err := (&fakeLab{diverge: final}).executor(t).Run(background, plan); !errors.Is(err, ErrDiverged) {
+	if _, err := (&fakeLab{diverge: final}).executor(t).Run(background, plan); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("diverged: %v", err)
 	}
 	broken := errors.New("device lost")
@@ -332,7 +332,7 @@ func TestWarmStart(t *testing.T) {
 		// The winner's model is what the baseline of the same trials would release.
 		trial := plan.trial(result.Private.Best)
 		trial.Initial = drawn(trial.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: trial.Trial}))
-		trainer, err := train.New(lab, linear().Source, labelled(t, 200, 1).Data, trial)
+		trainer, err := train.New(lab, linear(), labelled(t, 200, 1).Data, trial)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,7 +437,7 @@ func TestRunChecksFirst(t *testing.T) {
 		"samples":  {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1).Data }, otherPlan},
 		"data":     {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1).Data }, "number of samples is 200: want the data's 199"},
 		"test set": {func(e *Executor, _ *Plan) { e.Test = wide }, "test set: column 0 holds 20 values for 10 samples"},
-		"graph":    {func(e *Executor, _ *Plan) { e.Model.Source = compile.Source{} }, "compile the model"},
+		"graph":    {func(e *Executor, _ *Plan) { e.Model = train.Model{} }, "compile the model"},
 		"initial values": {func(e *Executor, _ *Plan) {
 			e.Model.Initial = func(rand.Source) [][]float32 { return [][]float32{{1}} }
 		}, `size of initial parameter "w" is 1`},

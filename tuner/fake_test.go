@@ -183,7 +183,7 @@ func linear() train.Model {
 	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
 		gorgonia.Must(gorgonia.HadamardProd(y, gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
 	return train.Model{
-		Source:  compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Output: logits, Cost: cost},
+		Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: logits, Cost: cost,
 		Initial: drawn,
 	}
 }

@@ -41,7 +41,7 @@ func (x *execution) release(ctx context.Context, trials []outcome, best int) (Re
 	}
 	winner := trials[best]
 	if winner.model == nil {
-		return Result{}, ErrDiverged
+		return Result{}, train.ErrDiverged
 	}
 	settings := x.plan.trial(best)
 	return x.result(winner.model, winner.record.Score, settings, winner.record.Candidate, trials, best), nil
@@ -55,7 +55,7 @@ func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidat
 	}
 	final := runs[0]
 	if final.err == nil && final.model == nil {
-		final.err = ErrDiverged
+		final.err = train.ErrDiverged
 	}
 	if final.err != nil {
 		return Result{}, fmt.Errorf("final run: %w", final.err)

@@ -16,7 +16,7 @@ func TestExecutorWithMissingFields(t *testing.T) {
 		"everything":          func(x *Executor) { *x = Executor{} },
 		"engine":              func(x *Executor) { x.Engine = nil },
 		"model":               func(x *Executor) { x.Model = train.Model{} },
-		"its lists":           func(x *Executor) { x.Model.Source.Inputs, x.Model.Source.Params = nil, nil },
+		"its lists":           func(x *Executor) { x.Model.Inputs, x.Model.Parameters = nil, nil },
 		"data":                func(x *Executor) { x.Data = nil },
 		"data, a zero value":  func(x *Executor) { x.Data = &train.Data{} },
 		"test":                func(x *Executor) { x.Test = nil },

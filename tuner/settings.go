@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -130,7 +129,7 @@ func (s Settings) Event() accountant.Event {
 // FinalLearningRate extrapolates a learning rate from trials to final run: DP-SGD's grows with the
 // nominal size of the data set, DP-Adam's stays (paper, section on extrapolating hyperparameters).
 func (s Settings) FinalLearningRate(tuned float64) float64 {
-	if s.Optimizer.Method != engine.SGD {
+	if s.Optimizer.Method != train.DPSGD {
 		return tuned
 	}
 	switch s.Method {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -96,9 +95,6 @@ type played struct {
 // device that is lost, which is no trial's fault: what goes wrong with a run is in its outcome.
 func (x *execution) play(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
 	out := make([]played, len(settings))
-	for i := range settings {
-		settings[i] = x.beginning(settings[i])
-	}
 	group, err := x.loaded.Start(settings...)
 	if err != nil && len(settings) > 1 {
 		return x.playAlone(ctx, settings, tellers)
@@ -117,7 +113,7 @@ func (x *execution) play(ctx context.Context, settings []train.Settings, tellers
 		return nil, err
 	}
 	for i := range out {
-		if errors.Is(out[i].err, engine.ErrLost) {
+		if errors.Is(out[i].err, train.ErrLost) {
 			return nil, out[i].err
 		}
 	}

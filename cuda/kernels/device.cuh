@@ -1,6 +1,7 @@
-// What kernels may use of a device, and all that they use: plain C++ with a few words for what C++ hasn't. Compiled by
-// nvcc the words are CUDA's; compiled by a plain C++ compiler they are the emulated device's (emulated.h), where memory
-// is bounds-checked, poisoned and watched for races, and blocks run in a random order.
+// The language of kernels: plain C++ and the names below, which stand for what a device has and C++ hasn't. Kernels use nothing
+// else of CUDA. nvcc compiles the names to CUDA's own. Any other C++17 compiler compiles them to the emulated device's
+// (emulated.h in cuda/internal/emulator), which checks bounds, poisons new memory, watches for races and runs blocks in a
+// random order.
 //
 //	KERNEL(name)(parameters) { … }   a kernel, followed by EXPORT(name). Launches are one-dimensional, of up to
 //	                                 256 threads a block, a multiple of 32.
@@ -11,15 +12,25 @@
 //	threadIdx.x, blockIdx.x, blockDim.x, gridDim.x
 //	barrier()                        every thread of the block waits; what was written before is seen after
 //	atomic_add(p, i, v)              p[i] += v for a global or shared array of int, unsigned or unsigned long long; returns
-//	                                 what was there
+//	                                 the former value
 //	lane(), lanes_where(b), shuffle(v, from)
-//	                                 the thread's place in its warp of 32; the lanes where b holds; v of another lane. All
-//	                                 32 lanes take part, but those that have returned
+//	                                 the thread's index in its warp of 32; the lanes where b holds; v of another lane. All
+//	                                 32 lanes take part, except those that have returned
 //	multiply_add(a, b, c)            a·b + c of floats in one rounding; the emulated device counts them
 //	bits_of(x), double_of(b)         a double's bits and back; float_of(b) is the float of 32 bits
 //
 // Arithmetic: nothing is contracted (nvcc --fmad=false, g++ -ffp-contract=off): a*b + c is two roundings, fma(a, b, c) is
 // one, on every device. Division and square root are rounded to nearest.
+//
+// A source that compiles both ways keeps some habits:
+//
+//   - An element gets a type before it is used twice or handed to a template: float x = p[i], not auto. In CUDA auto is a
+//     copy; here the compiler refuses it. Copy an element that is a struct before you read its fields.
+//   - global<T> has p[i], p + i, and comparison with nullptr. Shared arrays are global<T>, too; pass them on as such.
+//   - atomic_add is for int, unsigned and unsigned long long. uint64_t may be another type of the same size.
+//   - Parameters are global<T>, float, double, and integers of 4 and 8 bytes.
+//   - Between two barriers the bytes of one 4-byte word belong to one thread: the emulated device watches words.
+//   - A thread waits for others only at barriers, ballots and shuffles.
 #pragma once
 
 #ifdef __CUDACC__

@@ -17,7 +17,7 @@ func TestWrongClasses(t *testing.T) {
 		`"0" is the only one`:               {"0"},
 		`"a" stands twice`:                  {"a", "b", "a"},
 	} {
-		_, err := Infer(file, Options{Label: "y", Classes: classes})
+		_, err := Infer(open(t, file), Options{Label: "y", Classes: classes})
 		var option *OptionError
 		if !errors.As(err, &option) || option.Option != "classes" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", classes, err, want)

@@ -34,14 +34,30 @@ func gzipped(t testing.TB, s string) string {
 	return b.String()
 }
 
+// open opens a file until the test ends.
+func open(t testing.TB, path string) *File {
+	t.Helper()
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
 // read infers a schema from a file and reads the same file by it.
 func read(t testing.TB, path string, o Options) (*Schema, *Samples, error) {
 	t.Helper()
-	s, err := Infer(path, o)
+	f, err := Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	samples, err := s.Read(path, Testing)
+	defer f.Close()
+	s, err := Infer(f, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	samples, err := s.Read(f, Testing)
 	return s, samples, err
 }
 
@@ -202,16 +218,16 @@ func (j *joined) Read(p []byte) (int, error) {
 
 // Rows are counted as they are read, and cells are not looked at.
 func TestCount(t *testing.T) {
-	s, err := Infer(put(t, "x.csv", "x,y\n1,a\n2,b\n"), Options{Label: "y"})
+	s, err := Infer(open(t, put(t, "x.csv", "x,y\n1,a\n2,b\n")), Options{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := s.Count(put(t, "y.csv", "y,x\nq,\"1\n2\"\n\n,\nc,d"))
+	n, err := s.Count(open(t, put(t, "y.csv", "y,x\nq,\"1\n2\"\n\n,\nc,d")))
 	if err != nil || n != 3 {
 		t.Errorf("%d rows, %v", n, err)
 	}
 	for _, header := range []string{"x", "y"} { // Count needs the columns that Read needs
-		if _, err := s.Count(put(t, "y.csv", header+"\n1\n")); err == nil || !strings.Contains(err.Error(), "no column") {
+		if _, err := s.Count(open(t, put(t, "y.csv", header+"\n1\n"))); err == nil || !strings.Contains(err.Error(), "no column") {
 			t.Errorf("%s alone: %v", header, err)
 		}
 	}

@@ -1,8 +1,6 @@
 package table
 
 import (
-	"errors"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -37,37 +35,30 @@ type Summary struct {
 
 // Describe reads a file for what somebody needs to know to write [Options]. It must be a public file: means, ranges and
 // lists of categories of private rows, once they are used in training, are a release that nobody accounts for.
-func Describe(public string) (_ Description, err error) {
-	defer func() { err = Cited(err) }()
-	r, err := open(public, nil)
-	if err != nil {
-		return Description{}, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	fields := r.fields()
-	columns := make([]summing, len(fields))
-	d := Description{}
-	for {
-		row, err := r.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return d, placed(err, public, r.where(), "")
-		}
-		d.Rows++
-		at := 0
-		for i, f := range fields {
-			for _, v := range row[at : at+f.width()] {
-				columns[i].add(v)
+func Describe(public *File) (Description, error) {
+	var d Description
+	err := public.pass(nil, func(r rows) error {
+		fields := r.fields()
+		columns := make([]summing, len(fields))
+		err := each(r, "", func(row []cell) error {
+			d.Rows++
+			for i, f := range fields {
+				for _, v := range row[:f.width()] {
+					columns[i].add(v)
+				}
+				row = row[f.width():]
 			}
-			at += f.width()
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-	}
-	for i, f := range fields {
-		d.Columns = append(d.Columns, columns[i].summary(f))
-	}
-	return d, checkCount(public, d.Rows)
+		for i, f := range fields {
+			d.Columns = append(d.Columns, columns[i].summary(f))
+		}
+		return checkCount(d.Rows)
+	})
+	return d, Cited(err)
 }
 
 // summing is a column so far. Mean and squares are Welford's.

@@ -5,6 +5,9 @@
 // shape, as images do. One column is the label. The others, but for those to be ignored, become the sample's values, in the
 // order of the file.
 //
+// [Open] opens a file, which [Infer], [Describe], [Schema.Count] and [Schema.Read] then go through by one descriptor: a
+// file that is replaced meanwhile is read as it was, and one that is written to is an error.
+//
 // # Public, and private
 //
 // Nothing here is computed from private rows. A [Schema] says how rows become samples; [Infer] makes it from settings and

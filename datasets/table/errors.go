@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+
+	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
 // Error reports a problem of a file, and its place. Its text goes to logs that others read, and so it has nothing
@@ -54,6 +56,10 @@ func failed(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
+	}
+	var claims *parquetguard.Error
+	if errors.As(err, &claims) {
+		return &Error{Problem: claims.Problem, Private: claims.Private}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return problemf("the file is cut short")

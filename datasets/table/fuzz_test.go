@@ -7,8 +7,6 @@ import (
 	"io"
 	"runtime"
 	"testing"
-
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // Whatever a file holds, reading it ends with as many cells in each row as the columns say, or with an error that can
@@ -118,9 +116,6 @@ func FuzzParquet(f *testing.F) {
 		X *float64 `parquet:"x,optional"`
 		Y string   `parquet:"y,dict"`
 	}{nil, "a"})))
-	f.Add([]byte(onlyColumn{kind: format.Int32, fileRows: 3, rows: 3, values: 3, pages: []onlyPage{
-		dictionaryPage(2, int32s(5, 7)), dataPage(3, format.RLEDictionary, "\x01\x06\x01"),
-	}}.file(f)))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		frugal(t, 600, func() {
 			r, err := openParquet(bytes.NewReader(file), int64(len(file)), all)

@@ -3,7 +3,6 @@ package table
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 )
@@ -17,18 +16,21 @@ const mostListed = 10000
 // Infer makes a schema from options and the public test file: the columns of the file in their order, their shapes, the task
 // and the classes. Never give it private data: see the package comment. Wrong options are an [*OptionError], a wrong
 // file is an [*Error].
-func Infer(test string, o Options) (_ *Schema, err error) {
+func Infer(test *File, o Options) (_ *Schema, err error) {
 	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	ignored := indexOf(o.Ignore)
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
-	fields, err := header(test, func(name string) bool { return !among(name) })
-	if err != nil {
+	var fields []field
+	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {
+		fields = r.fields()
+		return nil
+	}); err != nil {
 		return nil, err
 	}
-	if err := o.checkNames(fields, test); err != nil {
+	if err := o.checkNames(fields, test.path); err != nil {
 		return nil, err
 	}
 	s := &Schema{}
@@ -41,7 +43,7 @@ func Infer(test string, o Options) (_ *Schema, err error) {
 		case !among(f.name):
 			c, err := o.column(f)
 			if err != nil {
-				return nil, inFile(test, err)
+				return nil, inFile(test.path, err)
 			}
 			s.Columns = append(s.Columns, c)
 		}
@@ -51,19 +53,10 @@ func Infer(test string, o Options) (_ *Schema, err error) {
 		width += min(c.width(), mostWidth+1)
 	}
 	if width == 0 {
-		return nil, &Error{File: test, Problem: "no column is left to learn from"}
+		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
 	}
 	s.Shape = s.sampleShape(width)
 	return s, s.Check()
-}
-
-// header returns the columns of a file.
-func header(path string, wanted func(string) bool) ([]field, error) {
-	r, err := open(path, wanted)
-	if err != nil {
-		return nil, err
-	}
-	return r.fields(), r.close()
 }
 
 // checkNames refuses options about columns that the file doesn't have.
@@ -141,14 +134,14 @@ func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 }
 
 // inferLabel finds out what isn't given: task and classes.
-func inferLabel(test string, f field, o Options) (Label, error) {
+func inferLabel(test *File, f field, o Options) (Label, error) {
 	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes}
 	if f.problem != "" || product(f.shape) != 1 {
 		problem := f.problem
 		if problem == "" {
 			problem = fmt.Sprintf("shape %v: a label is one value a row", f.shape)
 		}
-		return l, &Error{File: test, Column: f.name, Problem: problem}
+		return l, &Error{File: test.path, Column: f.name, Problem: problem}
 	}
 	if len(o.Classes) > 0 {
 		l.Task = Classification
@@ -159,13 +152,13 @@ func inferLabel(test string, f field, o Options) (Label, error) {
 			return l, err
 		}
 		if l.Task == "" {
-			if err := seen.mixed(test, f.name); err != nil {
+			if err := seen.mixed(test.path, f.name); err != nil {
 				return l, err
 			}
 			l.Task = seen.task()
 		}
 		if l.Task == Classification {
-			if l.Classes, err = seen.classes(test, f.name); err != nil {
+			if l.Classes, err = seen.classes(test.path, f.name); err != nil {
 				return l, err
 			}
 		}
@@ -189,9 +182,11 @@ type labels struct {
 	other               cell // the first that is no number
 }
 
-func labelsOf(test, name string) (*labels, error) {
+func labelsOf(test *File, name string) (*labels, error) {
 	seen := &labels{texts: map[string]bool{}, numbers: true, whole: true}
-	n, err := each(test, name, func(c cell) error {
+	n := 0
+	add := func(c cell) error {
+		n++
 		if c.kind == missing {
 			return &Error{Problem: "no label"}
 		}
@@ -210,52 +205,21 @@ func labelsOf(test, name string) (*labels, error) {
 			seen.texts[canonical(c)] = true
 		}
 		return nil
+	}
+	err := test.pass(func(column string) bool { return column == name }, func(r rows) error {
+		at := 0
+		for _, f := range r.fields() {
+			if f.name == name {
+				break
+			}
+			at += f.width()
+		}
+		if err := each(r, name, func(row []cell) error { return add(row[at]) }); err != nil {
+			return err
+		}
+		return checkCount(n)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return seen, checkCount(test, n)
-}
-
-// each calls f with every cell of a column.
-func each(path, column string, f func(cell) error) (n int, err error) {
-	r, err := open(path, func(name string) bool { return name == column })
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	at := 0
-	for _, f := range r.fields() {
-		if f.name == column {
-			break
-		}
-		at += f.width()
-	}
-	for ; ; n++ {
-		row, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err == nil {
-			err = f(row[at])
-		}
-		if err != nil {
-			return n, placed(err, path, r.where(), column)
-		}
-	}
-}
-
-// placed tells an error where it is, unless it knows.
-func placed(err error, file, row, column string) error {
-	p := *failed(err)
-	if p.Row == "" {
-		p.Row = row
-		if p.Column == "" {
-			p.Column = column
-		}
-	}
-	p.File = file
-	return &p
+	return seen, err
 }
 
 // canonical returns the text that a label is compared by: numbers are the same however they are written.

@@ -189,7 +189,7 @@ func TestNPZShapesAndText(t *testing.T) {
 	if !slices.Equal(s.Shape, []int{3, 4}) || !slices.Equal(s.Label.Classes, []string{"grün", "rot"}) || got.Values[5] != -2.5 || got.Classes[1] != 1 {
 		t.Errorf("%+v, %+v", s, got)
 	}
-	if n, err := s.Count(path); err != nil || n != 2 {
+	if n, err := s.Count(open(t, path)); err != nil || n != 2 {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }
@@ -263,11 +263,11 @@ func TestDamagedNPZIsOneError(t *testing.T) {
 	}
 	path := put(t, "x.npz", archive.String())
 	s := &Schema{Label: Label{Name: "y", Task: Classification, Classes: []string{"0", "1"}}}
-	_, err = s.Read(path, Training)
+	_, err = s.Read(open(t, path), Training)
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), path+": row 4, column y: it is damaged") {
 		t.Errorf("read: %v", err)
 	}
-	if n, err := s.Count(path); n != 4 || err != nil {
+	if n, err := s.Count(open(t, path)); n != 4 || err != nil {
 		t.Errorf("count: %d, %v", n, err)
 	}
 }

@@ -25,15 +25,15 @@ func overlapOf(t *testing.T, o Options, header string, private, public []string)
 		return path
 	}
 	test := write("public.csv", public)
-	s, err := Infer(test, o)
+	s, err := Infer(open(t, test), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := s.Read(write("private.csv", private), Training)
+	a, err := s.Read(open(t, write("private.csv", private)), Training)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.Read(test, Testing)
+	b, err := s.Read(open(t, test), Testing)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestParquetTypes(t *testing.T) {
 		if !slices.Equal(got.Values, want) || !slices.Equal(got.Classes, []int32{0, 1, 0}) {
 			t.Errorf("groups of %d: %+v", group, got)
 		}
-		if n, err := s.Count(put(t, "y.parquet", parquetRows3(t, group))); err != nil || n != 3 {
+		if n, err := s.Count(open(t, put(t, "y.parquet", parquetRows3(t, group)))); err != nil || n != 3 {
 			t.Errorf("groups of %d: %d rows, %v", group, n, err)
 		}
 	}

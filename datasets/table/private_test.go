@@ -48,14 +48,15 @@ func publicSchema(t testing.TB) *Schema {
 }
 
 // told reads a file for every use, counts it, and returns the errors.
-func told(s *Schema, path string) []error {
+func told(t testing.TB, s *Schema, path string) []error {
+	t.Helper()
 	var all []error
 	for _, use := range []Use{Training, Testing, Predicting} {
-		if _, err := s.Read(path, use); err != nil {
+		if _, err := s.Read(open(t, path), use); err != nil {
 			all = append(all, err)
 		}
 	}
-	if _, err := s.Count(path); err != nil {
+	if _, err := s.Count(open(t, path)); err != nil {
 		all = append(all, err)
 	}
 	return all
@@ -147,7 +148,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 			if err := os.WriteFile(path, []byte(f.contents), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			errs := append(told(s, path), told(&regression, path)...)
+			errs := append(told(t, s, path), told(t, &regression, path)...)
 			if len(errs) == 0 {
 				t.Fatal("no error")
 			}
@@ -172,7 +173,7 @@ func TestPrivateCitesTheCell(t *testing.T) {
 		"a class":    {"x,c,y\n1,red," + secret + "\n", `the cell is "` + secret + `"`},
 		"names":      {"x,c," + secret + "\n", `its columns are "x", "c", "` + secret + `"`},
 	} {
-		_, err := s.Read(put(t, "x.csv", c.text), Training)
+		_, err := s.Read(open(t, put(t, "x.csv", c.text)), Training)
 		var e *Error
 		if !errors.As(err, &e) || e.Private != c.want {
 			t.Errorf("%s: %+v, want %s", name, e, c.want)
@@ -183,10 +184,10 @@ func TestPrivateCitesTheCell(t *testing.T) {
 // A public file's errors cite what it holds: a person has to find it.
 func TestErrorsOfPublicFilesCite(t *testing.T) {
 	twice := put(t, "x.csv", "x,c,x\n1,red,a\n")
-	if _, err := Infer(twice, Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
+	if _, err := Infer(open(t, twice), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
 		t.Errorf("infer: %v", err)
 	}
-	if _, err := Describe(twice); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
+	if _, err := Describe(open(t, twice)); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
 		t.Errorf("describe: %v", err)
 	}
 }
@@ -252,7 +253,7 @@ func TestDamagedFilesKeepSecrets(t *testing.T) {
 			if err := os.WriteFile(path, damaged, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, err := range told(s, path) {
+			for _, err := range told(t, s, path) {
 				if leaks(err.Error()) {
 					t.Fatalf("%s leaks: %v\n%q", name, err, damaged)
 				}

@@ -1,9 +1,7 @@
 package table
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -27,53 +25,48 @@ type Samples struct {
 
 // Read turns the rows of a file into samples. Its columns are found by their names, in any order; others are left alone. A
 // wrong cell is an [*Error] that names row and column.
-func (s *Schema) Read(path string, use Use) (out *Samples, err error) {
+func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 	if s == nil {
 		return nil, errNoSchema
 	}
-	r, err := open(path, s.wanted(use))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	e, err := s.encoder(r.fields(), path, use)
-	if err != nil {
-		return nil, err
-	}
-	e.rows = r.known()
-	for {
-		row, err := r.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = e.row(row)
-		}
+	var out *Samples
+	err := f.pass(s.wanted(use), func(r rows) error {
+		e, err := s.encoder(r.fields(), use)
 		if err != nil {
-			return nil, placed(err, path, r.where(), "")
+			return err
 		}
+		e.rows = r.known()
+		if err := each(r, "", e.row); err != nil {
+			return err
+		}
+		out = &e.out
+		return checkCount(out.N)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return &e.out, checkCount(path, e.out.N)
+	return out, nil
 }
 
 // Count returns the number of rows of a training file, which is public by the definition of the guarantee, without a
 // look at their values. It refuses what [Schema.Read] refuses as far as headers tell.
-func (s *Schema) Count(path string) (n int, err error) {
+func (s *Schema) Count(f *File) (n int, err error) {
 	if s == nil {
 		return 0, errNoSchema
 	}
-	r, err := open(path, s.wanted(Training))
+	err = f.pass(s.wanted(Training), func(r rows) error {
+		if _, err := s.encoder(r.fields(), Training); err != nil {
+			return err
+		}
+		if n, err = r.count(); err != nil {
+			return err
+		}
+		return checkCount(n)
+	})
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if _, err := s.encoder(r.fields(), path, Training); err != nil {
-		return 0, err
-	}
-	if n, err = r.count(); err != nil {
-		return 0, inFile(path, err)
-	}
-	return n, checkCount(path, n)
+	return n, nil
 }
 
 func (s *Schema) wanted(use Use) func(string) bool {
@@ -108,7 +101,7 @@ type placedLabel struct {
 	use   Use
 }
 
-func (s *Schema) encoder(fields []field, path string, use Use) (*encoder, error) {
+func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	e := &encoder{}
 	at, starts := 0, map[string]int{}
 	byName := map[string]field{}
@@ -120,11 +113,11 @@ func (s *Schema) encoder(fields []field, path string, use Use) (*encoder, error)
 		f, ok := byName[name]
 		switch {
 		case !ok:
-			return 0, lacks(path, name, fields)
+			return 0, lacks(name, fields)
 		case f.problem != "":
-			return 0, &Error{File: path, Column: name, Problem: f.problem}
+			return 0, &Error{Column: name, Problem: f.problem}
 		case !slices.Equal(f.shape, shape):
-			return 0, &Error{File: path, Column: name, Problem: fmt.Sprintf("rows of another shape than %v", shape), Private: fmt.Sprintf("their shape is %v", f.shape)}
+			return 0, &Error{Column: name, Problem: fmt.Sprintf("rows of another shape than %v", shape), Private: fmt.Sprintf("their shape is %v", f.shape)}
 		}
 		return starts[name], nil
 	}
@@ -155,14 +148,12 @@ func (s *Schema) encoder(fields []field, path string, use Use) (*encoder, error)
 	return e, nil
 }
 
-func lacks(path, column string, fields []field) error {
+func lacks(column string, fields []field) error {
 	var names []string
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
-	e := problemf("no column %q; the header must name it as the public test file does", column).citing("its columns are %s", quotedNames(names))
-	e.File = path
-	return e
+	return problemf("no column %q; the header must name it as the public test file does", column).citing("its columns are %s", quotedNames(names))
 }
 
 func indexOf(list []string) map[string]int {

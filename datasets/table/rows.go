@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // field is a column of a file.
@@ -57,65 +53,6 @@ const mostRows = 1<<31 - 1
 // full.
 const mostValues = 1 << 32
 
-// open begins to read a file, of the columns that are wanted; nil means all.
-func open(path string, wanted func(name string) bool) (r rows, err error) {
-	name := strings.ToLower(filepath.Base(path))
-	ends := func(suffix string) bool { return strings.HasSuffix(name, suffix) }
-	if !slices.ContainsFunc(Formats(), ends) {
-		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
-	}
-	info, err := os.Stat(path) // first: to open a named pipe can take forever
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, &Error{File: path, Problem: "a folder, not a file"}
-	case !info.Mode().IsRegular():
-		return nil, &Error{File: path, Problem: "not a regular file; save the rows to one"}
-	case info.Size() == 0:
-		return nil, &Error{File: path, Problem: "empty"}
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(inFile(path, err), file.Close())
-		}
-	}()
-	if wanted == nil {
-		wanted = func(string) bool { return true }
-	}
-	switch {
-	case ends(".parquet"):
-		r, err = openParquet(file, info.Size(), wanted)
-	case ends(".npz"):
-		r, err = openNPZ(file, info.Size(), wanted)
-	default:
-		comma := ','
-		if strings.Contains(name, ".tsv") {
-			comma = '\t'
-		}
-		r, err = openCSV(file, info.Size(), comma, ends(".gz"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := checkFields(r.fields()); err != nil {
-		return nil, errors.Join(err, r.close())
-	}
-	return closing{r, file}, nil
-}
-
-// closing closes the file with its reader.
-type closing struct {
-	rows
-	file io.Closer
-}
-
-func (c closing) close() error { return errors.Join(c.rows.close(), c.file.Close()) }
-
 func checkFields(fields []field) error {
 	if len(fields) == 0 {
 		return &Error{Problem: "no columns"}
@@ -133,21 +70,40 @@ func checkFields(fields []field) error {
 	return nil
 }
 
-// inFile makes an [Error] that names its file.
-func inFile(path string, err error) error {
+// each calls f with every row that is left. Errors name the row, and the column if it is about one alone.
+func each(r rows, column string, f func([]cell) error) error {
+	for {
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = f(row)
+		}
+		if err != nil {
+			return placed(err, r.where(), column)
+		}
+	}
+}
+
+// placed adds the row and the column to an error that doesn't name a row.
+func placed(err error, row, column string) error {
 	e := *failed(err)
-	if e.File == "" {
-		e.File = path
+	if e.Row == "" {
+		e.Row = row
+		if e.Column == "" {
+			e.Column = column
+		}
 	}
 	return &e
 }
 
-func checkCount(path string, n int) error {
+func checkCount(n int) error {
 	switch {
 	case n == 0:
-		return &Error{File: path, Problem: "no rows"}
+		return &Error{Problem: "no rows"}
 	case n > mostRows:
-		return &Error{File: path, Problem: fmt.Sprintf("%d rows; at most %d can be trained on", n, mostRows)}
+		return problemf("%d rows; at most %d can be trained on", n, mostRows)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func ofPeople() Options {
 
 func infer(t *testing.T, path string, o Options) *Schema {
 	t.Helper()
-	s, err := Infer(path, o)
+	s, err := Infer(open(t, path), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func infer(t *testing.T, path string, o Options) *Schema {
 
 func reading(t *testing.T, s *Schema, path string, use Use) *Samples {
 	t.Helper()
-	got, err := s.Read(path, use)
+	got, err := s.Read(open(t, path), use)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestRowsBecomeSamples(t *testing.T) {
 			t.Errorf("use %d: %+v", use, got)
 		}
 	}
-	if n, err := s.Count(path); err != nil || n != 3 {
+	if n, err := s.Count(open(t, path)); err != nil || n != 3 {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }
@@ -88,16 +88,16 @@ func TestLabelsAreNoInput(t *testing.T) {
 // file to predict for.
 func TestMissingAndUnread(t *testing.T) {
 	s := infer(t, put(t, "x.csv", "c,y\nred,a\nblue,b\n"), Options{Label: "y", Categories: map[string][]string{"c": {"red", "*"}}})
-	if got, err := s.Read(put(t, "x.csv", "c,y\nred,a\n,b\n"), Training); err == nil || !strings.Contains(err.Error(), "line 3, column c: no category") {
+	if got, err := s.Read(open(t, put(t, "x.csv", "c,y\nred,a\n,b\n")), Training); err == nil || !strings.Contains(err.Error(), "line 3, column c: no category") {
 		t.Errorf("no category is read as %+v, %v", got, err)
 	}
 	x := npy(1, head("<f4", "False", "(2,)"), []float32{1, 2})
 	s = infer(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{"x": x, "y": npy(1, head("|u1", "False", "(2,)"), []uint8{1, 0})})), Options{Label: "y"})
 	objects := put(t, "x.npz", npz(t, zip.Store, map[string]string{"x": x, "y": npy(1, head("|O", "False", "(2,)"), []uint8{1, 0})}))
-	if got, err := s.Read(objects, Predicting); err != nil || !slices.Equal(got.Values, []float32{1, 2}) {
+	if got, err := s.Read(open(t, objects), Predicting); err != nil || !slices.Equal(got.Values, []float32{1, 2}) {
 		t.Errorf("with labels that can't be read: %+v, %v", got, err)
 	}
-	if _, err := s.Read(objects, Testing); err == nil {
+	if _, err := s.Read(open(t, objects), Testing); err == nil {
 		t.Error("labels that can't be read are read")
 	}
 }
@@ -174,7 +174,7 @@ func TestTaskFollowsThePublicLabels(t *testing.T) {
 		}
 	}
 	for name, labels := range map[string]string{"one class": "a\n0,a", "no label": "a\n0,"} {
-		if s, err := Infer(put(t, "x.csv", "x,y\n0,"+labels+"\n"), Options{Label: "y"}); err == nil {
+		if s, err := Infer(open(t, put(t, "x.csv", "x,y\n0,"+labels+"\n")), Options{Label: "y"}); err == nil {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -265,7 +265,7 @@ func TestWrongOptions(t *testing.T) {
 	} {
 		o := ofPeople()
 		c.change(&o)
-		if s, err := Infer(path, o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if s, err := Infer(open(t, path), o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want %q", name, s, err, c.want)
 		}
 	}
@@ -273,7 +273,7 @@ func TestWrongOptions(t *testing.T) {
 
 // The numbers are by hand: 2, 4, 4, 4, 5, 5, 7, 9 have mean 5 and deviation 2.
 func TestDescribe(t *testing.T) {
-	d, err := Describe(put(t, "x.csv", "a,b,c\n2,x,1\n4,,1\n4,y,1\n,x,1\n4,x,1\n5,x,1\n5,x,1\n7,x,1\n9,1,1\n"))
+	d, err := Describe(open(t, put(t, "x.csv", "a,b,c\n2,x,1\n4,,1\n4,y,1\n,x,1\n4,x,1\n5,x,1\n5,x,1\n7,x,1\n9,1,1\n")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,15 @@
 // Package emulator is a device without a GPU: it compiles the very sources that run on one with the system's C++ compiler,
 // and runs them on the CPU, watching every step. It is slow, exact, and for tests.
 //
+// Kernels include device.cuh, which includes this package's headers where the compiler isn't CUDA's:
+//
+//	emulated.h         the language of kernels: checked pointers, shared arrays, barriers, warps
+//	emulated_device.h  the device: every access is checked here
+//	emulated_memory.h  allocations, and what is known of each of their words
+//	emulated_fiber.h   stacks, and switching between them
+//	emulated_block.h   the threads of a block taking turns
+//	emulated_calls.h   the functions that Go calls
+//
 // [Build] makes a [Library] of kernels; [Library.Device] makes devices, which know nothing of each other. A kernel
 // does on a device what CUDA promises, and no more than that:
 //

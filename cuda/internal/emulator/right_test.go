@@ -17,10 +17,13 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
+// headers has device.cuh.
+var headers = os.DirFS("../../kernels")
+
 // library compiles a folder of testdata, or skips where nothing can be compiled.
 func library(t testing.TB, folder string, extra ...string) *Library {
 	t.Helper()
-	l, err := Build(context.Background(), os.DirFS("testdata/"+folder), extra...)
+	l, err := Build(context.Background(), headers, os.DirFS("testdata/"+folder), extra...)
 	if errors.Is(err, ErrNoCompiler) {
 		t.Skipf("no emulated device here: %v", err)
 	}
@@ -298,18 +301,18 @@ func TestBuildSaysWhatIsWrong(t *testing.T) {
 		"broken":  "broken.cu:6",
 		"nowhere": "kernels: no file *.cu",
 	} {
-		_, err := Build(context.Background(), os.DirFS("testdata/"+folder))
+		_, err := Build(context.Background(), headers, os.DirFS("testdata/"+folder))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", folder, err, want)
 		}
 	}
 	t.Setenv("CXX", "no-such-compiler -O3")
-	if _, err := Build(context.Background(), os.DirFS("testdata/right")); !errors.Is(err, ErrNoCompiler) {
+	if _, err := Build(context.Background(), headers, os.DirFS("testdata/right")); !errors.Is(err, ErrNoCompiler) {
 		t.Errorf("no compiler: %v", err)
 	}
 	t.Setenv("CXX", "")
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Build(context.Background(), os.DirFS("testdata/right")); !errors.Is(err, ErrNoCompiler) {
+	if _, err := Build(context.Background(), headers, os.DirFS("testdata/right")); !errors.Is(err, ErrNoCompiler) {
 		t.Errorf("no compiler: %v", err)
 	}
 }
