@@ -20,7 +20,7 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 		return 0, errNoEvent
 	}
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
-	if o.mode() == Best { // what the faster mode Tight asks for is enough, and not far off
+	if o.mode() == Best { // noise that is enough in the faster mode Tight is enough here, and not far off
 		search.tolerance = coarse
 		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
 			search.start, search.stride = tight, 1.25
@@ -59,7 +59,7 @@ func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Eve
 		return 0, errNoEvent
 	}
 	known := 0
-	if o.mode() == Best { // what the faster mode Tight allows, mode Best allows too
+	if o.mode() == Best { // steps that the faster mode Tight allows are allowed here
 		tight, err := CalibrateSteps(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event)
 		switch {
 		case errors.Is(err, ErrInfeasible): // start from nothing
@@ -144,7 +144,7 @@ func (s noiseSearch) smallest(excess func(noise float64) (float64, error), targe
 			break
 		}
 		high, highExcess = high/stride, x
-		if high < 1.0/MaxNoise { // then noise is not what the target needs
+		if high < 1.0/MaxNoise { // then the target needs no noise
 			x, err := excess(0)
 			if err == nil && x <= 0 {
 				high = 0

@@ -49,7 +49,7 @@ func newProfile(e Event) (profile, *profiler, error) {
 	return nil, newProfiler(1), pld.ErrTooWide
 }
 
-// profiled is implemented by events with a profile that is sharper than that of their pair.
+// profiled is implemented by events with a profile that is sharper than their pair.
 type profiled interface {
 	profile(r *profiler) (profile, error)
 }
@@ -101,7 +101,7 @@ func (r *profiler) withinWork(d *pld.Pair) (*pld.Pair, error) {
 	return d, nil
 }
 
-// lower replaces the deltas in hat, at renyi.EpsilonHat(a) for index a, by those of e's pair where they are smaller.
+// lower lowers the deltas in hat, at renyi.EpsilonHat(a) for index a, to the deltas of e's pair.
 func (r *profiler) lower(hat []float64, e Event) {
 	d, err := r.pair(e)
 	if err != nil {

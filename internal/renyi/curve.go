@@ -6,7 +6,7 @@ import "math"
 // len(c)-1. Entries 0 and 1 are 0 and have no meaning: every theorem multiplies order 1 by 0.
 type Curve []float64
 
-// ulp is twice the rounding error of one operation: a value times 1+ulp is at least what it was before rounding.
+// ulp is twice the rounding error of one operation: a value times 1+ulp is at least the value before rounding.
 const ulp = 0x1p-52
 
 // roundedUp raises the result of a few operations by more than their rounding, subnormal or not. In exact arithmetic
