@@ -8,8 +8,8 @@ import (
 )
 
 // An Event describes what a mechanism did with the data, as an immutable value. It says nothing about the cost: call
-// Epsilon, Delta or RDP for that. The set of events is closed; known lists them all, and each has a file of its own or
-// shares one with its like.
+// Epsilon, Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed,
+// Composed, SelectBest, MaxOver, SubsetThenRest and Parallel. They are values: a pointer to one is refused.
 //
 // All events share one neighbouring relation, AddRemove.
 //

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// MaxOrder is the largest Rényi order that Orders may hold.
+// MaxOrder is the largest Rényi order that Orders may hold, 1024.
 const MaxOrder = renyi.MaxOrder
 
 // Orders are the integer Rényi orders Low to High, both included. The zero value means 2 to 256. One set serves every
