@@ -29,7 +29,7 @@ EXPORT(show_functions)
 // precision has them: at their corners, for equal operands, and for what isn't finite, too.
 func TestFunctionsAreTheCompilers(t *testing.T) {
 	kernelsOrSkip(t)
-	l, err := emulator.Build(t.Context(), fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(functionProbe)}})
+	l, err := build(t.Context(), fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(functionProbe)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func functionsOf(t enginetest.TB, l *emulator.Library) {
 	}
 	d, done := device(t, on(l), 1)
 	defer done()
-	out := room(t, d, 3*len(as))
+	out := space(t, d, 3*len(as))
 	near := func(got float32, want, little float64) bool {
 		w := float64(float32(want))
 		return math.IsNaN(w) && got != got || float64(got) == w || math.Abs(float64(got)-want) <= 1e-5*math.Abs(want)+little

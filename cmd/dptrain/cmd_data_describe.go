@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 type describeOptions struct{ label string }
@@ -83,7 +84,7 @@ func suggest(file string, d table.Description, label string) (string, error) {
 	}
 	data, notes := suggested(file, d, label)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Suggested by dptrain data describe for the %s rows of %s.\n", grouped(d.Rows), file)
+	fmt.Fprintf(&b, "# Suggested by dptrain data describe for the %s rows of %s.\n", report.Grouped(d.Rows), file)
 	fmt.Fprint(&b, "# USE THIS ONLY IF THAT FILE IS PUBLIC. The constants are released with the model, and no guarantee covers them.\n")
 	for _, note := range notes {
 		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(note, "\n", " "))
@@ -106,11 +107,11 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 	notef := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, s := range d.Columns {
 		if s.Missing > 0 {
-			notef("%s: %s of its values are missing; numbers have to be filled in, categories may have \"\" among them", s.Name, grouped(s.Missing))
+			notef("%s: %s of its values are missing; numbers have to be filled in, categories may have \"\" among them", s.Name, report.Grouped(s.Missing))
 		}
 		if mixed(s, d.Rows) {
 			notef("%s: %s of its values aren't numbers, such as %q. If it holds amounts, fill these in or leave their rows out, in all files; as it is, %s",
-				s.Name, grouped(s.Texts), s.Text, asItIs(s, label))
+				s.Name, report.Grouped(s.Texts), s.Text, asItIs(s, label))
 		}
 		scale, varies := s.Suggested()
 		switch {

@@ -100,12 +100,9 @@ func runFigureBounds(ctx context.Context, g *global, opts figureBoundsOptions) e
 		s.Modes = append(s.Modes, accountant.Mode(mode))
 	}
 	return opts.write(ctx, g, "bounds", func() (figure.Figure, error) {
-		console := g.console()
-		defer console.EndProgress()
-		return awaitTelling(ctx, "computing the bounds", func(tell teller) (figure.Figure, error) {
-			return figure.ComputeBounds(ctx, s, func(done, total int) {
-				tell(func() { console.Progress(float64(done), float64(total), "computing the bounds") })
-			})
+		const doing = "computing the bounds"
+		return follow(ctx, g.console(), doing, func(f *follower) (figure.Figure, error) {
+			return figure.ComputeBounds(ctx, s, func(done, total int) { f.Progress(float64(done), float64(total), doing) })
 		})
 	})
 }

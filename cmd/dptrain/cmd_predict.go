@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -77,12 +78,12 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 		return usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
 	}
 	p, err := await(ctx, "predicting", func() (p predictions, err error) {
-		r, err := openReleased(run)
+		r, err := experiment.Open(run, onCPU())
 		if err != nil {
 			return p, err
 		}
-		defer func() { err = errors.Join(err, r.predictor.Close()) }()
-		return r.predict(ctx, file)
+		defer func() { err = errors.Join(err, r.Close()) }()
+		return predict(ctx, r, file)
 	})
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 	}
 	var b bytes.Buffer
 	to := *g
-	to.stdout = &b
+	to.stdout = &checkedWriter{to: &b}
 	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}
@@ -115,40 +116,40 @@ func create(path string, contents []byte) error {
 	return nil
 }
 
-func (r *released) predict(ctx context.Context, file string) (predictions, error) {
-	p, err := prepare(r.Model, file, table.Predicting)
+func predict(ctx context.Context, r *experiment.Released, file string) (predictions, error) {
+	read, err := r.Read(file, table.Predicting)
 	if err != nil {
 		return predictions{}, err
 	}
-	outputs, err := r.predictor.Predict(ctx, p.data)
+	outputs, err := r.Predict(ctx, read.Data)
 	if err != nil {
 		return predictions{}, err
 	}
-	out := predictions{header: []string{"row", p.label.Name}, rows: make([]prediction, p.data.Samples())}
+	out := predictions{header: []string{"row", read.Label.Name}, rows: make([]prediction, read.Data.Samples())}
 	if r.Task != report.Regression {
 		for i := range r.Outputs {
-			out.header = append(out.header, "p("+r.class(i)+")")
+			out.header = append(out.header, "p("+r.Class(i)+")")
 		}
 	}
 	for i := range out.rows {
-		out.rows[i] = r.prediction(outputs[i*r.Outputs:(i+1)*r.Outputs], p)
+		out.rows[i] = newPrediction(r, read.Label, outputs[i*r.Outputs:(i+1)*r.Outputs])
 		out.rows[i].Row = i + 1
 	}
 	return out, nil
 }
 
-func (r *released) prediction(outputs []float32, p prepared) prediction {
+func newPrediction(r *experiment.Released, label table.Label, outputs []float32) prediction {
 	if r.Task == report.Regression {
-		value := p.label.Number(outputs[0])
+		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
 	out := prediction{Probabilities: map[string]float64{}, shares: train.Probabilities(outputs)}
 	if best := train.Predicted(outputs); best >= 0 {
-		name := r.class(best)
+		name := r.Class(best)
 		out.Class = &name
 	}
 	for i, share := range out.shares {
-		out.Probabilities[r.class(i)] = share
+		out.Probabilities[r.Class(i)] = share
 	}
 	return out
 }

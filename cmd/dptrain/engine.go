@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/internal/ui"
 )
 
 // newEngine is the one place that knows which engines there are. Without GPUs gpu is nil.
@@ -24,13 +25,8 @@ func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
 	return engine.FirstOf(engines...)
 }
 
-// warnOfFallback tells why a model is slow to train.
-func warnOfFallback(console *ui.Console, reason error) {
-	if reason != nil {
-		why := strings.ReplaceAll(reason.Error(), "\n", "; ") // of several engines each has a line
-		console.Log().Warnf("the model is trained by a slower engine, which takes more time and guarantees the same: %s", why)
-	}
-}
+// onCPU is the engine that serves where no engine was chosen.
+func onCPU() engine.Engine { return newEngine(configs.Performance{}, nil) }
 
 // gpus is how commands find a machine's GPUs and open them.
 type gpus struct {
@@ -124,48 +120,31 @@ func hintAtCPU(p configs.Performance, err error) error {
 	return coded(codeDevice, fmt.Errorf("%w; %s", err, hint))
 }
 
-// onEngine opens an engine, has a training done on it and closes it. It does so in one goroutine since after an
-// interruption nobody else could close what is still at work.
-func (r *run) onEngine(ctx context.Context, c choice, tell teller, do training) (out trained, err error) {
-	gpu, err := r.openGPUs(c, tell)
-	if err != nil {
-		return out, err
-	}
-	if gpu != nil {
-		defer func() { err = errors.Join(err, gpu.Close()) }()
-	}
-	r.engine = newEngine(r.experiment.Performance, gpu)
-	return do(ctx, r, tell)
-}
-
-// openGPUs returns nil if the run is the CPU's, and then says why unless that is what was asked for.
-func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
-	p, log := r.experiment.Performance, r.console.Log()
+// open opens the chosen GPUs. It returns nil for the CPU, and reports why unless the CPU was asked for.
+func (c choice) open(p configs.Performance, f *follower) (gpuEngine, error) {
 	if c.why != nil {
-		tell(func() {
-			log.Info(`training on the CPU: no usable GPU, see "dptrain devices"`)
-			log.Debug(c.why)
-		})
+		f.Note(`training on the CPU: no usable GPU, see "dptrain devices"`)
+		f.log(logrus.DebugLevel, c.why)
 	}
 	if c.gpus == nil {
 		return nil, nil
 	}
 	slow := time.AfterFunc(2*time.Second, func() {
-		tell(func() { log.Info("the GPU's driver compiles the kernels, which takes some seconds the first time") })
+		f.Note("the GPU's driver compiles the kernels, which takes some seconds the first time")
 	})
 	defer slow.Stop()
 	gpu, err := c.gpus.open(cuda.Options{
 		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
-		Warn:    func(text string) { tell(func() { log.Warn(text) }) },
+		Warn:    f.Warn,
 	})
 	switch {
 	case err == nil:
-		tell(func() { log.Infof("training on %s", gpu.Name()) })
+		f.Note("training on " + gpu.Name())
 		return gpu, nil
 	case wanted(p):
 		return nil, hintAtCPU(p, fmt.Errorf("open the GPUs: %w", err))
 	}
-	tell(func() { log.Warnf("training on the CPU: the GPUs can't be opened: %v", err) })
+	f.Warn(fmt.Sprintf("training on the CPU: the GPUs can't be opened: %v", err))
 	return nil, nil
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 const (
@@ -59,9 +59,13 @@ func coded(code int, err error) error { return &codedError{code, err} }
 
 func usagef(format string, args ...any) error { return coded(codeUsage, fmt.Errorf(format, args...)) }
 
+// codeOf has the exit code of each kind of error of package experiment.
+var codeOf = map[experiment.Kind]int{experiment.Usage: codeUsage, experiment.Input: codeInput, experiment.Budget: codeBudget}
+
 // exitCode returns the code for a failure: the one it was given, or else the one of its kind.
 func exitCode(err error) int {
 	var given *codedError
+	var failed *experiment.Error
 	var setting *train.SettingError
 	var data *train.DataError
 	var rows *table.Error
@@ -73,9 +77,11 @@ func exitCode(err error) int {
 		return codeInterrupted
 	case errors.As(err, &given):
 		return given.code
+	case errors.As(err, &failed):
+		return codeOf[failed.Kind]
 	case errors.As(err, &device), errors.Is(err, cuda.ErrNoDevice):
 		return codeDevice
-	case errors.Is(err, tuner.ErrDiverged):
+	case errors.Is(err, train.ErrDiverged):
 		return codeDiverged
 	case errors.Is(err, accountant.ErrInfeasible):
 		return codeBudget

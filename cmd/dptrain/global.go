@@ -18,9 +18,10 @@ import (
 type global struct {
 	json, quiet, verbose bool
 
-	gpus           gpus
-	stdout, stderr io.Writer
-	terminal       bool // stderr is one
+	gpus     gpus
+	stdout   *checkedWriter
+	stderr   io.Writer
+	terminal bool // stderr is one
 }
 
 func (g *global) console() *ui.Console {
@@ -31,12 +32,10 @@ func (g *global) console() *ui.Console {
 	case g.verbose:
 		level = logrus.DebugLevel
 	}
-	c := ui.New(g.stderr, g.terminal, level)
-	c.Receive(logrus.StandardLogger()) // package train's
-	return c
+	return ui.New(g.stderr, g.terminal, level)
 }
 
-// print writes a result to standard output: as JSON if that was asked for, else as text writes it.
+// print writes a result to standard output: as JSON with --json, else as text writes it.
 func (g *global) print(result any, text func(io.Writer)) error {
 	if !g.json {
 		return g.text(text)
@@ -50,15 +49,13 @@ func (g *global) print(result any, text func(io.Writer)) error {
 	return nil
 }
 
-// text writes a result to standard output as text. Results that lack lines because a disk was full must not pass for
-// all of them.
+// text writes a result to standard output as text.
 func (g *global) text(write func(io.Writer)) error {
-	out := &checkedWriter{to: g.stdout}
-	write(out)
-	return out.failure()
+	write(g.stdout)
+	return g.stdout.failure()
 }
 
-// checkedWriter is a writer that remembers its first error.
+// checkedWriter remembers its first error, so that results that a full disk cut short don't pass for all of them.
 type checkedWriter struct {
 	to  io.Writer
 	err error

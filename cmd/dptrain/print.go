@@ -5,10 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
 )
@@ -19,6 +19,10 @@ type planResult struct {
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
 	Memory  float64        `json:"memory_bytes"` // at most, about
+}
+
+func newPlanResult(p *experiment.Plan) planResult {
+	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory}
 }
 
 // runResult is what a training prints as JSON. It holds nothing private.
@@ -33,15 +37,13 @@ type runResult struct {
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
 	AddsUp          string                 `json:"adds_up"` // what another run on the same data costs
-
-	score   report.Score
-	verdict verdict
 }
 
-func newRunResult(r report.Release, v verdict, directory string) runResult {
+func newRunResult(o experiment.Outcome, directory string) runResult {
+	r := o.Release
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
-		Constant: v.constant.Value, Warning: v.warning, AddsUp: addsUp(r.Privacy), score: r.Score, verdict: v,
+		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, AddsUp: addsUp(r.Privacy),
 	}
 	if r.Model.Task == report.Regression {
 		out.TestR2 = &r.Score.Value
@@ -52,9 +54,9 @@ func newRunResult(r report.Release, v verdict, directory string) runResult {
 }
 
 // printPlan says what is going to happen.
-func printPlan(w io.Writer, plan plan) {
-	e, p, size := plan.experiment, plan.privacy, plan.size
-	pairs := append(dataRows(e, size), [2]string{"model", modelText(e)})
+func printPlan(w io.Writer, plan *experiment.Plan) {
+	e, p := plan.Experiment, plan.Statement()
+	pairs := append(dataRows(e, plan.Samples), [2]string{"model", modelText(e)})
 	if t := p.Tuning; t != nil {
 		pairs = append(pairs,
 			[2]string{"method", methodText(t)},
@@ -67,7 +69,7 @@ func printPlan(w io.Writer, plan plan) {
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(p)},
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},
-		[2]string{"memory", "up to about " + memoryText(plan.memory)},
+		[2]string{"memory", "up to about " + experiment.MemoryText(plan.Memory)},
 	)
 	rows(w, pairs...)
 }
@@ -111,16 +113,17 @@ func addsUp(p report.Privacy) string {
 }
 
 // printResult says what came out and where it is.
-func printResult(w io.Writer, r runResult, size size) {
-	directory := relative(r.Directory)
-	pairs := [][2]string{{r.score.Metric, fmt.Sprintf("%s on the public test set of %s; %s has %s", r.score, grouped(size.test), r.verdict.answer, r.verdict.constant)}}
-	if r.Warning != "" {
-		pairs = append(pairs, [2]string{"warning", r.Warning})
+func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
+	directory = relative(directory)
+	r, v := o.Release, o.Verdict
+	pairs := [][2]string{{r.Score.Metric, fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
+	if v.Warning != "" {
+		pairs = append(pairs, [2]string{"warning", v.Warning})
 	}
 	pairs = append(pairs, foundRows(r)...)
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(r.Privacy)},
-		[2]string{"adds up", r.AddsUp},
+		[2]string{"adds up", addsUp(r.Privacy)},
 		[2]string{"publish", filepath.Join(directory, "released") + "  model, hyperparameters, privacy statement"},
 		[2]string{"keep private", filepath.Join(directory, "private") + "  what the guarantee doesn't cover"},
 	)
@@ -139,13 +142,4 @@ func relative(path string) string {
 		return path
 	}
 	return short
-}
-
-// grouped prints a count with its thousands apart.
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

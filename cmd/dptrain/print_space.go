@@ -64,7 +64,7 @@ func runText(e configs.Experiment, p report.Privacy) string {
 	text := e.Training.Optimizer
 	switch {
 	case p.Steps > 0:
-		text += fmt.Sprintf(", %s steps at sampling rate %v", grouped(p.Steps), p.SamplingRate)
+		text += fmt.Sprintf(", %s steps at sampling rate %v", report.Grouped(p.Steps), p.SamplingRate)
 	case len(p.Tuning.Space.Runs) > 0:
 		text += spread(p.Tuning.Space.Runs)
 	}
@@ -81,7 +81,7 @@ func spread(runs []report.Run) string {
 		low.Steps, high.Steps = min(low.Steps, r.Steps), max(high.Steps, r.Steps)
 		low.SamplingRate, high.SamplingRate = min(low.SamplingRate, r.SamplingRate), max(high.SamplingRate, r.SamplingRate)
 	}
-	text := fmt.Sprintf(", %s to %s steps at sampling rate %v", grouped(low.Steps), grouped(high.Steps), low.SamplingRate)
+	text := fmt.Sprintf(", %s to %s steps at sampling rate %v", report.Grouped(low.Steps), report.Grouped(high.Steps), low.SamplingRate)
 	if low.SamplingRate != high.SamplingRate {
 		text += fmt.Sprintf(" to %v", high.SamplingRate)
 	}
@@ -136,13 +136,13 @@ func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 		if i == mostRuns {
 			return append(out, [2]string{"", fmt.Sprintf("... and %d more; --json shows all", len(runs)-i)})
 		}
-		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, grouped(r.Steps), report.RoundUp(r.NoiseMultiplier, 8))})
+		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, report.Grouped(r.Steps), report.RoundUp(r.NoiseMultiplier, 8))})
 	}
 	return out
 }
 
 // foundRows shows what tuning found, or else the learning rate that was given.
-func foundRows(r runResult) [][2]string {
+func foundRows(r report.Release) [][2]string {
 	h := r.Hyperparameters
 	if h.TunedLearningRate == nil {
 		return [][2]string{{"learning rate", fmt.Sprintf("%.4g", h.LearningRate)}}
@@ -166,7 +166,7 @@ func foundRows(r runResult) [][2]string {
 		}
 	}
 	if len(space.Runs) != 1 {
-		out = append(out, [2]string{"run", fmt.Sprintf("%s steps with noise multiplier %s", grouped(h.Steps), report.RoundUp(h.NoiseMultiplier, 8))})
+		out = append(out, [2]string{"run", fmt.Sprintf("%s steps with noise multiplier %s", report.Grouped(h.Steps), report.RoundUp(h.NoiseMultiplier, 8))})
 	}
 	return out
 }

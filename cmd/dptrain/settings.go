@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/models"
 )
 
@@ -150,7 +149,7 @@ func (s *settings) read() (configs.Experiment, error) {
 	s.given = overrides
 	file := configs.File{Name: s.config}
 	if s.config != "" {
-		text, err := readSettings(s.config)
+		text, err := experiment.ReadSettings(s.config)
 		if err != nil {
 			return configs.Experiment{}, coded(codeInput, fmt.Errorf("read settings: %w", err))
 		}
@@ -164,23 +163,6 @@ func (s *settings) read() (configs.Experiment, error) {
 		return e, err
 	}
 	return e, nil
-}
-
-// mostSettings bounds a settings file. The presets have a thousandth of it.
-const mostSettings = 1 << 20
-
-// readSettings reads a file, a pipe or a terminal, which may have no end.
-func readSettings(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostSettings+1))
-	if err == nil && len(text) > mostSettings {
-		err = fmt.Errorf("%s: more than %d bytes; give a file of settings", path, mostSettings)
-	}
-	return text, err
 }
 
 // checkModel refuses what no shape of samples would make a model.
@@ -243,8 +225,8 @@ func uncounted(e configs.Experiment, key string) string {
 	switch p := e.Privacy; {
 	case key == "privacy.epochs" && p.Fixed == configs.FixedNoise:
 		return "with privacy.fixed noise the epochs follow; leave it out"
-	case key == "privacy.repetitions_shape" && p.Repetitions != negativeBinomial:
-		return fmt.Sprintf("%s repetitions have no shape; choose --repetitions %s, or leave it out", p.Repetitions, negativeBinomial)
+	case key == "privacy.repetitions_shape" && p.Repetitions != experiment.NegativeBinomial:
+		return fmt.Sprintf("%s repetitions have no shape; choose --repetitions %s, or leave it out", p.Repetitions, experiment.NegativeBinomial)
 	case key == "tuning.ranges" && e.Tuning.Search != configs.SearchRandom:
 		return "a grid has no ranges; choose --search random, or leave it out"
 	case key == "tuning.warm_start" && p.Variant == "baseline" && e.Tuning.WarmStart:

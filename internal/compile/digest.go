@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// digest hashes what a graph computes: operations, constants, shapes of inputs and parameters without the batch, and
-// which node is computed from which. Names don't count, nor the values of inputs and parameters.
+// digest returns a hash of what the graph computes: operations, constants, shapes without the batch, and the edges. It
+// leaves out names and the values of inputs and parameters.
 func digest(src Source) [sha256.Size]byte {
 	h := sha256.New()
 	ends := append(append(gorgonia.Nodes{}, src.Inputs...), src.Params...)
@@ -43,11 +43,12 @@ func digest(src Source) [sha256.Size]byte {
 
 func writeOperation(h hash.Hash, op gorgonia.Op) {
 	fmt.Fprintf(h, " %T %v ", op, op)
-	defer func() { _ = recover() }() // some operations can't hash themselves; what is written then is their type and text
+	// Some operations can't hash themselves: their type and text stand for them.
+	defer func() { _ = recover() }()
 	op.WriteHash(h)
 }
 
-// writeConstant writes every bit of a constant, in row-major order; its text would round.
+// writeConstant writes all bits of a constant in row-major order. Its text would round them.
 func writeConstant(h hash.Hash, v gorgonia.Value) {
 	values, err := doubles(v)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// tokens is a graph that looks two rows of a table up by an input of integers: cost Σ e[ids]².
+// tokens returns a graph that looks up two rows of a table by an input of integers: cost Σ e[ids]².
 func tokens(batch int) (compile.Source, error) {
 	g := enginetest.NewG(batch, 1)
 	ids := gorgonia.NewMatrix(g.Graph, tensor.Int, gorgonia.WithShape(batch, 2), gorgonia.WithName("ids"))
@@ -25,7 +25,8 @@ func tokens(batch int) (compile.Source, error) {
 	return src, err
 }
 
-// A table's gradient is said by the rows that were picked, for any batch; Gorgonia's own, by hand, is 2e once for each time.
+// A table's gradient consists of the rows that the sample indexed, for any batch. Gorgonia's own, by hand, is 2e for
+// each time that a row was indexed.
 func TestLookup(t *testing.T) {
 	var listing string
 	for _, batch := range []int{1, 4} {
@@ -76,7 +77,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A table that something else uses has one dense gradient that all of its uses write.
+// A table with another use has one dense gradient, which all of its uses write.
 func TestTablesWithOtherUses(t *testing.T) {
 	for name, grads := range map[string]int{"a table looked up twice": 2, "a table that is a weight too": 1} {
 		p := enginetest.Zoo()[name].Program(t, 2)
@@ -92,8 +93,8 @@ func TestTablesWithOtherUses(t *testing.T) {
 	}
 }
 
-// An input has the range of the smallest table that it picks from; one that picks nothing has that of its type, as far as Gorgonia
-// is handed it exactly.
+// An input has the range of the smallest table that it indexes. One that indexes none has its type's range, or, where
+// Gorgonia evaluates the graph, the integers that single precision represents.
 func TestRange(t *testing.T) {
 	p := enginetest.Zoo()["two tables by one input"].Program(t, 2)
 	if least, most := p.Range(0); least != 0 || most != 4 {
@@ -112,7 +113,7 @@ func TestRange(t *testing.T) {
 	if least, most := p.Range(1); least != math.MinInt32 || most != math.MaxInt32 {
 		t.Errorf("unused integers are from %d to %d", least, most)
 	}
-	// What has no rule is followed too, as far as it only moves indices.
+	// Range follows indices through operations without a rule too, as long as they only move elements.
 	for name, c := range map[string]struct {
 		indices     func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node
 		least, most int32
@@ -171,7 +172,7 @@ func TestLookupsWithoutARule(t *testing.T) {
 	}
 }
 
-// Each of these is the program of a lookup with one thing wrong, and an error that says what.
+// Each of these is a lookup's program with one fault, and the error that names the fault.
 func TestCheckRefusesCorruptLookups(t *testing.T) {
 	type program = *compile.Program
 	for name, c := range map[string]struct {
@@ -221,7 +222,7 @@ func rowsOf(t *testing.T, p *compile.Program) *compile.Reduction {
 	return nil
 }
 
-// A table that an instruction takes for another shape doesn't let indices beyond: the range is that of the least.
+// An instruction that takes a table for a longer one doesn't widen the range: the shortest decides.
 func TestRangeOfAllThatPicks(t *testing.T) {
 	p := enginetest.Zoo()["mean of rows that are looked up"].Program(t, 1)
 	rowsOf(t, p).N = 3
@@ -237,8 +238,8 @@ func TestRangeOfAllThatPicks(t *testing.T) {
 	}
 }
 
-// What only the output picks from, or only the cost, counts as well, whether there are rules for it or not, and so does a table that
-// is constant, of which nothing says more than the lookup.
+// A table counts that only the output, or only the cost, indexes, whether the lookup has a rule or not; and so does a
+// constant table.
 func TestRangeOfCostAndOutput(t *testing.T) {
 	for _, rows := range [][2]int{{7, 3}, {3, 7}} { // of the cost's table and of the output's
 		for _, ruled := range []bool{true, false} {

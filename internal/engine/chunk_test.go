@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyBatch draws an ascending batch from data of up to 2³¹-1 places, often crowded.
+// anyBatch draws an ascending batch, often crowded, from data of up to 2³¹-1 samples.
 func anyBatch(t *rapid.T) []int32 {
 	places := rapid.SampledFrom([]int32{1, 2, 7, 64, 65, 300, 4096, math.MaxInt32}).Draw(t, "places")
 	batch := rapid.SliceOfNDistinct(rapid.Int32Range(0, places-1), 0, int(min(places, 300)), rapid.ID[int32]).Draw(t, "batch")
@@ -22,7 +22,7 @@ func anyBatch(t *rapid.T) []int32 {
 	return slices.Compact(batch)
 }
 
-// held counts the samples of a batch in the node of a level that holds a place.
+// held counts a batch's samples in the node of a level that holds an index.
 func held(batch []int32, place int32, level int) int {
 	n := 0
 	for _, p := range batch {
@@ -33,13 +33,13 @@ func held(batch []int32, place int32, level int) int {
 	return n
 }
 
-// node is a range of places.
+// node is a range of indices.
 type node struct {
 	level int
-	first int32 // its first place over 2^level
+	first int32 // its first index over 2^level
 }
 
-// chunkOf finds a sample's chunk by the definition: the largest node around it that holds at most most.
+// chunkOf returns a sample's chunk by the definition: the largest node around it that holds at most most samples.
 func chunkOf(batch []int32, place int32, most int) node {
 	for level := 31; ; level-- {
 		if held(batch, place, level) <= most {
@@ -65,7 +65,7 @@ func TestChunksAreTheDefinition(t *testing.T) {
 			if want := chunkOf(batch, batch[i-1], most) != chunkOf(batch, batch[i], most); border != want {
 				t.Fatalf("between places %d and %d: border is %v, want %v", batch[i-1], batch[i], border, want)
 			}
-			// What a thread of a GPU asks: does the smallest node that holds both hold too many?
+			// A thread of a GPU asks: does the smallest node with both have more than most samples?
 			level := 0
 			for batch[i-1]>>level != batch[i]>>level {
 				level++
@@ -77,7 +77,7 @@ func TestChunksAreTheDefinition(t *testing.T) {
 	})
 }
 
-// A sample more changes one chunk at most, into chunks of what that held and of the sample.
+// A further sample changes at most one chunk, into chunks of that chunk's samples and itself.
 func TestASampleTouchesItsOwnPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		with, most := anyBatch(t), rapid.IntRange(1, MostInChunk).Draw(t, "most")

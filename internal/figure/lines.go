@@ -55,7 +55,7 @@ func ComputeLines(s LinesSettings) (Lines, error) {
 		var curves []accountant.Curve
 		var slopes []float64
 		for _, c := range s.Candidates {
-			curve, err := accountant.RDP(accountant.DPSGD(rate, c.NoiseMultiplier, c.Steps), accountant.Options{Orders: orders})
+			curve, err := accountant.RDP(accountant.DPSGD(rate, c.NoiseMultiplier, c.Steps), accountant.Options{Mode: accountant.Paper, Orders: orders})
 			if err != nil {
 				return Lines{}, fmt.Errorf("bound a run at sampling rate %v: %w", rate, err)
 			}

@@ -38,3 +38,12 @@ func next(decimal string) string {
 	}
 	return "1" + string(digits)
 }
+
+// Grouped prints a count with its thousands apart.
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

@@ -32,17 +32,13 @@ type Console struct {
 func New(out io.Writer, terminal bool, level logrus.Level) *Console {
 	c := &Console{log: logrus.New(), terminal: terminal, level: level, now: time.Now, out: out}
 	c.log.SetLevel(logrus.DebugLevel)
-	c.Receive(c.log)
+	c.log.SetOutput(io.Discard) // the hook writes
+	c.log.AddHook(hook{c})
 	return c
 }
 
-// Receive takes over the entries of a logger, from its output and from any console before: what libraries
-// have to say belongs between our own lines and into the private log.
-func (c *Console) Receive(log *logrus.Logger) {
-	log.SetOutput(io.Discard) // the hook writes
-	log.ReplaceHooks(logrus.LevelHooks{})
-	log.AddHook(hook{c})
-}
+// Watched reports whether a person sees the console, or asked for all of it. A log that others read gets less.
+func (c *Console) Watched() bool { return c.terminal || c.level >= logrus.DebugLevel }
 
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }

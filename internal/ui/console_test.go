@@ -102,27 +102,6 @@ func TestOnlyThePrivateLogHasEveryLevel(t *testing.T) {
 	}
 }
 
-func TestTheLastConsoleReceives(t *testing.T) {
-	library := logrus.New()
-	var itself, private bytes.Buffer
-	library.SetOutput(&itself)
-	former, before, _ := console(false, logrus.InfoLevel)
-	former.Receive(library)
-	c, out, _ := console(false, logrus.InfoLevel)
-	c.Receive(library)
-	c.LogTo(&private)
-	library.Warn("slow")
-	if got := out.String(); got != "warning: slow\n" {
-		t.Errorf("console: %q", got)
-	}
-	if got := private.String(); !strings.HasSuffix(got, " warning: slow\n") {
-		t.Errorf("private log: %q", got)
-	}
-	if itself.Len()+before.Len() != 0 {
-		t.Errorf("the library wrote %q, the console before %q", &itself, before)
-	}
-}
-
 // How long work has taken is all that a log gets where its share is private.
 func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	c, out, clk := console(false, logrus.InfoLevel)

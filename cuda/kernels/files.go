@@ -1,8 +1,0 @@
-package kernels
-
-import "embed"
-
-// Files are the kernels and all that they include.
-//
-//go:embed *.cu* *.h
-var Files embed.FS

@@ -1,0 +1,146 @@
+package cuda
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var hash = flag.Bool("hash", false, "compare hashes only, and make no PTX")
+
+// The PTX that is committed was made of these sources, by this script. Where there is nvcc 11.8 it is made again, and
+// must be the same.
+func TestPTXIsThatOfTheSources(t *testing.T) {
+	listed, err := os.ReadFile("kernels/ptx/sources.sha256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(listed)) {
+		sum, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		if !ok {
+			t.Fatalf("line %q", line)
+		}
+		names = append(names, name)
+		text, err := os.ReadFile("kernels/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sha256.Sum256(text); hex.EncodeToString(got[:]) != sum {
+			t.Errorf("%s has changed: run cuda/kernels/build and commit what it makes", name)
+		}
+	}
+	var want []string
+	for _, pattern := range []string{"*.cu", "*.cuh", "build"} {
+		found, err := filepath.Glob("kernels/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			want = append(want, filepath.Base(file))
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("the PTX was made of %v, there are %v", names, want)
+	}
+	for _, source := range want {
+		if module, ok := strings.CutSuffix(source, ".cu"); ok {
+			if _, err := ptx.ReadFile("kernels/ptx/" + module + ".ptx"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if *hash || t.Failed() {
+		return
+	}
+	if out, err := exec.Command("nvcc", "--version").Output(); err != nil || !strings.Contains(string(out), "release 11.8") {
+		t.Log("no nvcc 11.8 here: the PTX isn't made again")
+		return
+	}
+	if out, err := exec.Command("kernels/build", "--check").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What engines promise to the bit, which is in doubles, allows no contraction but what the sources write, and no
+// approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps
+// otherwise.
+func TestPTXRoundsAsItIsWritten(t *testing.T) {
+	files, err := ptx.ReadDir("kernels/ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := ptx.ReadFile("kernels/ptx/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			op, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			op, _, _ = strings.Cut(op, "\t")
+			parts := strings.Split(op, ".")
+			if !strings.HasSuffix(op, ".f64") && !strings.HasSuffix(op, ".f32") {
+				continue
+			}
+			double := strings.HasSuffix(op, ".f64")
+			switch parts[0] {
+			case "add", "sub", "mul", "fma", "div", "sqrt":
+				directed := !double && (slices.Contains(parts, "rm") || slices.Contains(parts, "rz"))
+				if !slices.Contains(parts, "rn") && !(directed && (parts[0] == "add" || parts[0] == "fma")) {
+					t.Errorf("%s: %s", f.Name(), strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+}
+
+// Lanes of a warp meet where all must, and not those that happen to be together. Memory is named as what it is: a
+// pointer that was kept in a thread's own memory on the way is one to anywhere, which takes longer.
+func TestPTXNamesLanesAndMemory(t *testing.T) {
+	files, err := ptx.ReadDir("kernels/ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	generic := regexp.MustCompile(`\b(ld|st|atom|red)\.(volatile\.)?(add\.)?[usbf]\d`)
+	for _, f := range files {
+		text, err := ptx.ReadFile("kernels/ptx/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "activemask") || generic.MatchString(line) {
+				t.Errorf("%s: %s", f.Name(), strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// No kernel spills registers to memory. What stack there is belongs to CUDA's own sine of large numbers.
+func TestNoSpills(t *testing.T) {
+	table, err := os.ReadFile("kernels/ptx/resources.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(table)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		rows++
+		if !strings.Contains(line, ", 0 spilled,") {
+			t.Error(strings.TrimSpace(line))
+		}
+	}
+	if rows == 0 || rows%3 != 0 {
+		t.Errorf("%d rows for three architectures", rows)
+	}
+}
