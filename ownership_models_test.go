@@ -6,8 +6,6 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -15,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// plain is a linear model of two features and some outputs, multiplied by a constant matrix if there is one.
-func plain(outputs int, constant ...float32) compile.Source {
+// plain returns a linear model of two features and some outputs, multiplied by a constant matrix if there is one.
+func plain(outputs int, constant ...float32) train.Model {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 2), gorgonia.WithName("x"))
 	y := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, outputs), gorgonia.WithName("y"))
@@ -28,11 +26,11 @@ func plain(outputs int, constant ...float32) compile.Source {
 		out = gorgonia.Must(gorgonia.Mul(out, c))
 	}
 	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(out, y))))))
-	return compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Output: out, Cost: cost}
+	return train.Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: out, Cost: cost}
 }
 
-// texts is a model of one id and one number, with a table of two rows.
-func texts() compile.Source {
+// texts returns a model of one id and one number, with a table of two rows.
+func texts() train.Model {
 	g := gorgonia.NewGraph()
 	ids := gorgonia.NewMatrix(g, tensor.Int, gorgonia.WithShape(4, 1), gorgonia.WithName("ids"))
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 1), gorgonia.WithName("x"))
@@ -41,11 +39,11 @@ func texts() compile.Source {
 	row := gorgonia.Must(gorgonia.ByIndices(e, gorgonia.Must(gorgonia.Reshape(ids, tensor.Shape{4})), 0))
 	row = gorgonia.Must(gorgonia.BroadcastHadamardProd(row, x, nil, []byte{1}))
 	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(row, y))))))
-	return compile.Source{Inputs: gorgonia.Nodes{ids, x, y}, Params: gorgonia.Nodes{e}, Output: row, Cost: cost}
+	return train.Model{Inputs: gorgonia.Nodes{ids, x, y}, Parameters: gorgonia.Nodes{e}, Output: row, Cost: cost}
 }
 
-// ruleless is a graph with an operation that has no rule, and a list that one of its operations was made with.
-func ruleless() (compile.Source, []int) {
+// ruleless returns a graph with an operation that has no rule, and a list that one of its operations was built with.
+func ruleless() (train.Model, []int) {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(1, 2, 3), gorgonia.WithName("x"))
 	w := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(1, 3, 2), gorgonia.WithName("w"),
@@ -53,14 +51,14 @@ func ruleless() (compile.Source, []int) {
 	axes := []int{0, 2, 1}
 	turned := gorgonia.Must(gorgonia.HadamardProd(gorgonia.Must(gorgonia.Transpose(x, axes...)), w))
 	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Max(turned, 1))))))
-	return compile.Source{Inputs: gorgonia.Nodes{x}, Params: gorgonia.Nodes{w}, Cost: cost}, axes
+	return train.Model{Inputs: gorgonia.Nodes{x}, Parameters: gorgonia.Nodes{w}, Cost: cost}, axes
 }
 
 func samples() *train.Data {
 	return must(train.NewData(2, []float32{1, 2, 3, 4}, []float32{1, 0, 0, 1}))
 }
 
-// private are settings with the given steps on all samples, at a noise that hides two of them.
+// private returns settings of the given steps on all samples, with a noise that hides two of them.
 func private(steps int) train.Settings {
 	return train.Settings{
 		Privacy:   train.Privacy{SamplingRate: 1, NoiseMultiplier: 50, ClippingNorm: 1, Steps: steps, NominalSize: 1},
@@ -69,8 +67,8 @@ func private(steps int) train.Settings {
 	}
 }
 
-// released returns what training releases.
-func released(src compile.Source, data *train.Data, s train.Settings) any {
+// released returns the parameters that training releases.
+func released(src train.Model, data *train.Data, s train.Settings) any {
 	return releasedBy(must(train.Load(cpu.New(cpu.Options{}), src, data)), s)
 }
 
@@ -87,7 +85,7 @@ func result(g *train.Group) any {
 	return out
 }
 
-// startedBy returns what is released by a run whose settings are handed to Start, and the state that it can be
+// startedBy returns the release of a run whose settings are handed to Start, and the state that it can be
 // restored to.
 func startedBy(h handOver, change func(), with func(*train.Settings)) any {
 	l := must(train.Load(cpu.New(cpu.Options{}), plain(2), samples()))
@@ -106,13 +104,13 @@ func candidates() tuner.Grid {
 func settings(space tuner.Space) tuner.Settings {
 	return tuner.Settings{
 		Method: tuner.Variant1, SubsetRate: 0.5, Repetitions: accountant.Poisson{Mean: 3}, Space: space,
-		Optimizer: train.Optimizer{Method: engine.SGD}, Samples: 4,
+		Optimizer: train.Optimizer{Method: train.DPSGD}, Samples: 4,
 	}
 }
 
 func executor() tuner.Executor {
 	c := must(train.NewClassification([]float32{1, 2, 3, 4, 5, 6, 7, 8}, []int32{0, 1, 0, 1}, 2))
-	return tuner.Executor{Engine: cpu.New(cpu.Options{}), Model: train.Model{Source: plain(2)}, Data: c.Data, Test: c}
+	return tuner.Executor{Engine: cpu.New(cpu.Options{}), Model: plain(2), Data: c.Data, Test: c}
 }
 
 // tuned returns a plan by what it releases and costs. Its space is handed to NewPlan.
@@ -134,7 +132,7 @@ func calibrate(s tuner.Settings, _ accountant.Guarantee, err error) (tuner.Setti
 	return s, err
 }
 
-// tensors are weights of a residual network, by PyTorch's names.
+// tensors returns weights of a residual network, by PyTorch's names.
 func tensors() map[string]models.Tensor {
 	out := map[string]models.Tensor{}
 	add := func(name string, shape ...int) {

@@ -25,11 +25,11 @@ func benchmarkCalibration(b *testing.B, variant int, o Options) {
 
 var benchmarkBase = DPSGD(0.0213, 2, 1878)
 
-func BenchmarkEpsilonRunPaper(b *testing.B) { benchmarkEpsilon(b, benchmarkBase, Options{}) }
+func BenchmarkEpsilonRunPaper(b *testing.B) { benchmarkEpsilon(b, benchmarkBase, Options{Mode: Paper}) }
 func BenchmarkEpsilonRunBest(b *testing.B)  { benchmarkEpsilon(b, benchmarkBase, Options{Mode: Best}) }
 
 func BenchmarkEpsilonVariant1Paper(b *testing.B) {
-	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{})
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{Mode: Paper})
 }
 
 func BenchmarkEpsilonVariant1Tight(b *testing.B) {
@@ -37,7 +37,7 @@ func BenchmarkEpsilonVariant1Tight(b *testing.B) {
 }
 
 func BenchmarkEpsilonVariant1Orders1024(b *testing.B) {
-	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{Orders: Orders{Low: 2, High: 1024}})
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, benchmarkBase), Options{Mode: Paper, Orders: Orders{Low: 2, High: 1024}})
 }
 
 func BenchmarkEpsilonVariant1Best(b *testing.B) {
@@ -66,7 +66,9 @@ func BenchmarkCalibrationBaselineGeometricBest(b *testing.B) {
 	}
 }
 
-func BenchmarkCalibrationVariant1Paper(b *testing.B) { benchmarkCalibration(b, 1, Options{}) }
+func BenchmarkCalibrationVariant1Paper(b *testing.B) {
+	benchmarkCalibration(b, 1, Options{Mode: Paper})
+}
 func BenchmarkCalibrationVariant1Tight(b *testing.B) {
 	benchmarkCalibration(b, 1, Options{Mode: Tight})
 }

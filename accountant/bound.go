@@ -1,8 +1,10 @@
 package accountant
 
+import "github.com/dptrain/dptrain/internal/renyi"
+
 // Bounds returns epsilon at delta by every bound that this package has for e, with the smallest mode that uses it: the
-// Rényi bounds of modes Paper and Tight, and in mode Best the Rényi bound with deltas from privacy-loss distributions and
-// the bound by privacy-loss distributions alone. It serves comparisons; Epsilon gives the smallest.
+// Rényi bounds of modes Paper and Tight, and in mode Best the Rényi bound with deltas from privacy-loss distributions
+// and the bound by privacy-loss distributions alone. It serves comparisons; Epsilon gives the smallest.
 func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return nil, err
@@ -31,16 +33,16 @@ type bound interface {
 
 // bounds returns the bounds that o allows for a valid event, less those that another one is never above.
 func bounds(e Event, o Options) []bound {
-	r := newRenyi(o)
+	r := newCurves(o)
 	if o.Mode != Best {
-		return []bound{renyiBound{curve: r.curve(e), orders: o.Orders, name: describe("Rényi", e)}}
+		return []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi", e)}}
 	}
-	if free(e) {
+	if e.free() {
 		return []bound{freeBound{name: "nothing learnt from the data"}}
 	}
 	p, losses, err := newProfile(e)
 	r.losses = losses
-	all := []bound{renyiBound{curve: r.curve(e), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", e)}}
+	all := []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", e)}}
 	if err == nil {
 		all = append(all, profileBound{profile: p, name: describe("privacy-loss distributions", e)})
 	}
@@ -79,17 +81,17 @@ func (b freeBound) delta(epsilon float64) Guarantee {
 }
 
 type renyiBound struct {
-	curve  Curve
+	curve  renyi.Curve
 	orders Orders
 	name   string
 }
 
 func (b renyiBound) epsilon(delta float64) Guarantee {
-	epsilon, order := b.curve.epsilon(b.orders, delta)
+	epsilon, order := b.curve.Epsilon(renyi.Orders(b.orders), delta)
 	return Guarantee{Epsilon: epsilon, Delta: delta, Order: order, Bound: b.name}
 }
 
 func (b renyiBound) delta(epsilon float64) Guarantee {
-	delta, order := b.curve.delta(b.orders, epsilon)
+	delta, order := b.curve.Delta(renyi.Orders(b.orders), epsilon)
 	return Guarantee{Epsilon: epsilon, Delta: delta, Order: order, Bound: b.name}
 }

@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the event
-// at the returned value has been evaluated and does not exceed epsilon, and in the Rényi modes the value is within a
-// relative 1e-9 of the optimum, in mode Best mostly within 1e-6. event must not cost more with more noise. The error wraps
-// ErrInfeasible where no noise multiplier below MaxNoise is enough, as happens below the floor that a finite set of orders
-// puts under epsilon.
+// CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the
+// event at the returned value has been evaluated and does not exceed epsilon, and in the Rényi modes the value is
+// within a relative 1e-9 of the optimum, in mode Best mostly within 1e-6. event must not cost more with more noise. The
+// error wraps ErrInfeasible where no noise multiplier below MaxNoise is enough, as happens below the floor that a
+// finite set of orders puts under epsilon.
 func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
@@ -19,7 +19,7 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 		return 0, errNoEvent
 	}
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
-	if o.Mode == Best { // what the faster mode Tight asks for is enough, and not far off
+	if o.mode() == Best { // what the faster mode Tight asks for is enough, and not far off
 		search.tolerance = coarse
 		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
 			search.start, search.stride = tight, 1.25
@@ -31,9 +31,9 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 	}, fmt.Sprintf("epsilon %v at delta %v", epsilon, delta))
 }
 
-// CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order a
-// of o ([random_search]), rounded up. Orders outside o can't be used afterwards: what holds of whatever is fitted so is
-// RDPLine{c, o.Orders}.
+// CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order
+// a of o ([random_search]), rounded up. Orders outside o can't be used afterwards: what holds of whatever is fitted so
+// is RDPLine{c, o.Orders}.
 func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkLine(c); err != nil {
 		return 0, err
@@ -47,8 +47,8 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 	}, fmt.Sprintf("line of slope %v", c))
 }
 
-// CalibrateSteps returns the largest count whose event costs at most epsilon at delta. event must not cost less with more
-// steps. The error wraps ErrUnbounded where MaxSteps is not too many.
+// CalibrateSteps returns the largest count whose event costs at most epsilon at delta. event must not cost less with
+// more steps. The error wraps ErrUnbounded where MaxSteps is not too many.
 func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Event) (int, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Eve
 		return 0, errNoEvent
 	}
 	known := 0
-	if o.Mode == Best { // what the faster mode Tight allows, mode Best allows too
+	if o.mode() == Best { // what the faster mode Tight allows, mode Best allows too
 		tight, err := CalibrateSteps(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event)
 		switch {
 		case errors.Is(err, ErrInfeasible): // start from nothing
@@ -115,8 +115,8 @@ func slopeOf(e Event, o Options) (float64, error) {
 // A noiseSearch looks for a bracket by strides from start on, and narrows it to a relative tolerance.
 type noiseSearch struct{ tolerance, start, stride float64 }
 
-// smallest finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be enough and
-// returns that end.
+// smallest finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be enough
+// and returns that end.
 func (s noiseSearch) smallest(excess func(noise float64) (float64, error), target string) (float64, error) {
 	low, high := 0.0, s.start
 	lowExcess := math.Inf(1)

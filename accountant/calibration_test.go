@@ -3,7 +3,10 @@ package accountant
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/renyi"
 )
 
 // TestNoiseTable holds the noise multipliers of the paper's learning-rate experiments (mean 15, q 0.1, delta 1e-5), which
@@ -27,14 +30,16 @@ func TestNoiseTable(t *testing.T) {
 	} {
 		for i, epsilon := range []float64{1, 2, 4} {
 			p := plan{rate: c.rate, steps: c.steps, mean: 15, q: 0.1, variant: c.variant}
-			got, err := CalibrateNoise(epsilon, 1e-5, Options{}, func(noise float64) Event {
+			got, err := CalibrateNoise(epsilon, 1e-5, Options{Mode: Paper}, func(noise float64) Event {
 				p.noise = noise
 				return p.event()
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			judge(t, "noise", got, c.want[i], false)
+			if want := c.want[i]; !(got >= want*(1-1e-9) && got <= want*(1+1e-6)) {
+				t.Errorf("rate %v, %d steps, variant %d, epsilon %v: noise %v, want %v", c.rate, c.steps, c.variant, epsilon, got, want)
+			}
 		}
 	}
 }
@@ -66,21 +71,21 @@ func TestCalibrationInModeBest(t *testing.T) {
 
 func TestCalibrationLimits(t *testing.T) {
 	sgd := func(noise float64) Event { return DPSGD(0.01, noise, 5000) }
-	if _, err := CalibrateNoise(0.019, 1e-5, Options{}, sgd); !errors.Is(err, ErrInfeasible) {
+	if _, err := CalibrateNoise(0.019, 1e-5, Options{Mode: Paper}, sgd); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("below the floor of orders to 256: %v, want ErrInfeasible", err)
 	}
 	// Above the floor log(1-1/a) - log(delta a)/(a-1) at a = 256, by however little, a noise multiplier exists.
-	floor := conversionCost(256, math.Log(1e-5))
-	if noise, err := CalibrateNoise(floor*1.0001, 1e-5, Options{}, sgd); err != nil || noise < 100 {
+	floor := renyi.EpsilonAt(256, 0, 1e-5)
+	if noise, err := CalibrateNoise(floor*1.0001, 1e-5, Options{Mode: Paper}, sgd); err != nil || noise < 100 {
 		t.Errorf("just above the floor: %v, %v", noise, err)
 	}
-	if noise, err := CalibrateNoise(1, 1e-5, Options{}, func(noise float64) Event { return DPSGD(0, noise, 10) }); err != nil || noise != 0 {
+	if noise, err := CalibrateNoise(1, 1e-5, Options{Mode: Paper}, func(noise float64) Event { return DPSGD(0, noise, 10) }); err != nil || noise != 0 {
 		t.Errorf("rate 0: %v, %v, want noise 0", noise, err)
 	}
-	if _, err := CalibrateNoise(-1, 1e-5, Options{}, sgd); !errors.Is(err, ErrInvalid) {
+	if _, err := CalibrateNoise(-1, 1e-5, Options{Mode: Paper}, sgd); !errors.Is(err, ErrInvalid) {
 		t.Errorf("epsilon -1: %v, want ErrInvalid", err)
 	}
-	if _, err := CalibrateNoise(1, 1e-5, Options{}, func(float64) Event { return nil }); !errors.Is(err, ErrInvalid) {
+	if _, err := CalibrateNoise(1, 1e-5, Options{Mode: Paper}, func(float64) Event { return nil }); !errors.Is(err, ErrInvalid) {
 		t.Errorf("no event: %v, want ErrInvalid", err)
 	}
 	for _, mode := range []Mode{Paper, Best} {
@@ -95,16 +100,16 @@ func TestCalibrationLimits(t *testing.T) {
 			t.Errorf("no room for a step: %v, want ErrInfeasible", err)
 		}
 	}
-	if steps, err := CalibrateSteps(1e-9, 1e-5, Options{}, func(steps int) Event { return DPSGD(0.01, 1, steps) }); err != nil || steps != 0 {
+	if steps, err := CalibrateSteps(1e-9, 1e-5, Options{Mode: Paper}, func(steps int) Event { return DPSGD(0.01, 1, steps) }); err != nil || steps != 0 {
 		t.Errorf("no room for one step: %d, %v, want 0", steps, err)
 	}
-	if _, err := CalibrateNoiseToLine(math.NaN(), Options{}, sgd); !errors.Is(err, ErrInvalid) {
+	if _, err := CalibrateNoiseToLine(math.NaN(), Options{Mode: Paper}, sgd); !errors.Is(err, ErrInvalid) {
 		t.Errorf("line NaN: %v, want ErrInvalid", err)
 	}
 }
 
 func TestLines(t *testing.T) {
-	o := Options{Orders: Orders{Low: 2, High: 24}}
+	o := Options{Mode: Paper, Orders: Orders{Low: 2, High: 24}}
 	noise, err := CalibrateNoiseToLine(0.05, o, func(noise float64) Event { return DPSGD(0.01, noise, 5000) })
 	if err != nil {
 		t.Fatal(err)
@@ -121,12 +126,43 @@ func TestLines(t *testing.T) {
 // A function of events that is missing is an error like any other argument.
 func TestCalibrationOfNoFunction(t *testing.T) {
 	_, noise := CalibrateNoise(1, 1e-5, Options{Mode: Best}, nil)
-	_, steps := CalibrateSteps(1, 1e-5, Options{}, nil)
-	_, line := CalibrateNoiseToLine(1, Options{}, nil)
-	_, lineSteps := CalibrateStepsToLine(1, Options{}, nil)
+	_, steps := CalibrateSteps(1, 1e-5, Options{Mode: Paper}, nil)
+	_, line := CalibrateNoiseToLine(1, Options{Mode: Paper}, nil)
+	_, lineSteps := CalibrateStepsToLine(1, Options{Mode: Paper}, nil)
 	for _, err := range []error{noise, steps, line, lineSteps} {
 		if !errors.Is(err, ErrInvalid) {
 			t.Errorf("%v: want ErrInvalid", err)
+		}
+	}
+}
+
+// The zero mode is Best everywhere, and searches take the same path: results have the same bits.
+func TestZeroOptionsAreTheBestBounds(t *testing.T) {
+	for _, o := range []Options{{}, {Orders: Orders{Low: 2, High: 32}}} {
+		best := Options{Mode: Best, Orders: o.Orders}
+		run := func(noise float64) Event { return DPSGD(0.1, noise, 20) }
+		longer := func(steps int) Event { return DPSGD(0.1, 3, steps) }
+		e := Baseline(Poisson{Mean: 3}, run(3))
+
+		got, err := Epsilon(e, 1e-5, o)
+		if want, wantErr := Epsilon(e, 1e-5, best); got != want || err != nil || wantErr != nil || got.Mode != Best {
+			t.Errorf("%v: epsilon %+v %v, want %+v %v", o, got, err, want, wantErr)
+		}
+		got, err = Delta(e, 1, o)
+		if want, wantErr := Delta(e, 1, best); got != want || err != nil || wantErr != nil || got.Mode != Best {
+			t.Errorf("%v: delta %+v %v, want %+v %v", o, got, err, want, wantErr)
+		}
+		curve, err := RDP(e, o)
+		if want, wantErr := RDP(e, best); !slices.Equal(curve, want) || err != nil || wantErr != nil {
+			t.Errorf("%v: RDP %v %v, want %v %v", o, curve, err, want, wantErr)
+		}
+		noise, err := CalibrateNoise(1, 1e-5, o, run)
+		if want, wantErr := CalibrateNoise(1, 1e-5, best, run); noise != want || err != nil || wantErr != nil {
+			t.Errorf("%v: noise %v %v, want %v %v", o, noise, err, want, wantErr)
+		}
+		steps, err := CalibrateSteps(1, 1e-5, o, longer)
+		if want, wantErr := CalibrateSteps(1, 1e-5, best, longer); steps != want || err != nil || wantErr != nil {
+			t.Errorf("%v: steps %v %v, want %v %v", o, steps, err, want, wantErr)
 		}
 	}
 }

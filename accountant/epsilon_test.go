@@ -85,7 +85,7 @@ func TestOtherRepetitions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := mustEpsilon(t, Baseline(k, DPSGD(c.rate, c.noise, c.steps)), 1e-5, Options{})
+		got := mustEpsilon(t, Baseline(k, DPSGD(c.rate, c.noise, c.steps)), 1e-5, Options{Mode: Paper})
 		if math.Abs(got/c.want-1) > 1e-9 { // its own mean is solved to 1e-9
 			t.Errorf("shape %v: epsilon %v, want %v", c.shape, got, c.want)
 		}
@@ -126,7 +126,7 @@ func TestEdges(t *testing.T) {
 			}
 		}
 	}
-	if c, err := RDP(PoissonSampled{1, Gaussian{2}}, Options{}); err != nil || c[7] < 0.875 || c[7] > 0.875*(1+1e-14) {
+	if c, err := RDP(PoissonSampled{1, Gaussian{2}}, Options{Mode: Paper}); err != nil || c[7] < 0.875 || c[7] > 0.875*(1+1e-14) {
 		t.Errorf("rate 1: rdp(7) = %v, %v, want 0.875", c[7], err)
 	}
 }
@@ -170,18 +170,18 @@ func TestInvalidEvents(t *testing.T) {
 		{SubsetThenRest{0.1, Gaussian{-1}, sgd}, "event SubsetThenRest.Tune.Gaussian"},
 		{SubsetThenRest{0.1, sgd, PoissonSampled{0.1, Gaussian{-1}}}, "event SubsetThenRest.Base.PoissonSampled.Event.Gaussian"},
 	} {
-		_, err := Epsilon(c.event, 1e-5, Options{})
+		_, err := Epsilon(c.event, 1e-5, Options{Mode: Paper})
 		var at *EventError
 		if !errors.As(err, &at) || !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%#v: error %v, want one with %q", c.event, err, c.want)
 		}
 	}
 	for _, f := range []func() error{
-		func() error { _, err := Epsilon(sgd, 2, Options{}); return err },
-		func() error { _, err := Delta(sgd, -1, Options{}); return err },
+		func() error { _, err := Epsilon(sgd, 2, Options{Mode: Paper}); return err },
+		func() error { _, err := Delta(sgd, -1, Options{Mode: Paper}); return err },
 		func() error { _, err := Epsilon(sgd, 1e-5, Options{Mode: "loose"}); return err },
-		func() error { _, err := Epsilon(sgd, 1e-5, Options{Orders: Orders{1, 9}}); return err },
-		func() error { _, err := RDP(sgd, Options{Orders: Orders{9, 8}}); return err },
+		func() error { _, err := Epsilon(sgd, 1e-5, Options{Mode: Paper, Orders: Orders{1, 9}}); return err },
+		func() error { _, err := RDP(sgd, Options{Mode: Paper, Orders: Orders{9, 8}}); return err },
 		func() error { _, err := Bounds(sgd, 1e-5, Orders{2, 1025}); return err },
 		func() error { _, err := Geometric(0.5); return err },
 		func() error { _, err := NegativeBinomial(-1, 3); return err },

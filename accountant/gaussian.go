@@ -1,46 +1,39 @@
 package accountant
 
-import "math"
+import (
+	"encoding/json"
+	"math"
 
-// gaussianCurve is the RDP curve of the Gaussian mechanism, a/(2 s^2).
-func gaussianCurve(noise float64, high int) Curve {
-	c := newCurve(high)
-	for a := 2; a <= high; a++ {
-		c[a] = roundedUp(float64(a) / 2 / noise / noise)
-	}
-	return c
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// Gaussian is one release of a sum of vectors of norm at most C with Gaussian noise of standard deviation
+// NoiseMultiplier·C in every coordinate. A NoiseMultiplier of 0 is a release without noise: its epsilon is infinite.
+type Gaussian struct {
+	NoiseMultiplier float64
 }
 
-// sampledGaussianCurve is the exact RDP curve of one Poisson-sampled Gaussian step at integer orders (Mironov, Talwar
-// and Zhang, "Rényi differential privacy of the sampled Gaussian mechanism", 2019).
-func sampledGaussianCurve(rate, noise float64, high int) Curve {
-	switch rate {
-	case 0:
-		return newCurve(high)
-	case 1:
-		return gaussianCurve(noise, high)
+func (g Gaussian) check(path string) error {
+	if !(g.NoiseMultiplier >= 0) || math.IsInf(g.NoiseMultiplier, 1) {
+		return invalid(path, "noise multiplier %v is not a finite number >= 0", g.NoiseMultiplier)
 	}
-	x := make([]float64, high+1)
-	for k := range x {
-		x[k] = roundedUp(float64(k) * float64(k-1) / 2 / noise / noise)
-	}
-	x[0], x[1] = 0, 0
-	return mixtureCurve(newBinomialMixture(rate, x, nil), high)
+	return nil
 }
 
-// mixtureDivergence is log(1 + e^logSum)/(a-1), rounded up; a sum of 0 has the divergence 0.
-func mixtureDivergence(logSum float64, a int) float64 {
-	if math.IsInf(logSum, -1) {
-		return 0
-	}
-	return roundedUp(log1pExp(logSum) / float64(a-1))
-}
+func (Gaussian) free() bool { return false }
 
-// mixtureCurve turns the sums of a mixture into RDP: log(1 + sum)/(a-1).
-func mixtureCurve(m binomialMixture, high int) Curve {
-	c := newCurve(high)
-	for a := 2; a <= high; a++ {
-		c[a] = mixtureDivergence(m.logSum(a), a)
-	}
-	return c
+func (Gaussian) run() bool { return true }
+
+func (g Gaussian) curve(r *curves) renyi.Curve { return renyi.Gaussian(g.NoiseMultiplier, r.high) }
+
+func (g Gaussian) pair(r *profiler) (*pld.Pair, error) { return r.gaussians(1, g.NoiseMultiplier, 1) }
+
+func (g Gaussian) variance(*deviations) float64 { return 1 / g.NoiseMultiplier / g.NoiseMultiplier }
+
+func (Gaussian) theorems() []string { return []string{"Gaussian mechanism"} }
+
+// MarshalJSON implements json.Marshaler.
+func (g Gaussian) MarshalJSON() ([]byte, error) {
+	return json.Marshal(eventJSON{Kind: "gaussian", NoiseMultiplier: &g.NoiseMultiplier})
 }

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -23,16 +24,16 @@ const (
 	Best Mode = "best"
 )
 
-// Options choose the analysis. The zero value is mode Paper with orders 2 to 256.
+// Options choose the analysis. The zero value is mode Best with orders 2 to 256.
 type Options struct {
-	Mode   Mode
+	Mode   Mode // "" means Best
 	Orders Orders
 }
 
+func (o Options) mode() Mode { return cmp.Or(o.Mode, Best) }
+
 func (o Options) check() (Options, error) {
-	if o.Mode == "" {
-		o.Mode = Paper
-	}
+	o.Mode = o.mode()
 	if o.Mode != Paper && o.Mode != Tight && o.Mode != Best {
 		return o, fmt.Errorf("%w mode %q: use %s, %s or %s", ErrInvalid, o.Mode, Paper, Tight, Best)
 	}
@@ -56,21 +57,21 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return Guarantee{}, err
 	}
-	if delta == 0 && Validate(e) == nil && !free(e) {
+	if delta == 0 && Validate(e) == nil && !e.free() {
 		o, err := o.check()
 		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode), err
 	}
 	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }
 
-// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing; where
-// the bound is too small for a float64 it is the smallest positive one.
+// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing;
+// where the bound is too small for a float64 it is the smallest positive one.
 func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err
 	}
 	g, err := smallest(e, o, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
-	if err == nil && g.Delta == 0 && !free(e) {
+	if err == nil && g.Delta == 0 && !e.free() {
 		g.Delta = math.SmallestNonzeroFloat64
 	}
 	return g, err

@@ -1,22 +1,24 @@
 package accountant
 
-import "math"
+import (
+	"encoding/json"
+	"errors"
+	"math"
 
-// lineCurve is the promise of an RDPLine. It is raised by more than the rounding of Curve.Slope, so that a mechanism that
-// was fitted to the line by its slope is not above the curve.
-func lineCurve(l RDPLine, high int) Curve {
-	c := newCurve(high)
-	if l.Slope == 0 {
-		return c // the same laws with and without a sample, so at every order
-	}
-	o := l.orders()
-	for a := 2; a <= high; a++ {
-		c[a] = math.Inf(1)
-		if a <= o.High {
-			c[a] = roundedUp(l.Slope * float64(max(a, o.Low)))
-		}
-	}
-	return c
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions:
+// what random search promises before it draws a candidate and fits its noise or steps to the promise ([random_search],
+// CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
+//
+// Nothing is promised above Orders: there its curve is infinite, whatever the orders of the options. Below them its
+// divergence is at most that at Orders.Low, since divergences grow with the order. It has no privacy-loss distribution,
+// so mode Best bounds a plan that contains it by Rényi divergences.
+type RDPLine struct {
+	Slope  float64
+	Orders Orders
 }
 
 func (l RDPLine) orders() Orders {
@@ -24,4 +26,37 @@ func (l RDPLine) orders() Orders {
 		return defaultOrders
 	}
 	return l.Orders
+}
+
+func (l RDPLine) check(path string) error {
+	if !(l.Slope >= 0) || math.IsInf(l.Slope, 1) {
+		return invalid(path, "slope %v is not a finite number >= 0", l.Slope)
+	}
+	if _, err := l.Orders.check(); err != nil {
+		return &EventError{Path: path, Err: err}
+	}
+	return nil
+}
+
+func (l RDPLine) free() bool { return l.Slope == 0 } // a divergence of 0 at one order leaves no difference
+
+func (RDPLine) run() bool { return false }
+
+func (l RDPLine) curve(r *curves) renyi.Curve {
+	return renyi.Line(l.Slope, renyi.Orders(l.orders()), r.high)
+}
+
+// errNoPair says that an event is known by its Rényi divergences alone.
+var errNoPair = errors.New("no privacy-loss distribution")
+
+func (RDPLine) pair(*profiler) (*pld.Pair, error) { return nil, errNoPair }
+
+func (RDPLine) variance(*deviations) float64 { return 0 }
+
+func (RDPLine) theorems() []string { return []string{"line above RDP"} }
+
+// MarshalJSON implements json.Marshaler. It writes the orders out, as [low, high], where they are left to the default.
+func (l RDPLine) MarshalJSON() ([]byte, error) {
+	o := l.orders()
+	return json.Marshal(eventJSON{Kind: "rdp_line", Slope: &l.Slope, Orders: []int{o.Low, o.High}})
 }

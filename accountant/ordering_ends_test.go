@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
 )
 
 // TestDeepCellsFall holds the bound on divergences to fall with epsilon, and to nothing far out, where K is so large that
@@ -15,10 +17,10 @@ func TestDeepCellsFall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, mean := range []float64{200, 1000} {
-			s := newSelection(d, Poisson{Mean: mean}, cellCount)
-			for _, f := range []func(float64) float64{s.remove, s.add} {
+			s := pld.NewSelection(d, Poisson{Mean: mean}.law(), pld.CellCount)
+			for _, f := range []func(float64) float64{s.Remove, s.Add} {
 				last := 1.0
-				for epsilon := 0.0; epsilon < largestLoss; epsilon += 20 {
+				for epsilon := 0.0; epsilon < pld.LargestLoss; epsilon += 20 {
 					delta := f(epsilon)
 					if delta > last*(1+1e-6) {
 						t.Errorf("%v, mean %v: delta grows from %v to %v at epsilon %v", base, mean, last, delta, epsilon)

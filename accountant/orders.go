@@ -1,9 +1,13 @@
 package accountant
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/renyi"
+)
 
 // MaxOrder is the largest Rényi order that Orders may hold.
-const MaxOrder = 1024
+const MaxOrder = renyi.MaxOrder
 
 // Orders are the integer Rényi orders Low to High, both included. The zero value means 2 to 256. One set serves every
 // step of a computation: delta_hat, convexification and the final conversion. Theorems about sums over smaller orders

@@ -145,7 +145,7 @@ func TestCalibrateSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlan(t)
 		target := math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log epsilon"))
-		o := Options{Orders: Orders{Low: 2, High: 32}}
+		o := Options{Mode: Paper, Orders: Orders{Low: 2, High: 32}}
 		event := func(steps int) Event {
 			p.steps = steps
 			return p.event()

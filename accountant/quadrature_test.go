@@ -11,7 +11,7 @@ func bestGaussian(k Repetitions, shift, noise float64, nodes []float64) []float6
 	out := make([]float64, len(nodes))
 	for i, y := range nodes {
 		z := (y - shift) / noise
-		out[i] = math.Exp(-z*z/2+k.logSlope(math.Erfc(z/math.Sqrt2)/2)) / noise / math.Sqrt(2*math.Pi)
+		out[i] = math.Exp(-z*z/2+k.law().LogSlope(math.Erfc(z/math.Sqrt2)/2)) / noise / math.Sqrt(2*math.Pi)
 	}
 	return out
 }
@@ -44,7 +44,7 @@ func TestTuningOfGaussians(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, a := range []int{2, 3, 8, 24} {
-						total := k.none()
+						total := k.law().None()
 						for i := range p {
 							total += width * math.Exp(float64(a)*math.Log(p[i])-float64(a-1)*math.Log(q[i]))
 						}
@@ -95,7 +95,7 @@ func TestVariant1OfGaussians(t *testing.T) {
 			for i := range nodes {
 				each(without[i]*base[j]*width*width, with[i]/without[i], l2)
 			}
-			each(k.none()*base[j]*width, 1, l2)
+			each(k.law().None()*base[j]*width, 1, l2)
 		}
 		event := Variant1(q, k, single)
 		for _, mode := range []Mode{Paper, Tight, Best} {

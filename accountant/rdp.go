@@ -2,9 +2,27 @@ package accountant
 
 import (
 	"math"
-	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/renyi"
 )
+
+// A Curve holds a bound on the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2
+// to len(c)-1. Entries 0 and 1 are 0 and have no meaning.
+type Curve []float64
+
+// Slope returns the smallest s with c[a] <= s·a at every order of o that the curve has, the line of the paper's random
+// search ([random_search]). Zero orders mean 2 to 256.
+func (c Curve) Slope(o Orders) float64 {
+	if o == (Orders{}) {
+		o = defaultOrders
+	}
+	s := 0.0
+	for a := o.Low; a <= min(o.High, len(c)-1); a++ {
+		s = math.Max(s, c[a]/float64(a))
+	}
+	return s
+}
 
 // RDP returns the Rényi curve of e at orders 2 to o.Orders.High.
 func RDP(e Event, o Options) (Curve, error) {
@@ -15,114 +33,52 @@ func RDP(e Event, o Options) (Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRenyi(o).curve(e), nil
+	return Curve(e.curve(newCurves(o))), nil
 }
 
-// renyi is the Rényi accountant: it turns an event into a curve by one theorem for each kind of event.
-type renyi struct {
+// curves is the Rényi accountant: what the events' theorems share.
+type curves struct {
 	orders Orders
-	high   int // the largest order of its curves, at least orders.High
+	high   int // the largest order
 	tight  bool
-	steps  map[[2]float64]Curve // sampled Gaussian steps seen so far, by rate and noise multiplier
-	losses *profiler            // for a sharper deltaHat, if not nil
+	steps  map[[2]float64]renyi.Curve // sampled Gaussian steps seen so far, by rate and noise multiplier
+	losses *profiler                  // for a sharper deltaHat, if not nil
 }
 
-func newRenyi(o Options) *renyi {
-	return &renyi{orders: o.Orders, high: o.Orders.High, tight: o.Mode != Paper, steps: map[[2]float64]Curve{}}
+func newCurves(o Options) *curves {
+	return &curves{orders: o.Orders, high: o.Orders.High, tight: o.Mode != Paper, steps: map[[2]float64]renyi.Curve{}}
 }
 
-func (r *renyi) curve(e Event) Curve {
-	high := r.high
-	switch e := e.(type) {
-	case Gaussian:
-		return gaussianCurve(e.NoiseMultiplier, high)
-	case RDPLine:
-		return lineCurve(e, high)
-	case PoissonSampled:
-		return r.sampled(e)
-	case SelfComposed:
-		return r.curve(e.Event).times(e.Count)
-	case Composed:
-		total := newCurve(high)
-		for _, part := range e.Events {
-			total = sum(total, r.curve(part))
-		}
-		return total
-	case SelectBest:
-		return r.tuned(e)
-	case MaxOver:
-		return r.maximum(e.Events)
-	case Parallel:
-		return r.maximum(e.Events)
-	case SubsetThenRest:
-		return subsetCurve(r.curve(e.Tune), r.curve(e.Base), e.SamplingProbability, r.tight)
+// step returns the curve of one step of DP-SGD.
+func (r *curves) step(rate, noise float64) renyi.Curve {
+	key := [2]float64{rate, noise}
+	if _, seen := r.steps[key]; !seen {
+		r.steps[key] = renyi.SampledGaussian(rate, noise, r.high)
 	}
-	panic("accountant: event of unknown type") // the set of events is closed
+	return r.steps[key]
 }
 
-func (r *renyi) sampled(e PoissonSampled) Curve {
-	e = flattened(e)
-	if g, ok := e.Event.(Gaussian); ok {
-		key := [2]float64{e.SamplingProbability, g.NoiseMultiplier}
-		if _, seen := r.steps[key]; !seen {
-			r.steps[key] = sampledGaussianCurve(e.SamplingProbability, g.NoiseMultiplier, r.high)
-		}
-		return r.steps[key]
+func (r *curves) maximum(events []Event) renyi.Curve {
+	c := renyi.NewCurve(r.high)
+	for _, e := range events {
+		c = renyi.Maximum(c, e.curve(r))
 	}
-	c := r.curve(e.Event)
-	if r.tight {
-		return minimum(amplified(c, e.SamplingProbability), c)
-	}
-	return amplified(c, e.SamplingProbability)
+	return c
 }
 
-// flattened replaces a sample of a sample by one sample of the product of the rates, which has the same distribution.
-func flattened(e PoissonSampled) PoissonSampled {
-	for {
-		inner, ok := e.Event.(PoissonSampled)
-		if !ok {
-			return e
-		}
-		e = PoissonSampled{SamplingProbability: productUp(e.SamplingProbability, inner.SamplingProbability), Event: inner.Event}
-	}
-}
-
-// productUp returns x·y for non-negative numbers, rounded up.
-func productUp(x, y float64) float64 {
-	p := x * y
-	inexact := p < 0x1p-960 && x > 0 && y > 0 // where the fused product's own rounding says nothing
-	if inexact || math.FMA(x, y, -p) > 0 {
-		return math.Nextafter(p, math.Inf(1))
-	}
-	return p
-}
-
-func (r *renyi) tuned(e SelectBest) Curve {
-	t := e.Repetitions.tuned(r.curve(e.Event), func() []float64 { return r.deltaHat(e.Event) }, r.orders)
-	if r.tight {
-		return t.convexified(r.orders)
-	}
-	return t
-}
-
-// deltaHat bounds the delta of e at epsilonHat(a), at index a. For candidates with different costs it is the largest of
-// their own, which can be smaller than that of the maximum of their curves.
-func (r *renyi) deltaHat(e Event) []float64 {
-	var candidates []Event
-	switch e := e.(type) {
-	case MaxOver:
-		candidates = e.Events
-	case Parallel:
-		candidates = e.Events
-	default:
-		hat := r.curve(e).deltaHat(r.orders, r.tight)
+// deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates with different costs it is the
+// largest of their own, which can be smaller than that of the maximum of their curves.
+func (r *curves) deltaHat(e Event) []float64 {
+	several, ok := e.(alternatives)
+	if !ok {
+		hat := e.curve(r).DeltaHat(renyi.Orders(r.orders), r.tight)
 		if r.losses != nil {
 			r.losses.lower(hat, e)
 		}
 		return hat
 	}
 	hat := make([]float64, r.high+1)
-	for _, c := range candidates {
+	for _, c := range several.alternatives() {
 		for a, d := range r.deltaHat(c) {
 			hat[a] = math.Max(hat[a], d)
 		}
@@ -130,63 +86,6 @@ func (r *renyi) deltaHat(e Event) []float64 {
 	return hat
 }
 
-func (r *renyi) maximum(events []Event) Curve {
-	c := newCurve(r.high)
-	for _, e := range events {
-		c = maximum(c, r.curve(e))
-	}
-	return c
-}
-
-// theorems names what the accountant uses for e, outermost first, without repeats.
-func theorems(e Event) []string {
-	var names []string
-	add := func(more ...string) {
-		for _, n := range more {
-			if !slices.Contains(names, n) {
-				names = append(names, n)
-			}
-		}
-	}
-	switch e := e.(type) {
-	case Gaussian:
-		add("Gaussian mechanism")
-	case RDPLine:
-		add("line above RDP")
-	case PoissonSampled:
-		e = flattened(e)
-		if _, ok := e.Event.(Gaussian); ok {
-			return []string{"Poisson-sampled Gaussian mechanism"}
-		}
-		add("amplification by Poisson sampling")
-		add(theorems(e.Event)...)
-	case SelfComposed:
-		add(theorems(e.Event)...)
-	case Composed:
-		for _, part := range e.Events {
-			add(theorems(part)...)
-		}
-	case SelectBest:
-		add(e.Repetitions.theorem())
-		add(theorems(e.Event)...)
-	case MaxOver:
-		add("maximum over candidates")
-		for _, part := range e.Events {
-			add(theorems(part)...)
-		}
-	case Parallel:
-		add("parallel composition")
-		for _, part := range e.Events {
-			add(theorems(part)...)
-		}
-	case SubsetThenRest:
-		add("variant 1")
-		add(theorems(e.Tune)...)
-		add(theorems(e.Base)...)
-	}
-	return names
-}
-
 func describe(method string, e Event) string {
-	return method + ": " + strings.Join(theorems(e), ", ")
+	return method + ": " + strings.Join(e.theorems(), ", ")
 }

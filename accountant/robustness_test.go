@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/google/go-cmp/cmp"
 )
 
 // Whatever the event and the arguments, every public function returns a bound or an error: it never panics, never hangs,
@@ -331,38 +330,6 @@ func FuzzEvent(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { tryCode(t, data) })
-}
-
-// FuzzJSONEvent parses; what is an event survives being written and read again, and is probed.
-func FuzzJSONEvent(f *testing.F) {
-	for _, e := range []accountant.Event{
-		accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, accountant.DPSGD(0.01, 2, 5000)),
-		accountant.Variant2(0.1, accountant.TruncatedPoisson{Rate: 3}, maxOver(composed(), shards(accountant.Gaussian{NoiseMultiplier: 0.2}))),
-		accountant.Baseline(once(-0.5), accountant.Gaussian{NoiseMultiplier: 1e300}),
-		accountant.Variant2(0.1, accountant.Poisson{Mean: 15}, accountant.RDPLine{Slope: 0.05, Orders: accountant.Orders{Low: 2, High: 24}}),
-	} {
-		f.Add([]byte(text(e)), uint8(0), uint8(6), uint8(6))
-	}
-	f.Fuzz(func(t *testing.T, data []byte, call, delta, epsilon uint8) {
-		if len(data) > 2000 {
-			return // cost grows with the number of parts
-		}
-		e, err := accountant.ParseEvent(data)
-		if err != nil {
-			if !errors.Is(err, accountant.ErrInvalid) || e != nil {
-				t.Errorf("%q: %v with the error %v", data, e, err)
-			}
-			return
-		}
-		again, err := accountant.ParseEvent([]byte(text(e)))
-		if diff := cmp.Diff(e, again); diff != "" || err != nil {
-			t.Errorf("%s: %v, %s", data, err, diff)
-		}
-		p := probe{event: e, delta: deltas[int(delta)%len(deltas)], epsilon: epsilons[int(epsilon)%len(epsilons)]}
-		p.options.Mode = modes[int(call)/len(calls)%len(modes)]
-		c := calls[int(call)%len(calls)]
-		guarded(t, c.name, p.String(), func() { c.run(t, p) })
-	})
 }
 
 // TestExtremes makes random calls from codes, always the same ones.

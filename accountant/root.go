@@ -3,19 +3,21 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 const (
-	// fine is the relative width at which searches stop, and coarse that of a search for noise in mode Best, whose bounds
-	// jump by some 1e-4 of epsilon where cells fall otherwise.
+	// fine is the relative width at which searches stop, and coarse that of a search for noise in mode Best, whose
+	// bounds jump by some 1e-4 of epsilon where cells fall otherwise.
 	fine, coarse = 1e-10, 1e-7
 )
 
-// narrow shrinks the bracket low < high, excess(low) > 0 >= excess(high), to a relative tolerance, by the ITP method (Oliveira
-// and Takahashi, 2020) on the logarithm: as few evaluations as the secant method on a smooth function and never more than
-// one or two over bisection on any other.
+// narrow shrinks the bracket low < high, excess(low) > 0 >= excess(high), to a relative tolerance, by the ITP method
+// (Oliveira and Takahashi, 2020) on the logarithm: as few evaluations as the secant method on a smooth function and
+// never more than one or two over bisection on any other.
 func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(float64) (float64, error)) (float64, float64, error) {
-	a, b := ln(low), ln(high)
+	a, b := float.Log(low), float.Log(high)
 	fa, fb := lowExcess, highExcess
 	eps := tolerance / 2
 	most := int(math.Ceil(math.Log2((b-a)/(2*eps)))) + 2
@@ -40,9 +42,9 @@ func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(flo
 			return 0, 0, err
 		}
 		if fx > 0 {
-			a, fa, low = ln(noise), fx, noise
+			a, fa, low = float.Log(noise), fx, noise
 		} else {
-			b, fb, high = ln(noise), fx, noise
+			b, fb, high = float.Log(noise), fx, noise
 		}
 	}
 	return low, high, nil

@@ -1,44 +1,87 @@
 package accountant
 
-// subsetAdd and subsetRemove are the two directions of the bound for variant 1, Theorem [strategy1_rdp1], equations
-// [RDP_Poisson3_2] and [RDP_Poisson4_2]: tune runs on a subset of rate q, base on the rest.
+import (
+	"encoding/json"
 
-func subsetAdd(tune, base Curve, q float64) Curve {
-	if c, edge := subsetEdge(tune, base, q); edge {
-		return c
-	}
-	return mixtureCurve(newBinomialMixture(q, tune.moments(0), base.moments(0)), tune.high())
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// SubsetThenRest keeps every sample for X1 independently with SamplingProbability, runs Tune on X1 and then Base, which
+// may depend on Tune's outcome, on the samples that are not in X1: variant 1, Theorem [strategy1_rdp1].
+type SubsetThenRest struct {
+	SamplingProbability float64
+	Tune, Base          Event
 }
 
-func subsetRemove(tune, base Curve, q float64) Curve {
-	if c, edge := subsetEdge(tune, base, q); edge {
-		return c
+func (s SubsetThenRest) check(path string) error {
+	if err := checkProbability(path, "sampling probability", s.SamplingProbability); err != nil {
+		return err
 	}
-	// Weights C(a-1, j) q^j (1-q)^{a-1-j}, exponents j tune(j+1) + (a-1-j) base(a-j).
-	m := newBinomialMixture(q, tune.moments(1), base.moments(1))
-	c := newCurve(tune.high())
-	for a := 2; a <= tune.high(); a++ {
-		c[a] = mixtureDivergence(m.logSum(a-1), a)
+	if err := checkPart(path+".Tune", s.Tune); err != nil {
+		return err
 	}
-	return c
+	return checkPart(path+".Base", s.Base)
 }
 
-func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
-	switch q {
+func (s SubsetThenRest) free() bool {
+	return (s.SamplingProbability == 0 || s.Tune.free()) && (s.SamplingProbability == 1 || s.Base.free())
+}
+
+func (SubsetThenRest) run() bool { return false }
+
+func (s SubsetThenRest) curve(r *curves) renyi.Curve {
+	return renyi.Subset(s.Tune.curve(r), s.Base.curve(r), s.SamplingProbability, r.tight)
+}
+
+// only returns the part that all samples go to, or nil.
+func (s SubsetThenRest) only() Event {
+	switch s.SamplingProbability {
 	case 0:
-		return base, true
+		return s.Base
 	case 1:
-		return tune, true
+		return s.Tune
 	}
-	return nil, false
+	return nil
 }
 
-// subsetCurve is the larger of the two directions. In mode tight the remove direction is also bounded by sampling the
-// tuning run and composing it with a base run on everything.
-func subsetCurve(tune, base Curve, q float64, tight bool) Curve {
-	remove := subsetRemove(tune, base, q)
-	if tight {
-		remove = minimum(remove, sum(minimum(amplified(tune, q), tune), base))
+func (s SubsetThenRest) pair(r *profiler) (*pld.Pair, error) {
+	if e := s.only(); e != nil {
+		return r.pair(e)
 	}
-	return maximum(subsetAdd(tune, base, q), remove)
+	both, err := s.pairs(r)
+	if err != nil {
+		return nil, err
+	}
+	d, err := both.Pair()
+	return r.charge(d, err, d, both.Tune)
+}
+
+func (s SubsetThenRest) profile(r *profiler) (profile, error) {
+	if e := s.only(); e != nil {
+		return r.profile(e)
+	}
+	both, err := s.pairs(r)
+	if err != nil {
+		return nil, err
+	}
+	return r.plan(both, s.Tune, both.Base, both.Rate, pld.Variant1)
+}
+
+func (s SubsetThenRest) pairs(r *profiler) (pld.Subset, error) {
+	tune, err := r.pair(s.Tune)
+	if err != nil {
+		return pld.Subset{}, err
+	}
+	base, err := r.pair(s.Base)
+	return pld.Subset{Tune: tune, Base: base, Rate: s.SamplingProbability}, err
+}
+
+func (s SubsetThenRest) variance(d *deviations) float64 { return d.largest(s.Tune, s.Base) }
+
+func (s SubsetThenRest) theorems() []string { return cite("variant 1", s.Tune, s.Base) }
+
+// MarshalJSON implements json.Marshaler.
+func (s SubsetThenRest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(eventJSON{Kind: "subset_then_rest", SamplingProbability: &s.SamplingProbability, Tune: s.Tune, Base: s.Base})
 }

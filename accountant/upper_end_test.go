@@ -39,8 +39,8 @@ func TestEpsilonIsTheUpperEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, delta := range []float64{1e-3, 1e-5, 1e-7, 1e-9, 1e-11} {
-			if epsilon := (profileBound{profile: p}).epsilon(delta).Epsilon; padded(p.deltaAt(epsilon)) > delta {
-				t.Errorf("%#v: delta %v at epsilon %v, want at most %v", e, padded(p.deltaAt(epsilon)), epsilon, delta)
+			if epsilon := (profileBound{profile: p}).epsilon(delta).Epsilon; padded(p.DeltaAt(epsilon)) > delta {
+				t.Errorf("%#v: delta %v at epsilon %v, want at most %v", e, padded(p.DeltaAt(epsilon)), epsilon, delta)
 			}
 		}
 	}
@@ -59,8 +59,8 @@ func TestLargestProfile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for epsilon := 0.0; epsilon < 6; epsilon += 0.1 {
-			if all.deltaAt(epsilon) < one.deltaAt(epsilon) {
-				t.Errorf("%#v, epsilon %v: %v is below %v", e, epsilon, all.deltaAt(epsilon), one.deltaAt(epsilon))
+			if all.DeltaAt(epsilon) < one.DeltaAt(epsilon) {
+				t.Errorf("%#v, epsilon %v: %v is below %v", e, epsilon, all.DeltaAt(epsilon), one.DeltaAt(epsilon))
 			}
 		}
 	}

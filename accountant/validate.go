@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 )
 
 var (
@@ -41,9 +40,7 @@ func checkPart(prefix string, e Event) error {
 	if e == nil {
 		return invalid(cmp.Or(prefix, "root"), "no event")
 	}
-	switch e.(type) {
-	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel:
-	default:
+	if !known(e) {
 		return invalid(cmp.Or(prefix, "root"), "%T is not an event: events are values, not pointers", e)
 	}
 	name := fmt.Sprintf("%T", e)[len("accountant."):]
@@ -78,68 +75,4 @@ func checkParts(path string, events []Event) error {
 		}
 	}
 	return nil
-}
-
-func (g Gaussian) check(path string) error {
-	if !(g.NoiseMultiplier >= 0) || math.IsInf(g.NoiseMultiplier, 1) {
-		return invalid(path, "noise multiplier %v is not a finite number >= 0", g.NoiseMultiplier)
-	}
-	return nil
-}
-
-func (l RDPLine) check(path string) error {
-	if !(l.Slope >= 0) || math.IsInf(l.Slope, 1) {
-		return invalid(path, "slope %v is not a finite number >= 0", l.Slope)
-	}
-	if _, err := l.Orders.check(); err != nil {
-		return &EventError{Path: path, Err: err}
-	}
-	return nil
-}
-
-func (p PoissonSampled) check(path string) error {
-	if err := checkProbability(path, "sampling probability", p.SamplingProbability); err != nil {
-		return err
-	}
-	return checkPart(path+".Event", p.Event)
-}
-
-func (s SelfComposed) check(path string) error {
-	if s.Count < 0 {
-		return invalid(path, "count %d is negative", s.Count)
-	}
-	return checkPart(path+".Event", s.Event)
-}
-
-func (c Composed) check(path string) error { return checkParts(path, c.Events) }
-
-func (s SelectBest) check(path string) error {
-	if err := checkRepetitions(s.Repetitions); err != nil {
-		return invalid(path, "%v", err)
-	}
-	return checkPart(path+".Event", s.Event)
-}
-
-func (m MaxOver) check(path string) error {
-	if len(m.Events) == 0 {
-		return invalid(path, "no candidates")
-	}
-	return checkParts(path, m.Events)
-}
-
-func (s SubsetThenRest) check(path string) error {
-	if err := checkProbability(path, "sampling probability", s.SamplingProbability); err != nil {
-		return err
-	}
-	if err := checkPart(path+".Tune", s.Tune); err != nil {
-		return err
-	}
-	return checkPart(path+".Base", s.Base)
-}
-
-func (p Parallel) check(path string) error {
-	if len(p.Events) == 0 {
-		return invalid(path, "no shards")
-	}
-	return checkParts(path, p.Events)
 }

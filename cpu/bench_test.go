@@ -13,15 +13,15 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
-// BenchmarkStep takes whole steps of private training, noise and update included, on synthetic samples
-// of the paper's shapes: 60,000 at the paper's sampling rate for the final run, 6,000 for a trial.
+// BenchmarkStep measures whole private steps, with noise and update, on synthetic samples of the paper's shapes: 60,000
+// at the paper's sampling rate for the final run, 6,000 for a trial.
 func BenchmarkStep(b *testing.B) {
 	for _, name := range enginetest.Networks() {
 		n, err := enginetest.Network(name, models.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := compile.Compile(compile.Source(n.Graph))
+		p, err := compile.Compile(enginetest.Source(n))
 		if err != nil {
 			b.Fatal(err)
 		}

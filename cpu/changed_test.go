@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A program that somebody else made or changed is refused, or it runs: no instruction reaches beyond its values.
+// A program that was changed after compilation is refused, or it runs: no instruction reaches beyond its values.
 func TestChangedPrograms(t *testing.T) {
 	zoo := enginetest.Zoo()
 	names := append(enginetest.Networks(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
@@ -21,7 +21,7 @@ func TestChangedPrograms(t *testing.T) {
 			enginetest.Corrupt(t, p)
 		}
 		if p.Check() != nil {
-			return // as Load does
+			return // Load does so too
 		}
 		l, err := lower(p)
 		if err != nil {
@@ -42,12 +42,12 @@ func TestChangedPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if started == 0 && !testing.Short() { // short tests draw few
+	if started == 0 && !testing.Short() { // short tests draw few programs
 		t.Error("no changed program ran: the test shows nothing")
 	}
 }
 
-// A view of one place of a parameter gets the sum of all that comes back, and the others nothing.
+// A view of one element of a parameter gets the whole gradient there, and the other elements get none.
 func TestGradientOfOnePlace(t *testing.T) {
 	bias := func(strides ...int) []float32 {
 		p := enginetest.Zoo()["bias used twice"].Program(t, 1)

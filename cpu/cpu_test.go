@@ -19,7 +19,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// suite holds an engine to the contract.
+// suite returns the suite of the contract's checks for an engine.
 func suite(e func() engine.Engine) enginetest.Suite {
 	return enginetest.Suite{Engine: e, Inspect: cpu.Inspect, Tolerance: 2e-4, Short: testing.Short()}
 }
@@ -32,7 +32,7 @@ func withFallback() engine.Engine {
 
 func TestSuite(t *testing.T) { suite(compiled).Run(t) }
 
-// Every operation that has no rule is right one sample at a time.
+// Every operation without a rule is right one sample at a time.
 func TestOneByOne(t *testing.T) { suite(withFallback).Lone(t) }
 
 func TestModels(t *testing.T) {
@@ -45,14 +45,14 @@ func TestModels(t *testing.T) {
 					if err != nil {
 						return compile.Source{}, err
 					}
-					return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+					return enginetest.Bound(n, rand.NewPCG(1, 2))
 				}, 1, nil)
 			})
 		}
 	}
 }
 
-// Models of people's own shapes: one output is a number to regress on.
+// Models of users' own shapes work; a model with one output is a regression.
 func TestModelsOfOtherShapes(t *testing.T) {
 	for _, c := range []struct {
 		spec    string
@@ -68,14 +68,14 @@ func TestModelsOfOtherShapes(t *testing.T) {
 				if err != nil {
 					return compile.Source{}, err
 				}
-				return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+				return enginetest.Bound(n, rand.NewPCG(1, 2))
 			}, 1, nil)
 		})
 	}
 }
 
-// A graph with an operation that has no rule is trained one sample at a time: its clipped sums equal
-// finite differences of its cost, max over w of (xw)², and it can be stepped and predicted from.
+// A graph with an operation without a rule is trained one sample at a time: its clipped sums equal finite differences
+// of its cost, max over w of (xw)², and runs of it can step and predict.
 func TestFallback(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, w := g.In("x", 4), g.Param("w", 4, 6)
@@ -145,13 +145,13 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// The number of workers changes nothing, to the last bit.
+// The number of workers changes no bit.
 func TestWorkers(t *testing.T) {
 	n, err := enginetest.Network("cnn", models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n.Graph))
+	p, err := compile.Compile(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}

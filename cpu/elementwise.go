@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// unary computes z = f(x), by a kernel where there is one and by the definition otherwise. z may be x.
+// unary computes z = f(x), by a kernel if there is one and by the definition otherwise. z may be x.
 func unary(f compile.Func, z, x []float32) {
 	switch f {
 	case compile.Abs:
@@ -84,28 +84,28 @@ func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
 }
 
 // atLeast computes z = 1 where x ≥ s and 0 elsewhere, which is half of a rectifier. It is written so that the compiler
-// makes no branch of it: which way one goes is anybody's guess.
+// emits no branch, which no processor could predict.
 func atLeast(z, x []float32, s float32) {
 	z = z[:len(x)]
 	for i, v := range x {
 		bits := uint32(0)
 		if v >= s {
-			bits = 0x3f800000 // 1
+			bits = 0x3f800000 // the bits of 1
 		}
 		z[i] = math.Float32frombits(bits)
 	}
 }
 
-// derivative writes elements [from, from+len(d)) of an elementwise derivative to d.
+// derivative writes elements from, …, from+len(d)-1 of an elementwise derivative to d.
 type derivative func(d []float32, from int)
 
-// chain computes dx = dz∘d, or adds it. dx may be dz. Derivatives are made a piece at a time so that
-// they stay in the first level cache.
+// chain computes dx = dz∘d, or adds it. dx may be dz. It computes derivatives piece by piece, so that a piece stays in
+// the first-level cache.
 func chain(dx, dz []float32, accumulate bool, f derivative) {
-	var room [512]float32
-	for from := 0; from < len(dx); from += len(room) {
-		to := min(from+len(room), len(dx))
-		d := room[:to-from]
+	var buffer [512]float32
+	for from := 0; from < len(dx); from += len(buffer) {
+		to := min(from+len(buffer), len(dx))
+		d := buffer[:to-from]
 		f(d, from)
 		if accumulate {
 			kernel.MulAdd(dx[from:to], dz[from:to], d)
@@ -115,7 +115,7 @@ func chain(dx, dz []float32, accumulate bool, f derivative) {
 	}
 }
 
-// unaryDerivative takes x or y as nil where the function's derivative doesn't read it.
+// unaryDerivative returns f's derivative at x, given the values y. x or y is nil if the derivative doesn't read it.
 func unaryDerivative(f compile.Func, x, y []float32) derivative {
 	at := func(v []float32, i int) float64 {
 		if v == nil {
@@ -150,7 +150,7 @@ func fill(d []float32, v float32) {
 	}
 }
 
-// scalarDerivative differentiates f(x, s) or f(s, x) by x.
+// scalarDerivative returns the derivative of f(x, s), or of f(s, x), with respect to x.
 func scalarDerivative(in *instruction, x, z []float32) derivative {
 	return func(d []float32, from int) {
 		switch {
@@ -174,7 +174,7 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 	}
 }
 
-// binaryDerivative differentiates f(x, y) by one operand.
+// binaryDerivative returns the derivative of f(x, y) with respect to one operand.
 func binaryDerivative(in *instruction, x, y, z []float32) derivative {
 	return func(d []float32, from int) {
 		to := from + len(d)

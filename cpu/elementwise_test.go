@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// What has a loop of its own is what its function says, for every kind of number.
+// A function with a loop of its own agrees with its definition, for every kind of number.
 func TestAtLeast(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	values := []float32{-inf, -1, -math.SmallestNonzeroFloat32, float32(math.Copysign(0, -1)), 0, math.SmallestNonzeroFloat32, 1, inf, nan}

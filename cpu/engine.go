@@ -10,12 +10,12 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Options change how fast an engine runs, never what it computes.
+// Options configure an engine's speed; they don't change what it computes.
 type Options struct {
-	Workers int // cores that all runs together may use; 0 means all
+	Workers int // cores that all runs together may use; 0 means all. More than there are gain nothing, and cost memory
 }
 
-// New returns the CPU engine. It runs every program that has a rule for each of its operations.
+// New returns the CPU engine, which runs every program whose operations all have rules.
 func New(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (" + kernel.Implementation() + ")",
@@ -25,8 +25,8 @@ func New(o Options) engine.Engine {
 	}
 }
 
-// OneByOne returns the engine for the rest: it lets Gorgonia evaluate the graph and its gradient, one sample at a time,
-// which is right and slow. Make it the last choice of [engine.FirstOf].
+// OneByOne returns an engine for all other programs. Gorgonia evaluates the graph and its gradient, one sample at a
+// time: right and slow. Make it the last engine of [engine.FirstOf].
 func OneByOne(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (one sample at a time)",
@@ -36,12 +36,9 @@ func OneByOne(o Options) engine.Engine {
 	}
 }
 
-// mostWorkers bounds workers: more than cores gain nothing, and each takes memory.
-const mostWorkers = 1024
-
 func (o Options) workers() int {
 	if o.Workers > 0 {
-		return min(o.Workers, mostWorkers)
+		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
 }
@@ -53,10 +50,10 @@ type cpuEngine struct {
 	lower      func(*compile.Program) (executable, error)
 }
 
-// Name says which matrix product the engine was built with, the one thing that sets its speed.
+// Name names the engine and its matrix product, on which its speed depends.
 func (e *cpuEngine) Name() string { return e.name }
 
-// Load lays out the program's memory.
+// Load lowers the program and lays out its memory.
 func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, err error) {
 	defer guard(&err)
 	if err := d.Check(p); err != nil {
@@ -79,7 +76,7 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	return l, nil
 }
 
-// loaded is a program and its data, with the workers that its runs share.
+// loaded is a program and its data, with the workers that all runs share.
 type loaded struct {
 	arithmetic string
 	code       executable
@@ -90,16 +87,16 @@ type loaded struct {
 	team       *team
 }
 
-// Arithmetic names the matrix product, in whose rounding machines differ, and what the standard library's functions
-// depend on.
+// Arithmetic names the matrix product, whose rounding differs between machines, and what the standard library's
+// functions depend on.
 func (l *loaded) Arithmetic() string { return l.arithmetic }
 
-// worker makes what one core needs.
+// worker returns a new worker, with the buffers of one core.
 func (l *loaded) worker() *worker {
 	return &worker{space: l.code.workspace(), sum: newChunkSum(l.layout, l.code.widths()), acc: make([]float64, l.layout.Size)}
 }
 
-// Start makes room for each job's state.
+// Start allocates each job's state.
 func (l *loaded) Start(jobs ...engine.Job) (_ engine.Runs, err error) {
 	defer guard(&err)
 	g := &group{loaded: l}
@@ -112,7 +109,7 @@ func (l *loaded) Start(jobs ...engine.Job) (_ engine.Runs, err error) {
 	return g, nil
 }
 
-// Close lets the workers' memory go.
+// Close frees the workers' memory.
 func (l *loaded) Close() error {
 	l.team.dismiss()
 	return nil

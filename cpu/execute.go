@@ -5,15 +5,16 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// execute runs instructions over the samples in the block.
-func (b *block) execute(code []instruction) {
+// execute runs instructions over the microbatch.
+func (b *microbatch) execute(code []instruction) {
 	for i := range code {
-		b.run(&code[i])
+		b.apply(&code[i])
 	}
 }
 
-// run runs one instruction: those whose operands lie row after row at once, the others sample by sample.
-func (b *block) run(in *instruction) {
+// apply runs one instruction: for all samples at once if the operands' rows are consecutive in memory, otherwise sample
+// by sample.
+func (b *microbatch) apply(in *instruction) {
 	z := b.rows(in.Out)
 	switch in.Op {
 	case compile.Fill:
@@ -44,12 +45,12 @@ func (b *block) run(in *instruction) {
 			clear(z)
 		}
 		for s := range b.n {
-			b.runSample(in, s)
+			b.applySample(in, s)
 		}
 	}
 }
 
-// sums tells whether an operation adds to its result whatever comes first.
+// sums reports whether an operation always adds to its result, which must be 0 to begin with.
 func sums(op compile.Op) bool {
 	switch op {
 	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread, compile.GradLookup:
@@ -58,8 +59,8 @@ func sums(op compile.Op) bool {
 	return false
 }
 
-// runSample runs one instruction for sample s.
-func (b *block) runSample(in *instruction, s int) {
+// applySample runs one instruction for sample s.
+func (b *microbatch) applySample(in *instruction, s int) {
 	z, x, w := b.row(in.Out, s), b.row(in.In[0], s), in.Window
 	switch in.Op {
 	case compile.Binary:
@@ -71,7 +72,7 @@ func (b *block) runSample(in *instruction, s int) {
 	case compile.Scatter:
 		scatter(in, z, x)
 	case compile.GradSpread:
-		scatterRuns(in, z, x)
+		spread(in, z, x)
 	case compile.Conv:
 		b.conv(in, z, x, s)
 	case compile.ConvBack:
@@ -103,7 +104,7 @@ func (b *block) runSample(in *instruction, s int) {
 	}
 }
 
-// beta is what a product multiplies its result by before it adds to it.
+// beta returns the factor of a product's old result: 1 to add to it, 0 to replace it.
 func beta(in *instruction) float32 {
 	if in.Accumulate {
 		return 1
@@ -111,10 +112,10 @@ func beta(in *instruction) float32 {
 	return 0
 }
 
-// matMul multiplies the block's rows by a stored matrix, or by its transpose.
-func (b *block) matMul(in *instruction, z []float32) {
+// matMul multiplies the microbatch's rows by a stored matrix, or by its transpose.
+func (b *microbatch) matMul(in *instruction, z []float32) {
 	m, w, x := b.n*in.Rows, b.bound.stored(in.In[1]), b.rows(in.In[0])
-	ldb := in.N // the row length of the matrix as it is stored
+	ldb := in.N // the row length of the stored matrix
 	if in.TransB {
 		ldb = in.K
 	}
@@ -125,77 +126,77 @@ func (b *block) matMul(in *instruction, z []float32) {
 	}
 }
 
-// conv multiplies a sample's patches by the filters. The product that needs no packing has the
-// positions as rows; the result is turned around afterwards.
-func (b *block) conv(in *instruction, z, x []float32, s int) {
+// conv multiplies a sample's patches by the filters. The product that needs no packing has positions as rows; the
+// result is transposed afterwards.
+func (b *microbatch) conv(in *instruction, z, x []float32, s int) {
 	w, columns := in.Window, b.row(in.columns, s)
 	unroll(columns, x, w)
 	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), 1, columns, w.Patch(), b.bound.transposed[filterOf(&in.Instruction)], w.OutC, 0, b.position, w.OutC)
 	kernel.Transpose(z, b.position[:len(z)], w.Positions(), w.OutC)
 }
 
-// unroll writes each place of the window as a row.
+// unroll writes the patch at each output position as a row.
 func unroll(columns, x []float32, w *compile.Window) {
 	kernel.Im2col(columns, x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
 }
 
-// lookup copies the rows of a table, k values each, that the indices pick.
+// lookup copies rows of a table, k values each: z[r] = table[ids[r]].
 func lookup(z, table []float32, ids []int32, k int) {
 	for r, v := range ids {
 		copy(z[r*k:][:k], table[int(v)*k:])
 	}
 }
 
-// gather computes z[j] = x[table[j]], or adds it. To repeat a sample's value, or each element of it, are the common maps.
+// gather computes z[j] = x[positions[j]], or adds it. Most views repeat a whole value, or each element of one.
 func gather(in *instruction, z, x []float32) {
 	switch {
 	case in.Accumulate:
-		for j, k := range in.table {
+		for j, k := range in.positions {
 			z[j] += x[k]
 		}
-	case in.run > 0:
+	case in.repeats > 0:
 		for k, v := range x {
-			fill(z[k*in.run:][:in.run], v)
+			fill(z[k*in.repeats:][:in.repeats], v)
 		}
-	case in.whole > 0:
-		for from := 0; from < len(z); from += in.whole {
-			copy(z[from:][:in.whole], x)
+	case in.period > 0:
+		for from := 0; from < len(z); from += in.period {
+			copy(z[from:][:in.period], x)
 		}
 	default:
-		for j, k := range in.table {
+		for j, k := range in.positions {
 			z[j] = x[k]
 		}
 	}
 }
 
-// scatter adds each x[j] to z[table[j]], in order. A sum over the first of a sample's axes is the common map.
+// scatter adds each x[j] to z[positions[j]], in order. Most views sum over the first of a sample's axes.
 func scatter(in *instruction, z, x []float32) {
-	if in.whole > 0 {
-		for from := 0; from < len(x); from += in.whole {
-			kernel.Add(z, z, x[from:][:in.whole])
+	if in.period > 0 {
+		for from := 0; from < len(x); from += in.period {
+			kernel.Add(z, z, x[from:][:in.period])
 		}
 		return
 	}
-	for j, k := range in.table {
+	for j, k := range in.positions {
 		z[k] += x[j]
 	}
 }
 
-// scatterRuns does the same. A bias over a vector and one over an image are the common maps.
-func scatterRuns(in *instruction, z, x []float32) {
-	switch run := in.run; run {
+// spread adds each x[j] to z[positions[j]]. Most views are of a bias over a vector, or over an image.
+func spread(in *instruction, z, x []float32) {
+	switch repeats := in.repeats; repeats {
 	case 0:
 		scatter(in, z, x)
 	case 1:
 		kernel.Add(z, z, x)
 	default:
 		for k := range z {
-			z[k] += kernel.Sum(x[k*run : (k+1)*run])
+			z[k] += kernel.Sum(x[k*repeats : (k+1)*repeats])
 		}
 	}
 }
 
-// softmaxBack adds the gradient through a (log) softmax whose rows are z.
+// softmaxBack adds the gradient through a softmax, or log softmax, whose rows are z.
 func softmaxBack(in *instruction, dx, dz, z []float32, rows int) {
 	k := in.K
 	for r := range rows {

@@ -5,7 +5,7 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// Inspect lets package enginetest see the sums that never leave a run.
+// Inspect shows package enginetest the sums that never leave a run.
 func Inspect(runs engine.Runs) enginetest.Inspector { return inspector{runs.(*group)} }
 
 type inspector struct{ *group }

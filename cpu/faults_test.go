@@ -13,15 +13,15 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// fault is the CPU engine with something wrong. Every field may be nil.
+// fault is the CPU engine with a fault. Every field may be nil.
 type fault struct {
 	job     func(*engine.Job)
 	sums    func(sum, norms []float64)
 	steps   func([]int)
 	state   func(run int) int
-	deaf    bool // to a cancelled context
+	deaf    bool // Steps ignores a cancelled context
 	idle    bool // Restore does nothing
-	uncount bool // Done tells nothing
+	uncount bool // Done returns zeros
 	program func(*compile.Program) *compile.Program
 	outputs func([]float32)
 	data    func(*engine.Data) *engine.Data
@@ -40,7 +40,7 @@ func (e faultyEngine) Load(p *compile.Program, d *engine.Data) (engine.Loaded, e
 	return faultyLoaded{l, e.fault}, err
 }
 
-// seen returns the data as the engine takes them.
+// seen returns the data as the faulty engine reads them.
 func (f fault) seen(d *engine.Data) *engine.Data {
 	if f.data == nil || d == nil {
 		return d
@@ -137,7 +137,7 @@ func (s faultySums) ClippedSum(run int, samples []int32) ([]float64, []float64, 
 	return sum, norms, err
 }
 
-// with makes a suite of an engine that has a fault.
+// suite returns the suite for the faulty engine.
 func (f fault) suite() enginetest.Suite {
 	return enginetest.Suite{
 		Engine:    func() engine.Engine { return faultyEngine{cpu.New(cpu.Options{}), f} },
@@ -146,11 +146,11 @@ func (f fault) suite() enginetest.Suite {
 	}
 }
 
-// Every check of the suite must be able to fail, and none may fail an engine that is right.
+// Every check of the suite must be able to fail, and none may fail a right engine.
 func TestSuiteFindsFaults(t *testing.T) {
 	caught := map[string]bool{}
 	var started atomic.Uint32
-	var left []float64 // of the sum before
+	var left []float64 // of the step before
 	simple := enginetest.Zoo()["an identity"].Program(t, 1)
 	for name, c := range map[string]struct {
 		fault
@@ -251,8 +251,8 @@ func scale(v []float64, by float64) {
 	}
 }
 
-// The second opinion must be able to dissent: of an engine that is wrong in one place, of one that trains another
-// cost, and of nobody else.
+// The checks against differences must be able to fail: they find an engine that is wrong in one element, or trains
+// another cost, and no other.
 func TestDifferencesFindFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short tests look at two coordinates of each parameter only")

@@ -10,13 +10,13 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// group is runs side by side. As many advance at once as there are workers; the others wait for their turn.
+// group is runs that advance side by side, as many at once as there are workers.
 type group struct {
 	*loaded
 	runs []*run
 }
 
-// Steps takes each run's steps, one run after another wherever a run has ended.
+// Steps takes each run's steps. A goroutine that has finished one run takes up the next.
 func (g *group) Steps(ctx context.Context, steps ...int) error {
 	if err := engine.CheckSteps(steps, g.Done()); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 func (g *group) advance(ctx context.Context, r *run, steps int) error {
 	for range steps {
 		if ctx.Err() != nil {
-			return nil // the caller tells
+			return nil // Steps returns the context's error
 		}
 		c := g.team.borrow(r.parallel())
 		err := r.step(c)
@@ -56,7 +56,7 @@ func (g *group) advance(ctx context.Context, r *run, steps int) error {
 	return nil
 }
 
-// Done tells how far the runs are.
+// Done returns the number of steps that each run has taken.
 func (g *group) Done() []int {
 	out := make([]int, len(g.runs))
 	for i, r := range g.runs {
@@ -68,10 +68,10 @@ func (g *group) Done() []int {
 // State returns a copy of a run's state.
 func (g *group) State(run int) engine.State { return g.runs[run].state() }
 
-// Restore replaces a run's state.
+// Restore sets a run's state to a copy of s.
 func (g *group) Restore(run int, s engine.State) error { return g.runs[run].restore(s) }
 
-// predictedAtOnce is the number of samples that a worker predicts before it looks whether it should stop.
+// predictedAtOnce is the number of samples that a worker predicts between two looks at the context.
 const predictedAtOnce = 64
 
 // Predict returns the program's output for every sample, for each of the given runs.
@@ -112,7 +112,7 @@ func (r *run) predict(ctx context.Context, c crew, data *engine.Data) ([]float32
 	})
 }
 
-// Close lets the runs' memory go.
+// Close frees the runs' memory.
 func (g *group) Close() error {
 	g.runs = nil
 	return nil

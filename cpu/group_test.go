@@ -32,7 +32,7 @@ func several(t *testing.T, workers int, n int) (*compile.Program, engine.Loaded,
 	return p, l, runs
 }
 
-// Cancelled runs stop after the step they are at.
+// Cancelled runs stop after the step that is under way.
 func TestCancelledRunsStop(t *testing.T) {
 	p, _, runs := several(t, 2, 3)
 	ctx, stop := context.WithCancel(context.Background())
@@ -72,7 +72,7 @@ func TestStepsAreOnePerRunAndNotNegative(t *testing.T) {
 	}
 }
 
-// A group that predicts has its workers for itself.
+// Predict has its workers to itself while another group steps.
 func TestPredictBesideSteps(t *testing.T) {
 	p, l, runs := several(t, 1, 1)
 	data := enginetest.RandomData(p, 20000, 1)

@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// panicError stands for a panic. It says where that was and nothing of what the panic said, which may be made of a
+// panicError reports a panic. It names the function that panicked and leaves out the panic's value, which may hold a
 // sample's values.
 type panicError struct{ where string }
 
 func (e *panicError) Error() string { return "internal error: panic in " + e.where }
 
-// guard makes an error of a panic. Nobody but the goroutine that panics can: a worker's would end the process.
+// guard turns a panic of its goroutine into an error. Defer it in every worker: no other goroutine can recover the
+// panic, which would end the process.
 func guard(err *error) {
 	if recover() != nil {
 		*err = &panicError{origin()}
 	}
 }
 
-// origin names the function that panicked, from within a deferred call.
+// origin returns the name of the function that panicked. Call it from a deferred function.
 func origin() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// explosive panics at one sample, quoting its values.
+// explosive panics at one sample, and its panic quotes the sample's values.
 type explosive struct {
 	workspace
 	sample int32
@@ -30,7 +30,7 @@ func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip f
 
 func (e explosive) predict(_ binding, data *engine.Data, from, to int, _ []float32) error {
 	var none []float32
-	none[from] = data.Columns[0].Floats[to] // the runtime's own panic
+	none[from] = data.Columns[0].Floats[to] // a panic of the runtime
 	return nil
 }
 
@@ -41,8 +41,8 @@ type charged struct {
 
 func (c charged) workspace() workspace { return explosive{c.executable.workspace(), c.sample} }
 
-// A panic in a worker is an error of the run. It would take the process down, past every recover of its caller; and
-// what it says may be a sample. The other runs take their steps.
+// A panic in a worker is an error of the run. Otherwise it would end the process, past every recover of the caller, and
+// print what may be a sample. The other runs take their steps.
 func TestPanicsOfWorkersAreErrors(t *testing.T) {
 	p := enginetest.MLP(t, 6, 3)
 	const samples = 500
@@ -89,7 +89,7 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 		if done := runs.Done(); !slices.Equal(done, []int{1, 0, 2}) {
 			t.Errorf("%d workers: done are %v: the step that panicked counts, or others don't", workers, done)
 		}
-		// Such a run may be in the middle of an update: it takes no more steps.
+		// Such a run may have stopped in the middle of an update: it takes no further step.
 		r := runs.(*group).runs[1]
 		r.job.Members, r.members = spared.Members, spared.Members
 		if again := runs.Steps(context.Background(), 0, 1, 0); again == nil || again.Error() != first.Error() {
@@ -106,7 +106,7 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 	}
 }
 
-// Programs that nobody compiled, and no data, are errors as well.
+// Programs that the compiler didn't make, and nil data, are errors too.
 func TestPanicsAtTheStartAreErrors(t *testing.T) {
 	empty := &compile.Program{Forward: []compile.Instruction{{Op: compile.Conv}}, Values: []compile.Value{{}}}
 	if loaded, err := New(Options{}).Load(empty, &engine.Data{}); err == nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// Values that share space compute, to the last bit, what they compute where each has a place of its own and what nobody
-// has written yet isn't a number.
+// Values that share memory compute the same bits as values with memory of their own, filled with NaN.
 func TestSharedSpaceChangesNothing(t *testing.T) {
 	for name, z := range enginetest.Zoo() {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +36,7 @@ func TestSharedSpaceChangesNothing(t *testing.T) {
 	}
 }
 
-// byThemselves lays all values out one after another.
+// byThemselves returns a layout with separate memory for each value.
 func byThemselves(p *compile.Program, l *lowered) arena.Layout {
 	var out arena.Layout
 	for _, v := range l.values {
@@ -52,17 +51,17 @@ func byThemselves(p *compile.Program, l *lowered) arena.Layout {
 	return out
 }
 
-// emptySum returns room for a clipped sum.
+// emptySum returns an empty clipped sum.
 func emptySum(l *lowered) *chunkSum { return newChunkSum(engine.LayoutOf(l.Program), l.widths()) }
 
-// everything returns the bits of what a worker computes.
+// everything returns the bits of all that a worker computes.
 func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	t.Helper()
 	b := l.bind()
 	if err := b.set(l.Initial()); err != nil {
 		t.Fatal(err)
 	}
-	w := l.workspace().(*block)
+	w := l.workspace().(*microbatch)
 	for _, rows := range w.memory.gradient {
 		for i := range rows.floats {
 			rows.floats[i] = float32(math.NaN())
@@ -95,7 +94,7 @@ func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	return bits
 }
 
-// A program has one layout.
+// Equal programs have equal layouts.
 func TestLayoutsAreDeterministic(t *testing.T) {
 	for name, z := range enginetest.Zoo() {
 		var first *lowered
@@ -114,20 +113,20 @@ func TestLayoutsAreDeterministic(t *testing.T) {
 	}
 }
 
-// A program with an instruction that isn't known is refused by the operation's name.
+// A program with an instruction that this engine doesn't know is refused, and the error names the operation.
 func TestOpaqueProgramsAreNotLowered(t *testing.T) {
 	p := enginetest.Lone()["largest of a row"].Program(t, 1)
 	var unsupported *engine.UnsupportedError
 	if _, err := lower(p); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Operation, "maxOp") || !strings.Contains(err.Error(), "OneByOne") {
 		t.Errorf("got %v", err)
 	}
-	p.Forward[0].Op = 255 // a later version's
+	p.Forward[0].Op = 255 // a later version's operation
 	if _, err := lower(p); err == nil {
 		t.Error("an unknown operation was lowered")
 	}
 }
 
-// Buffers of one program don't take parameters that are bound to another.
+// A workspace of one program refuses parameters that are bound to another.
 func TestBindingsOfOtherPrograms(t *testing.T) {
 	var ls []*lowered
 	for range 2 {
@@ -143,8 +142,8 @@ func TestBindingsOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// Runs are of a whole value: what reaches one part of it, or leaves an order, is none.
-func TestRuns(t *testing.T) {
+// repeatsOf counts repetitions of a whole value in order; it returns 0 for views of a part, or in another order.
+func TestRepeats(t *testing.T) {
 	for _, c := range []struct {
 		table []int32
 		size  int
@@ -153,8 +152,8 @@ func TestRuns(t *testing.T) {
 		{[]int32{0, 1, 2}, 3, 1}, {[]int32{0, 0, 1, 1}, 2, 2}, {[]int32{0, 0, 0}, 1, 3},
 		{[]int32{0, 1}, 3, 0}, {[]int32{0, 0}, 2, 0}, {[]int32{0, 1, 0, 1}, 2, 0}, {[]int32{0, 0, 1}, 2, 0}, {[]int32{1, 0}, 2, 0},
 	} {
-		if got := runOf(c.table, c.size); got != c.want {
-			t.Errorf("runOf(%v, %d) = %d, want %d", c.table, c.size, got, c.want)
+		if got := repeatsOf(c.table, c.size); got != c.want {
+			t.Errorf("repeatsOf(%v, %d) = %d, want %d", c.table, c.size, got, c.want)
 		}
 	}
 }

@@ -8,75 +8,75 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// executable is a program made ready for this machine. It is immutable: all runs of a program, and all of their
-// workers, may share one.
+// executable is a program lowered for this machine. It is immutable: all runs of the program, and all workers, may
+// share it.
 type executable interface {
-	// bind makes room for one run's parameters in the forms in which they are read.
+	// bind allocates one run's parameters in the forms that the program reads.
 	bind() binding
-	// workspace makes room for one worker, which may work for one run after another.
+	// workspace allocates one worker's buffers, which serve one run after another.
 	workspace() workspace
-	// widths returns, by parameter, the row length of a table of which a sample's gradient touches few rows; 0, or nothing,
-	// of all others.
+	// widths returns, by parameter, the row length of a table whose per-sample gradients touch few rows, and 0 for all
+	// others. It may be nil.
 	widths() []int
 }
 
-// binding is one run's parameters. Between two calls of set any number of workers may read it.
+// binding is one run's parameters. Any number of workers may read it between two calls of set.
 type binding interface {
 	set(params [][]float32) error
 }
 
-// workspace computes gradients and outputs of a few samples at a time. One worker holds it.
+// workspace computes gradients and outputs of a few samples at a time. It belongs to one worker.
 type workspace interface {
-	// clipped adds to sum the clipped gradients of the given samples and writes their squared norms.
+	// clipped adds the samples' clipped gradients to sum and writes their squared norms to squared.
 	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error
-	// predict writes the outputs of samples [from, to).
+	// predict writes the outputs of samples from, …, to-1 to out.
 	predict(b binding, data *engine.Data, from, to int, out []float32) error
 }
 
-// cacheFloats is the size that a block's buffers should stay below: three quarters of the 1 MB of second
-// level cache that a current core has.
+// cacheFloats bounds the size of a microbatch's buffers: three quarters of the 1 MB of second-level cache of a current
+// core.
 const cacheFloats = 192 << 10
 
-// mostSamples is the most samples that go through the program together: a chunk's, where its buffers fit.
-const mostSamples = mostInChunk
+// maxMicrobatch bounds the samples that go through the program together. A chunk is one microbatch if its buffers fit.
+const maxMicrobatch = maxInChunk
 
-// lowered is a step program as this machine's cores run it: convolutions unroll their images, a filter's gradient is
-// formed where the program only says what it is made of, and values have places in memory.
+// lowered is a step program as this machine runs it: convolutions unroll their images, gradients of filters are
+// materialized, and buffers have offsets in memory.
 type lowered struct {
 	*compile.Program
-	values             []compile.Value // the program's, then this machine's own
+	values             []compile.Value // the program's, then those that lowering added
 	forward, predicted []instruction
 	backward           []instruction
 	reductions         []compile.Reduction // RankOne, Materialised or OfRows
-	rows               int                 // of the largest table that has a reduction OfRows
-	tables             [][]int32           // by Shared value: which element of its source is where
+	rows               int                 // the number of rows of the largest table with an OfRows reduction
+	positions          [][]int32           // by Shared value: the position in its source of each element
 	filters            []filter
-	scratch            int // floats that one sample's convolution needs
+	scratch            int // floats for one sample's convolution
 
 	gradient, prediction arena.Layout
-	samples              int // that go through the program together: a block
+	samples              int // the size of a microbatch
 }
 
-// instruction is one of a program's, with what this machine makes of its geometry.
+// instruction is a program's instruction with what this machine derives from its geometry.
 type instruction struct {
 	compile.Instruction
-	columns compile.ID // of convolutions: the unrolled images, [positions, patch]
-	unrolls bool       // it writes columns, for itself or for the gradient of its filter
-	table   []int32    // of views: where each element is
-	run     int        // of GradSpread and Gather: the view is of the whole value, each element run times in a row, if not 0
-	whole   int        // of Gather and Scatter: the view is of the whole value, of that size, again and again, if not 0
+	columns   compile.ID // convolutions: the unrolled images, [positions, patch]
+	unrolls   bool       // it writes columns, for itself or for the gradient of its filter
+	positions []int32    // views: the position of each element
+	repeats   int        // GradSpread and Gather: if not 0, how often the view repeats each element of a whole value
+	period    int        // Gather and Scatter: if not 0, the view repeats a whole value of that size
 }
 
-// Reads returns what the instruction reads on this machine.
+// Reads returns the values that the instruction reads on this machine.
 func (in instruction) Reads() []compile.ID {
 	ids := in.Instruction.Reads()
 	if in.Op == compile.GradConv && !in.unrolls {
-		ids[1] = in.columns // which stand for the images
+		ids[1] = in.columns // in place of the images
 	}
 	return ids
 }
 
-// Writes returns what the instruction writes on this machine.
+// Writes returns the values that the instruction writes on this machine.
 func (in instruction) Writes() []compile.ID {
 	ids := in.Instruction.Writes()
 	if in.unrolls {
@@ -85,7 +85,8 @@ func (in instruction) Writes() []compile.ID {
 	return ids
 }
 
-// filter is a convolution's parameter, [outputs, patch]. Another may read the same parameter in another shape.
+// filter is a convolution's parameter as a matrix, [outputs, patch]. Another convolution may read the same parameter in
+// another shape.
 type filter struct {
 	id             compile.ID
 	outputs, patch int
@@ -95,14 +96,14 @@ func filterOf(in *compile.Instruction) filter {
 	return filter{in.In[1], in.Window.OutC, in.Window.Patch()}
 }
 
-// lower makes a program that has been checked ready for this machine. Of an instruction that this machine doesn't know the error is an
-// [*engine.UnsupportedError].
+// lower lowers a checked program for this machine. It returns an [*engine.UnsupportedError] for an instruction that
+// this machine doesn't know.
 func lower(p *compile.Program) (*lowered, error) {
 	values, backward, reductions := p.Formed()
-	l := &lowered{Program: p, values: values, reductions: reductions, tables: make([][]int32, len(p.Values))}
+	l := &lowered{Program: p, values: values, reductions: reductions, positions: make([][]int32, len(p.Values))}
 	for id, v := range p.Values {
 		if v.Kind == compile.Shared {
-			l.tables[id] = v.View.Elements()
+			l.positions[id] = v.View.Elements()
 		}
 	}
 	for _, list := range []struct {
@@ -124,7 +125,7 @@ func lower(p *compile.Program) (*lowered, error) {
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
 	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
-	l.samples = min(mostSamples, max(1, cacheFloats/max(1, l.gradient.Floats)))
+	l.samples = min(maxMicrobatch, max(1, cacheFloats/max(1, l.gradient.Floats)))
 	return l, nil
 }
 
@@ -140,11 +141,11 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		if in.Op == compile.Scatter {
 			viewed = in.Out
 		}
-		out.table = in.View.Elements()
-		out.run, out.whole = runOf(out.table, l.values[viewed].Size), wholeOf(out.table, l.values[viewed].Size)
+		out.positions = in.View.Elements()
+		out.repeats, out.period = repeatsOf(out.positions, l.values[viewed].Size), periodOf(out.positions, l.values[viewed].Size)
 	case compile.GradSpread:
-		out.table = in.View.Elements()
-		out.run = runOf(out.table, l.values[in.Out].Size)
+		out.positions = in.View.Elements()
+		out.repeats = repeatsOf(out.positions, l.values[in.Out].Size)
 	case compile.Conv:
 		w := in.Window
 		out.unrolls, out.columns = true, l.columnsOf(in.In[0], w, in.In[1])
@@ -168,36 +169,36 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 	return out, nil
 }
 
-// value makes room for a value of this machine's own.
+// value adds a buffer that the program doesn't have.
 func (l *lowered) value(name string, shape ...int) compile.ID {
 	v := compile.Value{Name: name, Kind: compile.Buffer, Shape: shape, Size: compile.ViewOf(shape).Size()}
 	l.values = append(l.values, v)
 	return compile.ID(len(l.values) - 1)
 }
 
-// runOf returns r if the elements of a view are those of a whole value of the given size, each r times in a row, else 0.
-// It is 1 for a bias over a vector, the number of positions for one over an image.
-func runOf(table []int32, size int) int {
-	run := len(table) / size
-	if run*size != len(table) {
+// repeatsOf returns r if a view has the elements of a whole value of the given size, each r times in a row, and 0
+// otherwise. It is 1 for a bias over a vector, and the number of positions for a bias over an image.
+func repeatsOf(positions []int32, size int) int {
+	repeats := len(positions) / size
+	if repeats*size != len(positions) {
 		return 0
 	}
-	for j, k := range table {
-		if int(k) != j/run {
+	for j, k := range positions {
+		if int(k) != j/repeats {
 			return 0
 		}
 	}
-	return run
+	return repeats
 }
 
-// wholeOf returns size if the elements of a view are those of a whole value of that size in order, over and over, else 0.
-func wholeOf(table []int32, size int) int {
-	for j, k := range table {
+// periodOf returns size if a view repeats a whole value of the given size in order, and 0 otherwise.
+func periodOf(positions []int32, size int) int {
+	for j, k := range positions {
 		if int(k) != j%size {
 			return 0
 		}
 	}
-	if len(table)%size != 0 {
+	if len(positions)%size != 0 {
 		return 0
 	}
 	return size
@@ -205,7 +206,7 @@ func wholeOf(table []int32, size int) int {
 
 func (l *lowered) bind() binding {
 	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{}}
-	for id, t := range l.tables {
+	for id, t := range l.positions {
 		b.shared[id] = make([]float32, len(t))
 	}
 	for _, f := range l.filters {
@@ -225,7 +226,7 @@ func (l *lowered) widths() []int {
 }
 
 func (l *lowered) workspace() workspace {
-	return &block{
+	return &microbatch{
 		lowered:  l,
 		memory:   newMemory(l),
 		factors:  make([]float32, l.samples),

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// columnsOf returns where a convolution unrolls its images: one by the filter, or one by any filter if that is None. It
-// returns None if there is no such convolution.
+// columnsOf returns the buffer into which a convolution of the images by the filter, or by any filter if that is None,
+// unrolls them. It returns None if there is no such convolution.
 func (l *lowered) columnsOf(images compile.ID, w *compile.Window, filter compile.ID) compile.ID {
 	for _, in := range l.forward {
 		if in.Op == compile.Conv && in.In[0] == images && *in.Window == *w && (filter == compile.None || in.In[1] == filter) {
@@ -13,7 +13,8 @@ func (l *lowered) columnsOf(images compile.ID, w *compile.Window, filter compile
 	return compile.None
 }
 
-// gradConv reads the images as a convolution has unrolled them, or unrolls them itself.
+// gradConv lowers the gradient of a filter. It reads the images as a convolution has unrolled them, or unrolls them
+// itself.
 func (l *lowered) gradConv(in compile.Instruction) instruction {
 	out := instruction{Instruction: in, columns: l.columnsOf(in.In[1], in.Window, compile.None)}
 	if out.columns == compile.None {

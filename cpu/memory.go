@@ -5,22 +5,22 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// buffer is where a value's rows lie, one for each sample of a block.
+// buffer holds a value's rows, one for each sample of a microbatch, as floats or as indices.
 type buffer struct {
 	floats  []float32
 	indices []int32
 }
 
-// memory is one worker's room for a block, which gradients and predictions take in turn.
+// memory is one worker's buffers for a microbatch. Gradients and predictions share them.
 type memory struct {
 	gradient, prediction []buffer // by value
 }
 
-// newMemory makes room for a whole block of samples.
+// newMemory allocates the buffers of a full microbatch.
 func newMemory(l *lowered) memory {
 	floats := make([]float32, max(l.gradient.Floats, l.prediction.Floats)*l.samples)
 	indices := make([]int32, max(l.gradient.Indices, l.prediction.Indices)*l.samples)
-	place := func(by arena.Layout) []buffer {
+	buffersOf := func(by arena.Layout) []buffer {
 		out := make([]buffer, len(l.values))
 		for id, offset := range by.Offsets {
 			v := l.values[id]
@@ -35,5 +35,5 @@ func newMemory(l *lowered) memory {
 		}
 		return out
 	}
-	return memory{place(l.gradient), place(l.prediction)}
+	return memory{buffersOf(l.gradient), buffersOf(l.prediction)}
 }

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// An output that takes more room than the gradient has it.
+// Memory is large enough for a prediction that needs more of it than gradients do.
 func TestPredictionMayNeedMoreRoomThanGradients(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, w, v := g.In("x", 2), g.Param("w", 2, 1), g.Param("v", 2, 3000)

@@ -5,13 +5,13 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// oneByOne runs an opaque program: every sample by itself, with Gorgonia's own gradient.
+// oneByOne runs an opaque program: Gorgonia computes each sample's gradient by itself.
 type oneByOne struct {
 	program *compile.Program
 	ref     *compile.Reference
 }
 
-// lowerOpaque takes no program but those that are one opaque instruction.
+// lowerOpaque lowers an [compile.Opaque] program, and refuses every other.
 func lowerOpaque(p *compile.Program) (executable, error) {
 	if p.Missing() == nil {
 		return nil, &engine.UnsupportedError{Operation: p.Forward[0].Op.String(), Why: "it evaluates whole graphs"}
@@ -36,7 +36,7 @@ func (g *inGraph) set(params [][]float32) (err error) {
 	return err
 }
 
-// paramsOf returns what a run's parameters are in the graph's own form.
+// paramsOf returns a run's parameters in the graph's own form.
 func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
 	g, ok := run.(*inGraph)
 	if !ok || g.ref != o.ref {
@@ -45,7 +45,7 @@ func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
 	return g.params, nil
 }
 
-// row returns a sample's inputs; zeros for a column that isn't there, which only labels can be.
+// row returns a sample's inputs, with zeros for a missing column: only labels can be missing.
 func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	var out [][]float32
 	for i, in := range o.program.Inputs {
@@ -66,7 +66,7 @@ func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	return out
 }
 
-// clipped differentiates one sample after another; a gradient that isn't finite adds nothing.
+// clipped computes one gradient after another. A gradient that isn't finite adds nothing.
 func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
 	params, err := o.paramsOf(run)
 	if err != nil {

@@ -8,29 +8,29 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// errOtherProgram is what a worker says of parameters that were bound to another program than its own.
+// errOtherProgram reports parameters that were bound to another program than the worker's.
 var errOtherProgram = errors.New("the parameters are bound to another program")
 
-// bound is one run's parameters, and what is derived from them.
+// bound is one run's parameters and the forms derived from them.
 type bound struct {
 	*lowered
 	params     [][]float32
-	shared     [][]float32          // by Shared value: its source as a sample sees it
-	transposed map[filter][]float32 // [patch, outputs], as its product reads it
+	shared     [][]float32          // by Shared value: the value as instructions read it
+	transposed map[filter][]float32 // [patch, outputs], as convolutions read it
 }
 
-// set lays the parameters out in the forms in which they are read. It keeps the slices.
+// set derives all forms from the parameters, whose slices it keeps.
 func (b *bound) set(params [][]float32) error {
 	b.params = params
 	for _, f := range b.filters {
 		kernel.Transpose(b.transposed[f], b.stored(f.id), f.outputs, f.patch)
 	}
-	for id, table := range b.tables {
-		if table == nil {
+	for id, positions := range b.positions {
+		if positions == nil {
 			continue
 		}
 		dst, src := b.shared[id], b.stored(b.values[id].Source)
-		for j, k := range table {
+		for j, k := range positions {
 			dst[j] = src[k]
 		}
 	}
@@ -46,30 +46,29 @@ func (b *bound) stored(id compile.ID) []float32 {
 	return b.params[v.Index]
 }
 
-// block is one worker's workspace: room for the samples that go through the program together. A value has a row for
-// each of them.
-type block struct {
+// microbatch is one worker's workspace: buffers for the samples that go through the program together.
+type microbatch struct {
 	*lowered
 	memory
 	factors  []float32
-	position []float32 // one sample's convolution, its positions as rows
-	first    []int32   // by index: where a sample has it first, or anything
+	position []float32 // one sample's convolution, [positions, outputs]
+	first    []int32   // by row of a table: an index k where ids[k] may be that row's first occurrence
 
-	bound *bound   // the run that is worked for now
-	at    []buffer // gradient or prediction
-	n     int      // samples in the block
+	bound *bound   // the run whose parameters are read
+	at    []buffer // the buffers of gradient or prediction
+	n     int      // the number of samples
 }
 
-// rows returns the rows of a value for the samples in the block; nil of one that is named, but that no instruction reads.
-func (b *block) rows(id compile.ID) []float32 {
+// rows returns a value's rows for all samples, or nil for a value without a buffer, which no instruction reads.
+func (b *microbatch) rows(id compile.ID) []float32 {
 	if b.at[id].floats == nil {
 		return nil
 	}
 	return b.at[id].floats[:b.values[id].Size*b.n]
 }
 
-// row returns the row of a value that belongs to sample s of the block; a shared value has one for all.
-func (b *block) row(id compile.ID, s int) []float32 {
+// row returns a value's row for sample s. A shared value has one row for all samples.
+func (b *microbatch) row(id compile.ID, s int) []float32 {
 	v := &b.values[id]
 	switch {
 	case v.Kind == compile.Shared:
@@ -80,14 +79,14 @@ func (b *block) row(id compile.ID, s int) []float32 {
 	return b.at[id].floats[s*v.Size : (s+1)*v.Size]
 }
 
-// indices returns the row of a value of places.
-func (b *block) indices(id compile.ID, s int) []int32 {
+// indices returns sample s's row of a value of integers.
+func (b *microbatch) indices(id compile.ID, s int) []int32 {
 	size := b.values[id].Size
 	return b.at[id].indices[s*size : (s+1)*size]
 }
 
-// load copies the block's samples into the program's inputs.
-func (b *block) load(data *engine.Data, sample func(int) int) {
+// load copies the samples into the program's inputs.
+func (b *microbatch) load(data *engine.Data, sample func(int) int) {
 	for i, in := range b.Inputs {
 		dst, column := b.at[in.Value], data.Columns[i]
 		for s := range b.n {
@@ -102,8 +101,8 @@ func (b *block) load(data *engine.Data, sample func(int) int) {
 	}
 }
 
-// workFor makes a run's parameters those that are computed with.
-func (b *block) workFor(run binding) error {
+// workFor selects the run whose parameters instructions read.
+func (b *microbatch) workFor(run binding) error {
 	p, ok := run.(*bound)
 	if !ok || p.lowered != b.lowered {
 		return errOtherProgram
@@ -112,8 +111,9 @@ func (b *block) workFor(run binding) error {
 	return nil
 }
 
-// clipped takes the samples block by block: forward, backward, norms, then the sum of the clipped gradients.
-func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
+// clipped takes the samples, a microbatch at a time, forward and backward, measures their norms and adds their clipped
+// gradients to sum.
+func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
 	if err := b.workFor(run); err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func (b *block) clipped(run binding, data *engine.Data, samples []int32, clip fl
 	return nil
 }
 
-// predict takes the samples block by block through the instructions that compute the output.
-func (b *block) predict(run binding, data *engine.Data, from, to int, out []float32) error {
+// predict takes the samples, a microbatch at a time, through the instructions that compute the output.
+func (b *microbatch) predict(run binding, data *engine.Data, from, to int, out []float32) error {
 	if err := b.workFor(run); err != nil {
 		return err
 	}

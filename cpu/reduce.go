@@ -7,13 +7,13 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// largest is the square of the largest norm that a factor of a gradient, or a gradient, may have: 2⁶⁰.
-// Beyond it float32 products come close to overflow, and factors that would bring them back to C close to
-// underflow, where rounding isn't relative any more. Such a sample counts as one without a finite norm.
+// largest is the maximum squared norm, 2⁶⁰ squared, of a gradient or a factor of one. Beyond it products of floats come
+// close to overflow, and the clip factors that undo that close to underflow, where rounding isn't relative any more. A
+// sample beyond it counts as one without a finite norm.
 const largest = 0x1p120
 
-// measure writes each sample's squared gradient norm, by the rule of every parameter.
-func (b *block) measure(squared []float64) {
+// measure writes each sample's squared gradient norm, summed over parameters.
+func (b *microbatch) measure(squared []float64) {
 	clear(squared)
 	for _, r := range b.reductions {
 		for s := range b.n {
@@ -31,9 +31,9 @@ func (b *block) measure(squared []float64) {
 	}
 }
 
-// merge adds up the rows of a sample's δ that go to the same row of the table, in the first of them, and leaves zeros in the
-// others: a row's norm is known only once it is whole, and what is measured is what is summed.
-func (b *block) merge(r compile.Reduction, s int) {
+// merge adds up the rows of sample s's δ that belong to the same row of the table, in the first of them, and clears the
+// others. The norm is measured on the added rows, because they are what is summed.
+func (b *microbatch) merge(r compile.Reduction, s int) {
 	ids, d := b.indices(r.X, s), b.row(r.Delta, s)
 	for k := range ids {
 		first := b.firstOf(ids, k)
@@ -46,10 +46,10 @@ func (b *block) merge(r compile.Reduction, s int) {
 	}
 }
 
-// firstOf returns the place of the first of a sample's indices that equals the one at place k. It is asked of each in order.
-func (b *block) firstOf(ids []int32, k int) int {
+// firstOf returns the index of the first id equal to ids[k]. Call it for each k in ascending order.
+func (b *microbatch) firstOf(ids []int32, k int) int {
 	v := ids[k]
-	// What another sample, or a worker that failed, has left there is no earlier place of this index among these.
+	// An entry that another sample or a failed worker left isn't an earlier index of this id.
 	if first := int(b.first[v]); first < k && ids[first] == v {
 		return first
 	}
@@ -57,7 +57,7 @@ func (b *block) firstOf(ids []int32, k int) int {
 	return k
 }
 
-// usable returns infinity for what isn't.
+// usable returns squared, or infinity if it is above largest or NaN.
 func usable(squared float64) float64 {
 	if squared <= largest {
 		return squared
@@ -65,20 +65,19 @@ func usable(squared float64) float64 {
 	return math.Inf(1)
 }
 
-// silence clears everything that sample s would add to a sum: its gradient isn't finite, and zero times
-// that isn't zero.
-func (b *block) silence(s int) {
+// silence clears all that sample s would add to a sum: its gradient isn't finite, and 0 times infinity isn't 0.
+func (b *microbatch) silence(s int) {
 	for _, r := range b.reductions {
 		for _, id := range []compile.ID{r.X, r.Delta, r.G} {
 			if id != compile.None {
-				clear(b.row(id, s)) // of indices there are no floats
+				clear(b.row(id, s)) // nil for indices
 			}
 		}
 	}
 }
 
 // reduce adds each parameter's gradients, weighted by the clip factors, to sum.
-func (b *block) reduce(sum *chunkSum) {
+func (b *microbatch) reduce(sum *chunkSum) {
 	for _, r := range b.reductions {
 		dst := sum.parts[r.Param]
 		if r.Rule == compile.OfRows {
@@ -89,7 +88,7 @@ func (b *block) reduce(sum *chunkSum) {
 			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.rows(r.G), len(dst), 1, dst, len(dst))
 			continue
 		}
-		// δ is one product's own: what a sum passes on, it passes to one operand alone.
+		// No other gradient shares δ's buffer: an addition passes its gradient on to one operand only.
 		x, d := b.rows(r.X), b.rows(r.Delta)
 		kernel.ScaleRows(d, d, b.n, r.N, b.factors[:b.n])
 		if r.TransB {
@@ -100,14 +99,14 @@ func (b *block) reduce(sum *chunkSum) {
 	}
 }
 
-// scatter adds the samples' merged rows, weighted by the clip factors, to a table's, and lists them.
-func (b *block) scatter(r compile.Reduction, sum []float32, t *table) {
+// scatter adds the samples' merged rows, weighted by the clip factors, to a table's sum, and lists them.
+func (b *microbatch) scatter(r compile.Reduction, sum []float32, t *tableSum) {
 	for s, f := range b.factors[:b.n] {
 		d, ids := b.row(r.Delta, s), b.indices(r.X, s)
 		kernel.MulScalar(d, d, f)
 		for k, v := range ids {
 			if b.firstOf(ids, k) < k {
-				continue // it is in the first
+				continue // merged into the first
 			}
 			t.touch(v)
 			row := sum[int(v)*r.K:][:r.K]

@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// mostInChunk is this engine's bound on the samples of a chunk: see package engine. With it a trial's batch of 128 makes
-// four chunks, mostly, which cores share evenly.
-const mostInChunk = 48
+// maxInChunk is this engine's bound on the samples of a chunk; see package engine. A trial's batch of 128 then usually
+// makes four chunks, which cores share evenly.
+const maxInChunk = 48
 
 // run is a job under way.
 type run struct {
@@ -22,17 +22,17 @@ type run struct {
 
 	done          atomic.Int64
 	params        []float32
-	tensors       [][]float32 // the parts of params, by parameter
+	tensors       [][]float32 // params by parameter, shared
 	first, second []float32
-	broken        error // what stopped it, until it is restored
+	broken        error // the error that stopped it, until it is restored
 
 	batch []int32
 	cuts  []int
-	norms []float64 // squared, of the batch
+	norms []float64 // the batch's squared norms
 }
 
 func newRun(l *loaded, job engine.Job) *run {
-	job.Members = slices.Clone(job.Members) // of nil it is nil
+	job.Members = slices.Clone(job.Members) // nil stays nil
 	r := &run{
 		loaded:  l,
 		job:     job,
@@ -54,32 +54,32 @@ func newRun(l *loaded, job engine.Job) *run {
 	return r
 }
 
-// parallel returns how many workers a step of this run can keep busy: with the samples that it expects, twice over, or
-// with the parameters.
+// parallel returns the number of workers that a step of this run can keep busy: by twice the samples that it expects,
+// or by the parameters to update.
 func (r *run) parallel() int {
-	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (mostInChunk / 4)
+	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (maxInChunk / 4)
 	return max(len(r.updates), 1+int(expected))
 }
 
-// step takes one logical step. After one that failed it takes no more until it is restored: the update may have been
-// under way, and to add the same noise to it again isn't what the guarantee is for.
+// step takes one logical step. A run that failed takes no further step until it is restored: it may have stopped during
+// the update, and the guarantee doesn't cover adding the same noise again.
 func (r *run) step(c crew) error {
 	if r.broken == nil {
-		r.broken = r.trained(c)
+		r.broken = r.train(c)
 	}
-	return r.located(r.broken)
+	return r.atStep(r.broken)
 }
 
-// located says at which step an error was.
-func (r *run) located(err error) error {
+// atStep adds the number of the step to an error.
+func (r *run) atStep(err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("step %d: %w", r.done.Load()+1, err)
 }
 
-// trained is Equation DP_SGD_update of the paper: sample, clip and sum, add noise, divide, update.
-func (r *run) trained(c crew) (err error) {
+// train takes one step as in Equation DP_SGD_update of the paper: sample, clip and sum, add noise, divide, update.
+func (r *run) train(c crew) (err error) {
 	defer guard(&err)
 	r.batch = r.job.Minibatch(int(r.done.Load()), r.members, r.batch[:0])
 	if err := r.clippedSum(c, r.batch); err != nil {
@@ -92,14 +92,14 @@ func (r *run) trained(c crew) (err error) {
 	return nil
 }
 
-// clippedSum leaves the clipped sum over the samples, which are ascending, with the crew, and the samples' squared norms
-// in r.norms.
+// clippedSum leaves the clipped sum over the samples, in ascending order, with the crew, and their squared norms in
+// r.norms.
 func (r *run) clippedSum(c crew, samples []int32) error {
 	if err := r.binding.set(r.tensors); err != nil {
 		return err
 	}
 	c.clear()
-	r.cuts = engine.Chunks(samples, mostInChunk, r.cuts[:0])
+	r.cuts = engine.Chunks(samples, maxInChunk, r.cuts[:0])
 	r.norms = slices.Grow(r.norms[:0], len(samples))[:len(samples)]
 	return c.share(len(r.cuts)-1, func(w *worker, k int) error {
 		from, to := r.cuts[k], r.cuts[k+1]

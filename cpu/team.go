@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// team is the workers, one a core, that all runs of a loaded program share. A run borrows some for each step: its part of
-// those that are free, so that none is idle while runs are under way, and the last run has them all. What a run
-// computes doesn't depend on their number.
+// team is the workers, one a core, that all runs of a loaded program share. A run borrows workers for each step: its
+// share of the free ones, so that none is idle while runs are under way, and the last run has all. Results don't depend
+// on their number.
 type team struct {
 	size int
 	hire func() *worker
@@ -16,12 +16,12 @@ type team struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	idle  []*worker
-	lent  int // workers
-	under int // runs under way
-	crews int // of these, runs that have workers now
+	lent  int // the number of workers lent
+	under int // the number of runs under way
+	crews int // the number of those with workers now
 }
 
-// worker is what one core needs for itself.
+// worker holds the buffers of one core.
 type worker struct {
 	space workspace
 	sum   *chunkSum
@@ -34,7 +34,7 @@ func newTeam(size int, hire func() *worker) *team {
 	return t
 }
 
-// join tells that a run is under way; leave, that it is not.
+// join adds a run to those under way; leave removes it.
 func (t *team) join() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,15 +47,15 @@ func (t *team) leave() {
 	t.under--
 }
 
-// borrow waits for at least one worker, and takes no more than most.
-func (t *team) borrow(most int) crew {
+// borrow waits for a free worker and returns at most maximum workers.
+func (t *team) borrow(maximum int) crew {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.lent == t.size {
 		t.freed.Wait()
 	}
 	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
-	n := min(max(1, most), (free+waiting-1)/waiting)
+	n := min(max(1, maximum), (free+waiting-1)/waiting)
 	t.lent += n
 	t.crews++
 	c := make(crew, n)
@@ -72,7 +72,8 @@ func (t *team) borrow(most int) crew {
 func (t *team) giveBack(c crew) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, w := range slices.Backward(c) { // so that the next crew has the same order, and each core finds its own in its cache
+	// Backward, so that the next crew has the same order and each core finds its own buffers in its cache.
+	for _, w := range slices.Backward(c) {
 		t.idle = append(t.idle, w)
 	}
 	t.lent -= len(c)
@@ -80,17 +81,17 @@ func (t *team) giveBack(c crew) {
 	t.freed.Broadcast()
 }
 
-// dismiss lets the memory of idle workers go.
+// dismiss frees the memory of idle workers.
 func (t *team) dismiss() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.idle = nil
 }
 
-// crew is the workers that a run has for a step.
+// crew is the workers that a run has borrowed for a step.
 type crew []*worker
 
-// share calls f for every index below n, by whoever is free.
+// share calls f for every index below n, each on a worker that is free. It returns the first error.
 func (c crew) share(n int, f func(*worker, int) error) error {
 	var next atomic.Int64
 	errs := make([]error, len(c))
@@ -118,14 +119,15 @@ func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
 	return f(w, i)
 }
 
-// clear forgets what the crew has summed.
+// clear sets the workers' accumulators to 0.
 func (c crew) clear() {
 	for _, w := range c {
 		clear(w.acc)
 	}
 }
 
-// total adds up what the crew holds of coordinates from on: exactly, and so in any order.
+// total writes the sum of the workers' accumulators to sum, for coordinates from, from+1, …. The addition is exact, and
+// so independent of the order.
 func (c crew) total(from int, sum []float64) {
 	copy(sum, c[0].acc[from:])
 	for _, w := range c[1:] {

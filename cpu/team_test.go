@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Workers are divided among the runs under way, none is idle, and the last run has them all.
+// Runs under way share all workers evenly, and the last run has them all.
 func TestTeamIsDivided(t *testing.T) {
 	for _, c := range []struct {
 		size, runs int
@@ -27,7 +27,7 @@ func TestTeamIsDivided(t *testing.T) {
 		if !slices.Equal(got, c.want) || hired != c.size {
 			t.Errorf("%d workers for %d runs: %v, %d hired; want %v", c.size, c.runs, got, hired, c.want)
 		}
-		// Steps end in any order, and shares stay.
+		// Shares stay the same, in whatever order steps end.
 		for k := range crews {
 			team.giveBack(crews[k])
 			if crews[k] = team.borrow(100); len(crews[k]) != c.want[k] {
@@ -45,7 +45,7 @@ func TestTeamIsDivided(t *testing.T) {
 	}
 }
 
-// More runs than workers wait for each other: two groups may step at once.
+// More runs than workers wait for each other, since two groups may step at once.
 func TestTeamIsWaitedFor(t *testing.T) {
 	team := newTeam(1, func() *worker { return &worker{} })
 	team.join()

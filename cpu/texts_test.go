@@ -11,10 +11,11 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
 )
 
 // imdb builds the model of Opacus's IMDB example.
-func imdb(batch int) (models.Network, error) {
+func imdb(batch int) (train.Model, error) {
 	return models.EmbeddingClassifier(models.Options{Batch: batch}, 28996, 256, 16, 16, 2)
 }
 
@@ -24,7 +25,7 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			return compile.Source{}, err
 		}
-		return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+		return enginetest.Bound(n, rand.NewPCG(1, 2))
 	}
 	src, err := build(1)
 	if err != nil {
@@ -37,15 +38,15 @@ func TestTexts(t *testing.T) {
 	suite(compiled).CheckGraph(t, build, 0.02, enginetest.Texts(p, 7, 3))
 }
 
-// BenchmarkTexts takes whole steps of private training of the IMDB example's model on 25,000 made-up texts: with the expected
-// batch of a trial, many of which advance side by side, and with that of the final run. Steps and samples are those of all
-// runs together.
+// BenchmarkTexts measures whole private steps of the IMDB example's model on 25,000 synthetic texts, with the expected
+// batch of a trial, many of which advance side by side, and of the final run. Steps and samples are totals over all
+// runs.
 func BenchmarkTexts(b *testing.B) {
 	n, err := imdb(1)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n.Graph))
+	p, err := compile.Compile(enginetest.Source(n))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,12 +1,12 @@
 package cpu
 
-// spanSize is the number of coordinates that are noised and updated at once; even, since normals come in pairs.
+// spanSize is the number of coordinates that get noise and move at once. It is even, since normals come in pairs.
 const spanSize = 4096
 
 // span is a range of the layout's coordinates, within one parameter.
 type span struct{ from, to int }
 
-// spans divides the parameters. None goes beyond its parameter, so that padding stays 0.
+// spans divides the parameters into spans. None reaches beyond its parameter, so that padding stays 0.
 func (l *loaded) spans() []span {
 	var out []span
 	for i, begin := range l.layout.Offsets {
@@ -18,8 +18,8 @@ func (l *loaded) spans() []span {
 	return out
 }
 
-// update adds the noise to the clipped sum, divides by the expected batch size and lets the optimizer
-// move the parameters. Nothing else ever reads the sum.
+// update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer move the parameters.
+// Nothing else ever reads the sum.
 func (r *run) update(c crew) error {
 	return c.share(len(r.updates), func(_ *worker, k int) error {
 		var sum, mean [spanSize]float64
@@ -32,7 +32,7 @@ func (r *run) update(c crew) error {
 	})
 }
 
-// part returns a span of a moment, or nil where the optimizer has none.
+// part returns a span of a moment, or nil if the optimizer has none.
 func part(moment []float32, s span) []float32 {
 	if moment == nil {
 		return nil
@@ -40,7 +40,7 @@ func part(moment []float32, s span) []float32 {
 	return moment[s.from:s.to]
 }
 
-// noisyMean writes (sum + noise) / expected batch size for the coordinates from the given one on.
+// noisyMean writes (sum + noise) / expected batch size to mean, for coordinates from, from+1, ….
 func (r *run) noisyMean(from int, sum, mean []float64) {
 	deviation := r.job.Mechanism.NoiseDeviation()
 	if deviation > 0 {

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Views of views, of parameters and of samples' values, are what Gorgonia makes of them by copying.
+// Views of views, of parameters and of samples' values, agree with Gorgonia's copies.
 func TestComposedViews(t *testing.T) {
 	type g = *enginetest.G
 	reshape := func(g g, n *gorgonia.Node, shape ...int) *gorgonia.Node {

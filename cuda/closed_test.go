@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
@@ -34,7 +35,7 @@ func TestUseAfterClose(t *testing.T) {
 		Key:       train.InsecureKey(1),
 		Initial:   [][]float32{make([]float32, 4), make([]float32, 2)},
 	}
-	loaded, err := train.Load(e, compile.Source(network.Graph), data)
+	loaded, err := train.Load(e, network, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestUseAfterClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictor, err := train.NewPredictor(e, compile.Source(network.Graph), s.Initial)
+	predictor, err := train.NewPredictor(e, network, s.Initial)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestUseAfterClose(t *testing.T) {
 		"Group.Predict":     func() error { _, err := group.Predict(context.Background(), data, 0); return err },
 		"Loaded.Start":      func() error { _, err := loaded.Start(s); return err },
 		"Predictor.Predict": func() error { _, err := predictor.Predict(context.Background(), data); return err },
-		"Load":              func() error { _, err := train.Load(e, compile.Source(network.Graph), data); return err },
+		"Load":              func() error { _, err := train.Load(e, network, data); return err },
 	} {
 		if err := call(); !errors.Is(err, engine.ErrClosed) {
 			t.Errorf("%s after Close: %v", name, err)
@@ -89,7 +90,7 @@ func TestLoadsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := compile.Compile(compile.Source(network.Graph))
+	program, err := compile.Compile(enginetest.Source(network))
 	if err != nil {
 		t.Fatal(err)
 	}

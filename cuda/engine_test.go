@@ -19,6 +19,7 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
 )
 
 // texts is the model of the paper's texts.
@@ -29,7 +30,7 @@ func network(t testing.TB, name string) (*compile.Program, []float32) {
 	t.Helper()
 	build := enginetest.Network
 	if name == texts {
-		build = func(_ string, o models.Options) (models.Network, error) {
+		build = func(_ string, o models.Options) (train.Model, error) {
 			return models.EmbeddingClassifier(o, 28996, 256, 16, 16, 2)
 		}
 	}
@@ -37,7 +38,7 @@ func network(t testing.TB, name string) (*compile.Program, []float32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n.Graph))
+	p, err := compile.Compile(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -30,7 +29,7 @@ func TestFeaturesOfAResNet(t *testing.T) {
 		t.Fatal(err)
 	}
 	features := func(e engine.Engine) []float32 {
-		p, err := train.NewPredictor(e, compile.Source(network.Extractor()), parameters)
+		p, err := train.NewPredictor(e, network.Extractor(), parameters)
 		if err != nil {
 			t.Fatal(err)
 		}

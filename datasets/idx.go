@@ -8,10 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -23,73 +19,38 @@ const (
 	testLabels  = "t10k-labels-idx1-ubyte"
 )
 
-// IDX describes a data set of grey images in MNIST's file format.
-type IDX struct {
-	Name      string
-	Classes   int
-	Mean, Std float64 // of the normalisation; public constants, not statistics of private images
+// idxSet is a data set of grey images in MNIST's file format.
+type idxSet struct {
+	name      string
+	classes   int
+	mean, std float64 // of the normalisation; public constants, not statistics of private images
 }
 
-// LoadIDX reads a data set from the four files that MNIST has, in dir: train-images-idx3-ubyte,
-// train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte, each with or without the
-// suffix .gz. A wrong file is an error that names it and matches [ErrInvalid].
-func LoadIDX(ctx context.Context, dir string, d IDX) (*Set, error) {
-	if !(d.Std > 0) || math.IsInf(d.Std, 1) || math.IsNaN(d.Mean) || math.IsInf(d.Mean, 0) {
-		return nil, invalidf("%s: mean %v and standard deviation %v can't normalise", d.Name, d.Mean, d.Std)
-	}
-	raw, err := d.load(ctx, func(ctx context.Context, name string) (string, []byte, error) {
-		if err := ctx.Err(); err != nil {
-			return "", nil, err
-		}
-		path := filepath.Join(dir, name+".gz")
-		contents, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			path = filepath.Join(dir, name)
-			contents, err = os.ReadFile(path)
-		}
-		return path, contents, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.Name, err)
-	}
-	raw.Edition = Unverified
-	set := raw.set()
-	return set, set.Check()
-}
-
-// images reads the four files of a known set, all verified.
-func (d IDX) images(ctx context.Context, s *store) (*RawSet, error) { return d.load(ctx, s.read) }
-
-// load reads the four files.
-func (d IDX) load(ctx context.Context, read fileReader) (*RawSet, error) {
-	raw := &RawSet{
-		Name:          d.Name,
-		Normalisation: Normalisation{Mean: []float64{d.Mean}, Std: []float64{d.Std}},
-		Edition:       OK,
-	}
-	for _, part := range []struct {
-		split          *Images
-		images, labels string
-	}{
-		{&raw.Train, trainImages, trainLabels},
-		{&raw.Test, testImages, testLabels},
-	} {
-		split, err := d.readSplit(ctx, read, part.images, part.labels)
-		if err != nil {
-			return nil, err
-		}
-		*part.split = *split
-	}
-	return raw, nil
-}
-
-// readSplit reads images and their labels and checks that they fit each other.
-func (d IDX) readSplit(ctx context.Context, read fileReader, imagesName, labelsName string) (*Images, error) {
-	imagesPath, images, err := readIDX(ctx, read, imagesName, 3)
+// images reads the four files from the store, which verifies them. An error about a wrong file names it and matches
+// [ErrInvalid].
+func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
+	train, err := d.readSplit(ctx, s, trainImages, trainLabels)
 	if err != nil {
 		return nil, err
 	}
-	labelsPath, labels, err := readIDX(ctx, read, labelsName, 1)
+	test, err := d.readSplit(ctx, s, testImages, testLabels)
+	if err != nil {
+		return nil, err
+	}
+	return &RawSet{
+		Name: d.name, Train: *train, Test: *test,
+		Normalisation: Normalisation{Mean: []float64{d.mean}, Std: []float64{d.std}},
+		Edition:       OK,
+	}, nil
+}
+
+// readSplit reads images and their labels, which must be as many.
+func (d idxSet) readSplit(ctx context.Context, s *store, imagesName, labelsName string) (*Images, error) {
+	imagesPath, images, err := readIDX(ctx, s, imagesName, 3)
+	if err != nil {
+		return nil, err
+	}
+	labelsPath, labels, err := readIDX(ctx, s, labelsName, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +58,17 @@ func (d IDX) readSplit(ctx context.Context, read fileReader, imagesName, labelsN
 		return nil, invalidf("%s has %d labels for the %d images of %s",
 			labelsPath, labels.dims[0], images.dims[0], imagesPath)
 	}
-	if err := checkLabels(labels.data, d.Classes); err != nil {
+	if err := checkLabels(labels.data, d.classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", labelsPath, err)
 	}
 	return &Images{
-		N: images.dims[0], Shape: []int{1, images.dims[1], images.dims[2]}, Classes: d.Classes,
+		N: images.dims[0], Shape: []int{1, images.dims[1], images.dims[2]}, Classes: d.classes,
 		Pixels: images.data, Labels: labels.data,
 	}, nil
 }
 
-func readIDX(ctx context.Context, read fileReader, name string, axes int) (path string, a *idxArray, err error) {
-	path, contents, err := read(ctx, name)
+func readIDX(ctx context.Context, s *store, name string, axes int) (path string, a *idxArray, err error) {
+	path, contents, err := s.read(ctx, name)
 	if err != nil {
 		return path, nil, err
 	}
@@ -127,7 +88,7 @@ type idxArray struct {
 	data []byte
 }
 
-// maxIDX bounds the bytes of an array, so that a wrong header is not taken for a large data set.
+// maxIDX bounds the bytes of an array, so that a wrong header isn't mistaken for a large data set.
 const maxIDX = 1 << 31
 
 var gzipMagic = []byte{0x1f, 0x8b}
@@ -135,8 +96,8 @@ var gzipMagic = []byte{0x1f, 0x8b}
 // parseIDX reads an idx file of unsigned bytes, which may be compressed with gzip. The format, from
 // the MNIST page of LeCun, Cortes and Burges: two zero bytes, the type (8: unsigned byte), the number
 // of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Any
-// departure is an error that matches [ErrInvalid]; so is an array without values. Memory grows with
-// the values that are there, not with those that the header announces.
+// departure is an error that matches [ErrInvalid], as is an array without values. Memory grows with the values that are
+// read, not with the header's claim.
 func parseIDX(file []byte) (*idxArray, error) {
 	var in io.Reader = bytes.NewReader(file)
 	if bytes.HasPrefix(file, gzipMagic) {

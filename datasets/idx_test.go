@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
-	"io/fs"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodeIDX is parseIDX backwards.
+// encodeIDX encodes an array that parseIDX parses.
 func encodeIDX(dims []int, data []byte) []byte {
 	file := []byte{0, 0, 8, byte(len(dims))}
 	for _, d := range dims {
@@ -54,7 +55,7 @@ func TestParseIDXRoundTrip(t *testing.T) {
 	})
 }
 
-// badIDX are files that parseIDX must refuse, and what it must say.
+// badIDX are files that parseIDX must refuse, and its messages.
 var badIDX = map[string]struct {
 	file []byte
 	want string
@@ -145,14 +146,30 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 	}
 }
 
-func TestLoadIDX(t *testing.T) {
-	dir := t.TempDir()
+// tinyIDXEntry returns the data set of these files, and options for the folder that they are in.
+func tinyIDXEntry(t *testing.T, files map[string][]byte) (*entry, Options) {
+	t.Helper()
+	e := &entry{info: Info{Name: "tiny"}, images: idxSet{name: "tiny", classes: 3, mean: 0, std: 0.5}.images}
+	o := options(t)
+	o.Dir = t.TempDir()
+	dir := filepath.Join(o.Dir, "tiny")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, files)
+	for name, text := range files {
+		sum := sha256.Sum256(text)
+		e.files = append(e.files, file{name: name, sum: Checksum(sha256Prefix + hex.EncodeToString(sum[:]))})
+	}
+	return e, o
+}
+
+func TestOpenIDX(t *testing.T) {
 	files := tinyIDX()
 	files[testImages+".gz"] = compress(files[testImages])
 	delete(files, testImages)
-	writeFiles(t, dir, files)
-
-	set, err := LoadIDX(t.Context(), dir, IDX{Name: "tiny", Classes: 3, Mean: 0, Std: 0.5})
+	e, o := tinyIDXEntry(t, files)
+	set, err := e.open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +180,7 @@ func TestLoadIDX(t *testing.T) {
 	}
 }
 
-func TestLoadIDXRefuses(t *testing.T) {
+func TestOpenIDXRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		contents   []byte
@@ -176,25 +193,25 @@ func TestLoadIDXRefuses(t *testing.T) {
 		{"truncated", trainImages, encodeIDX([]int{3, 2, 2}, make([]byte, 7)), trainImages + ": value 7 of 12: the file ends here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir, files := t.TempDir(), tinyIDX()
+			files := tinyIDX()
 			files[c.file] = c.contents
-			writeFiles(t, dir, files)
-			_, err := LoadIDX(t.Context(), dir, IDX{Name: "tiny", Classes: 3, Std: 1})
+			e, o := tinyIDXEntry(t, files)
+			_, err := e.open(t.Context(), o)
 			checkError(t, err, ErrInvalid, c.want)
 		})
 	}
-	t.Run("missing", func(t *testing.T) {
-		_, err := LoadIDX(t.Context(), t.TempDir(), IDX{Name: "tiny", Classes: 3, Std: 1})
-		checkError(t, err, fs.ErrNotExist, trainImages)
-	})
-	t.Run("zero deviation", func(t *testing.T) {
-		_, err := LoadIDX(t.Context(), t.TempDir(), IDX{Name: "tiny", Classes: 3})
-		checkError(t, err, ErrInvalid, "standard deviation 0 can't normalise")
-	})
+	e, o := tinyIDXEntry(t, tinyIDX())
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := LoadIDX(ctx, t.TempDir(), IDX{Name: "tiny", Classes: 3, Std: 1})
+		_, err := e.open(ctx, o)
 		checkError(t, err, context.Canceled, "tiny: ")
+	})
+	t.Run("missing", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(o.Dir, "tiny", trainImages)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := e.open(t.Context(), o)
+		checkError(t, err, ErrUnavailable, trainImages)
 	})
 }

@@ -1,15 +1,14 @@
 package datasets
 
-// mnistEntry is MNIST as published: the checksums are those of the official files, whose MD5 sums
-// torchvision and others list too.
+// mnistEntry returns MNIST. The checksums are of the official files, whose MD5 sums torchvision and others list too.
 func mnistEntry() *entry {
-	set := IDX{Name: "mnist", Classes: 10, Mean: 0.1307, Std: 0.3081} // as in Opacus' MNIST example
+	set := idxSet{name: "mnist", classes: 10, mean: 0.1307, std: 0.3081} // as in Opacus' MNIST example
 	return &entry{
 		info: Info{
-			Name:        set.Name,
+			Name:        set.name,
 			Kind:        KindImages,
 			Description: "handwritten digits, 28x28 grey",
-			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.Classes,
+			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.classes,
 			Source:   "http://yann.lecun.com/exdb/mnist/",
 			Licence:  "CC BY-SA 3.0, as usually stated",
 			Citation: "LeCun, Bottou, Bengio and Haffner: Gradient-based learning applied to document recognition, 1998",
@@ -28,15 +27,15 @@ func mnistEntry() *entry {
 	}
 }
 
-// fashionMNISTEntry is Fashion-MNIST as published: MNIST's format, file names and sizes.
+// fashionMNISTEntry returns Fashion-MNIST, which has MNIST's format, file names and sizes.
 func fashionMNISTEntry() *entry {
-	set := IDX{Name: "fashion-mnist", Classes: 10, Mean: 0.2860, Std: 0.3530} // the values in common use
+	set := idxSet{name: "fashion-mnist", classes: 10, mean: 0.2860, std: 0.3530} // the values in common use
 	return &entry{
 		info: Info{
-			Name:        set.Name,
+			Name:        set.name,
 			Kind:        KindImages,
 			Description: "articles of clothing, 28x28 grey",
-			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.Classes,
+			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.classes,
 			ClassNames: []string{"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"},
 			Source:     "https://github.com/zalandoresearch/fashion-mnist",
 			Licence:    "MIT (Zalando SE)",

@@ -9,8 +9,14 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	if got, want := Names(), []string{"glyphs", "mnist", "fashion-mnist", "cifar-10", "imdb"}; !slices.Equal(got, want) {
-		t.Errorf("Names() = %v, want %v", got, want)
+	sets := []string{"glyphs", "mnist", "fashion-mnist", "cifar-10", "imdb"}
+	if got, want := AllNames(), append(sets, "resnet20"); !slices.Equal(got, want) {
+		t.Errorf("AllNames() = %v, want %v", got, want)
+	}
+	_, err := Open(t.Context(), "resnet20", Options{})
+	var unknown *UnknownError
+	if !errors.As(err, &unknown) || !slices.Equal(unknown.Known, sets) {
+		t.Errorf("a name of weights: %v, want an error that lists %v", err, sets)
 	}
 }
 

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
 	"gorgonia.org/tensor"
 )
 
-// Opacus's example says 464,242 parameters for the 28,996 words of BERT's cased vocabulary.
+// Opacus's example has 464,242 parameters for the 28,996 tokens of BERT's cased vocabulary.
 func TestEmbeddingClassifier(t *testing.T) {
 	n, err := models.EmbeddingClassifier(models.Options{Batch: 3}, 28996, 256, 16, 16, 2)
 	if err != nil {
@@ -40,8 +41,8 @@ func TestEmbeddingClassifierOfNothing(t *testing.T) {
 	}
 }
 
-// Embeddings begin as standard normals, layers as all others do. Of 16,000 values the mean's z value exceeds 5 with probability
-// 6e-7, the variance's about as rarely; the seed is fixed.
+// Embeddings begin as standard normals, layers as all others do. Of 16,000 values the mean's z value exceeds 5 with
+// probability 6e-7, the variance's about as rarely; the seed is fixed.
 func TestEmbeddingBeginsNormal(t *testing.T) {
 	n, err := models.EmbeddingClassifier(models.Options{}, 1000, 8, 16, 9, 2)
 	if err != nil {
@@ -62,27 +63,27 @@ func TestEmbeddingBeginsNormal(t *testing.T) {
 	for i, bound := range map[int]float64{1: 1. / 4, 2: 1. / 4, 3: 1. / 3, 4: 1. / 3} {
 		for _, v := range values[i] {
 			if math.Abs(float64(v)) > bound {
-				t.Errorf("%s begins at %v, beyond %v", n.Params[i].Name(), v, bound)
+				t.Errorf("%s begins at %v, beyond %v", n.Parameters[i].Name(), v, bound)
 			}
 		}
 	}
 }
 
-// What the network computes of a text is the formula, by hand in float64: the words' vectors times their weights, added up, through
-// two layers with a rectifier between them. Words come twice, weights aren't the same, and one is 0.
+// What the network computes of a text is the formula, by hand in float64: the words' vectors times their weights, added
+// up, through two layers with a rectifier between them. Words come twice, weights aren't the same, and one is 0.
 func TestEmbeddingClassifierIsTheFormula(t *testing.T) {
 	const vocabulary, length, width, hidden, classes = 7, 5, 3, 4, 2
 	n, err := models.EmbeddingClassifier(models.Options{}, vocabulary, length, width, hidden, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := compile.NewReference(compile.Source(n.Graph))
+	ref, err := compile.NewReference(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
 	var params [][]float32
-	for _, p := range n.Params {
+	for _, p := range n.Parameters {
 		values := make([]float32, p.Shape().TotalSize())
 		for i := range values {
 			values[i] = float32(draw.NormFloat64())

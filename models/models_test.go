@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
 )
 
-func size(n models.Network) int {
+func size(n train.Model) int {
 	total := 0
-	for _, p := range n.Params {
+	for _, p := range n.Parameters {
 		total += p.Shape().TotalSize()
 	}
 	return total
@@ -122,25 +124,28 @@ func TestInitialValuesFollowTheLayers(t *testing.T) {
 			largest = math.Max(largest, math.Abs(float64(v)))
 		}
 		// Of ten values, the fewest here, all are below half the bound with probability 1e-3; the seed is fixed.
-		if len(values) != n.Params[i].Shape().TotalSize() || largest > bound || largest < bound/2 {
-			t.Errorf("%s: %d values up to %v, want up to %v", n.Params[i].Name(), len(values), largest, bound)
+		if len(values) != n.Parameters[i].Shape().TotalSize() || largest > bound || largest < bound/2 {
+			t.Errorf("%s: %d values up to %v, want up to %v", n.Parameters[i].Name(), len(values), largest, bound)
 		}
 	}
 }
 
-func TestBind(t *testing.T) {
+// A fresh graph has no values, so that one graph serves any number of runs; [enginetest.Bound] gives it some, in its
+// own precision.
+func TestGraphsHaveNoValues(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		n, err := models.MLP(models.Options{Double: double}, 3, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.Params[0].Value() != nil {
+		if n.Parameters[0].Value() != nil {
 			t.Error("a fresh graph has values")
 		}
-		if err := n.Bind([][]float32{{1, 2, 3, 4, 5, 6}, {7, 8}}); err != nil {
+		n.Initial = func(rand.Source) [][]float32 { return [][]float32{{1, 2, 3, 4, 5, 6}, {7, 8}} }
+		if _, err := enginetest.Bound(n, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(n.Params[0].Value().Data(), n.Params[1].Value().Data()); got != "[1 2 3 4 5 6] [7 8]" {
+		if got := fmt.Sprint(n.Parameters[0].Value().Data(), n.Parameters[1].Value().Data()); got != "[1 2 3 4 5 6] [7 8]" {
 			t.Errorf("bound %s", got)
 		}
 	}

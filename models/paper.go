@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// The layers of the CNN: kernel, stride and padding of its convolutions, and how many channels they make.
+// The layers of the CNN: kernel, stride, padding and output channels of its convolutions.
 const (
 	conv1Kernel, conv1Stride, conv1Pad, conv1Channels = 8, 2, 3, 16
 	conv2Kernel, conv2Stride, conv2Pad, conv2Channels = 4, 2, 0, 32
@@ -16,22 +17,22 @@ const (
 	cnnHidden                                         = 32
 )
 
-// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height, width]
-// of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution 16→32 (4×4,
-// stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and ten classes it
-// has 26,010 parameters. Images need a height and a width of 14 or more: smaller ones leave the layers nothing. The input
-// is x [batch, channels, height, width].
-func CNN(o Options, shape []int, outputs int) (Network, error) {
+// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height,
+// width] of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution
+// 16→32 (4×4, stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and
+// ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x [batch,
+// channels, height, width].
+func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
 		image = []int{1, shape[0], shape[1]}
 	}
 	if len(image) != 3 {
-		return Network{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
+		return train.Model{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
 	}
 	height, width := cnnSize(image[1]), cnnSize(image[2])
 	if height < 1 || width < 1 {
-		return Network{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
+		return train.Model{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
 	}
 	b := newBuilder(o)
 	input := b.input("x", image...)
@@ -45,10 +46,10 @@ func CNN(o Options, shape []int, outputs int) (Network, error) {
 	flat := conv2Channels * height * width
 	x = b.do("flatten", func() (*gorgonia.Node, error) { return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, flat}) })
 	x = b.activate(b.linear("fc1", x, flat, cnnHidden))
-	return b.network(input, b.linear("fc2", x, cnnHidden, outputs), outputs)
+	return b.model(b.linear("fc2", x, cnnHidden, outputs), outputs, input)
 }
 
-// cnnSize returns what the convolutions and pools of the CNN leave of a side of an image; 0 or less if nothing.
+// cnnSize returns the side of the last max-pool's output for a side of the image; 0 or less if nothing is left of it.
 func cnnSize(side int) int {
 	window := func(n, kernel, stride, pad int) int {
 		if n += 2*pad - kernel; n < 0 {
@@ -62,12 +63,12 @@ func cnnSize(side int) int {
 	return window(side, poolKernel, poolStride, 0)
 }
 
-// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The
-// paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The
-// input is x [batch, widths[0]].
-func MLP(o Options, widths ...int) (Network, error) {
+// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The paper's FashionMNIST
+// model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The input is x
+// [batch, widths[0]].
+func MLP(o Options, widths ...int) (train.Model, error) {
 	if len(widths) < 2 {
-		return Network{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
+		return train.Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
 	}
 	b := newBuilder(o)
 	input := b.input("x", widths[0])
@@ -76,5 +77,5 @@ func MLP(o Options, widths ...int) (Network, error) {
 		x = b.activate(b.linear(fmt.Sprintf("fc%d", i), x, widths[i-1], widths[i]))
 	}
 	last := len(widths) - 1
-	return b.network(input, b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last]), widths[last])
+	return b.model(b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last]), widths[last], input)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
 )
 
@@ -59,23 +60,23 @@ func resnet(t *testing.T) models.ResNet {
 	return n
 }
 
-// 19 convolutions 3×3 and two 1×1 of shortcuts, a bias each in place of a batch norm, and the fully connected layer: He et
-// al. count 20 layers and 0.27 M parameters with ten classes.
+// 19 convolutions 3×3 and two 1×1 of shortcuts, a bias each in place of a batch norm, and the fully connected layer: He
+// et al. count 20 layers and 0.27 M parameters with ten classes.
 func TestResNetSize(t *testing.T) {
 	n := resnet(t)
 	filters := 9 * (3*16 + 6*16*16 + 16*32 + 5*32*32 + 32*64 + 5*64*64)
 	want := filters + 16*32 + 32*64 + 7*16 + 7*32 + 7*64 + 64*100 + 100
-	if got := size(n.Network); got != want {
+	if got := size(n.Model); got != want {
 		t.Errorf("%d parameters, want %d", got, want)
 	}
-	p, err := compile.Compile(compile.Source(n.Extractor()))
+	p, err := compile.Compile(enginetest.Source(n.Extractor()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Missing() != nil || p.Output.Size != models.Features || p.PredictReads(1) {
 		t.Errorf("the extractor: rule missing %v, output of %d, reads labels: %v", p.Missing(), p.Output.Size, p.PredictReads(1))
 	}
-	if logits, err := compile.Compile(compile.Source(n.Graph)); err != nil || logits.Output.Size != 100 {
+	if logits, err := compile.Compile(enginetest.Source(n.Model)); err != nil || logits.Output.Size != 100 {
 		t.Errorf("the whole network: output of %d, %v", logits.Output.Size, err)
 	}
 }
@@ -109,14 +110,14 @@ func TestFold(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.what, c.got, c.want)
 		}
 	}
-	for i, p := range resnet(t).Params {
+	for i, p := range resnet(t).Parameters {
 		if len(values[i]) != p.Shape().TotalSize() {
 			t.Errorf("%s: %d values for shape %v", p.Name(), len(values[i]), p.Shape())
 		}
 	}
 }
 
-// Every tensor is missed by its name.
+// The error names each tensor that is missing.
 func TestFoldMissesEveryTensor(t *testing.T) {
 	n := resnet(t)
 	for name := range resnetShapes() {

@@ -27,7 +27,7 @@ func ExampleCalibrate() {
 	// Output: noise multiplier 1.235, epsilon 4.00 at delta 1e-05
 }
 
-// What settings cost is what their mechanism is charged, and can be asked before they are complete.
+// Settings have an event before they are complete. TestMechanismCouplesEventAndEngine holds the mechanism to the same.
 func TestEventOfSettings(t *testing.T) {
 	p := train.Privacy{SamplingRate: 0.1, NoiseMultiplier: 2, Steps: 10}
 	want := accountant.DPSGD(0.1, 2, 10)
@@ -35,17 +35,13 @@ func TestEventOfSettings(t *testing.T) {
 		t.Errorf("incomplete settings: %+v, want %+v", got, want)
 	}
 	p.ClippingNorm, p.NominalSize = 1, 100
-	m, err := train.NewMechanism(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(m.Event(), want) || !reflect.DeepEqual(p.Event(), want) {
-		t.Errorf("the mechanism's is %+v, the settings' %+v, want %+v", m.Event(), p.Event(), want)
+	if got := p.Event(); !reflect.DeepEqual(got, want) || p.Validate() != nil {
+		t.Errorf("complete settings: %+v, want %+v", got, want)
 	}
 }
 
-// gaussian is the epsilon of steps releases with Gaussian noise on all data: Mironov's a/(2 noise^2) for each at order a,
-// from 2 to 256, converted by Canonne, Kamath and Steinke's log(1-1/a) - log(delta a)/(a-1).
+// gaussian returns the epsilon of steps releases with Gaussian noise on all data: Mironov's a/(2 noise^2) for each at
+// order a, from 2 to 256, converted by Canonne, Kamath and Steinke's log(1-1/a) - log(delta a)/(a-1).
 func gaussian(noise float64, steps int, delta float64) float64 {
 	epsilon := math.Inf(1)
 	for order := 2; order <= 256; order++ {
@@ -66,7 +62,7 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 		{20, 1e-3, 100},
 	} {
 		given := train.Privacy{SamplingRate: 1, NoiseMultiplier: 99, ClippingNorm: 3, Steps: c.steps, NominalSize: 10}
-		got, g, err := train.Calibrate(given, c.epsilon, c.delta, accountant.Options{})
+		got, g, err := train.Calibrate(given, c.epsilon, c.delta, accountant.Options{Mode: accountant.Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +74,7 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 		if g.Epsilon > c.epsilon || g.Epsilon < c.epsilon*(1-1e-8) || g.Delta != c.delta {
 			t.Errorf("%+v: guarantee %+v", c, g)
 		}
-		if again, err := got.Guarantee(c.delta, accountant.Options{}); err != nil || again != g {
+		if again, err := got.Guarantee(c.delta, accountant.Options{Mode: accountant.Paper}); err != nil || again != g {
 			t.Errorf("%+v: the settings guarantee %+v, %v, want %+v", c, again, err, g)
 		}
 		got.NoiseMultiplier = given.NoiseMultiplier
@@ -89,7 +85,7 @@ func TestCalibrateMeetsTheTarget(t *testing.T) {
 }
 
 func TestCalibrateWithNothingToHide(t *testing.T) {
-	p, g, err := train.Calibrate(train.Privacy{SamplingRate: 0.1, NoiseMultiplier: 2}, 1, 1e-5, accountant.Options{})
+	p, g, err := train.Calibrate(train.Privacy{SamplingRate: 0.1, NoiseMultiplier: 2}, 1, 1e-5, accountant.Options{Mode: accountant.Paper})
 	if err != nil || p.NoiseMultiplier != 0 || g.Epsilon != 0 {
 		t.Errorf("a run of no steps: noise %v, guarantee %+v, %v", p.NoiseMultiplier, g, err)
 	}
@@ -110,14 +106,14 @@ func TestCalibrateRefuses(t *testing.T) {
 		{"sampling rate", train.Privacy{SamplingRate: 2, Steps: 10, NoiseMultiplier: 1}, 1, 1e-5, accountant.ErrInvalid, false},
 		{"steps", train.Privacy{SamplingRate: 0.1, Steps: -1, NoiseMultiplier: 1}, 1, 1e-5, accountant.ErrInvalid, false},
 	} {
-		p, g, err := train.Calibrate(c.p, c.epsilon, c.delta, accountant.Options{})
+		p, g, err := train.Calibrate(c.p, c.epsilon, c.delta, accountant.Options{Mode: accountant.Paper})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		if p != (train.Privacy{}) || g != (accountant.Guarantee{}) {
 			t.Errorf("%s: settings %+v and guarantee %+v beside an error", c.name, p, g)
 		}
-		if _, err := c.p.Guarantee(c.delta, accountant.Options{}); (err == nil) != c.guaranteed || err != nil && !errors.Is(err, c.want) {
+		if _, err := c.p.Guarantee(c.delta, accountant.Options{Mode: accountant.Paper}); (err == nil) != c.guaranteed || err != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: the guarantee's error is %v", c.name, err)
 		}
 	}

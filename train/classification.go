@@ -7,27 +7,29 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Classification is a labelled set of samples for a model of two inputs or more: the sample, in one column or several, then its
-// label one-hot.
+// Classification is a set of samples with their classes, for a model of two inputs or more: the columns of the sample,
+// then its label one-hot.
 type Classification struct {
 	*Data
 	labels  []int32
 	classes int
 }
 
-// NewClassification returns the labelled samples: len(labels) rows of equal length, each label in
-// [0, classes), as the splits of package datasets hold them. It copies samples and labels. The error is a [*DataError].
+// NewClassification returns a Classification of len(labels) samples, as the splits of package datasets hold them:
+// samples has that many rows of equal length, and each label is in [0, classes). It copies samples and labels. The
+// error is a [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
 	return classificationOf(labels, classes, engine.Column{Floats: samples})
 }
 
-// NewTokenClassification is the same for texts, whose samples are rows of token ids and, in columns of their own, other numbers if
-// the model takes any: its inputs are the ids, those, and the label one-hot.
+// NewTokenClassification returns a Classification of texts, for a model whose inputs are token ids, then others, then
+// the label one-hot. Each of ids and others has len(labels) rows of equal length. It copies all of them. The error is a
+// [*DataError].
 func NewTokenClassification(ids, labels []int32, classes int, others ...[]float32) (*Classification, error) {
 	return classificationOf(labels, classes, slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...)
 }
 
-// classificationOf adds the column of labels to the samples'.
+// classificationOf adds the column of one-hot labels to the columns of samples, which it copies.
 func classificationOf(labels []int32, classes int, samples ...engine.Column) (*Classification, error) {
 	if classes < 2 {
 		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}
@@ -61,7 +63,7 @@ func (c *Classification) Classes() int {
 // Metric returns [Accuracy].
 func (c *Classification) Metric() Metric { return Accuracy }
 
-// Constant returns the share of the largest class; 0 without samples.
+// Constant returns the share of the largest class; 0 if there are no samples.
 func (c *Classification) Constant() float64 {
 	if c == nil || len(c.labels) == 0 {
 		return 0
@@ -85,9 +87,8 @@ func (c *Classification) outputs() int { return c.classes }
 
 func (c *Classification) scorable() error { return checkLabels(len(c.labels), c.Data) }
 
-// score returns the share of samples whose largest logit is the label's. The first of equal logits
-// counts as the largest. A row with a NaN has no largest logit and counts as wrong. No samples at all
-// have accuracy 0.
+// score returns the share of samples whose largest logit is the label's; 0 if there are no samples. The first of equal
+// logits counts as the largest. A row with a NaN has no largest logit and counts as wrong.
 func (c *Classification) score(logits []float32) float64 {
 	if len(c.labels) == 0 {
 		return 0

@@ -7,22 +7,22 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// ErrClosed is what errors wrap that say that a [Loaded], [Group], [Trainer] or [Predictor] was used after its Close. A
-// second Close is no error.
+// ErrClosed is wrapped by the errors of methods that are called after Close: those of a [Loaded], [Group], [Trainer] or
+// [Predictor]. A second Close is no error.
 var ErrClosed = engine.ErrClosed
 
-// ErrInUse is what errors wrap that say that a [Loaded] was closed before its groups, or a [Group] was used while it
-// trains.
+// ErrInUse is wrapped by the error of a [Loaded] that is closed before its groups, and by the errors of a [Group] or
+// [Trainer] that is used while it trains.
 var ErrInUse = engine.ErrInUse
 
-// users counts what uses something that must be closed after all of them. Its methods may be used concurrently.
+// users counts the users of a thing, which is closed after all of them. Its methods may be called concurrently.
 type users struct {
 	mu     sync.Mutex
 	count  int
 	closed bool
 }
 
-// enter counts one more, unless the thing is closed.
+// enter counts one more user, unless the thing is closed.
 func (u *users) enter() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -39,7 +39,7 @@ func (u *users) leave() {
 	u.count--
 }
 
-// close reports whether the thing is to be closed now: the first time that nothing uses it.
+// close marks the thing as closed and reports whether it was open; the error is an [ErrInUse] while it has users.
 func (u *users) close() (first bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -13,35 +13,40 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Data is a checked set of samples. It is a copy of its own and never changes: runs derive their noise from a hash of
-// their data, so that two runs of one key on data that changed in between would share noise, and their difference would
-// release a gradient without any.
+// Data is a checked set of samples, one column for each input of a model. Make it by [NewData], or for labelled samples
+// by [NewClassification] or [NewRegression]. It owns its memory and never changes, because runs derive their noise from
+// a hash of their data: two runs of one key on data that changed in between would share noise, and their difference
+// would release a gradient without any.
 type Data struct {
 	columns engine.Data
 	digest  func() [sha256.Size]byte // of the columns, computed once
 }
 
-// DataError says what is wrong with a set of samples.
+// Column holds the values of one input for all samples, row after row: Floats for floating-point numbers, or Ints for
+// integers such as the ids of words. The other field is nil.
+type Column = engine.Column
+
+// DataError reports a problem of a set of samples.
 type DataError struct {
 	Problem string
 }
 
 func (e *DataError) Error() string { return e.Problem }
 
-// NewData returns a set of n samples. Column k holds n rows of equal length, row after row: the values
-// of the model's input k. NewData copies the columns: a caller that drops its own halves their memory. The error, a
-// [*DataError], reports a column that doesn't divide into n rows or the first value that isn't finite.
+// NewData returns a set of samples. Column k holds the values of the model's input k: as many rows as there are
+// samples, of equal length, row after row. NewData copies the columns; callers that drop theirs halve the memory. The
+// error, a [*DataError], reports a column that doesn't divide into rows, or the first value that isn't finite.
 func NewData(samples int, columns ...[]float32) (*Data, error) {
 	return NewTypedData(samples, engine.Floats(columns...)...)
 }
 
-// NewTypedData is NewData for columns of floating-point numbers or integers. Integers are what a model picks rows of tables by; whether
-// its tables have such rows is told when the data are loaded with it.
-func NewTypedData(samples int, columns ...engine.Column) (*Data, error) {
+// NewTypedData is like [NewData], for columns of floating-point numbers or integers. A model gathers rows of a
+// parameter by integers; [Load] checks that the parameter has such rows.
+func NewTypedData(samples int, columns ...Column) (*Data, error) {
 	return newData(samples, copied(columns))
 }
 
-// copied returns columns that share no memory with those of a caller.
+// copied returns copies of a caller's columns.
 func copied(columns []engine.Column) []engine.Column {
 	out := make([]engine.Column, len(columns))
 	for k, c := range columns {
@@ -50,7 +55,7 @@ func copied(columns []engine.Column) []engine.Column {
 	return out
 }
 
-// newData keeps the columns, which no caller of the package may hold.
+// newData checks the columns and keeps them: callers outside the package must not hold them.
 func newData(samples int, columns []engine.Column) (*Data, error) {
 	if samples < 0 || samples > math.MaxInt32 {
 		return nil, &DataError{fmt.Sprintf("%d samples: want 0 to %d", samples, math.MaxInt32)}
@@ -65,9 +70,9 @@ func newData(samples int, columns []engine.Column) (*Data, error) {
 	return d, nil
 }
 
-// digest hashes columns: their number, and each one's type, length and values.
+// digest returns a hash of the number of columns and of the type, length and values of each.
 func digest(columns ...engine.Column) [sha256.Size]byte {
-	const integers = 1 << 63 // beside the length, which is that of a slice
+	const integers = 1 << 63 // added to the length, which is far smaller
 	h := sha256.New()
 	buf := binary.LittleEndian.AppendUint64(nil, uint64(len(columns)))
 	word := func(v uint32) {
@@ -122,7 +127,8 @@ func (d *Data) Samples() int {
 	return d.columns.Samples
 }
 
-// checkInputs returns a [*DataError] where the columns don't have the shapes of the program's inputs.
+// checkInputs checks the columns against the program's inputs: their number, sizes and types. The error is a
+// [*DataError].
 func (d *Data) checkInputs(p *compile.Program) error {
 	if d == nil || d.digest == nil {
 		return &DataError{"no data; make them by NewData"}
@@ -142,7 +148,8 @@ func (d *Data) checkInputs(p *compile.Program) error {
 	return nil
 }
 
-// checkType holds a column's type against input k's, and its integers against the rows that the model picks by them.
+// checkType checks a column's type against that of input k, and its integers against the rows that the model gathers by
+// them.
 func checkType(column engine.Column, p *compile.Program, k int) error {
 	input, integers := p.Inputs[k], p.Inputs[k].Type == compile.Int32
 	switch {
@@ -151,10 +158,10 @@ func checkType(column engine.Column, p *compile.Program, k int) error {
 	case !integers && column.Ints != nil:
 		return fmt.Errorf("it holds integers, the model's input %q takes floating-point numbers", input.Name)
 	}
-	least, most := p.Range(k)
+	low, high := p.Range(k)
 	for i, v := range column.Ints {
-		if v < least || v > most {
-			return fmt.Errorf("sample %d, value %d is %d: the model's input %q takes %d to %d", i/input.Size, i%input.Size, v, input.Name, least, most)
+		if v < low || v > high {
+			return fmt.Errorf("sample %d, value %d is %d: the model's input %q takes %d to %d", i/input.Size, i%input.Size, v, input.Name, low, high)
 		}
 	}
 	return nil

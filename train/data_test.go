@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/dptrain/dptrain/internal/compile"
 )
 
 func TestNewDataRefuses(t *testing.T) {
@@ -102,9 +100,9 @@ func TestAccuracyOfNoSamples(t *testing.T) {
 	}
 }
 
-// What was never made by NewData is an error, not a panic.
+// Data that NewData didn't make is an error, not a panic.
 func TestNoData(t *testing.T) {
-	model := func() compile.Source { return logistic(t, rand.NewPCG(3, 4)) }
+	model := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 	for _, data := range []*Data{nil, {}} {
 		_, err := New(&fakeEngine{}, model(), data, settings())
 		var wrong *DataError

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// ClassCounts says what a model takes the samples of one class for.
+// ClassCounts counts the predictions that concern one class.
 type ClassCounts struct {
-	Samples   int // of the class
-	Right     int // of them, those that the model takes for the class
-	Predicted int // samples of any class that the model takes for it
+	Samples   int // samples of the class
+	Right     int // samples of the class that are predicted as the class
+	Predicted int // samples of any class that are predicted as the class
 }
 
-// Evaluate returns how the classes fare under outputs for all samples, one row of logits after the other. A sample with a
-// NaN among its logits is taken for no class. On private samples this is a private statistic.
+// Evaluate returns the counts of each class for a model's outputs: one row of logits for each sample, row after row. A
+// sample with a NaN among its logits is predicted as no class. On private samples the result is a private statistic.
 func (c *Classification) Evaluate(outputs []float32) ([]ClassCounts, error) {
 	if c == nil {
 		return nil, errNoLabels
@@ -35,14 +35,15 @@ func (c *Classification) Evaluate(outputs []float32) ([]ClassCounts, error) {
 	return counts, nil
 }
 
-// Errors says how far a model's numbers are from the labels, in the labels' unit.
+// Errors are the distances of a model's outputs from the labels, in the labels' unit.
 type Errors struct {
 	RootMeanSquare float64
 	MeanAbsolute   float64
 	R2             float64 // NaN where all labels are the same
 }
 
-// Evaluate returns how far outputs for all samples are off. On private samples this is a private statistic.
+// Evaluate returns the errors of a model's outputs, which hold one number for each sample. On private samples the
+// result is a private statistic.
 func (r *Regression) Evaluate(outputs []float32) (Errors, error) {
 	if r == nil {
 		return Errors{}, errNoLabels
@@ -71,10 +72,11 @@ func checkOutputs(got, samples, each int) error {
 	return nil
 }
 
-// Predicted returns the class of the largest of a sample's logits, the first of equals, or -1 if there is a NaN.
+// Predicted returns the class that a sample's logits predict: the index of the largest, the first of equals, or -1 if
+// there is a NaN.
 func Predicted(logits []float32) int { return argmax(logits) }
 
-// Probabilities returns what a model holds of each class by a sample's logits: their softmax.
+// Probabilities returns the softmax of one sample's logits.
 func Probabilities(logits []float32) []float64 {
 	largest := math.Inf(-1)
 	for _, v := range logits {
@@ -82,7 +84,7 @@ func Probabilities(logits []float32) []float64 {
 	}
 	p, sum := make([]float64, len(logits)), 0.0
 	for i, v := range logits {
-		if math.IsInf(largest, 1) { // its share is all, and an infinity less itself is no number
+		if math.IsInf(largest, 1) { // it has all of the probability; ∞ − ∞ would be NaN
 			p[i] = 0
 			if float64(v) == largest {
 				p[i] = 1

@@ -8,7 +8,6 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -25,7 +24,7 @@ func Example() {
 	logits := gorgonia.Must(gorgonia.Mul(x, w))
 	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
 		gorgonia.Must(gorgonia.HadamardProd(y, gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
-	model := compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w}, Output: logits, Cost: cost}
+	model := train.Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: logits, Cost: cost}
 
 	data, test := points(2000), points(500)
 	trainer, err := train.New(cpu.New(cpu.Options{}), model, data.Data, train.Settings{
@@ -50,7 +49,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("accuracy above 0.9: %v, epsilon %.2f at delta %g\n", accuracy > 0.9, guarantee.Epsilon, guarantee.Delta)
-	// Output: accuracy above 0.9: true, epsilon 1.72 at delta 1e-05
+	// Output: accuracy above 0.9: true, epsilon 1.56 at delta 1e-05
 }
 
 // points returns n points of the plane; those above the diagonal are class 1.

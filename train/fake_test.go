@@ -168,7 +168,7 @@ func (r *fakeRun) clippedSum(samples []int32) []float32 {
 }
 
 // logistic returns the graph of a logistic regression from two features to three classes.
-func logistic(t testing.TB, seed rand.Source) compile.Source {
+func logistic(t testing.TB, seed rand.Source) Model {
 	t.Helper()
 	g := gorgonia.NewGraph()
 	draw := rand.New(seed)
@@ -186,7 +186,7 @@ func logistic(t testing.TB, seed rand.Source) compile.Source {
 	logits := gorgonia.Must(gorgonia.BroadcastAdd(gorgonia.Must(gorgonia.Mul(x, w)), b, nil, []byte{0}))
 	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
 		gorgonia.Must(gorgonia.HadamardProd(y, gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
-	return compile.Source{Inputs: gorgonia.Nodes{x, y}, Params: gorgonia.Nodes{w, b}, Output: logits, Cost: cost}
+	return Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w, b}, Output: logits, Cost: cost}
 }
 
 // threeClouds returns n points around three centres that a linear model can tell apart.

@@ -11,21 +11,21 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Group is training runs side by side, numbered as they were started. Its methods wait for each other, but while it
-// trains they give errors that wrap [ErrInUse], Close among them. After Close their errors wrap [ErrClosed], but for
-// those of the [Loaded].
+// Group is training runs side by side, which are numbered in the order of their settings. Make one by [Loaded.Start].
+// Its methods wait for each other, but while Train is at work they return errors that wrap [ErrInUse], Close included.
+// After Close their errors wrap [ErrClosed].
 type Group struct {
-	*Loaded
+	model    *Loaded
 	runs     engine.Runs
 	settings []prepared
 	mu       sync.Mutex // held by methods other than Train
-	training bool       // steps are under way
+	training bool       // Train is at work
 	closed   bool
 }
 
-// begin keeps other methods from the runs until end is called, or returns why the group, or one of the runs, can't be
-// used. Every method but Train begins with it, so that no engine meets a call after Close or beside another: a Close
-// on a signal, say, would free the memory that the steps are at work on.
+// begin locks the group until end is called. The error reports a group that can't be used, or a number that none of its
+// runs has. Every method but Train begins with it, so that no engine is called after Close or by two methods at once: a
+// Close on a signal, say, would free the memory that steps are reading.
 func (g *Group) begin(runs ...int) (end func(), err error) {
 	if g == nil || g.runs == nil {
 		return nil, &SettingError{"group", "missing", "one that Loaded.Start returned"}
@@ -49,7 +49,7 @@ func (g *Group) begin(runs ...int) (end func(), err error) {
 	return g.mu.Unlock, nil
 }
 
-// beginSteps lets other methods return an error, in place of waiting, until end is called: steps take long and call
+// beginSteps makes other methods return an error until end is called. They don't wait, because steps take long and call
 // back.
 func (g *Group) beginSteps() (end func(), err error) {
 	unlock, err := g.begin()
@@ -65,18 +65,15 @@ func (g *Group) beginSteps() (end func(), err error) {
 	}, nil
 }
 
-// RunErrors tells which runs of a group failed: element i is run i's error, or nil.
-type RunErrors = engine.RunErrors
-
 // errNoContext is the error of a missing context.
 var errNoContext = &SettingError{"context", nil, "one; context.Background() is never cancelled"}
 
-// polled is how often a group looks how far its runs are.
+// polled is the interval at which Train reads the progress of its runs.
 const polled = 100 * time.Millisecond
 
-// Train takes all steps that are left. It calls progress, which may be nil, several times a second and at the end, with
-// how far each run is. A run that fails stops where it is and keeps no other from its steps; the error is then a
-// [RunErrors]. On a cancelled context every run stops after a whole step, and the error is the context's; Train may be called again.
+// Train takes all steps that are left. It calls progress, which may be nil, with the progress of each run, several
+// times a second and at the end. A run that fails stops and the others go on; the error is then a [RunErrors]. On a
+// cancelled context every run stops after a whole step, and the error is the context's; Train may be called again.
 func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
@@ -118,24 +115,15 @@ func (g *Group) progress() []Progress {
 	return out
 }
 
-// CheckTest returns an error if Score can't take the test set: see [Loaded.CheckTest].
-func (g *Group) CheckTest(test Labelled) error { return g.model().CheckTest(test) }
-
-// Fallback tells why the runs are on another engine than the first: see [Loaded.Fallback].
-func (g *Group) Fallback() error { return g.model().Fallback() }
-
-// Start starts another group of the same model: see [Loaded.Start].
-func (g *Group) Start(settings ...Settings) (*Group, error) { return g.model().Start(settings...) }
-
-// model returns what the group runs, which checks itself; nil of a nil or zero Group.
-func (g *Group) model() *Loaded {
+// loaded returns the group's model, or nil for a nil or zero Group: methods of a nil Loaded return errors.
+func (g *Group) loaded() *Loaded {
 	if g == nil {
 		return nil
 	}
-	return g.Loaded
+	return g.model
 }
 
-// Result returns what a run that has taken all its steps gives. It is an error to ask before.
+// Result returns the result of a run that has taken all its steps. Before that it is an error.
 func (g *Group) Result(run int) (Result, error) {
 	end, err := g.begin(run)
 	if err != nil {
@@ -145,23 +133,24 @@ func (g *Group) Result(run int) (Result, error) {
 	state := g.runs.State(run)
 	s := g.settings[run]
 	if state.Step != s.Privacy.Steps {
-		// A device that was lost since says so when it is asked for no steps.
+		// A device that was lost since reports so when no step is asked of it.
 		var failed RunErrors
 		if err := g.runs.Steps(context.Background(), make([]int, len(g.settings))...); errors.As(err, &failed) && failed[run] != nil {
 			return Result{}, failed[run]
 		}
 		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
 	}
-	parameters := make([]Parameter, len(g.program.Params))
-	for i, values := range g.layout.Split(state.Params) {
-		p := g.program.Params[i]
+	parameters := make([]Parameter, len(g.model.program.Params))
+	for i, values := range g.model.layout.Split(state.Params) {
+		p := g.model.program.Params[i]
 		parameters[i] = Parameter{Name: p.Name, Shape: slices.Clone(p.Shape), Values: values}
 	}
-	return Result{Parameters: parameters, Event: s.mechanism.Event()}, nil
+	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
 }
 
-// Score returns, for each of the given runs, how well the model does on public test samples at its current parameters, by
-// their metric. Outputs that aren't numbers are as bad as can be. On the training samples it would be a private statistic.
+// Score returns the score of each given run's model, at its current parameters, on public test samples, by their
+// metric. Outputs that aren't finite score as badly as any can. On the training samples the score would be a private
+// statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -171,7 +160,7 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 		return nil, err
 	}
 	defer end()
-	if err := g.CheckTest(test); err != nil {
+	if err := g.model.CheckTest(test); err != nil {
 		return nil, err
 	}
 	outputs, err := g.runs.Predict(ctx, &test.Inputs().columns, runs...)
@@ -185,9 +174,9 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	return out, nil
 }
 
-// Predict returns, for each of the given runs at its current parameters, the model's output for every sample: the values
-// of one after those of the other. What is in columns that the output doesn't depend on, such as labels, doesn't matter. On
-// the training samples it would be a private statistic.
+// Predict returns the outputs of each given run's model, at its current parameters, for all samples: a slice for each
+// run, sample after sample. It ignores columns that the output doesn't depend on, such as labels. On the training
+// samples outputs are private.
 func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -220,12 +209,13 @@ func (g *Group) State(run int) (State, error) {
 	defer end()
 	s, inner := g.settings[run], g.runs.State(run)
 	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
-		Step: inner.Step, Params: g.layout.Split(inner.Params), First: g.layout.Split(inner.First), Second: g.layout.Split(inner.Second),
+		Step: inner.Step, Params: g.model.layout.Split(inner.Params), First: g.model.layout.Split(inner.First), Second: g.model.layout.Split(inner.Second),
 	}}, nil
 }
 
-// Restore takes a run to a state that the same run was in before: same settings, initial values among them, same key, same
-// model and data, on an engine of the same arithmetic. What follows is then the same to the last byte as if it had never stopped.
+// Restore replaces a run's state by an earlier or later one of the same run: a run with the same settings, key, initial
+// values, model and data, on an engine of the same arithmetic. The run then continues, to the last bit, as the one that
+// the state was taken from.
 func (g *Group) Restore(run int, s State) error {
 	end, err := g.begin(run)
 	if err != nil {
@@ -236,7 +226,7 @@ func (g *Group) Restore(run int, s State) error {
 	if s.run != own.identity.derive(own.Key, "state") {
 		return errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)")
 	}
-	inner, err := s.inner.laidOut(g.layout)
+	inner, err := s.inner.laidOut(g.model.layout)
 	if err != nil {
 		return err
 	}
@@ -249,7 +239,7 @@ func (g *Group) Restore(run int, s State) error {
 	return nil
 }
 
-// Close gives back what the runs hold on the device. A second Close does nothing.
+// Close frees the memory of the runs on the device. A second Close does nothing.
 func (g *Group) Close() error {
 	if g == nil || g.runs == nil {
 		return nil
@@ -263,6 +253,6 @@ func (g *Group) Close() error {
 	}
 	defer end()
 	g.closed = true
-	defer g.groups.leave()
+	defer g.model.groups.leave()
 	return g.runs.Close()
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// An identity is a hash of all that decides a run's course but its key: settings, members, data, initial values, what the
-// model computes, and in which arithmetic.
+// An identity is a hash of everything that decides a run's course but its key: settings, members, data, initial values,
+// model and arithmetic.
 type identity [sha256.Size]byte
 
 func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) identity {
@@ -41,12 +41,12 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) i
 	return identity(h.Sum(nil))
 }
 
-// derive returns a key of the run's own for a purpose. Who knows it learns nothing about s's key or about keys for other
-// purposes.
+// derive returns the run's own key for a purpose, from which neither the given key nor the key for another purpose can
+// be learned.
 //
-// A run draws from the key derived for "streams" instead of the one it is given. Two releases with the same noise differ
-// by a gradient without any, so runs that differ in anything at all must not share noise, even if whoever wrote the loop
-// gave all of them one key; and runs that differ in nothing may, since they release the same.
+// A run draws from the key for "streams" instead of the given one. The difference of two releases with the same noise
+// is a gradient without noise, so runs that differ in anything must not share noise, even if a caller gives all of them
+// one key. Runs that differ in nothing may, because they release the same model.
 func (id identity) derive(key Key, purpose string) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte(purpose))

@@ -2,28 +2,28 @@ package train
 
 import "fmt"
 
-// Labelled is a set of samples with the labels that a model's outputs are scored against: a [*Classification] or a
-// [*Regression].
+// Labelled is a set of samples with labels, on which a model is scored: a [*Classification] or a [*Regression].
 type Labelled interface {
 	Samples() int
-	// Metric says what the score of a model is. A higher one is better.
+	// Metric returns the metric of a model's score. A higher score is better.
 	Metric() Metric
-	// Constant returns the score of the best output that is the same for every sample, which a model has to exceed to
-	// have learnt anything: the share of the largest class, or 0 for the mean.
+	// Constant returns the score of the best constant output: the share of the largest class, or for a number 0. A
+	// model that has learned something scores higher.
 	Constant() float64
-	// Inputs returns what goes into the model, labels included; nil if there is nothing.
+	// Inputs returns the model's inputs, labels included; nil if there are none.
 	Inputs() *Data
 
-	outputs() int    // values of the model's output for one sample
+	outputs() int    // number of values in the model's output for one sample
 	scorable() error // a [*DataError] if no output can be scored
-	// score takes the outputs for all samples, one after the other. It is finite.
+	// score returns the score of the outputs for all samples, sample after sample. It is finite.
 	score(outputs []float32) float64
 }
 
 // errNoLabels is the error of a labelled set that is nil or a zero value.
 var errNoLabels = &DataError{"none; make one by NewClassification or NewRegression"}
 
-// checkLabels refuses a set whose Data another one was put in place of: its labels belong to other samples.
+// checkLabels returns a [*DataError] for a set whose field Data was replaced, so that its labels belong to other
+// samples.
 func checkLabels(labels int, data *Data) error {
 	if labels != data.Samples() {
 		return &DataError{fmt.Sprintf("%d labels for %d samples: its Data isn't what it was made with", labels, data.Samples())}
@@ -31,11 +31,11 @@ func checkLabels(labels int, data *Data) error {
 	return nil
 }
 
-// Metric names a score.
+// Metric is the name of a score.
 type Metric string
 
 // The metrics.
 const (
-	Accuracy Metric = "accuracy" // share of the samples whose class the model gets right, 0 to 1
+	Accuracy Metric = "accuracy" // share of the samples whose class is predicted, 0 to 1
 	R2       Metric = "R²"       // 1 − Σ(ŷ−y)²/Σ(y−ȳ)²: 1 for the labels themselves, 0 for their mean, unbounded below
 )

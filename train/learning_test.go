@@ -10,7 +10,6 @@ import (
 
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -78,14 +77,13 @@ func subsetAccuracy(t *testing.T, data, test *train.Classification, seed uint64,
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := train.New(cpu.New(cpu.Options{Workers: 1}), compile.Source(n.Graph), data.Data, train.Settings{
+	trainer, err := train.New(cpu.New(cpu.Options{Workers: 1}), n, data.Data, train.Settings{
 		Privacy: train.Privacy{
 			SamplingRate: 0.0213, NoiseMultiplier: noise, ClippingNorm: 3, Steps: 1878,
 			NominalSize: q * float64(len(all)),
 		},
 		Optimizer: train.SGD(math.Pow(10, -0.5)),
 		Key:       key,
-		Initial:   n.Initial(key.Stream(random.ID{Purpose: random.Initialisation})),
 		Members:   subset,
 	})
 	if err != nil {
@@ -118,13 +116,12 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := train.New(cpu.New(cpu.Options{}), compile.Source(n.Graph), data.Data, train.Settings{
+	trainer, err := train.New(cpu.New(cpu.Options{}), n, data.Data, train.Settings{
 		Privacy: train.Privacy{
 			SamplingRate: 0.02, ClippingNorm: 1, Steps: 400, NominalSize: float64(data.Samples()),
 		},
 		Optimizer: train.SGD(0.5),
 		Key:       key,
-		Initial:   n.Initial(key.Stream(random.ID{Purpose: random.Initialisation})),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,24 +3,29 @@ package train
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
 )
 
-// Loaded is a model and the data that it is trained on, compiled once and held by an engine, ready for any number of
-// runs. Its methods may be used concurrently.
+// Loaded is a compiled model with its training data on an engine, ready for any number of runs. Make one by [Load]. Its
+// methods may be called concurrently.
 type Loaded struct {
-	engine  engine.Engine
+	engine  Engine
 	loaded  engine.Loaded
+	draw    func(seed rand.Source) [][]float32 // the model's Initial
+	drawing sync.Mutex                         // held until the values that draw returned are copied
 	program *compile.Program
 	layout  engine.Layout
 	data    *Data
 	groups  users
 }
 
-// ready returns the error of a nil or zero Loaded.
+// ready returns an error for a nil or zero Loaded.
 func (l *Loaded) ready() error {
 	if l == nil || l.loaded == nil {
 		return &SettingError{"loaded model", "missing", "one that Load returned"}
@@ -28,29 +33,29 @@ func (l *Loaded) ready() error {
 	return nil
 }
 
-// Load compiles the model and loads it with its data. Errors about the graph wrap [compile.ErrSource]; wrong data are a
-// [*DataError]; an [*engine.UnsupportedError] says which operation the engine lacks.
-func Load(e engine.Engine, model compile.Source, data *Data) (*Loaded, error) {
+// Load compiles the model and loads it with its data on the engine. Errors of the graph wrap [ErrGraph]. An error of
+// the data is a [*DataError], and that of an operation that the engine doesn't support an [*UnsupportedError].
+func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
 	}
-	program, err := compile.Compile(model)
+	program, err := compile.Compile(model.source())
 	if err != nil {
 		return nil, fmt.Errorf("compile the model: %w", err)
 	}
 	if err := data.checkInputs(program); err != nil {
 		return nil, err
 	}
-	own := *data // so that what is assigned to *data reaches neither the engine nor the hash
+	own := *data // so that an assignment to *data reaches neither the engine nor the hash
 	loaded, err := e.Load(program, &own.columns)
 	if err != nil {
 		return nil, fmt.Errorf("load the model: %w", err)
 	}
-	return &Loaded{engine: e, loaded: loaded, program: program, layout: engine.LayoutOf(program), data: &own}, nil
+	return &Loaded{engine: e, loaded: loaded, draw: model.Initial, program: program, layout: engine.LayoutOf(program), data: &own}, nil
 }
 
-// Fallback tells why engines of an [engine.FirstOf] were passed over for the one that runs the model; nil if the first
-// one does. The guarantee is the same, but it may be much slower: tell the user.
+// Fallback returns the reasons why engines of a [FirstOf] were passed over for the one that loaded the model, or nil if
+// the first one did. The guarantee is the same, but training may be much slower: tell the user.
 func (l *Loaded) Fallback() error {
 	if l.ready() != nil {
 		return nil
@@ -58,7 +63,7 @@ func (l *Loaded) Fallback() error {
 	return engine.Passed(l.loaded)
 }
 
-// CheckTest returns an error, a [*DataError] inside it, if no run of the model can score the test set.
+// CheckTest returns an error, which wraps a [*DataError], if the model can't be scored on the test set.
 func (l *Loaded) CheckTest(test Labelled) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -74,7 +79,7 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	case *Classification, *Regression:
 	case nil:
 		return errNoLabels
-	default: // one that embeds a set may hold nil, or return inputs that the labels don't belong to
+	default: // a type that embeds a set may hold nil, or inputs that the labels don't belong to
 		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression", test)}
 	}
 	if test.Inputs() == nil {
@@ -89,8 +94,8 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	return test.scorable()
 }
 
-// Start checks settings and makes runs ready that advance side by side, each as if it were alone. Wrong settings are a
-// [*SettingError]. Start copies the settings. Close the group before the Loaded.
+// Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. The
+// error of wrong settings is a [*SettingError]. Start copies the settings. Close the group before the Loaded.
 func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -107,7 +112,7 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 }
 
 func (l *Loaded) start(settings []Settings) (*Group, error) {
-	g := &Group{Loaded: l}
+	g := &Group{model: l}
 	jobs := make([]engine.Job, len(settings))
 	for i, s := range settings {
 		r, err := l.prepare(s)
@@ -116,13 +121,13 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 		}
 		jobs[i] = engine.Job{
 			Members:   r.Members,
-			Mechanism: r.mechanism.Engine(),
+			Mechanism: r.mechanism.engine(),
 			Optimizer: r.Optimizer,
 			Key:       r.identity.derive(r.Key, "streams"),
 			Trial:     r.Trial,
 			Initial:   l.layout.Join(r.Initial),
 		}
-		r.Initial = nil // the engine has them
+		r.Initial = nil // the engine holds them
 		g.settings = append(g.settings, r)
 	}
 	runs, err := l.loaded.Start(jobs...)
@@ -133,10 +138,10 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 	return g, nil
 }
 
-// prepared is checked settings and what follows from them.
+// prepared is checked settings, with the mechanism and the identity that follow from them.
 type prepared struct {
 	Settings
-	mechanism Mechanism
+	mechanism mechanism
 	identity  identity
 }
 
@@ -144,26 +149,41 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if s.Key == (Key{}) {
 		return prepared{}, &SettingError{"key", s.Key, "one that NewKey drew: the zero key's noise is known to everybody"}
 	}
-	mechanism, err := NewMechanism(s.Privacy)
+	m, err := newMechanism(s.Privacy)
 	if err != nil {
 		return prepared{}, err
 	}
 	if err := errors.Join(ValidateOptimizer(s.Optimizer), checkMembers(s.Members, l.data.Samples())); err != nil {
 		return prepared{}, err
 	}
-	s.Members = slices.Clone(s.Members) // of nil it is nil
+	s.Members = slices.Clone(s.Members) // nil stays nil
 	if s.Initial == nil {
-		s.Initial = l.program.Initial()
+		s.Initial = l.initial(s)
 	}
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
-	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy, so that what is hashed is what is started with
-	return prepared{s, mechanism, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
+	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy: the values that are hashed are those that the engine gets
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 
-// Close gives back what the engine holds. Close the groups first: as long as one is open the error is an [ErrInUse],
-// and nothing is closed. A second Close does nothing.
+// initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or
+// nil if there are none. They share no memory with the model.
+func (l *Loaded) initial(s Settings) [][]float32 {
+	if l.draw == nil {
+		return l.program.Initial()
+	}
+	l.drawing.Lock()
+	defer l.drawing.Unlock()
+	drawn := slices.Clone(l.draw(s.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: s.Trial})))
+	for i, values := range drawn {
+		drawn[i] = slices.Clone(values)
+	}
+	return drawn
+}
+
+// Close frees the memory of model and data on the engine. While a group is open it closes nothing, and the error wraps
+// [ErrInUse]. A second Close does nothing.
 func (l *Loaded) Close() error {
 	if l.ready() != nil {
 		return nil

@@ -5,31 +5,28 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Mechanism couples what an engine does to the samples with what an accountant charges for it. Both
-// come from the same [Privacy] value, and only from it, so that they can't drift apart.
-type Mechanism struct {
+// mechanism couples the mechanism that an engine runs with the event that an accountant charges. Both come from the
+// same [Privacy] value, and only from it, so that they can't drift apart.
+type mechanism struct {
 	privacy Privacy
 }
 
-// NewMechanism checks the settings; the error is a [*SettingError].
-func NewMechanism(p Privacy) (Mechanism, error) {
+// newMechanism returns the mechanism of checked settings; the error is a [*SettingError].
+func newMechanism(p Privacy) (mechanism, error) {
 	if err := p.Validate(); err != nil {
-		return Mechanism{}, err
+		return mechanism{}, err
 	}
-	return Mechanism{privacy: p}, nil
+	return mechanism{p}, nil
 }
 
-// Privacy returns the settings that the mechanism was made from.
-func (m Mechanism) Privacy() Privacy { return m.privacy }
-
-// Event returns what the whole run costs: Steps compositions of the Gaussian mechanism on a Poisson
-// sample.
-func (m Mechanism) Event() accountant.Event {
+// event returns the event of the whole run: Steps compositions of the Gaussian mechanism on a Poisson sample.
+func (m mechanism) event() accountant.Event {
 	return accountant.DPSGD(m.privacy.SamplingRate, m.privacy.NoiseMultiplier, m.privacy.Steps)
 }
 
-// Engine returns what an engine is told. It clips to a little less than C by itself: see package engine.
-func (m Mechanism) Engine() engine.Mechanism {
+// engine returns the mechanism as an engine takes it. The engine itself clips to a little less than C: see package
+// engine.
+func (m mechanism) engine() engine.Mechanism {
 	return engine.Mechanism{
 		SamplingProbability: m.privacy.SamplingRate,
 		NoiseMultiplier:     m.privacy.NoiseMultiplier,

@@ -19,20 +19,20 @@ func anyPrivacy(t *rapid.T) Privacy {
 	}
 }
 
-// The event and the engine's orders must describe the same mechanism: at least σ times the clipping
-// norm that the engine enforces, and room for rounding between that and C.
+// The event and the engine's mechanism must agree: at least σ times the clipping
+// norm that the engine enforces, with a margin for rounding between that and C.
 func TestMechanismCouplesEventAndEngine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPrivacy(t)
-		m, err := NewMechanism(p)
+		m, err := newMechanism(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := accountant.DPSGD(p.SamplingRate, p.NoiseMultiplier, p.Steps)
-		if !reflect.DeepEqual(m.Event(), want) {
-			t.Fatalf("event %+v, want %+v", m.Event(), want)
+		if !reflect.DeepEqual(m.event(), want) || !reflect.DeepEqual(p.Event(), want) {
+			t.Fatalf("event %+v, the settings' %+v, want %+v", m.event(), p.Event(), want)
 		}
-		e := m.Engine()
+		e := m.engine()
 		if e.SamplingProbability != p.SamplingRate {
 			t.Fatalf("engine samples with %v, the event with %v", e.SamplingProbability, p.SamplingRate)
 		}
@@ -55,9 +55,9 @@ func TestEventDoesNotDependOnNominalSize(t *testing.T) {
 		p := anyPrivacy(t)
 		other := p
 		other.NominalSize = rapid.Float64Range(1e-3, 1e9).Draw(t, "other size")
-		a, _ := NewMechanism(p)
-		b, _ := NewMechanism(other)
-		if !reflect.DeepEqual(a.Event(), b.Event()) {
+		a, _ := newMechanism(p)
+		b, _ := newMechanism(other)
+		if !reflect.DeepEqual(a.event(), b.event()) {
 			t.Fatal("events differ")
 		}
 	})

@@ -4,13 +4,25 @@ import (
 	"math/rand/v2"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"gorgonia.org/gorgonia"
 )
 
-// Model is what is trained: a graph, and how its parameters begin.
+// Model is a Gorgonia graph to train, and a function that draws its initial parameters. Package models builds some. Any
+// other graph will do whose inputs have the batch as their first axis, whose cost is a sum over the samples of the
+// batch and in which no operation mixes samples; the errors of others wrap [ErrGraph]. Inputs and parameters have names
+// of their own.
 type Model struct {
-	Source compile.Source
-	// Initial draws the values that the parameters of a run begin with, in the order of Source.Params. They may depend
-	// on seed alone and on nothing private. Nil means the values that are bound in the graph, for every run.
-	// Package tuner copies what it returns.
+	Inputs     gorgonia.Nodes // [batch, …], one for each column of [Data]
+	Parameters gorgonia.Nodes // trained, in this order
+	Output     *gorgonia.Node // [batch, …]: logits or a number, for predictions and scores; may be nil
+	Cost       *gorgonia.Node // a scalar: a sum over the batch, not divided by its size
+	// Initial draws the initial values of a run's parameters, in the order of Parameters, for settings without
+	// [Settings.Initial]. The values must depend on seed alone. They are copied before the next call, so that Initial
+	// may return the same memory each time. If Initial is nil, runs begin with the values bound in the graph.
 	Initial func(seed rand.Source) [][]float32
+}
+
+// source returns the graph as the compiler takes it.
+func (m Model) source() compile.Source {
+	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
 }

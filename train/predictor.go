@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Predictor is a model with parameters that stay as they are, on an engine. It computes outputs and trains nothing, so it
-// holds no data and takes no privacy settings. What it computes of a sample is a function of that sample and of the
-// parameters alone, and so as private as the sample: with public parameters, whoever trains on outputs in place of their
-// samples has the guarantee for those samples. An output of a private sample is private.
+// Predictor computes the outputs of a model with fixed parameters. Make one by [NewPredictor]. It trains nothing, so it
+// holds no data and takes no privacy settings.
+//
+// An output is a function of its sample and of the parameters alone. The output of a private sample is private, and
+// where the parameters are public, a guarantee for training on outputs holds for the samples behind them.
 //
 // Its methods are not safe for concurrent use. After Close the error of Predict wraps [ErrClosed].
 type Predictor struct {
@@ -23,7 +23,7 @@ type Predictor struct {
 	closed  bool
 }
 
-// check returns an error where the predictor can't be used.
+// check returns an error for a predictor that is nil, zero or closed.
 func (p *Predictor) check() error {
 	switch {
 	case p == nil || p.runs == nil:
@@ -34,13 +34,13 @@ func (p *Predictor) check() error {
 	return nil
 }
 
-// NewPredictor compiles the model and loads it with the values of its parameters, in their order. Errors are those of
-// [Load]; wrong parameters are a [*SettingError]. NewPredictor copies the parameters.
-func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32) (*Predictor, error) {
+// NewPredictor compiles the model and loads it with the values of its parameters, in the order of [Model.Parameters].
+// It copies them. Its errors are those of [Load], and a [*SettingError] for wrong parameters.
+func NewPredictor(e Engine, model Model, parameters [][]float32) (*Predictor, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
 	}
-	program, err := compile.Compile(model)
+	program, err := compile.Compile(model.source())
 	if err != nil {
 		return nil, fmt.Errorf("compile the model: %w", err)
 	}
@@ -48,13 +48,13 @@ func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32)
 		return nil, err
 	}
 	if program.Output.Value == compile.None {
-		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", compile.ErrSource)
+		return nil, fmt.Errorf("compile the model: %w: it names no output to compute", ErrGraph)
 	}
 	loaded, err := e.Load(program, nothing(program))
 	if err != nil {
 		return nil, fmt.Errorf("load the model: %w", err)
 	}
-	// A run that takes no step is parameters on a device.
+	// A run that takes no step holds parameters on the device.
 	runs, err := loaded.Start(engine.Job{
 		Mechanism: engine.Mechanism{ClippingNorm: 1, ExpectedBatchSize: 1},
 		Optimizer: engine.Optimizer{Method: engine.SGD},
@@ -66,7 +66,7 @@ func NewPredictor(e engine.Engine, model compile.Source, parameters [][]float32)
 	return &Predictor{loaded: loaded, runs: runs, program: program}, nil
 }
 
-// nothing is a set of no samples.
+// nothing returns a set of no samples.
 func nothing(p *compile.Program) *engine.Data {
 	d := &engine.Data{Columns: make([]engine.Column, len(p.Inputs))}
 	for k, in := range p.Inputs {
@@ -79,8 +79,8 @@ func nothing(p *compile.Program) *engine.Data {
 	return d
 }
 
-// Predict returns the model's output for every sample, the values of one after those of the other. What is in columns
-// that the output doesn't depend on, such as labels, doesn't matter.
+// Predict returns the model's outputs for all samples, sample after sample. It ignores the values of columns that the
+// output doesn't depend on, such as labels.
 func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -98,16 +98,8 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// OutputShape returns the shape of one sample's output; nil of a zero Predictor.
-func (p *Predictor) OutputShape() []int {
-	if p == nil || p.program == nil {
-		return nil
-	}
-	return slices.Clone(p.program.Output.Shape)
-}
-
-// Arithmetic names what outputs are computed with. Where it is the same, so is their every bit. A zero Predictor's is
-// empty.
+// Arithmetic returns the name of the arithmetic of outputs, or "" for a zero Predictor. Predictors of the same model,
+// with the same parameters and arithmetic, compute the same bits.
 func (p *Predictor) Arithmetic() string {
 	if p == nil || p.loaded == nil {
 		return ""
@@ -115,15 +107,7 @@ func (p *Predictor) Arithmetic() string {
 	return p.loaded.Arithmetic()
 }
 
-// Fallback tells why engines were passed over: see [Loaded.Fallback].
-func (p *Predictor) Fallback() error {
-	if p == nil {
-		return nil
-	}
-	return engine.Passed(p.loaded)
-}
-
-// Close gives back what is held on the device. A second Close does nothing.
+// Close frees the memory of the model on the device. A second Close does nothing.
 func (p *Predictor) Close() error {
 	if p.check() != nil {
 		return nil

@@ -7,28 +7,27 @@ import (
 	"strconv"
 )
 
-// Privacy holds the settings that the guarantee of one training run follows from.
+// Privacy holds the settings that decide the guarantee of one training run.
 type Privacy struct {
 	// SamplingRate is γ, each sample's probability of being in a step's minibatch; in (0, 1].
 	SamplingRate float64 `json:"sampling_rate" yaml:"sampling_rate"`
-	// NoiseMultiplier is σ, the noise's standard deviation over ClippingNorm; at least 0, which is
-	// no privacy at all.
+	// NoiseMultiplier is σ, the standard deviation of the noise divided by ClippingNorm; at least 0, which gives no
+	// privacy at all.
 	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
-	// ClippingNorm is C, the largest L2 norm of one sample's contribution to a step; in [1e-9, 1e9],
-	// where single precision has room on both sides.
+	// ClippingNorm is C, the maximum L2 norm of one sample's contribution to a step; in [1e-9, 1e9], well within the
+	// range of single precision.
 	ClippingNorm float64 `json:"clipping_norm" yaml:"clipping_norm"`
 	// Steps is T, the number of updates; at least 0.
 	Steps int `json:"steps" yaml:"steps"`
-	// NominalSize is the publicly known, expected number of samples in the data set that the run
-	// plays on: n, or q·n for a run on a random subset. It must never be a drawn size, which is
-	// private.
+	// NominalSize is the public, expected number of samples that the run trains on: n, or q·n for a run on a random
+	// subset. It must never be a drawn size, which is private.
 	NominalSize float64 `json:"nominal_size" yaml:"nominal_size"`
 }
 
-// maxSteps bounds Steps because random streams are named by 32-bit step numbers.
+// maxSteps is the maximum of Steps, because the names of random streams hold 32-bit step numbers.
 const maxSteps = math.MaxInt32
 
-// Validate returns a [*SettingError] for the first setting that can't be used.
+// Validate returns a [*SettingError] for the first invalid field, or nil.
 func (p Privacy) Validate() error {
 	switch {
 	case !(p.SamplingRate > 0 && p.SamplingRate <= 1):
@@ -48,9 +47,9 @@ func (p Privacy) Validate() error {
 // ExpectedBatchSize returns |B| = γ · nominal size, the divisor of every step's noisy sum.
 func (p Privacy) ExpectedBatchSize() float64 { return p.SamplingRate * p.NominalSize }
 
-// Steps returns the number of steps that make the given number of epochs at a sampling rate:
-// epochs/samplingRate, rounded half up. Both numbers are read as the decimals they print as, so that
-// 40/0.0256 = 1562.5 rounds to 1563 although neither float64 is exact.
+// Steps returns the number of steps in the given epochs at a sampling rate: epochs/samplingRate, rounded half up. It
+// takes both numbers as the decimals that they print as, so that 40/0.0256 = 1562.5 rounds to 1563 although neither
+// float64 is exact. The error is a [*SettingError].
 func Steps(epochs, samplingRate float64) (int, error) {
 	if !(epochs >= 0 && finite(epochs)) {
 		return 0, &SettingError{"epochs", epochs, "a finite number, 0 or above"}

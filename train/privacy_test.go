@@ -66,17 +66,8 @@ func TestPrivacyValidate(t *testing.T) {
 		if !errors.As(err, &setting) || err.Error() != tt.want {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
-		if _, again := NewMechanism(p); again == nil || again.Error() != tt.want {
-			t.Errorf("NewMechanism: got %v\nwant %s", again, tt.want)
+		if _, again := newMechanism(p); again == nil || again.Error() != tt.want {
+			t.Errorf("newMechanism: got %v\nwant %s", again, tt.want)
 		}
-	}
-}
-
-func TestPerformanceValidate(t *testing.T) {
-	if err := (Performance{}).Validate(); err != nil {
-		t.Error(err)
-	}
-	if err := (Performance{Workers: -1}).Validate(); err == nil || err.Error() != "workers is -1: want a whole number, 0 to 1024" {
-		t.Errorf("got %v", err)
 	}
 }

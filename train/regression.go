@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Regression is a labelled set of samples for a model of two inputs and one output: the sample, then the number that
-// the output should be.
+// Regression is a set of samples with numbers as labels, for a model of two inputs, the sample and its label, and one
+// output.
 type Regression struct {
 	*Data
 	targets []float32
 }
 
-// NewRegression returns the labelled samples: len(targets) rows of equal length. It copies samples and
-// targets. The error is a [*DataError].
+// NewRegression returns a Regression of len(targets) samples: samples has that many rows of equal length. It copies
+// samples and targets. The error is a [*DataError].
 func NewRegression(samples, targets []float32) (*Regression, error) {
 	data, err := NewData(len(targets), samples, targets)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Regression) Samples() int { return r.Inputs().Samples() }
 // Metric returns [R2].
 func (r *Regression) Metric() Metric { return R2 }
 
-// Constant returns 0, the R² of the labels' mean.
+// Constant returns 0, the R² of the mean of the labels.
 func (r *Regression) Constant() float64 { return 0 }
 
 // Inputs returns the samples and their labels.
@@ -41,7 +41,7 @@ func (r *Regression) Inputs() *Data {
 
 func (r *Regression) outputs() int { return 1 }
 
-// scorable refuses labels that are all the same: R² compares errors with their spread.
+// scorable refuses labels that are all the same: R² divides errors by their variance.
 func (r *Regression) scorable() error {
 	if err := checkLabels(len(r.targets), r.Data); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (r *Regression) scorable() error {
 	return nil
 }
 
-// score returns R². Outputs that aren't finite are as bad as can be.
+// score returns the R² of outputs; the most negative float64 if it isn't finite.
 func (r *Regression) score(outputs []float32) float64 {
 	mean := 0.0
 	for _, y := range r.targets {

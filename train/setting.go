@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// SettingError says which setting can't be used. Setting is its name in words, Value what it holds and
-// Want what would do.
+// SettingError reports an invalid setting or argument. Setting is its name in words, Value its value and Want a
+// description of valid ones.
 type SettingError struct {
 	Setting string
 	Value   any
@@ -17,5 +17,5 @@ func (e *SettingError) Error() string {
 	return fmt.Sprintf("%s is %v: want %s", e.Setting, e.Value, e.Want)
 }
 
-// finite is false for NaN as well, which no comparison catches.
+// finite reports whether v is neither infinite nor NaN.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

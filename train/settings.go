@@ -1,29 +1,30 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// Settings says how a run trains. [New] and [Loaded.Start] copy its slices.
+// Settings are the settings of one run. [New] and [Loaded.Start] copy their slices.
 type Settings struct {
 	Privacy   Privacy
 	Optimizer Optimizer
 	Key       Key
 
-	// Trial is one more thing to tell runs apart. Runs with the same Key that differ in it, or in any other setting, the
-	// data, the members or the model, draw different noise; runs that differ in nothing are the same run.
+	// Trial is a number that distinguishes runs of one Key. Runs that differ in it, in any other setting, in the data
+	// or in the model draw different noise; runs that differ in nothing are the same run.
 	Trial uint32
-	// Members are the samples in play, ascending; nil means all. An empty, non-nil slice means none.
+	// Members are the positions of the samples to train on, ascending. Nil means all samples, an empty slice none.
 	Members []int32
-	// Initial are the values that the parameters begin with, in the order of the model's; nil means those bound in its
-	// graph.
+	// Initial holds the initial values of the parameters, in the order of [Model.Parameters]. Nil means the values that
+	// [Model.Initial] draws from Key and Trial, or, where that is nil, those bound in the graph.
 	Initial [][]float32
 }
 
-// Format leaves out, whatever the verb, what must not be printed: the key, and the members, who may be a
+// Format prints the settings, whatever the verb, without the key, which is secret, and the members, which may be a
 // private choice.
 func (s Settings) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "%s at learning rate %v, %+v", s.Optimizer.Method, s.Optimizer.LearningRate, s.Privacy)
@@ -36,13 +37,17 @@ type Parameter struct {
 	Values []float32
 }
 
-// Result is what a finished run gives: all of it is covered by the guarantee of Event.
+// Result is the result of a finished run. The guarantee of Event covers all of it.
 type Result struct {
 	Parameters []Parameter
 	Event      accountant.Event
 }
 
-// Diverged tells whether a parameter isn't finite.
+// ErrDiverged reports that training gave no finite model to release. The budget is spent all the same. Package tuner
+// returns it; [Result.Diverged] reports the same of a single run.
+var ErrDiverged = errors.New("training diverged: parameters aren't finite; try smaller learning rates")
+
+// Diverged reports whether a parameter is infinite or NaN.
 func (r Result) Diverged() bool {
 	for _, p := range r.Parameters {
 		for _, v := range p.Values {
@@ -54,7 +59,7 @@ func (r Result) Diverged() bool {
 	return false
 }
 
-// Progress tells how far a run came.
+// Progress reports that a run has taken Step of its Steps steps.
 type Progress struct {
 	Step, Steps int
 }

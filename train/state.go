@@ -12,18 +12,18 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// State is everything that a run carries from step to step: parameters, the optimizer's moments and the
-// number of steps done. Random streams are named by key, trial and step, so the step is their position
-// as well. A state belongs to one run, and a [Trainer] restores no other's. Its checksum finds damage, not intent: a
-// run that goes on from a state whose parameters were edited draws the noise of the one that didn't.
+// State is the state that a run carries from step to step: parameters, the optimizer's moments and the number of steps
+// taken. Random streams are named by key, trial and step, so the state of their generator is no part of it. A state
+// belongs to one run, and no other restores it. [State.MarshalBinary] encodes it.
 //
-// Its encoding is [State.MarshalBinary]'s.
+// A state must not be edited: a run that continues from other parameters draws the same noise as the run that the state
+// was taken from.
 type State struct {
-	run   [sha256.Size]byte // fingerprint of the run's settings
+	run   [sha256.Size]byte // derived from the run's key and identity
 	inner tensors
 }
 
-// tensors is an engine's state without its layout, which is no part of the encoding.
+// tensors is an engine's state by parameters, without the padding of its layout.
 type tensors struct {
 	Step   int
 	Params [][]float32
@@ -31,7 +31,7 @@ type tensors struct {
 	Second [][]float32
 }
 
-// laidOut returns the state as an engine takes it.
+// laidOut returns the state in an engine's layout.
 func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 	for _, group := range [][][]float32{t.Params, t.First, t.Second} {
 		fits := func(values []float32, length int) bool { return len(values) == length }
@@ -42,10 +42,10 @@ func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 	return engine.State{Step: t.Step, Params: l.Join(t.Params), First: l.Join(t.First), Second: l.Join(t.Second)}, nil
 }
 
-// Step returns the number of steps done.
+// Step returns the number of steps taken.
 func (s State) Step() int { return s.inner.Step }
 
-// ErrState says that bytes are no state: cut short, changed, or of another version.
+// ErrState reports bytes that are no encoded state: cut short, changed, or of another version.
 var ErrState = errors.New("not a training state, or a damaged one")
 
 // stateMagic names the encoding and its version.
@@ -54,13 +54,14 @@ const stateMagic = "dptrain state 1\n"
 // MarshalBinary encodes the state. All numbers are little-endian:
 //
 //	magic    "dptrain state 1\n"
-//	run      32 bytes, the fingerprint of the run
+//	run      32 bytes, derived from the run's key and identity
 //	step     uint64
 //	3 groups (parameters, first moments, second moments), each:
 //	         uint32 number of tensors, then for each tensor uint32 length and that many float32
 //	checksum 32 bytes, SHA-256 of all before
 //
-// JSON would not do: it has no NaN, and a run that diverged must be resumable like any other.
+// JSON would not do: it has no NaN, and a run that diverged must be resumable like any other. The checksum finds
+// damage, not intent.
 func (s State) MarshalBinary() ([]byte, error) {
 	out := append([]byte(stateMagic), s.run[:]...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.inner.Step))
@@ -82,7 +83,7 @@ func appendTensors(out []byte, group [][]float32) []byte {
 	return out
 }
 
-// UnmarshalBinary decodes what MarshalBinary wrote and nothing else; the error wraps [ErrState].
+// UnmarshalBinary decodes the bytes of [State.MarshalBinary]. The error wraps [ErrState].
 func (s *State) UnmarshalBinary(data []byte) error {
 	body, ok := bytes.CutPrefix(data, []byte(stateMagic))
 	if !ok || len(body) < sha256.Size {
@@ -100,7 +101,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// decodeState reads what stands between magic and checksum.
+// decodeState decodes the bytes between magic and checksum.
 func decodeState(body []byte) (State, error) {
 	r := stateReader{rest: body}
 	var s State
@@ -121,7 +122,7 @@ func decodeState(body []byte) (State, error) {
 	return s, nil
 }
 
-// stateReader reads from rest. Once it comes up short it returns zeros.
+// stateReader reads from rest. After an attempt to read beyond its end it is short and returns zeros.
 type stateReader struct {
 	rest  []byte
 	short bool
@@ -140,7 +141,8 @@ func (r *stateReader) take(n int) []byte {
 func (r *stateReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
 func (r *stateReader) uint64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
 
-// tensors never allocates more than the bytes at hand can fill: lengths are not to be trusted.
+// tensors reads a group of tensors. It checks lengths against the bytes at hand before it allocates: they may be
+// forged.
 func (r *stateReader) tensors() [][]float32 {
 	count := r.uint32()
 	if uint64(count)*4 > uint64(len(r.rest)) {

@@ -8,27 +8,45 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/models"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
-// words, wordsAText and the others are those of the model that these tests train.
+// The model of these tests has words different words, and takes wordsAText of them.
 const words, wordsAText = 40, 6
 
-func textModel(t *testing.T) compile.Source {
+// textModel is the mean of the words' vectors, weighted, and a linear layer.
+func textModel(t *testing.T) Model {
 	t.Helper()
-	n, err := models.EmbeddingClassifier(models.Options{}, words, wordsAText, 4, 5, 2)
-	if err == nil {
-		err = n.Bind(n.Initial(rand.NewPCG(3, 4)))
+	const batch, width = 3, 4
+	g := gorgonia.NewGraph()
+	input := func(name string, of tensor.Dtype, size int) *gorgonia.Node {
+		return gorgonia.NewMatrix(g, of, gorgonia.WithName(name), gorgonia.WithShape(batch, size))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return compile.Source(n.Graph)
+	reshaped := func(x *gorgonia.Node, shape ...int) *gorgonia.Node { return gorgonia.Must(gorgonia.Reshape(x, shape)) }
+	ids, weights, y := input("ids", tensor.Int, wordsAText), input("weights", tensor.Float32, wordsAText), input("y", tensor.Float32, 2)
+	table := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("table"), gorgonia.WithShape(words, width))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("w"), gorgonia.WithShape(width, 2))
+	rows := reshaped(gorgonia.Must(gorgonia.ByIndices(table, reshaped(ids, batch*wordsAText), 0)), batch, wordsAText, width)
+	rows = gorgonia.Must(gorgonia.BroadcastHadamardProd(rows, reshaped(weights, batch, wordsAText, 1), nil, []byte{2}))
+	logits := gorgonia.Must(gorgonia.Mul(gorgonia.Must(gorgonia.Sum(rows, 1)), w))
+	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
+		gorgonia.Must(gorgonia.HadamardProd(y, gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
+	return Model{Inputs: gorgonia.Nodes{ids, weights, y}, Parameters: gorgonia.Nodes{table, w}, Output: logits, Cost: cost,
+		Initial: func(seed rand.Source) [][]float32 {
+			draw := rand.New(seed)
+			values := [][]float32{make([]float32, words*width), make([]float32, width*2)}
+			for _, v := range values {
+				for k := range v {
+					v[k] = float32(draw.NormFloat64())
+				}
+			}
+			return values
+		}}
 }
 
-// reviews are texts whose class is told by their words: those of the first are below 20, those of the second are not.
+// reviews returns n texts whose words decide the class: below 20 for the first, 20 or above for the second.
 func reviews(t *testing.T, n int) *Classification {
 	t.Helper()
 	c, err := NewTokenClassification(reviewIDs(n), labelsOf(n), 2, slices.Repeat([]float32{1. / wordsAText}, n*wordsAText))
@@ -107,8 +125,8 @@ func TestTokenClassificationColumns(t *testing.T) {
 	}
 }
 
-// Indices that a table hasn't, and columns of another type, are refused before anything runs: for training, for a test set and
-// for a prediction.
+// Indices that a table hasn't, and columns of another type, are refused before anything runs: for training, for a test
+// set and for a prediction.
 func TestTokensOutOfRange(t *testing.T) {
 	fitting := reviews(t, 8)
 	weights := fitting.columns.Columns[1].Floats
@@ -160,7 +178,7 @@ func TestTokensOutOfRange(t *testing.T) {
 	}
 }
 
-// Integers and the floating-point numbers of the same bits are other data, and an integer more is.
+// Integers and floating-point numbers of the same bits have different digests, and so do data with an integer more.
 func TestDigestOfTypes(t *testing.T) {
 	seen := map[[32]byte]int{}
 	for i, columns := range [][]engine.Column{

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// mnist is the paper's experiment on MNIST, without noise.
+// mnist returns the paper's experiment on MNIST, without noise.
 func mnist(m Method) Settings {
 	s := settings(m, 15)
 	s.SubsetRate, s.Samples = 0.1, 60000
@@ -19,7 +19,8 @@ func mnist(m Method) Settings {
 	return s
 }
 
-// Noise multipliers were made with 60 digits by the project's reference (delta 1e-5, orders 2..256, the paper's bounds).
+// Noise multipliers were made with 60 digits by the project's reference (delta 1e-5, orders 2..256, the paper's
+// bounds).
 func TestCalibratedNoiseIsTheReference(t *testing.T) {
 	for method, want := range map[Method][3]float64{ // at total epsilon 1, 2 and 4
 		Baseline: {10.395216396240157, 5.420998707117095, 2.8797713915759156},
@@ -27,7 +28,7 @@ func TestCalibratedNoiseIsTheReference(t *testing.T) {
 		Variant2: {4.940871525451937, 3.1481996736840063, 2.140678311302389},
 	} {
 		for i, epsilon := range []float64{1, 2, 4} {
-			s, g, err := Calibrate(mnist(method), epsilon, 1e-5, accountant.Options{})
+			s, g, err := Calibrate(mnist(method), epsilon, 1e-5, accountant.Options{Mode: accountant.Paper})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,15 +42,15 @@ func TestCalibratedNoiseIsTheReference(t *testing.T) {
 	}
 }
 
-// Whoever plans before the data are there can ask, too.
+// A guarantee can be computed before the data are there.
 func TestCalibrateNeedsOnlyWhatTheCostFollowsFrom(t *testing.T) {
 	all := mnist(Variant1)
 	part := Settings{Method: Variant1, SubsetRate: 0.1, Repetitions: accountant.Poisson{Mean: 15}, Space: Grid{{SamplingRate: 0.0213, Steps: 1878}}}
-	_, want, err := Calibrate(all, 2, 1e-5, accountant.Options{})
+	_, want, err := Calibrate(all, 2, 1e-5, accountant.Options{Mode: accountant.Paper})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, got, err := Calibrate(part, 2, 1e-5, accountant.Options{})
+	_, got, err := Calibrate(part, 2, 1e-5, accountant.Options{Mode: accountant.Paper})
 	if err != nil || got != want {
 		t.Errorf("guarantee %+v, %v, want %+v", got, err, want)
 	}
@@ -61,11 +62,11 @@ func TestCalibrateNeedsOnlyWhatTheCostFollowsFrom(t *testing.T) {
 func TestGuarantee(t *testing.T) {
 	s := mnist(Variant2)
 	s.Space = grid(s).WithNoiseMultiplier(2.140678311302389) // epsilon 4: see TestCalibratedNoiseIsTheReference
-	g, err := s.Guarantee(1e-5, accountant.Options{})
+	g, err := s.Guarantee(1e-5, accountant.Options{Mode: accountant.Paper})
 	if err != nil || math.Abs(g.Epsilon-4) > 1e-8 {
 		t.Errorf("guarantee %+v, %v, want epsilon 4", g, err)
 	}
-	if g, err := mnist(Variant2).Guarantee(1e-5, accountant.Options{}); err != nil || !math.IsInf(g.Epsilon, 1) {
+	if g, err := mnist(Variant2).Guarantee(1e-5, accountant.Options{Mode: accountant.Paper}); err != nil || !math.IsInf(g.Epsilon, 1) {
 		t.Errorf("without noise: guarantee %+v, %v, want epsilon +Inf", g, err)
 	}
 }
@@ -98,14 +99,14 @@ func TestCalibrateRefuses(t *testing.T) {
 		if tt.change != nil {
 			tt.change(&s)
 		}
-		got, g, err := Calibrate(s, tt.epsilon, tt.delta, accountant.Options{})
+		got, g, err := Calibrate(s, tt.epsilon, tt.delta, accountant.Options{Mode: accountant.Paper})
 		if err == nil || !tt.is(err) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
 		if !reflect.DeepEqual(got, Settings{}) || g != (accountant.Guarantee{}) {
 			t.Errorf("%s: settings %+v and guarantee %+v beside an error", tt.name, got, g)
 		}
-		if _, err := s.Guarantee(tt.delta, accountant.Options{}); (err == nil) != tt.guaranteed || err != nil && !tt.is(err) {
+		if _, err := s.Guarantee(tt.delta, accountant.Options{Mode: accountant.Paper}); (err == nil) != tt.guaranteed || err != nil && !tt.is(err) {
 			t.Errorf("%s: the guarantee's error is %v", tt.name, err)
 		}
 	}

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
 
-// The whole way on the CPU engine: the same release from any number of workers, and it has learnt.
+// On the CPU engine any number of workers gives the same release, and it has learned.
 func TestTuneOnCPU(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 5)
@@ -70,7 +69,7 @@ func TestTuneRegression(t *testing.T) {
 		s.Samples = 2000
 		return mustRun(t, Executor{
 			Engine: cpu.New(cpu.Options{Workers: 2}),
-			Model:  train.Model{Source: compile.Source(network.Graph), Initial: network.Initial},
+			Model:  network,
 			Data:   numbers(t, 2000, 1).Data,
 			Test:   numbers(t, 500, 2),
 		}, planWith(t, s, 8))

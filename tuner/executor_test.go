@@ -35,7 +35,7 @@ func mustRun(t testing.TB, e Executor, plan Plan) Result {
 	return result
 }
 
-// timeless takes the timings out of a result.
+// timeless returns a result without its timings.
 func timeless(r Result) Result {
 	r.Private.FinalSeconds = 0
 	for i := range r.Private.Trials {
@@ -101,7 +101,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 	})
 }
 
-// Trials are handed to the engine together, on one model that is loaded once; more than 64 in several groups.
+// The engine starts trials together, on one model that is loaded once; more than 64 in several groups.
 func TestTrialsGoTogether(t *testing.T) {
 	lab := &fakeLab{}
 	mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 3), 3))
@@ -120,7 +120,7 @@ func TestTrialsGoTogether(t *testing.T) {
 	}
 }
 
-// Trials that an engine doesn't take together are played one by one, and only those fail that it doesn't take at all.
+// Trials that an engine doesn't start together are played one by one, and only those fail that it doesn't start alone.
 func TestGroupIsRefused(t *testing.T) {
 	broken := errors.New("out of memory")
 	lab := &fakeLab{refuse: func(jobs []engine.Job) error {
@@ -140,7 +140,7 @@ func TestGroupIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever runs the tuning is told why it is slow.
+// Fallback is called with the reason why an engine was passed over.
 func TestFallbackIsTold(t *testing.T) {
 	for _, lacks := range []bool{false, true} {
 		var told []error
@@ -259,7 +259,7 @@ func TestAllTrialsDiverge(t *testing.T) {
 		plan := planWith(t, s, 3)
 		result, err := lab.executor(t).Run(background, plan)
 		if m == Baseline {
-			if !errors.Is(err, ErrDiverged) {
+			if !errors.Is(err, train.ErrDiverged) {
 				t.Errorf("got %v", err)
 			}
 			return
@@ -284,7 +284,7 @@ func TestAllTrialsFail(t *testing.T) {
 	})
 }
 
-// A lost device ends the tuning: it says nothing of the candidates that it was lost with.
+// A lost device ends the tuning: it is no fault of the candidates that were training.
 func TestLostDeviceEndsTheTuning(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		lost := fmt.Errorf("some GPU: %w", engine.ErrLost)
@@ -306,7 +306,7 @@ func TestLostDeviceEndsTheTuning(t *testing.T) {
 func TestFinalRunDivergesOrFails(t *testing.T) {
 	final := func(job engine.Job) bool { return job.Trial == FinalStream }
 	plan := planWith(t, settings(Variant2, 3), 3)
-	if _, err := (&fakeLab{diverge: final}).executor(t).Run(background, plan); !errors.Is(err, ErrDiverged) {
+	if _, err := (&fakeLab{diverge: final}).executor(t).Run(background, plan); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("diverged: %v", err)
 	}
 	broken := errors.New("device lost")
@@ -332,7 +332,7 @@ func TestWarmStart(t *testing.T) {
 		// The winner's model is what the baseline of the same trials would release.
 		trial := plan.trial(result.Private.Best)
 		trial.Initial = drawn(trial.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: trial.Trial}))
-		trainer, err := train.New(lab, linear().Source, labelled(t, 200, 1).Data, trial)
+		trainer, err := train.New(lab, linear(), labelled(t, 200, 1).Data, trial)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -413,7 +413,7 @@ func TestProgress(t *testing.T) {
 
 const otherPlan = "plan is not what its settings and key draw: want one from tuner.NewPlan, unchanged"
 
-// Whatever can't work is refused before the first step.
+// Plans and executors that can't work are refused before the first step.
 func TestRunChecksFirst(t *testing.T) {
 	wrong := errors.New("wrong")
 	wide, err := train.NewClassification(make([]float32, 20), make([]int32, 10), 2)
@@ -437,7 +437,7 @@ func TestRunChecksFirst(t *testing.T) {
 		"samples":  {func(e *Executor, p *Plan) { p.Settings.Samples, e.Data = 199, labelled(t, 199, 1).Data }, otherPlan},
 		"data":     {func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1).Data }, "number of samples is 200: want the data's 199"},
 		"test set": {func(e *Executor, _ *Plan) { e.Test = wide }, "test set: column 0 holds 20 values for 10 samples"},
-		"graph":    {func(e *Executor, _ *Plan) { e.Model.Source = compile.Source{} }, "compile the model"},
+		"graph":    {func(e *Executor, _ *Plan) { e.Model = train.Model{} }, "compile the model"},
 		"initial values": {func(e *Executor, _ *Plan) {
 			e.Model.Initial = func(rand.Source) [][]float32 { return [][]float32{{1}} }
 		}, `size of initial parameter "w" is 1`},
@@ -460,7 +460,7 @@ func TestRunChecksFirst(t *testing.T) {
 	}
 }
 
-// An empty subset trains on noise alone, never on everything.
+// A trial on an empty subset trains on noise alone, never on all samples.
 func TestEmptySubset(t *testing.T) {
 	s := settings(Variant2, 2)
 	s.SubsetRate = 1e-9

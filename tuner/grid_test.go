@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// paperGrid is the paper's on MNIST with everything tuned, for total epsilon by its bounds.
+// paperGrid returns the paper's grid on MNIST with everything tuned, for total epsilon by its bounds.
 func paperGrid(t testing.TB, m Method) Settings {
 	t.Helper()
 	s := mnist(m)
@@ -50,9 +50,9 @@ func TestListsAreAProduct(t *testing.T) {
 	}
 }
 
-// slowEpsilon is the epsilon of one run by the formulas of Mironov, Talwar and Zhang and of the conversion, with 200 bits
-// and sums as they are printed: it shares nothing with the accountant. Its orders are 2 to 32, which are enough where the
-// best isn't the last.
+// slowEpsilon returns the epsilon of one run by the formulas of Mironov, Talwar and Zhang and of the conversion, with
+// 200 bits and sums as they are printed: it shares nothing with the accountant. Its orders are 2 to 32, which are
+// enough where the best isn't the last.
 func slowEpsilon(t *testing.T, r Run, delta float64) float64 {
 	t.Helper()
 	best, at := math.Inf(1), 0
@@ -88,7 +88,7 @@ func bigPower(x float64, n int) *big.Float {
 	return power
 }
 
-// bigExp is e^x, however large, with the digits of a float64.
+// bigExp returns e^x, however large, with the digits of a float64.
 func bigExp(x float64) *big.Float {
 	whole := math.Floor(x / math.Ln2)
 	return new(big.Float).SetPrec(200).SetMantExp(big.NewFloat(math.Exp(x-whole*math.Ln2)), int(whole))
@@ -120,8 +120,8 @@ func bisect(t *testing.T, r Run, target float64) float64 {
 	return high
 }
 
-// The noise of a grid is held to another search: over the target by bisection, within it over each run's noise, and the
-// single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
+// The noise of a grid is checked against another search: over the target by bisection, within it over each run's noise,
+// and the single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
 func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs nothing concurrently, which is what short runs are for")
@@ -129,7 +129,7 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 	s := mnist(Variant1)
 	s.Space = Grid{{SamplingRate: 0.0213, Steps: 469}, {SamplingRate: 0.0427, Steps: 937}, {SamplingRate: 0.0427, Steps: 234}}
 	const epsilon, delta = 4, 1e-5
-	got, g, err := Calibrate(s, epsilon, delta, accountant.Options{})
+	got, g, err := Calibrate(s, epsilon, delta, accountant.Options{Mode: accountant.Paper})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 			noises = append(noises, noise)
 			events = append(events, accountant.DPSGD(c.SamplingRate, noise, c.Steps))
 		}
-		cost, err := accountant.Epsilon(accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: events}), delta, accountant.Options{})
+		cost, err := accountant.Epsilon(accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: events}), delta, accountant.Options{Mode: accountant.Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,8 +164,8 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 	}
 }
 
-// Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone cost
-// the same; no noise is more than is needed; and nothing else is changed.
+// Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone
+// cost the same; no noise is more than is needed; and nothing else is changed.
 func TestCalibratedGridMeetsTheTarget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs nothing concurrently, which is what short runs are for")
@@ -192,7 +192,7 @@ func TestCalibratedGridMeetsTheTarget(t *testing.T) {
 			checkGuarantee(t, got, g, epsilon, delta, o)
 			var alone []float64
 			for i, c := range grid(got) {
-				one, err := accountant.Epsilon(c.run().event(), delta, accountant.Options{})
+				one, err := accountant.Epsilon(c.run().event(), delta, accountant.Options{Mode: accountant.Paper})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -283,7 +283,7 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 		more := few
 		more.Space = append(slices.Clone(grid(few)), anyGrid(t)...)
 		epsilon := rapid.Float64Range(1, 8).Draw(t, "epsilon")
-		o := accountant.Options{Orders: accountant.Orders{Low: 2, High: 32}} // fewer, for speed
+		o := accountant.Options{Mode: accountant.Paper, Orders: accountant.Orders{Low: 2, High: 32}} // fewer, for speed
 		a, _, err := Calibrate(few, epsilon, 1e-5, o)
 		if err != nil {
 			t.Fatal(err)
@@ -307,8 +307,8 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 	})
 }
 
-// The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose steps
-// are finest, and a step more of any costs more than that.
+// The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose
+// steps are finest, and a step more of any costs more than that.
 func TestCalibrateSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs nothing concurrently, which is what short runs are for")
@@ -328,7 +328,7 @@ func TestCalibrateSteps(t *testing.T) {
 				t.Fatalf("runs %v", runs)
 			}
 			alone := func(r Run) float64 {
-				one, err := accountant.Epsilon(r.event(), 1e-5, accountant.Options{})
+				one, err := accountant.Epsilon(r.event(), 1e-5, accountant.Options{Mode: accountant.Paper})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -363,11 +363,11 @@ func TestCalibrateStepsRefuses(t *testing.T) {
 		{1e12, 5, accountant.ErrUnbounded},
 	} {
 		s.Space = grid(s).WithNoiseMultiplier(tt.noise)
-		if got, _, err := CalibrateSteps(s, tt.epsilon, 1e-5, accountant.Options{}); !errors.Is(err, tt.want) {
+		if got, _, err := CalibrateSteps(s, tt.epsilon, 1e-5, accountant.Options{Mode: accountant.Paper}); !errors.Is(err, tt.want) {
 			t.Errorf("noise %v: %v, %v, want %v", tt.noise, got.Space, err, tt.want)
 		}
 	}
-	if _, _, err := CalibrateSteps(Settings{Method: "x", Space: Grid{}}, 1, 1e-5, accountant.Options{}); err == nil {
+	if _, _, err := CalibrateSteps(Settings{Method: "x", Space: Grid{}}, 1, 1e-5, accountant.Options{Mode: accountant.Paper}); err == nil {
 		t.Error("an unknown method has steps")
 	}
 }

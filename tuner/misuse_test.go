@@ -16,7 +16,7 @@ func TestExecutorWithMissingFields(t *testing.T) {
 		"everything":          func(x *Executor) { *x = Executor{} },
 		"engine":              func(x *Executor) { x.Engine = nil },
 		"model":               func(x *Executor) { x.Model = train.Model{} },
-		"its lists":           func(x *Executor) { x.Model.Source.Inputs, x.Model.Source.Params = nil, nil },
+		"its lists":           func(x *Executor) { x.Model.Inputs, x.Model.Parameters = nil, nil },
 		"data":                func(x *Executor) { x.Data = nil },
 		"data, a zero value":  func(x *Executor) { x.Data = &train.Data{} },
 		"test":                func(x *Executor) { x.Test = nil },
@@ -36,7 +36,7 @@ func TestExecutorWithMissingFields(t *testing.T) {
 	}
 }
 
-// Settings with something missing give errors, and what has no error says nothing of them.
+// Methods of settings with something missing return errors, and those without an error don't panic.
 func TestSettingsWithMissingFields(t *testing.T) {
 	for name, spoil := range map[string]func(*Settings){
 		"everything":                 func(s *Settings) { *s = Settings{} },
@@ -50,10 +50,10 @@ func TestSettingsWithMissingFields(t *testing.T) {
 		s := settings(Variant2, 3)
 		spoil(&s)
 		_, valid := s.WithinFinalRate(100)
-		_, calibrated := calibrationOf(Calibrate(s, 1, 1e-5, accountant.Options{}))
-		_, stepped := calibrationOf(CalibrateSteps(s, 1, 1e-5, accountant.Options{}))
+		_, calibrated := calibrationOf(Calibrate(s, 1, 1e-5, accountant.Options{Mode: accountant.Paper}))
+		_, stepped := calibrationOf(CalibrateSteps(s, 1, 1e-5, accountant.Options{Mode: accountant.Paper}))
 		_, planned := NewPlan(s, train.InsecureKey(1))
-		_, guaranteed := s.Guarantee(1e-5, accountant.Options{})
+		_, guaranteed := s.Guarantee(1e-5, accountant.Options{Mode: accountant.Paper})
 		if s.Space == nil && valid == nil || calibrated == nil || stepped == nil || planned == nil || guaranteed == nil || s.Validate() == nil {
 			t.Errorf("without %s: %v, %v, %v, %v, %v, %v", name, valid, calibrated, stepped, planned, guaranteed, s.Validate())
 		}

@@ -10,9 +10,8 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 // accountOptions say which plan to account for. No command here touches data.
@@ -113,37 +112,15 @@ func oneKindOfRun(e configs.Experiment) error {
 	return nil
 }
 
-// events returns what the plan with its given noise does, by steps of each run.
-func (o accountOptions) events(e configs.Experiment) (func(steps int) accountant.Event, error) {
-	if o.single {
-		return func(steps int) accountant.Event { return trainingPrivacy(e, 0, steps).Event() }, nil
-	}
-	r, err := repetitionsOf(e.Privacy)
-	return func(steps int) accountant.Event { return tuningSettings(e, r, 0, oneRun(e, steps)).Event() }, err
-}
-
-// settle returns the plan's noise multiplier, given or found, and its guarantee.
-func (o accountOptions) settle(e configs.Experiment, steps int) (noise float64, g accountant.Guarantee, err error) {
-	if o.single {
-		p, g, err := settle(e.Privacy, trainingPrivacy(e, 0, steps), train.Calibrate)
-		return p.NoiseMultiplier, g, err
-	}
-	r, err := repetitionsOf(e.Privacy)
-	if err != nil {
-		return 0, g, err
-	}
-	s, g, err := settle(e.Privacy, tuningSettings(e, r, 0, oneRun(e, steps)), tuner.Calibrate)
-	if err != nil {
-		return 0, g, err
-	}
-	return s.Space.(tuner.Grid)[0].NoiseMultiplier, g, nil
+func (o accountOptions) uniform(e configs.Experiment) experiment.Uniform {
+	return experiment.Uniform{Experiment: e, Single: o.single}
 }
 
 func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
 	if o.steps > 0 {
 		return o.steps, nil
 	}
-	return stepsOf(e.Privacy)
+	return experiment.Steps(e.Privacy)
 }
 
 // accountResult is one line of accounting: what was given and what follows.
@@ -162,11 +139,11 @@ type accountResult struct {
 func (o accountOptions) result(e configs.Experiment, noise float64, steps int, g accountant.Guarantee) accountResult {
 	plan := "one training run"
 	if !o.single {
-		plan = methodName(e.Privacy.Variant)
+		plan = experiment.MethodName(e.Privacy.Variant)
 		if e.Privacy.Variant != "baseline" {
 			plan += fmt.Sprintf(", q %v", e.Privacy.SubsetRate)
 		}
-		plan += fmt.Sprintf(", mu %v (%s)", e.Privacy.MeanRepetitions, statedTuning(e).Distribution())
+		plan += fmt.Sprintf(", mu %v (%s)", e.Privacy.MeanRepetitions, o.uniform(e).Distribution())
 	}
 	return accountResult{plan, e.Privacy.SamplingRate, steps, noise, g.Epsilon, g.Delta, string(g.Mode), g.Bound, g.Order}
 }
@@ -207,7 +184,7 @@ func runAccountPlan(o accountOptions, e configs.Experiment, answer string, value
 	if err != nil {
 		return nil, err
 	}
-	noise, guarantee, err := o.settle(e, steps)
+	noise, guarantee, err := o.uniform(e).Settle(steps)
 	if err != nil {
 		return nil, err
 	}
@@ -227,11 +204,11 @@ func runAccountDelta(o accountOptions, e configs.Experiment) (*accounted, error)
 	if err != nil {
 		return nil, err
 	}
-	event, err := o.events(e)
+	event, err := o.uniform(e).Events()
 	if err != nil {
 		return nil, err
 	}
-	guarantee, err := accountant.Delta(event(steps), o.epsilon, accountingOf(e.Privacy))
+	guarantee, err := accountant.Delta(event(steps), o.epsilon, experiment.Accounting(e.Privacy))
 	if err != nil {
 		return nil, fmt.Errorf("account for the plan: %w", err)
 	}
@@ -247,11 +224,11 @@ func runAccountSteps(o accountOptions, e configs.Experiment) (*accounted, error)
 	if err := o.checkEpsilon(); err != nil {
 		return nil, err
 	}
-	event, err := o.events(e)
+	event, err := o.uniform(e).Events()
 	if err != nil {
 		return nil, err
 	}
-	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, accountingOf(e.Privacy), event)
+	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, experiment.Accounting(e.Privacy), event)
 	switch {
 	case errors.Is(err, accountant.ErrUnbounded):
 		return nil, usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
@@ -260,7 +237,7 @@ func runAccountSteps(o accountOptions, e configs.Experiment) (*accounted, error)
 	case steps == 0:
 		return nil, coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
 	}
-	guarantee, err := accountant.Epsilon(event(steps), e.Privacy.Delta, accountingOf(e.Privacy))
+	guarantee, err := accountant.Epsilon(event(steps), e.Privacy.Delta, experiment.Accounting(e.Privacy))
 	if err != nil {
 		return nil, fmt.Errorf("account for the plan: %w", err)
 	}

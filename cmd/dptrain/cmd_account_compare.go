@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 )
 
@@ -52,7 +53,7 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 	if err != nil {
 		return nil, err
 	}
-	size, err := sizeOf(e)
+	samples, err := experiment.Describe(e)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +63,15 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 		o.single = method == "single"
 		name, work := "one run, no tuning", 1.0
 		if !o.single {
-			e.Privacy.Variant, name = method, methodName(method)
-			work = methods[method].ExpectedWork(e.Privacy.SubsetRate, e.Privacy.MeanRepetitions)
+			e.Privacy.Variant, name = method, experiment.MethodName(method)
+			m, _ := experiment.MethodOf(method)
+			work = m.ExpectedWork(e.Privacy.SubsetRate, e.Privacy.MeanRepetitions)
 		}
 		answers, err := o.compare(e, steps)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, comparison{name, answers, epochs * float64(size.train) * work})
+		lines = append(lines, comparison{name, answers, epochs * float64(samples.Train) * work})
 	}
 	what, columns := "noise multiplier", noiseColumns
 	if e.Privacy.NoiseMultiplier != nil {
@@ -85,7 +87,7 @@ func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*fl
 	if e.Privacy.NoiseMultiplier == nil {
 		return o.compareNoise(e, steps)
 	}
-	event, err := o.events(e)
+	event, err := o.uniform(e).Events()
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +136,10 @@ func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[strin
 	answers := map[string]*float64{}
 	for _, column := range noiseColumns {
 		e.Privacy.Accounting = column
-		noise, _, err := o.settle(e, steps)
-		var code *codedError
+		noise, _, err := o.uniform(e).Settle(steps)
+		var failed *experiment.Error
 		switch {
-		case errors.As(err, &code) && code.code == codeBudget:
+		case errors.As(err, &failed) && failed.Kind == experiment.Budget:
 			answers[column] = nil
 		case err != nil:
 			return nil, err
@@ -164,7 +166,7 @@ func printComparison(w io.Writer, lines []comparison, what string, columns []str
 			}
 			fmt.Fprintf(tw, "\t%s", text)
 		}
-		fmt.Fprintf(tw, "\t%s\n", grouped(int(math.Round(line.Gradients))))
+		fmt.Fprintf(tw, "\t%s\n", report.Grouped(int(math.Round(line.Gradients))))
 	}
 	tw.Flush()
 }

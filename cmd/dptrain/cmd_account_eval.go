@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/accounteval"
 )
 
 func newAccountEvalCommand(g *global) *cobra.Command {
@@ -29,7 +29,7 @@ and its answer {"id": 1, "value": 2.5}, with "inf" for a value that isn't finite
 A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on; so
 does one of more than 1 MiB, whose id isn't read.
 
-Functions: ` + strings.Join(accountant.Functions(), ", ") + `.`,
+Functions: ` + strings.Join(accounteval.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runAccountEval(cmd.Context(), os.Stdin, g.stdout) },
@@ -121,7 +121,7 @@ func answer(line []byte) evalAnswer {
 	if q.ID == nil {
 		q.ID = json.RawMessage("null")
 	}
-	value, err := accountant.Evaluate(q.Function, q.Params)
+	value, err := accounteval.Evaluate(q.Function, q.Params)
 	switch {
 	case err != nil:
 		return evalAnswer{ID: q.ID, Error: err.Error()}

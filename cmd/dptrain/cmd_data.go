@@ -11,12 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/ui"
-	"github.com/dptrain/dptrain/train"
 )
 
 func newDataCommand(g *global) *cobra.Command {
@@ -93,7 +90,7 @@ func runDataList(ctx context.Context, g *global) error {
 		fmt.Fprintln(tw, "NAME\tTRAINING\tTEST\tCLASSES\tSIZE\tWHERE\tDESCRIPTION")
 		for _, i := range infos {
 			if i.Kind != datasets.KindWeights {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, grouped(i.Train), grouped(i.Test), i.Classes, megabytes(i.Bytes), where(i), i.Description)
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, report.Grouped(i.Train), report.Grouped(i.Test), i.Classes, megabytes(i.Bytes), where(i), i.Description)
 			}
 		}
 		tw.Flush()
@@ -132,11 +129,9 @@ func megabytes(n int64) string {
 }
 
 func runDataFetch(ctx context.Context, g *global, name string) error {
-	console := g.console()
-	_, err := awaitTelling(ctx, "fetching "+name, func(tell teller) (any, error) {
-		return nil, datasets.Fetch(ctx, name, datasets.Options{Progress: tellDownload(console, tell)})
+	_, err := follow(ctx, g.console(), "fetching "+name, func(f *follower) (any, error) {
+		return nil, datasets.Fetch(ctx, name, datasets.Options{Progress: experiment.Downloads(f)})
 	})
-	console.EndProgress()
 	if errors.Is(err, errInterrupted) {
 		return fmt.Errorf("%w; what came so far is kept, fetch again to go on", err)
 	}
@@ -157,10 +152,10 @@ func runDataVerify(ctx context.Context, g *global, name string) error {
 	if err != nil {
 		return err
 	}
-	return tellVerified(g, files)
+	return reportVerified(g, files)
 }
 
-// runDataVerifyAll leaves out the data sets that have no file here: nobody asked for them.
+// runDataVerifyAll verifies the data sets of which files are here.
 func runDataVerifyAll(ctx context.Context, g *global) error {
 	var all []verified
 	for _, name := range datasets.AllNames() {
@@ -172,7 +167,7 @@ func runDataVerifyAll(ctx context.Context, g *global) error {
 			all = append(all, files...)
 		}
 	}
-	return tellVerified(g, all)
+	return reportVerified(g, all)
 }
 
 func verify(ctx context.Context, name string) ([]verified, error) {
@@ -189,8 +184,8 @@ func verify(ctx context.Context, name string) ([]verified, error) {
 	return out, nil
 }
 
-// tellVerified prints the state of every file, and returns an error for the first that isn't as it should be.
-func tellVerified(g *global, files []verified) error {
+// reportVerified prints the state of every file, and returns an error for the first missing or damaged one.
+func reportVerified(g *global, files []verified) error {
 	err := g.print(files, func(w io.Writer) {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, f := range files {
@@ -221,54 +216,4 @@ func tellVerified(g *global, files []verified) error {
 		}
 	}
 	return nil
-}
-
-func tellDownload(console *ui.Console, tell teller) func(datasets.Progress) {
-	return func(p datasets.Progress) {
-		tell(func() { console.Progress(float64(p.Done), float64(p.Total), p.Task+" "+p.File) })
-	}
-}
-
-// size is what is public about an experiment's data: the numbers of samples, and how rows of people's own files become
-// samples.
-type size struct {
-	train, test int
-	schema      *table.Schema // nil but for people's own files
-	large       []string      // columns of theirs with large values
-	outliers    bool          // all of these are scaled: it's single values that are large
-}
-
-func sizeOf(e configs.Experiment) (size, error) {
-	if e.Dataset == configs.Files {
-		return sizeOfFiles(e)
-	}
-	info, err := datasets.Describe(e.Dataset)
-	if err != nil {
-		return size{}, err
-	}
-	if e.TextLength != 0 && info.Vocabulary == 0 {
-		return size{}, usagef("text_length: samples of %s are no texts; leave it out", e.Dataset)
-	}
-	return size{train: info.Train, test: info.Test}, nil
-}
-
-// loaded is data that can be trained on.
-type loaded struct {
-	train *train.Data
-	test  train.Labelled
-	model report.Model // what the data say about a model of theirs
-
-	privateWarning string // about private rows, for standard error and the private log; empty for none
-}
-
-// loadData opens an experiment's data for training.
-func loadData(ctx context.Context, console *ui.Console, e configs.Experiment) (loaded, error) {
-	console.Log().Debugf("open data set %s", e.Dataset)
-	defer console.EndProgress()
-	return awaitTelling(ctx, "loading "+e.Dataset, func(tell teller) (loaded, error) {
-		if e.Dataset == configs.Files {
-			return loadFiles(e.Data)
-		}
-		return loadSet(ctx, e, telling{console, tell})
-	})
 }

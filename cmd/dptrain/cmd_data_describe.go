@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 type describeOptions struct{ label string }
@@ -54,7 +56,12 @@ func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file 
 		settings  string
 	}
 	s, err := await(ctx, "reading "+file, func() (s suggestion, err error) {
-		if s.described, err = table.Describe(file); err != nil {
+		public, err := table.Open(file)
+		if err != nil {
+			return s, err
+		}
+		defer func() { err = errors.Join(err, public.Close()) }()
+		if s.described, err = table.Describe(public); err != nil {
 			return s, err
 		}
 		s.settings, err = suggest(file, s.described, opts.label)
@@ -66,7 +73,7 @@ func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file 
 	return g.print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) })
 }
 
-// suggest writes settings for the columns of a public file.
+// suggest returns a settings file for the columns of a public file.
 func suggest(file string, d table.Description, label string) (string, error) {
 	if label != "" && !slices.ContainsFunc(d.Columns, func(s table.Summary) bool { return s.Name == label }) {
 		var names []string
@@ -77,7 +84,7 @@ func suggest(file string, d table.Description, label string) (string, error) {
 	}
 	data, notes := suggested(file, d, label)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Suggested by dptrain data describe for the %s rows of %s.\n", grouped(d.Rows), file)
+	fmt.Fprintf(&b, "# Suggested by dptrain data describe for the %s rows of %s.\n", report.Grouped(d.Rows), file)
 	fmt.Fprint(&b, "# USE THIS ONLY IF THAT FILE IS PUBLIC. The constants are released with the model, and no guarantee covers them.\n")
 	for _, note := range notes {
 		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(note, "\n", " "))
@@ -90,7 +97,7 @@ func suggest(file string, d table.Description, label string) (string, error) {
 	return b.String(), nil
 }
 
-// suggested returns settings, and what a person has to look at.
+// suggested returns settings for the columns of a public file, and notes for a person.
 func suggested(file string, d table.Description, label string) (configs.Data, []string) {
 	data := configs.Data{
 		Test: file, Label: label,
@@ -100,11 +107,11 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 	notef := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, s := range d.Columns {
 		if s.Missing > 0 {
-			notef("%s: %s of its values are missing; numbers have to be filled in, categories may have \"\" among them", s.Name, grouped(s.Missing))
+			notef("%s: %s of its values are missing; numbers have to be filled in, categories may have \"\" among them", s.Name, report.Grouped(s.Missing))
 		}
 		if mixed(s, d.Rows) {
 			notef("%s: %s of its values aren't numbers, such as %q. If it holds amounts, fill these in or leave their rows out, in all files; as it is, %s",
-				s.Name, grouped(s.Texts), s.Text, asItIs(s, label))
+				s.Name, report.Grouped(s.Texts), s.Text, asItIs(s, label))
 		}
 		scale, varies := s.Suggested()
 		switch {
@@ -129,7 +136,7 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 			data.Categories[s.Name] = s.Categories
 		default:
 			if !mixed(s, d.Rows) {
-				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
+				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MaxClasses)
 			}
 			data.Ignore = append(data.Ignore, s.Name)
 		}
@@ -149,7 +156,7 @@ func mixed(s table.Summary, rows int) bool {
 	return s.Problem == "" && s.Texts > 0 && 2*s.Texts < rows-s.Missing
 }
 
-// asItIs says what becomes of a column of numbers with texts among them.
+// asItIs returns what becomes of a column of numbers with texts among them, as part of a note.
 func asItIs(s table.Summary, label string) string {
 	switch {
 	case s.Name == label:

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
 )
@@ -54,7 +55,7 @@ training file's name.
 	}
 }
 
-// evaluated is how a released model does. Of the two kinds one is set.
+// evaluated is the result of an evaluation: the fields of a classification or those of a regression.
 type evaluated struct {
 	Rows     int              `json:"rows"`
 	Accuracy *float64         `json:"accuracy,omitempty"`
@@ -73,22 +74,22 @@ type evaluatedClass struct {
 }
 
 func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
-	r, err := await(ctx, "reading the model", func() (*released, error) { return openReleased(run) })
+	r, err := await(ctx, "reading the model", func() (*experiment.Released, error) { return experiment.Open(run, onCPU()) })
 	if err != nil {
 		return err
 	}
-	p, err := r.evaluationData(ctx, g.console(), file)
+	rows, err := evaluationRows(ctx, g.console(), r, file)
 	if err != nil {
-		return errors.Join(err, r.predictor.Close())
+		return errors.Join(err, r.Close())
 	}
 	e, err := await(ctx, "evaluating", func() (evaluated, error) {
-		e, err := r.evaluate(ctx, p)
-		return e, errors.Join(err, r.predictor.Close())
+		e, err := evaluate(ctx, r, rows)
+		return e, errors.Join(err, r.Close())
 	})
 	if err != nil {
 		return err
 	}
-	if trainedOn(run, file) {
+	if experiment.TrainedOn(run, file) {
 		g.console().Log().Warnf("%s has the name of the run's training file: on the training rows all of this is private statistics, which the guarantee doesn't cover; don't publish them", file)
 	} else if file != "" {
 		g.console().Log().Infof("if rows of %s were trained on, all of this is private statistics, which the guarantee doesn't cover", file)
@@ -96,42 +97,25 @@ func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
 	return g.print(e, func(w io.Writer) { printEvaluated(w, e) })
 }
 
-// trainedOn reports whether the private folder of a run, if it is there, names a training file like the given one.
-func trainedOn(run, file string) bool {
-	text, err := readSettings(filepath.Join(run, "private", "settings.yaml"))
-	if err != nil || file == "" {
-		return false
-	}
-	e, err := configs.Resolve(configs.File{Text: text}, nil)
-	return err == nil && e.Dataset == configs.Files && (sameFile(e.Data.Train, file) || filepath.Base(e.Data.Train) == filepath.Base(file))
-}
-
-// evaluationData reads a file, or else the public test set of the model's data set.
-func (r *released) evaluationData(ctx context.Context, console *ui.Console, file string) (prepared, error) {
+// evaluationRows reads a file, or else the public test set of the model's data set.
+func evaluationRows(ctx context.Context, console *ui.Console, r *experiment.Released, file string) (experiment.Rows, error) {
 	if file != "" {
-		return await(ctx, "reading "+file, func() (prepared, error) { return prepare(r.Model, file, table.Testing) })
+		return await(ctx, "reading "+file, func() (experiment.Rows, error) { return r.Read(file, table.Testing) })
 	}
 	if r.Dataset == configs.Files {
-		return prepared{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")
+		return experiment.Rows{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")
 	}
-	e := configs.Experiment{Dataset: r.Dataset}
-	if r.Vocabulary != 0 && len(r.Shape) == 1 {
-		e.TextLength = r.Shape[0]
-	}
-	set, err := loadData(ctx, console, e)
-	if err != nil {
-		return prepared{}, err
-	}
-	return prepared{labels: set.test, data: set.test.Inputs()}, nil
+	console.Log().Debugf("open data set %s", r.Dataset)
+	return follow(ctx, console, "loading "+r.Dataset, func(f *follower) (experiment.Rows, error) { return r.TestSet(ctx, f) })
 }
 
-func (r *released) evaluate(ctx context.Context, p prepared) (evaluated, error) {
-	outputs, err := r.predictor.Predict(ctx, p.data)
+func evaluate(ctx context.Context, r *experiment.Released, rows experiment.Rows) (evaluated, error) {
+	outputs, err := r.Predict(ctx, rows.Data)
 	if err != nil {
 		return evaluated{}, err
 	}
-	e := evaluated{Rows: p.data.Samples()}
-	switch labels := p.labels.(type) {
+	e := evaluated{Rows: rows.Data.Samples()}
+	switch labels := rows.Labels.(type) {
 	case *train.Classification:
 		counts, err := labels.Evaluate(outputs)
 		if err != nil {
@@ -139,7 +123,7 @@ func (r *released) evaluate(ctx context.Context, p prepared) (evaluated, error) 
 		}
 		right := 0
 		for i, c := range counts {
-			e.Classes = append(e.Classes, evaluatedClass{r.class(i), c.Samples, c.Right, c.Predicted})
+			e.Classes = append(e.Classes, evaluatedClass{r.Class(i), c.Samples, c.Right, c.Predicted})
 			right += c.Right
 		}
 		accuracy := float64(right) / float64(e.Rows)
@@ -149,7 +133,7 @@ func (r *released) evaluate(ctx context.Context, p prepared) (evaluated, error) 
 		if err != nil {
 			return e, err
 		}
-		off.RootMeanSquare, off.MeanAbsolute = p.label.Difference(off.RootMeanSquare), p.label.Difference(off.MeanAbsolute)
+		off.RootMeanSquare, off.MeanAbsolute = rows.Label.Difference(off.RootMeanSquare), rows.Label.Difference(off.MeanAbsolute)
 		e.RootMeanSquare, e.MeanAbsolute = &off.RootMeanSquare, &off.MeanAbsolute
 		if !math.IsNaN(off.R2) {
 			e.R2 = &off.R2
@@ -159,7 +143,7 @@ func (r *released) evaluate(ctx context.Context, p prepared) (evaluated, error) 
 }
 
 func printEvaluated(w io.Writer, e evaluated) {
-	pairs := [][2]string{{"rows", grouped(e.Rows)}}
+	pairs := [][2]string{{"rows", report.Grouped(e.Rows)}}
 	if e.Accuracy != nil {
 		pairs = append(pairs, [2]string{"accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy)})
 	} else {
@@ -180,7 +164,7 @@ func printEvaluated(w io.Writer, e evaluated) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "CLASS\tROWS\tRIGHT\tPREDICTED")
 	for _, c := range e.Classes {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", c.Class, grouped(c.Rows), grouped(c.Right), grouped(c.Predicted))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", c.Class, report.Grouped(c.Rows), report.Grouped(c.Right), report.Grouped(c.Predicted))
 	}
 	tw.Flush()
 }

@@ -2,23 +2,19 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/coverage"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/experiment/planner"
 	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/tuner"
 )
 
-// planOptions say which plans are compared. No data are touched.
+// planOptions name the plans to compare.
 type planOptions struct {
 	settings
 	tried         float64
@@ -37,7 +33,7 @@ func newPlanCommand(g *global) *cobra.Command {
 		tried:    0.95,
 		variants: []string{"1", "2", "baseline"},
 		rates:    []float64{0.02, 0.05, 0.1, 0.2, 0.5},
-		families: []string{"poisson", "truncated-poisson", "geometric", negativeBinomial, negativeBinomial + ":2", negativeBinomial + ":4", "logarithmic"},
+		families: []string{"poisson", "truncated-poisson", "geometric", experiment.NegativeBinomial, experiment.NegativeBinomial + ":2", experiment.NegativeBinomial + ":4", "logarithmic"},
 	}
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -99,15 +95,15 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	if e.Privacy.NoiseMultiplier != nil {
 		return usagef("the noise is what is looked for; give --epsilon instead of privacy.noise_multiplier")
 	}
-	n, err := sizeOf(e)
+	samples, err := experiment.Describe(e)
 	if err != nil {
 		return err
 	}
-	s, err := opts.compared(e, n.train)
+	s, err := opts.compared(e, samples.Train)
 	if err != nil {
 		return err
 	}
-	for _, weakness := range (report.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: n.train}).Weaknesses() {
+	for _, weakness := range (report.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: samples.Train}).Weaknesses() {
 		g.console().Log().Warn(weakness)
 	}
 	var plot *figure.Place
@@ -132,49 +128,33 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	return g.print(r, r.print)
 }
 
-// compared says which plans are compared.
-func (o planOptions) compared(e configs.Experiment, n int) (coverage.Settings, error) {
-	steps, err := stepsOf(e.Privacy)
+// compared returns the settings of the comparison.
+func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, error) {
+	s, err := experiment.Compared(e, n)
 	if err != nil {
-		return coverage.Settings{}, err
+		return s, err
 	}
-	space, err := spaceOf(e, n)
-	if err != nil {
-		return coverage.Settings{}, err
-	}
-	grid := oneRun(e, steps)
-	grid[0].LearningRate, _ = space.LearningRates() // which costs nothing; a plan without one is none
-	s := coverage.Settings{
-		Plan:        tuningSettings(e, nil, n, nil),
-		Grid:        grid,
-		Candidates:  o.candidates,
-		Tried:       o.tried,
-		SubsetRates: slices.Compact(slices.Sorted(slices.Values(o.rates))),
-		Epsilon:     *e.Privacy.Epsilon,
-		Delta:       e.Privacy.Delta,
-		Accounting:  accountingOf(e.Privacy),
-		LeastRate:   o.subsetAtLeast,
-		MostWork:    o.workAtMost,
-	}
-	if grid, ok := space.(tuner.Grid); ok && s.Candidates == 0 {
-		s.Candidates = len(grid)
+	if o.candidates != 0 {
+		s.Candidates = o.candidates
 	} else if s.Candidates == 0 {
 		return s, usagef("a random search has no number of candidates; give --candidates, such as 10 for a tenth of the space")
 	}
-	if s.LeastRate == 0 {
-		s.LeastRate = e.Privacy.SubsetRate
+	s.Tried, s.MinRate, s.MaxWork = o.tried, o.subsetAtLeast, o.workAtMost
+	s.SubsetRates = slices.Compact(slices.Sorted(slices.Values(o.rates)))
+	if s.MinRate == 0 {
+		s.MinRate = e.Privacy.SubsetRate
 		if o.ratesGiven {
-			s.LeastRate = s.SubsetRates[0]
+			s.MinRate = s.SubsetRates[0]
 		}
 	}
-	if at, known := slices.BinarySearch(s.SubsetRates, s.LeastRate); !known && !o.ratesGiven {
-		s.SubsetRates = slices.Insert(s.SubsetRates, at, s.LeastRate)
+	if at, known := slices.BinarySearch(s.SubsetRates, s.MinRate); !known && !o.ratesGiven {
+		s.SubsetRates = slices.Insert(s.SubsetRates, at, s.MinRate)
 	}
 	if err := o.check(s); err != nil {
 		return s, err
 	}
 	for _, v := range o.variants {
-		m, ok := methods[v]
+		m, ok := experiment.MethodOf(v)
 		if !ok {
 			return s, unknown("variant", v, []string{"1", "2", "baseline"})
 		}
@@ -183,18 +163,21 @@ func (o planOptions) compared(e configs.Experiment, n int) (coverage.Settings, e
 		}
 	}
 	for _, name := range o.families {
-		f, err := familyOf(e.Privacy, name)
+		if kind, _, _ := strings.Cut(name, ":"); !slices.Contains(configs.Repetitions(), kind) {
+			return s, unknown("distribution of repetitions", kind, configs.Repetitions())
+		}
+		f, err := experiment.FamilyOf(e.Privacy, name)
 		if err != nil {
 			return s, err
 		}
-		if !slices.ContainsFunc(s.Families, func(other coverage.Family) bool { return other.Name == f.Name }) {
+		if !slices.ContainsFunc(s.Families, func(other planner.Family) bool { return other.Name == f.Name }) {
 			s.Families = append(s.Families, f)
 		}
 	}
 	return s, nil
 }
 
-func (o planOptions) check(s coverage.Settings) error {
+func (o planOptions) check(s planner.Settings) error {
 	switch {
 	case !(o.tried > 0 && o.tried < 1):
 		return usagef("--tried: must lie strictly between 0 and 1, got %v", o.tried)
@@ -204,8 +187,8 @@ func (o planOptions) check(s coverage.Settings) error {
 		return usagef("--variant, --repetitions and --q: give each at least one")
 	case !(o.workAtMost >= 0):
 		return usagef("--work-at-most: must be a number of at least 0, got %v", o.workAtMost)
-	case !(s.LeastRate > 0 && s.LeastRate < 1):
-		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.LeastRate)
+	case !(s.MinRate > 0 && s.MinRate < 1):
+		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.MinRate)
 	}
 	for _, q := range s.SubsetRates {
 		if !(q > 0 && q < 1) {
@@ -215,70 +198,25 @@ func (o planOptions) check(s coverage.Settings) error {
 	return nil
 }
 
-// familyOf is the distribution of a name, such as geometric or negative-binomial:2, for every mean.
-func familyOf(p configs.Privacy, name string) (coverage.Family, error) {
-	kind, shape, shaped := strings.Cut(name, ":")
-	if !slices.Contains(configs.Repetitions(), kind) {
-		return coverage.Family{}, unknown("distribution of repetitions", kind, configs.Repetitions())
-	}
-	p.Repetitions = kind
-	if shaped {
-		eta, err := strconv.ParseFloat(shape, 64)
-		if err != nil || kind != negativeBinomial || !(eta > -1 && eta <= 1e6) {
-			return coverage.Family{}, usagef("--repetitions %s: a shape is a number above -1 and at most 1e6, and that of negative-binomial alone", name)
-		}
-		p.Shape = eta
-	}
-	if kind == negativeBinomial {
-		name = fmt.Sprintf("%s:%v", kind, p.Shape)
-	}
-	return coverage.Family{Name: name, OfMean: func(mean float64) (accountant.Repetitions, error) {
-		p.MeanRepetitions = mean
-		return repetitionsOf(p)
-	}}, nil
-}
-
-// comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" would.
-func comparePlans(ctx context.Context, g *global, e configs.Experiment, s coverage.Settings) (*coverageResult, error) {
+// comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" does.
+func comparePlans(ctx context.Context, g *global, e configs.Experiment, s planner.Settings) (*comparedPlans, error) {
 	const doing = "comparing plans"
-	console := g.console()
-	defer console.EndProgress()
-	return awaitTelling(ctx, doing, func(tell teller) (*coverageResult, error) {
-		trials, options, err := coverage.Compare(ctx, s, func(done, total int) {
-			tell(func() { console.Progress(float64(done), float64(total), doing) })
-		})
+	return follow(ctx, g.console(), doing, func(f *follower) (*comparedPlans, error) {
+		trials, options, err := planner.Compare(ctx, s, func(done, total int) { f.Progress(float64(done), float64(total), doing) })
 		if err != nil {
 			return nil, err
 		}
-		r := newCoverageResult(e, s, trials, options)
-		least, ok := s.Least(options)
-		if !ok {
-			return nil, noPlan(e.Privacy, s, trials, options)
-		}
-		p := s.Plan
-		p.Space = s.Grid
-		p.Method, p.SubsetRate, p.Repetitions = least.Method, least.SubsetRate, least.Repetitions
-		settled, guarantee, err := settle(e.Privacy, p, tuner.Calibrate)
+		best, guarantee, err := experiment.Recommended(e, s, trials, options)
 		if err != nil {
 			return nil, err
 		}
-		r.recommend(least, settled.Space.(tuner.Grid)[0].NoiseMultiplier, guarantee)
-		return r, settled.Validate()
+		r := newComparedPlans(e, s, trials, options)
+		r.Recommended = recommendedPlan{r.tuning(best), guarantee.Epsilon, guarantee.Bound}
+		return r, nil
 	})
 }
 
-// noPlan says why there is nothing to recommend.
-func noPlan(p configs.Privacy, s coverage.Settings, trials []coverage.Trials, options []coverage.Option) error {
-	switch {
-	case !slices.ContainsFunc(trials, func(t coverage.Trials) bool { return t.Repetitions != nil }):
-		return usagef("no distribution of --repetitions tries each of %d candidates with probability %v; give others, or a smaller --tried", s.Candidates, s.Tried)
-	case !slices.ContainsFunc(options, func(o coverage.Option) bool { return !math.IsInf(o.NoiseMultiplier, 1) }):
-		return explained(p, fmt.Errorf("%w", accountant.ErrInfeasible))
-	}
-	return usagef("no plan that meets the budget has a q of at least %v and work of at most %v; give a smaller --subset-at-least, a larger --q or more --work-at-most", s.LeastRate, s.MostWork)
-}
-
-// command is the recommended plan as a command line, with the flags that were given here.
+// command returns the command line of the recommended plan, with the flags that were given here.
 func (o planOptions) command(r recommendedPlan) string {
 	words := []string{"dptrain", "tune"}
 	if o.config != "" {

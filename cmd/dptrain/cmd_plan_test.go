@@ -10,16 +10,18 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 )
 
 // planned runs "dptrain plan --json" with some flags.
-func planned(t *testing.T, args ...string) coverageResult {
+func planned(t *testing.T, args ...string) comparedPlans {
 	t.Helper()
 	var out, complaints bytes.Buffer
 	if code := execute(context.Background(), append([]string{"plan", "--json"}, args...), &out, &complaints, false); code != codeOK {
 		t.Fatalf("%v: exit code %d, %s", args, code, complaints.String())
 	}
-	var r coverageResult
+	var r comparedPlans
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatalf("%v: %v in %s", args, err, out.String())
 	}
@@ -48,11 +50,15 @@ func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 		if best := r.Recommended; dry.Privacy.NoiseMultiplier != *best.NoiseMultiplier || dry.Privacy.Epsilon != best.Guarantee {
 			t.Errorf("%s: noise %v and epsilon %v, recommended %v and %v", r.Command, dry.Privacy.NoiseMultiplier, dry.Privacy.Epsilon, *best.NoiseMultiplier, best.Guarantee)
 		}
-		e := experiment(t, "privacy.repetitions="+dry.Privacy.Tuning.Repetitions, "privacy.mean_repetitions="+text(dry.Privacy.Tuning.MeanRepetitions))
+		name := dry.Privacy.Tuning.Repetitions
 		if shape := dry.Privacy.Tuning.Shape; shape != nil {
-			e.Privacy.Shape = *shape
+			name += ":" + exact(*shape)
 		}
-		k, err := repetitionsOf(e.Privacy)
+		family, err := experiment.FamilyOf(configs.Privacy{}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := family.OfMean(dry.Privacy.Tuning.MeanRepetitions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +78,7 @@ func TestPlannedGradients(t *testing.T) {
 			"2":        epochs * (p.Mean*p.SubsetRate*n + n),
 			"baseline": p.Mean * n * epochs,
 		}[p.Variant]
-		if math.Abs(p.Gradients-want) > 1e-6*want { // the mean is that of a distribution whose parameter is found by bisection
+		if math.Abs(p.Gradients-want) > 1e-6*want { // bisection finds the parameter of a distribution of that mean
 			t.Errorf("%+v: %v gradients, want %v", p, p.Gradients, want)
 		}
 	}

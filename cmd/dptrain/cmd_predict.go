@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -55,7 +56,7 @@ prediction is as private as the row that it is made for.
 	return cmd
 }
 
-// prediction is what a model says of a row.
+// prediction is a model's prediction for a row.
 type prediction struct {
 	Row           int                `json:"row"` // from 1
 	Class         *string            `json:"class,omitempty"`
@@ -65,7 +66,7 @@ type prediction struct {
 	shares []float64 // the probabilities, in the order of the classes
 }
 
-// predictions are those for all rows of a file.
+// predictions are the predictions for all rows of a file.
 type predictions struct {
 	header []string
 	rows   []prediction
@@ -77,12 +78,12 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 		return usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
 	}
 	p, err := await(ctx, "predicting", func() (p predictions, err error) {
-		r, err := openReleased(run)
+		r, err := experiment.Open(run, onCPU())
 		if err != nil {
 			return p, err
 		}
-		defer func() { err = errors.Join(err, r.predictor.Close()) }()
-		return r.predict(ctx, file)
+		defer func() { err = errors.Join(err, r.Close()) }()
+		return predict(ctx, r, file)
 	})
 	if err != nil {
 		return err
@@ -92,14 +93,14 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 	}
 	var b bytes.Buffer
 	to := *g
-	to.stdout = &b
+	to.stdout = &checkedWriter{to: &b}
 	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}
 	return create(opts.out, b.Bytes())
 }
 
-// create writes a file that must not be there, for its owner alone: predictions are as private as the rows.
+// create writes a new file that its owner alone can read: predictions are as private as the rows.
 func create(path string, contents []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -115,40 +116,40 @@ func create(path string, contents []byte) error {
 	return nil
 }
 
-func (r *released) predict(ctx context.Context, file string) (predictions, error) {
-	p, err := prepare(r.Model, file, table.Predicting)
+func predict(ctx context.Context, r *experiment.Released, file string) (predictions, error) {
+	read, err := r.Read(file, table.Predicting)
 	if err != nil {
 		return predictions{}, err
 	}
-	outputs, err := r.predictor.Predict(ctx, p.data)
+	outputs, err := r.Predict(ctx, read.Data)
 	if err != nil {
 		return predictions{}, err
 	}
-	out := predictions{header: []string{"row", p.label.Name}, rows: make([]prediction, p.data.Samples())}
+	out := predictions{header: []string{"row", read.Label.Name}, rows: make([]prediction, read.Data.Samples())}
 	if r.Task != report.Regression {
 		for i := range r.Outputs {
-			out.header = append(out.header, "p("+r.class(i)+")")
+			out.header = append(out.header, "p("+r.Class(i)+")")
 		}
 	}
 	for i := range out.rows {
-		out.rows[i] = r.prediction(outputs[i*r.Outputs:(i+1)*r.Outputs], p)
+		out.rows[i] = newPrediction(r, read.Label, outputs[i*r.Outputs:(i+1)*r.Outputs])
 		out.rows[i].Row = i + 1
 	}
 	return out, nil
 }
 
-func (r *released) prediction(outputs []float32, p prepared) prediction {
+func newPrediction(r *experiment.Released, label table.Label, outputs []float32) prediction {
 	if r.Task == report.Regression {
-		value := p.label.Number(outputs[0])
+		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
 	out := prediction{Probabilities: map[string]float64{}, shares: train.Probabilities(outputs)}
 	if best := train.Predicted(outputs); best >= 0 {
-		name := r.class(best)
+		name := r.Class(best)
 		out.Class = &name
 	}
 	for i, share := range out.shares {
-		out.Probabilities[r.class(i)] = share
+		out.Probabilities[r.Class(i)] = share
 	}
 	return out
 }
@@ -156,7 +157,7 @@ func (r *released) prediction(outputs []float32, p prepared) prediction {
 // write prints CSV.
 func (p predictions) write(w io.Writer) {
 	out := csv.NewWriter(w)
-	_ = out.Write(p.header) // print finds out whether w takes it
+	_ = out.Write(p.header) // print reports w's error
 	for _, row := range p.rows {
 		record := []string{strconv.Itoa(row.Row)}
 		switch {

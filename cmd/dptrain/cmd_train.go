@@ -2,15 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/dptrain/dptrain/internal/random"
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 type trainOptions struct{ runOptions }
@@ -47,61 +40,5 @@ func runTrain(ctx context.Context, g *global, opts trainOptions) error {
 	if err != nil {
 		return err
 	}
-	type planned struct {
-		plan
-		settings train.Settings
-	}
-	p, err := await(ctx, accounting, func() (planned, error) {
-		size, err := sizeOf(e)
-		if err != nil {
-			return planned{}, err
-		}
-		settings, privacy, err := planTraining(e, size.train)
-		return planned{plan{experiment: e, size: size, privacy: privacy}, settings}, err
-	})
-	if err != nil {
-		return err
-	}
-	return opts.carryOut(ctx, g, p.plan, func(ctx context.Context, r *run, tell teller) (trained, error) {
-		return trainOnce(ctx, r, tell, p.settings)
-	})
-}
-
-// trainOnce is one run without tuning. Its random streams are those of trial 0.
-func trainOnce(ctx context.Context, r *run, tell teller, s train.Settings) (out trained, err error) {
-	s.Key = r.key
-	s.Initial = r.model.Initial(r.key.Stream(random.ID{Purpose: random.Initialisation}))
-	trainer, err := train.New(r.engine, r.model.Source, r.data, s)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, trainer.Close()) }()
-	if err := trainer.CheckTest(r.test); err != nil {
-		return out, err
-	}
-	tell(func() { warnOfFallback(r.console, trainer.Fallback()) })
-
-	start := time.Now()
-	result, err := trainer.Train(ctx, func(p train.Progress) {
-		tell(func() {
-			r.console.Progress(float64(p.Step), float64(p.Steps), "training, epsilon "+report.Up(r.privacy.Epsilon))
-		})
-	})
-	if err != nil {
-		return out, err
-	}
-	if result.Diverged() {
-		return out, tuner.ErrDiverged
-	}
-	score, err := trainer.Score(ctx, r.test)
-	if err != nil {
-		return out, err
-	}
-	private := privateTraining{time.Since(start).Seconds()}
-	return trained{result.Parameters, score, hyperparameters(s.Privacy, s.Optimizer), private}, nil
-}
-
-// privateTraining is private/run.json of a run without tuning.
-type privateTraining struct {
-	Seconds float64 `json:"seconds"`
+	return opts.carryOut(ctx, g, e, false)
 }

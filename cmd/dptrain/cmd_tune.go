@@ -2,14 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"math"
 
-	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
-
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 type tuneOptions struct{ runOptions }
@@ -85,116 +79,5 @@ func runTune(ctx context.Context, g *global, opts tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	type planned struct {
-		plan
-		settings tuner.Settings
-	}
-	p, err := await(ctx, accounting, func() (planned, error) {
-		size, err := sizeOf(e)
-		if err != nil {
-			return planned{}, err
-		}
-		settings, privacy, err := planTuning(e, size.train)
-		return planned{plan{experiment: e, size: size, privacy: privacy}, settings}, err
-	})
-	if err != nil {
-		return err
-	}
-	return opts.carryOut(ctx, g, p.plan, func(ctx context.Context, r *run, tell teller) (trained, error) {
-		return tune(ctx, r, tell, p.settings)
-	})
-}
-
-func tune(ctx context.Context, r *run, tell teller, s tuner.Settings) (trained, error) {
-	drawn, err := tuner.NewPlan(s, r.key)
-	if err != nil {
-		return trained{}, err
-	}
-	executor := tuner.Executor{
-		Engine:   r.engine,
-		Model:    r.model,
-		Data:     r.data,
-		Test:     r.test,
-		Fallback: func(reason error) { tell(func() { warnOfFallback(r.console, reason) }) },
-		Progress: func(p tuner.PrivateProgress) {
-			tell(func() { r.showTuning(p) })
-		},
-	}
-	result, err := executor.Run(ctx, drawn)
-	if err != nil {
-		return trained{}, err
-	}
-	released := result.Released
-	h := hyperparameters(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
-	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
-}
-
-// showTuning shows progress and logs each trial. Scores are for the private log. So is how much of the work is done,
-// unless a person watches: the share at which the final run begins is the number of trials, a scheduler keeps what
-// goes to standard error, and others can read it.
-func (r *run) showTuning(p tuner.PrivateProgress) {
-	console, epsilon := r.console, "epsilon "+report.Up(r.privacy.Epsilon)
-	switch {
-	case !r.watched:
-		console.Working("training, " + epsilon)
-	case p.Final:
-		console.Progress(p.Done, p.Total, fmt.Sprintf("final run, trials done: %d, %s", p.TrialsDone, epsilon))
-	default:
-		console.Progress(p.Done, p.Total, fmt.Sprintf("tuning, trials done: %d, %s", p.TrialsDone, epsilon))
-	}
-	switch {
-	case p.Err != nil:
-		level := logrus.WarnLevel
-		if r.failed && !r.watched { // once is enough to look into the private log
-			level = logrus.DebugLevel
-		}
-		r.failed = true
-		console.Log().Logf(level, "a trial failed; it counts, and scores lowest: %v", p.Err)
-	case p.Kind == tuner.Finished && p.Final:
-		console.Log().Debugf("final run: test score %v", p.Score)
-	case p.Kind == tuner.Finished:
-		console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
-	}
-}
-
-// privateTuning is private/run.json: what the guarantee doesn't cover.
-type privateTuning struct {
-	Warning      string         `json:"warning"`
-	Repetitions  int            `json:"repetitions"` // K
-	SubsetSize   int            `json:"subset_size"`
-	Best         int            `json:"best"` // index into trials; -1 for none
-	Trials       []privateTrial `json:"trials"`
-	FinalSeconds float64        `json:"final_seconds"`
-}
-
-type privateTrial struct {
-	tuner.Candidate
-	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
-	Diverged bool     `json:"diverged,omitempty"`
-	Failure  string   `json:"failure,omitempty"`
-	Seconds  float64  `json:"seconds"`
-}
-
-func newPrivateTuning(p tuner.Private) privateTuning {
-	out := privateTuning{
-		Warning:      "not covered by the privacy guarantee: don't publish",
-		Repetitions:  len(p.Trials),
-		SubsetSize:   p.SubsetSize,
-		Best:         p.Best,
-		Trials:       make([]privateTrial, len(p.Trials)),
-		FinalSeconds: p.FinalSeconds,
-	}
-	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
-	}
-	return out
-}
-
-// scoreOf returns nil for a trial that left no model, whose score is no number that JSON has.
-func scoreOf(t tuner.PrivateTrial) *float64 {
-	if math.IsInf(t.Score, -1) {
-		return nil
-	}
-	return &t.Score
+	return opts.carryOut(ctx, g, e, true)
 }

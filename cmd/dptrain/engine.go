@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/internal/ui"
 )
 
-// newEngine is the one place that knows which engines there are. Without GPUs gpu is nil.
+// newEngine returns the first of all engines that can run a model. It alone names engines. gpu is nil for the CPU's.
 func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
 	o := cpu.Options{Workers: p.Workers}
 	engines := []engine.Engine{cpu.New(o), cpu.OneByOne(o)}
@@ -24,15 +25,10 @@ func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
 	return engine.FirstOf(engines...)
 }
 
-// warnOfFallback tells why a model is slow to train.
-func warnOfFallback(console *ui.Console, reason error) {
-	if reason != nil {
-		why := strings.ReplaceAll(reason.Error(), "\n", "; ") // of several engines each has a line
-		console.Log().Warnf("the model is trained by a slower engine, which takes more time and guarantees the same: %s", why)
-	}
-}
+// onCPU returns the engine for predictions and features, which run on the CPU.
+func onCPU() engine.Engine { return newEngine(configs.Performance{}, nil) }
 
-// gpus is how commands find a machine's GPUs and open them.
+// gpus finds a machine's GPUs and opens them.
 type gpus struct {
 	list func() ([]cuda.Info, error)
 	open func(cuda.Options) (gpuEngine, error)
@@ -44,22 +40,22 @@ type gpuEngine interface {
 	Close() error
 }
 
-// nvidia is the GPUs of this machine. Tests have others.
+// nvidia finds the GPUs of this machine. Tests have others.
 var nvidia = gpus{
 	list: cuda.Devices,
 	open: func(o cuda.Options) (gpuEngine, error) { return cuda.New(o) },
 }
 
-// wanted tells whether settings insist on GPUs.
+// wanted reports whether settings insist on GPUs.
 func wanted(p configs.Performance) bool { return p.Engine == configs.EngineCUDA || len(p.Devices) > 0 }
 
-// choice is what a run is trained on.
+// choice is the device that a run is trained on.
 type choice struct {
 	gpus *gpus // nil for the CPU
-	why  error // it is the CPU although GPUs were welcome
+	why  error // why no GPU is used, if settings allow one
 }
 
-// choose opens no GPU, so that what can't be is told before everything that takes time.
+// choose checks GPUs without opening them, so that settings that can't be met are an error before all that takes time.
 func (g gpus) choose(ctx context.Context, p configs.Performance) (choice, error) {
 	if p.Engine == configs.EngineCPU {
 		return choice{}, nil
@@ -76,7 +72,7 @@ func (g gpus) choose(ctx context.Context, p configs.Performance) (choice, error)
 	return choice{why: err}, nil
 }
 
-// check returns an error unless all of the GPUs of the given numbers can be used; of none, unless any can.
+// check returns an error if one of the numbered GPUs can't be used. Without numbers, one usable GPU is enough.
 func (g gpus) check(numbers []int) error {
 	all, err := g.list()
 	if err != nil {
@@ -112,7 +108,7 @@ func namesOf(all []cuda.Info) []string {
 	return names
 }
 
-// hintAtCPU says what can be done where the GPUs that settings insist on can't be used.
+// hintAtCPU adds a remedy to the error of GPUs that settings insist on.
 func hintAtCPU(p configs.Performance, err error) error {
 	if exitCode(err) == codeUsage {
 		return err
@@ -124,53 +120,36 @@ func hintAtCPU(p configs.Performance, err error) error {
 	return coded(codeDevice, fmt.Errorf("%w; %s", err, hint))
 }
 
-// onEngine opens an engine, has a training done on it and closes it. It does so in one goroutine since after an
-// interruption nobody else could close what is still at work.
-func (r *run) onEngine(ctx context.Context, c choice, tell teller, do training) (out trained, err error) {
-	gpu, err := r.openGPUs(c, tell)
-	if err != nil {
-		return out, err
-	}
-	if gpu != nil {
-		defer func() { err = errors.Join(err, gpu.Close()) }()
-	}
-	r.engine = newEngine(r.experiment.Performance, gpu)
-	return do(ctx, r, tell)
-}
-
-// openGPUs returns nil if the run is the CPU's, and then says why unless that is what was asked for.
-func (r *run) openGPUs(c choice, tell teller) (gpuEngine, error) {
-	p, log := r.experiment.Performance, r.console.Log()
+// open opens the chosen GPUs. It returns nil for the CPU, and reports why unless the CPU was asked for.
+func (c choice) open(p configs.Performance, f *follower) (gpuEngine, error) {
 	if c.why != nil {
-		tell(func() {
-			log.Info(`training on the CPU: no usable GPU, see "dptrain devices"`)
-			log.Debug(c.why)
-		})
+		f.Note(`training on the CPU: no usable GPU, see "dptrain devices"`)
+		f.log(logrus.DebugLevel, c.why)
 	}
 	if c.gpus == nil {
 		return nil, nil
 	}
 	slow := time.AfterFunc(2*time.Second, func() {
-		tell(func() { log.Info("the GPU's driver compiles the kernels, which takes some seconds the first time") })
+		f.Note("the GPU's driver compiles the kernels, which takes some seconds the first time")
 	})
 	defer slow.Stop()
 	gpu, err := c.gpus.open(cuda.Options{
-		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
-		Warn:    func(text string) { tell(func() { log.Warn(text) }) },
+		Devices: append([]int(nil), p.Devices...), // nil means all
+		Warn:    f.Warn,
 	})
 	switch {
 	case err == nil:
-		tell(func() { log.Infof("training on %s", gpu.Name()) })
+		f.Note("training on " + gpu.Name())
 		return gpu, nil
 	case wanted(p):
 		return nil, hintAtCPU(p, fmt.Errorf("open the GPUs: %w", err))
 	}
-	tell(func() { log.Warnf("training on the CPU: the GPUs can't be opened: %v", err) })
+	f.Warn(fmt.Sprintf("training on the CPU: the GPUs can't be opened: %v", err))
 	return nil, nil
 }
 
-// blameDevice says what can be done about a GPU that failed, or whose memory is full. Of all the runs and calls that
-// failed with it, one is told.
+// blameDevice adds a remedy to the error of a GPU that failed, or ran out of memory. It keeps one of the errors of all
+// runs and calls that failed with the GPU.
 func blameDevice(err error) error {
 	var failed *cuda.DeviceError
 	switch {

@@ -69,7 +69,7 @@ func (b *box) gpus() gpus {
 // run executes a command on the machine.
 func (b *box) run(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = (&global{gpus: b.gpus(), stdout: &out, stderr: &err}).execute(ctx, args)
+	code = (&global{gpus: b.gpus(), stdout: &checkedWriter{to: &out}, stderr: &err}).execute(ctx, args)
 	return code, out.String(), err.String()
 }
 
@@ -232,15 +232,6 @@ func TestProgramsFallBackToTheCPU(t *testing.T) {
 		if code != codeOK || strings.Count(stderr, "warning: the model is trained by a slower engine, which takes more time and guarantees the same: engine fake has no operation everything\n") != 1 {
 			t.Errorf("%s: exit code %d: %s", command, code, stderr)
 		}
-	}
-}
-
-func TestFallbackIsOneLine(t *testing.T) {
-	var stderr bytes.Buffer
-	g := &global{stderr: &stderr}
-	warnOfFallback(g.console(), errors.Join(errors.New("no GPU has it"), errors.New("nor has the CPU")))
-	if got := stderr.String(); !strings.HasSuffix(got, ": no GPU has it; nor has the CPU\n") {
-		t.Errorf("got %q", got)
 	}
 }
 

@@ -23,24 +23,22 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
-	return (&global{gpus: nvidia, stdout: stdout, stderr: stderr, terminal: terminal}).execute(ctx, args)
+	return (&global{gpus: nvidia, stdout: &checkedWriter{to: stdout}, stderr: stderr, terminal: terminal}).execute(ctx, args)
 }
 
 func (g *global) execute(ctx context.Context, args []string) int {
-	out := &checkedWriter{to: g.stdout} // for what doesn't look itself whether it could be written, such as help
-	g.stdout = out
 	root := newRootCommand(g)
 	root.SetArgs(args)
 	root.SetOut(g.stdout)
 	root.SetErr(g.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = out.failure()
+		err = g.stdout.failure() // of writes that nothing else checks, such as help
 	}
 	if err == nil {
 		return codeOK
 	}
-	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of joined errors each has a line
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
 	fmt.Fprintln(g.stderr, "dptrain:", text+privateText(err, g.terminal || g.verbose))
 	return exitCode(err)
 }

@@ -5,10 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
 )
@@ -18,7 +18,11 @@ type planResult struct {
 	Dataset string         `json:"dataset"`
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
-	Memory  float64        `json:"memory_bytes"` // at most, about
+	Memory  float64        `json:"memory_bytes"` // an estimate of the maximum
+}
+
+func newPlanResult(p *experiment.Plan) planResult {
+	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory}
 }
 
 // runResult is what a training prints as JSON. It holds nothing private.
@@ -27,21 +31,19 @@ type runResult struct {
 	Model           string                 `json:"model"`
 	TestAccuracy    *float64               `json:"test_accuracy,omitempty"`  // of a classification
 	TestR2          *float64               `json:"test_r2,omitempty"`        // of a regression
-	Constant        float64                `json:"test_score_of_a_constant"` // of the best answer that is the same for all rows
+	Constant        float64                `json:"test_score_of_a_constant"` // of the best constant answer
 	Warning         string                 `json:"warning,omitempty"`        // about the model
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
-	AddsUp          string                 `json:"adds_up"` // what another run on the same data costs
-
-	score   report.Score
-	verdict verdict
+	AddsUp          string                 `json:"adds_up"` // the cost of another run on the same data
 }
 
-func newRunResult(r report.Release, v verdict, directory string) runResult {
+func newRunResult(o experiment.Outcome, directory string) runResult {
+	r := o.Release
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
-		Constant: v.constant.Value, Warning: v.warning, AddsUp: addsUp(r.Privacy), score: r.Score, verdict: v,
+		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, AddsUp: addsUp(r.Privacy),
 	}
 	if r.Model.Task == report.Regression {
 		out.TestR2 = &r.Score.Value
@@ -51,10 +53,10 @@ func newRunResult(r report.Release, v verdict, directory string) runResult {
 	return out
 }
 
-// printPlan says what is going to happen.
-func printPlan(w io.Writer, plan plan) {
-	e, p, size := plan.experiment, plan.privacy, plan.size
-	pairs := append(dataRows(e, size), [2]string{"model", modelText(e)})
+// printPlan prints a plan.
+func printPlan(w io.Writer, plan *experiment.Plan) {
+	e, p := plan.Experiment, plan.Statement()
+	pairs := append(dataRows(e, plan.Samples), [2]string{"model", modelText(e)})
 	if t := p.Tuning; t != nil {
 		pairs = append(pairs,
 			[2]string{"method", methodText(t)},
@@ -67,7 +69,7 @@ func printPlan(w io.Writer, plan plan) {
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(p)},
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},
-		[2]string{"memory", "up to about " + memoryText(plan.memory)},
+		[2]string{"memory", "up to about " + experiment.MemoryText(plan.Memory)},
 	)
 	rows(w, pairs...)
 }
@@ -104,23 +106,24 @@ func budgetText(p report.Privacy) string {
 	return text
 }
 
-// addsUp says what most people forget once they run a second time.
+// addsUp states the cost of a second run, which most people forget.
 func addsUp(p report.Privacy) string {
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
 		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
 }
 
-// printResult says what came out and where it is.
-func printResult(w io.Writer, r runResult, size size) {
-	directory := relative(r.Directory)
-	pairs := [][2]string{{r.score.Metric, fmt.Sprintf("%s on the public test set of %s; %s has %s", r.score, grouped(size.test), r.verdict.answer, r.verdict.constant)}}
-	if r.Warning != "" {
-		pairs = append(pairs, [2]string{"warning", r.Warning})
+// printResult prints the outcome of a run, and its directory.
+func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
+	directory = relative(directory)
+	r, v := o.Release, o.Verdict
+	pairs := [][2]string{{string(r.Score.Metric), fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
+	if v.Warning != "" {
+		pairs = append(pairs, [2]string{"warning", v.Warning})
 	}
 	pairs = append(pairs, foundRows(r)...)
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(r.Privacy)},
-		[2]string{"adds up", r.AddsUp},
+		[2]string{"adds up", addsUp(r.Privacy)},
 		[2]string{"publish", filepath.Join(directory, "released") + "  model, hyperparameters, privacy statement"},
 		[2]string{"keep private", filepath.Join(directory, "private") + "  what the guarantee doesn't cover"},
 	)
@@ -139,13 +142,4 @@ func relative(path string) string {
 		return path
 	}
 	return short
-}
-
-// grouped prints a count with its thousands apart.
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

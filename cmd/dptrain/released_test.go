@@ -5,27 +5,22 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
-	"github.com/dptrain/dptrain/train"
 )
 
 // release writes a released linear model whose parameters are known.
 func release(t *testing.T, m report.Model, s table.Schema, weights, bias []float32) (dir string) {
 	t.Helper()
-	input, err := json.Marshal(inputOf{Table: &s})
+	input, err := json.Marshal(map[string]*table.Schema{"table": &s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +75,8 @@ func near(t *testing.T, text string, want float64) bool {
 	return err == nil && math.Abs(got-want) <= 2e-5*math.Abs(want)
 }
 
-// Three classes, none of them the one that another place in the list would have: green is maybe, red is no, and who is old is yes.
-// The file's columns are in another order than the schema's. All by hand.
+// Three classes, none of them the one that another place in the list would have: green is maybe, red is no, and who is
+// old is yes. The file's columns are in another order than the schema's. All by hand.
 func TestPredictAndEvaluateClasses(t *testing.T) {
 	classes := []string{"no", "maybe", "yes"}
 	schema := table.Schema{
@@ -142,8 +137,8 @@ func TestPredictAndEvaluateClasses(t *testing.T) {
 	}
 }
 
-// Numbers come out, and are compared, in the unit of the file; labels are clipped in training alone. Two outputs, 110 and 150, for
-// labels of 110 and 190.
+// Numbers come out, and are compared, in the unit of the file; labels are clipped in training alone. Two outputs, 110
+// and 150, for labels of 110 and 190.
 func TestPredictAndEvaluateNumbers(t *testing.T) {
 	schema := table.Schema{
 		Label:   table.Label{Name: "y", Task: table.Regression, Clip: &table.Range{Low: 0, High: 150}, Scale: &table.Scale{Shift: 100, Divisor: 10}},
@@ -161,34 +156,5 @@ func TestPredictAndEvaluateNumbers(t *testing.T) {
 	}
 	if e.Rows != 2 || math.Abs(*e.RootMeanSquare-math.Sqrt(800)) > 1e-4 || math.Abs(*e.MeanAbsolute-20) > 1e-4 || math.Abs(*e.R2-0.5) > 1e-6 {
 		t.Errorf("%v, %v, %v, want √800, 20 and 0.5", *e.RootMeanSquare, *e.MeanAbsolute, *e.R2)
-	}
-}
-
-// What trains and what selects: labels are clipped in the private file alone, and neither file is taken for the other, nor asked what
-// columns and classes there are where the public one says it. The columns are those that engines get.
-func TestLoadFiles(t *testing.T) {
-	columns := func(d *train.Data) string { return fmt.Sprint(reflect.ValueOf(d).Elem().FieldByName("columns")) }
-	l, err := loadFiles(configs.Data{
-		Train: file(t, "x,y,private\n1,12,0\n2,-1,0\n3,7,0\n"), Test: file(t, "y,x\n12,8\n4,4\n"), Label: "y", Task: "regression",
-		Clip: map[string][2]float64{"y": {0, 10}}, Scale: map[string][2]float64{"y": {5, 2}, "x": {0, 4}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := columns(l.train), "{3 [{[0.25 0.5 0.75] []} {[2.5 -2.5 1] []}]}"; got != want {
-		t.Errorf("trained on %s, want %s", got, want)
-	}
-	if got, want := columns(l.test.Inputs()), "{2 [{[2 1] []} {[3.5 -0.5] []}]}"; got != want || l.test.Metric() != train.R2 {
-		t.Errorf("scored on %s by %s, want %s", got, l.test.Metric(), want)
-	}
-	if l.model.Outputs != 1 || l.model.Task != report.Regression || !slices.Equal(l.model.Shape, []int{1}) {
-		t.Errorf("the model is %+v", l.model)
-	}
-	l, err = loadFiles(configs.Data{Train: file(t, "x,y\n1,b\n2,b\n"), Test: file(t, "y,x\nc,8\nb,4\na,0\n"), Label: "y"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := columns(l.train), "{2 [{[1 2] []} {[0 1 0 0 1 0] []}]}"; got != want || !slices.Equal(l.model.Classes, []string{"a", "b", "c"}) || l.model.Outputs != 3 {
-		t.Errorf("trained on %s of the classes %v, want %s", got, l.model.Classes, want)
 	}
 }

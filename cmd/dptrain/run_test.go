@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // fullDisk takes no bytes.
@@ -32,30 +32,23 @@ func TestUnprintedPlanLeavesNothing(t *testing.T) {
 	}
 }
 
-// A terminal shows the trials, and --verbose shows them elsewhere.
+// A terminal shows the trials, and --verbose shows them elsewhere. Others learn once that some failed.
 func TestWhoWatches(t *testing.T) {
-	rows := "a,y\n" + strings.Repeat("1,no\n2,yes\n", 20)
-	e := experiment(t, "data.train="+file(t, rows), "data.test="+file(t, "a,y\n3,no\n4,yes\n"), "data.label=y", "privacy.noise_multiplier=3")
-	size, err := sizeOf(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, privacy, err := planTraining(e, size.train)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ terminal, verbose, want bool }{{false, false, false}, {true, false, true}, {false, true, true}} {
-		began, enough := false, errors.New("enough")
-		g := &global{stdout: io.Discard, stderr: io.Discard, terminal: c.terminal, verbose: c.verbose, gpus: nvidia}
-		o := runOptions{out: filepath.Join(t.TempDir(), "run")}
-		err := o.carryOut(t.Context(), g, plan{experiment: e, size: size, privacy: privacy}, func(_ context.Context, r *run, _ teller) (trained, error) {
-			if began = true; r.watched != c.want {
-				t.Errorf("terminal %t, --verbose %t: watched %t", c.terminal, c.verbose, r.watched)
-			}
-			return trained{}, enough
-		})
-		if !began || !errors.Is(err, enough) {
-			t.Fatal(err)
+	for _, c := range []struct {
+		terminal bool
+		flags    []string
+		watched  bool
+	}{{false, nil, false}, {true, nil, true}, {false, []string{"--verbose"}, true}} {
+		b := newBox(hopper)
+		b.steps = func() error { return errors.New("enough") }
+		args, _ := short(t, "tune", append([]string{"--mu", "9"}, c.flags...)...)
+		var stderr strings.Builder
+		g := &global{gpus: b.gpus(), stdout: &checkedWriter{to: io.Discard}, stderr: &stderr, terminal: c.terminal}
+		if code := g.execute(t.Context(), args); code != codeInternal {
+			t.Fatalf("exit code %d: %s", code, stderr.String())
+		}
+		if failed := strings.Count(stderr.String(), "warning: a trial failed"); failed == 0 || failed > 1 != c.watched {
+			t.Errorf("terminal %t, %v: %d failed trials are shown", c.terminal, c.flags, failed)
 		}
 	}
 }
@@ -65,7 +58,7 @@ func TestWhoWatches(t *testing.T) {
 func TestSmallestNoise(t *testing.T) {
 	epsilon := 8.0
 	p := configs.Privacy{Epsilon: &epsilon}
-	several := &report.Tuning{Space: report.Space{Runs: []report.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
+	several := &report.Tuning{Space: report.Space{Runs: []tuner.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
 	one := &report.Tuning{Space: report.Space{Runs: several.Space.Runs[:1]}}
 	for _, c := range []struct {
 		met  float64
@@ -84,5 +77,13 @@ func TestSmallestNoise(t *testing.T) {
 		if got := noiseRows(p, report.Privacy{Epsilon: c.met, Tuning: several}); len(got) != 3 || !strings.HasSuffix(got[0][1], c.want[1]) {
 			t.Errorf("epsilon %v, two kinds of runs: %q, want %q", c.met, got, c.want[1])
 		}
+	}
+}
+
+// No probability is above 1, however many of them are added.
+func TestAddsUp(t *testing.T) {
+	const want = "whatever else is made from the same data adds to this; two runs like this one: epsilon 6 at delta 1"
+	if got := addsUp(report.Privacy{Epsilon: 3, Delta: 0.75}); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

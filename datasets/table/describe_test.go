@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a description takes a label for is what Infer takes it for.
+// Summary.Task is the task that Infer infers.
 func TestDescribedTask(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows string
@@ -19,11 +19,11 @@ func TestDescribedTask(t *testing.T) {
 		"texts":         {"low,a\nhigh,b\n", Classification},
 	} {
 		path := put(t, "x.csv", "y,x\n"+c.rows)
-		d, err := Describe(path)
+		d, err := Describe(open(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Infer(path, Options{Label: "y", Categories: map[string][]string{"x": {"a", "b"}}})
+		s, err := Infer(open(t, path), Options{Label: "y", Categories: map[string][]string{"x": {"a", "b"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,9 +45,9 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// Amounts with NA among them are no texts, and a description says so.
+// A description reports NA among amounts.
 func TestDescribedAmountsWithGaps(t *testing.T) {
-	d, err := Describe(put(t, "x.csv", "age,size,colour\n31,1,red\nNA,2,7\n4.5,3,red\nNA,4,blue\n"))
+	d, err := Describe(open(t, put(t, "x.csv", "age,size,colour\n31,1,red\nNA,2,7\n4.5,3,red\nNA,4,blue\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestDescribedAmountsWithGaps(t *testing.T) {
 	}
 }
 
-// A label of amounts with NA among them isn't a classification of as many classes as there are amounts.
+// Labels that are amounts with NA among them aren't inferred as one class for each amount.
 func TestAmountsWithGapsAreNoClasses(t *testing.T) {
 	const amounts = 101 // one more than whole numbers have where they are taken for classes
 	rows := &strings.Builder{}
@@ -69,15 +69,15 @@ func TestAmountsWithGapsAreNoClasses(t *testing.T) {
 		fmt.Fprintf(rows, "1,%d.5\n", i)
 	}
 	path := put(t, "x.csv", "x,y\n"+rows.String()+"1,NA\n")
-	_, err := Infer(path, Options{Label: "y"})
+	_, err := Infer(open(t, path), Options{Label: "y"})
 	var e *Error
 	if !errors.As(err, &e) || e.Column != "y" || !strings.Contains(e.Problem, `1 of 102 labels aren't numbers, such as "NA"`) {
 		t.Errorf("inferred with %v", err)
 	}
-	if s, err := Infer(path, Options{Label: "y", Task: Classification}); err != nil || len(s.Label.Classes) != amounts+1 {
+	if s, err := Infer(open(t, path), Options{Label: "y", Task: Classification}); err != nil || len(s.Label.Classes) != amounts+1 {
 		t.Errorf("a classification on demand: %v", err)
 	}
-	if s, err := Infer(put(t, "few.csv", "x,y\n1,1\n1,2\n1,3+\n"), Options{Label: "y"}); err != nil || len(s.Label.Classes) != 3 {
+	if s, err := Infer(open(t, put(t, "few.csv", "x,y\n1,1\n1,2\n1,3+\n")), Options{Label: "y"}); err != nil || len(s.Label.Classes) != 3 {
 		t.Errorf("a few classes, of which one is a text: %v", err)
 	}
 }
@@ -86,11 +86,11 @@ func TestAmountsWithGapsAreNoClasses(t *testing.T) {
 func TestUnknownClassMayBeAnAmount(t *testing.T) {
 	for labels, amounts := range map[string]bool{"1,2,3": true, "a,b,c": false, "1,2,c": false} {
 		class := strings.Split(labels, ",")
-		s, err := Infer(put(t, "test.csv", "x,y\n1,"+class[0]+"\n1,"+class[1]+"\n1,"+class[2]+"\n"), Options{Label: "y"})
+		s, err := Infer(open(t, put(t, "test.csv", "x,y\n1,"+class[0]+"\n1,"+class[1]+"\n1,"+class[2]+"\n")), Options{Label: "y"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Read(put(t, "train.csv", "x,y\n1,4\n"), Training)
+		_, err = s.Read(open(t, put(t, "train.csv", "x,y\n1,4\n")), Training)
 		if err == nil || strings.Contains(err.Error(), "--task regression") != amounts {
 			t.Errorf("classes %s: %v", labels, err)
 		}

@@ -3,32 +3,34 @@ package table
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 )
 
-// MostClasses is the number of different whole numbers up to which labels are classes where nothing says what they are.
-const MostClasses = 100
+// MaxClasses is the maximum number of different whole numbers that [Infer] takes for classes without being asked to.
+const MaxClasses = 100
 
-// mostListed bounds the classes that a file is asked for; more are a column of names or numbers taken for the label.
-const mostListed = 10000
+// maxListed bounds inferred classes: a label with more is a column of names or numbers that was given by mistake.
+const maxListed = 10000
 
-// Infer makes a schema from options and the public test file: the columns of the file in their order, their shapes, the task
-// and the classes. Never give it private data: see the package comment. Wrong options are an [*OptionError], a wrong
-// file is an [*Error].
-func Infer(test string, o Options) (_ *Schema, err error) {
+// Infer returns a schema with the columns of the public test file, in their order and with their shapes. Options give
+// task and classes, or else the labels of the file do. Never give it private data: see the package comment. Wrong
+// options are an [*OptionError], a wrong file is an [*Error].
+func Infer(test *File, o Options) (_ *Schema, err error) {
 	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	ignored := indexOf(o.Ignore)
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
-	fields, err := header(test, func(name string) bool { return !among(name) })
-	if err != nil {
+	var fields []field
+	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {
+		fields = r.fields()
+		return nil
+	}); err != nil {
 		return nil, err
 	}
-	if err := o.checkNames(fields, test); err != nil {
+	if err := o.checkNames(fields, test.path); err != nil {
 		return nil, err
 	}
 	s := &Schema{}
@@ -41,32 +43,23 @@ func Infer(test string, o Options) (_ *Schema, err error) {
 		case !among(f.name):
 			c, err := o.column(f)
 			if err != nil {
-				return nil, inFile(test, err)
+				return nil, inFile(test.path, err)
 			}
 			s.Columns = append(s.Columns, c)
 		}
 	}
 	width := 0
 	for _, c := range s.Columns {
-		width += min(c.width(), mostWidth+1)
+		width += min(c.width(), maxWidth+1)
 	}
 	if width == 0 {
-		return nil, &Error{File: test, Problem: "no column is left to learn from"}
+		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
 	}
 	s.Shape = s.sampleShape(width)
 	return s, s.Check()
 }
 
-// header returns the columns of a file.
-func header(path string, wanted func(string) bool) ([]field, error) {
-	r, err := open(path, wanted)
-	if err != nil {
-		return nil, err
-	}
-	return r.fields(), r.close()
-}
-
-// checkNames refuses options about columns that the file doesn't have.
+// checkNames returns an error for an option about a column that the file lacks.
 func (o Options) checkNames(fields []field, file string) error {
 	var names []string
 	for _, f := range fields {
@@ -106,7 +99,7 @@ func (o Options) checkNames(fields []field, file string) error {
 	return err
 }
 
-// column describes a column that isn't the label.
+// column returns the schema of a column that isn't the label.
 func (o Options) column(f field) (Column, error) {
 	if f.problem != "" {
 		return Column{}, &Error{Column: f.name, Problem: f.problem + ", or ignore it by --ignore " + f.name}
@@ -122,7 +115,7 @@ func (o Options) column(f field) (Column, error) {
 	return c, nil
 }
 
-// constants returns those for a column, its own or else, if it may have them, those for all.
+// constants returns the clip and scale of a column: its own or else, if all is true, those for all columns.
 func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	of := func(m map[string][2]float64) ([2]float64, bool) {
 		v, ok := m[name]
@@ -140,15 +133,15 @@ func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	return clip, scale
 }
 
-// inferLabel finds out what isn't given: task and classes.
-func inferLabel(test string, f field, o Options) (Label, error) {
+// inferLabel returns the schema of the label. It infers task and classes if options lack them.
+func inferLabel(test *File, f field, o Options) (Label, error) {
 	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes}
 	if f.problem != "" || product(f.shape) != 1 {
 		problem := f.problem
 		if problem == "" {
 			problem = fmt.Sprintf("shape %v: a label is one value a row", f.shape)
 		}
-		return l, &Error{File: test, Column: f.name, Problem: problem}
+		return l, &Error{File: test.path, Column: f.name, Problem: problem}
 	}
 	if len(o.Classes) > 0 {
 		l.Task = Classification
@@ -159,13 +152,13 @@ func inferLabel(test string, f field, o Options) (Label, error) {
 			return l, err
 		}
 		if l.Task == "" {
-			if err := seen.mixed(test, f.name); err != nil {
+			if err := seen.mixed(test.path, f.name); err != nil {
 				return l, err
 			}
 			l.Task = seen.task()
 		}
 		if l.Task == Classification {
-			if l.Classes, err = seen.classes(test, f.name); err != nil {
+			if l.Classes, err = seen.classes(test.path, f.name); err != nil {
 				return l, err
 			}
 		}
@@ -181,17 +174,19 @@ func inferLabel(test string, f field, o Options) (Label, error) {
 
 // labels are the different labels of a public file.
 type labels struct {
-	texts   map[string]bool // each in its canonical form; no more than one too many
-	numbers bool            // all of them are
-	whole   bool            // all of them are whole numbers
-	// rows of numbers, and of others
+	texts   map[string]bool // in canonical form; at most maxListed + 1
+	numbers bool            // whether all are numbers
+	whole   bool            // whether all are whole numbers
+	// numbers of rows whose label is a number, and isn't
 	withNumber, without int
-	other               cell // the first that is no number
+	other               cell // the first that isn't a number
 }
 
-func labelsOf(test, name string) (*labels, error) {
+func labelsOf(test *File, name string) (*labels, error) {
 	seen := &labels{texts: map[string]bool{}, numbers: true, whole: true}
-	n, err := each(test, name, func(c cell) error {
+	n := 0
+	add := func(c cell) error {
+		n++
 		if c.kind == missing {
 			return &Error{Problem: "no label"}
 		}
@@ -206,59 +201,28 @@ func labelsOf(test, name string) (*labels, error) {
 			seen.other = c
 		}
 		seen.whole = seen.whole && isNumber && v == math.Trunc(v)
-		if len(seen.texts) <= mostListed {
+		if len(seen.texts) <= maxListed {
 			seen.texts[canonical(c)] = true
 		}
 		return nil
+	}
+	err := test.pass(func(column string) bool { return column == name }, func(r rows) error {
+		at := 0
+		for _, f := range r.fields() {
+			if f.name == name {
+				break
+			}
+			at += f.width()
+		}
+		if err := each(r, name, func(row []cell) error { return add(row[at]) }); err != nil {
+			return err
+		}
+		return checkCount(n)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return seen, checkCount(test, n)
+	return seen, err
 }
 
-// each calls f with every cell of a column.
-func each(path, column string, f func(cell) error) (n int, err error) {
-	r, err := open(path, func(name string) bool { return name == column })
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	at := 0
-	for _, f := range r.fields() {
-		if f.name == column {
-			break
-		}
-		at += f.width()
-	}
-	for ; ; n++ {
-		row, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err == nil {
-			err = f(row[at])
-		}
-		if err != nil {
-			return n, placed(err, path, r.where(), column)
-		}
-	}
-}
-
-// placed tells an error where it is, unless it knows.
-func placed(err error, file, row, column string) error {
-	p := *failed(err)
-	if p.Row == "" {
-		p.Row = row
-		if p.Column == "" {
-			p.Column = column
-		}
-	}
-	p.File = file
-	return &p
-}
-
-// canonical returns the text that a label is compared by: numbers are the same however they are written.
+// canonical returns the text by which labels are compared, which is the same for all notations of a number.
 func canonical(c cell) string {
 	if v, ok := c.value(); ok {
 		return decimal(v)
@@ -267,16 +231,16 @@ func canonical(c cell) string {
 }
 
 func (l *labels) task() Task {
-	if l.numbers && (!l.whole || len(l.texts) > MostClasses) {
+	if l.numbers && (!l.whole || len(l.texts) > MaxClasses) {
 		return Regression
 	}
 	return Classification
 }
 
-// mixed refuses numbers with texts among them where there are too many different ones for classes. The texts mostly
-// stand for missing labels, and would in silence make each amount a class.
+// mixed returns an error for numbers with texts among them if there are too many for classes. Such texts mostly stand
+// for missing labels, and would silently turn each amount into a class.
 func (l *labels) mixed(file, column string) error {
-	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MostClasses {
+	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MaxClasses {
 		return nil
 	}
 	return &Error{File: file, Column: column, Problem: fmt.Sprintf(
@@ -284,7 +248,7 @@ func (l *labels) mixed(file, column string) error {
 		l.without, l.withNumber+l.without, l.other.quoted())}
 }
 
-// classes lists the labels in the order of numbers, or of text.
+// classes returns the labels sorted by number if all are numbers, else as text.
 func (l *labels) classes(file, column string) ([]string, error) {
 	var all []string
 	for c := range l.texts {
@@ -307,8 +271,8 @@ func (l *labels) classes(file, column string) ([]string, error) {
 	switch {
 	case len(all) == 1:
 		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("every label is %q; give all classes by --classes a,b,c", all[0])}
-	case len(all) > mostListed:
-		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("more than %d different labels; give --task regression for numbers, or all classes by --classes a,b,c", mostListed)}
+	case len(all) > maxListed:
+		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("more than %d different labels; give --task regression for numbers, or all classes by --classes a,b,c", maxListed)}
 	}
 	return all, nil
 }

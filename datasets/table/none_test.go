@@ -2,11 +2,12 @@ package table
 
 import "testing"
 
-// A schema that is nil, as beside an error that was overlooked, gives errors, and a set without rows shares none.
+// A nil schema, as beside an overlooked error, gives errors, and samples without rows share none.
 func TestNoSchemaAndNoRows(t *testing.T) {
 	var s *Schema
-	_, read := s.Read("none.csv", Training)
-	_, counted := s.Count("none.csv")
+	file := open(t, put(t, "x.csv", "x,y\n1,2\n"))
+	_, read := s.Read(file, Training)
+	_, counted := s.Count(file)
 	if s.Check() == nil || read != errNoSchema || counted != errNoSchema {
 		t.Errorf("check %v, read %v, count %v", s.Check(), read, counted)
 	}

@@ -18,7 +18,7 @@ func TestPipesAreRefused(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := Infer(path, Options{Label: "y"})
+		_, err := Open(path)
 		done <- err
 	}()
 	select {

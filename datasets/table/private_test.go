@@ -17,13 +17,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// secret is in every cell and in every name of a private file, in numbers as digits.
+// secret is part of all cells and names of a private file; numbers have its digits.
 const (
 	secret       = "5EcR3t"
 	secretNumber = 918273645
 )
 
-// leaks tells whether a text has the secret or a part of it that can't be there by chance.
+// leaks reports whether a text contains the secret, or a part of it that can't be there by chance.
 func leaks(text string) bool {
 	for _, part := range []string{secret, strings.ToLower(secret), secret[:4], secret[2:], fmt.Sprint(secretNumber), "9.18"} {
 		if strings.Contains(text, part) {
@@ -33,7 +33,7 @@ func leaks(text string) bool {
 	return false
 }
 
-// publicSchema is the schema that private files are read by.
+// publicSchema returns the schema that private files are read by.
 func publicSchema(t testing.TB) *Schema {
 	t.Helper()
 	s := &Schema{
@@ -48,20 +48,21 @@ func publicSchema(t testing.TB) *Schema {
 }
 
 // told reads a file for every use, counts it, and returns the errors.
-func told(s *Schema, path string) []error {
+func told(t testing.TB, s *Schema, path string) []error {
+	t.Helper()
 	var all []error
 	for _, use := range []Use{Training, Testing, Predicting} {
-		if _, err := s.Read(path, use); err != nil {
+		if _, err := s.Read(open(t, path), use); err != nil {
 			all = append(all, err)
 		}
 	}
-	if _, err := s.Count(path); err != nil {
+	if _, err := s.Count(open(t, path)); err != nil {
 		all = append(all, err)
 	}
 	return all
 }
 
-// No error's text has a cell or a name of a private file.
+// No error's text cites a cell or a name of a private file.
 func TestErrorsKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	regression := *s
@@ -147,7 +148,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 			if err := os.WriteFile(path, []byte(f.contents), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			errs := append(told(s, path), told(&regression, path)...)
+			errs := append(told(t, s, path), told(t, &regression, path)...)
 			if len(errs) == 0 {
 				t.Fatal("no error")
 			}
@@ -163,7 +164,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
-// Private has the cell.
+// Private cites the cell.
 func TestPrivateCitesTheCell(t *testing.T) {
 	s := publicSchema(t)
 	for name, c := range map[string]struct{ text, want string }{
@@ -172,7 +173,7 @@ func TestPrivateCitesTheCell(t *testing.T) {
 		"a class":    {"x,c,y\n1,red," + secret + "\n", `the cell is "` + secret + `"`},
 		"names":      {"x,c," + secret + "\n", `its columns are "x", "c", "` + secret + `"`},
 	} {
-		_, err := s.Read(put(t, "x.csv", c.text), Training)
+		_, err := s.Read(open(t, put(t, "x.csv", c.text)), Training)
 		var e *Error
 		if !errors.As(err, &e) || e.Private != c.want {
 			t.Errorf("%s: %+v, want %s", name, e, c.want)
@@ -180,18 +181,18 @@ func TestPrivateCitesTheCell(t *testing.T) {
 	}
 }
 
-// A public file's errors cite what it holds: a person has to find it.
+// Errors of a public file cite it, so that a person finds the cell.
 func TestErrorsOfPublicFilesCite(t *testing.T) {
 	twice := put(t, "x.csv", "x,c,x\n1,red,a\n")
-	if _, err := Infer(twice, Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
+	if _, err := Infer(open(t, twice), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
 		t.Errorf("infer: %v", err)
 	}
-	if _, err := Describe(twice); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
+	if _, err := Describe(open(t, twice)); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
 		t.Errorf("describe: %v", err)
 	}
 }
 
-// Damage of any kind anywhere in a file brings no cell or name of it into an error's text.
+// Damage anywhere in a file brings none of its cells and names into an error's text.
 func TestDamagedFilesKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	type row struct {
@@ -252,7 +253,7 @@ func TestDamagedFilesKeepSecrets(t *testing.T) {
 			if err := os.WriteFile(path, damaged, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, err := range told(s, path) {
+			for _, err := range told(t, s, path) {
 				if leaks(err.Error()) {
 					t.Fatalf("%s leaks: %v\n%q", name, err, damaged)
 				}

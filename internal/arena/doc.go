@@ -1,4 +1,5 @@
-// Package arena plans an engine's memory: where the values of a program lie. Values whose lives don't overlap share space, and an
-// elementwise instruction writes over its first operand where nobody reads that again. What a sample needs is laid out
-// once; engines repeat it for as many samples as they take through a program together.
+// Package arena lays out an engine's memory: [Of] assigns an offset to every value of a program. Values whose lifetimes
+// don't overlap share memory, and an elementwise instruction reuses the buffer of its first operand if no later
+// instruction reads that. A layout is for one sample; engines repeat it for as many samples as they take through a
+// program together.
 package arena

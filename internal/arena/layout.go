@@ -7,111 +7,111 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// Layout says where values lie in one arena of floats and one of indices. Offsets and sizes count elements of
-// one sample; an engine multiplies them by the samples that it takes through a program together.
+// Layout is the position of each value in one arena of floats and one of indices. Offsets and sizes count elements of
+// one sample; an engine multiplies them by the number of samples that it takes through a program together.
 type Layout struct {
-	Offsets         []int // by value; -1 where it has no place
+	Offsets         []int // by value; -1 for a value without a buffer
 	Floats, Indices int   // the size of each arena
 }
 
-// Instruction is one of a program, or of what an engine has made of it.
+// Instruction is an instruction of a program, or of an engine's form of it.
 type Instruction interface {
 	Reads() []compile.ID
 	Writes() []compile.ID // the result first
-	InPlace() compile.ID  // the operand whose room the result may take over, or None
+	InPlace() compile.ID  // the operand whose buffer the result may overwrite, or None
 }
 
-// align keeps every buffer on a cache line whatever the number of samples.
+// align is the granularity of offsets, so that each buffer begins on a cache line for any number of samples.
 const align = 16
 
-// room is what a value takes up and how long.
-type room struct {
-	compile.Life
+// buffer is the size of a value's buffer, and how long the value needs it.
+type buffer struct {
+	compile.Lifetime
 	size int
 }
 
-// Of lays out what a list of instructions reads and writes: buffers, and inputs too if an engine copies them. The same instructions get the same layout.
-// keep names values that are read afterwards.
+// Of returns a layout for the buffers that a list of instructions reads or writes, and for its inputs too if inputs is
+// set. keep names values that are read after the last instruction. Equal lists get equal layouts.
 func Of[I Instruction](values []compile.Value, code []I, keep []compile.ID, inputs bool) Layout {
-	rooms := make([]*room, len(values))
+	buffers := make([]*buffer, len(values))
 	for _, l := range compile.Lifetimes(code, keep) {
 		if l.Value == compile.None {
 			continue
 		}
 		if v := values[l.Value]; v.Kind == compile.Buffer || inputs && v.Kind == compile.Input {
-			rooms[l.Value] = &room{l, roundUp(v.Size)}
+			buffers[l.Value] = &buffer{l, roundUp(v.Size)}
 		}
 	}
-	homes := overwritten(values, code, rooms)
+	owners := reused(values, code, buffers)
 	out := Layout{Offsets: slices.Repeat([]int{-1}, len(values))}
-	var order []*room
-	for id, s := range rooms {
+	var order []*buffer
+	for id, b := range buffers {
 		switch {
-		case s == nil || homes[id] != compile.None:
+		case b == nil || owners[id] != compile.None:
 		case values[id].Type == compile.Int32:
 			out.Offsets[id] = out.Indices
-			out.Indices += s.size
+			out.Indices += b.size
 		default:
-			order = append(order, s)
+			order = append(order, b)
 		}
 	}
-	slices.SortFunc(order, func(a, b *room) int {
+	slices.SortFunc(order, func(a, b *buffer) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.size, a.size), cmp.Compare(a.Value, b.Value))
 	})
-	for i, s := range order {
-		at := fit(order[:i], out.Offsets, s)
-		out.Offsets[s.Value] = at
-		out.Floats = max(out.Floats, at+s.size)
+	for i, b := range order {
+		at := fit(order[:i], out.Offsets, b)
+		out.Offsets[b.Value] = at
+		out.Floats = max(out.Floats, at+b.size)
 	}
-	for id, home := range homes {
-		if home != compile.None {
-			out.Offsets[id] = out.Offsets[home]
+	for id, owner := range owners {
+		if owner != compile.None {
+			out.Offsets[id] = out.Offsets[owner]
 		}
 	}
 	return out
 }
 
-// overwritten returns, for each value, whose room it takes over, or None: that of an operand whose last reader writes it.
-// The room's room then lasts as long as both.
-func overwritten[I Instruction](values []compile.Value, code []I, rooms []*room) []compile.ID {
-	homes := slices.Repeat([]compile.ID{compile.None}, len(values))
+// reused returns, for each value, the operand whose buffer it overwrites, or None. The operand's lifetime is extended
+// to the value's.
+func reused[I Instruction](values []compile.Value, code []I, buffers []*buffer) []compile.ID {
+	owners := slices.Repeat([]compile.ID{compile.None}, len(values))
 	for at, in := range code {
 		x := in.InPlace()
 		if x == compile.None {
 			continue
 		}
 		z := in.Writes()[0]
-		if rooms[z].From != at {
+		if buffers[z].From != at {
 			continue
 		}
-		if homes[x] != compile.None {
-			x = homes[x]
+		if owners[x] != compile.None {
+			x = owners[x]
 		}
-		s := rooms[x]
-		if s == nil || values[x].Kind != compile.Buffer || s.size != rooms[z].size || s.To != at {
+		b := buffers[x]
+		if b == nil || values[x].Kind != compile.Buffer || b.size != buffers[z].size || b.To != at {
 			continue
 		}
-		s.To = max(at, rooms[z].To)
-		homes[z] = x
+		b.To = max(at, buffers[z].To)
+		owners[z] = x
 	}
-	return homes
+	return owners
 }
 
-// fit returns the lowest offset at which s overlaps nothing that is there at the same time.
-func fit(placed []*room, offset []int, s *room) int {
+// fit returns the lowest offset at which b overlaps no placed buffer during its lifetime.
+func fit(placed []*buffer, offset []int, b *buffer) int {
 	var busy [][2]int
 	for _, o := range placed {
-		if o.From <= s.To && s.From <= o.To {
+		if o.From <= b.To && b.From <= o.To {
 			busy = append(busy, [2]int{offset[o.Value], offset[o.Value] + o.size})
 		}
 	}
 	slices.SortFunc(busy, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
 	at := 0
-	for _, b := range busy {
-		if at+s.size <= b[0] {
+	for _, taken := range busy {
+		if at+b.size <= taken[0] {
 			break
 		}
-		at = max(at, b[1])
+		at = max(at, taken[1])
 	}
 	return at
 }

@@ -9,7 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// checkLists refuses lists that don't name nodes of one graph, before anything else looks at them.
+// checkLists reports the first listed node that is nil or belongs to another graph than the cost. All other checks rely
+// on it.
 func checkLists(src Source) error {
 	if src.Cost == nil {
 		return fmt.Errorf("it has no cost")
@@ -43,8 +44,8 @@ func checkLists(src Source) error {
 	return nil
 }
 
-// checkGraph refuses graphs whose nodes can't be what they say, which would fail later and elsewhere: in a panic,
-// or in a worker that nobody can recover.
+// checkGraph walks the graph below cost and output and reports the first node that [Compile] can't rely on. Gorgonia
+// would fail on it later: in a panic, or in a goroutine of its own, where no caller can recover.
 func checkGraph(src Source) (err error) {
 	const onTheWay, done = 1, 2
 	state := map[*gorgonia.Node]int{}
@@ -88,14 +89,14 @@ func checkGraph(src Source) (err error) {
 	return checkLogSoftmax(src)
 }
 
-// changed says that a node is in use though it was taken out of its graph. Gorgonia hands such a node out again
-// for the next one that is made, so that what used it now computes something else.
+// changed returns the error for a node that is still in use after Gorgonia took it out of its graph. Gorgonia recycles
+// such a node as the next one that is made, so that its former users compute something else.
 func changed(n *gorgonia.Node) error {
 	return fmt.Errorf("node %q or an operand of it isn't what it was made as: Gorgonia takes 1-x and 1+x out of their graph when Log is taken of them; use Log1p there", label(n))
 }
 
-// checkNode checks one node, given its operands: that it has a shape, that it is what it was made as, that somebody has
-// listed it if nothing computes it, and that its operation takes such operands.
+// checkNode checks one node: its shape, its operands, that it still is what it was made as, and that the source lists
+// it if no operation computes it.
 func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	for _, s := range n.Shape() {
 		if s < 1 {
@@ -134,14 +135,15 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	return checkWindow(n, below)
 }
 
-// checkBound refuses values that would be read wrong or train nothing: in column-major order, or not finite as float32.
+// checkBound refuses tensors in column-major order, which would be read wrong, and numbers that aren't finite in
+// float32.
 func checkBound(n *gorgonia.Node) error {
 	if t, ok := n.Value().(*tensor.Dense); ok && len(t.Shape()) > 1 && t.DataOrder().IsColMajor() && !t.RequiresIterator() {
 		return fmt.Errorf("node %q is bound to a tensor in column-major order; use row-major order", label(n))
 	}
 	values, err := floats(n)
 	if err != nil {
-		return nil // what holds no floating-point numbers is for the rules
+		return nil // rules report other types
 	}
 	for _, v := range values {
 		if v-v != 0 { // NaN or infinite
@@ -151,7 +153,7 @@ func checkBound(n *gorgonia.Node) error {
 	return nil
 }
 
-// checkWindow refuses windows that reach beyond their image: Gorgonia reads past its end, in goroutines of its own.
+// checkWindow refuses windows that don't fit into their image: Gorgonia reads past its end, in goroutines of its own.
 func checkWindow(n *gorgonia.Node, below []*gorgonia.Node) error {
 	kind, f := kindOf(n.Op()), fieldsOf(n.Op())
 	var padH, padW int

@@ -9,19 +9,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Compile turns a graph into a step program. Errors wrap [ErrSource]; those of an operation that mixes
-// samples are a [*MixError], of one that can't be trained at all a [*RefusedError]. A graph with an operation that
-// has no rule compiles to a program whose one instruction is [Opaque] if it was built with a batch of one and holds only
-// operations that are known to be pure, and is an error otherwise. Either all parameters have values bound or none.
+// Compile turns a graph into a step program. The program shares nothing with the graph, which may change afterwards.
 //
-// The program shares nothing with the graph: lists, nodes and values may change afterwards.
+// Errors wrap [ErrSource]. An operation that mixes samples is a [*MixError], and one that can't be trained at all is a
+// [*RefusedError]. A graph with an operation that has no rule compiles to a program of one instruction, [Opaque], if it
+// was built with a batch of one and holds pure operations only; otherwise it is an error. Either all parameters have
+// values bound or none has.
 func Compile(src Source) (p *Program, err error) {
 	t := &tracer{
 		prog:  &Program{Output: Tensor{Value: None}},
 		memo:  map[*gorgonia.Node]traced{},
 		needs: map[ID]bool{},
 	}
-	// Gorgonia knows panics only for much that can be wrong with a graph.
+	// Gorgonia panics on many faults of a graph.
 	defer func() {
 		if r := recover(); r != nil {
 			where := ""
@@ -56,7 +56,7 @@ func Compile(src Source) (p *Program, err error) {
 	return t.prog, nil
 }
 
-// declare checks the graph and makes values of its inputs and parameters.
+// declare checks the graph and adds its inputs and parameters to the program.
 func (t *tracer) declare(src Source) error {
 	if err := checkLists(src); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (t *tracer) declare(src Source) error {
 	return nil
 }
 
-// input makes a value of input i, whose first axis must be the batch, the same in all of them.
+// input adds input i to the program. The batch is its first axis, of the same length in all inputs.
 func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	shape := shapeOf(n)
 	t.at = n
@@ -123,7 +123,8 @@ func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	return nil
 }
 
-// param makes a value of parameter i and keeps what it is bound to, if anything. names are those of the parameters before.
+// param adds parameter i, and its bound value if it has one, to the program. names holds the names of the parameters
+// before it.
 func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	t.at = n
 	switch {
@@ -160,7 +161,7 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	return nil
 }
 
-// checkAllBound refuses parameters of which some have initial values and some don't.
+// checkAllBound reports parameters of which some have values bound and some don't.
 func checkAllBound(params gorgonia.Nodes) error {
 	free := func(n *gorgonia.Node) bool { return n.Value() == nil }
 	bound := func(n *gorgonia.Node) bool { return n.Value() != nil }
@@ -170,12 +171,13 @@ func checkAllBound(params gorgonia.Nodes) error {
 	return nil
 }
 
-// nameless is the error of a node without a name. Gorgonia takes two of them, of one shape, for the same node.
+// nameless returns the error for a node without a name. Gorgonia takes two nameless nodes of one shape for the same
+// node.
 func nameless(what string, i int) error {
 	return fmt.Errorf("%s %d has no name; give it one of its own by gorgonia.WithName", what, i)
 }
 
-// compile lowers output and cost into the program: forward for both, backward for the cost.
+// compile lowers the output to Predict and the cost to Forward, Backward and Reductions.
 func (t *tracer) compile(src Source) error {
 	p := t.prog
 	if src.Output != nil {
@@ -216,7 +218,7 @@ func (t *tracer) compile(src Source) error {
 	return nil
 }
 
-// needed returns the instructions that the given values depend on, in order.
+// needed returns the instructions that compute the given values, in order.
 func needed(code []Instruction, ends []ID) []Instruction {
 	want := map[ID]bool{}
 	for _, id := range ends {

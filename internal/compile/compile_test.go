@@ -30,7 +30,7 @@ func TestBatchIsNotASize(t *testing.T) {
 	}
 }
 
-// unknown is a graph with an operation that has no rule.
+// unknown returns a graph with an operation that has no rule.
 func unknown(g *enginetest.G) (compile.Source, error) {
 	x, w := g.In("x", 4), g.Param("w", 4, 6)
 	return g.Squares(g.Do(gorgonia.Max(g.Do(gorgonia.Mul(x, w)), 1)))
@@ -59,7 +59,8 @@ func TestUnknownOperations(t *testing.T) {
 	}
 }
 
-// A graph may leave its parameters unbound, with rules for all of its operations or without: the program is the same.
+// A graph may leave its parameters unbound, whether all of its operations have rules or not, and compiles to the same
+// program.
 func TestUnboundParameters(t *testing.T) {
 	for name, op := range map[string]func(*gorgonia.Node) (*gorgonia.Node, error){
 		"compiled": gorgonia.Tanh,
@@ -95,10 +96,10 @@ func TestUnboundParameters(t *testing.T) {
 	}
 }
 
-// A parameter is seen through strides: what they can't say is named.
+// A parameter is read through strides. An error names a rearrangement that strides can't express.
 func TestRearrangedParameters(t *testing.T) {
 	for name, c := range map[string]struct {
-		shape []int // of what is seen of the transposed parameter
+		shape []int // of the part of the transposed parameter that is used
 		fits  bool
 	}{
 		"an axis split":        {[]int{1, 2, 2, 3}, true},
@@ -121,7 +122,7 @@ func TestRearrangedParameters(t *testing.T) {
 	}
 }
 
-// Where Gorgonia itself computes something else than it says, there is nothing to fall back to.
+// A graph isn't evaluated by Gorgonia where Gorgonia's own gradient is wrong.
 func TestNoFallbackOnWrongGradients(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, w := g.In("x", 4), g.Param("w", 4, 6)
@@ -143,7 +144,7 @@ func TestNoFallbackOnWrongGradients(t *testing.T) {
 	}
 }
 
-// What is refused stays refused behind an operation that has no rule, where the graph would fall back.
+// A refused operation stays refused behind an operation without a rule, which alone would be evaluated by Gorgonia.
 func TestRefusedBehindUnknownOperations(t *testing.T) {
 	for want, build := range map[string]func(g *enginetest.G) (compile.Source, error){
 		"average pooling": func(g *enginetest.G) (compile.Source, error) {
@@ -167,7 +168,7 @@ func TestRefusedBehindUnknownOperations(t *testing.T) {
 	}
 }
 
-// Sums over any axes of four and more, which package tensor gets wrong, by hand.
+// Sums over any axes of four and more, which package tensor gets wrong, are as computed by hand.
 func TestReferenceSums(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, v := g.In("x", 2, 3, 4), g.Param("v", 1, 2, 1, 4)
@@ -200,8 +201,8 @@ func TestReferenceSums(t *testing.T) {
 	}
 }
 
-// Maxima over inner axes of four, likewise: cost = Σ max_r x[c,r,k] + b[c,r,k], so that the gradient is 1 where the
-// maximum is.
+// Maxima over inner axes of four are as computed by hand: cost = Σ max_r x[c,r,k] + b[c,r,k], so that the gradient is 1
+// at the maximum.
 func TestReferenceMaxima(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, b := g.In("x", 2, 3, 4), g.Param("b", 1, 2, 3, 4)

@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// copier copies nodes of a graph into a graph of its own. Differentiating adds to a graph and may take nodes out
-// of it, reads the graph's stale index, and some operations keep scratch values: none of that may reach the user's
-// graph, nor another reference of it.
+// copier copies nodes into a graph of its own. The user's graph, and every other reference of it, stay as they are:
+// differentiating adds nodes, may take some out and reads the graph's stale index, and some operations keep scratch
+// values.
 type copier struct {
 	graph *gorgonia.ExprGraph
 	nodes map[*gorgonia.Node]*gorgonia.Node // copies, by original
@@ -23,7 +23,7 @@ func newCopier() *copier {
 	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}}
 }
 
-// copy copies all that a node depends on and returns the node's copy.
+// copy copies a node and all that it depends on.
 func (c *copier) copy(end *gorgonia.Node) (*gorgonia.Node, error) {
 	for _, n := range evaluationOrder(gorgonia.Nodes{end}) {
 		if c.nodes[n] != nil {
@@ -38,7 +38,7 @@ func (c *copier) copy(end *gorgonia.Node) (*gorgonia.Node, error) {
 	return c.nodes[end], nil
 }
 
-// one copies a node whose operands are copied already.
+// one copies a node whose operands have been copied.
 func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	defer recovered(&err)
 	var below gorgonia.Nodes
@@ -51,7 +51,7 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	op := owned(n.Op())
 	switch f := fieldsOf(op); kindOf(op) {
 	case "constantScalar", "constantTensor":
-		// Gorgonia tells constants apart by what they print, which leaves out the middle of large ones.
+		// Gorgonia compares constants by their printed text, which leaves out the middle of large ones.
 		m = c.leaf(n)
 		c.fixed[m], err = cloned(n.Value())
 		return m, err
@@ -59,10 +59,10 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		return below[0], nil
 	case "maxOp":
 		op = maximum{op}
-	case "maxPoolOp": // keeps where it found its maxima
+	case "maxPoolOp": // its operation keeps the positions of its maxima
 		pad := []int{f.int("padNorth"), f.int("padWest")}
 		return gorgonia.MaxPool2D(below[0], tensor.Shape{f.int("h"), f.int("w")}, pad, []int{f.int("strideH"), f.int("strideW")})
-	case "softmaxOp": // becomes a log softmax when Log is taken of it later
+	case "softmaxOp": // a later Log turns its operation into a log softmax
 		var axis []int
 		if a := f.int("axis"); a >= 0 {
 			axis = []int{a}
@@ -72,7 +72,7 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		}
 		return gorgonia.SoftMax(below[0], axis...)
 	}
-	// The node takes the list of its operands over.
+	// NewUniqueNode keeps the list of operands that it is given.
 	m = gorgonia.NewUniqueNode(gorgonia.WithType(n.Type()), gorgonia.WithOp(op), gorgonia.WithChildren(slices.Clone(below)),
 		gorgonia.In(c.graph), gorgonia.WithShape(n.Shape()...))
 	if !slices.Equal(children(m), below) {
@@ -81,8 +81,8 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	return m, nil
 }
 
-// owned returns the operation with lists of its own: Gorgonia keeps those that a caller handed to Reshape, Transpose,
-// Sum, Max and Slice, so that a list that is used for the next node changes what the last one computes.
+// owned returns a copy of the operation with lists of its own. Gorgonia keeps the lists that callers hand to Reshape,
+// Transpose, Sum, Max and Slice: a caller that reuses one changes an earlier operation.
 func owned(op gorgonia.Op) gorgonia.Op {
 	from := reflect.ValueOf(op)
 	pointer := from.Kind() == reflect.Pointer
@@ -96,7 +96,7 @@ func owned(op gorgonia.Op) gorgonia.Op {
 	to.Set(from)
 	for i := range to.NumField() {
 		f := to.Field(i)
-		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // the field may not be exported
+		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // which lets Set change an unexported field
 		if f.Kind() == reflect.Slice && !f.IsNil() {
 			list := reflect.MakeSlice(f.Type(), f.Len(), f.Len())
 			reflect.Copy(list, f)
@@ -112,7 +112,7 @@ func owned(op gorgonia.Op) gorgonia.Op {
 	return to.Interface().(gorgonia.Op)
 }
 
-// leaf makes an input. Inputs of one name and shape would be one node.
+// leaf makes a leaf with a name of its own. Gorgonia takes inputs of one name and shape for one node.
 func (c *copier) leaf(n *gorgonia.Node) *gorgonia.Node {
 	return gorgonia.NewUniqueNode(gorgonia.WithType(n.Type()), gorgonia.In(c.graph), gorgonia.WithShape(n.Shape()...),
 		gorgonia.WithName(fmt.Sprintf("leaf %d", len(c.nodes))))

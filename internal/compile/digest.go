@@ -9,15 +9,15 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// digest hashes what a graph computes: operations, constants, shapes of inputs and parameters without the batch, and
-// which node is computed from which. Names don't count, nor the values of inputs and parameters.
+// digest returns a hash of what the graph computes: operations, constants, shapes without the batch, and the edges. It
+// leaves out names and the values of inputs and parameters.
 func digest(src Source) [sha256.Size]byte {
 	h := sha256.New()
 	ends := append(append(gorgonia.Nodes{}, src.Inputs...), src.Params...)
 	ends = append(ends, src.Cost, src.Output) // the last may be nil
-	place := map[*gorgonia.Node]int{nil: -1}
+	index := map[*gorgonia.Node]int{nil: -1}
 	for i, n := range evaluationOrder(ends) {
-		place[n] = i
+		index[n] = i
 		fmt.Fprintf(h, "\n%d", i)
 		if n.Op() == nil {
 			continue
@@ -28,26 +28,27 @@ func digest(src Source) [sha256.Size]byte {
 			writeConstant(h, n.Value())
 		}
 		for _, c := range operands {
-			fmt.Fprintf(h, " %d", place[c])
+			fmt.Fprintf(h, " %d", index[c])
 		}
 	}
 	for _, n := range src.Inputs {
-		fmt.Fprintf(h, "\ninput %d %v %v", place[n], shapeOf(n)[1:], n.Dtype())
+		fmt.Fprintf(h, "\ninput %d %v %v", index[n], shapeOf(n)[1:], n.Dtype())
 	}
 	for _, n := range src.Params {
-		fmt.Fprintf(h, "\nparameter %d %v %v", place[n], shapeOf(n), n.Dtype())
+		fmt.Fprintf(h, "\nparameter %d %v %v", index[n], shapeOf(n), n.Dtype())
 	}
-	fmt.Fprintf(h, "\ncost %d output %d", place[src.Cost], place[src.Output])
+	fmt.Fprintf(h, "\ncost %d output %d", index[src.Cost], index[src.Output])
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
 func writeOperation(h hash.Hash, op gorgonia.Op) {
 	fmt.Fprintf(h, " %T %v ", op, op)
-	defer func() { _ = recover() }() // some operations can't hash themselves; what is written then is their type and text
+	// Some operations can't hash themselves: their type and text stand for them.
+	defer func() { _ = recover() }()
 	op.WriteHash(h)
 }
 
-// writeConstant writes every bit of a constant, in row-major order; its text would round.
+// writeConstant writes all bits of a constant in row-major order. Its text would round them.
 func writeConstant(h hash.Hash, v gorgonia.Value) {
 	values, err := doubles(v)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// unary lowers a function of one operand: of a sample's values by an instruction, of a number at once. Of a sum over the
-// batch only the negative is one.
+// unary lowers a function of one operand. A sample's values take an instruction and a number is computed at once; a sum
+// over the batch allows the negative only.
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := unaryFunc(n.Op())
 	if !ok {
@@ -38,7 +38,7 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// scaled multiplies a sum over the batch by a constant.
+// scaled returns a sum over the batch multiplied by a constant.
 func (v traced) scaled(by float64) traced {
 	terms := make([]term, len(v.terms))
 	for i, x := range v.terms {
@@ -48,9 +48,9 @@ func (v traced) scaled(by float64) traced {
 	return v
 }
 
-// binary lowers a function of two operands, at least one of which depends on the sample. The other may be a number, a value
-// of the same shape, or a parameter or constant, repeated along the batch, which is seen in the sample's shape. Functions of
-// the cost and of numbers are for costArithmetic and scalarArithmetic.
+// binary lowers an elementwise function of two operands. At least one is batched; the other may be a number, a batched
+// value of the same shape, or a parameter or constant that is broadcast to it. costArithmetic and scalarArithmetic
+// lower functions of sums and of numbers.
 func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := binaryFunc(n.Op())
 	if !ok {
@@ -85,7 +85,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		switch {
 		case v.class == shared:
 			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
-				v.shape, v.view = v.shape[1:], v.view.without(0) // with a batch of one the batch axis needs no repeating
+				v.shape, v.view = v.shape[1:], v.view.without(0) // a batch of one needs no repeating
 			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
 				return traced{}, refuse(n, "it gives each place in the batch its own parameter", "a parameter that is broadcast along the batch axis")
 			}
@@ -105,9 +105,9 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// costArithmetic combines sums over the batch. A cost may be negated, scaled, and added to others.
+// costArithmetic lowers negation, scaling and addition of sums over the batch.
 func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, error) {
-	// The sum of two sums, and the multiple of one, is a sum over the batch of what each sample has by itself.
+	// A linear function of sums over the batch is a sum over the batch.
 	linear := f == Add || f == Sub || f == Mul && !(a.class == summed && b.class == summed) || f == Div && b.class != summed
 	divided := f == Div && t.isBatch(b) || f == Mul && (t.perBatch(a) || t.perBatch(b))
 	switch {
@@ -141,13 +141,14 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed")
 }
 
-// ofPartialSum is the error of arithmetic with sums over the batch that other axes are still to be summed of.
+// ofPartialSum returns the error for arithmetic with a sum over the batch whose other axes aren't summed yet.
 func ofPartialSum(n *gorgonia.Node) error {
 	return refuse(n, "it is applied to a sum over the batch alone", "Sum over all axes at once before it")
 }
 
-// isBatch and perBatch tell whether a number that was given, not read off a shape, is the graph's batch size or its
-// inverse. A half is everybody's factor of a square, and 1 changes nothing.
+// isBatch and perBatch report whether a number is the graph's batch size or its inverse, given as a literal rather than
+// read off a shape. For a batch of 1 or 2 they return false: 1 changes nothing, and 1/2 is the usual factor of a
+// square.
 func (t *tracer) isBatch(v traced) bool {
 	return v.class == scalar && v.constant && t.batch > 2 && v.number == float64(t.batch)
 }
@@ -156,13 +157,14 @@ func (t *tracer) perBatch(v traced) bool {
 	return v.class == scalar && v.constant && t.batch > 2 && float32(v.number) == 1/float32(t.batch)
 }
 
-// dividedTwice is the error of a cost that takes its own mean. Training divides by the expected batch size once more:
-// gradients that much smaller than the clipping norm drown in noise that is made for it.
+// dividedTwice returns the error for a cost that takes its own mean. Training divides by the expected batch size, and
+// gradients divided twice are far below the clipping norm and drown in its noise.
 func (t *tracer) dividedTwice(n *gorgonia.Node) error {
 	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or build the graph for another batch size if the number means something else", ErrSource, label(n), t.batch)
 }
 
-// scalarArithmetic computes with numbers. One that counts samples may be multiplied by one that doesn't.
+// scalarArithmetic computes a function of two numbers. A number that counts samples may be multiplied by one that
+// doesn't.
 func scalarArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
 	out := traced{
 		class: scalar, number: f.Binary(a.number, b.number),

@@ -8,26 +8,26 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// ErrSource is wrapped by every error about a graph that can't be trained as it stands.
+// ErrSource is wrapped by every error about a graph that can't be trained privately as it stands.
 var ErrSource = errors.New("graph can't be trained privately")
 
-// MixError says that an operation lets samples of a batch see one another, so that the cost isn't a sum of the
-// samples' own and no per-sample gradient exists. It is never worked around.
+// MixError reports an operation that lets samples of a batch see one another. The cost then isn't a sum over samples,
+// and no per-sample gradient exists: the graph must change.
 type MixError struct {
 	Op   string // the operation, as Gorgonia prints it
 	Node string // the node it computes
 	Why  string
 }
 
-// Error says which operation mixes samples and why.
+// Error names the operation and says how it mixes samples.
 func (e *MixError) Error() string {
 	return fmt.Sprintf("operation %s (node %q) mixes the samples of a batch: %s", e.Op, e.Node, e.Why)
 }
 
-// Unwrap makes a MixError an [ErrSource].
+// Unwrap returns [ErrSource].
 func (e *MixError) Unwrap() error { return ErrSource }
 
-// RuleError says that an operation has no per-sample rule; such a graph is trained one sample at a time.
+// RuleError reports an operation without a per-sample rule. A graph with one is trained one sample at a time.
 type RuleError struct {
 	Op   string
 	Node string
@@ -43,8 +43,8 @@ func (e *RuleError) Error() string {
 	return s
 }
 
-// RefusedError says that an operation, or what it is applied to, can't be trained privately, not even one sample at a
-// time, for another reason than that it mixes samples.
+// RefusedError reports an operation, or a use of one, that can't be trained privately although it mixes no samples, not
+// even one sample at a time.
 type RefusedError struct {
 	Op      string
 	Node    string
@@ -57,32 +57,31 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("operation %s (node %q) is refused: %s; use %s", e.Op, e.Node, e.Why, e.Instead)
 }
 
-// Unwrap makes a RefusedError an [ErrSource].
+// Unwrap returns [ErrSource].
 func (e *RefusedError) Unwrap() error { return ErrSource }
 
-// mixes is the error of an operation that lets samples see one another: nothing can be done about it.
+// mixes returns a [*MixError].
 func mixes(n *gorgonia.Node, why string) error {
 	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
 }
 
-// refuse is the error of an operation that mixes no samples and still has no meaning for each sample by itself: it
-// depends on how many there are in the graph's batch, or on a sample's place among them.
+// refuse returns a [*RefusedError] for an operation whose result for one sample depends on the batch size, or on the
+// sample's position in the batch.
 func refuse(n *gorgonia.Node, why, instead string) error {
 	return &RefusedError{Op: opName(n), Node: label(n), Why: why, Instead: instead}
 }
 
-// ofBatchSize is the error of arithmetic with the batch size.
+// ofBatchSize returns the error for arithmetic with the batch size.
 func ofBatchSize(n *gorgonia.Node) error {
 	return refuse(n, "it computes with the batch size of the graph, which no sample has by itself", "numbers that don't come of the batch axis")
 }
 
-// noRule is the error of an operation, or of operands of it, that the compiler can't take; the graph may still be evaluated
-// as it stands.
+// noRule returns a [*RuleError] for an operation, or operands of one, that no rule lowers.
 func noRule(n *gorgonia.Node, why string) error {
 	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
 }
 
-// oneLine takes the line breaks out of what Gorgonia says, which may print whole tensors.
+// oneLine replaces an error's line breaks: Gorgonia's may print whole tensors.
 func oneLine(err error) error {
 	if text := err.Error(); strings.ContainsAny(text, "\n\t") {
 		return errors.New(strings.Join(strings.Fields(text), " "))

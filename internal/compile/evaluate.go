@@ -11,11 +11,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// errNotFinite says that a sample's gradient can't be finite and needn't be computed.
+// errNotFinite reports a sample whose gradient isn't finite, so that the rest of it needn't be computed.
 var errNotFinite = errors.New("not finite")
 
-// evaluationError says which operation failed. What Gorgonia says of it may quote a sample's values, so that it is
-// kept apart from the text.
+// evaluationError names the operation that failed. Error leaves out Gorgonia's own message, which may quote a sample's
+// values.
 type evaluationError struct {
 	op, node string
 	cause    error
@@ -25,7 +25,7 @@ func (e *evaluationError) Error() string {
 	return fmt.Sprintf("operation %s (node %q) failed", e.op, e.node)
 }
 
-// bound returns a sample's and the parameters' values by node.
+// bound returns the values of one sample's inputs and of the parameters by node.
 func (r *Reference) bound(params Bound, inputs [][]float32) (map[*gorgonia.Node]gorgonia.Value, error) {
 	if len(inputs) != len(r.inputs) || len(params) != len(r.params) {
 		return nil, fmt.Errorf("%d inputs and %d parameters given, the graph has %d and %d", len(inputs), len(params), len(r.inputs), len(r.params))
@@ -47,14 +47,14 @@ func (r *Reference) bound(params Bound, inputs [][]float32) (map[*gorgonia.Node]
 	return values, nil
 }
 
-// evaluate computes the nodes in order, each from values that are there already or were computed before it.
+// evaluate computes nodes in order, operands first, and adds their values to values.
 func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) error {
 	for _, n := range order {
 		if values[n] != nil {
 			continue
 		}
 		below := children(n)
-		if len(below) == 0 { // a constant of the differentiation
+		if len(below) == 0 { // differentiation made a constant
 			if values[n] = n.Value(); values[n] == nil {
 				return fmt.Errorf("node %q has no value", r.label(n))
 			}
@@ -75,7 +75,7 @@ func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]g
 	return nil
 }
 
-// label names a node as the user did.
+// label returns the name of the user's node that n is a copy of.
 func (r *Reference) label(n *gorgonia.Node) string {
 	if original := r.names[n]; original != nil {
 		return label(original)
@@ -83,7 +83,7 @@ func (r *Reference) label(n *gorgonia.Node) string {
 	return label(n)
 }
 
-// apply runs one operation on copies of its operands, which it may then do with as it likes.
+// apply runs one operation on copies of its operands, since it may write over them.
 func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]gorgonia.Value) (out gorgonia.Value, err error) {
 	defer recovered(&err)
 	switch op := n.Op().(type) {
@@ -96,7 +96,7 @@ func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]g
 	case "sumOp":
 		return reduce(n, values[below[0]], fieldsOf(n.Op()).ints("along"), 0, func(a, b float64) float64 { return a + b })
 	case "maxPoolDiffOp":
-		// A window without a number in it has no place to send its gradient to.
+		// The gradient of a window without any number has no position to go to.
 		if x, err := doubles(values[below[0]]); err != nil || slices.ContainsFunc(x, func(v float64) bool { return !(v > -math.MaxFloat32) }) {
 			return nil, errNotFinite
 		}
@@ -110,8 +110,8 @@ func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]g
 	return n.Op().Do(in...)
 }
 
-// cloned copies a value to memory that begins a cache line. The products that Gorgonia uses add up in another
-// order where it doesn't, so that the last bit would depend on where a copy happened to lie.
+// cloned copies a value to memory that begins on a cache line. Gorgonia's products add up in another order elsewhere,
+// and the last bit would depend on where the copy lies.
 func cloned(v gorgonia.Value) (gorgonia.Value, error) {
 	t, ok := v.(*tensor.Dense)
 	if !ok {
@@ -129,19 +129,19 @@ func cloned(v gorgonia.Value) (gorgonia.Value, error) {
 	return gorgonia.CloneValue(v)
 }
 
-// aligned copies numbers to memory that begins a cache line.
+// aligned copies numbers to memory that begins on a cache line.
 func aligned[T float32 | float64](x []T) []T {
 	const line = 64
-	room := make([]T, len(x)+line)
-	for uintptr(unsafe.Pointer(&room[0]))%line != 0 {
-		room = room[1:]
+	buffer := make([]T, len(x)+line)
+	for uintptr(unsafe.Pointer(&buffer[0]))%line != 0 {
+		buffer = buffer[1:]
 	}
-	room = room[:len(x):len(x)]
-	copy(room, x)
-	return room
+	buffer = buffer[:len(x):len(x)]
+	copy(buffer, x)
+	return buffer
 }
 
-// valueOf makes a node's value of float32 numbers, in the graph's own precision.
+// valueOf converts numbers to a node's value in the graph's own precision.
 func (r *Reference) valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value, error) {
 	if want := max(1, n.Shape().TotalSize()); len(numbers) != want {
 		return nil, fmt.Errorf("node %q: %d values given, %d needed", r.label(n), len(numbers), want)
@@ -153,7 +153,7 @@ func (r *Reference) valueOf(n *gorgonia.Node, numbers []float32) (gorgonia.Value
 	return valueLike(n, n.Dtype(), wide), nil
 }
 
-// valueLike makes a value of a node's shape.
+// valueLike makes a value of a node's shape and of type t.
 func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Value {
 	double := t == tensor.Float64
 	switch t {
@@ -179,7 +179,7 @@ func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Val
 	return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(narrow))
 }
 
-// integers is the numbers without what comes after the point.
+// integers truncates numbers towards zero.
 func integers[T int | int32 | int64](numbers []float64) []T {
 	out := make([]T, len(numbers))
 	for i, v := range numbers {
@@ -188,7 +188,7 @@ func integers[T int | int32 | int64](numbers []float64) []T {
 	return out
 }
 
-// doubles returns a value's numbers in double precision, in row-major order.
+// doubles returns a value's numbers in double precision and row-major order.
 func doubles(v gorgonia.Value) ([]float64, error) {
 	if t, ok := v.(*tensor.Dense); ok && !t.RequiresIterator() {
 		if d, ok := t.Data().([]float64); ok {
@@ -209,8 +209,8 @@ func doubles(v gorgonia.Value) ([]float64, error) {
 	return out, nil
 }
 
-// try evaluates a made-up sample, so that operations that always fail do so before any training. The sample is
-// nobody's: what Gorgonia says of it may be told. Parameters that the graph doesn't bind are made up too.
+// try evaluates a made-up sample, and made-up parameters where the graph binds none. Operations that always fail then
+// fail before training, and Gorgonia's message may be shown, because no real sample is in it.
 func (r *Reference) try(initial [][]float32) error {
 	k := 0
 	madeUp := func(nodes gorgonia.Nodes, scale float64) [][]float32 {

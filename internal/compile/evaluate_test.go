@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// talkative fails and quotes its operand.
+// talkative is an operation that fails and quotes its operand.
 type talkative struct {
 	gorgonia.Iop
 	panics bool
@@ -22,7 +22,7 @@ func (o talkative) Do(v ...gorgonia.Value) (gorgonia.Value, error) {
 	return nil, fmt.Errorf("can't do %v", v[0])
 }
 
-// What Gorgonia says of a failure may quote the sample: the error names the operation and nothing else.
+// Gorgonia's message of a failure may quote the sample: the error names the operation and nothing else.
 func TestFailuresDoNotQuoteTheSample(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		g := gorgonia.NewGraph()

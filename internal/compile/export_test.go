@@ -2,7 +2,7 @@ package compile
 
 import "gorgonia.org/gorgonia"
 
-// Operands and the others let tests see what is read of a node and known of operations.
+// Operands and the functions below show tests how the package reads nodes and what it knows of operations.
 var Operands = operands
 
 func KindAndOperator(op gorgonia.Op) (kind, operator string) { return kindOf(op), operatorOf(op) }
@@ -19,7 +19,7 @@ func Operations() []Operation {
 	for _, o := range operations {
 		_, compiled := rules[o.kind]
 		switch o.kind {
-		case "constantScalar", "constantTensor", "im2colOp": // without a rule of their own; windows as Conv2d makes them
+		case "constantScalar", "constantTensor", "im2colOp": // have no rule of their own; Conv2d makes windows
 			compiled = true
 		}
 		switch o.operator {
@@ -33,9 +33,11 @@ func Operations() []Operation {
 
 func Reshaped(v View, shape []int) (View, bool) { return v.reshaped(shape) }
 
+func Contiguous(v View) bool { return v.contiguous() }
+
 func Within(v View, size int) bool { return v.within(size) }
 
-// Operated returns all operations but Opaque, and which of them may add to their results.
+// Operated returns all operations but Opaque, and those that may add to their results.
 func Operated() (all, adding []Op) {
 	for op := range Opaque {
 		all = append(all, op)

@@ -2,9 +2,10 @@ package compile
 
 import "slices"
 
-// Formed returns the program's values, backward pass and reductions for an engine that keeps per-sample gradients of filters in memory:
-// with instructions that form what [OfConv] only says, each as soon as what it is made of is complete and nobody else needs its δ, so
-// that lives are short. No reduction is [OfConv] then.
+// Formed returns the program's values, backward pass and reductions for an engine that keeps per-sample gradients of
+// filters in memory. It turns each [OfConv] reduction into a [Materialised] one, and puts the instruction that
+// materializes the gradient as early as x and δ are complete and no other instruction needs δ, so that lifetimes are
+// short.
 func (p *Program) Formed() (values []Value, backward []Instruction, reductions []Reduction) {
 	values = slices.Clone(p.Values)
 	after := map[int][]Instruction{}

@@ -2,8 +2,8 @@ package compile
 
 import "math"
 
-// Func is an elementwise function. The order of the unary and of the binary functions is that of
-// Gorgonia's operator types, from which they are read (see settings.go).
+// Func is an elementwise function. Unary and binary functions are in the order of Gorgonia's operator types, from which
+// settings.go reads them.
 type Func uint8
 
 // The unary functions.
@@ -31,7 +31,7 @@ const (
 	unaryEnd
 )
 
-// The binary functions. The comparisons give 1 or 0 and have no gradient.
+// The binary functions. Comparisons return 1 or 0 and have no gradient.
 const (
 	Add Func = 64 + iota
 	Sub
@@ -55,10 +55,10 @@ var funcNames = map[Func]string{
 	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne",
 }
 
-// String returns the function's name; the unary ones have Gorgonia's.
+// String returns the function's name, which for unary functions is Gorgonia's.
 func (f Func) String() string { return funcNames[f] }
 
-// Unary evaluates a unary function; it is the definition that engines' kernels are tested against.
+// Unary returns f(x) for a unary function. It is the definition that tests check engines' kernels against.
 func (f Func) Unary(x float64) float64 {
 	switch f {
 	case Abs:
@@ -111,8 +111,8 @@ func (f Func) Unary(x float64) float64 {
 	return math.NaN()
 }
 
-// UnaryDerivative returns the derivative of a unary function at x, where it takes the value y. The
-// steps and signs have derivative 0.
+// UnaryDerivative returns the derivative of a unary function at x, given its value y there. It is 0 for steps and
+// signs.
 func (f Func) UnaryDerivative(x, y float64) float64 {
 	switch f {
 	case Abs:
@@ -155,8 +155,8 @@ func (f Func) UnaryDerivative(x, y float64) float64 {
 	return math.NaN()
 }
 
-// needsX and needsY tell whether the derivative reads the operand or the value, so that the plan can
-// let go of what it doesn't.
+// needsX and needsY report whether the derivative reads the operand and the value. A value that it doesn't read needn't
+// outlive the forward pass.
 func (f Func) needsX() bool {
 	switch f {
 	case Abs, Sin, Cos, Ln, Log2, SquareOf, Cube, Log1p, Softplus:
@@ -173,7 +173,7 @@ func (f Func) needsY() bool {
 	return false
 }
 
-// Binary evaluates a binary function.
+// Binary returns f(a, b) for a binary function.
 func (f Func) Binary(a, b float64) float64 {
 	is := func(v bool) float64 {
 		if v {
@@ -208,8 +208,8 @@ func (f Func) Binary(a, b float64) float64 {
 	return math.NaN()
 }
 
-// BinaryDerivative returns the partial derivative with respect to operand side (0 or 1) at (a, b),
-// where the function takes the value z.
+// BinaryDerivative returns the partial derivative at (a, b) with respect to operand side, 0 or 1, given the function's
+// value z there.
 func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
 	switch f {
 	case Add:
@@ -235,8 +235,9 @@ func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
 	return 0
 }
 
-// keeps tells whether an operand's gradient is the result's own: whether the derivative is 1 throughout.
+// keeps reports whether the derivative with respect to operand side is 1 everywhere, so that the operand's gradient is
+// the result's.
 func (f Func) keeps(side int) bool { return f == Add || f == Sub && side == 0 }
 
-// differentiable tells whether a function has a gradient at all; comparisons have none.
+// differentiable reports whether a binary function has a gradient.
 func (f Func) differentiable() bool { return f <= Pow }

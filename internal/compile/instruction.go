@@ -2,26 +2,26 @@ package compile
 
 import "slices"
 
-// Instruction is one step of a program. It acts on each sample by itself: on its rows of the values it names. It replaces
-// its result, or adds to it if Accumulate is set.
+// Instruction is one step of a program. It acts on each sample's rows of its values by itself, and replaces its result,
+// or adds to it if Accumulate is set. Each field but Op, In and Out belongs to some operations only.
 type Instruction struct {
 	Op         Op
-	Func       Func // of the elementwise operations
-	In         []ID // in the order of the Op's comment; what Reads leaves out is named, but may be gone
+	Func       Func // elementwise operations
+	In         []ID // in the order of Op's comment; an operand that Reads leaves out may be gone
 	Out        ID
-	Where      ID      // of MaxPool: where it found its maxima; else None
-	Rows, K, N int     // of products, softmax and lookups
-	TransB     bool    // of products: y is stored as [N, K]
-	Window     *Window // of convolutions and pooling
-	Scalar     float32 // of Fill, BinaryScalar and ScalarBack
-	Swap       bool    // of BinaryScalar and ScalarBack: Scalar is the function's first operand
-	Side       int     // of BinaryBack: the operand whose gradient it computes
-	View       View    // of Gather, over x; of Scatter and GradSpread, over the result
-	Accumulate bool    // of Gather, Scatter, all …Back and all Grad…: add to the result
+	Where      ID      // MaxPool: the positions of its maxima; else None
+	Rows, K, N int     // products, softmax and lookups
+	TransB     bool    // products: y is stored as [N, K]
+	Window     *Window // convolutions and pooling
+	Scalar     float32 // Fill, BinaryScalar and ScalarBack
+	Swap       bool    // BinaryScalar and ScalarBack: Scalar is the function's first operand
+	Side       int     // BinaryBack: the operand whose gradient it computes
+	View       View    // Gather: a view of x; Scatter and GradSpread: a view of the result
+	Accumulate bool    // Gather, Scatter, all …Back and all Grad…: add to the result
 }
 
-// Reads returns the values whose rows, or elements, an instruction reads. That is not all it names: the derivative of tanh
-// is made of the function's value, so that its operand may be gone.
+// Reads returns the values that the instruction reads. It may leave out some operands of In: the derivative of tanh,
+// for example, reads the function's value and not its operand, whose buffer may be gone.
 func (in Instruction) Reads() []ID {
 	row := in.Op.row()
 	var ids []ID
@@ -36,7 +36,7 @@ func (in Instruction) Reads() []ID {
 	return ids
 }
 
-// Writes returns the values that an instruction writes, its result first.
+// Writes returns the values that the instruction writes, its result first.
 func (in Instruction) Writes() []ID {
 	ids := make([]ID, 0, 2)
 	for _, id := range []ID{in.Out, in.Where} {
@@ -47,8 +47,8 @@ func (in Instruction) Writes() []ID {
 	return ids
 }
 
-// InPlace returns the operand in whose place an instruction's result may lie, if nobody reads that again, or None: element j
-// of the result then depends on elements j alone.
+// InPlace returns the operand whose buffer the result may overwrite if no later instruction reads the operand, or None.
+// Element j of the result then depends on elements j of the operands alone.
 func (in Instruction) InPlace() ID {
 	if in.Op.row().inPlace && !in.Accumulate && len(in.In) > 0 && !slices.Contains(in.In[1:], in.In[0]) {
 		return in.In[0]

@@ -9,7 +9,7 @@ import (
 // gorgoniaPath is the import path of Gorgonia's operations.
 var gorgoniaPath = reflect.TypeFor[gorgonia.Node]().PkgPath()
 
-// typeOf returns an operation's type, through pointers: both have the same methods.
+// typeOf returns an operation's type without pointers.
 func typeOf(op gorgonia.Op) reflect.Type {
 	t := reflect.TypeOf(op)
 	for t.Kind() == reflect.Pointer {
@@ -18,8 +18,7 @@ func typeOf(op gorgonia.Op) reflect.Type {
 	return t
 }
 
-// kindOf returns the name of the operation's type within Gorgonia, or "" for an operation of another package:
-// a type of the same name elsewhere is another operation.
+// kindOf returns the name of the operation's type within Gorgonia, or "" if another package defines it.
 func kindOf(op gorgonia.Op) string {
 	if t := typeOf(op); t.PkgPath() == gorgoniaPath {
 		return t.Name()
@@ -27,8 +26,8 @@ func kindOf(op gorgonia.Op) string {
 	return ""
 }
 
-// typeName returns the operation's type with its package, as errors name it: "gorgonia.softmaxOp", or the whole
-// import path of another package.
+// typeName returns the operation's type for error messages: "gorgonia.softmaxOp", or with the whole import path of
+// another package.
 func typeName(op gorgonia.Op) string {
 	t := typeOf(op)
 	if t.PkgPath() == gorgoniaPath || t.PkgPath() == "" {
@@ -37,7 +36,8 @@ func typeName(op gorgonia.Op) string {
 	return t.PkgPath() + "." + t.Name()
 }
 
-// operatorOf tells the operators apart that share an operation's type: "exp", "add", "outer product".
+// operatorOf returns the operator of an operation whose type has several, such as "exp", "add" or "outer product", or
+// "".
 func operatorOf(op gorgonia.Op) string {
 	switch kindOf(op) {
 	case "elemUnaryOp":

@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// reshape lowers a change of shape, which moves nothing: a batched value keeps its rows as long as the batch stays in front,
-// and a shared one is seen through a view of the new shape if there is one.
+// reshape lowers a change of shape without moving data. A batched value must keep the batch in front; a shared one
+// needs a view of the new shape.
 func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	to := shapeOf(n)
@@ -33,11 +33,12 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
-// awayFromFirst is why a batch that isn't found in front any more isn't followed. Nothing is mixed by moving it.
+// awayFromFirst is the reason for refusing to follow a batch that isn't the first axis any more. Moving it mixes
+// nothing.
 const awayFromFirst = "it moves the batch away from the first axis, where samples are followed"
 
-// perSample splits the batch axis off a batched node's shape. Values are stored row-major with the
-// batch outermost, so a first axis that is a multiple of the batch holds whole samples.
+// perSample returns a batched node's shape for one sample. Values are row-major with the batch outermost, so that a
+// first axis whose length is a multiple of the batch holds whole samples; the node is then folded.
 func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
 	if len(shape) == 0 || shape[0]%t.batch != 0 {
 		return nil, false, noRule(n, awayFromFirst)
@@ -50,8 +51,8 @@ func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded boo
 	return per, true, nil
 }
 
-// transpose lowers a permutation of axes. A shared value is seen through another view; a batched one, whose batch axis must
-// stay in front, is written anew.
+// transpose lowers a permutation of axes. A shared value gets another view; a batched one, whose batch axis must stay
+// in front, is copied.
 func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	pattern := fieldsOf(n.Op()).ints("pattern")
@@ -81,7 +82,7 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
-// permute emits what writes a sample's values anew with their axes in another order.
+// permute emits a copy of a batched value with its axes in another order.
 func (t *tracer) permute(n *gorgonia.Node, v traced, axes []int) traced {
 	shape := permuted(v.shape, axes)
 	v.id = t.emit(n, shape, Instruction{Op: Gather, In: []ID{v.id}, View: ViewOf(v.shape).permuted(axes)})
@@ -89,8 +90,8 @@ func (t *tracer) permute(n *gorgonia.Node, v traced, axes []int) traced {
 	return v
 }
 
-// transposeOne transposes a batch of one. All of it is one sample's, wherever the batch axis goes; the first axis
-// then counts as rows of that sample, unless it is of length one and can be the batch's.
+// transposeOne lowers a transposition at a batch of one, where the batch axis may go anywhere. The new first axis then
+// counts rows of the one sample, unless its length is one.
 func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced, error) {
 	v.shape = shapeOf(children(n)[0])
 	if moves(v.shape, pattern) {
@@ -101,13 +102,12 @@ func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced
 	return v, err
 }
 
-// moves tells whether a transposition changes the order of values: whether it does more than move axes of length
-// one around.
+// moves reports whether a transposition changes the order of elements, which moving an axis of length one doesn't.
 func moves(shape, pattern []int) bool {
-	return !ViewOf(shape).permuted(pattern).Contiguous()
+	return !ViewOf(shape).permuted(pattern).contiguous()
 }
 
-// permuted returns what belongs to the axes - lengths or strides - in their new order.
+// permuted returns the axes' lengths, or strides, in the new order of axes.
 func permuted(shape, axes []int) []int {
 	out := make([]int, len(axes))
 	for i, a := range axes {
@@ -116,13 +116,13 @@ func permuted(shape, axes []int) []int {
 	return out
 }
 
-// sizeOf lowers the length of an axis to a number. That of the batch axis is remembered to count samples: to divide by it, as
-// Mean over the batch does, is for training.
+// sizeOf lowers the length of an axis to a number and marks the batch's length. Dividing by that, as Mean over the
+// batch does, is for training.
 func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	size := float64(children(n)[0].Shape()[f.int("axis")])
 	_, ofBatch := in[0].axis(f.int("axis"))
-	// Of a batch of one, a first axis that holds more than the batch counts a sample's own rows.
+	// At a batch of one, a folded first axis counts the sample's own rows.
 	rows := t.batch == 1 && in[0].folded
 	isBatch := ofBatch && !rows && (in[0].class == batched || in[0].overBatch)
 	return traced{class: scalar, number: size, ofBatch: isBatch}, nil
@@ -130,7 +130,7 @@ func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 const perBatchAxis = "Broadcast… of a parameter along the batch axis alone"
 
-// repeat spreads an axis of length one, which is how Gorgonia broadcasts.
+// repeat lowers the repetition of an axis of length one, by which Gorgonia broadcasts.
 func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, count := in[0], in[1]
 	along := fieldsOf(n.Op()).int("along")
@@ -179,7 +179,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return traced{}, noRule(n, "")
 }
 
-// slice lowers a range of one axis of a sample's values, in steps. Of the batch axis all of it may be taken and nothing else.
+// slice lowers a range of one axis, with a step. The batch axis allows the whole range only.
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class != batched || v.folded {
@@ -200,7 +200,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
 	}
-	end := min(s.End(), v.shape[axis]) // Gorgonia's slices end where the axis does
+	end := min(s.End(), v.shape[axis]) // Gorgonia clips the range to the axis
 	view := ViewOf(v.shape).sliced(axis, s.Start(), (end-s.Start()+step-1)/step, step)
 	per, folded, err := t.perSample(n, shapeOf(n))
 	if err != nil {

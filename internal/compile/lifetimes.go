@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Life is how long a value takes up room.
-type Life struct {
+// Lifetime is the range of instructions during which a value needs its buffer.
+type Lifetime struct {
 	Value ID
-	From  int // the first instruction that writes it; -1 for what is there before the first
-	To    int // the last instruction that reads or writes it; the number of instructions for what is kept
+	From  int // the first instruction that writes it; -1 if it exists before the first
+	To    int // the last instruction that reads or writes it; the number of instructions if it is kept
 }
 
-// Lifetimes returns the lives of all values that a list of instructions reads or writes, in the order of From and then
-// of Value. keep names values that are read afterwards. It takes any list whose elements say what they read and write, so
-// that an engine may ask it of its own form of a program. Values that are read but never written - inputs, parameters,
-// constants - live from before the first instruction.
+// Lifetimes returns the lifetimes of all values that a list of instructions reads or writes, ordered by From and then
+// by Value. keep names values that are read after the last instruction. Values that are read and never written, such as
+// inputs, parameters and constants, exist before the first instruction. The list may be an engine's own form of a
+// program.
 func Lifetimes[I interface {
 	Reads() []ID
 	Writes() []ID
-}](code []I, keep []ID) []Life {
-	lives := map[ID]*Life{}
+}](code []I, keep []ID) []Lifetime {
+	lifetimes := map[ID]*Lifetime{}
 	touch := func(id ID, from, at int) {
-		if lives[id] == nil {
-			lives[id] = &Life{Value: id, From: from}
+		if lifetimes[id] == nil {
+			lifetimes[id] = &Lifetime{Value: id, From: from}
 		}
-		lives[id].To = at
+		lifetimes[id].To = at
 	}
 	for at, in := range code {
 		for _, id := range in.Reads() {
@@ -38,15 +38,15 @@ func Lifetimes[I interface {
 	for _, id := range keep {
 		touch(id, -1, len(code))
 	}
-	out := make([]Life, 0, len(lives))
-	for _, l := range lives {
+	out := make([]Lifetime, 0, len(lifetimes))
+	for _, l := range lifetimes {
 		out = append(out, *l)
 	}
-	slices.SortFunc(out, compareLives)
+	slices.SortFunc(out, compareLifetimes)
 	return out
 }
 
-// compareLives orders lives as Lifetimes returns them.
-func compareLives(a, b Life) int {
+// compareLifetimes orders lifetimes as [Lifetimes] returns them.
+func compareLifetimes(a, b Lifetime) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Value, b.Value))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// Lives by hand: what is kept outlives the last instruction, what an instruction adds to is needed before it, and an
-// operand that a derivative doesn't read needn't be there.
+// Lifetimes by hand: a kept value outlives the last instruction, a value that an instruction adds to is needed before
+// it, and an operand that a derivative doesn't read isn't needed.
 func TestLifetimes(t *testing.T) {
 	const input, weight, h, z, dz, dh, g = 0, 1, 2, 3, 4, 5, 6
 	code := []compile.Instruction{
@@ -20,9 +20,9 @@ func TestLifetimes(t *testing.T) {
 		{Op: compile.UnaryBack, Func: compile.Tanh, In: []compile.ID{dz, h, z}, Out: dh, Where: compile.None, Accumulate: true},
 		{Op: compile.GradMatMul, In: []compile.ID{dh, input}, Out: g, Where: compile.None, Rows: 1, K: 1, N: 1},
 	}
-	want := []compile.Life{{input, -1, 5}, {weight, -1, 0}, {h, 0, 1}, {z, 1, 4}, {dz, 2, 4}, {dh, 3, 5}, {g, 5, 6}}
+	want := []compile.Lifetime{{input, -1, 5}, {weight, -1, 0}, {h, 0, 1}, {z, 1, 4}, {dz, 2, 4}, {dh, 3, 5}, {g, 5, 6}}
 	if got := compile.Lifetimes(code, []compile.ID{g}); !reflect.DeepEqual(got, want) {
-		t.Errorf("lives %v, want %v", got, want)
+		t.Errorf("lifetimes %v, want %v", got, want)
 	}
 	for at, inPlace := range []compile.ID{compile.None, h, compile.None, dz, compile.None, compile.None} {
 		if code[at].InPlace() != inPlace {

@@ -6,11 +6,11 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. When Log is taken of a softmax,
-// Gorgonia (v0.9.18) turns the softmax itself into its logarithm where it stands, so that all else that used it, before or
-// after, now uses the logarithm, and nothing of the graph shows it. So a log softmax is taken only where there is no such
-// else: besides its own Exp it has one use, and one that nobody has for probabilities whose logarithm they took, linear in
-// it. A graph that takes a logarithm and throws it away can't be told from one that means it.
+// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. Gorgonia (v0.9.18), when Log
+// of a softmax is asked for, turns the softmax itself into its logarithm: every other use of it, earlier or later, then
+// reads the logarithm, and nothing in the graph shows it. So a log softmax may have one use besides its own Exp, and
+// that use must be one that makes sense for log probabilities only: linear in them. A graph that takes a logarithm and
+// drops it can't be told from a graph that means it.
 func checkLogSoftmax(src Source) error {
 	order := evaluationOrder(gorgonia.Nodes{src.Cost, src.Output})
 	users := map[*gorgonia.Node][]*gorgonia.Node{}
@@ -52,8 +52,8 @@ func isExp(n *gorgonia.Node) bool {
 	return kindOf(n.Op()) == "elemUnaryOp" && operatorOf(n.Op()) == Exp.String()
 }
 
-// weighed reports whether n, a use of the log softmax l, is what is done with log probabilities: adding them up or
-// weighing them by what doesn't depend on them, after changes of sign and shape.
+// weighed reports whether n uses the log softmax l as log probabilities are used: n adds them up or weighs them by
+// factors that don't depend on them, perhaps after changes of sign and shape.
 func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) bool {
 	passes := func() bool {
 		for _, u := range users[n] {
@@ -83,7 +83,7 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 	return false
 }
 
-// apart reports whether only one operand of n depends on l other than by its Exp.
+// apart reports whether at most one operand of n depends on l other than by Exp of it.
 func apart(n, l *gorgonia.Node) bool {
 	uses := 0
 	for _, c := range children(n) {

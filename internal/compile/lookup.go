@@ -7,9 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// lookup lowers the rows of a table, a parameter or constant, that an input of integers picks for each sample. The indices are
-// the input itself, in whatever shape: what is computed of integers has no rule, so that each index is known to be in range
-// before anything runs.
+// lookup lowers the rows of a table, a parameter or constant, that an input of integers indexes for each sample. The
+// indices must be the input itself, reshaped at maximum: then [Program.Range] bounds each of them before anything runs.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	switch {
@@ -21,9 +20,9 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "only rows of a parameter or a constant have one")
 	case table.overBatch:
 		return traced{}, noRule(n, "the parameter is repeated along the batch")
-	case !table.view.Contiguous() || table.view.Size() != t.prog.Values[table.id].Size:
+	case !table.view.contiguous() || table.view.Size() != t.prog.Values[table.id].Size:
 		return traced{}, noRule(n, "the parameter is rearranged before use")
-	case ids.class != batched || !picked.takes(t.prog.Values[ids.id]):
+	case ids.class != batched || !indices.takes(t.prog.Values[ids.id]):
 		return traced{}, noRule(n, "its indices aren't an input of integers")
 	}
 	rows, width := product(ids.shape), product(table.shape[1:])
@@ -36,19 +35,19 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// mostExact is how far the integers of an [Opaque] program's inputs reach on either side of 0: as far as single precision, by which
-// a sample is handed to [Reference], has all of them.
-const mostExact = 1 << 24
+// maxExact bounds the integers of an [Opaque] program's inputs in absolute value. [Reference] takes samples in single
+// precision, which represents all integers up to it.
+const maxExact = 1 << 24
 
-// Range returns the least and the largest value that input i, one of integers, may have: what it picks must be a row of every table
-// that it picks from. Engines hold data to it before anything runs, and even before they check the program.
-func (p *Program) Range(i int) (least, most int32) {
-	least, most = math.MinInt32, math.MaxInt32
+// Range returns the minimum and maximum that input i, of integers, may hold: its values must be rows of every table
+// that it indexes. Engines check data against it before they check the program or run anything.
+func (p *Program) Range(i int) (minimum, maximum int32) {
+	minimum, maximum = math.MinInt32, math.MaxInt32
 	if p.missing != nil {
-		least, most = -mostExact, mostExact
+		minimum, maximum = -maxExact, maxExact
 	}
 	limit := func(rows int) {
-		least, most = 0, min(most, int32(min(max(rows, 0), math.MaxInt32)-1))
+		minimum, maximum = 0, min(maximum, int32(min(max(rows, 0), math.MaxInt32)-1))
 	}
 	if i < len(p.limits) && p.limits[i] > 0 {
 		limit(p.limits[i])
@@ -66,11 +65,11 @@ func (p *Program) Range(i int) (least, most int32) {
 			limit(r.N)
 		}
 	}
-	return least, most
+	return minimum, maximum
 }
 
-// limitsOf returns, for each input of integers, how many rows the smallest table has that it picks from, in whatever shape or
-// part; 0 where it picks from none.
+// limitsOf returns, for each input of integers, the number of rows of the smallest table that it indexes, by whatever
+// reshaped part, or 0 if it indexes none.
 func limitsOf(src Source) []int {
 	limits := make([]int, len(src.Inputs))
 	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
@@ -79,7 +78,7 @@ func limitsOf(src Source) []int {
 		}
 		below := children(n)
 		rows := below[0].Shape()[0]
-		for _, leaf := range moved(below[1]) {
+		for _, leaf := range leavesOf(below[1]) {
 			if i := slices.Index(src.Inputs, leaf); i >= 0 && (limits[i] == 0 || rows < limits[i]) {
 				limits[i] = rows
 			}
@@ -88,8 +87,8 @@ func limitsOf(src Source) []int {
 	return limits
 }
 
-// moved returns the nodes whose values a node only moves: itself, if it does more than that.
-func moved(n *gorgonia.Node) []*gorgonia.Node {
+// leavesOf returns the nodes whose elements n only moves: n itself if it computes anything.
+func leavesOf(n *gorgonia.Node) []*gorgonia.Node {
 	if n.Op() == nil {
 		return []*gorgonia.Node{n}
 	}
@@ -97,7 +96,7 @@ func moved(n *gorgonia.Node) []*gorgonia.Node {
 	switch kindOf(n.Op()) {
 	case "reshapeOp", "transposeOp", "sliceOp", "concatOp", "Iop":
 		for _, c := range children(n) {
-			from = append(from, moved(c)...)
+			from = append(from, leavesOf(c)...)
 		}
 		return from
 	}

@@ -14,18 +14,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// tokens is a graph that looks two rows of a table up by an input of integers: cost Σ e[ids]².
+// tokens returns a graph that looks up two rows of a table by an input of integers: cost Σ e[ids]².
 func tokens(batch int) (compile.Source, error) {
 	g := enginetest.NewG(batch, 1)
 	ids := gorgonia.NewMatrix(g.Graph, tensor.Int, gorgonia.WithShape(batch, 2), gorgonia.WithName("ids"))
 	table := g.Param("e", 3, 2)
-	picked := g.Do(gorgonia.ByIndices(table, g.Do(gorgonia.Reshape(ids, tensor.Shape{batch * 2})), 0))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(picked)))))
+	gathered := g.Do(gorgonia.ByIndices(table, g.Do(gorgonia.Reshape(ids, tensor.Shape{batch * 2})), 0))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(gathered)))))
 	src.Inputs = gorgonia.Nodes{ids}
 	return src, err
 }
 
-// A table's gradient is said by the rows that were picked, for any batch; Gorgonia's own, by hand, is 2e once for each time.
+// A table's gradient consists of the rows that the sample indexed, for any batch. Gorgonia's own, by hand, is 2e for
+// each time that a row was indexed.
 func TestLookup(t *testing.T) {
 	var listing string
 	for _, batch := range []int{1, 4} {
@@ -48,8 +49,8 @@ func TestLookup(t *testing.T) {
 		if r := p.Reductions; len(r) != 1 || r[0].Rule != compile.OfRows || r[0].X != in.Value || r[0].Rows != 2 || r[0].K != 2 || r[0].N != 3 {
 			t.Errorf("the reductions are %v", r)
 		}
-		if least, most := p.Range(0); least != 0 || most != 2 {
-			t.Errorf("indices are from %d to %d", least, most)
+		if minimum, maximum := p.Range(0); minimum != 0 || maximum != 2 {
+			t.Errorf("indices are from %d to %d", minimum, maximum)
 		}
 		if listing == "" {
 			listing = p.String()
@@ -76,7 +77,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A table that something else uses has one dense gradient that all of its uses write.
+// A table with another use has one dense gradient, which all of its uses write.
 func TestTablesWithOtherUses(t *testing.T) {
 	for name, grads := range map[string]int{"a table looked up twice": 2, "a table that is a weight too": 1} {
 		p := enginetest.Zoo()[name].Program(t, 2)
@@ -92,12 +93,12 @@ func TestTablesWithOtherUses(t *testing.T) {
 	}
 }
 
-// An input has the range of the smallest table that it picks from; one that picks nothing has that of its type, as far as Gorgonia
-// is handed it exactly.
+// An input has the range of the smallest table that it indexes. One that indexes none has its type's range, or, where
+// Gorgonia evaluates the graph, the integers that single precision represents.
 func TestRange(t *testing.T) {
 	p := enginetest.Zoo()["two tables by one input"].Program(t, 2)
-	if least, most := p.Range(0); least != 0 || most != 4 {
-		t.Errorf("of tables with 5 and 8 rows the indices are from %d to %d", least, most)
+	if minimum, maximum := p.Range(0); minimum != 0 || maximum != 4 {
+		t.Errorf("of tables with 5 and 8 rows the indices are from %d to %d", minimum, maximum)
 	}
 	g := enginetest.NewG(1, 1)
 	x, w := g.In("x", 3), g.Param("w", 3, 2)
@@ -109,13 +110,13 @@ func TestRange(t *testing.T) {
 	if p, err = compile.Compile(src); err != nil {
 		t.Fatal(err)
 	}
-	if least, most := p.Range(1); least != math.MinInt32 || most != math.MaxInt32 {
-		t.Errorf("unused integers are from %d to %d", least, most)
+	if minimum, maximum := p.Range(1); minimum != math.MinInt32 || maximum != math.MaxInt32 {
+		t.Errorf("unused integers are from %d to %d", minimum, maximum)
 	}
-	// What has no rule is followed too, as far as it only moves indices.
+	// Range follows indices through operations without a rule too, as long as they only move elements.
 	for name, c := range map[string]struct {
-		indices     func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node
-		least, most int32
+		indices          func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node
+		minimum, maximum int32
 	}{
 		"a part": {func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node {
 			return g.Do(gorgonia.Slice(ids, nil, gorgonia.S(1, 3)))
@@ -138,8 +139,8 @@ func TestRange(t *testing.T) {
 		if p.Missing() == nil {
 			t.Fatalf("%s: there is a rule for it now: put it into the zoo", name)
 		}
-		if least, most := p.Range(0); least != c.least || most != c.most {
-			t.Errorf("%s: indices are from %d to %d, want %d to %d", name, least, most, c.least, c.most)
+		if minimum, maximum := p.Range(0); minimum != c.minimum || maximum != c.maximum {
+			t.Errorf("%s: indices are from %d to %d, want %d to %d", name, minimum, maximum, c.minimum, c.maximum)
 		}
 	}
 }
@@ -171,7 +172,7 @@ func TestLookupsWithoutARule(t *testing.T) {
 	}
 }
 
-// Each of these is the program of a lookup with one thing wrong, and an error that says what.
+// Each of these is a lookup's program with one fault, and the error that names the fault.
 func TestCheckRefusesCorruptLookups(t *testing.T) {
 	type program = *compile.Program
 	for name, c := range map[string]struct {
@@ -221,12 +222,12 @@ func rowsOf(t *testing.T, p *compile.Program) *compile.Reduction {
 	return nil
 }
 
-// A table that an instruction takes for another shape doesn't let indices beyond: the range is that of the least.
+// An instruction that takes a table for a longer one doesn't widen the range: the shortest decides.
 func TestRangeOfAllThatPicks(t *testing.T) {
 	p := enginetest.Zoo()["mean of rows that are looked up"].Program(t, 1)
 	rowsOf(t, p).N = 3
-	if _, most := p.Range(0); most != 2 {
-		t.Errorf("a gradient of 3 rows takes indices up to %d", most)
+	if _, maximum := p.Range(0); maximum != 2 {
+		t.Errorf("a gradient of 3 rows takes indices up to %d", maximum)
 	}
 	p = enginetest.Zoo()["a table looked up twice"].Program(t, 1)
 	find(t, p.Backward, compile.GradLookup).N = 2
@@ -237,14 +238,14 @@ func TestRangeOfAllThatPicks(t *testing.T) {
 	}
 }
 
-// What only the output picks from, or only the cost, counts as well, whether there are rules for it or not, and so does a table that
-// is constant, of which nothing says more than the lookup.
+// A table counts that only the output, or only the cost, indexes, whether the lookup has a rule or not; and so does a
+// constant table.
 func TestRangeOfCostAndOutput(t *testing.T) {
 	for _, rows := range [][2]int{{7, 3}, {3, 7}} { // of the cost's table and of the output's
 		for _, ruled := range []bool{true, false} {
 			g := enginetest.NewG(1, 1)
 			ids := g.Ids("ids", 2)
-			pick := func(table *gorgonia.Node) *gorgonia.Node {
+			gather := func(table *gorgonia.Node) *gorgonia.Node {
 				of := ids
 				if !ruled {
 					of = g.Do(gorgonia.Concat(1, ids, ids))
@@ -254,9 +255,9 @@ func TestRangeOfCostAndOutput(t *testing.T) {
 			constant := func(rows int) *gorgonia.Node {
 				return gorgonia.NewConstant(tensor.New(tensor.WithShape(rows, 2), tensor.WithBacking(make([]float32, rows*2))), gorgonia.WithName(fmt.Sprint("table of ", rows)))
 			}
-			cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Mul(pick(constant(rows[0])), g.Param("w", 2, 3)))))))
-			picked := pick(constant(rows[1]))
-			src, err := g.Done(g.Do(gorgonia.Reshape(picked, tensor.Shape{1, picked.Shape().TotalSize()})), cost)
+			cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Mul(gather(constant(rows[0])), g.Param("w", 2, 3)))))))
+			gathered := gather(constant(rows[1]))
+			src, err := g.Done(g.Do(gorgonia.Reshape(gathered, tensor.Shape{1, gathered.Shape().TotalSize()})), cost)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,8 +268,8 @@ func TestRangeOfCostAndOutput(t *testing.T) {
 			if ruled != (p.Missing() == nil) {
 				t.Fatalf("ruled: %v, missing: %v", ruled, p.Missing())
 			}
-			if least, most := p.Range(0); least != 0 || most != 2 {
-				t.Errorf("cost of %d rows, output of %d, ruled %v: indices are from %d to %d", rows[0], rows[1], ruled, least, most)
+			if minimum, maximum := p.Range(0); minimum != 0 || maximum != 2 {
+				t.Errorf("cost of %d rows, output of %d, ruled %v: indices are from %d to %d", rows[0], rows[1], ruled, minimum, maximum)
 			}
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// maximum stands for Gorgonia's Max in a copied graph. Where several values are the largest, Gorgonia's gradient goes
-// to each of them in full, so that equal rows count twice; this one goes to the first of them. It takes everything
-// else from the operation that it stands for.
+// maximum replaces Gorgonia's Max in a copied graph. Gorgonia's gradient goes to every one of several equal maxima in
+// full, so that equal rows count twice; maximum's goes to the first. All else is the original operation's.
 type maximum struct{ gorgonia.Op }
 
-// DiffWRT and SymDiff make a maximum differentiable.
+// DiffWRT and SymDiff make maximum differentiable.
 func (m maximum) DiffWRT(int) []bool { return []bool{true} }
 
 func (m maximum) SymDiff(inputs gorgonia.Nodes, output, grad *gorgonia.Node) (gorgonia.Nodes, error) {
@@ -22,13 +21,13 @@ func (m maximum) SymDiff(inputs gorgonia.Nodes, output, grad *gorgonia.Node) (go
 	return gorgonia.Nodes{back}, nil
 }
 
-// maximumBack gives a maximum's gradient back; its operands are the maximum's operand and the gradient.
+// maximumBack is the gradient of maximum. Its operands are maximum's operand and the result's gradient.
 type maximumBack struct{ gorgonia.Op }
 
 func alongOf(op gorgonia.Op) []int { return fieldsOf(op).ints("Op", "along") }
 
 // reduce folds axes of a node's operand. Package tensor's own reductions (v0.9.24) are wrong over some inner axes of
-// tensors with four and more.
+// tensors with four axes and more.
 func reduce(n *gorgonia.Node, v gorgonia.Value, along []int, from float64, fold func(a, b float64) float64) (gorgonia.Value, error) {
 	x, err := doubles(v)
 	if err != nil {
@@ -44,7 +43,7 @@ func reduce(n *gorgonia.Node, v gorgonia.Value, along []int, from float64, fold 
 	return valueLike(n, v.Dtype(), total), nil
 }
 
-// spread gives each maximum's gradient to the first value that it is.
+// spread sends the gradient of each maximum to the maximum's first occurrence.
 func spread(n *gorgonia.Node, v, grad gorgonia.Value, along []int) (gorgonia.Value, error) {
 	x, err := doubles(v)
 	if err != nil {
@@ -68,8 +67,8 @@ func spread(n *gorgonia.Node, v, grad gorgonia.Value, along []int) (gorgonia.Val
 	return valueLike(n, v.Dtype(), out), nil
 }
 
-// folded returns, for each element of a tensor in row-major order, which element of the result it falls to when the
-// given axes are folded.
+// folded returns, for each element of a tensor in row-major order, the index of the result's element that it
+// contributes to when the axes along are folded.
 func folded(shape, along []int) []int {
 	out := make([]int, product(shape))
 	index := make([]int, len(shape))

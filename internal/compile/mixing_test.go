@@ -19,25 +19,25 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// place is a graph with a batch in which an operation is refused.
-type place struct {
+// refusal is a graph with a batch in which an operation is refused.
+type refusal struct {
 	build func(g *enginetest.G) (compile.Source, error)
 	mixes bool
 	want  string
 }
 
-// hidden is a value of the given number of features for each sample.
+// hidden returns a value of the given number of features for each sample.
 func hidden(g *enginetest.G, features int) *gorgonia.Node {
 	return g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, features)))
 }
 
-// vector is one number for each sample, in one axis.
+// vector returns one number for each sample, in one axis.
 func vector(g *enginetest.G, name string) *gorgonia.Node {
 	return g.Do(gorgonia.Mul(g.In("x"+name, 3), g.Param("w"+name, 3)))
 }
 
-// costAndSum combines a cost with a sum over the batch alone, to each number of which the cost is added: no plain sum
-// of the samples' own is the cost that comes of it.
+// costAndSum combines the cost with a sum over the batch alone by f, element by element. The result isn't a sum of
+// per-sample costs.
 func costAndSum(f func(a, b *gorgonia.Node) (*gorgonia.Node, error), swap bool) func(g *enginetest.G) (compile.Source, error) {
 	return func(g *enginetest.G) (compile.Source, error) {
 		h := hidden(g, 2)
@@ -49,8 +49,8 @@ func costAndSum(f func(a, b *gorgonia.Node) (*gorgonia.Node, error), swap bool) 
 	}
 }
 
-// places are graphs for a batch of four.
-var places = map[string]place{
+// refusals are graphs for a batch of four.
+var refusals = map[string]refusal{
 	"batch normalisation": {func(g *enginetest.G) (compile.Source, error) {
 		x, s, b := g.In("x", 2, 3, 3), g.Param("s", g.Batch, 2, 3, 3), g.Param("b", g.Batch, 2, 3, 3)
 		h, _, _, _, err := gorgonia.BatchNorm(x, s, b, 0.9, 1e-5)
@@ -116,7 +116,7 @@ var places = map[string]place{
 		return g.Squares(g.Do(gorgonia.BatchedMatMul(g.Param("v", g.Batch, 2, 3), g.In("x", 3, 2))))
 	}, false, "no per-sample rule: only Mul(x, w)"},
 	"product with the batch transposed": {func(g *enginetest.G) (compile.Source, error) {
-		// Only Conv2d makes a product by a transpose.
+		// Only Conv2d multiplies by a transpose.
 		conv := g.Do(gorgonia.Conv2d(g.Param("image", 1, 1, 2, 2), g.Param("filter", 1, 1, 2, 2), tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 		for n := range gorgonia.WalkGraph(conv) {
 			if n.Op() == nil {
@@ -173,10 +173,10 @@ var places = map[string]place{
 	"a sum over the batch alone less a cost": {costAndSum(gorgonia.Sub, true), false, "it is applied to a sum over the batch alone; use Sum over all axes at once"},
 }
 
-// What is refused for mixing samples is shown to mix them, by Gorgonia's own machine, and what is refused for another
-// reason doesn't say that it does.
+// Gorgonia's own machine shows that each operation refused for mixing samples mixes them; and an operation refused for
+// another reason isn't said to mix.
 func TestMixing(t *testing.T) {
-	for name, p := range places {
+	for name, p := range refusals {
 		t.Run(name, func(t *testing.T) {
 			src, err := p.build(enginetest.NewG(4, 1))
 			if err != nil {
@@ -197,9 +197,9 @@ func TestMixing(t *testing.T) {
 	}
 }
 
-// mixed tells whether the cost of a batch isn't a sum of the samples' own: whether what the first sample adds to it
-// depends on the second. Gorgonia evaluates it for two values of each.
-func mixed(t *testing.T, p place) bool {
+// mixed reports whether the first sample's contribution to the cost depends on the second. Gorgonia evaluates the cost
+// for two values of each.
+func mixed(t *testing.T, p refusal) bool {
 	t.Helper()
 	at := func(first, second uint64) float64 {
 		src, err := p.build(enginetest.NewG(4, 1))
@@ -228,7 +228,7 @@ func mixed(t *testing.T, p place) bool {
 	return math.Abs(a-b-c+d) > 1e-4*scale
 }
 
-// let binds an input to samples that are drawn from seeds, one each. Integers are places of the four samples.
+// let binds an input to samples drawn from one seed each. Integers are positions of the four samples.
 func let(t *testing.T, n *gorgonia.Node, input int, seeds []uint64) {
 	t.Helper()
 	each := n.Shape().TotalSize() / len(seeds)
@@ -249,7 +249,8 @@ func let(t *testing.T, n *gorgonia.Node, input int, seeds []uint64) {
 	}
 }
 
-// A sample that is repeated by the batch size is refused for that, at a batch of one where nothing can be mixed.
+// An operation that repeats a sample by the batch size is refused for that, even at a batch of one, where it mixes
+// nothing.
 func TestRepeatedByTheBatchSize(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	src, err := g.Squares(g.Do(gorgonia.BroadcastAdd(hidden(g, 2), g.In("z", 2), nil, []byte{0})))
@@ -263,10 +264,10 @@ func TestRepeatedByTheBatchSize(t *testing.T) {
 	}
 }
 
-// Every reason that the code gives for mixing is shown by one of the places.
+// One of the refusals shows every reason that the code gives for mixing.
 func TestEveryMixingReasonIsShown(t *testing.T) {
 	shown := map[string]bool{}
-	for _, p := range places {
+	for _, p := range refusals {
 		if p.mixes {
 			shown[p.want] = true
 		}
@@ -295,7 +296,7 @@ func TestEveryMixingReasonIsShown(t *testing.T) {
 			reasons++
 			text, ok := call.Args[1].(*ast.BasicLit)
 			if !ok {
-				return true // the list's own, of which there is batch normalisation
+				return true // the list's own reason, batch normalisation's for example
 			}
 			if why, err := strconv.Unquote(text.Value); err != nil || !shown[why] {
 				t.Errorf("%s: no place shows that samples mix where %s", f, text.Value)

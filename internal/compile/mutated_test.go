@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// softmaxOfProduct returns a graph of a batch of four with softmax(x·w), what a cost is made of, and the cost's source.
+// softmaxOfProduct compiles a graph with a batch of four whose cost is made of p = softmax(x·w).
 func softmaxOfProduct(t *testing.T, cost func(p, y *gorgonia.Node) *gorgonia.Node) error {
 	t.Helper()
 	g := gorgonia.NewGraph()
@@ -22,7 +22,8 @@ func softmaxOfProduct(t *testing.T, cost func(p, y *gorgonia.Node) *gorgonia.Nod
 	return err
 }
 
-// Log of a softmax changes the softmax itself: whatever else used it is refused, and what uses the logarithm alone isn't.
+// Log of a softmax changes the softmax itself. A graph with another use of the softmax is refused; one that uses the
+// logarithm alone isn't.
 func TestChangedSoftmaxIsRefused(t *testing.T) {
 	must, one := gorgonia.Must, gorgonia.NewConstant(float32(1))
 	sum := func(n *gorgonia.Node, err error) *gorgonia.Node { return must(gorgonia.Sum(must(n, err))) }
@@ -75,7 +76,7 @@ func TestChangedSoftmaxIsRefused(t *testing.T) {
 	}
 }
 
-// scaledMax falls back to one sample at a time, and its cost is k times a sum of maxima.
+// scaledMax returns a graph without a program; its cost is k times a sum of maxima.
 func scaledMax(k float32) compile.Source {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(1, 2), gorgonia.WithName("x"))
@@ -85,10 +86,10 @@ func scaledMax(k float32) compile.Source {
 		Cost: gorgonia.Must(gorgonia.Mul(gorgonia.NewConstant(k), gorgonia.Must(gorgonia.Sum(top))))}
 }
 
-// Digests tell apart what computes other things, with a rule or without, and nothing else.
+// Digests differ if and only if graphs compute different things, with a rule for every operation or without.
 func TestDigests(t *testing.T) {
 	type build = func() compile.Source
-	// of returns a graph with x, y and the parameters v and w, all of one shape, and a cost of them.
+	// of builds a graph with x, y and the parameters v and w, all of one shape, and a cost of them.
 	of := func(dtype tensor.Dtype, swap bool, cost func(x, y, v, w *gorgonia.Node) *gorgonia.Node) build {
 		return func() compile.Source {
 			g := gorgonia.NewGraph()

@@ -2,9 +2,10 @@ package compile
 
 import "fmt"
 
-// Op is what an instruction does. The comments begin with the operands, in the order of [Instruction.In]: x and y are
-// operands of the forward pass, z is its result, d· a gradient and G a parameter's per-sample gradient; V[j] is the place in the
-// viewed value that element j of [Instruction.View] is. What is said to begin at 0 doesn't if Accumulate is set.
+// Op is the operation of an instruction. The constants' comments begin with the operands in the order of
+// [Instruction.In]: x and y are operands of the forward pass, z is its result, d· a gradient and G a parameter's
+// per-sample gradient. V[j] is the position, in the viewed value, of element j of [Instruction.View]. A result that
+// begins at 0 here begins at its old value if Accumulate is set.
 type Op uint8
 
 // The operations.
@@ -14,7 +15,7 @@ const (
 	BinaryScalar           // (x) z = Func(x, Scalar), or Func(Scalar, x) if Swap
 	MatMul                 // (x, y) z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
 	Conv                   // (x, y) z = y·im2col(x)ᵀ by Window: y [OutC, C·KH·KW], not flipped
-	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its place in x, of C·H·W
+	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its position in x
 	Gather                 // (x) z[j] = x[V[j]]
 	Scatter                // (x) z = 0, then z[V[j]] += x[j]
 	Softmax                // (x) z = softmax of the rows of x [Rows, K]
@@ -36,52 +37,52 @@ const (
 	GradSpread // (dz) G = 0, then G[V[j]] += dz[j]
 	GradLookup // (dz, ids) G = 0 [N, K], then G[ids[r]] += dz[r], row by row
 
-	Opaque // cost and gradient of the whole graph, evaluated as it stands by Program.Reference; it writes nothing
+	Opaque // cost and gradient of the whole graph by Program.Reference; it writes nothing
 	opEnd
 )
 
 // String returns the operation's name.
 func (op Op) String() string { return op.row().name }
 
-// row returns what is known of an operation.
+// row returns the operation's row of opTable.
 func (op Op) row() *opRow {
 	if op >= opEnd {
 		return &opRow{name: fmt.Sprintf("operation %d", uint8(op))}
 	}
-	return &table[op]
+	return &opTable[op]
 }
 
-// opRow is all that sets an operation apart, but what it computes. Listings, checks and lifetimes are made of it.
+// opRow describes an operation, except for the arithmetic. Listings, checks and lifetimes read it.
 type opRow struct {
 	name     string
 	operands []operand
 	result   string // "" if it has none
 
-	// size returns the size that the geometry gives the result (k = -1) or operand k; where it is nil or returns 0, all
-	// are of the result's size.
+	// size returns the size that the geometry gives the result (k = -1) or operand k. A nil size, or 0, stands for the
+	// result's size.
 	size func(in *Instruction, k int) int
-	// reads tells whether operand k is read; nil if all are.
+	// reads reports whether the instruction reads operand k; nil if it reads all.
 	reads func(in *Instruction, k int) bool
 
-	takes   funcs // the elementwise functions it takes
-	fields  field // what it has besides operands
-	inPlace bool  // the result may lie where the first operand does
+	takes   funcs // the elementwise functions that it takes
+	fields  field // its fields besides operands
+	inPlace bool  // the result may overwrite the first operand
 	adds    bool  // it takes Accumulate
 }
 
-// operand is one of an operation's operands.
+// operand describes one operand of an operation.
 type operand struct {
 	name string
 	role role
 }
 
-// role says what an operand may be.
+// role is the set of values that may be an operand.
 type role uint8
 
 const (
 	perSample role = iota // a row of floats for each sample
-	places                // a row of indices for each sample, which a pooling has written
-	picked                // an input of integers, each below N by [Program.Range]
+	positions             // a row of positions for each sample, written by MaxPool
+	indices               // an input of integers, each below N by [Program.Range]
 	stored                // a parameter or constant as it is stored
 	either                // a row of floats for each sample, or Shared
 )
@@ -93,7 +94,7 @@ const (
 	noFunc funcs = iota
 	ofOne
 	ofTwo
-	ofTwoSmooth // but the comparisons
+	ofTwoSmooth // two operands and a gradient: no comparisons
 )
 
 // field is a set of an instruction's fields.
@@ -110,8 +111,8 @@ const (
 	hasWhere
 )
 
-// table has one row for each operation.
-var table = [opEnd]opRow{
+// opTable has one row for each operation.
+var opTable = [opEnd]opRow{
 	Unary:        {name: "unary", result: "z", operands: []operand{{"x", perSample}}, takes: ofOne, inPlace: true},
 	Binary:       {name: "binary", result: "z", operands: []operand{{"x", either}, {"y", either}}, takes: ofTwo, inPlace: true},
 	BinaryScalar: {name: "scalar", result: "z", operands: []operand{{"x", perSample}}, takes: ofTwo, fields: hasScalar, inPlace: true},
@@ -122,7 +123,7 @@ var table = [opEnd]opRow{
 	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
 	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
 	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
-	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", picked}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},
+	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", indices}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},
 
 	Fill:           {name: "fill", result: "dz", fields: hasScalar},
 	UnaryBack:      {name: "∂unary", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofOne, inPlace: true, adds: true, reads: readsOfUnary},
@@ -130,36 +131,36 @@ var table = [opEnd]opRow{
 	ScalarBack:     {name: "∂scalar", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofTwoSmooth, fields: hasScalar, inPlace: true, adds: true, reads: readsOfScalar},
 	MatMulBack:     {name: "∂matmul", result: "dx", operands: []operand{{"dz", perSample}, {"y", stored}}, fields: hasProduct, adds: true, size: sizeOfProduct(rowsK, rowsN, kN)},
 	ConvBack:       {name: "∂conv", result: "dx", operands: []operand{{"dz", perSample}, {"y", stored}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).filterSize)},
-	MaxPoolBack:    {name: "∂maxpool", result: "dx", operands: []operand{{"dz", perSample}, {"where", places}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).outSize)},
+	MaxPoolBack:    {name: "∂maxpool", result: "dx", operands: []operand{{"dz", perSample}, {"where", positions}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).outSize)},
 	SoftmaxBack:    {name: "∂softmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 	LogSoftmaxBack: {name: "∂logsoftmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 
 	GradMatMul: {name: "grad matmul", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasProduct, adds: true, size: sizeOfProduct(kN, rowsN, rowsK)},
 	GradConv:   {name: "grad conv", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).filterSize, (*Window).outSize, (*Window).inSize)},
 	GradSpread: {name: "grad spread", result: "G", operands: []operand{{"dz", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
-	GradLookup: {name: "grad lookup", result: "G", operands: []operand{{"dz", perSample}, {"ids", picked}}, fields: hasTable, adds: true, size: sizeOfProduct(kN, rowsK, rowsOnly)},
+	GradLookup: {name: "grad lookup", result: "G", operands: []operand{{"dz", perSample}, {"ids", indices}}, fields: hasTable, adds: true, size: sizeOfProduct(kN, rowsK, rowsOnly)},
 
 	Opaque: {name: "opaque"},
 }
 
-// rowsN, rowsK, kN and rowsOnly are the sizes that a product's or a lookup's operands and result have.
+// rowsN, rowsK, kN and rowsOnly return the sizes of operands and results of products and lookups.
 func rowsN(in *Instruction) int    { return size(in.Rows, in.N) }
 func rowsK(in *Instruction) int    { return size(in.Rows, in.K) }
 func kN(in *Instruction) int       { return size(in.K, in.N) }
 func rowsOnly(in *Instruction) int { return size(in.Rows) }
 
-// sizeOfProduct is the size of an operation's result and operands by Rows, K and N.
+// sizeOfProduct returns a size function that reads Rows, K and N: of the result, then of each operand.
 func sizeOfProduct(of ...func(*Instruction) int) func(in *Instruction, k int) int {
 	return func(in *Instruction, k int) int { return of[k+1](in) }
 }
 
-// sizeOfWindow is the same by Window.
+// sizeOfWindow returns a size function that reads Window: of the result, then of each operand.
 func sizeOfWindow(of ...func(*Window) int) func(in *Instruction, k int) int {
 	return func(in *Instruction, k int) int { return of[k+1](in.Window) }
 }
 
-// sizeOfView is the size of what isn't viewed, the result (-1) or the operand: as many elements as the view has. What is
-// viewed must hold the view and may have more, which 0 stands for.
+// sizeOfView returns a size function for an operation with a view. The side that isn't viewed, the result (-1) or
+// operand 0, has the view's size; the viewed side may be larger, and its size is 0.
 func sizeOfView(notViewed int) func(in *Instruction, k int) int {
 	return func(in *Instruction, k int) int {
 		if k == notViewed {
@@ -169,7 +170,7 @@ func sizeOfView(notViewed int) func(in *Instruction, k int) int {
 	}
 }
 
-// readsOfUnary, readsOfBinary and readsOfScalar tell what derivatives read besides dz.
+// readsOfUnary, readsOfBinary and readsOfScalar report whether a derivative reads operand k.
 func readsOfUnary(in *Instruction, k int) bool {
 	return k == 0 || k == 1 && in.Func.needsX() || k == 2 && in.Func.needsY()
 }

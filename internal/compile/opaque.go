@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// checkPure refuses graphs that aren't known to be right even one sample at a time.
+// checkPure reports the first operation that isn't known to be right even one sample at a time.
 func (t *tracer) checkPure(src Source) error {
 	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
 		if t.at = n; n.Op() == nil {
@@ -19,7 +19,7 @@ func (t *tracer) checkPure(src Source) error {
 	return nil
 }
 
-// opaque makes a program of the graph as it stands; its own shapes have a batch of one.
+// opaque makes a program of one instruction, [Opaque]. The graph was built with a batch of one.
 func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
 	ref, err := NewReference(src)
 	if err != nil {
@@ -39,7 +39,8 @@ func (t *tracer) opaque(src Source, missing *RuleError) (*Program, error) {
 			whole.In = append(whole.In, v.Value)
 		}
 	}
-	p.Values, p.Forward = t.prog.Values[:len(whole.In)], []Instruction{whole} // inputs and parameters were declared first
+	// Inputs and parameters were declared first.
+	p.Values, p.Forward = t.prog.Values[:len(whole.In)], []Instruction{whole}
 	if src.Output != nil {
 		shape := shapeOf(src.Output)
 		if len(shape) == 0 || shape[0] != 1 {

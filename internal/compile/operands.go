@@ -9,14 +9,14 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Gorgonia offers no way to a node's operands but its graph's index by number, which goes stale when a node is
-// taken out of the graph (v0.9.18; BinaryXent does it): it then answers with another node's operands. They are
-// read from the node itself, in an unexported field whose name and type the tests pin.
+// Gorgonia (v0.9.18) offers a node's operands only by its graph's index by number. That index is stale once a node was
+// taken out of the graph, as BinaryXent does, and then returns another node's operands. So this file reads them from
+// the node itself, from an unexported field whose name and type the tests pin.
 
-// errOperands says that Gorgonia's nodes aren't laid out as this package knows them.
+// errOperands reports a Gorgonia whose nodes have another layout.
 var errOperands = errors.New("this version of Gorgonia keeps a node's operands where dptrain can't find them; use the one that dptrain's go.mod names")
 
-// operands returns what a node is computed from, in order.
+// operands returns the nodes that a node is computed from, in order.
 func operands(n *gorgonia.Node) ([]*gorgonia.Node, error) {
 	f := reflect.ValueOf(n).Elem().FieldByName("children")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[gorgonia.Nodes]() {
@@ -32,13 +32,13 @@ func operands(n *gorgonia.Node) ([]*gorgonia.Node, error) {
 	return out, nil
 }
 
-// children is operands for nodes of a graph that was checked.
+// children returns the operands of a node whose graph was checked.
 func children(n *gorgonia.Node) []*gorgonia.Node {
 	out, _ := operands(n)
 	return out
 }
 
-// evaluationOrder lists all that the given nodes depend on, and themselves, operands first.
+// evaluationOrder returns the given nodes and all that they depend on, operands first.
 func evaluationOrder(ends gorgonia.Nodes) []*gorgonia.Node {
 	var out []*gorgonia.Node
 	seen := map[*gorgonia.Node]bool{}
@@ -59,7 +59,7 @@ func evaluationOrder(ends gorgonia.Nodes) []*gorgonia.Node {
 	return out
 }
 
-// nameOf returns the name that a node was given, or "".
+// nameOf returns a node's name, or "".
 func nameOf(n *gorgonia.Node) string {
 	if f := reflect.ValueOf(n).Elem().FieldByName("name"); f.IsValid() && f.Kind() == reflect.String {
 		return f.String()
@@ -67,10 +67,10 @@ func nameOf(n *gorgonia.Node) string {
 	return ""
 }
 
-// label says in a few words of one line which node an error is about. Gorgonia names a constant after all of its
-// values, and what is computed after its operation.
+// label names a node in an error, in a few words of one line. Gorgonia's own name of a constant lists all of its
+// values, and a computed node is named after its operation.
 func label(n *gorgonia.Node) string {
-	const most = 60
+	const maxLabel = 60
 	s := nameOf(n)
 	switch {
 	case s != "":
@@ -80,8 +80,8 @@ func label(n *gorgonia.Node) string {
 		s = n.Name()
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+	if r := []rune(s); len(r) > maxLabel {
+		s = string(r[:maxLabel]) + "…"
 	}
 	return s
 }

@@ -46,7 +46,7 @@ func trained(t *testing.T, src compile.Source, row ...[]float32) [][]float32 {
 }
 
 // Logistic regression by the textbook: the gradient of −y log p − (1−y) log(1−p) is (p − y)x, for every batch size.
-// BinaryXent takes a node out of the graph, after which Gorgonia's index answers with other nodes' operands.
+// BinaryXent takes a node out of the graph, after which Gorgonia's index returns other nodes' operands.
 func TestLogisticRegression(t *testing.T) {
 	sigmoid := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 	for _, batch := range []int{1, 5} {
@@ -72,8 +72,8 @@ func TestLogisticRegression(t *testing.T) {
 	}
 }
 
-// Where Gorgonia takes a node away that something else uses, and hands it out again as another one, the graph isn't
-// what anybody wrote: here the first cost uses 1−q, and the second takes its logarithm.
+// A graph is refused if Gorgonia took a node out of it that something else uses, and recycled the node: here the first
+// cost uses 1−q, and the second takes its logarithm.
 func TestNodesTakenAwayAreRefused(t *testing.T) {
 	g := enginetest.NewG(4, 1)
 	x, w, v := g.In("x", 3), g.Param("w", 3, 2), g.Param("v", 3, 2)
@@ -113,7 +113,7 @@ func TestBinaryCrossEntropyOfASoftmaxIsRefused(t *testing.T) {
 	}
 }
 
-// The unexported field that operands are read from is what Gorgonia itself prints of a node: its operation and the
+// The unexported field that operands are read from holds what Gorgonia itself prints of a node: its operation and the
 // numbers of its operands, in order.
 func TestOperandsAreTheNodesOwn(t *testing.T) {
 	seen := 0

@@ -7,21 +7,21 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// operation says what is known of one of Gorgonia's operations (v0.9.18), from reading its source and from the
-// suite, which holds every one that is taken against differences. What isn't in the list is refused.
+// operation describes one of Gorgonia's operations (v0.9.18), by a reading of its source and by the suite, which checks
+// each one that is taken against differences.
 type operation struct {
-	kind     string // its type's name
-	operator string // where a type has several
-	made     string // who makes it
-	refused  string // why not even one sample at a time is right; empty where it is
+	kind     string // the name of its type
+	operator string // where the type has several
+	made     string // the function of Gorgonia that makes it
+	refused  string // why it is wrong even one sample at a time; "" if it is right
 	instead  string
-	limits   string // what of it is taken
+	limits   string // the uses that are taken
 	limit    func(n *gorgonia.Node) (why string)
-	mixes    bool // refused because samples see one another
+	mixes    bool // refused because it mixes samples
 }
 
-// operations is the list of what dptrain knows. To be taken, an operation must give the same result for the same
-// operands whatever happened before, write nothing anywhere, and have the right gradient.
+// operations lists the operations that dptrain knows; all others are refused. An operation is taken if it returns the
+// same result for the same operands whatever ran before, writes nothing else, and has the right gradient.
 var operations = slices.Concat(unaryOperations(), binaryOperations(), []operation{
 	{kind: "constantScalar", made: "NewConstant"},
 	{kind: "constantTensor", made: "NewConstant"},
@@ -104,8 +104,8 @@ func binaryOperations() []operation {
 	for f := Add; f < binaryEnd; f++ {
 		o := operation{kind: "elemBinOp", operator: f.String(), made: made[f]}
 		if f == Pow {
-			// Its gradient takes the logarithm of the base, which Gorgonia "stabilises": it turns a softmax into a
-			// log softmax where it stands, and takes 1+x and 1−x out of the graph.
+			// Its gradient takes the logarithm of the base, which Gorgonia "stabilises": it turns a softmax into a log
+			// softmax in place, and takes 1+x and 1−x out of the graph.
 			o.refused, o.instead = "differentiating it may change its operand", "Square, Cube or Sqrt, or Exp of a product with Log"
 		}
 		out = append(out, o)
@@ -113,7 +113,7 @@ func binaryOperations() []operation {
 	return out
 }
 
-// known returns what is known of an operation; false if nothing is.
+// known returns the entry of an operation, and whether there is one.
 func known(op gorgonia.Op) (operation, bool) {
 	kind, operator := kindOf(op), operatorOf(op)
 	i := slices.IndexFunc(operations, func(o operation) bool { return o.kind == kind && o.operator == operator })
@@ -123,7 +123,7 @@ func known(op gorgonia.Op) (operation, bool) {
 	return operations[i], true
 }
 
-// refused returns why a node can't be trained even one sample at a time, or nil.
+// refused returns the error for a node that can't be trained even one sample at a time, or nil.
 func refused(n *gorgonia.Node) error {
 	o, ok := known(n.Op())
 	switch {

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Graphs that can't be are errors that name the node, from Compile: not panics, and not later.
+// Compile returns an error that names the node for impossible graphs. It doesn't panic, nor does anything later.
 func TestImpossibleGraphs(t *testing.T) {
 	type g = *enginetest.G
 	conv := func(g g, kernel, pad, stride int) *gorgonia.Node {
@@ -56,7 +56,8 @@ func TestImpossibleGraphs(t *testing.T) {
 			return src, err
 		}, `"stranger", isn't in the graph`},
 		"operation of the wrong shapes": {func(g g) (compile.Source, error) {
-			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails when it computes it.
+			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails when it computes
+			// it.
 			h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 15))), tensor.Shape{3 * g.Batch, 5}))
 			return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(h, g.Param("v", 3*g.Batch))))))
 		}, "A"},
@@ -89,7 +90,7 @@ func TestImpossibleGraphs(t *testing.T) {
 	}
 }
 
-// Nil everywhere.
+// Nil nodes, lists and graphs are errors.
 func TestNilSources(t *testing.T) {
 	good := func() compile.Source {
 		g := enginetest.NewG(2, 1)

@@ -11,18 +11,18 @@ const (
 	opBatched
 )
 
-// products names them.
+// products holds their names.
 var products = [...]string{
 	opMatMul: "matrix product", opMatVec: "matrix times vector", opDot: "dot product",
 	opOuter: "outer product", opBatched: "batched matrix product",
 }
 
-// matMul lowers x·w, x with the batch in its first axis, w a parameter or constant: a matrix, its transpose by either of
-// Gorgonia's ways to say so, or a vector. A folded x has several rows in each sample.
+// matMul lowers x·w: x is batched, and w is a parameter or constant, a matrix, its transpose or a vector. A folded x
+// has several rows in each sample.
 //
-// A matrix product with the batch in the first axis of its second operand contracts that axis, and so mixes samples;
-// at a batch of one it doesn't, and there is merely no rule. Neither does a dot product of two vectors over the
-// batch, which is a sum over it, nor a batched product, which multiplies a sample's matrices with its own.
+// A product whose second operand has the batch in its first axis contracts the batch and so mixes samples. At a batch
+// of one it mixes nothing and merely has no rule. Neither does a dot product of two vectors over the batch mix, which
+// is a sum over it, nor a batched product, which multiplies each sample's own matrices.
 func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
 	kind := f.int("āBinaryOperator")
@@ -55,8 +55,8 @@ func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, noRule(n, "")
 	}
 	switch {
-	case w.view.Contiguous():
-	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).Contiguous():
+	case w.view.contiguous():
+	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).contiguous():
 		transB = !transB
 	default:
 		return traced{}, noRule(n, "the parameter is rearranged before use")

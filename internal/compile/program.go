@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// ID names a value of a program: its place in [Program.Values].
+// ID identifies a value of a program: it is an index of [Program.Values].
 type ID int
 
-// None marks a value that isn't there.
+// None is the ID of no value.
 const None ID = -1
 
-// Kind says where a value comes from.
+// Kind is the origin of a value.
 type Kind uint8
 
-// The kinds of values. Of the first two every sample has a row of its own; the others are the same for all samples.
+// The kinds of values. Every sample has a row of its own in a Buffer and an Input; the others are the same for all
+// samples.
 const (
 	Buffer Kind = iota // written by instructions
 	Input              // column Index of the data
@@ -23,29 +24,29 @@ const (
 	Shared             // a parameter or constant (Source) seen through View
 )
 
-// Type is what the elements of a value are.
+// Type is the type of a value's elements.
 type Type uint8
 
-// The types.
+// The element types.
 const (
 	Float32 Type = iota
 	Int32
 )
 
-// Value is a tensor of a program, in row-major order. Shapes and sizes are those of one sample, without the batch axis.
+// Value is a tensor of a program, in row-major order. Shape and Size are of one sample, without the batch axis.
 type Value struct {
 	Name   string
 	Kind   Kind
 	Type   Type
 	Shape  []int
 	Size   int       // the product of Shape
-	Index  int       // of Input and Param
-	Data   []float32 // of Const
-	Source ID        // of Shared
-	View   View      // of Shared, over Source
+	Index  int       // Input and Param
+	Data   []float32 // Const
+	Source ID        // Shared
+	View   View      // Shared: a view of Source
 }
 
-// Tensor names a program's input, parameter or output. Shape and Size leave out the batch axis.
+// Tensor describes an input, a parameter or the output of a program. Shape and Size are without the batch axis.
 type Tensor struct {
 	Name  string
 	Type  Type
@@ -54,51 +55,50 @@ type Tensor struct {
 	Value ID
 }
 
-// Rule says what one parameter's per-sample gradient is made of, once Forward and Backward are done.
+// Rule is the way in which a parameter's per-sample gradient g follows from values that Forward and Backward leave.
 type Rule uint8
 
-// The rules. A parameter that is used once has its gradient told by what it is made of, so that an engine need not have
-// all of it in memory at any time.
+// The rules. All but Materialised describe g by its factors, so that no engine needs all of g in memory.
 const (
 	RankOne      Rule = iota // g = xᵀδ, of one row each; ‖g‖² = ‖x‖²‖δ‖²
 	OfConv                   // g = δ·im2col(x)
-	Materialised             // g = G, which Backward has written
+	Materialised             // g = G, which Backward writes
 	OfRows                   // g = 0 [N, K], then g[X[r]] += δ[r] for each of Rows rows
 )
 
-// Reduction is how one parameter's clipped sum is made of the samples' rows, after the backward pass. Its δ or G has no
-// other use by then, so that an engine may scale it where it is.
+// Reduction describes one parameter's clipped sum, taken after the backward pass. Nothing else uses its Delta or G by
+// then, so that an engine may scale it in place.
 type Reduction struct {
 	Param    int
 	Rule     Rule
-	X, Delta ID      // of RankOne, [K] and [N]; of OfConv, images and what comes back from their convolution; of OfRows, an input of integers [Rows], and [Rows, K]
-	G        ID      // of Materialised
-	Rows     int     // of OfRows
-	K, N     int     // of RankOne and OfRows
-	TransB   bool    // of RankOne: the parameter is stored as [N, K]
-	Window   *Window // of OfConv
+	X, Delta ID      // RankOne: [K] and [N]; OfConv: images and δ; OfRows: integers [Rows] and [Rows, K]
+	G        ID      // Materialised
+	Rows     int     // OfRows
+	K, N     int     // RankOne and OfRows
+	TransB   bool    // RankOne: the parameter is stored as [N, K]
+	Window   *Window // OfConv
 }
 
-// Program is a compiled graph; see the package comment. It is immutable once compiled.
+// Program is a compiled graph; the package comment describes it. It is immutable.
 type Program struct {
 	Inputs []Tensor
 	Params []Tensor
-	Output Tensor // Value is None if the source has no output, or the program is opaque
+	Output Tensor // Value is None if the source has no output or the program is opaque
 
 	Values     []Value
 	Predict    []Instruction // computes Output
-	Forward    []Instruction // computes the cost's terms, by itself
-	Backward   []Instruction // leaves what the reductions name; writes nothing that Forward wrote
-	Reductions []Reduction   // at most one for each parameter, in their order; none where the cost doesn't depend on it
+	Forward    []Instruction // computes the cost's terms, independently of Predict
+	Backward   []Instruction // computes what Reductions read; writes no value that Forward wrote
+	Reductions []Reduction   // in the order of Params; none for a parameter that the cost doesn't depend on
 
 	initial   [][]float32
-	limits    []int // of an opaque program: what [Program.Range] makes its ranges of
+	limits    []int // opaque programs: what Range reads
 	digest    [sha256.Size]byte
 	missing   *RuleError
 	reference *Reference
 }
 
-// Kept returns the values that reductions name: those that outlive Forward and Backward.
+// Kept returns the values that the reductions read after the backward pass.
 func Kept(reductions []Reduction) []ID {
 	var ids []ID
 	for _, r := range reductions {
@@ -111,18 +111,18 @@ func Kept(reductions []Reduction) []ID {
 	return ids
 }
 
-// Digest is a hash of what the graph computes: operations, constants, shapes, and which node is computed from which.
+// Digest returns a hash of what the graph computes: operations, constants, shapes and edges. Names and bound values
+// don't change it.
 func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 
-// Missing returns nil for a program of instructions that each sample goes through, and otherwise which operation has no
-// rule. The program's only instruction is then [Opaque], and an engine that doesn't run one says so.
+// Missing returns nil, or for an [Opaque] program the operation that has no rule.
 func (p *Program) Missing() *RuleError { return p.missing }
 
-// Reference evaluates the graph of an [Opaque] instruction, one sample at a time; it is nil for every other program.
-// Concurrent calls to it take turns.
+// Reference returns the evaluator of an [Opaque] program's graph, or nil for every other program. Concurrent calls to
+// it take turns.
 func (p *Program) Reference() *Reference { return p.reference }
 
-// Initial returns a copy of the parameters' values as they were bound in the graph, or nil if it binds none.
+// Initial returns a copy of the values that the graph binds to the parameters, or nil if it binds none.
 func (p *Program) Initial() [][]float32 {
 	if p.initial == nil {
 		return nil
@@ -134,14 +134,14 @@ func (p *Program) Initial() [][]float32 {
 	return out
 }
 
-// PredictReads tells whether the output depends on input i. Of an [Opaque] program that isn't known; it reads all.
+// PredictReads reports whether the output depends on input i. An [Opaque] program reads all inputs.
 func (p *Program) PredictReads(i int) bool {
 	id := p.Inputs[i].Value
 	reads := func(in Instruction) bool { return slices.Contains(in.In, id) }
 	return p.missing != nil || p.Output.Value == id || slices.ContainsFunc(p.Predict, reads)
 }
 
-// Size returns the number of parameters, counted one by one.
+// Size returns the number of trained numbers: the sum of the parameters' sizes.
 func (p *Program) Size() int {
 	n := 0
 	for _, t := range p.Params {

@@ -16,14 +16,14 @@ func model(t testing.TB, name string, batch int) *compile.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source(n.Graph))
+	p, err := compile.Compile(enginetest.Source(n))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// The programs of the models, as people read them: whoever changes one sees what becomes of it.
+// The listings of the models' programs: a change of the compiler shows here.
 func TestGoldenPrograms(t *testing.T) {
 	for _, name := range enginetest.Networks() {
 		got, file := model(t, name, 1).String(), "testdata/"+name+".txt"
@@ -42,8 +42,8 @@ func TestGoldenPrograms(t *testing.T) {
 	}
 }
 
-// A graph has one program, whichever way maps are walked and whatever batch it was built with: what is told by a program
-// may be bound to it.
+// A graph compiles to the same program each time, whatever the order of maps and whatever the batch it was built with.
+// So a program's hash may stand for the graph.
 func TestProgramsAreDeterministic(t *testing.T) {
 	for _, name := range enginetest.Networks() {
 		first := model(t, name, 1).String()

@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// What keeps state, draws, logs or has a wrong gradient is refused by name with what to use instead, even at a batch
-// of one where a graph would fall back.
+// An operation that keeps state, draws, logs or has a wrong gradient is refused by name, with a replacement, even at a
+// batch of one.
 func TestImpureOperationsAreRefused(t *testing.T) {
 	image := func(g *enginetest.G) *gorgonia.Node {
 		h := g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 32)))
@@ -80,7 +80,7 @@ func TestImpureOperationsAreRefused(t *testing.T) {
 	}
 }
 
-// The advice against batch norm must not be an operation that is refused itself.
+// The operation that the error about batch norm recommends isn't refused itself.
 func TestBatchNormAdvice(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, s, b := g.In("x", 2, 3, 3), g.Param("s", 1, 2, 3, 3), g.Param("b", 1, 2, 3, 3)
@@ -95,7 +95,7 @@ func TestBatchNormAdvice(t *testing.T) {
 	}
 }
 
-// gradients evaluates samples one after another on one reference.
+// gradients evaluates samples in the given order on one reference.
 func gradients(t *testing.T, z enginetest.Graph, order ...int) [][][]float64 {
 	t.Helper()
 	src, err := z.Build(1)
@@ -123,7 +123,7 @@ func gradients(t *testing.T, z enginetest.Graph, order ...int) [][][]float64 {
 	return out
 }
 
-// A sample's gradient is the same to the last bit whoever came before it, and nothing is printed.
+// A sample's gradient is the same to the last bit whichever samples came before, and nothing is printed.
 func TestFallbackKeepsAndPrintsNothing(t *testing.T) {
 	var printed bytes.Buffer
 	log.SetOutput(&printed)
@@ -143,8 +143,8 @@ func TestFallbackKeepsAndPrintsNothing(t *testing.T) {
 	}
 }
 
-// A sample without a finite cost has no gradient, whatever its operations would make of that; a window without a
-// number in it is what Gorgonia's backward pass fails at.
+// A sample whose cost isn't finite has no gradient, whatever its operations would return; Gorgonia's backward pass
+// fails on a window without a number.
 func TestForwardPassComesFirst(t *testing.T) {
 	p := enginetest.Lone()["pooled after a filter that is computed"].Program(t, 1)
 	ref := p.Reference()
@@ -178,7 +178,7 @@ func TestReferencesAreApart(t *testing.T) {
 	}
 }
 
-// Iop multiplies by ten and is not Gorgonia's Iop.
+// Iop is an operation of another package that has the name of Gorgonia's identity and multiplies by ten.
 type Iop struct{ gorgonia.Iop }
 
 func (Iop) Do(v ...gorgonia.Value) (gorgonia.Value, error) {
@@ -186,7 +186,7 @@ func (Iop) Do(v ...gorgonia.Value) (gorgonia.Value, error) {
 	return x.MulScalar(float32(10), true)
 }
 
-// An operation is known by its package too.
+// An operation is identified by its package too.
 func TestOperationsOfOtherPackagesAreRefused(t *testing.T) {
 	for _, batch := range []int{1, 4} {
 		g := enginetest.NewG(batch, 1)
@@ -203,7 +203,7 @@ func TestOperationsOfOtherPackagesAreRefused(t *testing.T) {
 	}
 }
 
-// Gorgonia's own identity stays one.
+// Gorgonia's own identity is taken.
 func TestIdentity(t *testing.T) {
 	for _, batch := range []int{1, 4} {
 		g := enginetest.NewG(batch, 1)
@@ -225,7 +225,7 @@ func (p *part) Start() int { return p.from }
 func (p *part) End() int   { return p.to }
 func (p *part) Step() int  { return 1 }
 
-// A reference computes what it was built for, whatever becomes of a slice of the caller's own.
+// A reference evaluates the graph it was built from, even if the caller changes a slice later.
 func TestReferenceKeepsSlices(t *testing.T) {
 	first := &part{0, 2}
 	g := enginetest.NewG(1, 1)

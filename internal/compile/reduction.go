@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// sum lowers sums. One over the batch axis and all others ends the graph as a cost, or part of it; Gorgonia may take it in
-// two steps, batch first. One over a sample's own axes adds its values up through a view that stands still along them.
+// sum lowers sums. A sum over the batch axis and all others is a cost, or a term of one; Gorgonia may take it in two
+// steps, batch first. A sum over a sample's own axes adds along a view whose strides there are 0.
 func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	along := fieldsOf(n.Op()).ints("along")
@@ -33,7 +33,8 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	out := v
 	out.shape = nil
-	into := View{Shape: slices.Clone(v.shape), Strides: make([]int, len(v.shape))} // axes that are summed keep the stride 0
+	// Summed axes keep the stride 0.
+	into := View{Shape: slices.Clone(v.shape), Strides: make([]int, len(v.shape))}
 	var kept []int
 	for axis, length := range v.shape {
 		if !slices.ContainsFunc(along, func(a int) bool { summed, _ := v.axis(a); return summed == axis }) {
@@ -47,7 +48,7 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// softmax lowers softmax and its logarithm over the last axis. Over the batch axis it mixes the samples.
+// softmax lowers softmax and log softmax over the last axis. Over the batch axis they mix samples.
 func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class != batched {

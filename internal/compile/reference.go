@@ -10,32 +10,32 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Reference computes per-sample gradients with Gorgonia's own differentiation and operations, one sample
-// at a time. It is an oracle that step programs are held against and the engine of graphs that have
-// no step program. It is slow; concurrent calls take turns, since Gorgonia's operations keep state.
+// Reference computes one sample's gradient with Gorgonia's own differentiation and operations. Tests check step
+// programs against it, and it is the engine of graphs that have no step program. It is slow. Concurrent calls take
+// turns, since Gorgonia's operations keep state.
 //
-// It evaluates a copy of the graph node by node, on copies of values, rather than by Gorgonia's tape machine: that
-// machine (v0.9.18) lets an operation write over a value that a reshaped view or a gradient shared by two
-// parameters still needs. For xw + b + b + c it gives c the gradient of b. Where nothing is shared, as
-// in both models of this project, the two agree; the tests hold them together there.
+// Reference evaluates a copy of the graph node by node, on copies of values, instead of calling Gorgonia's tape machine
+// (v0.9.18). That machine lets an operation overwrite a value that a reshaped view, or a gradient shared by two
+// parameters, still needs: for xw + b + b + c it gives c the gradient of b. Where nothing is shared, as in both models
+// of this project, the two agree, which tests check.
 type Reference struct {
-	src            Source         // lists of its own, of the caller's nodes: read by build alone
+	src            Source         // with lists of its own; only build reads it
 	inputs, params gorgonia.Nodes // copies
 	cost, output   *gorgonia.Node
 	grads          gorgonia.Nodes // nil for parameters that the cost doesn't depend on
 	fixed          map[*gorgonia.Node]gorgonia.Value
-	names          map[*gorgonia.Node]*gorgonia.Node // originals, by copy
-	forward        []*gorgonia.Node                  // the cost and what it needs, operands before results
-	backward       []*gorgonia.Node                  // what the gradients need beyond that
+	names          map[*gorgonia.Node]*gorgonia.Node // the originals, by copy
+	forward        []*gorgonia.Node                  // the cost and what it depends on, operands first
+	backward       []*gorgonia.Node                  // what the gradients depend on besides
 	predict        []*gorgonia.Node
 	turn           sync.Mutex
 }
 
-// Bound is a set of parameters in the graph's own form; see [Reference.Bind].
+// Bound is a set of parameters' values in the graph's own form, made by [Reference.Bind].
 type Bound []gorgonia.Value
 
-// NewReference differentiates a copy of a graph that was built with a batch of one: what becomes of the graph and of
-// the source's lists afterwards doesn't matter.
+// NewReference differentiates a copy of a graph that was built with a batch of one. The graph and the source's lists
+// may change afterwards.
 func NewReference(src Source) (*Reference, error) {
 	src.Inputs, src.Params = slices.Clone(src.Inputs), slices.Clone(src.Params)
 	r := &Reference{src: src, names: map[*gorgonia.Node]*gorgonia.Node{}}
@@ -73,7 +73,7 @@ func (r *Reference) build() (err error) {
 	if err := checkBackward(r.backward); err != nil {
 		return err
 	}
-	// The output comes after, so that what only it needs is no matter of the differentiation.
+	// The output is copied after the cost was differentiated: differentiation must not meet what only the output needs.
 	if r.src.Output != nil {
 		if r.output, err = c.copy(r.src.Output); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (r *Reference) build() (err error) {
 		from gorgonia.Nodes
 	}{{&r.inputs, r.src.Inputs}, {&r.params, r.src.Params}} {
 		for _, n := range list.from {
-			m, err := c.copy(n) // those that neither cost nor output needs aren't there yet
+			m, err := c.copy(n) // parameters that neither cost nor output needs
 			if err != nil {
 				return err
 			}
@@ -99,8 +99,8 @@ func (r *Reference) build() (err error) {
 	return nil
 }
 
-// differentiate leaves a nil gradient for parameters that the cost doesn't depend on, which Gorgonia
-// would refuse.
+// differentiate returns the gradients of the cost, nil for parameters that it doesn't depend on, which Gorgonia would
+// refuse.
 func differentiate(cost *gorgonia.Node, params gorgonia.Nodes, c *copier) (grads gorgonia.Nodes, err error) {
 	defer recovered(&err)
 	var wrt gorgonia.Nodes
@@ -126,10 +126,10 @@ func differentiate(cost *gorgonia.Node, params gorgonia.Nodes, c *copier) (grads
 	return grads, nil
 }
 
-// gradientKinds are the operations that Gorgonia's differentiation makes of those in the list.
+// gradientKinds lists the operations that differentiating the known ones adds.
 var gradientKinds = []string{"col2imOp", "maxPoolDiffOp", "softmaxDiffOp", "sliceIncrOp", "byIndicesOpDiffOp", "upsampleDiffOp"}
 
-// checkBackward refuses gradients made of operations that aren't known.
+// checkBackward refuses gradients with an operation that isn't known.
 func checkBackward(backward []*gorgonia.Node) error {
 	for _, n := range backward {
 		if n.Op() == nil || slices.Contains(gradientKinds, kindOf(n.Op())) {
@@ -146,14 +146,14 @@ func checkBackward(backward []*gorgonia.Node) error {
 	return nil
 }
 
-// recovered makes an error of a panic in one of Gorgonia's operations, some of which know no other way.
+// recovered turns a panic of one of Gorgonia's operations into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("gorgonia panicked: %v", p)
 	}
 }
 
-// Bind copies parameters for use in any number of evaluations.
+// Bind copies parameters' values for any number of evaluations.
 func (r *Reference) Bind(params [][]float32) (Bound, error) {
 	if len(params) != len(r.params) {
 		return nil, fmt.Errorf("bind parameters: %d given, the graph has %d", len(params), len(r.params))
@@ -169,8 +169,8 @@ func (r *Reference) Bind(params [][]float32) (Bound, error) {
 	return out, nil
 }
 
-// Gradient returns one sample's gradient for each parameter, given its inputs' values in order. Where the sample's
-// cost isn't finite nothing is differentiated: the gradient is NaN.
+// Gradient returns one sample's gradient by parameter, given the values of its inputs in order. It is NaN throughout if
+// the sample's cost isn't finite.
 func (r *Reference) Gradient(params Bound, inputs [][]float32) ([][]float64, error) {
 	out, err := r.gradient(params, inputs)
 	if err != nil {
@@ -218,7 +218,7 @@ func (r *Reference) gradient(params Bound, inputs [][]float32) ([][]float64, err
 	return out, nil
 }
 
-// filled returns a gradient all of whose elements are v.
+// filled returns a gradient whose elements are all v.
 func (r *Reference) filled(v float64) [][]float64 {
 	var out [][]float64
 	for _, p := range r.params {
@@ -231,7 +231,7 @@ func (r *Reference) filled(v float64) [][]float64 {
 	return out
 }
 
-// Output returns one sample's output. Of a graph without an output it is an error.
+// Output returns one sample's output. It is an error if the graph has none.
 func (r *Reference) Output(params Bound, inputs [][]float32) ([]float32, error) {
 	if r.output == nil {
 		return nil, errors.New("evaluate sample: the graph names no output")

@@ -20,10 +20,11 @@ func TestReferenceIsTheTapeMachine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := n.Bind(n.Initial(rand.NewPCG(1, 2))); err != nil {
+			src, err := enginetest.Bound(n, rand.NewPCG(1, 2))
+			if err != nil {
 				t.Fatal(err)
 			}
-			return compile.Source(n.Graph)
+			return src
 		}
 		src := build()
 		p, err := compile.Compile(src)

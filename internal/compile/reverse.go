@@ -5,8 +5,8 @@ import "slices"
 // reverser emits the backward pass of a traced cost.
 type reverser struct {
 	*tracer
-	grads map[ID]ID  // gradient buffer of a value, once something has flowed into it
-	uses  map[ID]int // of each parameter, in the forward pass
+	grads map[ID]ID  // gradient buffer of a value, once something was added to it
+	uses  map[ID]int // of a parameter, in the forward pass
 	g     map[ID]ID  // materialised per-sample gradient of a parameter
 	code  []Instruction
 	sums  []Reduction
@@ -24,7 +24,7 @@ func (r *reverser) source(id ID) ID {
 	return None
 }
 
-// nameOf returns what a value is called in the names of those that are made of it.
+// nameOf returns the name of a value for names of values derived from it.
 func (r *reverser) nameOf(id ID) string {
 	if name := r.prog.Values[id].Name; name != "" {
 		return name
@@ -32,7 +32,7 @@ func (r *reverser) nameOf(id ID) string {
 	return id.String()
 }
 
-// reverse differentiates the cost's terms with respect to every parameter.
+// reverse emits the backward pass from the cost's terms, and the reductions of all parameters.
 func (r *reverser) reverse(terms []term, forward []Instruction) {
 	for _, in := range forward {
 		for _, id := range in.In {
@@ -51,8 +51,7 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 	}
 }
 
-// merged adds up the factors of a value that is summed more than once: Fill is always a value's first
-// gradient.
+// merged adds up the factors of equal terms, so that a value's first gradient is one Fill.
 func merged(terms []term) []term {
 	var out []term
 	for _, t := range terms {
@@ -65,7 +64,7 @@ func merged(terms []term) []term {
 	return out
 }
 
-// into emits an instruction whose result adds to the gradient of value id.
+// into emits an instruction whose result is added to the gradient of value id.
 func (r *reverser) into(id ID, in Instruction) {
 	if !r.needs[id] {
 		return
@@ -79,10 +78,10 @@ func (r *reverser) into(id ID, in Instruction) {
 	r.code = append(r.code, in)
 }
 
-// back emits what one forward instruction contributes, given the gradient dz of its result.
+// back emits the instructions for one forward instruction, given the gradient dz of its result.
 func (r *reverser) back(in Instruction, dz ID) {
 	x := in.In[0]
-	b := in // inherits geometry and function
+	b := in // keeps geometry and function
 	switch in.Op {
 	case Unary:
 		b.Op, b.In = UnaryBack, []ID{dz, x, in.Out}
@@ -121,7 +120,7 @@ func (r *reverser) back(in Instruction, dz ID) {
 	}
 }
 
-// binaryBack gives each operand its part; a parameter's is summed over where it was spread.
+// binaryBack emits each operand's gradient. A parameter's is summed over the axes that it was broadcast along.
 func (r *reverser) binaryBack(in Instruction, dz ID) {
 	for side, id := range in.In {
 		b := Instruction{Op: BinaryBack, Func: in.Func, In: []ID{dz, in.In[0], in.In[1], in.Out}, Side: side}
@@ -147,16 +146,16 @@ func (r *reverser) binaryBack(in Instruction, dz ID) {
 	}
 }
 
-// passes tells whether an operand's gradient is the result's own, so that one buffer can be both. The
-// other operand must not want it: what flows into one of them later would flow into both.
+// passes reports whether an operand's gradient may be the result's gradient itself, in one buffer. It may not if the
+// other operand needs a gradient too: a later addition to either would change both.
 func (r *reverser) passes(in Instruction, side int) bool {
 	other := in.In[1-side]
 	return r.needs[in.In[side]] && in.Func.keeps(side) &&
 		(r.prog.Values[other].Kind == Shared || !r.needs[other])
 }
 
-// gradMatMul forms the gradient of a product's parameter only where its norm isn't known without it: for
-// several rows in a sample, or several uses of the parameter.
+// gradMatMul emits the reduction of a product's parameter. It materializes the gradient only for several rows in a
+// sample, or several uses of the parameter, where no product of norms gives its norm.
 func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	if w == None {
@@ -172,7 +171,7 @@ func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	})
 }
 
-// gradConv says what the gradient of a filter is made of, and forms it only where the filter has several uses.
+// gradConv emits the reduction of a filter. It materializes the gradient only if the filter has several uses.
 func (r *reverser) gradConv(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	switch {
@@ -186,7 +185,8 @@ func (r *reverser) gradConv(in Instruction, dz ID) {
 	}
 }
 
-// gradLookup says which rows the gradient of a table has, and forms it, dense, only where the table has several uses.
+// gradLookup emits the reduction of a table. It materializes the gradient, with all rows, only if the table has several
+// uses.
 func (r *reverser) gradLookup(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	switch {
@@ -200,7 +200,7 @@ func (r *reverser) gradLookup(in Instruction, dz ID) {
 	}
 }
 
-// gradParam emits an instruction that writes (part of) a parameter's per-sample gradient.
+// gradParam emits an instruction that adds to a parameter's materialized per-sample gradient.
 func (r *reverser) gradParam(id ID, in Instruction) {
 	p := r.source(id)
 	if p == None {

@@ -3,8 +3,8 @@ package compile
 import "gorgonia.org/gorgonia"
 
 // rule lowers one operation, given its operands: it emits instructions and returns what the node is, or an error by
-// noRule or mixes. Operands are floating-point numbers, but for those of
-// reshape and lookup. No rule looks at a size to find out what is the batch.
+// noRule, refuse or mixes. The operands of all rules but reshape and lookup are floating-point numbers. No rule looks
+// at a length to find the batch axis.
 type rule func(t *tracer, n *gorgonia.Node, in []traced) (traced, error)
 
 // rules holds the forward rule of each of Gorgonia's operations, by the name of its type within Gorgonia.

@@ -8,11 +8,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Gorgonia's operations are unexported types. They are told apart by type (kind.go) and their settings read
-// by reflection, for the version that go.mod pins; the tests run every operation against Gorgonia
-// itself, so a version that renames or renumbers anything fails there.
+// Gorgonia's operations are unexported types. This package identifies them by type (kind.go) and reads their settings
+// by reflection, for the version that go.mod pins. The tests run every operation against Gorgonia itself, so that a
+// version with other names or numbers fails there.
 
-// opFields gives read access to an operation's settings.
+// opFields reads an operation's settings.
 type opFields struct{ v reflect.Value }
 
 func fieldsOf(op gorgonia.Op) opFields {
@@ -23,7 +23,8 @@ func fieldsOf(op gorgonia.Op) opFields {
 	return opFields{v}
 }
 
-// get follows a path of field names, through interfaces and pointers; the zero Value if there is none.
+// get follows a path of field names through interfaces and pointers. It returns the zero Value if there is no such
+// field.
 func (f opFields) get(path ...string) reflect.Value {
 	v := f.v
 	for _, name := range path {
@@ -68,9 +69,9 @@ func (f opFields) ints(path ...string) []int {
 	return out
 }
 
-// unaryFunc and binaryFunc return the function of an elementwise operation.
+// unaryFunc and binaryFunc return the function of an elementwise operation, and whether it is one.
 func unaryFunc(op gorgonia.Op) (Func, bool) {
-	// Each unary operator is its own function type; its name is all that it shows.
+	// Each unary operator is a function type of its own, and shows nothing but its name.
 	if s, ok := op.(fmt.Stringer); ok {
 		for f := Abs; f < unaryEnd; f++ {
 			if f.String() == s.String() {
@@ -87,7 +88,7 @@ func binaryFunc(op gorgonia.Op) (Func, bool) {
 	return f, i >= 0 && f < binaryEnd
 }
 
-// sliceOf returns what a slice operation picks; nil stands for all.
+// sliceOf returns the range of a slice operation, or nil for the whole axis.
 func sliceOf(op gorgonia.Op) tensor.Slice {
 	if s, ok := op.(interface{ IsSlice() tensor.Slice }); ok {
 		return s.IsSlice()
@@ -95,7 +96,7 @@ func sliceOf(op gorgonia.Op) tensor.Slice {
 	return nil
 }
 
-// softmaxAxis returns the axis that a (log) softmax normalises over.
+// softmaxAxis returns the axis that a softmax or log softmax normalises over.
 func softmaxAxis(n *gorgonia.Node) int {
 	axis, s := fieldsOf(n.Op()).int("axis"), n.Shape()
 	if axis != -1 {
@@ -107,10 +108,10 @@ func softmaxAxis(n *gorgonia.Node) int {
 	return len(s) - 1
 }
 
-// shapeOf returns a node's shape as plain ints; a scalar has none.
+// shapeOf returns a node's shape, empty for a scalar.
 func shapeOf(n *gorgonia.Node) []int { return append([]int(nil), n.Shape()...) }
 
-// floats returns the bound value of a node, rounded to float32 in row-major order.
+// floats returns a node's bound value as float32 in row-major order.
 func floats(n *gorgonia.Node) ([]float32, error) {
 	if n.Value() == nil {
 		return nil, fmt.Errorf("node %q has no value bound", n.Name())

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String lists a program for people: its values and what is done with them. Values are %ID; everything is of one
-// sample. Two programs that are listed alike may differ in the values of constants and in the initial parameters.
+// String lists a program for people: its values, as %ID, and its instructions, all for one sample. Programs with equal
+// listings may differ in the values of constants and of initial parameters.
 func (p *Program) String() string {
 	var b strings.Builder
 	b.WriteString("values\n")
@@ -46,7 +46,7 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// String returns the value as listings name it.
+// String returns the ID as listings show it.
 func (id ID) String() string {
 	if id == None {
 		return "none"
@@ -54,8 +54,7 @@ func (id ID) String() string {
 	return fmt.Sprintf("%%%d", int(id))
 }
 
-// String returns the instruction as listings have it: its result, the operation and its operands by their names in the
-// operation's table, then its settings.
+// String returns the instruction as listings show it: result, operation, operands by their names in opTable, settings.
 func (in Instruction) String() string {
 	row := in.Op.row()
 	has := func(f field) bool { return row.fields&f != 0 }
@@ -112,7 +111,7 @@ func (in Instruction) String() string {
 	return strings.Join(words, " ")
 }
 
-// String returns the reduction as listings have it.
+// String returns the reduction as listings show it.
 func (r Reduction) String() string {
 	switch r.Rule {
 	case RankOne:
@@ -129,7 +128,7 @@ func (r Reduction) String() string {
 	return fmt.Sprintf("param %d: %v G %v", r.Param, r.Rule, r.G)
 }
 
-// String returns the view as listings have it: its shape, each axis with its stride.
+// String returns the view as listings show it: its offset, and each axis with its stride.
 func (v View) String() string {
 	var axes []string
 	for d, n := range v.Shape {
@@ -142,7 +141,7 @@ func (v View) String() string {
 	return fmt.Sprintf("view from %d [%s]", v.Offset, strings.Join(axes, ", "))
 }
 
-// String returns the window as listings have it.
+// String returns the window as listings show it.
 func (w *Window) String() string {
 	if w == nil {
 		return "no window"
@@ -157,22 +156,22 @@ func (w *Window) String() string {
 	return s + fmt.Sprintf(" to %d×%d×%d", w.OutC, w.OutH, w.OutW)
 }
 
-// String returns the type's name as listings have it.
+// String returns the type's name.
 func (t Type) String() string {
 	return nameOf8("type", uint8(t), []string{Float32: "float32", Int32: "int32"})
 }
 
-// String returns the kind's name as listings have it.
+// String returns the kind's name.
 func (k Kind) String() string {
 	return nameOf8("kind", uint8(k), []string{Buffer: "buffer", Input: "input", Param: "param", Const: "const", Shared: "shared"})
 }
 
-// String returns the rule's name as listings have it.
+// String returns the rule's name.
 func (r Rule) String() string {
 	return nameOf8("rule", uint8(r), []string{RankOne: "rank one", OfConv: "of conv", Materialised: "materialised", OfRows: "of rows"})
 }
 
-// nameOf8 returns the name of a code, or what it is the code of and its number.
+// nameOf8 returns names[i], or what and i beyond them.
 func nameOf8(what string, i uint8, names []string) string {
 	if int(i) < len(names) {
 		return names[i]

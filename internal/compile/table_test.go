@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write operations.md anew")
 
-// operations.md is what the code takes and refuses.
+// operations.md lists what the code takes and refuses.
 func TestOperationsTable(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`# Gorgonia's operations
@@ -66,7 +66,7 @@ operation of another package.
 	}
 }
 
-// Every operation that Gorgonia's source holds is in the list, or comes of differentiating one that is.
+// The list has every operation in Gorgonia's source, except those that differentiating one of the list adds.
 func TestListIsComplete(t *testing.T) {
 	pkg, err := build.Import("gorgonia.org/gorgonia", ".", 0)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestListIsComplete(t *testing.T) {
 	for _, o := range compile.Operations() {
 		listed[o.Kind] = true
 	}
-	// Operations that only a differentiation makes; where it is of one that is refused, nobody meets them.
+	// Operations that only differentiation adds. Those of a refused operation never occur.
 	for _, kind := range append(compile.GradientKinds(), "avgPoolDiffOp", "batchnormDiffOp", "ctcLossDiffOp", "dropoutDiffOp", "groupNormDiffOp", "sparsemaxDiffOp", "yoloDiffOp") {
 		listed[kind] = true
 	}
@@ -117,7 +117,7 @@ func typeText(e ast.Expr) string {
 	return ""
 }
 
-// Every operation that is taken is in the zoo, whose gradients are held against differences for every engine.
+// The zoo has every operation that is taken: every engine's gradient of it is checked against differences.
 func TestEveryOperationTakenIsInTheZoo(t *testing.T) {
 	seen := map[[2]string]bool{}
 	zoo := enginetest.Zoo()

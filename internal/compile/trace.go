@@ -7,45 +7,45 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// class tells how a node of the graph depends on the batch.
+// class is the way in which a node depends on the batch.
 type class uint8
 
 const (
-	batched class = iota // one row a sample
+	batched class = iota // one row for each sample
 	shared               // a parameter or constant, the same for all samples
-	scalar               // a number known now
-	summed               // a sum over the batch, fit to be (part of) the cost
+	scalar               // a number that the graph fixes
+	summed               // a sum over the batch: a cost, or a term of one
 )
 
-// traced is what the compiler knows of a node of the graph.
+// traced is what the compiler knows of a node.
 type traced struct {
 	class class
 
-	// batched: the value and its shape for one sample. folded tells that the node's first axis is
-	// batch × shape[0]; otherwise it is the batch alone and shape leaves it out. divided tells that it was
-	// divided by a number that equals the batch size just before.
+	// batched: value id, of this shape for one sample. If folded, the node's first axis is batch × shape[0]; otherwise
+	// it is the batch, which shape leaves out. divided: the last operation divided it by a number equal to the batch
+	// size.
 	id      ID
 	shape   []int
 	folded  bool
 	divided bool
 
-	// shared: the node, of shape `shape`, is value id seen through a view of that shape.
-	// overBatch tells that it was repeated along the batch, whose axis shape leaves out unless folded.
+	// shared: the node is value id seen through view, whose shape is shape. overBatch: it was repeated along the batch,
+	// whose axis shape leaves out unless folded.
 	view      View
 	overBatch bool
 
-	// scalar: the number; it counts samples (times number) if ofBatch.
-	// constant tells that it was given as a number, not read off a shape.
+	// scalar: number, times the count of samples if ofBatch. constant: the graph states it as a number instead of
+	// reading it off a shape.
 	number   float64
 	ofBatch  bool
 	constant bool
 
-	// summed: Σ_k factor_k Σ_batch Σ_elements value_k. partial if some axes are still to be summed.
+	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet.
 	terms   []term
 	partial bool
 }
 
-// term is a value whose elements are added up over the batch, and what the sum is multiplied by.
+// term is a factor times the sum of a value's elements over the batch.
 type term struct {
 	id     ID
 	factor float64
@@ -60,7 +60,7 @@ func product(shape []int) int {
 	return n
 }
 
-// tracer lowers a graph node by node into a program's values and forward instructions.
+// tracer lowers a graph, node by node, into a program's values and forward instructions.
 type tracer struct {
 	batch int
 	prog  *Program
@@ -70,19 +70,19 @@ type tracer struct {
 	code  []Instruction
 }
 
-// value adds a value to the program. Size follows from Shape.
+// value adds a value to the program and sets its Size.
 func (t *tracer) value(v Value) ID {
 	v.Size = product(v.Shape)
 	t.prog.Values = append(t.prog.Values, v)
 	return ID(len(t.prog.Values) - 1)
 }
 
-// buffer adds a value that instructions will write, of the given shape for one sample.
+// buffer adds a buffer of the given shape for one sample.
 func (t *tracer) buffer(name string, shape []int) ID {
 	return t.value(Value{Name: name, Kind: Buffer, Shape: append([]int(nil), shape...)})
 }
 
-// emit appends a forward instruction that computes a new buffer and returns it.
+// emit appends a forward instruction whose result is a new buffer, and returns the buffer.
 func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
 	in.Out = t.buffer(nameOf(n), shape)
 	if in.Op != MaxPool {
@@ -97,8 +97,7 @@ func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
 	return in.Out
 }
 
-// trace returns what a node of the graph is, once it and all that it depends on is lowered. Nodes that are met again were
-// lowered then.
+// trace lowers a node and all that it depends on, each node once.
 func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 	if v, ok := t.memo[n]; ok {
 		return v, nil
@@ -111,7 +110,7 @@ func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 	return v, nil
 }
 
-// lower handles constants and hands operations to their rules; inputs and parameters are known beforehand.
+// lower lowers a node by its operation's rule, or adds a constant. Inputs and parameters are declared before.
 func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	t.at = n
 	op := n.Op()
@@ -149,12 +148,12 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	return v, t.check(n, v)
 }
 
-// integers tells whether some operands are integers, which a lookup picks rows by and no other rule computes with.
+// integers reports whether any operand holds integers. They index rows of tables, and no other rule computes with them.
 func (t *tracer) integers(in ...traced) bool {
 	return slices.ContainsFunc(in, func(v traced) bool { return v.class == batched && t.prog.Values[v.id].Type != Float32 })
 }
 
-// check holds the compiler's idea of a node's size against Gorgonia's.
+// check compares the compiler's count of a node's values with Gorgonia's.
 func (t *tracer) check(n *gorgonia.Node, v traced) error {
 	want := n.Shape().TotalSize()
 	if n.IsScalar() {
@@ -173,7 +172,7 @@ func (t *tracer) check(n *gorgonia.Node, v traced) error {
 	return nil
 }
 
-// constant takes a node that Gorgonia itself holds constant. What nothing computes and nobody listed isn't one.
+// constant lowers one of Gorgonia's constants: a scalar to a number, a tensor to a value of the program.
 func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
 	data, err := floats(n)
 	if err != nil {
@@ -186,8 +185,8 @@ func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
 	return traced{class: shared, id: id, shape: shapeOf(n), view: ViewOf(shapeOf(n))}, nil
 }
 
-// axis translates an axis of a batched node into one of its per-sample shape. Axis 0 is the batch's; in
-// a folded node it is also the per-sample shape's first.
+// axis converts an axis of a batched node to one of its per-sample shape. Axis 0 is the batch's; in a folded node it is
+// the per-sample shape's first too.
 func (v traced) axis(a int) (perSample int, ofBatch bool) {
 	if v.folded {
 		return a, a == 0
@@ -195,8 +194,8 @@ func (v traced) axis(a int) (perSample int, ofBatch bool) {
 	return a - 1, a == 0
 }
 
-// spreadOver returns how a shared value is seen by a batched operand of the given per-sample shape; false if the shapes
-// don't match.
+// spreadOver returns the view of a shared value that broadcasts it to a batched operand of the given per-sample shape,
+// and whether the shapes match.
 func (v traced) spreadOver(shape []int) (View, bool) {
 	if len(v.shape) == 0 {
 		return View{v.view.Offset, slices.Clone(shape), make([]int, len(shape))}, true

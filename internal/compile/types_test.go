@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Integers that would be computed with are named, not read as floating-point numbers.
+// Arithmetic on integers is an error that names the operation; integers are never read as floating-point numbers.
 func TestIntegersAreNotRead(t *testing.T) {
 	g := enginetest.NewG(4, 1)
 	x, ids := g.In("x", 3), gorgonia.NewMatrix(g.Graph, tensor.Int, gorgonia.WithShape(4, 2), gorgonia.WithName("ids"))

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Check holds a program against what engines rely on: every value is where it is said to be, sizes are what the
-// operations make of them, nothing is read before it is written, views stay inside their values, and reductions name
-// each parameter once. [Compile] checks what it returns; engines check what they are handed.
+// Check reports the first fault of a program. A program without one has inputs, parameters and output among its values,
+// sizes that follow from the operations, no read before a write, views inside their values, and at most one reduction
+// for each parameter. [Compile] checks what it returns, and engines check what they load.
 func (p *Program) Check() error {
 	if p == nil {
 		return errors.New("program: there is none")
@@ -20,14 +20,14 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// checker is a check under way. It trusts nothing in the program: whatever it indexes by or multiplies is checked before.
+// checker checks a program. It checks each index and factor before it uses it.
 type checker struct {
 	*Program
 	written map[ID]bool // by the instructions so far
 	forward map[ID]bool // by Forward
 }
 
-// program checks values and tensors first, so that all else can look at them.
+// program checks values and tensors first: the other checks index by them.
 func (c *checker) program() error {
 	if err := c.values(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *checker) program() error {
 	return c.reductions()
 }
 
-// opaque checks a program that is evaluated as a whole.
+// opaque checks a program of one [Opaque] instruction.
 func (c *checker) opaque() error {
 	switch {
 	case c.missing == nil || c.reference == nil:
@@ -81,7 +81,7 @@ func (c *checker) opaque() error {
 			return fmt.Errorf("opaque: %w", err)
 		}
 	}
-	return c.absent(&in, &table[Opaque])
+	return c.absent(&in, &opTable[Opaque])
 }
 
 func (c *checker) values() error {
@@ -93,7 +93,7 @@ func (c *checker) values() error {
 	return nil
 }
 
-// value checks one value by itself; a shared one also against its source.
+// value checks one value, and a shared one against its source.
 func (c *checker) value(id ID, v Value) error {
 	switch {
 	case v.Size == 0 || v.Size != size(v.Shape...):
@@ -128,7 +128,7 @@ func (c *checker) value(id ID, v Value) error {
 	return nil
 }
 
-// view checks that a view of n elements is inside a value of the given size.
+// view checks that a view has n elements and is inside a value of the given size.
 func (c *checker) view(v View, whole, n int) error {
 	switch {
 	case !v.within(whole):
@@ -147,7 +147,7 @@ func (c *checker) tensorsOf(k Kind) []Tensor {
 	return c.Inputs
 }
 
-// tensors checks that inputs, parameters and output are the values they name.
+// tensors checks inputs, parameters, output and initial values against the values that they name.
 func (c *checker) tensors() error {
 	for _, k := range []Kind{Input, Param} {
 		for i, t := range c.tensorsOf(k) {
@@ -170,7 +170,7 @@ func (c *checker) tensors() error {
 	return nil
 }
 
-// tensor checks that a tensor's size and type are its value's. Its shape may be another of the same size.
+// tensor checks a tensor's size and type against its value's. Its shape may be another of the same size.
 func (c *checker) tensor(t Tensor) error {
 	if err := c.known(t.Value); err != nil {
 		return err
@@ -181,10 +181,10 @@ func (c *checker) tensor(t Tensor) error {
 	return nil
 }
 
-// perSample tells whether every sample has a row of its own.
+// perSample reports whether every sample has a row of its own.
 func (v Value) perSample() bool { return v.Kind == Buffer || v.Kind == Input }
 
-// known refuses what isn't the ID of a value.
+// known returns an error if no value has the ID.
 func (c *checker) known(id ID) error {
 	if id < 0 || int(id) >= len(c.Values) {
 		return fmt.Errorf("there is no value %d", id)
@@ -192,15 +192,15 @@ func (c *checker) known(id ID) error {
 	return nil
 }
 
-// ready tells whether a value can be read now.
+// ready reports whether a value can be read: the instructions so far have written it, or none does.
 func (c *checker) ready(id ID) bool { return c.Values[id].Kind != Buffer || c.written[id] }
 
-// picks tells whether a value is an input of so many integers.
-func (c *checker) picks(id ID, n int) bool {
-	return c.known(id) == nil && picked.takes(c.Values[id]) && c.Values[id].Size == n
+// indexes reports whether a value is an input of n integers.
+func (c *checker) indexes(id ID, n int) bool {
+	return c.known(id) == nil && indices.takes(c.Values[id]) && c.Values[id].Size == n
 }
 
-// reductions checks that no parameter and no gradient comes twice.
+// reductions checks that each parameter has at most one reduction, and that none reads what another may scale.
 func (c *checker) reductions() error {
 	seen, named := map[int]bool{}, map[ID]bool{}
 	for _, r := range c.Reductions {
@@ -223,7 +223,7 @@ func (c *checker) reductions() error {
 	return nil
 }
 
-// reduction checks one of them. named are the gradients that others name: an engine may scale them where they are.
+// reduction checks one reduction. named holds the gradients of the others, which an engine may scale in place.
 func (c *checker) reduction(r Reduction, named map[ID]bool) error {
 	want := map[ID]int{}
 	of, scaled := 0, r.Delta
@@ -231,7 +231,7 @@ func (c *checker) reduction(r Reduction, named map[ID]bool) error {
 	case RankOne:
 		of, want[r.X], want[r.Delta] = size(r.K, r.N), r.K, r.N
 	case OfRows:
-		if size(r.Rows, r.K) == 0 || !c.picks(r.X, r.Rows) {
+		if size(r.Rows, r.K) == 0 || !c.indexes(r.X, r.Rows) {
 			return fmt.Errorf("value %d isn't an input of %d integers", r.X, r.Rows)
 		}
 		of, want[r.Delta] = size(r.N, r.K), size(r.Rows, r.K)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// list checks instructions that run one after another.
+// list checks a list of instructions in order.
 func (c *checker) list(name string, code []Instruction) error {
 	for at := range code {
 		if err := c.instruction(&code[at]); err != nil {
@@ -15,7 +15,8 @@ func (c *checker) list(name string, code []Instruction) error {
 	return nil
 }
 
-// instruction checks one instruction against the row of its operation, in the order in which that is safe.
+// instruction checks one instruction against its row of opTable, in an order in which each check can rely on the ones
+// before.
 func (c *checker) instruction(in *Instruction) error {
 	if in.Op >= Opaque {
 		return errors.New("no engine knows it here")
@@ -32,7 +33,7 @@ func (c *checker) instruction(in *Instruction) error {
 	return nil
 }
 
-// absent refuses fields that an operation doesn't have.
+// absent refuses fields that the operation doesn't have.
 func (c *checker) absent(in *Instruction, row *opRow) error {
 	has := func(f field) bool { return row.fields&f != 0 }
 	product := has(hasProduct) || has(hasRows) || has(hasTable)
@@ -59,7 +60,7 @@ func (c *checker) absent(in *Instruction, row *opRow) error {
 	return nil
 }
 
-// geometry checks functions, sides, sizes and windows by themselves.
+// geometry checks function, side, sizes and window, each by itself.
 func (c *checker) geometry(in *Instruction, row *opRow) error {
 	if !row.takes.has(in.Func) {
 		return fmt.Errorf("it doesn't take function %q (%d)", in.Func, in.Func)
@@ -79,14 +80,14 @@ func (c *checker) geometry(in *Instruction, row *opRow) error {
 		return err
 	}
 	w := in.Window
-	padded := w.PadH >= w.KH || w.PadW >= w.KW // some windows hold nothing else
+	padded := w.PadH >= w.KH || w.PadW >= w.KW // some windows would hold padding alone
 	if (in.Op == MaxPool || in.Op == MaxPoolBack) && (padded || w.OutC != w.C || w.DilationH != 1 || w.DilationW != 1) {
 		return errors.New("its window isn't one of pooling")
 	}
 	return nil
 }
 
-// has tells whether a function is in the set.
+// has reports whether the set holds f.
 func (s funcs) has(f Func) bool {
 	switch s {
 	case ofOne:
@@ -99,7 +100,7 @@ func (s funcs) has(f Func) bool {
 	return f == 0
 }
 
-// operands checks that what an instruction reads is there, of its type and size.
+// operands checks that each operand has been written, with the type and size that the operation needs.
 func (c *checker) operands(in *Instruction, row *opRow) error {
 	if len(in.In) != len(row.operands) {
 		return fmt.Errorf("it has %d operands, not %d", len(in.In), len(row.operands))
@@ -136,13 +137,13 @@ func (c *checker) operands(in *Instruction, row *opRow) error {
 	return nil
 }
 
-// takes tells whether a value may play a role.
+// takes reports whether a value may play the role.
 func (r role) takes(v Value) bool {
 	row := v.perSample()
 	switch r {
-	case places:
+	case positions:
 		return v.Kind == Buffer && v.Type == Int32
-	case picked:
+	case indices:
 		return v.Kind == Input && v.Type == Int32
 	case stored:
 		return v.Kind == Param || v.Kind == Const
@@ -152,7 +153,7 @@ func (r role) takes(v Value) bool {
 	return row && v.Type == Float32
 }
 
-// size returns the size that the result (-1) or operand k must have; 0 where a view tells.
+// size returns the size that the result (-1) or operand k must have, or 0 where the view bounds it.
 func (c *checker) size(in *Instruction, row *opRow, k int) int {
 	if row.size != nil {
 		return row.size(in, k)
@@ -160,7 +161,7 @@ func (c *checker) size(in *Instruction, row *opRow, k int) int {
 	return c.Values[in.Out].Size
 }
 
-// result checks what an instruction writes.
+// result checks the values that an instruction writes.
 func (c *checker) result(in *Instruction, row *opRow) error {
 	z := c.Values[in.Out]
 	if z.Kind != Buffer || z.Type != Float32 {
@@ -200,7 +201,7 @@ func (c *checker) result(in *Instruction, row *opRow) error {
 	return nil
 }
 
-// check holds a window against the image it moves over.
+// check checks a window against the image that it moves over.
 func (w *Window) check() error {
 	if w == nil {
 		return errors.New("it has no window")
@@ -214,8 +215,8 @@ func (w *Window) check() error {
 		if pad < 0 || pad > maxSize {
 			return false
 		}
-		room := image + 2*pad - dilation*(window-1) - 1 // each below 2⁶²
-		return room >= 0 && room/stride+1 == out
+		span := image + 2*pad - dilation*(window-1) - 1 // each below 2⁶²
+		return span >= 0 && span/stride+1 == out
 	}
 	if !fits(w.H, w.PadH, w.KH, w.StrideH, w.DilationH, w.OutH) || !fits(w.W, w.PadW, w.KW, w.StrideW, w.DilationW, w.OutW) {
 		return fmt.Errorf("its window %+v doesn't fit", *w)

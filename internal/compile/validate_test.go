@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// find returns an instruction of a list by its operation.
+// find returns the first instruction of a list with an operation.
 func find(t *testing.T, code []compile.Instruction, op compile.Op) *compile.Instruction {
 	t.Helper()
 	for i := range code {
@@ -22,7 +22,7 @@ func find(t *testing.T, code []compile.Instruction, op compile.Op) *compile.Inst
 	return nil
 }
 
-// Each of these is the program of the CNN with one thing wrong, and an error that says what.
+// Each of these is the CNN's program with one fault, and the error that names the fault.
 func TestCheckRefusesCorruptions(t *testing.T) {
 	const none = compile.None
 	type program = *compile.Program
@@ -144,12 +144,12 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 			if err := p.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
-			_ = p.String() // lists whatever there is
+			_ = p.String() // must not panic
 		})
 	}
 }
 
-// Whatever is changed in a program, to look at it or to list it doesn't panic.
+// Checking or listing a program doesn't panic, whatever was changed in it.
 func TestCheckNeverPanics(t *testing.T) {
 	zoo := enginetest.Zoo()
 	names := append(enginetest.Networks(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",

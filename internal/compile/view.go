@@ -2,14 +2,14 @@ package compile
 
 import "slices"
 
-// View says how the elements of a value are walked: in row-major order of Shape, element (i, j, …) being at
-// Offset + i·Strides[0] + j·Strides[1] + …. A stride of 0 repeats an axis; to add along a view with one is to sum over it.
+// View maps an element (i, j, …) of Shape, in row-major order, to the position Offset + i·Strides[0] + j·Strides[1] + …
+// of the viewed value. A stride of 0 repeats an axis on reading, and sums over it on adding.
 type View struct {
 	Offset         int
 	Shape, Strides []int
 }
 
-// ViewOf returns the view that walks a whole value of the given shape as it lies.
+// ViewOf returns the view of a whole value of the given shape.
 func ViewOf(shape []int) View {
 	v := View{Shape: slices.Clone(shape), Strides: make([]int, len(shape))}
 	n := 1
@@ -20,10 +20,10 @@ func ViewOf(shape []int) View {
 	return v
 }
 
-// Size returns the number of elements that are walked, or 0 if the shape isn't one.
+// Size returns the view's number of elements, or 0 if Shape isn't a valid shape.
 func (v View) Size() int { return size(v.Shape...) }
 
-// Elements returns the place of every element in the order of the walk.
+// Elements returns the positions of all elements in order.
 func (v View) Elements() []int32 {
 	out := make([]int32, 0, v.Size())
 	index, at := make([]int, len(v.Shape)), v.Offset
@@ -42,8 +42,8 @@ func (v View) Elements() []int32 {
 	return out
 }
 
-// Contiguous tells whether the view walks a value of its own size as it lies.
-func (v View) Contiguous() bool {
+// contiguous reports whether element j is at position j for all j.
+func (v View) contiguous() bool {
 	n := 1
 	for d, s := range slices.Backward(v.Shape) {
 		if s > 1 && v.Strides[d] != n {
@@ -54,7 +54,7 @@ func (v View) Contiguous() bool {
 	return v.Offset == 0
 }
 
-// within tells whether all elements are inside a value of the given size.
+// within reports whether all elements are inside a value of size n.
 func (v View) within(n int) bool {
 	if len(v.Shape) != len(v.Strides) || v.Size() == 0 || v.Offset < 0 || v.Offset >= n {
 		return false
@@ -67,7 +67,7 @@ func (v View) within(n int) bool {
 		if s == 1 {
 			continue
 		}
-		if last += (s - 1) * v.Strides[d]; last >= n { // both are below 2³¹: it doesn't overflow
+		if last += (s - 1) * v.Strides[d]; last >= n { // both are below 2³¹: no overflow
 			return false
 		}
 	}
@@ -79,7 +79,7 @@ func (v View) permuted(axes []int) View {
 	return View{v.Offset, permuted(v.Shape, axes), permuted(v.Strides, axes)}
 }
 
-// repeated returns the view with an axis of length one walked over and over.
+// repeated returns the view with an axis of length one repeated times times.
 func (v View) repeated(axis, times int) View {
 	out := View{v.Offset, slices.Clone(v.Shape), slices.Clone(v.Strides)}
 	out.Shape[axis], out.Strides[axis] = times, 0
@@ -91,26 +91,27 @@ func (v View) without(axis int) View {
 	return View{v.Offset, slices.Delete(slices.Clone(v.Shape), axis, axis+1), slices.Delete(slices.Clone(v.Strides), axis, axis+1)}
 }
 
-// times returns the view walked over and over, by a new first axis.
+// times returns the view repeated n times, along a new first axis.
 func (v View) times(n int) View {
 	return View{v.Offset, slices.Concat([]int{n}, v.Shape), slices.Concat([]int{0}, v.Strides)}
 }
 
-// sliced returns the view of n elements of an axis, from one on in steps.
+// sliced returns the view of n elements of an axis: from, from+step, ….
 func (v View) sliced(axis, from, n, step int) View {
 	out := View{v.Offset + from*v.Strides[axis], slices.Clone(v.Shape), slices.Clone(v.Strides)}
 	out.Shape[axis], out.Strides[axis] = n, step*v.Strides[axis]
 	return out
 }
 
-// reshaped returns the same walk in another shape, as far as strides can say it: axes of both shapes are taken together
-// until they are as long, and the old ones must then be walked as one.
+// reshaped returns a view of the same positions in another shape, and false if no strides describe it. It matches
+// groups of axes of both shapes with the same number of elements; the old axes of a group must be contiguous with each
+// other.
 func (v View) reshaped(shape []int) (View, bool) {
 	if size(shape...) != v.Size() {
 		return View{}, false
 	}
 	out := View{v.Offset, slices.Clone(shape), make([]int, len(shape))}
-	var from, strides []int // without axes of length one, whose stride says nothing
+	var from, strides []int // without axes of length one, whose strides say nothing
 	for d, s := range v.Shape {
 		if s > 1 {
 			from, strides = append(from, s), append(strides, v.Strides[d])
@@ -119,7 +120,7 @@ func (v View) reshaped(shape []int) (View, bool) {
 	for i, j := 0, 0; i < len(from); {
 		firstOld, firstNew := i, j
 		old, now := 1, 1
-		for old == 1 || old != now { // sizes are equal: neither runs out before they are
+		for old == 1 || old != now { // sizes are equal, so that neither list ends first
 			if old <= now {
 				old *= from[i]
 				i++
@@ -142,7 +143,7 @@ func (v View) reshaped(shape []int) (View, bool) {
 	return out, true
 }
 
-// size returns the number of elements of a shape, or 0 if it isn't one: lengths below 1, or more than 2³¹ elements.
+// size returns the number of elements of a shape, or 0 if a length is below 1 or the number above 2³¹−1.
 func size(shape ...int) int {
 	n := 1
 	for _, s := range shape {

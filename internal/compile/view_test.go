@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawView draws a view and, element by element, what it must walk.
+// drawView draws a view and the positions of its elements.
 func drawView(t *rapid.T) (compile.View, []int32) {
 	shape := rapid.SliceOfN(rapid.IntRange(1, 4), 0, 4).Draw(t, "shape")
 	v := compile.View{Offset: rapid.IntRange(0, 3).Draw(t, "offset"), Shape: shape}
@@ -29,31 +29,31 @@ func drawView(t *rapid.T) (compile.View, []int32) {
 			v.Strides = append(v.Strides, rapid.IntRange(0, 5).Draw(t, "stride"))
 		}
 	}
-	places := []int32{int32(v.Offset)}
+	positions := []int32{int32(v.Offset)}
 	for d, n := range v.Shape {
 		var longer []int32
-		for _, at := range places {
+		for _, at := range positions {
 			for i := range n {
 				longer = append(longer, at+int32(i*v.Strides[d]))
 			}
 		}
-		places = longer
+		positions = longer
 	}
-	return v, places
+	return v, positions
 }
 
 func TestElementsOfViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, want := drawView(t)
 		if got := v.Elements(); !slices.Equal(got, want) || v.Size() != len(want) {
-			t.Fatalf("%v walks %d elements %v, want %v", v, v.Size(), got, want)
+			t.Fatalf("%v has %d elements at %v, want %v", v, v.Size(), got, want)
 		}
 		asItLies := true
 		for j, at := range want {
 			asItLies = asItLies && int(at) == j
 		}
-		if v.Contiguous() != asItLies {
-			t.Fatalf("%v is contiguous: %v", v, v.Contiguous())
+		if compile.Contiguous(v) != asItLies {
+			t.Fatalf("%v is contiguous: %v", v, compile.Contiguous(v))
 		}
 		for _, n := range []int{int(slices.Max(want)), int(slices.Max(want)) + 1} {
 			if got, want := compile.Within(v, n), n > int(slices.Max(want)); got != want {
@@ -63,12 +63,12 @@ func TestElementsOfViews(t *testing.T) {
 	})
 }
 
-// A view in another shape walks the same elements, and where it can't be had no strides would do.
+// A reshaped view has the same positions; where there is none, no strides would do.
 func TestReshapedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v, places := drawView(t)
+		v, positions := drawView(t)
 		var shape []int
-		for left := len(places); left > 1; {
+		for left := len(positions); left > 1; {
 			var divisors []int
 			for n := 1; n <= left; n++ {
 				if left%n == 0 {
@@ -80,20 +80,20 @@ func TestReshapedViews(t *testing.T) {
 			left /= n
 		}
 		got, ok := compile.Reshaped(v, shape)
-		if ok && (!slices.Equal(got.Elements(), places) || !slices.Equal(got.Shape, shape)) {
+		if ok && (!slices.Equal(got.Elements(), positions) || !slices.Equal(got.Shape, shape)) {
 			t.Fatalf("%v as %v is %v", v, shape, got)
 		}
-		// The only strides that could do lead from the first element to its neighbours.
+		// The only possible strides lead from the first element to its neighbours.
 		only := compile.View{Offset: v.Offset, Shape: shape, Strides: make([]int, len(shape))}
 		step := 1
 		for d, n := range slices.Backward(shape) {
 			if n > 1 {
-				only.Strides[d] = int(places[step]) - v.Offset
+				only.Strides[d] = int(positions[step]) - v.Offset
 			}
 			step *= n
 		}
-		if slices.Equal(only.Elements(), places) != ok {
-			t.Fatalf("%v as %v: %v, though %v walks %v of %v", v, shape, ok, only, only.Elements(), places)
+		if slices.Equal(only.Elements(), positions) != ok {
+			t.Fatalf("%v as %v: %v, though %v has %v of %v", v, shape, ok, only, only.Elements(), positions)
 		}
 	})
 }

@@ -6,35 +6,35 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Window is the geometry of a convolution or pooling over channels × height × width. Place (y, x) of the window meets row
-// y·StrideH − PadH + k·DilationH of the image with its row k, and columns likewise. The rows of im2col are the places,
-// [OutH·OutW, C·KH·KW], and their elements (c, kh, kw) in that order.
+// Window is the geometry of a convolution or pooling over an image of channels × height × width. At output position (y,
+// x), row k of the window meets row y·StrideH − PadH + k·DilationH of the image, and columns likewise. im2col has a row
+// for each output position and is [OutH·OutW, C·KH·KW], with elements in the order (c, kh, kw).
 type Window struct {
 	C, H, W, KH, KW      int
-	PadH, PadW           int // on both sides: zeros to a convolution, never the maximum of pooling
+	PadH, PadW           int // on both sides: 0 to a convolution, never the maximum of pooling
 	StrideH, StrideW     int
 	DilationH, DilationW int
 	OutC, OutH, OutW     int
 }
 
-// Patch returns how many values of an image one place of the window covers: the row length of im2col.
+// Patch returns the number of values that a window covers: the row length of im2col.
 func (w *Window) Patch() int { return size(w.C, w.KH, w.KW) }
 
-// Positions returns how many places the window has in an image: the number of rows of im2col.
+// Positions returns the number of output positions: the rows of im2col.
 func (w *Window) Positions() int { return size(w.OutH, w.OutW) }
 
-// inSize, outSize and filterSize return the number of values of an image, of what comes of it and of the filters; 0 if the
-// window's numbers are impossible.
+// inSize, outSize and filterSize return the number of elements of an image, of its output and of the filters, or 0 if
+// the window's numbers are impossible.
 func (w *Window) inSize() int     { return size(w.C, w.H, w.W) }
 func (w *Window) outSize() int    { return size(w.OutC, w.OutH, w.OutW) }
 func (w *Window) filterSize() int { return size(w.OutC, w.C, w.KH, w.KW) }
 
-// convolution recognises what gorgonia.Conv2d builds,
+// convolution recognises the nodes that gorgonia.Conv2d builds,
 //
 //	transpose_0312(reshape(reshape(im2col(x)) × reshape(filter)ᵀ))
 //
-// and makes one instruction of it, so that the channels-first result is computed where it belongs
-// instead of being transposed there.
+// and lowers them to one instruction, which writes the result channels first without transposing it. It returns false
+// for other transpositions.
 func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	p := fieldsOf(n.Op()).ints("pattern")
 	if !slices.Equal(p, []int{0, 3, 1, 2}) {
@@ -74,7 +74,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 		return traced{}, false, noRule(n, "it reads integers")
 	}
 	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch ||
-		len(w.shape) != 2 || !w.view.Contiguous() {
+		len(w.shape) != 2 || !w.view.contiguous() {
 		return traced{}, false, noRule(n, "only Conv2d of a batch-first input by a parameter has one")
 	}
 	f := fieldsOf(columns.Op())
@@ -94,7 +94,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	return out, true, nil
 }
 
-// maxPool lowers max-pooling. Where the maxima were found is a value of its own, which sends gradients back there.
+// maxPool lowers max-pooling. The positions of the maxima are a value of their own, by which gradients go back.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, win, err := t.pool(n, in)
 	if err != nil {
@@ -106,7 +106,7 @@ func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// pool reads the window of a max-pooling operation.
+// pool returns the operand and the window of a max-pooling operation.
 func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
 	v := in[0]
 	if v.class != batched || v.folded || len(v.shape) != 3 {

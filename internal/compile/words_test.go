@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A cost divided by the graph's own batch size would be divided again by training, and train as if dead.
+// A cost divided by the graph's own batch size would be divided again by training, which would then hardly move.
 func TestConstantBatchSize(t *testing.T) {
 	const batch = 32
 	for name, cost := range map[string]func(g *enginetest.G, h *gorgonia.Node) *gorgonia.Node{
@@ -86,7 +86,7 @@ func TestNamelessNodes(t *testing.T) {
 	}
 }
 
-// At a batch of one there is nobody to mix with: transposed values and whole axes are one sample's.
+// At a batch of one there is no other sample to mix with: transposed values and whole axes are the one sample's.
 func TestOneSampleDoesNotMix(t *testing.T) {
 	compiled := map[string]bool{"transposed": true, "mean of a column": true, "an image's axes turned around": true}
 	for _, name := range []string{"transposed", "mean of a column", "an image's axes turned around", "column convention", "the whole batch axis sliced"} {
@@ -101,7 +101,7 @@ func TestOneSampleDoesNotMix(t *testing.T) {
 			t.Errorf("%s: compiled is %v", name, p.Missing() == nil)
 		}
 	}
-	// All of the batch is the batch, whatever its size.
+	// A slice of the whole batch is the batch, whatever its size.
 	g := enginetest.NewG(4, 1)
 	h := g.Do(gorgonia.Slice(g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2))), gorgonia.S(0, 4)))
 	src, err := g.Squares(h)
@@ -113,11 +113,11 @@ func TestOneSampleDoesNotMix(t *testing.T) {
 	}
 }
 
-// A value that nobody lists isn't taken for a constant; a constant is.
+// A value that isn't listed isn't taken for a constant, and a constant is.
 func TestValuesThatNobodyLists(t *testing.T) {
 	for _, op := range []func(*gorgonia.Node) (*gorgonia.Node, error){
 		gorgonia.Tanh,
-		func(n *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Max(n, 1) }, // falls back
+		func(n *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Max(n, 1) }, // without a program
 	} {
 		g := enginetest.NewG(1, 1)
 		x, w := g.In("x", 3), g.Param("w", 3, 2)

@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Engines are held against the zoo: its programs must have every operation, replacing its result and, where it may, adding
-// to it, every kind of value and every rule, or an engine may get one wrong and nobody see it.
+// The zoo's programs have every operation, replacing its result and, where it may, adding to it, every kind of value
+// and every rule. An engine could get a missing one wrong unnoticed.
 func TestZooHasEverything(t *testing.T) {
 	replaced, added := map[compile.Op]bool{}, map[compile.Op]bool{}
 	kinds, rules, transposed := map[compile.Kind]bool{}, map[compile.Rule]bool{}, map[bool]bool{}

@@ -5,37 +5,38 @@ import (
 	"sort"
 )
 
-// MostInChunk bounds the samples whose clipped gradients are added in single precision before the sum is put on the
-// grid. Every engine has a bound of its own, up to this one, for each program, which data, batch and memory don't change.
+// MostInChunk is the largest number of samples whose clipped gradients may be added in single precision before the sum
+// is rounded to the grid. Each engine has a bound for each program, up to this one, that depends neither on data nor on
+// batch or memory.
 const MostInChunk = 64
 
-// Chunks divides a batch, which is ascending, into chunks of at most most samples: chunk k is batch[cuts[k]:cuts[k+1]].
-// It appends the cuts to the slice it is given; of an empty batch it makes the one cut 0.
+// Chunks divides an ascending batch into chunks of at most maximum samples: chunk k is batch[cuts[k]:cuts[k+1]]. It
+// appends to cuts and returns it; an empty batch has the one cut 0.
 //
-// Think of a binary tree over the places of the data set, 0 up to some power of two, whose nodes are the ranges
-// [a·2ˡ, (a+1)·2ˡ). A chunk is what a node holds of the batch, if that is at most most and its parent's is more. So a
-// sample that comes or goes touches chunks on its own path only. Two neighbours p < q of the batch are in different
-// chunks if the smallest node that holds both, the one of level l = the length of p xor q in bits, holds more than
-// most: with the batch's prefix sums over the places, every border is found by itself.
-func Chunks(batch []int32, most int, cuts []int) []int {
+// Consider a binary tree over the indices of the data set, from 0 up to some power of two, whose nodes are the ranges
+// [a·2ˡ, (a+1)·2ˡ). A chunk is the samples of the batch in a node that has at most maximum of them, while its parent
+// has more. So one sample more or less changes chunks on its own path only. Two neighbours p < q of the batch are in
+// different chunks if the smallest node with both, of level l = the bit length of p xor q, has more than maximum
+// samples. Prefix sums of the batch over the indices thus give every cut independently of the others.
+func Chunks(batch []int32, maximum int, cuts []int) []int {
 	cuts = append(cuts, 0)
 	if len(batch) == 0 {
 		return cuts
 	}
 	level := bits.Len32(uint32(batch[0]) ^ uint32(batch[len(batch)-1]))
-	return chunks(batch, 0, most, level, cuts)
+	return chunks(batch, 0, maximum, level, cuts)
 }
 
-// chunks appends the ends of the chunks of a node of the given level, whose samples begin at the batch's index from.
-func chunks(node []int32, from, most, level int, cuts []int) []int {
+// chunks appends the ends of the chunks of a node of the given level, whose first sample is batch[from].
+func chunks(node []int32, from, maximum, level int, cuts []int) []int {
 	if len(node) == 0 {
 		return cuts
 	}
-	if len(node) <= most {
+	if len(node) <= maximum {
 		return append(cuts, from+len(node))
 	}
-	half := node[0]>>level<<level | 1<<(level-1) // where the node's second child begins
+	half := node[0]>>level<<level | 1<<(level-1) // the first index of the node's second child
 	n := sort.Search(len(node), func(i int) bool { return node[i] >= half })
-	cuts = chunks(node[:n], from, most, level-1, cuts)
-	return chunks(node[n:], from+n, most, level-1, cuts)
+	cuts = chunks(node[:n], from, maximum, level-1, cuts)
+	return chunks(node[n:], from+n, maximum, level-1, cuts)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// Column holds one input's values for all samples, row after row, in one of two types: a column of floats has no Ints.
+// Column holds one input's values for all samples, row by row, as floats or as integers.
 type Column struct {
 	Floats []float32
-	Ints   []int32 // token ids and the like
+	Ints   []int32 // token ids, say
 }
 
-// Floats makes a column of each slice, which it shares.
+// Floats returns a column for each slice, which it shares.
 func Floats(columns ...[]float32) []Column {
 	out := make([]Column, len(columns))
 	for i, c := range columns {
@@ -25,25 +25,25 @@ func Floats(columns ...[]float32) []Column {
 // Len returns the number of values.
 func (c Column) Len() int { return len(c.Floats) + len(c.Ints) }
 
-// missing tells a column that isn't there from one of no samples.
+// missing reports whether the column is absent, which an empty one isn't.
 func (c Column) missing() bool { return c.Floats == nil && c.Ints == nil }
 
-// Data is a set of samples as an engine reads them: one column for each input of the program. Column k holds Samples
-// rows of Program.Inputs[k].Size values. Engines read the columns where they lie: see [Engine] for who may change
-// them when.
+// Data is a set of samples, with one column for each input of the program: column k holds Samples rows of
+// Program.Inputs[k].Size values. An engine may read the columns in place until its Close; see [Engine].
 type Data struct {
 	Samples int
 	Columns []Column
 }
 
-// Check holds the columns against the program's inputs: their types and lengths, and integers against the rows that they
-// pick ([compile.Program.Range]), so that no kernel reads beyond a table. The error is a [*FieldError].
+// Check checks the columns against the program's inputs: their types and lengths, and that integers are rows of the
+// tables that they index ([compile.Program.Range]), so that no kernel reads beyond a table. The error is a
+// [*FieldError].
 func (d *Data) Check(p *compile.Program) error {
 	return d.check(p, func(int) bool { return true })
 }
 
-// CheckPredict does the same for what a prediction reads: a column that the output doesn't depend on, such as the
-// labels, may be missing.
+// CheckPredict checks the columns for a prediction, like [Data.Check], except that a column that the output doesn't
+// depend on, such as the labels, may be missing.
 func (d *Data) CheckPredict(p *compile.Program) error { return d.check(p, p.PredictReads) }
 
 func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
@@ -72,10 +72,10 @@ func (d *Data) check(p *compile.Program, reads func(input int) bool) error {
 		if !reads(k) {
 			continue
 		}
-		least, most := p.Range(k)
+		minimum, maximum := p.Range(k)
 		for i, v := range c.Ints {
-			if v < least || v > most {
-				return &FieldError{field, fmt.Sprintf("sample %d, value %d is %d; input %q takes %d to %d", i/in.Size, i%in.Size, v, in.Name, least, most)}
+			if v < minimum || v > maximum {
+				return &FieldError{field, fmt.Sprintf("sample %d, value %d is %d; input %q takes %d to %d", i/in.Size, i%in.Size, v, in.Name, minimum, maximum)}
 			}
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// Integers are held against the rows that they pick, to the last value, and the error says where the first is that isn't one. What
-// nobody reads may be anything, to predict from.
+// Check checks every integer against the rows of its tables, and its error names the first that is no row. A column
+// that a prediction doesn't read may hold anything.
 func TestIntegersPickRows(t *testing.T) {
-	p := enginetest.Zoo()["two tables by one input"].Program(t, 1) // of 5 rows and of 8, four at a time
+	p := enginetest.Zoo()["two tables by one input"].Program(t, 1) // with 5 rows and with 8; four indices a sample
 	for _, c := range []struct {
 		at    int
 		value int32

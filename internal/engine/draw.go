@@ -2,15 +2,15 @@ package engine
 
 import "github.com/dptrain/dptrain/internal/random"
 
-// Minibatch appends to dst the members that take part in the step after the given number of steps, ascending: member k
-// of the list is in if word k of the step's minibatch stream says so ([random.Stream.Bernoulli]). members is the job's
-// list, or all samples where the job has none.
+// Minibatch appends to dst, in ascending order, the members that take part in a step: member k if word k of the step's
+// minibatch stream keeps it ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples
+// if the job has none.
 func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
 	return j.stream(random.Minibatch, step).Bernoulli(j.Mechanism.SamplingProbability, members, dst)
 }
 
-// Normals fills dst with the standard normals of the noise of the step after the given number of steps, for the coordinates from the given one on, by [Layout].
-// from is even; normal i comes from words i and its neighbour ([random.Stream.Normals]).
+// Normals fills dst with step's standard normals, for coordinates from, from+1, … of the parameter vector ([Layout]).
+// Steps count from 0, and from is even. Normal i comes from word i and its neighbour ([random.Stream.Normals]).
 func (j *Job) Normals(step, from int, dst []float64) {
 	s := j.stream(random.Noise, step)
 	s.Seek(uint64(from))

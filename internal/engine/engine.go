@@ -11,61 +11,62 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// Engine runs jobs on one kind of device.
+// Engine runs jobs on one kind of device. Call Load once for a program and its data, Start for jobs, and Steps to
+// advance them.
 type Engine interface {
 	Name() string
-	// Load makes a program, and the data that its runs train on, ready on the device. An engine may read program and
-	// data where they lie, a second copy of the data being too much: neither may change until Close. Package train
-	// hands over data that only it holds. It holds the data against the program first ([Data.Check], whose error is a
-	// [*FieldError]), then the program against itself ([compile.Program.Check]), and refuses a program with an
-	// instruction that it doesn't know, [compile.Opaque] among them, by an [*UnsupportedError].
+	// Load prepares a program, and the data that its runs train on, on the device. The engine may read both in place
+	// until Close, and neither may change until then; package train hands over data that only it holds. Load first
+	// checks the data against the program ([Data.Check], a [*FieldError]), then the program ([compile.Program.Check]).
+	// It refuses a program with an instruction that it doesn't know, such as [compile.Opaque], by an
+	// [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
 }
 
-// Loaded is a program and its data on a device. Its methods may be used concurrently.
+// Loaded is a program and its data on a device. Its methods may be called concurrently.
 type Loaded interface {
-	// Arithmetic names what gradients are computed with. Where it is the same the bits are. Runs must draw noise of their
-	// own for each: two releases with the same noise differ by something without any.
+	// Arithmetic identifies the arithmetic of gradients: equal names mean equal bits. Jobs on different arithmetics
+	// must draw different noise, because equal noise cancels in the difference of two releases.
 	Arithmetic() string
-	// Start checks jobs and makes them ready to advance side by side. A job that can't run is a [*FieldError]. Start
-	// copies what it keeps of a job: its slices may change afterwards.
+	// Start checks jobs and prepares runs of them that advance side by side. A job that can't run is a [*FieldError].
+	// Start copies what it keeps of a job, whose slices may change afterwards.
 	Start(...Job) (Runs, error)
-	// Close gives back what is held on the device. Runs are closed before. A second Close, a Start after Close or a
-	// Close before that of the runs is a mistake in the caller's program and may panic: package train answers it by
-	// an error.
+	// Close frees the memory on the device. Close the runs first. A second Close, a Start after Close and a Close
+	// before the runs' are faults of the caller, on which an engine may panic; package train returns errors instead.
 	Close() error
 }
 
-// Runs are jobs under way side by side, each to the last bit what it would be alone. They are numbered from 0 as they were
-// started; a number that isn't theirs, or a call after Close, a second Close among them, is a mistake in the caller's
-// program and may panic: package train answers it by an error, [ErrClosed] in the latter case. Methods other than
-// Done are not safe for concurrent use. What they return is the caller's to change.
+// Runs are jobs that advance side by side, each exactly as it would alone, to the last bit. They are numbered from 0 in
+// the order in which they were started. A number out of range and a call after Close, even a second Close, are faults
+// of the caller, on which an engine may panic; package train returns errors instead, [ErrClosed] after Close. Only Done
+// may be called concurrently with other methods. The caller may change what they return.
 type Runs interface {
-	// Steps takes steps[i] logical steps of run i; numbers that [CheckSteps] refuses are an error, and no run moves. On a context that is
-	// or gets cancelled every run stops after a whole step, and the error is the context's. A run that fails stops where it is, takes no step until it is restored, and keeps no
-	// other from its steps; the error is then a [RunErrors]. Runs on a device that failed end for good, where their states were last asked for, and
-	// every later call says so, of no steps too: their errors are [ErrLost].
+	// Steps takes steps[i] logical steps of run i. If [CheckSteps] refuses the numbers, no run moves. When the context
+	// is cancelled every run stops after a whole step, and Steps returns the context's error. A run that fails stops at
+	// that step, takes no further step until it is restored, and doesn't stop the others; Steps then returns a
+	// [RunErrors]. After a failure of the device no run takes a step again, State returns the states that were read
+	// last, and every later call, even for no steps, returns [ErrLost] errors.
 	Steps(ctx context.Context, steps ...int) error
 
-	// Done tells how many steps each run has done. It may be called while Steps is at work.
+	// Done returns the number of steps that each run has taken. It may be called during Steps.
 	Done() []int
 
 	// State returns a copy of a run's state.
 	State(run int) State
 
-	// Restore replaces a run's state by a copy of one that has the run's lengths.
+	// Restore sets a run's state to a copy of s, whose lengths must be the run's.
 	Restore(run int, s State) error
 
 	// Predict returns, for each of the given runs at its current parameters, the program's output for every sample of
-	// data: Program.Output.Size values each. Of a program without an output it is an error.
+	// data: Program.Output.Size values for each sample. It is an error if the program has no output.
 	Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error)
 
-	// Close gives back what the runs hold on the device.
+	// Close frees the runs' memory on the device.
 	Close() error
 }
 
-// CheckSteps holds numbers of steps that are asked for against those that the runs have done: a run has up to 2³¹−1, which
-// is what a [State] and the streams' names count.
+// CheckSteps checks the arguments of [Runs].Steps, given the numbers of steps done. A run takes up to 2³¹−1 steps, as
+// many as a [State] and the names of streams count.
 func CheckSteps(steps, done []int) error {
 	if len(steps) != len(done) {
 		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), len(done))
@@ -78,16 +79,16 @@ func CheckSteps(steps, done []int) error {
 	return nil
 }
 
-// ErrLost is what errors wrap that say that a device failed: no run on it goes on, whatever it is restored to.
+// ErrLost is wrapped by errors about a device that failed. No run on it continues, whatever state it is restored to.
 var ErrLost = errors.New("the device is lost")
 
-// ErrClosed is what errors wrap that say that something was used after its Close.
+// ErrClosed is wrapped by errors about a use after Close.
 var ErrClosed = errors.New("closed already")
 
-// ErrInUse is what errors wrap that say that something can't be closed, or used, while something else uses it.
+// ErrInUse is wrapped by errors about something that can't be closed, or used, during another use.
 var ErrInUse = errors.New("in use")
 
-// RunErrors tells which runs of a group failed: element i is run i's error, or nil.
+// RunErrors reports the runs of a group that failed: element i is run i's error, or nil.
 type RunErrors []error
 
 func (e RunErrors) Error() string {
@@ -100,7 +101,7 @@ func (e RunErrors) Error() string {
 	return strings.Join(out, "; ")
 }
 
-// Unwrap returns the errors that there are.
+// Unwrap returns the errors that aren't nil.
 func (e RunErrors) Unwrap() []error {
 	var out []error
 	for _, err := range e {
@@ -111,7 +112,7 @@ func (e RunErrors) Unwrap() []error {
 	return out
 }
 
-// Or returns e as an error, or nil if no run failed.
+// Or returns e, or nil if no run failed.
 func (e RunErrors) Or() error {
 	if len(e.Unwrap()) == 0 {
 		return nil
@@ -119,7 +120,7 @@ func (e RunErrors) Or() error {
 	return e
 }
 
-// UnsupportedError says which operation keeps an engine from running a program. Another engine may have it.
+// UnsupportedError reports an operation that an engine lacks. Another engine may run the program.
 type UnsupportedError struct {
 	Engine    string
 	Operation string
@@ -134,8 +135,8 @@ func (e *UnsupportedError) Error() string {
 	return s
 }
 
-// FirstOf returns an engine that loads each program on the first of the given engines that can run it. [Passed] tells
-// what kept those before it from it. FirstOf copies the list.
+// FirstOf returns an engine that loads each program on the first of the given engines that supports it. [Passed]
+// returns why earlier ones didn't. FirstOf copies the list.
 func FirstOf(engines ...Engine) Engine { return choice(slices.Clone(engines)) }
 
 type choice []Engine
@@ -175,14 +176,15 @@ func (c choice) Load(p *compile.Program, d *Data) (Loaded, error) {
 	return nil, errors.Join(passed...)
 }
 
-// chosen is what an engine loaded after others couldn't.
+// chosen is a program on an engine that wasn't the first choice.
 type chosen struct {
 	Loaded
 	passed error
 }
 
-// Passed returns what kept engines from a program before one of [FirstOf] loaded it: [*UnsupportedError] values, joined;
-// nil if the first did. Whoever made the choice should tell its user: the guarantee is the same, the time may not be.
+// Passed returns the errors of the engines that [FirstOf] tried before the one that loaded the program:
+// [*UnsupportedError] values, joined, or nil if the first engine loaded it. Show it to the user: the guarantee is the
+// same, the time may not be.
 func Passed(l Loaded) error {
 	if c, ok := l.(chosen); ok {
 		return c.passed

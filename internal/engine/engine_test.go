@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// named is an engine that lacks an operation, or is broken, or loads.
+// named is an engine that lacks an operation, or fails, or loads.
 type named struct {
 	name  string
 	lacks string
@@ -36,7 +36,7 @@ func TestFirstOf(t *testing.T) {
 	poor, lost, good := named{name: "poor", lacks: "conv"}, named{name: "lost", err: broken}, named{name: "good"}
 	for _, c := range []struct {
 		engines []Engine
-		on      string // the engine that loads
+		on      string // the engine that loads the program
 		passed  string
 		err     string
 	}{
@@ -44,7 +44,7 @@ func TestFirstOf(t *testing.T) {
 		{[]Engine{poor, good}, "good", "engine poor has no operation conv: not written", ""},
 		{[]Engine{FirstOf(poor, poor), good}, "good", "engine poor has no operation conv: not written\nengine poor has no operation conv: not written", ""},
 		{[]Engine{poor, poor}, "", "", "engine poor has no operation conv"},
-		{[]Engine{lost, good}, "", "", "no memory"}, // broken isn't unable: that another could do it hides a fault
+		{[]Engine{lost, good}, "", "", "no memory"}, // a failure isn't a lack: another engine would hide it
 		{[]Engine{poor, lost}, "", "", "no memory"},
 		{nil, "", "", "there is no engine"},
 	} {

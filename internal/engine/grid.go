@@ -2,15 +2,15 @@ package engine
 
 import "math"
 
-// Grid is the pair of grids that a step's sums and noise are rounded to, both powers of two. The clipped sums of chunks,
-// and so of a step, are multiples of Fine, of which a double counts more than any step needs: sums are exact, in
-// whatever order they are taken. What leaves a step is a multiple of Coarse: see the package comment on noise.
+// Grid is the pair of grids, both powers of two, that a step's sums and noise are rounded to. Sums of chunks, and so of
+// a step, are multiples of Fine; they stay below 2⁵³ Fine, so that adding doubles is exact in any order. A released sum
+// is a multiple of Coarse. The package comment on noise explains why.
 type Grid struct {
 	Fine, Coarse float64
 }
 
-// Grid returns the grids of a run over data of the given number of places. They depend on public numbers only. Batch
-// and noise together stay below 2⁵¹ Fine.
+// Grid returns the grids of a run over data of the given size. They depend on public numbers only. Batch and noise
+// together stay below 2⁵¹ Fine.
 func (m Mechanism) Grid(samples int) Grid {
 	g := Grid{Fine: floorPower(m.ClippingNorm*(float64(samples)+16*m.NoiseMultiplier+1)) * 0x1p-50}
 	g.Coarse = g.Fine
@@ -20,15 +20,15 @@ func (m Mechanism) Grid(samples int) Grid {
 	return g
 }
 
-// Round returns the multiple of Fine that is nearest to one coordinate of a chunk's sum, ties to even.
+// Round returns the multiple of Fine nearest to one coordinate of a chunk's sum, ties to even.
 func (g Grid) Round(sum float32) float64 { return math.RoundToEven(float64(sum)/g.Fine) * g.Fine }
 
-// Release turns standard normals into what the optimizer gets: the sums, which are multiples of Fine, plus noise, rounded to
-// multiples of Coarse, and then divided. Each coordinate's noise is its normal times the deviation, in one rounding, and
-// then rounded to Fine; ties go to even. The slices have one length.
+// Release overwrites standard normals with the noisy mean gradient: for each coordinate the sum, a multiple of Fine,
+// plus noise, rounded to a multiple of Coarse and divided by divisor. The noise is the normal times deviation, rounded
+// once as a double and then to Fine. Ties go to even. Both slices have the same length.
 func (g Grid) Release(sums, normals []float64, deviation, divisor float64) {
 	fine, coarse := g.Fine, g.Coarse
-	perFine, perCoarse := 1/fine, 1/coarse // of powers of two: exact, as are products with them
+	perFine, perCoarse := 1/fine, 1/coarse // powers of two: products with them are exact
 	sums = sums[:len(normals)]
 	for j, z := range normals {
 		noisy := sums[j] + math.RoundToEven(float64(z*deviation)*perFine)*fine

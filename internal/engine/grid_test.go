@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyMechanism draws a mechanism that passes the checks, from end to end of the range.
+// anyMechanism draws a mechanism that passes the checks, over the whole range.
 func anyMechanism(t *rapid.T) Mechanism {
 	return Mechanism{
 		SamplingProbability: 0.5,
@@ -18,7 +18,7 @@ func anyMechanism(t *rapid.T) Mechanism {
 	}
 }
 
-// multiple tells whether x is a whole multiple of g, by exact arithmetic.
+// multiple reports whether x is a multiple of g, by exact arithmetic.
 func multiple(x, g float64) bool {
 	return new(big.Rat).Quo(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(g)).IsInt()
 }
@@ -27,7 +27,7 @@ func multiple(x, g float64) bool {
 func nearest(x *big.Rat, g float64) *big.Rat {
 	q := new(big.Rat).Quo(x, new(big.Rat).SetFloat64(g))
 	half := big.NewRat(1, 2)
-	down := new(big.Int).Div(q.Num(), q.Denom()) // rounds towards -Inf, since denominators are positive
+	down := new(big.Int).Div(q.Num(), q.Denom()) // rounds towards -Inf: denominators are positive
 	over := new(big.Rat).Sub(q, new(big.Rat).SetInt(down))
 	if c := over.Cmp(half); c > 0 || c == 0 && down.Bit(0) == 1 {
 		down.Add(down, big.NewInt(1))
@@ -65,8 +65,8 @@ func release(g Grid, sum, normal, deviation float64) float64 {
 	return normals[0]
 }
 
-// Rounding and release are what exact arithmetic says, and a sum moved by a multiple of the coarse grid moves the
-// outcome by exactly that.
+// Rounding and release agree with exact arithmetic, and a sum moved by a multiple of the coarse grid moves the result
+// by exactly that.
 func TestRelease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, samples := anyMechanism(t), rapid.IntRange(0, 1e6).Draw(t, "samples")
@@ -86,14 +86,15 @@ func TestRelease(t *testing.T) {
 		if !multiple(got, g.Coarse) || math.Abs(got-(sum+z*deviation)) > g.Coarse {
 			t.Fatalf("sum %v and noise %v·%v are released as %v on %+v", sum, z, deviation, got, g)
 		}
-		shift := g.Coarse * float64(2*rapid.IntRange(-50, 50).Draw(t, "shift")) // even, so that ties go the same way
+		shift := g.Coarse * float64(2*rapid.IntRange(-50, 50).Draw(t, "shift")) // even: ties stay to the same side
 		if moved := release(g, sum+shift, z, deviation); math.Abs(sum+shift) < 0x1p51*g.Fine && moved-got != shift {
 			t.Fatalf("a sum moved by %v moves the outcome by %v", shift, moved-got)
 		}
 	})
 }
 
-// The noise is rounded before it meets the sum: half a step of it, alone, goes to 0 and not with an odd sum to the next.
+// Noise is rounded before it is added: half of Fine, alone, rounds to 0, and doesn't round an odd sum to the next
+// multiple.
 func TestNoiseIsRoundedByItself(t *testing.T) {
 	m := Mechanism{NoiseMultiplier: 1e-16, ClippingNorm: 1}
 	g := m.Grid(1)

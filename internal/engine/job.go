@@ -8,10 +8,10 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// Job is one training run over loaded data, as pure data. An engine must not change any slice in it, and keeps copies:
-// its maker may change them once [Loaded].Start has returned.
+// Job is one training run over loaded data, as pure data. An engine changes no slice in it and keeps copies: the caller
+// may change them once [Loaded].Start has returned.
 type Job struct {
-	Members   []int32 // the samples in play, ascending; nil means all of the data, an empty slice none
+	Members   []int32 // the samples in play, ascending; nil for all of the data, empty for none
 	Mechanism Mechanism
 	Optimizer Optimizer
 	Key       random.Key
@@ -19,8 +19,8 @@ type Job struct {
 	Initial   []float32 // the parameters at step 0, laid out by [Layout]
 }
 
-// State is everything that a run carries from step to step, laid out by [Layout], zero in the padding. Together with
-// the run's [Job] it determines all that follows: random streams are named by (key, trial, step), so the number of
+// State is all that a run carries from step to step. Vectors are laid out by [Layout], with 0 in the padding. [Job] and
+// State together determine the run's future: random streams are named by key, trial and step, so that the number of
 // steps is their position.
 type State struct {
 	Step   int // steps done
@@ -29,15 +29,15 @@ type State struct {
 	Second []float32 // Adam's second moment, else nil
 }
 
-// FieldError says which field of a job, its program or its data can't be used.
+// FieldError reports a field of a job, its program or its data that can't be used.
 type FieldError struct {
-	Field   string // as Go names it: "Mechanism.ClippingNorm"
+	Field   string // in Go's notation: "Mechanism.ClippingNorm"
 	Problem string
 }
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
-// Check holds a job against the program and the data that it is to run on. The error is a [*FieldError].
+// Check checks the job against a program and its data. The error is a [*FieldError].
 func (j *Job) Check(p *compile.Program, d *Data) error {
 	if err := j.Mechanism.check(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (j *Job) Check(p *compile.Program, d *Data) error {
 	return j.Mechanism.checkSums(d.Samples, layout.Size)
 }
 
-// CheckState holds a state against the job it is to be restored to. The error is a [*FieldError].
+// CheckState checks a state against the job that it would be restored to. The error is a [*FieldError].
 func (j *Job) CheckState(s State, l Layout) error {
 	if s.Step < 0 || s.Step > math.MaxInt32 {
 		return &FieldError{"Step", fmt.Sprintf("%d steps", s.Step)}

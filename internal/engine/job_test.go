@@ -40,7 +40,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Members are drawn by their place in the list; normals by their place in the layout, whatever part is asked for.
+// A member's draw depends on its index in the list, and a normal on its coordinate, whichever part is asked for.
 func TestDraws(t *testing.T) {
 	j := Job{Key: random.InsecureKey(3), Trial: 5, Mechanism: Mechanism{SamplingProbability: 0.25}}
 	var list, want []int32

@@ -2,13 +2,13 @@ package engine
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// Layout lays the parameters of a program out in one vector. One offset serves everything: coordinate j of parameter i
-// is element Offsets[i]+j of the state, of a step's sums and of device memory, and its noise is that word of the step's
-// stream. Offsets are even because normals come in pairs; what is skipped is padding, holds 0 and means nothing.
+// Layout is the order of a program's parameters in one vector. Coordinate j of parameter i is element Offsets[i]+j of
+// the state, of a step's sums and of device memory, and its noise is normal Offsets[i]+j of the step's stream. Offsets
+// are even because normals come in pairs; the elements between parameters are padding and hold 0.
 type Layout struct {
-	Offsets []int // where each parameter begins
-	Lengths []int // its number of values
-	Size    int   // of the whole vector
+	Offsets []int // the first element of each parameter
+	Lengths []int // the number of values of each parameter
+	Size    int   // the length of the vector
 }
 
 // LayoutOf returns the layout of a program's parameters, in their order.
@@ -22,7 +22,7 @@ func LayoutOf(p *compile.Program) Layout {
 	return l
 }
 
-// Split returns each parameter's part of a vector, which it shares.
+// Split returns each parameter's part of a vector, without copying, or nil for nil.
 func (l Layout) Split(vector []float32) [][]float32 {
 	if vector == nil {
 		return nil
@@ -34,7 +34,7 @@ func (l Layout) Split(vector []float32) [][]float32 {
 	return out
 }
 
-// Join copies parameters of the layout's lengths into a vector; of nil it makes nil.
+// Join copies parameters into a new vector. It returns nil for nil.
 func (l Layout) Join(params [][]float32) []float32 {
 	if params == nil {
 		return nil

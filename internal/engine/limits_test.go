@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The factor is min(1, c/norm) to the bit, right beside c too.
+// ClipFactor is min(1, c/norm) to the bit, for norms right beside c too.
 func TestClipFactorBesideC(t *testing.T) {
 	for _, c := range []float64{1, 0.3, 1e-9, 1e9} {
 		for _, over := range []float64{1 + 0x1p-20, 1 + 0x1p-15, 1 + 0x1p-13, 1.5} {
@@ -17,7 +17,8 @@ func TestClipFactorBesideC(t *testing.T) {
 	}
 }
 
-// What the proof in the package comment allows is allowed, and nothing above it: (M+2)·√d·Fine/2 of 2⁻¹²C.
+// A job may move sums by exactly as much as the proof in the package comment allows, (M+2)·√d·Fine/2 of 2⁻¹²C, and no
+// more.
 func TestSumsAreRefusedWhereTheProofEnds(t *testing.T) {
 	const parameters = 1 << 20
 	m := Mechanism{SamplingProbability: 1, ClippingNorm: 1, ExpectedBatchSize: 1}

@@ -9,32 +9,31 @@ import (
 type Mechanism struct {
 	SamplingProbability float64 // of each member at each step, independently; in [0, 1]
 	NoiseMultiplier     float64 // σ, the standard deviation of the noise over ClippingNorm; 0 adds none
-	ClippingNorm        float64 // C, what the noise is made for: the L2 distance that one sample may move a step's sum
+	ClippingNorm        float64 // C: the noise covers a sensitivity of C in L2 norm
 	ExpectedBatchSize   float64 // the divisor of the noisy sum
 }
 
-// clippingMargin is by how much, relative to C, engines clip to less than C. Norms, clip factors and sums are rounded, so
-// that one more sample whose gradient was clipped to C could move the computed sum by more than C, and noise for a
-// sensitivity of C would then have less than its noise multiplier. That real sensitivities exceed ideal ones, and that
-// libraries overlooked it, is shown by Casacuberta, Shoemate, Vadhan and Wagaman, "Widespread Underestimation of
-// Sensitivity in Differentially Private Libraries and How to Fix It" (CCS 2022). The package comment derives what the
-// margin must cover.
+// clippingMargin is the part of C by which engines clip to less than C. Norms, clip factors and sums are rounded, so
+// that a sample whose gradient was clipped to C could move the computed sum by more than C, and noise for a sensitivity
+// of C would fall short of its noise multiplier. Casacuberta, Shoemate, Vadhan and Wagaman, "Widespread Underestimation
+// of Sensitivity in Differentially Private Libraries and How to Fix It" (CCS 2022), show that libraries overlooked
+// this. The package comment derives what the margin must cover.
 const clippingMargin = 0x1p-10
 
-// Clipping norms keep to a range in which single precision has room on both sides: the errors that the package comment
-// bounds are relative, and below some 10^-26 what is clipped underflows.
-const leastNorm, mostNorm = 1e-12, 1e12
+// minNorm and maxNorm bound clipping norms so that single precision neither overflows nor underflows: the package
+// comment bounds relative errors, and below some 10^-26 clipped gradients underflow.
+const minNorm, maxNorm = 1e-12, 1e12
 
-// ClipTo returns the norm that each sample's gradient is clipped to, a little less than C.
+// ClipTo returns the norm that each sample's gradient is clipped to, slightly less than C.
 func (m Mechanism) ClipTo() float64 { return m.ClippingNorm * (1 - clippingMargin) }
 
 // NoiseDeviation returns the standard deviation of the noise in each coordinate, σ·C.
 func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.ClippingNorm }
 
-// ClipFactor returns what a gradient of the given squared norm is multiplied by so that its norm is at most c:
-// min(1, c/norm), taken in float64 and rounded to float32. It is 0 where the norm isn't finite: such a sample
-// contributes nothing, and neither may any NaN of it. Nor does one that would be scaled by less than 2⁻¹⁰⁰: in single
-// precision the factor, and what it scales, would be rounded too coarsely to keep to c.
+// ClipFactor returns the factor that clips a gradient of the given squared norm to c: min(1, c/norm), computed in
+// float64 and rounded to float32. It returns 0 if the norm isn't finite: such a sample contributes nothing, and none of
+// its NaNs may. It also returns 0 in place of a factor below 2⁻¹⁰⁰, whose products single precision would round too
+// coarsely.
 func ClipFactor(squaredNorm, c float64) float32 {
 	norm := math.Sqrt(squaredNorm)
 	switch {
@@ -43,7 +42,7 @@ func ClipFactor(squaredNorm, c float64) float32 {
 	case c/norm >= 0x1p-100:
 		return float32(c / norm)
 	}
-	return 0 // NaN and infinity come here too
+	return 0 // NaN and infinity too
 }
 
 func (m Mechanism) check() error {
@@ -53,16 +52,16 @@ func (m Mechanism) check() error {
 		return &FieldError{"Mechanism.SamplingProbability", fmt.Sprintf("%v is outside [0, 1]", m.SamplingProbability)}
 	case !(m.NoiseMultiplier >= 0 && finite(m.NoiseMultiplier)):
 		return &FieldError{"Mechanism.NoiseMultiplier", fmt.Sprintf("%v isn't a number from 0 up", m.NoiseMultiplier)}
-	case !(m.ClippingNorm >= leastNorm && m.ClippingNorm <= mostNorm):
-		return &FieldError{"Mechanism.ClippingNorm", fmt.Sprintf("%v is outside [%v, %v]", m.ClippingNorm, leastNorm, mostNorm)}
+	case !(m.ClippingNorm >= minNorm && m.ClippingNorm <= maxNorm):
+		return &FieldError{"Mechanism.ClippingNorm", fmt.Sprintf("%v is outside [%v, %v]", m.ClippingNorm, minNorm, maxNorm)}
 	case !(m.ExpectedBatchSize > 0 && finite(m.ExpectedBatchSize)):
 		return &FieldError{"Mechanism.ExpectedBatchSize", fmt.Sprintf("%v isn't a positive number", m.ExpectedBatchSize)}
 	}
 	return nil
 }
 
-// checkSums refuses what the grid's roundings could move by more than a quarter of the clipping margin: see the package
-// comment. It takes parameters by the hundred million, or noise by the million.
+// checkSums refuses a job whose sums the grid's roundings could move by more than a quarter of the clipping margin; see
+// the package comment. That takes hundreds of millions of parameters, or a noise multiplier in the millions.
 func (m Mechanism) checkSums(samples, parameters int) error {
 	g := m.Grid(samples)
 	if !(g.Fine > 0) || !(g.Fine >= 0x1p-1000) || !(g.Coarse <= 0x1p1000) {

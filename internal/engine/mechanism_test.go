@@ -34,7 +34,7 @@ func TestClipFactor(t *testing.T) {
 	})
 }
 
-// What the package comment takes from the margin must add up to less than C.
+// The errors that the package comment lists add up to less than the margin.
 func TestMarginCoversRounding(t *testing.T) {
 	const c, u = 1 - 0x1p-10, 0x1p-24
 	m := Mechanism{ClippingNorm: 1}
@@ -42,7 +42,7 @@ func TestMarginCoversRounding(t *testing.T) {
 		t.Fatalf("clipped to %v", m.ClipTo())
 	}
 	worst := 0.0
-	for in := 0; in <= MostInChunk; in++ { // samples of x's chunk without x
+	for in := 0; in <= MostInChunk; in++ { // samples of x's chunk, without x
 		without := float64(in*(in+2)) * u * c
 		with := float64((in+1)*(in+3)) * u * c
 		if in == MostInChunk {
@@ -59,7 +59,7 @@ func TestMarginCoversRounding(t *testing.T) {
 	}
 }
 
-// A job whose grid would round too coarsely for its margin is refused: as many parameters, samples or noise as it takes.
+// A job whose grid would round too coarsely for its margin is refused, whether parameters, samples or noise make it so.
 func TestSumsThatCannotBeExact(t *testing.T) {
 	for _, c := range []struct {
 		noise               float64
@@ -80,7 +80,7 @@ func TestSumsThatCannotBeExact(t *testing.T) {
 		if c.fits != (err == nil) || !c.fits && (!errors.As(err, &fault) || fault.Field != "Mechanism") {
 			t.Errorf("%+v: %v", c, err)
 		}
-		// Each of 66 roundings is at most half a step, in every coordinate.
+		// Each of 66 roundings moves a coordinate by at most half of Fine.
 		moved := 66 * math.Sqrt(float64(c.parameters)) * m.Grid(c.samples).Fine / 2
 		if c.fits && moved > 3*0x1p-12 || !c.fits && moved < 3*0x1p-13 {
 			t.Errorf("%+v: roundings move a sum by up to %v", c, moved)

@@ -14,7 +14,8 @@ const (
 	Adam Method = "dp-adam"
 )
 
-// Optimizer turns noisy mean gradients into parameter updates. Everything in it is post-processing.
+// Optimizer turns noisy mean gradients into updates of the parameters. It is post-processing: nothing in it costs
+// privacy.
 type Optimizer struct {
 	Method       Method
 	LearningRate float64
@@ -22,31 +23,31 @@ type Optimizer struct {
 	Epsilon      float64 // Adam only
 }
 
-// Update moves parameters by a noisy mean gradient, and Adam's moments with them; step counts from 1. All slices have
-// the same length; first and second are not read for SGD.
+// Update moves parameters by a noisy mean gradient, and Adam's moments with them. Steps count from 1. All slices have
+// the same length; SGD doesn't read first and second.
 //
 //	SGD:   θ ← θ − η g
 //	Adam:  m ← β1 m + (1−β1) g,  v ← β2 v + (1−β2) g²,  θ ← θ − η (m/(1−β1ᵗ)) / (√(v/(1−β2ᵗ)) + ε)
 //
-// (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015). Arithmetic is in doubles, every operation rounded
-// by itself, in the order written here; parameters and moments are stored as floats, and the step uses the moments
-// before they are rounded for storage.
+// (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015). Arithmetic is in doubles, each operation rounded
+// by itself, in the order written here. Parameters and moments are stored as floats; the step uses the moments before
+// they are rounded for storage.
 func (o Optimizer) Update(step int, params, first, second []float32, gradient []float64) {
 	params = params[:len(gradient)]
 	if o.Method == SGD {
 		for j, g := range gradient {
-			// The conversions keep compilers from fusing: every machine takes the same step.
+			// The conversions keep compilers from fusing, so that every machine takes the same step.
 			params[j] = float32(float64(params[j]) - float64(o.LearningRate*g))
 		}
 		return
 	}
-	c1, c2 := o.Corrections(step)
+	c1, c2 := o.corrections(step)
 	first, second = first[:len(gradient)], second[:len(gradient)]
 	for j, g := range gradient {
 		m := float64(o.Beta1*float64(first[j])) + float64((1-o.Beta1)*g)
 		v := float64(o.Beta2*float64(second[j])) + float64(float64((1-o.Beta2)*g)*g)
 		first[j], second[j] = float32(m), float32(v)
-		// Divisions are what takes the time, and after some hundred steps one of these is by 1.
+		// Divisions take most of the time, and after some hundred steps one divides by 1.
 		if c1 != 1 {
 			m /= c1
 		}
@@ -57,8 +58,8 @@ func (o Optimizer) Update(step int, params, first, second []float32, gradient []
 	}
 }
 
-// Corrections returns 1−β1ᵗ and 1−β2ᵗ for step t.
-func (o Optimizer) Corrections(t int) (first, second float64) {
+// corrections returns 1−β1ᵗ and 1−β2ᵗ for step t.
+func (o Optimizer) corrections(t int) (first, second float64) {
 	return 1 - power(o.Beta1, t), 1 - power(o.Beta2, t)
 }
 

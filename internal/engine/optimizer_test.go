@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// SGD's step is the exact one, with the product, the difference and the result each rounded once.
+// SGD's step is exact, with the product, the difference and the result each rounded once.
 func TestSGD(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.Float64Range(-10, 10).Draw(t, "rate")
@@ -24,7 +24,7 @@ func TestSGD(t *testing.T) {
 	})
 }
 
-// Adam against Kingma and Ba's formulas, with their powers by math.Pow, over many steps.
+// Adam agrees with Kingma and Ba's formulas, with powers by math.Pow, over many steps.
 func TestAdam(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Optimizer{
@@ -51,7 +51,7 @@ func TestAdam(t *testing.T) {
 	})
 }
 
-// Moments are stored as floats, but the step that makes them uses them before they are rounded.
+// Moments are stored as floats, but the step uses them before they are rounded.
 func TestAdamUsesMomentsBeforeStorage(t *testing.T) {
 	o := Optimizer{Method: Adam, LearningRate: 1, Beta1: 0.5, Beta2: 0.5, Epsilon: 1e-3}
 	params, first, second := []float32{0}, []float32{0}, []float32{0}

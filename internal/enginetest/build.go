@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// G builds small graphs by chaining operations; the first error sticks.
+// G builds a graph by a chain of operations and keeps the chain's first error.
 type G struct {
 	Graph  *gorgonia.ExprGraph
 	Batch  int
@@ -18,7 +18,7 @@ type G struct {
 	err    error
 }
 
-// NewG starts a graph whose parameters are drawn from a seed.
+// NewG starts a graph for a batch size, with parameters drawn from a seed.
 func NewG(batch int, seed uint64) *G {
 	return &G{Graph: gorgonia.NewGraph(), Batch: batch, dtype: tensor.Float32, random: rand.New(rand.NewPCG(seed, 9))}
 }
@@ -31,7 +31,7 @@ func (g *G) In(name string, shape ...int) *gorgonia.Node {
 	return n
 }
 
-// Ids adds an input of integers of the given shape for one sample, of the type that Gorgonia takes indices of.
+// Ids adds an input of integers of the given shape for one sample, of Gorgonia's type of indices.
 func (g *G) Ids(name string, shape ...int) *gorgonia.Node {
 	shape = append([]int{g.Batch}, shape...)
 	n := gorgonia.NewTensor(g.Graph, tensor.Int, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
@@ -39,7 +39,7 @@ func (g *G) Ids(name string, shape ...int) *gorgonia.Node {
 	return n
 }
 
-// Param adds a parameter with values from U(-0.5, 0.5); no shape makes a scalar.
+// Param adds a parameter with values from U(-0.5, 0.5), a scalar if no shape is given.
 func (g *G) Param(name string, shape ...int) *gorgonia.Node {
 	values := make([]float32, tensor.Shape(shape).TotalSize())
 	if len(shape) == 0 {
@@ -54,12 +54,12 @@ func (g *G) Param(name string, shape ...int) *gorgonia.Node {
 	return n
 }
 
-// Number makes a constant of the graph's precision.
+// Number adds a constant in the graph's precision.
 func (g *G) Number(v float64) *gorgonia.Node {
 	return gorgonia.NewConstant(g.value([]float32{float32(v)}, nil))
 }
 
-// value makes a scalar or tensor of the graph's precision.
+// value returns a scalar or tensor in the graph's precision.
 func (g *G) value(values []float32, shape []int) any {
 	if g.dtype == tensor.Float32 {
 		if len(shape) == 0 {
@@ -77,13 +77,13 @@ func (g *G) value(values []float32, shape []int) any {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(wide))
 }
 
-// Do takes the result of a Gorgonia operation, keeping the first error.
+// Do returns the node of a Gorgonia operation and keeps the chain's first error.
 func (g *G) Do(n *gorgonia.Node, err error) *gorgonia.Node {
 	if g.err == nil && err != nil {
 		g.err = err
 	}
 	if g.err != nil {
-		// Any node keeps the chain going; Done returns the error.
+		// After an error any node continues the chain; Done returns the error.
 		return g.src.Inputs[0]
 	}
 	return n
@@ -95,12 +95,12 @@ func (g *G) Done(output, cost *gorgonia.Node) (compile.Source, error) {
 	return g.src, g.err
 }
 
-// Squares closes the graph with the sum of the squares of a node's elements.
+// Squares closes the graph with the sum of the squares of a node's elements as its cost.
 func (g *G) Squares(n *gorgonia.Node) (compile.Source, error) {
 	return g.Done(n, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(n)))))
 }
 
-// rows closes a graph whose last value has several rows for each sample.
+// rows closes a graph whose last node has several rows for each sample.
 func (g *G) rows(h *gorgonia.Node, perSample int) (compile.Source, error) {
 	cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h))))
 	return g.Done(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, perSample})), cost)

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Corrupt changes one exported thing anywhere in a program: a number, a switch, an element of a list. Whatever somebody
-// hands to an engine, it is refused or it runs.
+// Corrupt changes one exported field, or list element, anywhere in a program. An engine refuses the changed program or
+// runs it; it doesn't crash.
 func Corrupt(t *rapid.T, p *compile.Program) { corrupt(t, reflect.ValueOf(p).Elem()) }
 
 func corrupt(t *rapid.T, v reflect.Value) {
@@ -72,7 +72,7 @@ func corrupt(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// corrupted checks that an engine refuses programs that aren't right.
+// corrupted checks that an engine refuses invalid programs.
 func (s Suite) corrupted(t *testing.T) {
 	names := []string{"residual", "convolutions with stride, padding and dilation", "slices within a sample", "mean of rows that are looked up", "a table looked up twice"}
 	zoo := Zoo()
@@ -94,8 +94,8 @@ func (s Suite) corrupted(t *testing.T) {
 	})
 }
 
-// opaque checks that an engine refuses a program that it would have to evaluate as a graph, by the name of the operation
-// that has no rule, unless it does so, and rightly; and one with an operation that nobody has.
+// opaque checks that an engine either evaluates an opaque program correctly or refuses it by the name of the operation
+// that has no rule. It also checks that an engine refuses an unknown operation.
 func opaque(t TB, s Suite) {
 	z := Lone()["largest of a row"]
 	p := z.Program(t, 1)

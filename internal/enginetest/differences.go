@@ -13,14 +13,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// mistaken are graphs whose gradient Gorgonia v0.9.18 gets wrong: of log2 it takes ln 2 for its inverse, of
-// the inverse square root it returns something else altogether. Only the engine's is held against differences.
+// mistaken lists the graphs whose gradient Gorgonia v0.9.18 gets wrong: it inverts ln 2 in that of log2, and returns an
+// unrelated number for that of the inverse square root. Their reference gradient isn't checked.
 var mistaken = map[string]bool{"function log2": true, "function inverse sqrt": true}
 
-// CheckDifferences is a second opinion that shares nothing with package compile: central differences of the
-// cost in double precision, each evaluated by Gorgonia's own machine on a graph built afresh. The engine's gradient
-// and, unless Gorgonia's differentiation is known to be wrong, the reference's are held against them: in up to
-// 48 coordinates of each parameter, and in all of them at once in a random direction.
+// CheckDifferences checks the gradients of the engine and of [compile.Reference] against central differences of the
+// cost, in up to 48 coordinates of each parameter and in one random direction over all. Gorgonia's own machine
+// evaluates the cost in double precision, each time on a new graph, so that the differences share nothing with package
+// compile. mistaken leaves out the reference's gradient.
 func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
 	t.Helper()
 	p := z.Program(t, 1)
@@ -35,14 +35,14 @@ func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
 	compareSlopes(t, z, p, floats(data), opinions)
 }
 
-// opinion is somebody's gradient, and how far it may be off, relative to its size.
+// opinion is one way's gradient and its tolerance relative to the gradient's size.
 type opinion struct {
 	whose     string
 	gradient  [][]float64
 	tolerance float64
 }
 
-// doubleGradient is the reference's gradient of the graph in double precision.
+// doubleGradient returns the reference's gradient of the graph in double precision.
 func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]float64 {
 	t.Helper()
 	src, err := z.Double()
@@ -67,9 +67,9 @@ func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]fl
 func compareSlopes(t TB, z Graph, p *compile.Program, inputs [][]float32, opinions []opinion) {
 	t.Helper()
 	params := p.Initial()
-	most := 48
-	if testing.Short() { // the race detector makes each evaluation ten times as long
-		most = 2
+	limit := 48
+	if testing.Short() { // the race detector makes each evaluation ten times slower
+		limit = 2
 	}
 	check := func(where string, direction [][]float64) {
 		want := slope(t, z, params, inputs, direction)
@@ -94,7 +94,7 @@ func compareSlopes(t TB, z Graph, p *compile.Program, inputs [][]float32, opinio
 			everywhere[i][k] = r.Float64()*2 - 1
 		}
 		for n, k := range r.Perm(len(param)) {
-			if n == most {
+			if n == limit {
 				break
 			}
 			one := zeros(params)
@@ -113,7 +113,7 @@ func zeros(like [][]float32) [][]float64 {
 	return out
 }
 
-// slope is the central difference of the cost along a direction in the parameters' space.
+// slope returns the central difference of the cost along a direction in parameter space.
 func slope(t TB, z Graph, params, inputs [][]float32, direction [][]float64) float64 {
 	t.Helper()
 	length := 0.0
@@ -126,8 +126,8 @@ func slope(t TB, z Graph, params, inputs [][]float32, direction [][]float64) flo
 	return (machineCost(t, z, params, inputs, direction, h) - machineCost(t, z, params, inputs, direction, -h)) / (2 * h)
 }
 
-// machineCost evaluates the cost at params + h·direction by Gorgonia's machine. The machine walks a subgraph made
-// for it, whose index is fresh.
+// machineCost evaluates the cost at params + h·direction by Gorgonia's machine, on a new subgraph, whose index isn't
+// stale.
 func machineCost(t TB, z Graph, params, inputs [][]float32, direction [][]float64, h float64) float64 {
 	t.Helper()
 	src, err := z.Double()
@@ -173,7 +173,7 @@ func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, 
 	}
 }
 
-// floats returns the columns of data, integers as floating-point numbers too.
+// floats returns the columns of data as floating-point numbers, integers too.
 func floats(data *engine.Data) [][]float32 {
 	var out [][]float32
 	for _, c := range data.Columns {
@@ -182,22 +182,22 @@ func floats(data *engine.Data) [][]float32 {
 	return out
 }
 
-// differences holds every graph against central differences.
+// differences checks every graph against central differences.
 func (s Suite) differences(t *testing.T, zoo map[string]Graph) {
 	for name, z := range zoo {
 		t.Run(name, func(t *testing.T) { s.CheckDifferences(t, z, mistaken[name]) })
 	}
 }
 
-// equals are samples whose values are all one number: 0, 1 and -1, and of integers the least in range, the most and one between. There functions have their corners, and operands that are
-// compared are the same.
+// equals returns samples whose values are all one number: 0, 1 and -1, and for integers the minimum, the maximum and
+// one between. Functions have their corner cases there, and compared operands are equal.
 func equals(p *compile.Program) *engine.Data {
 	d := &engine.Data{Samples: 3}
 	for k, in := range p.Inputs {
 		if in.Type == compile.Int32 {
-			least, most := p.Range(k)
+			minimum, maximum := p.Range(k)
 			d.Columns = append(d.Columns, engine.Column{Ints: slices.Concat(
-				slices.Repeat([]int32{least}, in.Size), slices.Repeat([]int32{most}, in.Size), slices.Repeat([]int32{most / 2}, in.Size))})
+				slices.Repeat([]int32{minimum}, in.Size), slices.Repeat([]int32{maximum}, in.Size), slices.Repeat([]int32{maximum / 2}, in.Size))})
 			continue
 		}
 		d.Columns = append(d.Columns, engine.Column{Floats: slices.Concat(
@@ -206,16 +206,16 @@ func equals(p *compile.Program) *engine.Data {
 	return d
 }
 
-// graphs holds every graph of the zoo and both models against Gorgonia's differentiation, for every batch size.
+// graphs checks every graph of the zoo and both models against Gorgonia's differentiation, for several batch sizes.
 func (s Suite) graphs(t *testing.T) {
 	for name, z := range Zoo() {
 		if mistaken[name] {
-			continue // differences holds it
+			continue // differences checks it
 		}
-		// A clipping norm that some samples exceed and some don't.
+		// Some samples exceed the clipping norm and some don't.
 		t.Run(name, func(t *testing.T) {
 			s.CheckGraph(t, z.Build, 2, nil)
-			if name != "normalised within a sample" { // of what has no deviation it is NaN, whose tanh is 1 to Gorgonia
+			if name != "normalised within a sample" { // 0/0 is NaN, whose tanh is 1 to Gorgonia
 				s.CheckGraph(t, z.Build, 2, equals(z.Program(t, 1)))
 			}
 		})

@@ -5,8 +5,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// functions returns a graph for every elementwise function, so that none is taken for another: Gorgonia's
-// own numbering is read by reflection. Arguments are kept where the function and its slope are finite.
+// functions returns a graph for every elementwise function, so that none is taken for another: the compiler reads
+// Gorgonia's own numbering by reflection. Arguments are kept where the function and its slope are finite.
 func functions() map[string]Graph {
 	type unary = func(*gorgonia.Node) (*gorgonia.Node, error)
 	positive := func(f unary) unary {
@@ -34,7 +34,7 @@ func functions() map[string]Graph {
 	type binary = func(a, b *gorgonia.Node) (*gorgonia.Node, error)
 	for name, f := range map[string]binary{
 		"add": gorgonia.Add, "sub": gorgonia.Sub, "mul": gorgonia.HadamardProd, "div": gorgonia.HadamardDiv, "pow": gorgonia.Pow,
-		// A comparison by itself has no gradient: it switches another value on and off, as rectifiers do.
+		// A comparison alone has no gradient: it switches another value on and off, as a rectifier does.
 		"lt":  switched(func(a, b *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Lt(a, b, true) }),
 		"gt":  switched(func(a, b *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Gt(a, b, true) }),
 		"lte": switched(func(a, b *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Lte(a, b, true) }),
@@ -46,7 +46,7 @@ func functions() map[string]Graph {
 		out["function "+name] = Graph{21, func(g *G) (compile.Source, error) {
 			x := g.In("x", 4)
 			a, b := positive(g, x, "w"), positive(g, x, "v")
-			// The second term lets a comparison's second operand have a gradient too.
+			// The second term gives a comparison's second operand a gradient too.
 			c := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(b))))
 			return g.Done(a, g.Do(gorgonia.Add(c, g.Do(gorgonia.Sum(g.Do(f(a, b)))))))
 		}}

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// TB is what checks report to: a *testing.T or a *rapid.T.
+// TB receives a check's reports: a *testing.T or a *rapid.T.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -19,12 +19,11 @@ type TB interface {
 	Fatal(args ...any)
 }
 
-// Builder builds the graph under test for a batch size. It must bind the same parameters each time.
+// Builder builds the graph under test for a batch size, with the same values of parameters each time.
 type Builder func(batch int) (compile.Source, error)
 
-// CheckGraph compiles a graph built with several batch sizes, lets the engine compute the clipped sum,
-// the squared norms and the outputs of random samples, and compares them with Gorgonia on
-// single samples. Samples are standard normal unless data is given.
+// CheckGraph compiles a graph built with several batch sizes and compares the engine's clipped sum, squared norms and
+// outputs with Gorgonia's on single samples. Samples are standard normal unless data is given.
 func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) {
 	t.Helper()
 	single, err := build(1)
@@ -53,12 +52,12 @@ func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) 
 	}
 }
 
-// compare runs one program over all of data and holds it against the oracle.
+// compare runs one program over all of data and compares the results with the oracle's.
 func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
 	t.Helper()
 	runs, done := s.start(t, p, data, plain(p, clip))
 	defer done()
-	sums, squared := s.clippedSum(t, runs, 0, everyone(data.Samples))
+	sums, squared := s.clippedSum(t, runs, 0, allOf(data.Samples))
 	sum := split(p, sums)
 	for i, got := range squared {
 		if !s.near(got, want.squared[i], want.squared[i]) {
@@ -90,7 +89,7 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 	}
 }
 
-// near compares within the tolerance at the given scale.
+// near reports whether two numbers agree within the tolerance times scale.
 func (s Suite) near(got, want, scale float64) bool {
 	if math.IsNaN(want) || math.IsInf(want, 0) {
 		return math.IsNaN(got) || math.IsInf(got, 0)
@@ -98,8 +97,8 @@ func (s Suite) near(got, want, scale float64) bool {
 	return math.Abs(got-want) <= s.Tolerance*(math.Abs(scale)+0.01)
 }
 
-// RandomData makes samples for a program's inputs: standard normal values, and integers of which every other is one of the first three
-// in range, so that samples repeat them.
+// RandomData returns samples for a program's inputs: standard normal values, and integers of which every other one is
+// among the first three of its range, so that samples repeat them.
 func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 	stream := random.InsecureKey(seed).Stream(random.ID{Purpose: random.Initialisation})
 	r := rand.New(stream)
@@ -119,20 +118,20 @@ func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 }
 
 func randomInts(r *rand.Rand, p *compile.Program, input, n int) []int32 {
-	least, most := p.Range(input)
-	values := int64(most) - int64(least) + 1
+	minimum, maximum := p.Range(input)
+	values := int64(maximum) - int64(minimum) + 1
 	out := make([]int32, n)
 	for i := range out {
 		among := values
 		if r.IntN(2) == 0 {
 			among = min(3, values)
 		}
-		out[i] = int32(int64(least) + r.Int64N(among))
+		out[i] = int32(int64(minimum) + r.Int64N(among))
 	}
 	return out
 }
 
-// part returns values [from, to) of a column.
+// part returns values from, …, to-1 of a column.
 func part(c engine.Column, from, to int) engine.Column {
 	if c.Ints != nil {
 		return engine.Column{Ints: c.Ints[from:to]}
@@ -140,7 +139,7 @@ func part(c engine.Column, from, to int) engine.Column {
 	return engine.Column{Floats: c.Floats[from:to]}
 }
 
-// Sample returns one sample's inputs as [compile.Reference] takes them.
+// Sample returns one sample's inputs in the form of [compile.Reference].
 func Sample(data *engine.Data, i int) [][]float32 {
 	var row [][]float32
 	for _, c := range data.Columns {
@@ -150,7 +149,7 @@ func Sample(data *engine.Data, i int) [][]float32 {
 	return row
 }
 
-// numbers returns a column's values as [compile.Reference] takes them.
+// numbers returns a column's values in the form of [compile.Reference].
 func numbers(c engine.Column) []float32 {
 	out := slices.Clone(c.Floats)
 	for _, v := range c.Ints {

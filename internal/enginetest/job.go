@@ -11,18 +11,19 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// MLP is the program of a network that every test can afford, its parameters bound.
+// MLP returns the program of a network of the given widths with bound parameters.
 func MLP(t TB, widths ...int) *compile.Program {
 	t.Helper()
 	n, err := models.MLP(models.Options{}, widths...)
+	var src compile.Source
 	if err == nil {
-		err = n.Bind(n.Initial(rand.NewPCG(3, 4)))
+		src, err = Bound(n, rand.NewPCG(3, 4))
 	}
-	return compiled(t, compile.Source(n.Graph), err)
+	return compiled(t, src, err)
 }
 
-// inner is the program whose cost is the inner product of its parameter, of the given size, with the sample: a sample is
-// its own gradient, so that tests choose gradients.
+// inner returns a program whose cost is the inner product of its parameter, of the given size, with the sample: a
+// sample is its own gradient, so that tests can choose gradients.
 func inner(t TB, size int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
@@ -30,7 +31,7 @@ func inner(t TB, size int) *compile.Program {
 	return compiled(t, src, err)
 }
 
-// product is the same with a product: the gradient is the outer product of two inputs.
+// product returns a program whose gradient is the outer product of two inputs.
 func product(t TB, in, out int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
@@ -39,7 +40,7 @@ func product(t TB, in, out int) *compile.Program {
 	return compiled(t, src, err)
 }
 
-// job is a valid job; tests change what they are about.
+// job returns a valid job, which tests change as they need.
 func job(p *compile.Program, samples int) engine.Job {
 	return engine.Job{
 		Mechanism: engine.Mechanism{SamplingProbability: 0.3, NoiseMultiplier: 1.1, ClippingNorm: 0.5, ExpectedBatchSize: 0.3 * float64(samples)},
@@ -49,20 +50,20 @@ func job(p *compile.Program, samples int) engine.Job {
 	}
 }
 
-// adam makes a job one of DP-Adam.
+// adam returns a job with DP-Adam as its optimizer.
 func adam(j engine.Job) engine.Job {
 	j.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.05, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 	return j
 }
 
-// plain is a job without noise for tests that look at sums only.
+// plain returns a job without noise, for tests of sums.
 func plain(p *compile.Program, clip float64) engine.Job {
 	j := job(p, 1)
 	j.Mechanism = engine.Mechanism{SamplingProbability: 1, ClippingNorm: clip, ExpectedBatchSize: 1}
 	return j
 }
 
-func everyone(samples int) []int32 {
+func allOf(samples int) []int32 {
 	all := make([]int32, samples)
 	for i := range all {
 		all[i] = int32(i)
@@ -89,7 +90,7 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(squared)
 }
 
-// sameBits tells whether two vectors are equal to the bit, but for what a NaN says.
+// sameBits reports whether two vectors are equal to the bit, except for the bits of NaNs.
 func sameBits(a, b []float32) bool {
 	if len(a) != len(b) {
 		return false
@@ -102,7 +103,7 @@ func sameBits(a, b []float32) bool {
 	return true
 }
 
-// difference names the first thing in which two states differ, or returns "".
+// difference names the first difference of two states, or returns "".
 func difference(got, want engine.State) string {
 	switch {
 	case got.Step != want.Step:

@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Lone returns graphs that make sense for a batch of one only: every operation that is trained one sample at a
-// time for want of a rule, and layouts that would mix samples if there were more.
+// Lone returns graphs for a batch of one: every operation that has no rule and is trained one sample at a time, and
+// layouts that would mix samples in a larger batch.
 func Lone() map[string]Graph {
 	product := func(g *G, rows, columns int) *gorgonia.Node {
 		return g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, rows*columns)))
@@ -19,7 +19,7 @@ func Lone() map[string]Graph {
 		size := tensor.Shape(shape).TotalSize()
 		return g.Do(gorgonia.Reshape(product(g, 1, size), append(tensor.Shape{1}, shape...)))
 	}
-	// cost keeps nodes without the batch in front from being the output.
+	// cost closes a graph without an output, for nodes that don't have the batch as their first axis.
 	cost := func(g *G, n *gorgonia.Node) (compile.Source, error) {
 		return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(n)))))
 	}
@@ -28,7 +28,7 @@ func Lone() map[string]Graph {
 	for name, draw := range map[string]build{
 		"largest of a row": func(g *G) (compile.Source, error) { return cost(g, g.Do(gorgonia.Max(product(g, 1, 6), 1))) },
 		"largest of an inner axis": func(g *G) (compile.Source, error) {
-			// Of four axes and more Gorgonia's machine gets some inner maxima wrong: they are tested by hand.
+			// Gorgonia's machine gets some inner maxima over four axes and more wrong: they are tested by hand.
 			return cost(g, g.Do(gorgonia.Max(image(g, 3, 4), 1)))
 		},
 		"largest of all": func(g *G) (compile.Source, error) { return cost(g, g.Do(gorgonia.Max(product(g, 2, 3)))) },
@@ -48,11 +48,11 @@ func Lone() map[string]Graph {
 			h := image(g, 2, 3, 4)
 			return cost(g, g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Concat(2, h, g.Do(gorgonia.Tanh(h)))), g.Param("v", 1, 2, 6, 4))))
 		},
-		"picked by indices": func(g *G) (compile.Source, error) {
+		"gathered by indices": func(g *G) (compile.Source, error) {
 			ids := gorgonia.NewConstant(tensor.New(tensor.WithShape(4), tensor.WithBacking([]int{2, 0, 2, 1})))
 			return cost(g, g.Do(gorgonia.HadamardProd(g.Do(gorgonia.ByIndices(matrix(g, 3, 2), ids, 0)), g.Param("v", 4, 2))))
 		},
-		"picked by parts of the indices": func(g *G) (compile.Source, error) {
+		"gathered by parts of the indices": func(g *G) (compile.Source, error) {
 			ids, e := g.Ids("ids", 5), g.Param("e", 6, 2)
 			of := g.Do(gorgonia.Concat(1, g.Do(gorgonia.Slice(ids, nil, gorgonia.S(1, 3))), ids))
 			h := g.Do(gorgonia.ByIndices(e, g.Do(gorgonia.Reshape(of, tensor.Shape{7})), 0))
@@ -60,11 +60,11 @@ func Lone() map[string]Graph {
 		},
 		"rows of a table that is computed": func(g *G) (compile.Source, error) {
 			e := g.Do(gorgonia.Tanh(g.Param("e", 4, 3)))
-			return cost(g, g.pick(e, g.Ids("ids", 6), 6))
+			return cost(g, g.gather(e, g.Ids("ids", 6), 6))
 		},
 		"rows of a table that is turned around": func(g *G) (compile.Source, error) {
 			e := g.Do(gorgonia.Transpose(g.Param("e", 3, 4)))
-			return cost(g, g.Do(gorgonia.Tanh(g.pick(e, g.Ids("ids", 6), 6))))
+			return cost(g, g.Do(gorgonia.Tanh(g.gather(e, g.Ids("ids", 6), 6))))
 		},
 		"upsampled": func(g *G) (compile.Source, error) {
 			h := g.Do(gorgonia.Upsample2D(image(g, 2, 2, 3), 2))

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// randomGraphs holds random graphs against Gorgonia: chains of products, biases, scales, elementwise
-// functions, softmax, products over rows within a sample, convolutions and lookups, in which weights and earlier
-// values are used again at random.
+// randomGraphs checks random graphs against Gorgonia: chains of products, biases, scales, elementwise functions,
+// softmax, products over rows within a sample, convolutions and lookups, which reuse weights and earlier values at
+// random.
 func (s Suite) randomGraphs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		recipe := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 2, 7).Draw(r, "recipe")
@@ -21,7 +21,8 @@ func (s Suite) randomGraphs(t *testing.T) {
 	})
 }
 
-// width is the number of values of a sample throughout a random graph, so that any two can be combined.
+// width is the number of values that each node of a random graph has for one sample, so that any two nodes can be
+// combined.
 const width = 12
 
 func randomGraph(batch int, recipe []int) (compile.Source, error) {
@@ -29,7 +30,7 @@ func randomGraph(batch int, recipe []int) (compile.Source, error) {
 	h, ids := g.In("x", width), g.Ids("ids", 4)
 	past := []*gorgonia.Node{h}
 	weights := map[string][]*gorgonia.Node{}
-	// weight makes a new parameter, or one time in three takes one of the same shape again.
+	// weight returns a new parameter, or, one time in three, an earlier one of the same shape.
 	weight := func(pick int, shape ...int) *gorgonia.Node {
 		key := fmt.Sprint(shape)
 		if old := weights[key]; len(old) > 0 && pick%3 == 0 {
@@ -62,7 +63,7 @@ func randomGraph(batch int, recipe []int) (compile.Source, error) {
 			h = g.Do(gorgonia.Add(h, past[pick%len(past)]))
 		case 7:
 			h = g.Do(gorgonia.HadamardProd(h, past[pick%len(past)]))
-		case 8: // four rows of three
+		case 8: // four rows, each of three
 			h = g.Do(gorgonia.Mul(reshape(h, batch*4, 3), weight(pick, 3, 3)))
 			h = reshape(h, batch, width)
 		case 9: // two channels of 2×3
@@ -71,8 +72,8 @@ func randomGraph(batch int, recipe []int) (compile.Source, error) {
 			h = reshape(h, batch, width)
 		case 10:
 			h = g.Do(gorgonia.Mul(h, gorgonia.NewConstant(float32(pick%5)-1.5)))
-		case 11: // four rows of three, of a weight that may be a product's too
-			h = g.Do(gorgonia.Add(h, reshape(g.pick(weight(pick, 3, 3), ids, 4), batch, width)))
+		case 11: // four rows, each of three, by a weight that a product may use too
+			h = g.Do(gorgonia.Add(h, reshape(g.gather(weight(pick, 3, 3), ids, 4), batch, width)))
 		}
 		past = append(past, h)
 	}

@@ -5,19 +5,19 @@ import (
 	"runtime"
 )
 
-// Reports returns what a check reports: a test of a test asks whether it finds a fault.
+// Reports returns the errors that a check reports. Tests of the suite call it to see whether a check finds a fault.
 func Reports(check func(TB)) []string {
 	var r record
 	ended := make(chan bool)
 	go func() {
 		defer close(ended)
-		check(&r) // a fatal report ends this goroutine
+		check(&r) // a fatal error ends this goroutine
 	}()
 	<-ended
 	return r.errors
 }
 
-// record keeps what a check reports.
+// record collects the errors that a check reports.
 type record struct{ errors []string }
 
 func (r *record) Helper()                      {}

@@ -14,7 +14,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// assorted returns jobs that differ in everything, and a number of steps for each.
+// assorted returns jobs that differ in every field, and a number of steps for each.
 func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
 	base := job(p, samples)
 	quiet, few, none, other, big := base, base, adam(base), adam(base), base
@@ -26,12 +26,12 @@ func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
 	big.Initial = slices.Clone(base.Initial)
 	big.Initial[1] = 9
 	big.Mechanism.ClippingNorm, big.Optimizer.LearningRate = 7, 0.01
-	big.Members = []int32{60, 61, 62, 70} // as many as few
+	big.Members = []int32{60, 61, 62, 70} // as many as few has
 	return []engine.Job{base, quiet, few, none, other, big, adam(base), base}, []int{5, 12, 1, 0, 7, 9, 3, 2}
 }
 
-// groups checks that a run in any group is, to the bit, the run alone, however long the others are and however steps
-// are asked for.
+// groups checks that a run in any group equals, to the bit, the run alone, however long the others are and however the
+// steps are divided among calls.
 func groups(t TB, s Suite) {
 	p := MLP(t, 6, 5, 3)
 	const samples = 90
@@ -68,15 +68,15 @@ func groups(t TB, s Suite) {
 	}
 	done()
 
-	// A member each, and always in: there is no less that isn't nothing.
-	least := make([]engine.Job, 5)
-	for i := range least {
-		least[i] = jobs[0]
-		least[i].Members, least[i].Mechanism.SamplingProbability = []int32{int32(11 * i)}, 1
+	// Each job has one member, which every step draws: the smallest batch that isn't empty.
+	single := make([]engine.Job, 5)
+	for i := range single {
+		single[i] = jobs[0]
+		single[i].Members, single[i].Mechanism.SamplingProbability = []int32{int32(11 * i)}, 1
 	}
-	each, done := s.start(t, p, data, least...)
+	each, done := s.start(t, p, data, single...)
 	advance(t, each, 2, 2, 2, 2, 2)
-	for i, j := range least {
+	for i, j := range single {
 		alone, done := s.start(t, p, data, j)
 		advance(t, alone, 2)
 		if d := difference(each.State(i), alone.State(0)); d != "" {
@@ -96,7 +96,7 @@ func groups(t TB, s Suite) {
 	if got := two.Done(); !slices.Equal(got, []int{0, 0}) {
 		t.Errorf("steps that were refused were taken: %v", got)
 	}
-	// What counts steps has an end, and the last one before it is one like all others.
+	// The number of steps has a maximum, and the last step before it is like all others.
 	late := two.State(0)
 	late.Step = math.MaxInt32 - 1
 	if err := two.Restore(0, late); err != nil {
@@ -163,7 +163,7 @@ func together(t TB, s Suite) {
 	}
 }
 
-// progress checks that steps can be counted while they are taken.
+// progress checks that Done counts steps during Steps.
 func progress(t TB, s Suite) {
 	p := MLP(t, 6, 5, 3)
 	j := job(p, 90)
@@ -191,8 +191,8 @@ func progress(t TB, s Suite) {
 	}
 }
 
-// resume checks that a run stopped and restored elsewhere ends where an uninterrupted one does, to the
-// last bit, for both optimizers.
+// resume checks that a run that is stopped and restored elsewhere ends like an uninterrupted one, to the last bit, with
+// both optimizers.
 func resume(t TB, s Suite) {
 	p := MLP(t, 6, 5, 3)
 	data := RandomData(p, 50, 5)
@@ -225,16 +225,16 @@ func resume(t TB, s Suite) {
 		if sameBits(runs.State(1).Params, make([]float32, len(half.Params))) {
 			t.Errorf("%s: a run's state is what somebody made of a copy", j.Optimizer.Method)
 		}
-		// Restored parameters are the ones that are used, and copies.
+		// A run uses the restored parameters, and keeps a copy.
 		moved := runs.State(2)
 		for k := range moved.Params {
 			moved.Params[k] *= 2
 		}
-		sum, _ := s.clippedSum(t, runs, 2, everyone(50))
+		sum, _ := s.clippedSum(t, runs, 2, allOf(50))
 		if err := runs.Restore(2, moved); err != nil {
 			t.Fatal(err)
 		}
-		if other, _ := s.clippedSum(t, runs, 2, everyone(50)); slices.Equal(sum, other) {
+		if other, _ := s.clippedSum(t, runs, 2, allOf(50)); slices.Equal(sum, other) {
 			t.Errorf("%s: gradients after a restore are those of the parameters before", j.Optimizer.Method)
 		}
 		if done := runs.Done(); done[2] != moved.Step {
@@ -264,7 +264,7 @@ func resume(t TB, s Suite) {
 	}
 }
 
-// cancel checks that cancelled runs stop after a whole step, soon, and can go on.
+// cancel checks that cancelled runs stop soon, after a whole step, and can continue.
 func cancel(t TB, s Suite) {
 	p := MLP(t, 6, 3)
 	data := RandomData(p, 50, 5)
@@ -286,7 +286,7 @@ func cancel(t TB, s Suite) {
 		t.Errorf("a cancelled run that went on ends elsewhere in %s", d)
 	}
 
-	// In the middle of more steps than anybody waits for.
+	// Cancel in the middle of more steps than a test could wait for.
 	ctx, stop = context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runs.Steps(ctx, 1<<30, 1<<30) }()
@@ -317,8 +317,8 @@ func cancel(t TB, s Suite) {
 	}
 }
 
-// predict checks that every run predicts by its own parameters, several at once as each by itself, and that what a
-// prediction doesn't read may be missing.
+// predict checks that every run predicts by its own parameters, several runs at once as each alone, and that a column
+// that a prediction doesn't read may be missing.
 func predict(t TB, s Suite) {
 	p := MLP(t, 6, 5, 3)
 	j := job(p, 90)
@@ -369,7 +369,7 @@ func predict(t TB, s Suite) {
 	}
 }
 
-// labelsFirst checks that a missing column before one that is read leaves that where it is.
+// labelsFirst checks that a missing column before a column that is read doesn't move that.
 func labelsFirst(t TB, s Suite) {
 	g := NewG(1, 9)
 	y, x := g.In("y", 3), g.In("x", 5)
@@ -390,14 +390,14 @@ func labelsFirst(t TB, s Suite) {
 	}
 }
 
-// outputs checks that a sample's output is its own, whatever the number of samples that are predicted with it.
+// outputs checks that a sample's output doesn't depend on the samples that are predicted with it.
 func outputs(t TB, s Suite) {
 	for name, z := range Zoo() {
 		if p := z.Program(t, 1); p.Output.Name != "" && !(s.Short && name == "cnn") {
 			outputsOf(t, s, name, p, 150, 30)
 		}
 	}
-	outputsOf(t, s, "many samples", MLP(t, 1, 2), 1<<15+3, 1<<13) // more than an engine would take at once
+	outputsOf(t, s, "many samples", MLP(t, 1, 2), 1<<15+3, 1<<13) // more than an engine takes at once
 }
 
 func outputsOf(t TB, s Suite, name string, p *compile.Program, samples, few int) {

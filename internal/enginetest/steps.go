@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// draws checks who takes part in a step: member k of the list if word k of the step's minibatch stream is below the
-// sampling probability times 2⁶⁴. Samples are unit vectors, so that the sum tells who was in it.
+// draws checks a step's minibatch: member k of the list is in if word k of the step's minibatch stream is below the
+// sampling probability times 2⁶⁴. Samples are unit vectors, so that the sum shows the members.
 func draws(t TB, s Suite) {
 	const samples = 150
 	p := inner(t, samples)
@@ -38,7 +38,7 @@ func draws(t TB, s Suite) {
 				stream := j.Key.Stream(random.ID{Purpose: random.Minibatch, Trial: j.Trial, Step: uint32(step)})
 				list := members
 				if list == nil {
-					list = everyone(samples)
+					list = allOf(samples)
 				}
 				for _, i := range list {
 					if word := stream.Uint64(); probability == 1 || word < uint64(probability*0x1p64) {
@@ -54,11 +54,11 @@ func draws(t TB, s Suite) {
 	}
 }
 
-// noise checks the noise of steps in which no sample takes part: its mean and variance, that it is the key's own
-// stream to the bit, and that coordinates and steps differ.
+// noise checks the noise of steps with an empty batch: its mean and variance, that it is the key's own stream to the
+// bit, and that coordinates and steps differ.
 //
-// With 3 × 1,203 coordinates the mean's z value exceeds 5 with probability 6e-7, and so about does that
-// of the variance; the key is fixed.
+// With 3 × 1,203 coordinates the mean's z value exceeds 5 with probability 6e-7, and the variance's with about the
+// same; the key is fixed.
 func noise(t TB, s Suite) {
 	p := MLP(t, 20, 50, 3) // one parameter has an odd number of values
 	j := job(p, 10)
@@ -75,7 +75,7 @@ func noise(t TB, s Suite) {
 		advance(t, runs, 1)
 		after := runs.State(0)
 		var moved []float64
-		word := 0 // parameters follow one another in the stream, each from an even word on
+		word := 0 // parameters follow one another in the stream, each from an even word
 		for i, param := range p.Params {
 			at := engine.LayoutOf(p).Offsets[i]
 			stream := j.Key.Stream(random.ID{Purpose: random.Noise, Trial: j.Trial, Step: uint32(step)})
@@ -135,7 +135,7 @@ func release(t TB, s Suite) {
 			if err := j.CheckState(want, engine.LayoutOf(p)); err != nil {
 				t.Fatalf("%s: the state at step %d: %v", what, step, err)
 			}
-			sum, _ := s.clippedSum(t, runs, 0, j.Minibatch(step, everyone(samples), nil))
+			sum, _ := s.clippedSum(t, runs, 0, j.Minibatch(step, allOf(samples), nil))
 			if d := difference(runs.State(0), want); d != "" {
 				t.Fatalf("%s: looking at a sum changed %s", what, d)
 			}
@@ -149,7 +149,7 @@ func release(t TB, s Suite) {
 	}
 }
 
-// After takes a state one step further by package engine alone, given the clipped sum.
+// After moves a state one step forward by package engine alone, given the clipped sum.
 func After(p *compile.Program, j engine.Job, state *engine.State, sum []float64, samples int) {
 	l, m := engine.LayoutOf(p), j.Mechanism
 	grid := m.Grid(samples)
@@ -169,8 +169,8 @@ func After(p *compile.Program, j engine.Job, state *engine.State, sum []float64,
 	state.Step++
 }
 
-// coarse checks that what leaves a step is a multiple of the coarse grid, the power of two below a sixty-fourth of the
-// noise's standard deviation: parameters that begin at 0 and move at rate 1 show it.
+// coarse checks that a released sum is a multiple of the coarse grid, the power of two below a sixty-fourth of the
+// noise's standard deviation. Parameters that begin at 0 and move at rate 1 show it.
 func coarse(t TB, s Suite) {
 	p := MLP(t, 6, 5, 3)
 	for _, m := range []engine.Mechanism{
@@ -200,7 +200,7 @@ func coarse(t TB, s Suite) {
 	}
 }
 
-// emptyBatch checks that a step without samples still counts, and moves by noise alone.
+// emptyBatch checks that a step without samples counts, and moves by noise alone.
 func emptyBatch(t TB, s Suite) {
 	p := MLP(t, 4, 3)
 	j := job(p, 5)

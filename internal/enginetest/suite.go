@@ -8,25 +8,25 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Suite holds an engine to the contract of package engine.
+// Suite checks an engine against the contract of package engine.
 type Suite struct {
-	// Engine makes the engine under test.
+	// Engine returns the engine under test.
 	Engine func() engine.Engine
 	// Inspect looks into runs that the engine started.
 	Inspect func(engine.Runs) Inspector
-	// Tolerance is how far gradients, norms and outputs may be from Gorgonia's, relative to the size of what they are
-	// part of. In single precision 2e-4 leaves room for sums of thousands of terms in another order.
+	// Tolerance bounds the errors of gradients, norms and outputs against Gorgonia's, relative to the size of the
+	// whole. In single precision 2e-4 allows for sums of thousands of terms in another order.
 	Tolerance float64
-	// Short leaves out what takes long without testing another promise: most random graphs, most batches.
+	// Short leaves out tests that take long and test no further promise: most random graphs, most batch sizes.
 	Short bool
 }
 
-// Inspector sees what never leaves a run: sums before they get their noise, and gradient norms. Production code has no
-// such thing; engines offer it to their tests.
+// Inspector shows a run's private intermediate results: sums before they get their noise, and gradient norms.
+// Production code has none; engines implement it in their tests.
 type Inspector interface {
-	// ClippedSum returns a run's clipped sum over the given samples, which are ascending, at its current parameters: the
-	// very sum that a step with this minibatch would release, laid out by [engine.Layout]; and the squared norm of each
-	// sample's gradient.
+	// ClippedSum returns a run's clipped sum over the given samples, in ascending order, at its current parameters,
+	// laid out by [engine.Layout], and the squared norm of each sample's gradient. It is the very sum that a step with
+	// this minibatch would release.
 	ClippedSum(run int, samples []int32) (sum, squaredNorms []float64, err error)
 }
 
@@ -41,8 +41,8 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// Checks returns those tests of the suite that hold the half which privacy rests on, by name. They report to a [TB], so
-// that a test can ask whether they find a fault.
+// Checks returns, by name, the tests of the half of the contract on which privacy rests. They report to a [TB], so that
+// tests of the suite can see whether they find a fault.
 func Checks() map[string]func(TB, Suite) {
 	return map[string]func(TB, Suite){
 		"Exact":      exact,
@@ -73,7 +73,7 @@ func Checks() map[string]func(TB, Suite) {
 	}
 }
 
-// start loads and starts jobs; the caller calls done.
+// start loads a program, starts jobs and returns the runs. The caller calls done.
 func (s Suite) start(t TB, p *compile.Program, data *engine.Data, jobs ...engine.Job) (_ engine.Runs, done func()) {
 	t.Helper()
 	loaded, err := s.Engine().Load(p, data)
@@ -111,6 +111,5 @@ func advance(t TB, runs engine.Runs, steps ...int) {
 	}
 }
 
-// Lone holds the graphs that make sense for a batch of one only against differences: every operation that is trained one
-// sample at a time for want of a rule is among them.
+// Lone checks the graphs of the function [Lone] against differences.
 func (s Suite) Lone(t *testing.T) { s.differences(t, Lone()) }

@@ -14,14 +14,14 @@ import (
 
 // exact checks that sums are multiples of the fine grid, below 2⁵¹ of it, and the same every time.
 func exact(t TB, s Suite) {
-	for name, p := range map[string]*compile.Program{"layers": MLP(t, 9, 7, 5), "rows of a table": picking(t, 5, 9, 7)} {
+	for name, p := range map[string]*compile.Program{"layers": MLP(t, 9, 7, 5), "rows of a table": gathering(t, 5, 9, 7)} {
 		const samples = 700
 		for _, clip := range []float64{0.5, 1e-9, 3e8} {
 			j := plain(p, clip)
 			runs, done := s.start(t, p, RandomData(p, samples, 5), j)
 			defer done()
 			fine := j.Mechanism.Grid(samples).Fine
-			for _, batch := range [][]int32{{3}, {0, 699}, everyone(40), everyone(65), everyone(samples)} {
+			for _, batch := range [][]int32{{3}, {0, 699}, allOf(40), allOf(65), allOf(samples)} {
 				sum, _ := s.clippedSum(t, runs, 0, batch)
 				for k, v := range sum {
 					if n := v / fine; n != math.Trunc(n) || math.Abs(n) > 0x1p51 {
@@ -38,12 +38,12 @@ func exact(t TB, s Suite) {
 	}
 }
 
-// paths checks that a sample touches its own path in the tree only: where a node holds more than 64 samples, what its
-// two halves hold is summed apart, to the last bit.
+// paths checks that a sample changes chunks on its own path of the tree only: if a node holds more than 64 samples, its
+// halves are summed separately, to the last bit.
 func paths(t TB, s Suite) {
 	p := product(t, 5, 4)
-	const places = 1024
-	data := RandomData(p, places, 5)
+	const samples = 1024
+	data := RandomData(p, samples, 5)
 	runs, done := s.start(t, p, data, plain(p, 0.7))
 	defer done()
 	sum := func(batch []int32) []float64 {
@@ -51,7 +51,7 @@ func paths(t TB, s Suite) {
 		return v
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	pick := func(from, to, n int) []int32 {
+	draw := func(from, to, n int) []int32 {
 		var out []int32
 		for _, i := range r.Perm(to - from)[:n] {
 			out = append(out, int32(from+i))
@@ -59,12 +59,12 @@ func paths(t TB, s Suite) {
 		slices.Sort(out)
 		return out
 	}
-	// A node at each level, and how many its halves hold.
+	// A node at each level, and the numbers of samples in its halves.
 	for _, c := range []struct{ from, half, left, right int }{
 		{0, 512, 65, 65}, {0, 512, 100, 300}, {0, 512, 512, 512}, {0, 512, 64, 1}, {0, 512, 1, 64}, {0, 512, 33, 32},
 		{512, 256, 64, 1}, {512, 256, 200, 77}, {256, 128, 1, 64}, {896, 64, 64, 64}, {960, 32, 32, 32}, {384, 64, 64, 1},
 	} {
-		left, right := pick(c.from, c.from+c.half, c.left), pick(c.from+c.half, c.from+2*c.half, c.right)
+		left, right := draw(c.from, c.from+c.half, c.left), draw(c.from+c.half, c.from+2*c.half, c.right)
 		both := sum(slices.Concat(left, right))
 		if c.left+c.right <= engine.MostInChunk {
 			continue // may be one chunk
@@ -78,7 +78,7 @@ func paths(t TB, s Suite) {
 		}
 	}
 	for range 20 {
-		left, right := pick(0, 512, 65+r.IntN(300)), pick(512, 1024, 65+r.IntN(300))
+		left, right := draw(0, 512, 65+r.IntN(300)), draw(512, 1024, 65+r.IntN(300))
 		x := slices.Index(left, left[r.IntN(len(left))])
 		without := slices.Delete(slices.Clone(left), x, x+1)
 		if len(without) <= engine.MostInChunk {
@@ -94,8 +94,8 @@ func paths(t TB, s Suite) {
 	}
 }
 
-// alone checks that a sample's gradient is its own: its norm, to the bit, is the same in any company and at any place,
-// and a chunk's sum is the sum of its samples, but for single precision's rounding.
+// alone checks that a sample's gradient is independent: its norm is the same, to the bit, beside any other samples and
+// at any index, and a chunk's sum is the sum of its samples up to single precision's rounding.
 func alone(t TB, s Suite) {
 	for name, z := range Zoo() {
 		if s.Short && name == "cnn" {
@@ -104,7 +104,7 @@ func alone(t TB, s Suite) {
 		p := z.Program(t, 1)
 		const samples, clip = 83, 2
 		data := RandomData(p, samples, 7)
-		// One sample at several places.
+		// One sample at several indices.
 		copies := []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82}
 		for k, in := range p.Inputs {
 			c := data.Columns[k]
@@ -116,17 +116,17 @@ func alone(t TB, s Suite) {
 		}
 		j := plain(p, clip)
 		runs, done := s.start(t, p, data, j)
-		all, _ := s.clippedSum(t, runs, 0, everyone(samples))
+		all, _ := s.clippedSum(t, runs, 0, allOf(samples))
 		single := map[int32]float64{}
 		apart := make([]float64, len(all))
-		for _, i := range everyone(samples) {
+		for _, i := range allOf(samples) {
 			sum, norm := s.clippedSum(t, runs, 0, []int32{i})
 			single[i] = norm[0]
 			for k, v := range sum {
 				apart[k] += v
 			}
 		}
-		for _, batch := range [][]int32{everyone(samples), everyone(33), everyone(samples)[1:], everyone(samples)[17:], copies, {5, 77}} {
+		for _, batch := range [][]int32{allOf(samples), allOf(33), allOf(samples)[1:], allOf(samples)[17:], copies, {5, 77}} {
 			_, norms := s.clippedSum(t, runs, 0, batch)
 			if len(norms) != len(batch) {
 				t.Fatalf("%s: %d norms of %d samples", name, len(norms), len(batch))
@@ -140,10 +140,10 @@ func alone(t TB, s Suite) {
 		first, _ := s.clippedSum(t, runs, 0, []int32{5})
 		for _, i := range copies {
 			if sum, _ := s.clippedSum(t, runs, 0, []int32{i}); !slices.Equal(sum, first) {
-				t.Errorf("%s: the same sample has another gradient at place %d than at 5", name, i)
+				t.Errorf("%s: the same sample has another gradient at index %d than at 5", name, i)
 			}
 			if single[i] != single[5] {
-				t.Errorf("%s: the same sample has squared norm %v at place 5, %v at %d", name, single[5], single[i], i)
+				t.Errorf("%s: the same sample has squared norm %v at index 5, %v at %d", name, single[5], single[i], i)
 			}
 		}
 		// Two chunks at least, none above 64: 64·66 + 19·21 roundings, and the grid's.
@@ -155,14 +155,15 @@ func alone(t TB, s Suite) {
 	}
 }
 
-// neighbours checks what the noise is for: one sample more moves the sum by at most C, whatever the samples.
+// neighbours checks the sensitivity that the noise covers: one sample more moves the sum by at most C, whatever the
+// samples.
 func neighbours(t TB, s Suite) {
 	const size = 6
 	p := inner(t, size)
 	r := rand.New(rand.NewPCG(3, 4))
-	most := 20000
+	maximum := 20000
 	if s.Short {
-		most = 600
+		maximum = 600
 	}
 	unit := func() []float64 {
 		v, squared := make([]float64, size), 0.0
@@ -202,19 +203,19 @@ func neighbours(t TB, s Suite) {
 				return v
 			},
 		} {
-			column := make([]float32, 0, most*size)
-			for i := range most {
+			column := make([]float32, 0, maximum*size)
+			for i := range maximum {
 				for _, v := range draw(i) {
 					column = append(column, float32(v))
 				}
 			}
-			data := &engine.Data{Samples: most, Columns: engine.Floats(column)}
+			data := &engine.Data{Samples: maximum, Columns: engine.Floats(column)}
 			runs, done := s.start(t, p, data, plain(p, clip))
-			for _, of := range []int{1, 2, 64, 65, 66, 129, 500, most} {
-				batch := everyone(most)
-				if of < most {
+			for _, of := range []int{1, 2, 64, 65, 66, 129, 500, maximum} {
+				batch := allOf(maximum)
+				if of < maximum {
 					batch = batch[:0]
-					for _, i := range r.Perm(most)[:of] {
+					for _, i := range r.Perm(maximum)[:of] {
 						batch = append(batch, int32(i))
 					}
 					slices.Sort(batch)
@@ -232,15 +233,15 @@ func neighbours(t TB, s Suite) {
 	}
 }
 
-// wide checks gradients of a million equal elements, whose squares single precision can't add up: the sum stagnates, the
-// gradient looks shorter than it is, and contributes more than C. By each rule of [compile.Reduction].
+// wide checks gradients of a million equal elements, by each rule of [compile.Reduction]. Single precision can't add up
+// their squares: the sum stagnates, the norm comes out too small, and the gradient contributes more than C.
 func wide(t TB, s Suite) {
 	g := NewG(1, 8)
 	x, y, w := g.In("x", 64, 16, 16), g.In("y", 64, 1, 1), g.Param("w", 64, 64, 16, 16)
 	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{16, 16}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 	conv := compiled(t, src, err)
-	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv, "rows": picking(t, 64, 64, 1<<14)} {
+	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv, "rows": gathering(t, 64, 64, 1<<14)} {
 		for _, v := range []float32{0.9, 1.3, 0.77} {
 			data := RandomData(p, 1, 4)
 			want := 0x1p20
@@ -268,8 +269,8 @@ func wide(t TB, s Suite) {
 	}
 }
 
-// scales checks single samples whose values were chosen to break arithmetic: rows that nearly cancel, sizes at the ends of
-// single precision and tiny clipping norms are where engines go wrong.
+// scales checks single samples whose values break arithmetic: rows that nearly cancel, sizes at the ends of single
+// precision's range, and tiny clipping norms.
 func scales(t TB, s Suite) {
 	rows := func(batch int) (compile.Source, error) {
 		g := NewG(batch, 8)
@@ -284,7 +285,7 @@ func scales(t TB, s Suite) {
 			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e16, 1e-24}, {1e-24, 1e16}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
 				data := RandomData(p, 1, 4)
 				x, y := data.Columns[0].Floats, data.Columns[1].Floats
-				if p == twoRows { // the second row all but undoes the first
+				if p == twoRows { // the second row nearly cancels the first
 					copy(x[40:], x[:40])
 					x[40] += 8e-4
 					for k := range 30 {
@@ -308,14 +309,14 @@ func scales(t TB, s Suite) {
 	}
 }
 
-// clipping checks what single samples contribute, to the bit: their gradient times the factor that follows from its norm;
-// and nothing where the factor is below 2⁻¹⁰⁰, where one of the numbers that a gradient is the product of is beyond 2⁶⁰, or
-// where there is no norm at all. At most one of a gradient's two numbers isn't a power of two, so that there is one right
-// answer. Runs with and without noise have grids of their own.
+// clipping checks single samples' contributions, to the bit: their gradient times the clip factor of its norm; and
+// nothing if the factor is below 2⁻¹⁰⁰, if a factor of the gradient is beyond 2⁶⁰, or if there is no norm at all. At
+// most one of a gradient's two numbers isn't a power of two, so that there is one right answer. Runs with and without
+// noise have different grids.
 func clipping(t TB, s Suite) {
 	clippedVectors(t, s)
 	inf := math.Inf(1)
-	// With a norm that is exact to a relative 2⁻¹⁸ this is beyond the limit.
+	// A norm that is exact to a relative 2⁻¹⁸ is beyond the limit here.
 	const beyond = 0x1p60 * (1 + 0x1p-16)
 	type sample struct{ x, y float64 }
 	samples := map[float64][]sample{
@@ -376,7 +377,7 @@ func clipping(t TB, s Suite) {
 	}
 }
 
-// clippedVectors checks the same of gradients whose norms single precision hasn't.
+// clippedVectors checks the same for gradients whose norms single precision can't represent.
 func clippedVectors(t TB, s Suite) {
 	const size, samples = 5, 40
 	for name, p := range map[string]*compile.Program{"product": product(t, size, 1), "broadcast": inner(t, size)} {
@@ -416,11 +417,11 @@ func floats64(v []float32) []float64 {
 	return out
 }
 
-// rounding checks that sums are rounded to the nearest multiple of the fine grid, and those in the middle to the even one.
+// rounding checks that sums are rounded to the nearest multiple of the fine grid, ties to even.
 func rounding(t TB, s Suite) {
 	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
 	for name, p := range map[string]*compile.Program{
-		"product": product(t, len(quarters), 1), "broadcast": inner(t, len(quarters)), "row of a table": picking(t, 1, 1, len(quarters)),
+		"product": product(t, len(quarters), 1), "broadcast": inner(t, len(quarters)), "row of a table": gathering(t, 1, 1, len(quarters)),
 	} {
 		for _, noise := range []float64{0, 1.1} {
 			j := plain(p, 1)
@@ -446,8 +447,8 @@ func rounding(t TB, s Suite) {
 	}
 }
 
-// ties checks that of equals a pooling takes the first, and that a number that is none isn't lost in it. Each pixel is
-// multiplied by a parameter and each result by an input, so that gradients tell who was taken.
+// ties checks that a pooling takes the first of equal maxima and doesn't lose a NaN. Each pixel is multiplied by a
+// parameter and each result by an input, so that gradients show which pixel was taken.
 func ties(t TB, s Suite) {
 	const side, out, samples = 5, 4, 40
 	g := NewG(1, 9)
@@ -500,7 +501,8 @@ func ties(t TB, s Suite) {
 	}
 }
 
-// notFinite checks that a sample whose gradient isn't finite contributes nothing and harms no other.
+// notFinite checks that a sample whose gradient isn't finite contributes nothing and changes no other sample's
+// contribution.
 func notFinite(t TB, s Suite) {
 	p := MLP(t, 6, 5, 3)
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
@@ -514,12 +516,12 @@ func notFinite(t TB, s Suite) {
 		}
 		j := job(p, 9)
 		runs, done := s.start(t, p, data, j)
-		with, squared := s.clippedSum(t, runs, 0, everyone(9))
+		with, squared := s.clippedSum(t, runs, 0, allOf(9))
 		if !math.IsNaN(squared[4]) && !math.IsInf(squared[4], 0) {
 			t.Errorf("%v: the squared norm is %v", bad, squared[4])
 		}
 		without, _ := s.clippedSum(t, runs, 0, []int32{0, 1, 2, 3, 5, 6, 7, 8})
-		// The others may be added in another order.
+		// The other samples may be added in another order.
 		if got := distance(with, without); !(got <= 9*11*0x1p-24*j.Mechanism.ClippingNorm) {
 			t.Errorf("%v: the sum with the bad sample is %v from the one without", bad, got)
 		}

@@ -14,35 +14,36 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// picking is the program whose cost is the inner product of the rows that a sample picks from a table [n, width] with the sample's own
-// rows y: the gradient of a row of the table is the sum of those rows of y that pick it. Its output is the rows.
-func picking(t TB, rows, n, width int) *compile.Program {
+// gathering returns a program whose cost is the inner product of the rows that a sample's indices gather from a table
+// [n, width] with the sample's own rows y: the gradient of a row of the table is the sum of the rows of y with its
+// index. The output is the gathered rows.
+func gathering(t TB, rows, n, width int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
 	ids, y := g.Ids("ids", rows), g.In("y", rows, width)
-	h := g.Do(gorgonia.Reshape(g.pick(g.Param("e", n, width), ids, rows), tensor.Shape{1, rows, width}))
+	h := g.Do(gorgonia.Reshape(g.gather(g.Param("e", n, width), ids, rows), tensor.Shape{1, rows, width}))
 	out := g.Do(gorgonia.Reshape(h, tensor.Shape{1, rows * width}))
 	src, err := g.Done(out, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 	return compiled(t, src, err)
 }
 
-// tables checks what engines must get right of inputs of integers and of tables whose rows they pick.
+// tables checks inputs of integers, and tables that they index.
 func tables(t TB, s Suite) {
 	scattered(t, s)
 	merged(t, s)
-	pickedTogether(t, s)
+	gatheredTogether(t, s)
 	inLongTexts(t, s)
-	pickedSteps(t, s)
+	gatheredSteps(t, s)
 	beyondTables(t, s)
 }
 
-// scattered checks gradients and outputs to the bit, of small whole numbers: each row has the sum of what picks it, and no row has
-// anything of another sample or batch.
+// scattered checks gradients and outputs of small whole numbers to the bit: each row is the sum of the rows with its
+// index, and holds nothing of another sample or batch.
 func scattered(t TB, s Suite) {
 	const samples = 150
 	for _, c := range []struct{ rows, n, width int }{{5, 7, 3}, {1, 4, 1}, {40, 3, 16}, {3, 1000, 20}, {9, 1, 2}} {
 		what := fmt.Sprintf("%d rows of %d×%d", c.rows, c.n, c.width)
-		p := picking(t, c.rows, c.n, c.width)
+		p := gathering(t, c.rows, c.n, c.width)
 		data := RandomData(p, samples, 5)
 		r := rand.New(rand.NewPCG(3, 4))
 		ids, y := data.Columns[0].Ints, data.Columns[1].Floats
@@ -51,7 +52,7 @@ func scattered(t TB, s Suite) {
 		}
 		j := plain(p, 1e6)
 		runs, done := s.start(t, p, data, j)
-		for _, batch := range [][]int32{{0}, {149}, everyone(70), {}, {3}, everyone(samples), {3, 4}} {
+		for _, batch := range [][]int32{{0}, {149}, allOf(70), {}, {3}, allOf(samples), {3, 4}} {
 			want := make([]float64, len(j.Initial))
 			for _, i := range batch {
 				for k := range c.rows {
@@ -62,7 +63,7 @@ func scattered(t TB, s Suite) {
 				}
 			}
 			if sum, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(sum, want) {
-				t.Errorf("%s: rows aren't added where %d samples pick them", what, len(batch))
+				t.Errorf("%s: rows aren't added of %d samples with one index", what, len(batch))
 			}
 		}
 		out, err := runs.Predict(context.Background(), data, 0)
@@ -74,17 +75,17 @@ func scattered(t TB, s Suite) {
 			rows = append(rows, j.Initial[int(v)*c.width:][:c.width]...)
 		}
 		if !sameBits(out[0], rows) {
-			t.Errorf("%s: other rows than those that are picked are predicted", what)
+			t.Errorf("%s: other rows than those that are gathered are predicted", what)
 		}
 		done()
 	}
 }
 
-// merged checks that a sample's rows are measured as they are summed: those of one index together. Rows that are equal have twice the
-// norm of one, those that nearly cancel next to none.
+// merged checks that a sample's rows are measured as they are summed, those with one index together. Two equal rows
+// have twice the norm of one, and two that nearly cancel have hardly any.
 func merged(t TB, s Suite) {
 	const rows, n, width = 6, 5, 40
-	p := picking(t, rows, n, width)
+	p := gathering(t, rows, n, width)
 	for name, ids := range map[string][]int32{
 		"all of one index": {2, 2, 2, 2, 2, 2}, "of two": {0, 4, 0, 4, 4, 0}, "in pairs": {0, 0, 1, 1, 3, 3}, "of one index but the last": {4, 4, 4, 4, 4, 0},
 	} {
@@ -151,11 +152,11 @@ func exactNorm(ids []int32, y []float32, n, width int) float64 {
 	return distance(g, make([]float64, len(g)))
 }
 
-// pickedTogether checks that one sample more moves the sum by at most C where all pick the same rows, and that one without a finite
-// gradient contributes nothing.
-func pickedTogether(t TB, s Suite) {
+// gatheredTogether checks that one sample more moves the sum by at most C when all samples index the same rows, and
+// that a sample without a finite gradient contributes nothing.
+func gatheredTogether(t TB, s Suite) {
 	const samples, rows, n, width, clip = 600, 4, 3, 5, 0.7
-	p := picking(t, rows, n, width)
+	p := gathering(t, rows, n, width)
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, draw := range map[string]func(i int) float64{
 		"aligned":            func(int) float64 { return 100 },
@@ -199,22 +200,23 @@ func pickedTogether(t TB, s Suite) {
 	}
 }
 
-// inLongTexts checks the same of samples of as many rows as a text has, most of which go to few rows of tables: of one table, of two by
-// the same integers, beside what else is added to the rows, and of one that is used twice, whose gradient is formed. At clipping norms
-// of any size.
+// inLongTexts checks the same for samples with as many indices as a text has, most of them into few rows: of one table,
+// of two tables by the same integers, beside other gradients that are added to the rows, and of a table with two uses,
+// whose gradient is materialized. Clipping norms are of any size.
 func inLongTexts(t TB, s Suite) {
 	const samples, rows, n, width = 70, 256, 3, 4
-	batches := [][]int32{everyone(samples), everyone(33), everyone(samples)[5:65]}
+	batches := [][]int32{allOf(samples), allOf(33), allOf(samples)[5:65]}
 	if s.Short {
-		batches = [][]int32{everyone(40)}
+		batches = [][]int32{allOf(40)}
 	}
-	for name, p := range map[string]*compile.Program{"a table": picking(t, rows, n, width), "two tables": pickingTwo(t, rows, n, width), "one table twice": pickingTwice(t, rows, n, width)} {
+	for name, p := range map[string]*compile.Program{"a table": gathering(t, rows, n, width), "two tables": gatheringTwo(t, rows, n, width), "one table twice": gatheringTwice(t, rows, n, width)} {
 		for values, draw := range map[string]func(r *rand.Rand, i, k int) float64{
-			"equal":              func(*rand.Rand, int, int) float64 { return 1 },
-			"nearly cancelling":  func(r *rand.Rand, _, k int) float64 { return float64(1-2*(k/width%2)) * (1 + r.Float64()*0x1p-20) },
-			"of any size":        func(r *rand.Rand, i, _ int) float64 { return r.NormFloat64() * math.Pow(10, float64(i%60-30)) },
-			"beyond the largest": func(_ *rand.Rand, i, _ int) float64 { return 0x1p53 * float64(1+i%2*31) }, // all rows of one index together are 256 times that
-			"not finite in places": func(_ *rand.Rand, i, k int) float64 {
+			"equal":             func(*rand.Rand, int, int) float64 { return 1 },
+			"nearly cancelling": func(r *rand.Rand, _, k int) float64 { return float64(1-2*(k/width%2)) * (1 + r.Float64()*0x1p-20) },
+			"of any size":       func(r *rand.Rand, i, _ int) float64 { return r.NormFloat64() * math.Pow(10, float64(i%60-30)) },
+			// Times 256 rows of one index.
+			"beyond the largest": func(_ *rand.Rand, i, _ int) float64 { return 0x1p53 * float64(1+i%2*31) },
+			"not finite in some rows": func(_ *rand.Rand, i, k int) float64 {
 				if i%6 == 0 && k%100 == 7 {
 					return math.NaN()
 				}
@@ -247,7 +249,8 @@ func inLongTexts(t TB, s Suite) {
 						if !(moved <= clip) {
 							t.Errorf("%s, values %s: of %d samples, number %d moves the sum by %v times the clipping norm %v", name, values, len(batch), batch[x], moved/clip, clip)
 						}
-						// As much as its norm says: others' rounding is far below a hundredth.
+						// The sample moves the sum by as much as its norm: the others' rounding is far below a
+						// hundredth of that.
 						if want := math.Min(math.Sqrt(squared[x]), j.Mechanism.ClipTo()); moved < 0.99*want && want/clip > 0.01 && j.Mechanism.ClipTo() >= 0x1p-100*math.Sqrt(squared[x]) {
 							t.Errorf("%s, values %s: sample %d, of norm %v, moves the sum by %v, clipped to %v", name, values, batch[x], math.Sqrt(squared[x]), moved, clip)
 						}
@@ -262,37 +265,37 @@ func inLongTexts(t TB, s Suite) {
 	}
 }
 
-// pickingTwo is picking from two tables by the same integers, with a bias and an input beside.
-func pickingTwo(t TB, rows, n, width int) *compile.Program {
+// gatheringTwo gathers from two tables by the same integers, and adds a bias and an input.
+func gatheringTwo(t TB, rows, n, width int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
 	ids, y, z := g.Ids("ids", rows), g.In("y", rows, width), g.In("z", rows, width)
 	shape := tensor.Shape{1, rows, width}
-	a := g.Do(gorgonia.Reshape(g.pick(g.Param("e", n, width), ids, rows), shape))
-	b := g.Do(gorgonia.Reshape(g.pick(g.Param("f", n+3, width), ids, rows), shape))
+	a := g.Do(gorgonia.Reshape(g.gather(g.Param("e", n, width), ids, rows), shape))
+	b := g.Do(gorgonia.Reshape(g.gather(g.Param("f", n+3, width), ids, rows), shape))
 	h := g.Do(gorgonia.Sub(g.Do(gorgonia.Add(a, b)), z))
 	h = g.Do(gorgonia.BroadcastAdd(h, g.Param("bias", 1, rows, width), nil, []byte{0}))
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 	return compiled(t, src, err)
 }
 
-// pickingTwice is picking from one table by two inputs.
-func pickingTwice(t TB, rows, n, width int) *compile.Program {
+// gatheringTwice gathers from one table by two inputs.
+func gatheringTwice(t TB, rows, n, width int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
 	first, second, y := g.Ids("first", rows), g.Ids("second", rows), g.In("y", rows, width)
 	e, shape := g.Param("e", n, width), tensor.Shape{1, rows, width}
-	a := g.Do(gorgonia.Reshape(g.pick(e, first, rows), shape))
-	b := g.Do(gorgonia.Reshape(g.pick(e, second, rows), shape))
+	a := g.Do(gorgonia.Reshape(g.gather(e, first, rows), shape))
+	b := g.Do(gorgonia.Reshape(g.gather(e, second, rows), shape))
 	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Add(a, b)), y)))))
 	return compiled(t, src, err)
 }
 
-// pickedSteps checks that steps are those of package engine, noise on rows that nobody picks among them, for runs side by side as for
-// each alone.
-func pickedSteps(t TB, s Suite) {
+// gatheredSteps checks that steps are those of package engine, with noise on rows without an index, for runs side by
+// side as for each alone.
+func gatheredSteps(t TB, s Suite) {
 	const samples = 90
-	p := picking(t, 3, 1100, 4) // more than is noised at once
+	p := gathering(t, 3, 1100, 4) // more than gets noise at once
 	data := RandomData(p, samples, 5)
 	few := job(p, samples)
 	few.Members, few.Trial = []int32{3, 4, 5, 20}, 3
@@ -305,7 +308,7 @@ func pickedSteps(t TB, s Suite) {
 		alone, end := s.start(t, p, data, j)
 		members := j.Members
 		if members == nil {
-			members = everyone(samples)
+			members = allOf(samples)
 		}
 		for step := range 3 {
 			want := alone.State(0)
@@ -313,27 +316,26 @@ func pickedSteps(t TB, s Suite) {
 			After(p, j, &want, sum, samples)
 			advance(t, alone, 1)
 			if d := difference(alone.State(0), want); d != "" {
-				t.Errorf("run %d that picks rows: step %d doesn't take %s where it should", i, step+1, d)
+				t.Errorf("run %d with lookups: step %d doesn't take %s where it should", i, step+1, d)
 			}
 		}
 		if d := difference(all.State(i), alone.State(0)); d != "" {
-			t.Errorf("run %d that picks rows differs from itself alone in %s", i, d)
+			t.Errorf("run %d with lookups differs from itself alone in %s", i, d)
 		}
 		end()
 	}
 }
 
-// beyondTables checks that rows that a table doesn't have are refused with the data, to train on as to predict from, and so is a column of
-// the other type.
+// beyondTables checks that Load and Predict refuse indices beyond their tables, and columns of the wrong type.
 func beyondTables(t TB, s Suite) {
-	p := picking(t, 3, 7, 2)
+	p := gathering(t, 3, 7, 2)
 	runs, done := s.start(t, p, RandomData(p, 10, 5), plain(p, 1))
 	defer done()
 	for name, spoil := range map[string]func(c *engine.Column){
 		"one more than there is": func(c *engine.Column) { c.Ints[29] = 7 },
 		"the last that there is": func(c *engine.Column) { c.Ints[29] = math.MaxInt32 },
 		"one less":               func(c *engine.Column) { c.Ints[0] = -1 },
-		"the least":              func(c *engine.Column) { c.Ints[4] = math.MinInt32 },
+		"the minimum":            func(c *engine.Column) { c.Ints[4] = math.MinInt32 },
 		"floats":                 func(c *engine.Column) { *c = engine.Column{Floats: make([]float32, 30)} },
 		"too few":                func(c *engine.Column) { c.Ints = c.Ints[1:] },
 	} {

@@ -5,8 +5,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Texts are samples for a model whose inputs are ids, weights and one-hot labels, as package models has it: texts of one word up to
-// the whole length, then padding by id 0 of weight 0. Words repeat themselves.
+// Texts returns samples for package models' model of texts, whose inputs are ids, weights and one-hot labels. Texts
+// have one word to the whole length, then padding by id 0 of weight 0, and words repeat.
 func Texts(p *compile.Program, samples int, seed uint64) *engine.Data {
 	d := RandomData(p, samples, seed)
 	length, classes := p.Inputs[0].Size, p.Inputs[2].Size

@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// variants are operations of [Lone] once more, over the shapes and axes that Gorgonia treats apart. Their results are
-// weighed, so that a gradient in the wrong place shows.
+// variants returns operations of [Lone] over the shapes and axes that Gorgonia treats differently. Their results are
+// weighted, so that a gradient at the wrong position shows.
 func variants() map[string]Graph {
 	values := func(g *G, shape ...int) *gorgonia.Node {
 		size := tensor.Shape(shape).TotalSize()

@@ -10,13 +10,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Graph is a graph of the zoo: it can be built for any batch size and in either precision.
+// Graph is a graph of the zoo, for any batch size and in either precision.
 type Graph struct {
 	seed uint64
 	draw func(g *G) (compile.Source, error)
 }
 
-// Build builds the graph in single precision, which is what is trained.
+// Build builds the graph in single precision, in which it is trained.
 func (z Graph) Build(batch int) (compile.Source, error) { return z.draw(NewG(batch, z.seed)) }
 
 // Program compiles the graph, built in single precision for a batch size.
@@ -26,7 +26,7 @@ func (z Graph) Program(t TB, batch int) *compile.Program {
 	return compiled(t, src, err)
 }
 
-// compiled compiles a graph that was built, perhaps.
+// compiled compiles a graph, or reports the error of building it.
 func compiled(t TB, src compile.Source, err error) *compile.Program {
 	t.Helper()
 	if err != nil {
@@ -46,7 +46,7 @@ func (z Graph) Double() (compile.Source, error) {
 	return z.draw(g)
 }
 
-// Zoo returns one graph for each thing that a rule must get right, and the models, that of texts made small.
+// Zoo returns one graph for each thing that a rule must get right, and the models, the one of texts with small shapes.
 func Zoo() map[string]Graph {
 	all := maps.Clone(shapes)
 	maps.Copy(all, functions())
@@ -59,7 +59,7 @@ func Zoo() map[string]Graph {
 			if err != nil {
 				return compile.Source{}, err
 			}
-			return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+			return Bound(n, rand.NewPCG(1, 2))
 		}}
 	}
 	all["embedding classifier"] = Graph{0, func(g *G) (compile.Source, error) {
@@ -67,7 +67,7 @@ func Zoo() map[string]Graph {
 		if err != nil {
 			return compile.Source{}, err
 		}
-		return compile.Source(n.Graph), n.Bind(n.Initial(rand.NewPCG(1, 2)))
+		return Bound(n, rand.NewPCG(1, 2))
 	}}
 	return all
 }
@@ -242,7 +242,7 @@ var shapes = map[string]Graph{
 		h := g.Do(gorgonia.Mul(g.In("x", 5), gorgonia.NewConstant(g.value(values, []int{5, 4}))))
 		return g.Squares(g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(h, g.Param("w", 4, 3))))))
 	}},
-	// What comes back through the softmaxes is added to what has come back before.
+	// The gradient through each softmax is added to an earlier one.
 	"softmaxes beside their operands": {37, func(g *G) (compile.Source, error) {
 		x := g.In("x", 5)
 		h, k := g.Do(gorgonia.Mul(x, g.Param("w", 5, 4))), g.Do(gorgonia.Mul(x, g.Param("v", 5, 4)))
@@ -250,7 +250,7 @@ var shapes = map[string]Graph{
 		logs := g.Do(gorgonia.Add(g.Do(gorgonia.Neg(g.Do(gorgonia.LogSoftMax(k)))), g.Do(gorgonia.Tanh(k))))
 		return g.Squares(g.Do(gorgonia.Add(soft, logs)))
 	}},
-	// One value goes through two convolutions, a pooling and a scale: all their gradients are added up.
+	// One value goes through two convolutions, a pooling and a scale, whose gradients are all added.
 	"a value in many windows": {38, func(g *G) (compile.Source, error) {
 		x, w, v, u := g.In("x", 1, 5, 5), g.Param("w", 2, 1, 1, 1), g.Param("v", 2, 2, 3, 3), g.Param("u", 2, 2, 3, 3)
 		conv := func(x, w *gorgonia.Node, k, pad int) *gorgonia.Node {
@@ -272,7 +272,7 @@ var shapes = map[string]Graph{
 		}
 		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 3, 2))))
 	}},
-	// To predict takes more memory of each kind than to train.
+	// A prediction takes more memory of each kind than a gradient.
 	"an output that isn't in the cost": {47, func(g *G) (compile.Source, error) {
 		x := g.In("x", 1, 6, 6)
 		values := make([]float32, 25*70)
@@ -284,14 +284,14 @@ var shapes = map[string]Graph{
 		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{g.Batch, 36})), g.Param("w", 36, 2)))
 		return g.Done(output, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)))))
 	}},
-	// To train takes more places of the largest than to predict.
+	// A gradient takes more positions of maxima than a prediction.
 	"a pooling that isn't in the output": {48, func(g *G) (compile.Source, error) {
 		x, w := g.In("x", 1, 6, 6), g.Param("w", 2, 1, 1, 1)
 		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))))
 		pool := g.Do(gorgonia.MaxPool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
 		return g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(pool)))))
 	}},
-	// Neither reads what the other writes, and nobody reads where the largest were.
+	// Neither reads the other's result, and nothing reads the positions of the maxima.
 	"poolings side by side": {44, func(g *G) (compile.Source, error) {
 		pool := func(x *gorgonia.Node) *gorgonia.Node {
 			h := g.Do(gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
@@ -304,7 +304,7 @@ var shapes = map[string]Graph{
 		x, w := g.In("x", 2, 7, 5), g.Param("w", 3, 2, 3, 2)
 		return g.Squares(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{3, 2}, []int{1, 0}, []int{1, 2}, []int{2, 1})))
 	}},
-	// Sums of so many elements, and gradients spread so far, that a device takes many threads for each.
+	// Sums of so many elements, and gradients spread so far, that a device uses many threads for each.
 	"sums of many elements": {40, func(g *G) (compile.Source, error) {
 		x, v := g.In("x", 2, 45), g.Param("v", 1, 2, 1)
 		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastHadamardProd(x, v, nil, []byte{0, 2}))))
@@ -312,7 +312,7 @@ var shapes = map[string]Graph{
 		sums := g.Do(gorgonia.Sum(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 90})), 1))
 		return g.Squares(g.Do(gorgonia.Add(sums, g.Do(gorgonia.Mean(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 90})), 1)))))
 	}},
-	// Of several rows each, and with operands that have no exponential in single precision.
+	// They have several rows each, and operands whose exponential overflows single precision.
 	"softmaxes of long rows": {42, func(g *G) (compile.Source, error) {
 		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(g.In("x", 3, 5), tensor.Shape{g.Batch * 3, 5})), g.Param("w", 5, 40)))
 		soft := g.Do(gorgonia.SoftMax(g.Do(gorgonia.Add(h, g.Number(100)))))
@@ -325,8 +325,9 @@ var shapes = map[string]Graph{
 	}},
 }
 
-// convolutions returns graphs in which a gradient goes back through a convolution: to pixels that several elements of the
-// window meet, some or none, by what the strides and the dilations have in common; and nothing is the same both ways.
+// convolutions returns graphs whose gradient goes back through a convolution, to pixels that several elements of the
+// window meet, or some, or none, depending on the common factors of strides and dilations. Their geometry differs
+// between the two axes.
 func convolutions() map[string]Graph {
 	out := map[string]Graph{}
 	for name, c := range map[string]struct{ image, window, pad, stride, dilation [2]int }{
@@ -345,7 +346,7 @@ func convolutions() map[string]Graph {
 	return out
 }
 
-// poolings returns graphs of max-poolings in which nothing is the same both ways.
+// poolings returns graphs of max-poolings whose geometry differs between the two axes.
 func poolings() map[string]Graph {
 	out := map[string]Graph{}
 	for name, c := range map[string]struct{ image, window, pad, stride [2]int }{

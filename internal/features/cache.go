@@ -17,16 +17,16 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// version numbers what this code computes. Raise it with every change to the network, its folding or its activations. Only
-// tests change it otherwise.
+// version is the version of this code's results. Raise it with every change to the network, its folding or its
+// activations. Tests change it too.
 var version uint64 = 1
 
 const magic = "dptrain features\n"
 
-// errNotThere says that the cache doesn't hold what is asked for.
+// errNotThere reports features that the cache doesn't hold.
 var errNotThere = errors.New("no such features are kept")
 
-// folder returns the folder that features are kept in.
+// folder returns the folder of the cached features.
 func folder(cache string) (string, error) {
 	if cache == "" {
 		user, err := os.UserCacheDir()
@@ -38,7 +38,7 @@ func folder(cache string) (string, error) {
 	return filepath.Join(cache, "features"), nil
 }
 
-// entry is the place of one set's features in the cache.
+// entry identifies one set's features in the cache.
 type entry struct {
 	name   string
 	key    [sha256.Size]byte
@@ -50,7 +50,7 @@ func (x *Extractor) entry(ctx context.Context, images Images) (entry, error) {
 	h.text(x.predictor.Arithmetic())
 	h.Write(x.weights[:])
 	h.uint64(uint64(images.N))
-	err := images.blocks(func(_, _ int, values []float32) error {
+	err := images.pieces(func(_, _ int, values []float32) error {
 		h.floats(values)
 		return ctx.Err()
 	})
@@ -64,14 +64,14 @@ func (x *Extractor) entry(ctx context.Context, images Images) (entry, error) {
 	return entry{name: hex.EncodeToString(unversioned[:]), key: h.sum(), images: images.N}, nil
 }
 
-// header is all that comes before the values.
+// header returns the file's bytes before the values.
 func (e entry) header() []byte {
 	out := append([]byte(magic), e.key[:]...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(e.images))
 	return binary.LittleEndian.AppendUint64(out, Size)
 }
 
-// read returns errNotThere unless the file is there and is what it should be.
+// read returns errNotThere unless the file exists and is intact.
 func (e entry) read(folder string) ([]float32, error) {
 	f, err := os.Open(filepath.Join(folder, e.name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (e entry) read(folder string) ([]float32, error) {
 	}
 	defer f.Close()
 	header := e.header()
-	// One byte more than there should be tells a file that is too long, however long that is.
+	// One byte more than wanted shows a file that is too long, however long it is.
 	want := len(header) + 4*e.images*Size + sha256.Size
 	content, err := io.ReadAll(io.LimitReader(f, int64(want)+1))
 	if err != nil {

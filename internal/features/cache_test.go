@@ -21,11 +21,11 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// cache is a folder for features, and what was told about it.
+// cache is a folder for features, and the progress reported about it.
 type cache struct {
 	t        *testing.T
 	folder   string
-	computed int // images
+	computed int // the number of images
 	warnings []error
 }
 
@@ -47,7 +47,8 @@ func (c *cache) of(x *features.Extractor, images []float32) []float32 {
 	return values
 }
 
-// expect tells whether that many images were computed since the last call, and the names of all files that are kept.
+// expect checks the number of images computed since the last call, and the number of files, and returns the files'
+// names.
 func (c *cache) expect(computed, files int) []string {
 	c.t.Helper()
 	if c.computed != computed {
@@ -89,7 +90,7 @@ func TestFeaturesAreComputedOnce(t *testing.T) {
 	c.expect(0, 1)
 }
 
-// Whatever features follow from is in the key: weights, images and arithmetic.
+// The key depends on all that features depend on: weights, images and arithmetic.
 func TestOtherFeaturesHaveOtherFiles(t *testing.T) {
 	c, images := &cache{t: t, folder: t.TempDir()}, randomImages(1, 1)
 	first := c.of(extractor(t, randomWeights(1)), images)
@@ -102,7 +103,7 @@ func TestOtherFeaturesHaveOtherFiles(t *testing.T) {
 	}
 	c.expect(1, 2)
 
-	// A weight that features don't depend on is a weight.
+	// A weight on which features don't depend is a weight nevertheless.
 	other = randomWeights(1)
 	other["fc.bias"].Values[0]++
 	c.of(extractor(t, other), images)
@@ -122,7 +123,7 @@ func TestOtherFeaturesHaveOtherFiles(t *testing.T) {
 	c.expect(1, 5)
 }
 
-// renamed is an engine that calls its arithmetic another.
+// renamed is an engine with another name for its arithmetic.
 type renamed struct{ engine.Engine }
 
 func (r renamed) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {
@@ -134,7 +135,7 @@ type otherArithmetic struct{ engine.Loaded }
 
 func (otherArithmetic) Arithmetic() string { return "another" }
 
-// Any file but the right one is as good as none, and the right one takes its place.
+// A damaged file counts as missing, and the right one replaces it.
 func TestDamagedFilesAreReplaced(t *testing.T) {
 	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
 	images := randomImages(1, 1)
@@ -173,7 +174,7 @@ func TestDamagedFilesAreReplaced(t *testing.T) {
 	}
 }
 
-// A cancelled context leaves nothing behind, whether images are read to be looked for or to be computed with.
+// A cancelled context leaves nothing behind, whether images are being hashed or computed.
 func TestCancelledExtraction(t *testing.T) {
 	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
 	values := randomImages(1, 1)
@@ -196,17 +197,17 @@ func TestCancelledExtraction(t *testing.T) {
 	}
 }
 
-// Blocks are the whole, in order, the last one shorter.
-func TestBlocks(t *testing.T) {
+// Pieces make up the whole, in order; the last one is shorter.
+func TestPieces(t *testing.T) {
 	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
 	images := randomImages(1, 5)
 	want := c.of(x, images)
-	features.InBlocksOf(t, 2)
+	features.InPiecesOf(t, 2)
 	c.folder, c.computed = t.TempDir(), 0
 	if got := c.of(x, images); !slices.Equal(got, want) {
-		t.Error("other blocks make other features")
+		t.Error("other pieces make other features")
 	}
-	c.expect(15, 1) // 5 in all, told three times
+	c.expect(15, 1) // 5 in all, reported three times
 }
 
 func TestFeaturesWithoutACache(t *testing.T) {
@@ -229,7 +230,7 @@ func TestFeaturesWithoutACache(t *testing.T) {
 	}
 }
 
-// Two at a time see whole files, and both get their features.
+// Two extractions at once see whole files, and both get their features.
 func TestTwoAtOnce(t *testing.T) {
 	folder, images := t.TempDir(), randomImages(1, 2)
 	var wait sync.WaitGroup
@@ -267,9 +268,6 @@ func TestExtractorRefuses(t *testing.T) {
 		t.Errorf("no safetensors: %v", err)
 	}
 	x := extractor(t, randomWeights(1))
-	if _, err := features.InMemory(make([]float32, pixels+1)); err == nil {
-		t.Error("a part of an image is images")
-	}
 	broken := randomImages(1, 2)
 	broken[len(broken)-1] = float32(math.NaN())
 	var data *train.DataError

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// Version is what tests hold against the network.
+// Version is the version that tests check the network against.
 var Version = version
 
-// Compute is an extraction without a cache.
+// Compute extracts features without a cache.
 func Compute(ctx context.Context, x *Extractor, images Images) ([]float32, error) {
 	return x.compute(ctx, images, nil)
 }
 
-// InBlocksOf changes the size of blocks for one test.
-func InBlocksOf(t *testing.T, images int) {
+// InPiecesOf changes the size of pieces for one test.
+func InPiecesOf(t *testing.T, images int) {
 	before := atOnce
 	atOnce = images
 	t.Cleanup(func() { atOnce = before })
@@ -27,7 +27,7 @@ func HashOf(values []float32) [32]byte {
 	return h.sum()
 }
 
-// AsVersion makes this code another version for one test.
+// AsVersion changes the version of this code for one test.
 func AsVersion(t *testing.T, other uint64) {
 	before := version
 	version = other

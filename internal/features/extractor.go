@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -15,7 +14,7 @@ import (
 // Size is the number of features of an image.
 const Size = models.Features
 
-// classes is what the public weights were trained to tell apart. Features don't depend on it.
+// classes is the number of classes that the public weights were trained for. Features don't depend on it.
 const classes = 100
 
 // Extractor is the ResNet-20 with trained weights, on an engine. Its methods are not safe for concurrent use.
@@ -24,7 +23,7 @@ type Extractor struct {
 	weights   [sha256.Size]byte
 }
 
-// New loads the network on an engine. Of tensors that aren't its weights the error is a [*models.WeightsError].
+// New loads the network on an engine. If w isn't the network's weights the error is a [*models.WeightsError].
 func New(e engine.Engine, w Weights) (*Extractor, error) {
 	network, err := models.ResNet20(models.Options{}, classes)
 	if err != nil {
@@ -34,26 +33,26 @@ func New(e engine.Engine, w Weights) (*Extractor, error) {
 	if err != nil {
 		return nil, err
 	}
-	predictor, err := train.NewPredictor(e, compile.Source(network.Extractor()), parameters)
+	predictor, err := train.NewPredictor(e, network.Extractor(), parameters)
 	if err != nil {
 		return nil, err
 	}
 	return &Extractor{predictor, w.sum()}, nil
 }
 
-// Options say where features are kept, and who is told what.
+// Options configure the cache and the reports of an extraction.
 type Options struct {
 	// Cache is the folder that holds the folder of features. Empty means the folder dptrain in [os.UserCacheDir].
 	Cache string
-	// Progress, if not nil, is called while features are computed, on the caller's goroutine, with the number of images
-	// that are done. It isn't called for features that were kept.
+	// Progress, if not nil, is called on the caller's goroutine while features are computed, with the number of images
+	// done. It isn't called for cached features.
 	Progress func(done, total int)
-	// Warn, if not nil, is told that the cache can't be used. That costs time and nothing else.
+	// Warn, if not nil, is called if the cache can't be used, which costs time and nothing else.
 	Warn func(error)
 }
 
-// Of returns the features of images: [N, Size]. They come from the cache if they are there and go there if they aren't. On a
-// cancelled context the error is the context's, and the cache is as it was.
+// Of returns the features of images, [N, Size], from the cache if it has them; otherwise it computes and caches them.
+// If the context is cancelled it returns the context's error and leaves the cache as it was.
 func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32, error) {
 	if o.Warn == nil {
 		o.Warn = func(error) {}
@@ -86,17 +85,17 @@ func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32
 // compute takes the images through the network.
 func (x *Extractor) compute(ctx context.Context, images Images, progress func(done, total int)) ([]float32, error) {
 	out := make([]float32, 0, images.N*Size)
-	err := images.blocks(func(from, to int, values []float32) error {
-		// The labels, which features don't depend on, are an input of the network's cost.
+	err := images.pieces(func(from, to int, values []float32) error {
+		// The network's cost has the labels as an input, on which features don't depend.
 		data, err := train.NewData(to-from, values, make([]float32, (to-from)*classes))
 		if err != nil {
 			return fmt.Errorf("images from number %d on: %w", from, err)
 		}
-		block, err := x.predictor.Predict(ctx, data)
+		piece, err := x.predictor.Predict(ctx, data)
 		if err != nil {
 			return fmt.Errorf("features of images from number %d on: %w", from, err)
 		}
-		out = append(out, block...)
+		out = append(out, piece...)
 		if progress != nil {
 			progress(to, images.N)
 		}
@@ -108,8 +107,5 @@ func (x *Extractor) compute(ctx context.Context, images Images, progress func(do
 	return out, nil
 }
 
-// Fallback tells why engines were passed over for the one that computes: see [train.Loaded.Fallback].
-func (x *Extractor) Fallback() error { return x.predictor.Fallback() }
-
-// Close gives back what the engine holds.
+// Close frees what the engine holds.
 func (x *Extractor) Close() error { return x.predictor.Close() }

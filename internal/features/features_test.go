@@ -28,8 +28,8 @@ func extractor(t *testing.T, w features.Weights) *features.Extractor {
 	return x
 }
 
-// randomWeights draws a network whose activations keep their size from layer to layer, more or less, as He, Zhang, Ren and
-// Sun ("Delving Deep into Rectifiers", 2015) do, and whose batch norms are anything. Every machine draws the same.
+// randomWeights draws a network whose activations keep about the same size from layer to layer, as in He, Zhang, Ren
+// and Sun ("Delving Deep into Rectifiers", 2015), with arbitrary batch norms. Every machine draws the same.
 func randomWeights(seed uint64) features.Weights {
 	draw := rand.New(rand.NewPCG(seed, 0))
 	w := features.Weights{}
@@ -87,14 +87,10 @@ func randomImages(seed uint64, n int) []float32 {
 }
 
 func inMemory(values []float32) features.Images {
-	images, err := features.InMemory(values)
-	if err != nil {
-		panic(err)
-	}
-	return images
+	return features.Images{N: len(values) / pixels, Read: func(dst []float32, first int) { copy(dst, values[first*pixels:]) }}
 }
 
-// difference returns the largest between features and the reference's, and the largest feature.
+// difference returns the largest difference between features and the reference's, and the largest feature.
 func difference(s state, images, got []float32) (furthest, largest float64) {
 	for i := range len(images) / pixels {
 		for j, want := range s.features(images[i*pixels : (i+1)*pixels]) {
@@ -105,7 +101,8 @@ func difference(s state, images, got []float32) (furthest, largest float64) {
 	return furthest, largest
 }
 
-// The engine's features are the reference's to 1e-4, for networks of random numbers. (Here: to 1e-6, of features up to 8.)
+// The engine's features are the reference's to 1e-4, for networks of random numbers. (Measured: 1e-6, for features up
+// to 8.)
 func TestFeaturesOfRandomNetworks(t *testing.T) {
 	for seed := range uint64(2) {
 		w, images := randomWeights(seed), randomImages(seed, 2)
@@ -121,7 +118,7 @@ func TestFeaturesOfRandomNetworks(t *testing.T) {
 	}
 }
 
-// real opens a file of the real data, or skips.
+// real opens a file of the real data, or skips the test.
 func real(t *testing.T, name ...string) []byte {
 	t.Helper()
 	dir := os.Getenv("DPTRAIN_DATA")
@@ -138,7 +135,7 @@ func real(t *testing.T, name ...string) []byte {
 	return content
 }
 
-// realImages reads some images of the test set, far from each other, as the network's training normalised them.
+// realImages reads n images spread over the test set, normalised as for the network's training.
 func realImages(t *testing.T, n int) []float32 {
 	t.Helper()
 	file := real(t, "cifar-10", "cifar-10-batches-bin", "test_batch.bin")
@@ -153,7 +150,7 @@ func realImages(t *testing.T, n int) []float32 {
 	return images
 }
 
-// The same for the public weights and images of CIFAR-10. (Here: to 5e-6, of features up to 9.)
+// The same holds for the public weights and images of CIFAR-10. (Measured: 5e-6, for features up to 9.)
 func TestFeaturesOfTheRealNetwork(t *testing.T) {
 	file := real(t, "resnet20", "resnet20-cifar100.safetensors")
 	w, err := features.ReadWeights(file)

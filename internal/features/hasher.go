@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// hasher hashes values so that no two lists of them are one list of bytes.
+// hasher hashes lists of values, so that different lists never hash the same bytes.
 type hasher struct{ hash.Hash }
 
 func newHasher() hasher { return hasher{sha256.New()} }

@@ -26,7 +26,7 @@ func TestFloatsAreHashedToTheLast(t *testing.T) {
 	}
 }
 
-// Features that another version has left are not today's, and today's take their place.
+// Features of another version aren't used, and this version's replace them.
 func TestOtherVersionsAreReplaced(t *testing.T) {
 	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
 	images := randomImages(1, 1)

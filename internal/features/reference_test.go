@@ -9,10 +9,10 @@ import (
 	"github.com/dptrain/dptrain/internal/features"
 )
 
-// state is a network's tensors as PyTorch names them, in float64.
+// state is a network's tensors by PyTorch's names, in float64.
 type state map[string][]float64
 
-// readState reads a safetensors file by the format's description and nothing of ours.
+// readState reads a safetensors file by the format's description, without dptrain's reader.
 func readState(t *testing.T, file []byte) state {
 	t.Helper()
 	end := 8 + binary.LittleEndian.Uint64(file)
@@ -32,7 +32,7 @@ func readState(t *testing.T, file []byte) state {
 	return s
 }
 
-// stateOf is the same for weights that a test has drawn.
+// stateOf converts weights that a test has drawn.
 func stateOf(w features.Weights) state {
 	s := state{}
 	for name, tensor := range w {
@@ -43,7 +43,7 @@ func stateOf(w features.Weights) state {
 	return s
 }
 
-// picture is channels of size by size.
+// picture is an image of channels, each size by size.
 type picture struct {
 	channels, size int
 	at             []float64
@@ -57,8 +57,8 @@ func (p picture) pixel(c, y, x int) float64 {
 	return p.at[(c*p.size+y)*p.size+x]
 }
 
-// convolve is PyTorch's conv2d without a bias and with a padding of half the kernel. The race detector would make it, which
-// is slow and starts nothing, ten times slower.
+// convolve is PyTorch's conv2d without a bias and with a padding of half the kernel. The race detector would make it,
+// which is slow and starts nothing, ten times slower.
 //
 //go:norace
 func (s state) convolve(name string, p picture, out, kernel, stride int) picture {
@@ -82,7 +82,7 @@ func (s state) convolve(name string, p picture, out, kernel, stride int) picture
 	return q
 }
 
-// normalise is PyTorch's batch norm in evaluation, in place.
+// normalise is PyTorch's batch norm in evaluation mode, in place.
 func (s state) normalise(name string, p picture) picture {
 	for c := range p.channels {
 		mean, variance := s[name+".running_mean"][c], s[name+".running_var"][c]
@@ -100,7 +100,8 @@ func rectify(p picture) picture {
 	return p
 }
 
-// features is the network as its paper describes it, its batch norms as they are, in plain loops and float64.
+// features evaluates the network as its paper describes it, with its batch norms as they are, in plain loops and
+// float64.
 func (s state) features(image []float32) []float64 {
 	p := picture{3, 32, make([]float64, len(image))}
 	for i, v := range image {

@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/features"
 	"github.com/dptrain/dptrain/models"
 )
 
-// Features that another network than today's left under the same version would be taken for today's. If this fails, the
-// network, or how weights become its parameters, has changed: raise the version and put the new sum here.
+// Features that another network left under the same version would be taken for this one's. If this test fails, the
+// network, or the way in which weights become its parameters, has changed: raise the version and put the new sum here.
 func TestVersionStandsForTheNetwork(t *testing.T) {
 	network, err := models.ResNet20(models.Options{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := compile.Compile(compile.Source(network.Extractor()))
+	program, err := compile.Compile(enginetest.Source(network.Extractor()))
 	if err != nil {
 		t.Fatal(err)
 	}

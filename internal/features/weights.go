@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
-// Weights are a trained network's, by the names that PyTorch's state has for them.
+// Weights is a trained network's tensors by their names in PyTorch's state.
 type Weights map[string]models.Tensor
 
 // ReadWeights returns the weights in a safetensors file.
@@ -26,7 +26,7 @@ func ReadWeights(file []byte) (Weights, error) {
 	return w, nil
 }
 
-// sum hashes the weights, in whatever order they were read.
+// sum hashes the weights, independently of their order.
 func (w Weights) sum() [sha256.Size]byte {
 	h := newHasher()
 	for _, name := range slices.Sorted(maps.Keys(w)) {

@@ -1,3 +1,3 @@
-// Package memory reports how much memory a program can still take, so that a program that needs more can say so in an
-// error before the system ends it.
+// Package memory reports how much memory a program can still allocate. Call [Available] before a large allocation: a
+// program that needs more can return an error before the system ends it.
 package memory

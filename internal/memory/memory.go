@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Available returns the number of bytes that can be allocated before the machine, or the control group that the process
-// runs in, is out of memory. ok is false where the system doesn't tell, as everywhere but on Linux.
+// Available returns the number of bytes that can be allocated before the machine, or the control group of the process,
+// runs out of memory. ok is false if the system doesn't report it, as on all systems but Linux.
 func Available() (bytes uint64, ok bool) { return available(os.DirFS("/")) }
 
-// available reads the files of Linux below root. Files that are missing limit nothing.
+// available reads Linux's files below root. A missing file limits nothing.
 func available(root fs.FS) (uint64, bool) {
 	free, ok := field(root, "proc/meminfo", "MemAvailable:")
 	if !ok || free > 1<<53 {
 		return 0, false
 	}
-	free <<= 10 // it is in units of 1024 bytes
+	free <<= 10 // in units of 1024 bytes
 	text, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(text)) {
-		// hierarchy:controllers:path, without controllers in version 2
+		// A line is hierarchy:controllers:path; version 2 names no controllers.
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {
 			continue
@@ -36,8 +36,7 @@ func available(root fs.FS) (uint64, bool) {
 		default:
 			continue
 		}
-		// Each group above limits too, and the last one is the mount itself: in a container the path is often another
-		// one's.
+		// Every parent group limits too, up to the mount itself: a container often sees the path of another mount.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			if left, ok := names.left(root, path.Join(mount, group)); ok {
 				free = min(free, left)
@@ -50,7 +49,7 @@ func available(root fs.FS) (uint64, bool) {
 	return free, true
 }
 
-// files are the names that a version of control groups has for its files.
+// files is the names of the files in one version of control groups.
 type files struct{ limit, usage, active, inactive string }
 
 var (
@@ -58,7 +57,8 @@ var (
 	version2 = files{"memory.max", "memory.current", "active_file", "inactive_file"}
 )
 
-// left returns the bytes below a group's limit. Cached files count as usage, but the system drops them when it has to.
+// left returns the number of bytes below a group's limit. Cached files count as usage, but the system drops them when
+// it must.
 func (f files) left(root fs.FS, group string) (uint64, bool) {
 	limit, limited := number(root, path.Join(group, f.limit))
 	usage, known := number(root, path.Join(group, f.usage))
@@ -72,7 +72,7 @@ func (f files) left(root fs.FS, group string) (uint64, bool) {
 	return limit - min(limit, usage), true
 }
 
-// number reads a file that holds one whole number. The word max, which means no limit, is none.
+// number reads a file that holds one whole number. It returns false for the word max, which means no limit.
 func number(root fs.FS, name string) (uint64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -82,7 +82,7 @@ func number(root fs.FS, name string) (uint64, bool) {
 	return v, err == nil
 }
 
-// field reads the number behind a name at the beginning of a line.
+// field reads the number after key at the beginning of a line.
 func field(root fs.FS, name, key string) (uint64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {

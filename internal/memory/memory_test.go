@@ -55,7 +55,7 @@ func TestAvailable(t *testing.T) {
 	}
 }
 
-// This machine's answer is plausible: a test that runs has some memory, and no machine has an exabyte.
+// This machine's answer is plausible: a running test has some memory, and no machine has an exabyte.
 func TestAvailableHere(t *testing.T) {
 	if got, ok := Available(); ok && (got < 1<<20 || got > 1<<60) {
 		t.Errorf("%d bytes", got)

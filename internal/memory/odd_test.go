@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// Odd files of the system mislead into neither too much memory nor too little.
+// From malformed files of the system Available reports neither too much memory nor too little.
 func TestAvailableFromOddFiles(t *testing.T) {
 	const group = "sys/fs/cgroup/"
 	for name, c := range map[string]struct {

@@ -1,3 +1,3 @@
-// Package nearest finds the name that a mistyped one most likely stands for. [Name] is the search and [Distance] the
-// usual measure; what is near enough to be worth suggesting is for each caller to say.
+// Package nearest finds the name that a mistyped one most likely stands for. Call [Name] with the candidates and a
+// measure such as [Distance]; the caller decides which candidates are near enough to suggest.
 package nearest

@@ -1,7 +1,7 @@
 package nearest
 
-// Name returns the candidate that takes the fewest edits, the first of equals, or "" where none is near enough. edits
-// returns how many a candidate takes and whether that is near enough to be worth suggesting.
+// Name returns the candidate with the fewest edits, the first of equals, or "" if none is near enough. edits returns a
+// candidate's number of edits and whether that is near enough to suggest.
 func Name(candidates []string, edits func(candidate string) (n int, near bool)) string {
 	best, fewest := "", 0
 	for _, c := range candidates {
@@ -12,9 +12,10 @@ func Name(candidates []string, edits func(candidate string) (n int, near bool)) 
 	return best
 }
 
-// Distance is Levenshtein's: the fewest insertions, deletions and replacements of single bytes that turn a into b.
+// Distance returns Levenshtein's distance: the minimum number of insertions, deletions and replacements of single bytes
+// that turn a into b.
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1) // of a's bytes so far, to each beginning of b
+	row := make([]int, len(b)+1) // distances of a's bytes so far to each prefix of b
 	for j := range row {
 		row[j] = j
 	}

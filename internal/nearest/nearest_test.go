@@ -29,7 +29,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// recursive is the definition, without a table.
+// recursive is the definition of Distance, without a matrix.
 func recursive(a, b string) int {
 	switch {
 	case a == "":
@@ -76,7 +76,7 @@ func TestName(t *testing.T) {
 			t.Errorf("%v within %d: %q, want %q", c.candidates, c.limit, got, c.want)
 		}
 	}
-	// What is near enough may differ from candidate to candidate.
+	// Different candidates may have different thresholds.
 	only := func(c string) (int, bool) { return edits[c], c == "far" }
 	if got := Name([]string{"near", "far", "nearer"}, only); got != "far" {
 		t.Errorf("got %q, want the only one that is near enough", got)

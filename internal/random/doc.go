@@ -1,19 +1,20 @@
-// Package random makes every random draw of a run from one ChaCha20 key.
+// Package random makes every random draw of a run from one ChaCha20 key. Call [NewKey] for a key and [Key.Stream] for
+// the stream of draws with a given name.
 //
 // # Streams
 //
-// A draw is named, not remembered. Each thing that is drawn, the tuning subset, the number of trials, one trial's
-// minibatch at one step, one trial's noise at one step, has its own stream: the ChaCha20 keystream (RFC 8439) of the
-// run's key and of a nonce that spells out purpose, trial and step. Within the stream the block counter is the place.
-// So any word of any stream is one function of (key, purpose, trial, step, index) with no state behind it, and
+// A draw has a name instead of a state. The tuning subset, the number of trials, one trial's minibatch at one step and
+// one trial's noise at one step each have a stream: the ChaCha20 keystream (RFC 8439) of the run's key and of a nonce
+// that spells out purpose, trial and step. Within the stream the block counter is the position. So any word of any
+// stream is a function of (key, purpose, trial, step, index) alone, and
 //   - a run resumes from its key and the number of the next step, and draws what it would have drawn;
 //   - trials run in any order, on any worker, and draw the same;
 //   - every engine draws the same, a GPU a word to a thread;
 //   - changing how one thing is drawn moves no other draw.
 //
 // Different IDs have different nonces and a stream ends where its counter does, so no keystream is ever used twice.
-// To whoever lacks the key the streams look like independent uniform bits, as far as ChaCha20 is a pseudorandom
-// function; the privacy of every run rests on that assumption.
+// Without the key the streams look like independent uniform bits, as far as ChaCha20 is a pseudorandom function; the
+// privacy of every run rests on that assumption.
 //
 // # Normals
 //
@@ -21,31 +22,31 @@
 //
 //	u = (w1 + 1/2)·2^-64,  θ = 2π·w2·2^-64,  r = √(-2 ln u),  (z1, z2) = (r cos θ, r sin θ).
 //
-// A normal costs one word whatever its value: normal i of a stream comes from words i and its neighbour, and neither
-// time nor place shows what was drawn. Logarithm, sine and cosine are polynomials of ours, in a stated order of double
-// operations (normals.go), so that every implementation gives the same bits: portable Go, the AVX2 and AVX-512
-// assembly that start-up chooses where it can, and GPU kernels.
+// A normal costs one word whatever its value: normal i of a stream comes from word i and its neighbour, and neither its
+// time nor its position depends on its value. Logarithm, sine and cosine are polynomials of ours, in a stated order of
+// double operations (normals.go), so that every implementation gives the same bits: portable Go, the AVX2 and AVX-512
+// assembly, of which start-up chooses what the processor has, and GPU kernels.
 //
-// Samplers of Gaussian noise in floating point have leaked through the values that they can't return: which doubles
-// are attainable depends on the secret they are added to (Mironov, "On significance of the least significant bits for
+// Samplers of Gaussian noise in floating point have leaked through the values that they can't return: the secret
+// decides which doubles the noisy sum can take (Mironov, "On significance of the least significant bits for
 // differential privacy", 2012; Jin, McMurtry, Rubinstein and Ohrimenko, "Are we there yet? Timing and floating-point
 // attacks on differential privacy systems", 2022; Haney et al., "Precision-based attacks and interval refining", 2022).
-// The defence has two halves. Package train adds noise to sums on a grid on which addition is exact, and rounds the
-// result to a far coarser grid before anything sees it. This package's half is that the normals are right down to much
-// less than that coarse grid, of width g in units of the noise's standard deviation:
+// The defence has two halves. Package engine adds noise to sums on a grid on which addition is exact, and rounds the
+// result to a far coarser grid before anything sees it. This package's half is normals that are exact to much less than
+// that coarse grid, whose width is g in units of the noise's standard deviation:
 //
-//   - Tails. r goes up to √(130 ln 2) = 9.49. What is missing beyond has probability 2^-65 for a pair.
+//   - Tails. r goes up to √(130 ln 2) = 9.49. The tail beyond has probability 2^-65 for a pair.
 //   - Density. The transform draws from 2^128 equally likely pairs of words, so that a double in the middle of the
 //     distribution, such as those between 1 and 2, has some 2^73 preimages. u keeps all its bits near 0 and the angle
 //     near every axis: neighbouring radii are 2^-64·e^(r²/2)/r apart, or about 2^-53/r if that is more, which is 2^-40
 //     at r = 6 and 2^-20 at r = 8; neighbouring angles are at most 2^-56 of a turn apart.
 //   - Distance. Let u and θ be uniform real numbers, w1 and w2 the cells that they fall into, and x the normal that
-//     they give without rounding. The mean of |z - x| is below 2^-53.5. At a point of radius r it is, to first order, at
-//     most 2^-50·|z| + 2^-53/r + 2^-61·r + 2^-65·e^(r²/2)/r: the formulas' rounding, u's rounding to a double, the
+//     they give without rounding. The mean of |z - x| is below 2^-53.5. At a point of radius r it is, to first order,
+//     at most 2^-50·|z| + 2^-53/r + 2^-61·r + 2^-65·e^(r²/2)/r: the formulas' rounding, u's rounding to a double, the
 //     width of θ's cell and that of u's.
 //   - Total variation. z and x round to different multiples of g only where a boundary lies between them, which has
 //     probability of about E|z - x|/g. So n rounded normals are within about n·2^-53.5/g of n rounded exact ones in
 //     total variation.
 //
-// The tests hold the accuracies that these bounds use, against sums of series in 300 bits.
+// The tests check the accuracies that these bounds use against sums of series in 300 bits.
 package random

@@ -25,9 +25,9 @@ func (s *Stream) IntN(n int) int {
 }
 
 // Poisson draws from the Poisson distribution with the given mean: the number of arrivals before the time mean in a
-// process of rate 1. There is no approximation for any mean, at the price of one word and some 10 ns for each arrival;
-// rounding changes the distribution by less than (1+mean)²·2^-52 in total variation. It panics unless mean is finite
-// and at least 0.
+// process of rate 1. It approximates for no mean, at the price of one word and some 10 ns for each arrival; rounding
+// changes the distribution by less than (1+mean)²·2^-52 in total variation. It panics unless mean is finite and at
+// least 0.
 func (s *Stream) Poisson(mean float64) int {
 	if !(mean >= 0 && mean <= math.MaxFloat64) {
 		panic(fmt.Sprintf("random: Poisson(%v): the mean must be finite and at least 0", mean))
@@ -42,8 +42,8 @@ func (s *Stream) Poisson(mean float64) int {
 // exponential draws from the exponential distribution with mean 1.
 func (s *Stream) exponential() float64 { return 0.5 * radiusSquared(s.Uint64()) }
 
-// Bernoulli keeps each member independently with probability p: it appends those it keeps to dst, in order, and
-// returns the extended slice. Every member costs one word and is kept if and only if its word is below
+// Bernoulli keeps each member independently with probability p: it appends the members that it keeps to dst, in order,
+// and returns the extended slice. Every member costs one word and is kept if and only if its word is below
 // floor(p·2^64), so the probability is p rounded down to a multiple of 2^-64, and exactly p for 0 and 1. It panics
 // unless p is in [0, 1].
 func (s *Stream) Bernoulli(p float64, members []int32, dst []int32) []int32 {
@@ -59,12 +59,12 @@ func (s *Stream) Bernoulli(p float64, members []int32, dst []int32) []int32 {
 	var words [groupWords]uint64
 	for len(members) > 0 {
 		chunk := words[:min(len(members), groupWords)]
-		s.Uint64s(chunk)
+		s.uint64s(chunk)
 		dst = slices.Grow(dst, len(chunk))
 		kept := dst[len(dst) : len(dst)+len(chunk)]
 		n := 0
 		for i, w := range chunk {
-			// Written first and counted afterwards, so that there is no branch to mispredict.
+			// Write first and count afterwards, so that there is no branch to mispredict.
 			kept[n] = members[i]
 			if w < threshold {
 				n++
@@ -82,7 +82,7 @@ func (s *Stream) Normals(dst []float64) {
 	var words [groupWords]uint64
 	for len(dst) > 1 {
 		n := min(len(dst)&^1, groupWords)
-		s.Uint64s(words[:n])
+		s.uint64s(words[:n])
 		boxMuller(dst[:n], words[:n])
 		dst = dst[n:]
 	}

@@ -50,7 +50,7 @@ func TestIntN(t *testing.T) {
 	}
 }
 
-// chiSquare returns Pearson's p-value of counts against probabilities that sum to 1; 1 where there is only one cell.
+// chiSquare returns Pearson's p-value of counts against probabilities that sum to 1; it is 1 for a single cell.
 func chiSquare(counts, probabilities []float64) float64 {
 	total := 0.0
 	for _, c := range counts {
@@ -153,7 +153,7 @@ func TestBernoulliIsAThreshold(t *testing.T) {
 	eachImplementation(t, func(t *testing.T) { rapid.Check(t, check) })
 }
 
-// A word that equals the threshold is on the far side of it. Such a p exists for words with at most 53 bits.
+// A word that equals the threshold isn't kept. Such a p exists for words with at most 53 bits.
 func TestBernoulliAtTheThreshold(t *testing.T) {
 	s := InsecureKey(5).Stream(ID{Purpose: Minibatch})
 	word := s.Uint64()

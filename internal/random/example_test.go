@@ -7,14 +7,14 @@ import (
 )
 
 func ExampleKey_Stream() {
-	key := random.InsecureKey(1) // random.NewKey where privacy matters
+	key := random.InsecureKey(1) // call random.NewKey for privacy
 
-	// The noise of trial 3 at step 1000, wherever and whenever it is asked for.
+	// The noise of trial 3 at step 1000 is the same whenever it is drawn.
 	noise := make([]float64, 4)
 	key.Stream(random.ID{Purpose: random.Noise, Trial: 3, Step: 1000}).Normals(noise)
 	fmt.Printf("%.3f\n", noise)
 
-	// Its second half alone: one word of the stream for each normal.
+	// Draw its second half alone: each normal takes one word of the stream.
 	s := key.Stream(random.ID{Purpose: random.Noise, Trial: 3, Step: 1000})
 	s.Seek(2)
 	s.Normals(noise[:2])

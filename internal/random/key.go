@@ -8,17 +8,16 @@ import (
 	"fmt"
 )
 
-// Key is the one secret that all draws of a run come from: a 256-bit ChaCha20 key. Whoever knows it can subtract
+// Key is the one secret from which all draws of a run come: a 256-bit ChaCha20 key. A reader who knows it can subtract
 // the noise, so it belongs with the run's private files and never in a log: formatted as text, a Key hides itself.
 type Key [32]byte
 
-// NewKey returns a key from the operating system's entropy source.
-func NewKey() (Key, error) {
+// NewKey returns a key from the operating system's entropy source. Where that fails the program ends: see
+// [rand.Read].
+func NewKey() Key {
 	var k Key
-	if _, err := rand.Read(k[:]); err != nil {
-		return Key{}, fmt.Errorf("draw a random key: %w", err)
-	}
-	return k, nil
+	_, _ = rand.Read(k[:]) // it returns no error
+	return k
 }
 
 // insecureDomain separates insecure keys from every other use of SHA-256 on a seed.
@@ -42,7 +41,7 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("a random key is secret: not encoded")
 }
 
-// Purpose says what a stream is for; streams of different purposes never overlap.
+// Purpose is the use of a stream. Streams of different purposes never overlap.
 type Purpose uint8
 
 // The purposes of dptrain's streams. Their numbers are part of the nonce, so changing one changes every run.
@@ -58,8 +57,8 @@ const (
 // ID names one stream under a key.
 type ID struct {
 	Purpose Purpose
-	Trial   uint32 // 0 where there is only one
-	Step    uint32 // 0 where there is only one
+	Trial   uint32 // 0 if there is only one
+	Step    uint32 // 0 if there is only one
 }
 
 // nonce lays the ID out as the 96-bit nonce of RFC 8439: byte 0 is the purpose, bytes 1 to 3 are zero, bytes 4 to 7

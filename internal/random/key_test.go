@@ -21,16 +21,8 @@ func TestInsecureKey(t *testing.T) {
 }
 
 func TestNewKey(t *testing.T) {
-	a, err := NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// Equal with probability 2^-256.
-	if a == b {
+	if a, b := NewKey(), NewKey(); a == b {
 		t.Error("two new keys are equal")
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // keystreamPortable fills dst, whose length is a multiple of groupWords, with the blocks from counter on. The caller
-// has made sure that the counter doesn't wrap.
+// has checked that the counter doesn't wrap.
 func keystreamPortable(dst []uint64, state *[16]uint32, counter uint32) {
 	var key [chacha20.KeySize]byte
 	for i, v := range state[4:12] {
@@ -19,7 +19,7 @@ func keystreamPortable(dst []uint64, state *[16]uint32, counter uint32) {
 	}
 	cipher, err := chacha20.NewUnauthenticatedCipher(key[:], nonce[:])
 	if err != nil {
-		panic(err) // only a wrong length of key or nonce, and both are fixed above
+		panic(err) // only for a wrong length of key or nonce; both are fixed above
 	}
 	cipher.SetCounter(counter)
 	var group [8 * groupWords]byte

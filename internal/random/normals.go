@@ -12,7 +12,7 @@ import "math"
 
 // Coefficients of the three polynomials. Each is the minimax polynomial (Remez exchange at 60 digits, with mpmath
 // 1.3.0), its coefficients rounded to double one after the other from the lowest and the rest fitted again.
-// TestPolynomials holds the stated errors.
+// TestPolynomials checks the stated errors.
 const (
 	// Within 2^-59 of (4 atanh(s) - 4s) / s^3 relative to the whole, in z = s², |s| <= (1-√½)/(1+√½).
 	log0 = 0x1.5555555555592p+0
@@ -40,9 +40,9 @@ const (
 	cos5 = 0x1.f9c3d3cc528e2p+2
 	cos6 = -0x1.afee4a6def7c0p+0
 
-	twoLn2  = 0x1.62e42fefa39efp+0  // 2 ln 2 to nearest
-	twoPi   = 0x1.921fb54442d18p+2  // 2π to nearest
-	twoPiLo = 0x1.1a62633145c07p-52 // 2π - twoPi to nearest
+	twoLn2  = 0x1.62e42fefa39efp+0  // 2 ln 2, rounded to nearest
+	twoPi   = 0x1.921fb54442d18p+2  // 2π, rounded to nearest
+	twoPiLo = 0x1.1a62633145c07p-52 // 2π - twoPi, rounded to nearest
 )
 
 // Fields of a double's bits.
@@ -50,7 +50,7 @@ const (
 	signBit      = 1 << 63
 	mantissaBits = 1<<52 - 1
 	oneBits      = 0x3ff0000000000000
-	sqrtHalfBits = 0x3fe6a09e667f3bcd // √½ to nearest
+	sqrtHalfBits = 0x3fe6a09e667f3bcd // √½, rounded to nearest
 )
 
 // boxMullerPortable sets dst[2i], dst[2i+1] to the normals of words[2i], words[2i+1]. Both have the same even length.

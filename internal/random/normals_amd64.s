@@ -54,8 +54,8 @@ ROW(two52, 0x4330000000000000)   // 2^52: the low bits count ones
 ROW(two84, 0x4530000000000000)   // 2^84: the low bits count 2^32s
 ROW(two84s, 0x4530000080000000)  // 2^84 + 2^63
 
-// Words and normals come in pairs (w1, w2) and (z1, z2). Unpacking two vectors of pairs gives a vector of firsts and one
-// of seconds, in an order that the same unpacking of the results undoes.
+// Words and normals come in pairs (w1, w2) and (z1, z2). Unpacking two vectors of pairs gives a vector of firsts and
+// one of seconds, in an order that the same unpacking of the results undoes.
 
 // func boxMullerAVX512(dst *float64, words *uint64, n int, c *[30][4]float64)
 TEXT ·boxMullerAVX512(SB), NOSPLIT, $0-32

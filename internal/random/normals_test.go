@@ -79,7 +79,7 @@ func ulps(got float64, want *big.Float) float64 {
 
 func accuracyWords(random int) []uint64 {
 	words := make([]uint64, random)
-	InsecureKey(2).Stream(ID{}).Uint64s(words)
+	InsecureKey(2).Stream(ID{}).uint64s(words)
 	for i := range random / 4 { // and the tail, down to the smallest
 		words = append(words, words[i]>>(i%64))
 	}
@@ -129,11 +129,11 @@ func normalPairBig(w1, w2 uint64) (z1, z2 *big.Float) {
 	return product(r, cos), product(r, sin)
 }
 
-// The bound that doc.go argues with: on average a normal is within 2^-53.5 of Box-Muller of the words in real numbers.
-// The mean over 8,000 normals has a standard error of 2 %, and is measured as 2^-53.7, 13 % below the bound.
+// doc.go's bound: on average a normal is within 2^-53.5 of Box-Muller of the words in real numbers. The mean over 8,000
+// normals has a standard error of 2 %, and is measured as 2^-53.7, 13 % below the bound.
 func TestNormalsDisplacement(t *testing.T) {
 	words := make([]uint64, 8000)
-	InsecureKey(3).Stream(ID{}).Uint64s(words)
+	InsecureKey(3).Stream(ID{}).uint64s(words)
 	sum := 0.0
 	for i := 0; i < len(words); i += 2 {
 		got1, got2 := normalPair(words[i], words[i+1])
@@ -199,9 +199,9 @@ func TestNormalsConsumption(t *testing.T) {
 	})
 }
 
-// The definition's fingerprint: whoever changes it changes every noise draw of every run. The digest is of the first
-// 2^16 normals of InsecureKey(1), stream ID{Noise, 1, 2}, as little-endian doubles. It comes from testdata/normals.c,
-// which says how; that program shares no code with this package.
+// The definition's fingerprint: changing it changes every noise draw of every run. The digest is of the first 2^16
+// normals of InsecureKey(1), stream ID{Noise, 1, 2}, as little-endian doubles. It comes from testdata/normals.c, which
+// documents how; that program shares no code with this package.
 func TestNormalsGolden(t *testing.T) {
 	const want = "859c6a7d7437ef8f1c91e2c37876c5a9a754bfe749998934542f098abe1b542c"
 	eachImplementation(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Every implementation gives the same bits (vector_test.go), so these use the fastest.
+// Every implementation gives the same bits (vector_test.go), so these tests use the fastest.
 
 // Sums of powers and products of independent normals, each with its mean and variance by hand: the mean of z^k over n
 // draws has variance (E z^2k - (E z^k)²)/n. Falsely rejects with probability 6e-7 for each of 8 statistics.

@@ -7,14 +7,14 @@ import (
 
 const (
 	blockWords  = 8  // 64-bit words in a ChaCha20 block
-	groupBlocks = 32 // blocks made at a time: what the registers of the widest vectors hold
+	groupBlocks = 32 // blocks computed together: as many as the widest vectors' registers hold
 	groupWords  = groupBlocks * blockWords
 	streamWords = blockWords << 32 // the block counter has 32 bits: 256 GiB
 )
 
-// Stream is the ChaCha20 keystream (RFC 8439) of one key and nonce from block 0 on, read as little-endian 64-bit
-// words. It holds 2^35 of them, far more than one step uses. Drawing past the last is a programming error and panics:
-// the block counter would wrap round and the noise repeat.
+// Stream is the ChaCha20 keystream (RFC 8439) of one key and nonce from block 0 on, read as little-endian 64-bit words.
+// It holds 2^35 of them, far more than one step uses. Drawing past the last is a programming error and panics: the
+// block counter would wrap round and the noise repeat.
 //
 // A Stream implements math/rand/v2.Source. It isn't safe for concurrent use; make one for each goroutine instead.
 type Stream struct {
@@ -49,8 +49,8 @@ func (s *Stream) Uint64() uint64 {
 	return w
 }
 
-// Uint64s fills dst with the next len(dst) words.
-func (s *Stream) Uint64s(dst []uint64) {
+// uint64s fills dst with the next len(dst) words.
+func (s *Stream) uint64s(dst []uint64) {
 	for len(dst) > 0 {
 		var n int
 		if whole := len(dst) / groupWords * groupWords; whole > 0 && s.next%groupWords == 0 {
@@ -66,7 +66,7 @@ func (s *Stream) Uint64s(dst []uint64) {
 	}
 }
 
-// load puts the group that holds the next word in the buffer.
+// load fills the buffer with the group that holds the next word.
 func (s *Stream) load() {
 	group := s.next / groupWords
 	if s.held == group+1 {
@@ -77,7 +77,7 @@ func (s *Stream) load() {
 	s.held = group + 1
 }
 
-// check guards the end of the stream before n words are drawn.
+// check panics if fewer than n words are left.
 func (s *Stream) check(n int) {
 	if s.next > streamWords || uint64(n) > streamWords-s.next {
 		panic(fmt.Sprintf("random: %d words at word %d: a stream ends at word %d", n, s.next, uint64(streamWords)))

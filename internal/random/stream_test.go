@@ -86,7 +86,7 @@ func TestStreamIsKeystream(t *testing.T) {
 			words := make([]uint64, min(uint64(rapid.IntRange(0, 3*groupWords).Draw(t, "words")), streamWords-first))
 			s := key.Stream(id)
 			s.Seek(first)
-			s.Uint64s(words)
+			s.uint64s(words)
 
 			nonce := id.nonce()
 			for i, got := range words {
@@ -111,7 +111,7 @@ func TestStreamInPieces(t *testing.T) {
 	key := InsecureKey(1)
 	id := ID{Purpose: Noise}
 	whole := make([]uint64, 5*groupWords)
-	key.Stream(id).Uint64s(whole)
+	key.Stream(id).uint64s(whole)
 	rapid.Check(t, func(t *rapid.T) {
 		s := key.Stream(id)
 		at := 0
@@ -124,9 +124,9 @@ func TestStreamInPieces(t *testing.T) {
 				at++
 			case 1:
 				piece := make([]uint64, n)
-				s.Uint64s(piece)
+				s.uint64s(piece)
 				if !slices.Equal(piece, whole[at:at+n]) {
-					t.Fatalf("Uint64s from %d to %d differs", at, at+n)
+					t.Fatalf("uint64s from %d to %d differs", at, at+n)
 				}
 				at += n
 			case 2:
@@ -144,12 +144,12 @@ func TestStreamEnds(t *testing.T) {
 	members := make([]int32, groupWords+1)
 	draws := map[string]func(){
 		"Uint64":           func() { s.Uint64() },
-		"Uint64s":          func() { s.Uint64s(make([]uint64, 1)) },
+		"uint64s":          func() { s.uint64s(make([]uint64, 1)) },
 		"Normals":          func() { s.Normals(make([]float64, 2)) },
 		"Bernoulli":        func() { s.Bernoulli(0.5, members, nil) },
 		"Bernoulli(1)":     func() { s.Bernoulli(1, members, nil) },
-		"across the end":   func() { s.Seek(streamWords - groupWords); s.Uint64s(make([]uint64, groupWords+1)) },
-		"over two groups":  func() { s.Seek(streamWords - groupWords); s.Uint64s(make([]uint64, 2*groupWords)) },
+		"across the end":   func() { s.Seek(streamWords - groupWords); s.uint64s(make([]uint64, groupWords+1)) },
+		"over two groups":  func() { s.Seek(streamWords - groupWords); s.uint64s(make([]uint64, 2*groupWords)) },
 		"far past the end": func() { s.Seek(1<<64 - 1); s.Uint64() },
 	}
 	for name, draw := range draws {
@@ -159,7 +159,7 @@ func TestStreamEnds(t *testing.T) {
 		}
 	}
 	s.Seek(streamWords)
-	s.Uint64s(nil)
+	s.uint64s(nil)
 }
 
 func panics(f func()) (yes bool) {
@@ -177,7 +177,7 @@ func TestStreamsAreIndependent(t *testing.T) {
 	other := key
 	other[0] ^= 1
 	base := make([]uint64, words)
-	key.Stream(id).Uint64s(base)
+	key.Stream(id).uint64s(base)
 	for name, s := range map[string]*Stream{
 		"purpose":          key.Stream(ID{Minibatch, 3, 5}),
 		"trial":            key.Stream(ID{Noise, 2, 5}),
@@ -187,7 +187,7 @@ func TestStreamsAreIndependent(t *testing.T) {
 		"the stream later": shifted(key.Stream(id)),
 	} {
 		drawn := make([]uint64, words)
-		s.Uint64s(drawn)
+		s.uint64s(drawn)
 		differing := 0
 		for i, w := range drawn {
 			differing += bits.OnesCount64(w ^ base[i])
@@ -209,9 +209,9 @@ func TestUint64sStaysInside(t *testing.T) {
 	eachImplementation(t, func(t *testing.T) {
 		for n := range 3*groupWords + 1 {
 			words := slices.Repeat([]uint64{guard}, n+2)
-			InsecureKey(1).Stream(ID{}).Uint64s(words[1 : n+1])
+			InsecureKey(1).Stream(ID{}).uint64s(words[1 : n+1])
 			if words[0] != guard || words[n+1] != guard {
-				t.Fatalf("Uint64s of %d words wrote outside them", n)
+				t.Fatalf("uint64s of %d words wrote outside them", n)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ func widest() vectors {
 	return portable
 }
 
-// keystream does what keystreamPortable does, under the same contract.
+// keystream is keystreamPortable with the widest vectors, under the same contract.
 func keystream(dst []uint64, state *[16]uint32, counter uint32) {
 	groups := len(dst) / groupWords
 	switch {
@@ -29,7 +29,7 @@ func keystream(dst []uint64, state *[16]uint32, counter uint32) {
 	}
 }
 
-// boxMuller does what boxMullerPortable does, to the last bit.
+// boxMuller is boxMullerPortable with the widest vectors, to the last bit.
 func boxMuller(dst []float64, words []uint64) {
 	dst = dst[:len(words)]
 	done := 0

@@ -8,6 +8,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+func (v vectors) String() string {
+	switch v {
+	case avx2:
+		return "AVX2"
+	case avx512:
+		return "AVX-512"
+	}
+	return "portable"
+}
+
 // eachImplementation runs f with every implementation that this machine has.
 func eachImplementation(t *testing.T, f func(t *testing.T)) {
 	defer func(v vectors) { active = v }(active)
@@ -17,8 +27,8 @@ func eachImplementation(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// edgeWords are words at which a step of Box-Muller changes its course: conversions round differently above 2^53, u
-// leaves [√½, √2) at √½·2^k, the angle changes its octant at multiples of 2^61.
+// edgeWords are words at which Box-Muller takes another path: conversions round differently above 2^53, u leaves [√½,
+// √2) at √½·2^k, the angle changes its octant at multiples of 2^61.
 func edgeWords() []uint64 {
 	var words []uint64
 	around := func(w uint64) { words = append(words, w-2, w-1, w, w+1, w+2) }
@@ -60,7 +70,7 @@ func TestBoxMullerIsTheSameEverywhere(t *testing.T) {
 			check(t, pairs)
 		}
 		words := make([]uint64, 1<<21)
-		InsecureKey(1).Stream(ID{}).Uint64s(words)
+		InsecureKey(1).Stream(ID{}).uint64s(words)
 		check(t, words)
 		rapid.Check(t, func(t *rapid.T) {
 			// rapid's integers are small or near powers of two more often than uniform words are.
@@ -102,12 +112,12 @@ func eachBenchmark(b *testing.B, each int, f func()) {
 func BenchmarkUint64s(b *testing.B) {
 	words := make([]uint64, 1<<14)
 	s := InsecureKey(1).Stream(ID{})
-	eachBenchmark(b, len(words), func() { s.Seek(0); s.Uint64s(words) })
+	eachBenchmark(b, len(words), func() { s.Seek(0); s.uint64s(words) })
 }
 
 func BenchmarkBoxMuller(b *testing.B) {
 	words := make([]uint64, groupWords)
-	InsecureKey(1).Stream(ID{}).Uint64s(words)
+	InsecureKey(1).Stream(ID{}).uint64s(words)
 	normals := make([]float64, len(words))
 	eachBenchmark(b, len(words), func() { boxMuller(normals, words) })
 }

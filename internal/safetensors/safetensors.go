@@ -16,7 +16,7 @@ import (
 
 const metadataKey = "__metadata__"
 
-// Tensor is a named array in row-major order, of one of two types: one of floats has no Ints.
+// Tensor is a named array in row-major order, of floats or of integers.
 type Tensor struct {
 	Name  string
 	Shape []int
@@ -24,7 +24,7 @@ type Tensor struct {
 	Ints  []int64 // counters, such as PyTorch's num_batches_tracked
 }
 
-// The types that are read and written, and their sizes in bytes.
+// The types of the format that this package reads and writes, and their sizes in bytes.
 const (
 	float32Type = "F32"
 	int64Type   = "I64"
@@ -45,8 +45,8 @@ type tensorHeader struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// Encode returns the tensors as a safetensors file. The bytes depend on the tensors and the
-// metadata alone: tensors are stored in the order of their names.
+// Encode returns the tensors as a safetensors file, in the order of their names. The bytes depend on the tensors and
+// the metadata alone.
 func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	tensors = slices.Clone(tensors)
 	slices.SortFunc(tensors, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
@@ -79,7 +79,7 @@ func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode safetensors: %w", err)
 	}
-	if pad := len(text) % 8; pad != 0 { // the format asks for data on an 8-byte boundary
+	if pad := len(text) % 8; pad != 0 { // the format wants data on an 8-byte boundary
 		text = append(text, bytes.Repeat([]byte{' '}, 8-pad)...)
 	}
 
@@ -97,8 +97,8 @@ func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	return file, nil
 }
 
-// Decode reads a safetensors file, in the order of the tensors' bytes. It accepts only the types of [Tensor], and only
-// files whose tensors cover the data exactly once, as the format demands.
+// Decode returns a safetensors file's tensors, in the order of their bytes, and its metadata. It accepts only the types
+// of [Tensor], and only files whose tensors cover the data exactly once, as the format demands.
 func Decode(file []byte) ([]Tensor, map[string]string, error) {
 	tensors, metadata, err := decode(file)
 	if err != nil {
@@ -143,7 +143,7 @@ func decode(file []byte) ([]Tensor, map[string]string, error) {
 	return tensors, metadata, nil
 }
 
-// tensorOf reads a tensor's bytes, whose number fits its type and shape.
+// tensorOf reads a tensor's bytes. Their number fits its type and shape.
 func tensorOf(h namedHeader, data []byte) Tensor {
 	t := Tensor{Name: h.name, Shape: h.Shape}
 	if h.DType == int64Type {
@@ -165,8 +165,8 @@ type namedHeader struct {
 	tensorHeader
 }
 
-// decodeHeader returns the tensors of a header in the order of their offsets. It reads token by token
-// because a JSON object decoded as a map forgets that a name stood twice.
+// decodeHeader returns a header's tensors in the order of their offsets, and the metadata. It reads token by token,
+// because a JSON object decoded as a map hides a name that occurs twice.
 func decodeHeader(text []byte) ([]namedHeader, map[string]string, error) {
 	if !utf8.Valid(text) {
 		return nil, nil, errors.New("not UTF-8")
@@ -186,7 +186,7 @@ func decodeHeader(text []byte) ([]namedHeader, map[string]string, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		name := token.(string) // within an object the decoder insists on it
+		name := token.(string) // the decoder accepts nothing else in an object
 		if seen[name] {
 			return nil, nil, fmt.Errorf("%q stands twice", name)
 		}
@@ -209,19 +209,18 @@ func decodeHeader(text []byte) ([]namedHeader, map[string]string, error) {
 		return nil, nil, errors.New("something follows the object")
 	}
 	slices.SortStableFunc(headers, func(a, b namedHeader) int {
-		// Of two tensors that begin together one is empty, and comes first.
+		// If two tensors begin at the same offset, one is empty and comes first.
 		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]))
 	})
 	return headers, metadata, nil
 }
 
-// elements returns the number of values of a shape, which it bounds by 2^40 so that byte offsets
-// can't overflow.
+// elements returns the number of values of a shape, at most 2^40 so that byte offsets can't overflow.
 func elements(shape []int) (int64, error) {
-	const most = 1 << 40
+	const maximum = 1 << 40
 	n := int64(1)
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > most/int64(d) {
+		if d < 0 || d > 0 && n > maximum/int64(d) {
 			return 0, fmt.Errorf("impossible shape %v", shape)
 		}
 		n *= int64(d)

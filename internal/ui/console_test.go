@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -102,27 +103,6 @@ func TestOnlyThePrivateLogHasEveryLevel(t *testing.T) {
 	}
 }
 
-func TestTheLastConsoleReceives(t *testing.T) {
-	library := logrus.New()
-	var itself, private bytes.Buffer
-	library.SetOutput(&itself)
-	former, before, _ := console(false, logrus.InfoLevel)
-	former.Receive(library)
-	c, out, _ := console(false, logrus.InfoLevel)
-	c.Receive(library)
-	c.LogTo(&private)
-	library.Warn("slow")
-	if got := out.String(); got != "warning: slow\n" {
-		t.Errorf("console: %q", got)
-	}
-	if got := private.String(); !strings.HasSuffix(got, " warning: slow\n") {
-		t.Errorf("private log: %q", got)
-	}
-	if itself.Len()+before.Len() != 0 {
-		t.Errorf("the library wrote %q, the console before %q", &itself, before)
-	}
-}
-
 // How long work has taken is all that a log gets where its share is private.
 func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	c, out, clk := console(false, logrus.InfoLevel)
@@ -133,5 +113,18 @@ func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	c.EndProgress()
 	if diff := cmp.Diff("training, for 10s now\ntraining, for 20s now\n", out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A terminal is watched, and so is level debug, which has to be asked for.
+func TestWatched(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		level    logrus.Level
+		want     bool
+	}{{true, logrus.WarnLevel, true}, {true, logrus.InfoLevel, true}, {false, logrus.InfoLevel, false}, {false, logrus.DebugLevel, true}} {
+		if got := New(io.Discard, c.terminal, c.level).Watched(); got != c.want {
+			t.Errorf("terminal %t, %v: %t", c.terminal, c.level, got)
+		}
 	}
 }

@@ -68,6 +68,3 @@ func Parse(file []byte) (*Vocabulary, error) {
 
 // Size returns the number of pieces.
 func (v *Vocabulary) Size() int { return len(v.pieces) }
-
-// Piece returns the piece with the given number, which is from 0 to Size()-1.
-func (v *Vocabulary) Piece(id int32) string { return v.pieces[id] }

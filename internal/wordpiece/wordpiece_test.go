@@ -34,7 +34,7 @@ func pieces(v *Vocabulary, text string) []string {
 	n := v.Encode(row, []byte(text))
 	var out []string
 	for _, id := range row[1 : n-1] {
-		out = append(out, v.Piece(id))
+		out = append(out, v.pieces[id])
 	}
 	return out
 }
@@ -116,7 +116,7 @@ func TestRows(t *testing.T) {
 		used := v.Encode(row, []byte(c.text))
 		var got []string
 		for _, id := range row {
-			got = append(got, v.Piece(id))
+			got = append(got, v.pieces[id])
 		}
 		if !slices.Equal(got, c.want) || used != c.used {
 			t.Errorf("%q in %d: %v, %d of them used, want %v, %d", c.text, c.length, got, used, c.want, c.used)
@@ -195,7 +195,7 @@ func checkReference(t interface{ Errorf(string, ...any) }, v *Vocabulary, known 
 			t.Errorf("%q: piece %d of %d is number %d", text, i, used, id)
 			return
 		}
-		got = append(got, v.Piece(id))
+		got = append(got, v.pieces[id])
 	}
 	if want := reference(known, text, length); !slices.Equal(got, want) {
 		t.Errorf("%q in %d: %v, want %v", text, length, got, want)
@@ -240,7 +240,7 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	v, err := Parse([]byte("[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n##a"))
-	if err != nil || v.Size() != 6 || v.Piece(5) != "##a" {
+	if err != nil || v.Size() != 6 || v.pieces[5] != "##a" {
 		t.Errorf("%v, error %v", v, err)
 	}
 }
@@ -320,8 +320,8 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(reviews)), "ns/text")
 }
 
-// Random texts don't find where a block of characters ends: these do, with a character on both sides of each end, and every
-// character of the blocks in which BERT's rules change most often.
+// Random texts don't find where a block of characters ends: these do, with a character on both sides of each end, and
+// every character of the blocks in which BERT's rules change most often.
 func TestBordersOfBlocks(t *testing.T) {
 	v := vocabulary(t)
 	known := set(v)

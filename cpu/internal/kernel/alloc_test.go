@@ -2,7 +2,7 @@ package kernel
 
 import "testing"
 
-// TestAllocations: nothing that runs once per block of samples leaves work to the garbage collector.
+// TestAllocations: no kernel that runs once for each microbatch allocates.
 func TestAllocations(t *testing.T) {
 	x, y, z := make([]float32, 4096), make([]float32, 4096), make([]float32, 81*64)
 	arg := make([]int32, 4096)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// withTable makes the exported functions run on one table.
+// withTable runs the exported functions on one table.
 func withTable(tb *table, f func()) {
 	defer func(was *table) { active = was }(active)
 	active = tb
@@ -129,7 +129,7 @@ func TestMaxPool(t *testing.T) {
 				t.Fatalf("wrote past the end of arg")
 			}
 
-			// One patch per channel and position: the first among the largest, NaN before all.
+			// Each channel and position has one patch, whose argument is the first of its maxima; NaN is above all.
 			perChannel := g
 			perChannel.c = 1
 			for c := range g.c {
@@ -164,7 +164,7 @@ func TestMaxPoolBackward(t *testing.T) {
 	wantSame(t, "dst", dst, []float32{21, 2, 43})
 }
 
-// TestMaxPoolGorgonia holds pooling, forward and backward, against the operation it stands in for.
+// TestMaxPoolGorgonia checks pooling, forward and backward, against the operation that it replaces.
 func TestMaxPoolGorgonia(t *testing.T) {
 	const c, h, w, k, pad, stride, oh, ow = 3, 9, 8, 3, 1, 2, 5, 4
 	img := make([]float32, c*h*w)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arena hands out float32 slices that end (or begin) where the memory a program may touch ends, where
-// the system allows that, so that a kernel which reads past its arguments dies instead of passing.
+// arena returns float32 slices that end, or begin, where the process's memory does, if the system allows that. A kernel
+// that reads beyond its arguments then crashes instead of passing.
 type arena struct {
 	memory []float32
 }
@@ -23,7 +23,7 @@ func (a *arena) slice(n int, atEnd bool) []float32 {
 	return a.memory[:n:n]
 }
 
-// specials are the values where float32 arithmetic has corners.
+// specials are the corner cases of float32 arithmetic.
 var specials = []float32{
 	0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -0.5,
 	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
@@ -58,7 +58,7 @@ const (
 	kinds
 )
 
-// sameBits tells whether two results are one: equal bits, or both NaN.
+// sameBits reports whether two results have equal bits or are both NaN.
 func sameBits(x, y float32) bool {
 	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
 }

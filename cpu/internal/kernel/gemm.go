@@ -4,14 +4,13 @@ package kernel
 //
 //	C = alpha·op(A)·op(B) + beta·C        op(A): m×k, op(B): k×n, C: m×n
 //
-// where op(X) is X, or its transpose if transX is true. Row i of a matrix starts at element i·ldx. As in
-// BLAS, beta = 0 overwrites C, which may then hold NaN, and alpha = 0 leaves A and B unread.
+// where op(X) is X, or its transpose if transX is true. Row i of a matrix starts at element i·ldx. As in BLAS, beta = 0
+// overwrites C, which may then hold NaN, and alpha = 0 leaves A and B unread.
 //
-// The result depends on the arguments and on [Implementation], on nothing else: an element of C is the same whatever
-// m and n are, so that a sample's values don't depend on who shares its block. (Tuned libraries such as OpenBLAS don't
-// promise that, and don't keep it.) "avx2" and "avx512" agree bit
-// for bit: the sum of an element is one chain of fused multiply-adds from zero in ascending order, times
-// alpha, plus beta times the old element in one more fused multiply-add.
+// The result depends on the arguments and on [Implementation] alone. An element of C is the same for all m and n, so
+// that a sample's values don't depend on the other samples of its microbatch. (Tuned libraries such as OpenBLAS neither
+// promise nor do that.) "avx2" and "avx512" agree bit for bit: an element's sum is one chain of fused multiply-adds
+// from zero in ascending order, times alpha, plus beta times the old element in one more fused multiply-add.
 func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	checkMatrix("a", len(a), lda, m, k, transA)
 	checkMatrix("b", len(b), ldb, k, n, transB)
@@ -26,10 +25,10 @@ func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int,
 	active.product.gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// Implementation names what [Gemm] runs on: "avx512" or "avx2" by what the processor can do, else "plain".
+// Implementation returns the name of [Gemm]'s implementation: "avx512" or "avx2" if the processor has it, else "plain".
 func Implementation() string { return active.product.name }
 
-// Arithmetic names what results depend on: implementations with the same one agree bit for bit.
+// Arithmetic returns the name of what results depend on: implementations with equal names agree bit for bit.
 func Arithmetic() string {
 	if active == &plain {
 		return "plain"
@@ -43,7 +42,7 @@ type product struct {
 	gemm func(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
 }
 
-// checkMatrix checks that a slice holds the matrix whose op is rows×cols.
+// checkMatrix panics unless a slice holds the matrix whose op is rows×cols.
 func checkMatrix(name string, length, ld, rows, cols int, transposed bool) {
 	checkAtLeast("Gemm", "rows of %s", name, rows, 0)
 	checkAtLeast("Gemm", "columns of %s", name, cols, 0)

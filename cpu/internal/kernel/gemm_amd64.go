@@ -1,7 +1,7 @@
 package kernel
 
-// panel computes C = alpha·op(A)·B + beta·C for up to three registers of columns, of which the last has
-// last in use: gemm_amd64.h. Strides are in elements, m and k at least 1.
+// panel computes C = alpha·op(A)·B + beta·C for up to three registers of columns, the last with last columns in use:
+// gemm_amd64.h. Strides are in elements; m and k are at least 1.
 type panel func(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
 
 //go:noescape
@@ -32,8 +32,8 @@ func gemmAVX512(transA, transB bool, m, n, k int, alpha float32, a []float32, ld
 		transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// gemmByPanels cuts the columns of C into panels. B is read where it lies unless it has to be transposed;
-// then each panel of Bᵀ is first copied.
+// gemmByPanels cuts the columns of C into panels. It reads B in place, or copies each panel of Bᵀ first if B is
+// transposed.
 func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	aRow, aStep := lda, 1
 	if transA {
@@ -58,8 +58,8 @@ func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k in
 	}
 }
 
-// panelWidth returns how many of n columns the next panel takes: three registers, but two where that
-// avoids a last panel of one, which has too few sums to hide the latency of an addition.
+// panelWidth returns how many of n columns the next panel takes: three registers, or two if three would leave a last
+// panel of one, which has too few sums to hide the latency of an addition.
 func panelWidth(n, register int) int {
 	if n > 3*register && n <= 4*register {
 		return 2 * register

@@ -1,4 +1,4 @@
-// What the AVX2 and AVX-512 matrix products share. A function computes one panel of C, one to three
+// Macros of the AVX2 and AVX-512 matrix products. A function computes one panel of C, one to three
 // registers wide and m rows high, in blocks of 8 rows (AVX-512 only), 4, 2 and 1:
 //
 //	C[i,j] = alpha·Σ_l A[i,l]·B[l,j] + beta·C[i,j]

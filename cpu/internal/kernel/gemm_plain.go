@@ -2,12 +2,12 @@ package kernel
 
 import "gonum.org/v1/gonum/blas/gonum"
 
-// gemmPlain is the product where there is no faster one, row by row from gonum's Saxpy. An element is a sum of products
-// from zero in ascending order, times alpha, plus beta times the old element. Saxpy treats each element by itself: gonum's
-// own product would, for a transposed B, depend on where in memory its rows begin.
+// gemmPlain is the product without assembly, row by row by gonum's Saxpy. An element is a sum of products from zero in
+// ascending order, times alpha, plus beta times the old element. Saxpy treats each element by itself; gonum's own
+// product, for a transposed B, would depend on the address of its rows.
 //
-// Unlike the other implementations it skips a product when the element of op(A) is zero, so that a NaN or an infinity
-// in op(B) may not show.
+// Unlike the other implementations it skips a product whose element of op(A) is zero, so that a NaN or an infinity in
+// op(B) may not show.
 func gemmPlain(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if transB {
 		s := borrow(k * n)
@@ -15,7 +15,7 @@ func gemmPlain(transA, transB bool, m, n, k int, alpha float32, a []float32, lda
 		transposePlain(s.floats, n, b, ldb, n, k)
 		b, ldb = s.floats, n
 	}
-	stepA, stepRow := 1, lda // from one element of op(A)'s row to the next, and from row to row
+	stepA, stepRow := 1, lda // the strides of op(A) within a row, and between rows
 	if transA {
 		stepA, stepRow = lda, 1
 	}

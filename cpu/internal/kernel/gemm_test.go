@@ -61,8 +61,8 @@ func at(x []float32, ld, i, j int, transposed bool) float32 {
 	return x[i*ld+j]
 }
 
-// TestGemmChain holds our matrix products to their definition bit for bit: each element is one chain of
-// fused multiply-adds in ascending order. What lies between the rows of C stays as it is.
+// TestGemmChain checks our matrix products against their definition, bit for bit: each element is one chain of fused
+// multiply-adds in ascending order. The elements between the rows of C don't change.
 func TestGemmChain(t *testing.T) {
 	arenas := newArenas(t)
 	for _, tb := range fast(t) {
@@ -107,7 +107,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(sum)
 }
 
-// TestGemmElementsAreTheirOwn computes rows by themselves: what shares a product with them must not matter, or a sample's
+// TestGemmElementsAreTheirOwn computes rows one at a time: the rest of a product must not matter, or a sample's
 // gradient would depend on its neighbours.
 func TestGemmElementsAreTheirOwn(t *testing.T) {
 	arenas := newArenas(t)
@@ -125,7 +125,7 @@ func TestGemmElementsAreTheirOwn(t *testing.T) {
 			}
 			part.m, part.a = rows, p.a[first:]
 			c := append([]float32(nil), p.c[from*p.ldc:]...)
-			// Nor must it matter where in memory the matrices lie.
+			// Nor may the matrices' addresses matter.
 			for _, x := range []*[]float32{&part.a, &part.b} {
 				gap := rapid.IntRange(0, 7).Draw(t, "shift")
 				*x = append(make([]float32, gap), *x...)[gap:]
@@ -138,7 +138,7 @@ func TestGemmElementsAreTheirOwn(t *testing.T) {
 	}
 }
 
-// TestGemm holds every implementation against float64 within the bound of any order of summation.
+// TestGemm checks every implementation against float64, within the bound for any order of summation.
 func TestGemm(t *testing.T) {
 	arenas := newArenas(t)
 	for _, known := range tables() {

@@ -19,8 +19,8 @@ func Im2col(dst, img []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, d
 	active.copyPatches(dst, s.floats, g)
 }
 
-// Col2im is the adjoint of [Im2col]: it adds every element of col to the element of dst, an image c×h×w,
-// that Im2col would have copied there.
+// Col2im is the adjoint of [Im2col]: it adds every element of col to the element of dst, an image c×h×w, from which
+// Im2col would have copied it.
 func Col2im(dst, col []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, dilH, dilW int) {
 	g := newPatches("Col2im", c, h, w, kh, kw, padH, padW, strideH, strideW, dilH, dilW)
 	g.check("Col2im", col, dst, "col", "dst")
@@ -35,8 +35,8 @@ func Col2im(dst, col []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, d
 	g.unpad(dst, s.floats)
 }
 
-// patches is the geometry of a convolution over one image. Its height and width include the padding,
-// so that no kernel has to tell inside from outside.
+// patches is the geometry of a convolution over one image. Its height and width include the padding, so that no kernel
+// needs a test for it.
 type patches struct {
 	channels, height, width int // with padding
 	kh, kw                  int
@@ -84,7 +84,7 @@ func (g *patches) unpad(img, padded []float32) {
 	g.eachRow(func(inside, outside int, n int) { copy(img[inside:inside+n], padded[outside:outside+n]) })
 }
 
-// eachRow calls f with where each row of the image stands in it and in the padded image.
+// eachRow calls f with the offset of each row of the image, in the image and in the padded image, and its length.
 func (g *patches) eachRow(f func(inside, outside, n int)) {
 	h, w := g.height-2*g.padH, g.width-2*g.padW
 	for c := range g.channels {

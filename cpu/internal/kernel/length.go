@@ -2,8 +2,8 @@ package kernel
 
 import "fmt"
 
-// checkLength panics unless an argument's length is the one wanted. Like checkAtLeast it is small
-// enough to be inlined; the message is made elsewhere.
+// checkLength panics unless an argument has the wanted length. It is small enough to be inlined: another function makes
+// the message.
 func checkLength(kernel, argument string, got, want int) {
 	if got != want {
 		wrongLength(kernel, argument, got, want)
@@ -15,8 +15,8 @@ func wrongLength(kernel, argument string, got, want int) {
 	panic(fmt.Sprintf("kernel: %s: len(%s) is %d, want %d", kernel, argument, got, want))
 }
 
-// checkAtLeast panics unless a quantity of an argument is at least the value given; what names the
-// quantity, with %s for the argument.
+// checkAtLeast panics unless a quantity of an argument is at least the given minimum. what names the quantity, with %s
+// for the argument.
 func checkAtLeast(kernel, what, argument string, got, least int) {
 	if got < least {
 		tooSmall(kernel, what, argument, got, least)

@@ -47,19 +47,19 @@ func fold(s *[lanes]float32) float32 {
 // squaresBlock bounds how many squares are summed in float32: 32 in each lane.
 const squaresBlock = 32 * lanes
 
-// squaresLeast is the least sum of squares that float32 arithmetic is trusted with. A square below
-// float32's normal range is off by up to 2⁻¹⁵⁰, against this sum of 2⁻⁸³ by less than 2⁻⁶⁶.
+// squaresLeast is the minimum sum of squares for float32 arithmetic. A square below float32's normal range is off by up
+// to 2⁻¹⁵⁰, and relative to this sum of 2⁻⁸³ by less than 2⁻⁶⁶.
 const squaresLeast = 1e-25
 
-// SumSquares returns Σ a[i]². For up to 2³⁴ elements of any magnitude, denormal numbers too, the relative
-// error is below 39·2⁻²⁴ < 2.4e-6, so that no gradient looks shorter than it is by more than that. Only
-// where the squares in a block of 2048 elements add up to more than a float32 holds is the sum +Inf: one
-// element above 1.8e19 in magnitude is enough.
+// SumSquares returns Σ a[i]². For up to 2³⁴ elements of any magnitude, denormal numbers too, the relative error is
+// below 39·2⁻²⁴ < 2.4e-6, so that no gradient seems shorter than it is by more than that. The sum is +Inf only if the
+// squares in a block of 2048 elements add up to more than a float32 holds: one element above 1.8e19 in magnitude is
+// enough.
 //
-// Blocks are summed in float32 in the order that [Dot] documents, and the blocks in float64: an element
-// meets one rounding when squared, 31 in a lane and 6 when lanes are folded; what is left of the bound
-// covers their second order, the sum of blocks and underflow. Where the sum is so small that underflow
-// could show, it is taken again in float64, in which squares are exact.
+// Blocks are summed in float32 in the order that [Dot] documents, and the blocks' sums in float64: an element meets one
+// rounding when squared, 31 in a lane and 6 when lanes are folded; the rest of the bound covers their second order, the
+// sum of blocks and underflow. If the sum is so small that underflow could show, it is computed again in float64, where
+// squares are exact.
 func SumSquares(a []float32) float64 {
 	var total float64
 	for block := range slices.Chunk(a, squaresBlock) {
@@ -79,8 +79,8 @@ func sumSquares64(a []float32) float64 {
 	return total
 }
 
-// maximumPlain returns the largest element, NaN if any element is NaN, and −Inf of no elements. Which
-// zero it returns for a mixture of zeros isn't specified.
+// maximumPlain returns the largest element, NaN if any element is NaN, and −Inf for no elements. It may return either
+// zero if both occur.
 func maximumPlain(a []float32) float32 {
 	largest := float32(math.Inf(-1))
 	for _, x := range a {

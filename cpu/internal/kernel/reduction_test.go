@@ -38,8 +38,8 @@ func TestReductionsOfNothing(t *testing.T) {
 // squaresError is the relative error that SumSquares documents.
 const squaresError = 39 * 0x1p-24
 
-// exactSquares returns Σ a[i]² without rounding: 700 bits reach from the square of the least float32,
-// 2⁻²⁹⁸, to beyond the sum of as many of the largest as fit a slice.
+// exactSquares returns Σ a[i]² without rounding: 700 bits reach from the square of the smallest float32, 2⁻²⁹⁸, to
+// beyond the sum of as many of the largest as fit a slice.
 func exactSquares(a []float32) float64 {
 	var square big.Float
 	total := new(big.Float).SetPrec(700)
@@ -59,8 +59,8 @@ func wantSquares(t rapid.TB, implementation string, a []float32) {
 	}
 }
 
-// TestSumSquares checks the documented error bound at every magnitude whose sum doesn't overflow: the
-// elements' exponents lie between two drawn ones, from the least denormal number to 2⁵⁸.
+// TestSumSquares checks the documented error bound at every magnitude whose sum doesn't overflow: the elements'
+// exponents lie between two drawn ones, from the smallest denormal number to 2⁵⁸.
 func TestSumSquares(t *testing.T) {
 	for _, tb := range tables() {
 		t.Run(tb.name, rapid.MakeCheck(func(t *rapid.T) {
@@ -103,9 +103,9 @@ func TestSumSquaresUnderflow(t *testing.T) {
 	}
 }
 
-// TestSumSquaresAbsorption adds up, in every lane, 1 and then squares just below half its unit in the last
-// place: all are lost on the 1. A block loses 31·2⁻²⁴ of its sum, the worst that the bound allows a lane;
-// the blocks after it lose nothing.
+// TestSumSquaresAbsorption adds up, in every lane, 1 and then squares just below half its unit in the last place: all
+// are lost on the 1. A block loses 31·2⁻²⁴ of its sum, the maximum that the bound allows a lane; the blocks after it
+// lose nothing.
 func TestSumSquaresAbsorption(t *testing.T) {
 	x := slices.Repeat([]float32{0.999 * 0x1p-12}, 20*2048)
 	for i := range lanes {

@@ -1,7 +1,7 @@
 package kernel
 
-// table is one implementation of the kernels that have a fast form. Its functions trust their
-// arguments: lengths are checked once, in the exported functions.
+// table is one implementation of the kernels that have a fast form. Its functions don't check lengths: the exported
+// functions do.
 type table struct {
 	name    string
 	product product
@@ -35,8 +35,8 @@ var plain = table{
 	maxPool: maxPoolPlain,
 }
 
-// active is what the exported functions call: the last, fastest, of the tables this processor can
-// run. Nothing changes it after start-up.
+// active is the table that the exported functions call: the last, and fastest, that this processor can run. Nothing
+// changes it after start-up.
 var active = func() *table {
 	all := tables()
 	return all[len(all)-1]

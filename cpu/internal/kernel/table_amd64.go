@@ -2,7 +2,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// tables lists what this processor can run, slowest first.
+// tables returns the tables that this processor can run, slowest first.
 func tables() []*table {
 	all := []*table{&plain}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {

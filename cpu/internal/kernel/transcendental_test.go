@@ -8,8 +8,8 @@ import (
 	"testing/quick"
 )
 
-// every is the distance between the float32 bit patterns at which accuracy is measured. The figures in
-// the documentation come from go test -run TranscendentalAccuracy -every 1, which takes three minutes.
+// every is the distance between the float32 bit patterns at which accuracy is measured. The documentation's figures
+// come from go test -run TranscendentalAccuracy -every 1, which takes three minutes.
 var every = flag.Uint64("every", 1021, "measure accuracy at every `n`th float32")
 
 var transcendentals = []struct {
@@ -24,8 +24,8 @@ var transcendentals = []struct {
 	{"log", func(t *table) func(dst, a []float32) { return t.log }, math.Log, 0.9},
 }
 
-// TestTranscendentalAccuracy measures the error of the fastest form against float64, and holds the other
-// fast forms to the same bits.
+// TestTranscendentalAccuracy measures the error of the fastest form against float64, and checks the other fast forms
+// against its bits.
 func TestTranscendentalAccuracy(t *testing.T) {
 	all := fast(t)
 	for _, f := range transcendentals {
@@ -58,8 +58,8 @@ func TestTranscendentalAccuracy(t *testing.T) {
 	}
 }
 
-// ulps returns the distance between got and want in units of the last place of want as a float32. NaN, zero
-// and what overflows must be exactly so.
+// ulps returns the distance between got and want in units of the last place of want as a float32. NaN, zero and
+// overflow must be exact.
 func ulps(got float32, want float64) float64 {
 	rounded := float32(want)
 	if sameBits(got, rounded) {
@@ -81,7 +81,7 @@ func unit(x float32) float64 {
 	return math.Ldexp(1, max(exponent, leastExponent)-24)
 }
 
-// TestTranscendentalPlace: what an element becomes doesn't depend on its neighbours or its place.
+// TestTranscendentalPlace: an element's result depends neither on its neighbours nor on its index.
 func TestTranscendentalPlace(t *testing.T) {
 	arenas := newArenas(t)
 	for _, tb := range fast(t) {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fast lists the implementations to hold against the plain one.
+// fast lists the implementations to check against the plain one.
 func fast(t *testing.T) []*table {
 	all := tables()[1:]
 	if len(all) == 0 {
@@ -46,14 +46,14 @@ func drawOperands(t *rapid.T, arenas [3]*arena) operands {
 	return o
 }
 
-// drawLength favours what is left over after whole registers, and after the reductions' 64 partial sums.
+// drawLength favours the remainders after whole registers, and after the reductions' 64 partial sums.
 func drawLength(t *rapid.T) int {
 	return rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(60, 140), rapid.IntRange(250, 300)).Draw(t, "n")
 }
 
 func newArenas(t testing.TB) [3]*arena { return [3]*arena{newArena(t), newArena(t), newArena(t)} }
 
-// TestElementwiseTwins holds every elementwise kernel against its twin, bit for bit.
+// TestElementwiseTwins checks every elementwise kernel against its twin, bit for bit.
 func TestElementwiseTwins(t *testing.T) {
 	kernels := map[string]func(tb *table, o operands){
 		"add":           func(tb *table, o operands) { tb.add(o.dst, o.a, o.b) },
@@ -83,7 +83,7 @@ func TestElementwiseTwins(t *testing.T) {
 	}
 }
 
-// twin runs f on a copy of o, aliased as o is, and returns the copy's dst.
+// twin runs f on a copy of o, with o's aliasing, and returns the copy's dst.
 func twin(o operands, f func(operands)) []float32 {
 	p := operands{dst: append([]float32(nil), o.dst...), scalar: o.scalar}
 	p.a, p.b = append([]float32(nil), o.a...), append([]float32(nil), o.b...)
@@ -97,7 +97,7 @@ func twin(o operands, f func(operands)) []float32 {
 	return p.dst
 }
 
-// TestReductionTwins holds the reductions against their twins: every bit, so every addition in order.
+// TestReductionTwins checks the reductions against their twins: every bit, so every addition in order.
 func TestReductionTwins(t *testing.T) {
 	arenas := newArenas(t)
 	for _, tb := range fast(t) {

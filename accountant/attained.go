@@ -1,0 +1,97 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+)
+
+// Attained returns an epsilon below which no accounting can go: at delta, a plan costs this much for some mechanism
+// with the privacy losses of its training runs and some order of the trials' scores. The order is the best of those
+// that grow an interval of losses, found for the plan as a whole, with every outcome of the final run, and its
+// divergence is evaluated as it is. What lies between it and mode Best is all that a better proof could gain. Losses
+// are those of mode Best's grid, which are above the runs' own by about 1e-5 of epsilon.
+//
+// It is known for single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
+// Candidates of different costs (MaxOver) count as one run with the largest divergences of all.
+func Attained(e Event, delta float64) (epsilon float64, err error) {
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	if err := Validate(e); err != nil {
+		return 0, err
+	}
+	if e.free() {
+		return 0, nil
+	}
+	if delta == 0 {
+		return math.Inf(1), nil
+	}
+	for step := math.Max(finestStep, gridStep(e)); ; step *= 2 {
+		p, err := newProfiler(step).attained(e)
+		if errors.Is(err, pld.ErrTooFine) && 2*step < pld.LargestLoss {
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("find the worst order: %w", err)
+		}
+		epsilon, _ = bracket(p.DeltaAt, delta)
+		return epsilon, nil
+	}
+}
+
+var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2", ErrInvalid)
+
+// attained takes events apart as Baseline, Variant1 and Variant2 put them together.
+func (r *profiler) attained(e Event) (profile, error) {
+	switch e := e.(type) {
+	case Gaussian, PoissonSampled, SelfComposed:
+		if e.run() {
+			d, err := r.pair(e)
+			if err != nil {
+				return nil, err
+			}
+			return d.Finite(), nil
+		}
+	case SelectBest:
+		if e.once() {
+			return r.attained(e.Event)
+		}
+		return r.worstOrder(e, 1, Composed{}, false)
+	case SubsetThenRest:
+		if best, ok := e.Tune.(SelectBest); ok {
+			return r.worstOrder(best, e.SamplingProbability, e.Base, true)
+		}
+	case Composed:
+		if len(e.Events) == 2 {
+			if sampled, ok := e.Events[0].(PoissonSampled); ok {
+				if best, ok := sampled.Event.(SelectBest); ok {
+					return r.worstOrder(best, sampled.SamplingProbability, e.Events[1], false)
+				}
+			}
+		}
+	}
+	return nil, errNoOrder
+}
+
+// worstOrder is for a tuning run on a sample of the data of rate q, before a final run on the rest of them or on all.
+func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (profile, error) {
+	if !tune.Event.run() || !final.run() {
+		return nil, errNoOrder
+	}
+	k := tune.Repetitions.law()
+	if pld.TooMany(k) {
+		return nil, pld.ErrTooWide
+	}
+	trial, err := r.pair(tune.Event)
+	if err != nil {
+		return nil, err
+	}
+	base, err := r.pair(final)
+	if err != nil {
+		return nil, err
+	}
+	return pld.NewWorstOrder(trial, base, k, q, onRest), nil
+}

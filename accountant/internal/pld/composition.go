@@ -1,0 +1,149 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+const (
+	// logTail is the logarithm of the mass that a window of losses may leave out. The mass left out counts at infinity.
+	logTail = -50
+	// mostTransform is the largest size of a Fourier transform, and mostComposed the largest count that it composes:
+	// for more, its error bounds would be worth nothing.
+	mostTransform = 1 << 20
+	mostComposed  = 1 << 32
+	// Transforms is how many products of two masses the transforms of a composition take, for each mass of the result.
+	Transforms = 64
+)
+
+// A composition is a lossGrid composed with itself, on a window of losses from first to last in units of a grid that is
+// coarser by the factor coarsen. p and q hold the masses of P and Q at the fine points of the window. pAbove bounds P's
+// mass above it, qBelow Q's mass below it; the other distribution has at most e^-|loss| times as much there.
+type composition struct {
+	step           float64 // of the fine grid
+	coarsen        int
+	first, last    int
+	p, q           []float64
+	pAbove, qBelow float64
+}
+
+func (c *composition) grid() float64 { return c.step * float64(c.coarsen) }
+
+// removal returns the side of P's masses on the coarse grid. inf is P's mass at infinity, and losses may be higher by
+// shift.
+func (c *composition) removal(inf, shift float64) (*side, error) {
+	below := c.qBelow * math.Exp(float64(c.first)*c.grid())
+	return c.side(c.p, c.first, below, inf+c.pAbove, shift)
+}
+
+// addition returns the side of Q's masses on the coarse grid, where losses run the other way.
+func (c *composition) addition(inf, shift float64) (*side, error) {
+	n := len(c.q)
+	q := make([]float64, n)
+	for i, v := range c.q {
+		q[n-1-i] = v
+	}
+	above := c.pAbove * math.Exp(-float64(c.last)*c.grid())
+	return c.side(q, -c.last, above, inf+c.qBelow, shift)
+}
+
+func (c *composition) side(fine []float64, first int, below, inf, shift float64) (*side, error) {
+	if shift > c.step {
+		return nil, ErrTooWide // see sampledGaussian
+	}
+	cells := (len(fine) - 1) / c.coarsen
+	b, err := newBuilder(c.grid(), float64(first), float64(first+cells+1))
+	if err != nil {
+		return nil, err
+	}
+	b.mass[0], b.inf = below, inf
+	upper, lower := make([]float64, c.coarsen), make([]float64, c.coarsen)
+	for j := range upper {
+		upper[j], lower[j] = split(math.Min(float64(j)*c.step+shift, c.grid()), c.grid())
+	}
+	for i, m := range fine {
+		k, j := i/c.coarsen, i%c.coarsen
+		b.mass[k] += m * lower[j]
+		b.mass[k+1] += m * upper[j]
+	}
+	return b.side(rounding)
+}
+
+// power composes g with itself count times by Fourier transform.
+//
+// A plain transform has errors of about 1e-16 times count, everywhere, which would drown the tails. So the masses are
+// first tilted, to sqrt(p q) e^{t l}. Each of a few tilts t puts another part of the losses at the centre, and every
+// outcome is taken from the tilt with the smallest error bound there, and raised by that bound. The window is cyclic:
+// mass beyond it falls back into it, which only adds. Chernoff's inequality bounds that mass, which also counts at
+// infinity.
+func (g *lossGrid) power(count, coarsen int) (*composition, error) {
+	if count > mostComposed {
+		return nil, ErrTooWide
+	}
+	m := moments{g: g, count: float64(count)}
+	high, tiltHigh := m.edge(1)
+	low, tiltLow := m.edge(-1)
+	if !(high < LargestLoss && low > -LargestLoss && low < high) {
+		return nil, ErrTooWide
+	}
+	c := &composition{step: g.step, coarsen: coarsen}
+	first, last := math.Floor(low/c.grid()), math.Ceil(high/c.grid())
+	if !(last-first <= mostPoints && (last-first)*float64(coarsen) < mostTransform) {
+		return nil, ErrTooFine
+	}
+	c.first, c.last = int(first), int(last)
+	// The rounding of one sum over the masses, count times.
+	slack := m.count * float64(len(g.p)+64) * 0x1p-52
+	c.pAbove = math.Exp(m.at(tiltHigh) - (tiltHigh-0.5)*last*c.grid() + slack)
+	c.qBelow = math.Exp(m.at(tiltLow) - (tiltLow+0.5)*first*c.grid() + slack)
+	points := (c.last-c.first)*coarsen + 1
+	newTransform(points).power(m, c, points, [3]float64{tiltLow * 2 / 3, 0, tiltHigh * 2 / 3})
+	return c, nil
+}
+
+// once returns the composition of one.
+func (g *lossGrid) once() *composition {
+	return &composition{step: g.step, coarsen: 1, first: g.low, last: g.low + len(g.p) - 1, p: g.p, q: g.opposite()}
+}
+
+// opposite returns Q's masses.
+func (g *lossGrid) opposite() []float64 {
+	q := make([]float64, len(g.p))
+	for i, p := range g.p {
+		q[i] = p * math.Exp(-float64(g.low+i)*g.step)
+	}
+	return q
+}
+
+// composedInf bounds the mass at infinity of count composed mechanisms that each have inf there and the given finite
+// masses: the sum over k < count of inf total^k, where total is the sum of the finite masses.
+func composedInf(inf float64, finite []float64, count int) float64 {
+	if inf == 0 {
+		return 0
+	}
+	total := 0.0
+	for _, p := range finite {
+		total += p
+	}
+	n := float64(count)
+	return n * inf * math.Exp((n-1)*math.Max(0, float.Log(total)+rounding))
+}
+
+// Power returns a pair that dominates count adaptive runs of what d dominates.
+func (d *Pair) Power(count int) (*Pair, error) {
+	switch count {
+	case 0:
+		return Neutral(d.removal.step), nil
+	case 1:
+		return d, nil
+	}
+	return onBoth(func(s []*side) (*side, error) {
+		g := &lossGrid{step: s[0].step, low: s[0].low, p: s[0].mass}
+		c, err := g.power(count, 1)
+		if err != nil {
+			return nil, err
+		}
+		return c.removal(composedInf(s[0].inf, g.p, count), 0)
+	}, d)
+}

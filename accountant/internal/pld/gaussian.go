@@ -1,0 +1,211 @@
+package pld
+
+import (
+	"errors"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+var (
+	// ErrTooFine reports that an operation would take too long or too much memory on this grid. A coarser grid may do.
+	ErrTooFine = errors.New("grid too fine")
+	// ErrTooWide reports privacy losses beyond LargestLoss or lost in rounding: there is no useful guarantee.
+	ErrTooWide = errors.New("privacy losses too large")
+)
+
+// mostBins is the largest number of cells of one step, on the fine grid.
+const mostBins = 1 << 18
+
+// A lossGrid holds the masses p[i] of P at the losses (low+i)·step, and so the masses p e^-loss of Q, rounded up. A
+// loss may be off by shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
+type lossGrid struct {
+	step       float64
+	low        int
+	p          []float64
+	pInf, qInf float64
+	shift      float64
+}
+
+// sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
+// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). It splits the mass between
+// two grid points between them so that P and Q keep their masses. Outcomes beyond reach standard deviations go to
+// infinity.
+//
+// With outputs t in standard deviations and phi the standard normal density, x(t) = t/noise - 1/(2 noise^2) and e^loss
+// = 1-rate + rate e^x. So P's mass at the upper end of the cell from a to b, the integral of p (1 -
+// e^{loss(a)-loss})/(1 - e^-step), is
+//
+//	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1),
+//
+// and at the lower end it is rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}).
+// Nothing cancels in these forms.
+func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
+	x := func(t float64) float64 { return t/noise - 0.5/noise/noise }
+	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
+	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
+		return nil, ErrTooWide
+	}
+	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
+	if !(last-first <= mostBins) {
+		return nil, ErrTooFine
+	}
+	g := &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}
+	n := len(g.p) - 1
+	whole, logRate := -math.Expm1(-step), float.Log(rate)
+
+	// border returns the output at which the loss is grid point i's, and raises g.shift to the loss's error.
+	border := func(i int) float64 {
+		l := float64(g.low+i) * step
+		t := noise*unsampledLoss(rate, l) + 0.5/noise
+		if !math.IsInf(t, -1) {
+			at := sampledLoss(rate, x(t))
+			weight := math.Min(1, math.Exp(logRate+x(t)-at)) // how much of an error of x is one of the loss
+			g.shift = math.Max(g.shift, math.Abs(at-l)+0x1p-49*(math.Abs(l)+weight*(math.Abs(t/noise)+1/noise/noise)))
+		}
+		return t
+	}
+	// Cells end at limit. Beyond it is a tail.
+	limit := 1/noise + reach
+	from, at := border(0), 0
+	if math.IsInf(from, -1) {
+		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up
+		// to the next border, and e^loss(a) is the grid point's own.
+		from, at = border(1), 1
+		begin, end := math.Min(from, -reach), math.Min(from, limit)
+		start := float64(g.low) * step
+		gap := (1 - rate) * (0x1p-50*math.Abs(start) - math.Expm1(start-math.Log1p(-rate)))
+		_, lower := cellIntegrals(begin, begin, end, from, noise, 0)
+		lower += normalBelow(begin)
+		if from > limit {
+			lower += normalBelow(-limit)
+		}
+		g.p[1] += (math.Max(0, gap)*normalBelow(from) + rate*normalBelow(from-1/noise)) / whole
+		g.p[0] += math.Exp(logRate+x(from)-step) * lower / whole
+	} else {
+		// P's mass below the grid goes to the lowest point.
+		g.p[0] = (1-rate)*normalBelow(from) + rate*normalBelow(from-1/noise)
+		g.qInf = normalBelow(from)
+	}
+	for from < limit && at < n {
+		to := math.Max(from, border(at+1))
+		// The factor e^x goes into the integral, where it meets phi: neither need be within range by itself.
+		begin := math.Max(from, math.Min(to, -reach))
+		upper, lower := cellIntegrals(from, begin, math.Min(to, limit), to, noise, logRate+x(from))
+		if begin > from { // a tail too long to integrate: all of it counts at both ends
+			g.p[at+1] += (1-rate)*normalBelow(begin) + rate*normalBelow(begin-1/noise)
+			g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(begin)
+		}
+		g.p[at+1] += upper / whole
+		g.p[at] += lower * math.Exp((to-from)/noise-step) / whole
+		if to > limit {
+			from = limit
+			break
+		}
+		from = to
+		at++
+	}
+	// Q's mass above goes to the highest point below it.
+	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from)
+	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
+	if g.shift > step {
+		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
+	}
+	p, q := g.pInf*(1+rounding), g.qInf*(1+rounding)
+	g.pInf, g.qInf = p, q
+	for i := range g.p {
+		g.p[i] *= 1 + rounding
+		p += g.p[i]
+		q += g.p[i] * math.Exp(-float64(g.low+i)*step)
+	}
+	if !(p >= 1 && q >= 1) {
+		return nil, ErrTooWide // as in builder.side
+	}
+	return g, nil
+}
+
+// normalBelow returns the standard normal distribution function at t.
+func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
+
+// SampledGaussianVariance estimates the variance of one step's loss halfway between P and Q, by quadrature. It serves
+// to choose grids, so that its error costs tightness alone.
+func SampledGaussianVariance(rate, noise float64) float64 {
+	const nodes, reach = 1000, 12
+	var losses, weights [nodes]float64
+	largest := math.Inf(-1)
+	for i := range nodes {
+		t := (float64(i)+0.5)/nodes*(1/noise+2*reach) - reach // in standard deviations
+		losses[i] = sampledLoss(rate, t/noise-0.5/noise/noise)
+		weights[i] = -t*t/2 + losses[i]/2
+		largest = math.Max(largest, weights[i])
+	}
+	var m0, m1, m2 float64
+	for i, l := range losses {
+		w := math.Exp(weights[i] - largest)
+		m0, m1, m2 = m0+w, m1+w*l, m2+w*l*l
+	}
+	return math.Max(0, m2/m0-m1/m0*m1/m0)
+}
+
+// finePoints is the number of grid points in a standard deviation of one step's losses. Rounding losses to n points
+// raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
+const finePoints = 32
+
+// Gaussians returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling
+// rate and noise multiplier. It composes them on a grid of their own that is finer by an integer factor. each is the
+// work in products of two masses for each mass of the result, or 0.
+func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err error) {
+	if rate == 0 || count == 0 {
+		return Neutral(step), 0, nil
+	}
+	if noise == 0 {
+		return nil, 0, ErrTooWide
+	}
+	// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their
+	// ends that roundings matter, the end stands for them.
+	const least, most = 1e-100, 1 - 0x1p-20
+	if rate = math.Max(rate, least); rate > most {
+		rate = 1
+	}
+	if rate == 1 { // count Gaussians are one with less noise
+		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
+		count = 1
+	}
+	reach := math.Sqrt(2 * (float.Log(float64(count)) - logTail))
+	fineness := 1
+	if count > 1 {
+		deviation := math.Sqrt(SampledGaussianVariance(rate, noise))
+		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the
+		// shared grid's does; more would be lost on it.
+		most := math.Min(2*math.Sqrt(float64(count)), mostBins/8)
+		fineness = int(math.Ceil(math.Max(1, math.Min(step*finePoints/deviation, most))))
+	}
+	for ; ; fineness = (fineness + 1) / 2 {
+		d, err := composedGaussians(rate, noise, reach, count, step, fineness)
+		if !errors.Is(err, ErrTooFine) || fineness == 1 {
+			return d, Transforms * fineness, err
+		}
+	}
+}
+
+// composedGaussians composes count steps on a grid that is finer than step by the factor fineness, with tails beyond
+// reach standard deviations.
+func composedGaussians(rate, noise, reach float64, count int, step float64, fineness int) (*Pair, error) {
+	g, err := sampledGaussian(rate, noise, step/float64(fineness), reach)
+	if err != nil {
+		return nil, err
+	}
+	c := g.once()
+	if count > 1 {
+		if c, err = g.power(count, fineness); err != nil {
+			return nil, err
+		}
+	}
+	shift := g.shift * float64(count)
+	removal, err := c.removal(composedInf(g.pInf, g.p, count), shift)
+	if err != nil {
+		return nil, err
+	}
+	addition, err := c.addition(composedInf(g.qInf, g.opposite(), count), shift)
+	return &Pair{removal, addition}, err
+}

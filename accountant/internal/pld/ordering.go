@@ -1,0 +1,255 @@
+package pld
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+)
+
+// An ordering bounds the divergence of the best of K runs of a mechanism under the worst order of scores,
+//
+//	J(c) = the supremum over all orders of the integral of (s1 - c s0)_+,  s1 = p phi1(F), s0 = q phi1(G),
+//
+// where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are
+// their distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an
+// interval of losses (Theorem 1), and that the recursion of worst, over whole cells, bounds all orders of all parts of
+// cells (Theorem 2).
+//
+// In state (i, j) the cells i to j-1 have been placed. The next one is either cell j, which counts, or cell i-1, which
+// doesn't.
+type ordering struct {
+	rows []row
+	top  float64 // added by the outcomes that Q doesn't have: every order places them last
+}
+
+// A row holds what cell j adds in the states (i, j) for i <= j+1, at index i.
+type row struct {
+	crossings []crossing
+	deep      bool // then crossing.start bounds what a part of the cell adds when it is the first that counts
+}
+
+// A crossing holds what a cell adds, gain - c cost, and what may be gained by placing a part of a cell instead of a
+// whole one, each as a pair of numbers that don't depend on c. Theorem 2 has their names.
+type crossing struct {
+	gain, cost     float64 // rises of phi along the cell, at P's mass and at Q's
+	bend, unbend   float64 // if the interval begins inside of cell i
+	turn, unturn   float64 // if cell i is placed when a part of cell j has been
+	start, unstart float64 // if the first that counts is a part of cell j
+}
+
+const (
+	// CellCount is the number of cells of different losses for a selection inside of a plan, and CellCountAlone for one
+	// that is the whole plan, which needs few values. Errors fall with its square.
+	CellCount, CellCountAlone = 256, 512
+	// Cells are cut where log phi1 falls by more than coarsestFall across them, or by less where there are few, down to
+	// deepestFall below its largest value.
+	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
+)
+
+// TooMany reports whether K can be so large that the derivatives of phi, or their factors, leave the range in which
+// float64s keep all their digits. Sums of cells are too coarse for such K anyway.
+func TooMany(k repetitions.Distribution) bool { return !(slopesAt(k, 0).third < 0x1p900) }
+
+// newOrdering returns the ordering of a side, cut into cells of at most count losses.
+func newOrdering(s *side, k repetitions.Distribution, count int) *ordering {
+	p, q, inf := s.cutCells(k, count)
+	return orderingOf(p, q, inf, k)
+}
+
+// orderingOf returns the ordering of cells by ascending loss, with masses p and q. inf is P's mass where Q has none.
+func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *ordering {
+	n := len(p)
+	out := outsideOf(p, q, inf)
+	nodes := func(j int) (atP, atQ []slopes) {
+		for i := range min(j+1, n) + 1 {
+			atP, atQ = append(atP, slopesAt(k, out.leastP(i, j))), append(atQ, slopesAt(k, out.mostQ(i, j)))
+		}
+		return atP, atQ
+	}
+
+	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
+	beforeP, beforeQ := nodes(0)
+	for j := range o.rows {
+		afterP, afterQ := nodes(j + 1)
+		o.rows[j] = newRow(p, q, j, k, [2][]slopes{beforeP, beforeQ}, [2][]slopes{afterP, afterQ})
+		beforeP, beforeQ = afterP, afterQ
+	}
+	return o
+}
+
+// outside holds the sums of masses outside of intervals of cells: below each cell, and from each cell on.
+type outside struct{ belowP, belowQ, aboveP, aboveQ []float64 }
+
+func outsideOf(p, q []float64, inf float64) *outside {
+	n := len(p)
+	o := &outside{make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)}
+	for i := range n {
+		o.belowP[i+1], o.belowQ[i+1] = o.belowP[i]+p[i], o.belowQ[i]+q[i]
+	}
+	o.aboveP[n], o.aboveQ[n] = inf, math.Max(0, 1-o.belowQ[n])
+	for j := n - 1; j >= 0; j-- {
+		o.aboveP[j], o.aboveQ[j] = o.aboveP[j+1]+p[j], o.aboveQ[j+1]+q[j]
+	}
+	return o
+}
+
+// Masses outside of the cells i to j-1 are rounded by more than the rounding of sums and of what they lack of 1.
+const relativeOut, absoluteOut = 0x1p-40, 0x1p-41
+
+func (o *outside) leastP(i, j int) float64 { return lessOut(o.belowP[i] + o.aboveP[j]) }
+func (o *outside) leastQ(i, j int) float64 { return lessOut(o.belowQ[i] + o.aboveQ[j]) }
+func (o *outside) mostQ(i, j int) float64 {
+	return (o.belowQ[i]+o.aboveQ[j])*(1+relativeOut) + absoluteOut
+}
+
+func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-absoluteOut) }
+
+// newRow returns the row of cell j. before and after hold the slopes at P's and at Q's masses of all states (i, j),
+// before cell j is placed, and (i, j+1).
+func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes) row {
+	const (
+		up, down = 1 + rounding, 1 - rounding
+		tiny     = 0x1p-600 // a ratio to a smaller number may overflow
+	)
+	r := row{crossings: make([]crossing, j+2)}
+	for i := range r.crossings {
+		x := &r.crossings[i]
+		endP, endQ := after[0][i], after[1][i]
+		x.gain, x.cost = endP.rise(k, p[j])*up, endQ.rise(k, q[j])*down
+		x.start = p[j] * p[j] / 2 * endP.second * up
+		if start := before[0][i].second; start > tiny { // the ratio of second derivatives is monotone along the cell
+			ratio := math.Min(before[1][i].second/start, endQ.second/endP.second)
+			x.unstart = q[j] * q[j] / 2 * endP.second * ratio * down
+		}
+		r.deep = r.deep || !(x.start <= x.gain && x.unstart <= math.MaxFloat64)
+	}
+	for i := j; i >= 0; i-- {
+		x := &r.crossings[i]
+		third := after[0][i].third / 8
+		x.turn = p[j] * p[j] * p[i] * third * up
+		if start := before[0][i+1].third; start > tiny { // the ratio of third derivatives is monotone along both cells
+			a, b := before[1][i+1].third/start, before[1][i].third/before[0][i].third
+			c, d := after[1][i+1].third/after[0][i+1].third, after[1][i].third/after[0][i].third
+			x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
+			x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+		} else {
+			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		}
+	}
+	return r.deepened(j == len(p)-1)
+}
+
+// deepened replaces allowances that are NaN, or no smaller than what they allow for because phi1 falls far across a
+// cell. Cells below the last row are placed before it or after it: there turns are four times as large.
+func (r row) deepened(last bool) row {
+	n := len(r.crossings)
+	before := slices.Clone(r.crossings)
+	// Between states (i+1, j) and (i, j) a cell's gain is at most that at the end, and its cost at least that at the
+	// beginning. Both states get these.
+	changed := make([]bool, n)
+	for i := n - 2; i >= 0; i-- {
+		x, inner := &r.crossings[i], &r.crossings[i+1]
+		if !(x.bend <= inner.cost/4 && x.unbend <= math.MaxFloat64) { // of what is left of that cost
+			x.bend, x.unbend = 0, 0
+			x.cost, inner.gain = before[i+1].cost, before[i].gain
+			changed[i], changed[i+1] = true, true
+		}
+	}
+	for i := range r.crossings {
+		x, start := &r.crossings[i], before[i].start
+		if changed[i] && i > 0 {
+			start = math.Max(start, before[i-1].start)
+		}
+		if changed[i] || i+1 < n && changed[i+1] {
+			x.unturn = 0
+			if i > 0 {
+				x.turn += before[i-1].turn
+			}
+		}
+		// A turn is an eighth of a difference of slopes along the cell, the larger of which is at most twice start.
+		most := math.Min(x.gain, start/4)
+		if last {
+			x.turn, x.unturn, most = 4*x.turn, 4*x.unturn, start
+		}
+		if !(x.turn <= most && x.unturn <= math.MaxFloat64) {
+			x.turn, x.unturn = most, 0
+		}
+		switch {
+		case r.deep:
+			x.start, x.unstart = x.gain, 0
+		case changed[i]:
+			x.start, x.unstart = start, 0
+		}
+	}
+	return r
+}
+
+// worst returns an upper bound of J(c). space is scratch memory for len(o.rows)+1 numbers.
+//
+// Gains and costs carry their roundings, so that where a gain and c times a cost nearly cancel, their difference is
+// raised by far more than its own rounding.
+func (o *ordering) worst(c float64, space []float64) float64 {
+	// later[i] is the value of state (i, j+1), and becomes that of (i, j).
+	later := space[:len(o.rows)+1]
+	for i := range later {
+		later[i] = o.top
+	}
+	largest := o.top
+	for j := len(o.rows) - 1; j >= 0; j-- {
+		row := &o.rows[j]
+		values := later[:len(row.crossings)]
+		// Cells below may be placed before cell j, after it, or when a part of it has been. crossed is the value after
+		// it has been placed, and shifted the value of placing cell i-1 next.
+		crossed, shifted, bentBefore := math.Inf(-1), math.Inf(-1), 0.0
+		for i := range row.crossings {
+			x := &row.crossings[i]
+			started := values[i]
+			if crossed < started {
+				crossed = started
+			}
+			value := crossed + (x.gain - c*x.cost)
+			bent := c*x.bend - x.unbend
+			if bent > bentBefore {
+				bentBefore = bent
+			}
+			if bentBefore > 0 {
+				value += bentBefore
+			}
+			if value < shifted {
+				value = shifted
+			}
+			if !row.deep || value > started {
+				started = value
+			}
+			if extra := x.start - c*x.unstart; extra > 0 {
+				started += extra
+			}
+			if started > largest {
+				largest = started
+			}
+			values[i], shifted, bentBefore = value, value, bent
+			if extra := x.turn - c*x.unturn; extra > 0 {
+				shifted += extra
+				if j < len(o.rows)-1 {
+					crossed += extra
+				}
+			}
+		}
+	}
+	return largest
+}
+
+// slopes are phi1, phi2 and phi3 at 1-w.
+type slopes struct{ w, first, second, third float64 }
+
+func slopesAt(k repetitions.Distribution, w float64) slopes {
+	first := math.Exp(k.LogSlope(w))
+	growth := k.Growth(w)
+	return slopes{w, first, first * growth, first * growth * growth * k.Curvature()}
+}
+
+// rise returns phi(1-w) - phi(1-w-mass).
+func (s slopes) rise(k repetitions.Distribution, mass float64) float64 {
+	return s.first * k.Span(s.w, mass)
+}

@@ -1,0 +1,292 @@
+package pld
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+)
+
+// bestOf dominates the best of K runs of what d dominates.
+func bestOf(d *Pair, k repetitions.Distribution) (*Pair, error) { return bestOfCells(d, k, CellCount) }
+
+func bestOfCells(d *Pair, k repetitions.Distribution, cells int) (*Pair, error) {
+	if repetitions.Once(k) {
+		return d, nil
+	}
+	best, _, err := NewSelection(d, k, cells).Pair(d.removal.step)
+	return best, err
+}
+
+// A lossPair is a pair of laws by ascending loss: the first outcome may have p = 0 and the last q = 0.
+type lossPair struct{ p, q []float64 }
+
+// drawLossPair draws 2 to most outcomes; masses and losses come near the ends of what there is.
+func drawLossPair(r *rand.Rand, most int) lossPair {
+	n := 2 + r.IntN(most-1)
+	depth, spread := 12*r.Float64()*r.Float64(), math.Exp(5*r.Float64()-3)
+	var d discrete
+	for range n {
+		p := math.Exp(-depth * r.Float64())
+		d.p, d.q = append(d.p, p), append(d.q, p*math.Exp(spread*(2*r.Float64()-1)))
+	}
+	if r.IntN(4) == 0 {
+		d.q[0] = 0
+	}
+	if r.IntN(4) == 0 {
+		d.p[1] = 0
+	}
+	normalise(d.p)
+	normalise(d.q)
+	sortByLoss(d)
+	return lossPair(d)
+}
+
+func sortByLoss(d discrete) {
+	for i := range d.p { // few
+		for j := i; j > 0 && byLoss(d).Less(j, j-1); j-- {
+			byLoss(d).Swap(j, j-1)
+		}
+	}
+}
+
+// split cuts every outcome into pieces of equal masses.
+func (d lossPair) split(pieces int) lossPair {
+	var out lossPair
+	for i := range d.p {
+		for range pieces {
+			out.p, out.q = append(out.p, d.p[i]/float64(pieces)), append(out.q, d.q[i]/float64(pieces))
+		}
+	}
+	return out
+}
+
+// ordering takes the outcomes as cells, without cutting them.
+func (d lossPair) ordering(k repetitions.Distribution) *ordering {
+	p, q, inf := d.p, d.q, 0.0
+	if n := len(p) - 1; q[n] == 0 {
+		p, q, inf = p[:n], q[:n], p[n]
+	}
+	if p[0] == 0 {
+		p, q = p[1:], q[1:]
+	}
+	return orderingOf(p, q, inf, k)
+}
+
+// bestInterval is the largest integral of (s1 - c s0)_+ over the orders of whole outcomes that grow an interval of losses,
+// in the order of the definition: states are intervals, and both ways to go on count what they add.
+func (d lossPair) bestInterval(k repetitions.Distribution, c float64) float64 {
+	n := len(d.p)
+	sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
+	for i := range n {
+		sumP[i+1], sumQ[i+1] = sumP[i]+d.p[i], sumQ[i]+d.q[i]
+	}
+	phi := func(sum []float64, i, j int) float64 { return generating(k, math.Max(0, math.Min(sum[j]-sum[i], 1))) }
+	later := make([]float64, n+1)
+	best := 0.0
+	for j := n; j >= 0; j-- {
+		now := make([]float64, n+1)
+		for i := 0; i <= j; i++ {
+			if j < n {
+				now[i] = later[i] + math.Max(0, phi(sumP, i, j+1)-phi(sumP, i, j)-c*(phi(sumQ, i, j+1)-phi(sumQ, i, j)))
+			}
+			if i > 0 {
+				below := now[i-1] + math.Max(0, phi(sumP, i-1, j)-phi(sumP, i, j)-c*(phi(sumQ, i-1, j)-phi(sumQ, i, j)))
+				now[i] = math.Max(now[i], below)
+			}
+		}
+		best = math.Max(best, now[j])
+		later = now
+	}
+	return best
+}
+
+// bestOrder is the largest integral over all orders of whole outcomes, of which there may be nine.
+func (d lossPair) bestOrder(k repetitions.Distribution, c float64) (best float64, orders int) {
+	n := len(d.p)
+	used := make([]bool, n)
+	var place func(count int, u, g, phiU, phiG, sum float64)
+	place = func(count int, u, g, phiU, phiG, sum float64) {
+		if count == n {
+			best = math.Max(best, sum)
+			orders++
+			return
+		}
+		for i := range n {
+			// Outcomes of the same masses are alike: only the first unused one is tried.
+			if used[i] || i > 0 && !used[i-1] && d.p[i] == d.p[i-1] && d.q[i] == d.q[i-1] {
+				continue
+			}
+			used[i] = true
+			nextU, nextG := math.Min(1, u+d.p[i]), math.Min(1, g+d.q[i])
+			a, b := generating(k, nextU), generating(k, nextG)
+			place(count+1, nextU, nextG, a, b, sum+math.Max(0, a-phiU-c*(b-phiG)))
+			used[i] = false
+		}
+	}
+	place(0, 0, 0, generating(k, 0), generating(k, 0), 0)
+	return best, orders
+}
+
+func drawK(t testing.TB, r *rand.Rand) repetitions.Distribution {
+	mean := math.Exp(5 * r.Float64())
+	switch r.IntN(4) {
+	case 0:
+		return repetitions.Poisson{Mean: mean / 8}
+	case 1:
+		return repetitions.TruncatedPoisson{Rate: mean / 4}
+	case 2:
+		k, err := negativeBinomial(3*r.Float64()-0.95, 1.01*mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	return repetitions.Poisson{Mean: 4 * mean}
+}
+
+// level draws a c at which the integral is neither 1 nor nothing.
+func (d lossPair) level(k repetitions.Distribution, r *rand.Rand) float64 {
+	want := math.Exp(-12 * r.Float64() * r.Float64())
+	low, high := 1e-3, 1e9
+	for range 40 {
+		if mid := math.Sqrt(low * high); d.bestInterval(k, mid) > want {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return math.Sqrt(low * high)
+}
+
+// orderError covers the rounding of sums over differences of phi, for integrals of at least 1e-6.
+const orderError = 1e-9
+
+// TestNoOrderBeatsIntervals tries every order of small pairs, whose outcomes are cut into a few pieces each, against the
+// orders that grow an interval, of finer pieces, and against the bound.
+func TestNoOrderBeatsIntervals(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 1))
+	pairs, orders := 0, 0
+	closest := math.Inf(1)
+	for range 300 {
+		d, k := drawLossPair(r, 5), drawK(t, r)
+		pieces := 1
+		if len(d.p) <= 3 {
+			pieces = 3
+		}
+		c := d.split(16).level(k, r)
+		all, n := d.split(pieces).bestOrder(k, c)
+		if all < 1e-6 {
+			continue
+		}
+		pairs, orders = pairs+1, orders+n
+		fine := 48
+		interval := d.split(fine).bestInterval(k, c)
+		for ; all > interval*(1+orderError) && fine < 800; fine *= 2 { // coarse pieces fake counterexamples
+			interval = d.split(2*fine).bestInterval(k, c)
+		}
+		if all > interval*(1+orderError) {
+			t.Errorf("%v, %#v, c %v: an order has %v, intervals %v", d, k, c, all, interval)
+		}
+		o := d.ordering(k)
+		bound := o.worst(c, make([]float64, len(o.rows)+1))
+		if bound < math.Max(all, interval)*(1-orderError) {
+			t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, math.Max(all, interval))
+		}
+		closest = math.Min(closest, bound/interval)
+	}
+	t.Logf("%d pairs, %d orders; least bound/attained %v", pairs, orders, closest)
+}
+
+// TestBoundOfCoarseCells holds the bound on whole cells, as coarse as they come, to orders of small parts of cells. It
+// was seen to fail without any one of the three allowances for parts of cells.
+func TestBoundOfCoarseCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 1))
+	for range 600 {
+		d, k := drawLossPair(r, 7), drawK(t, r)
+		c := d.split(12).level(k, r)
+		attained := d.split(40).bestInterval(k, c)
+		if attained < 1e-6 {
+			continue
+		}
+		o := d.ordering(k)
+		if bound := o.worst(c, make([]float64, len(o.rows)+1)); bound < attained*(1-orderError) {
+			t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, attained)
+		}
+	}
+}
+
+// TestBoundOfFineCells holds the bound to what is attained from above, too.
+func TestBoundOfFineCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 1))
+	for range 100 {
+		d, k := drawLossPair(r, 5), drawK(t, r)
+		c := d.split(12).level(k, r)
+		attained := d.split(200).bestInterval(k, c)
+		if attained < 1e-6 || mean(k) > 30 { // the pieces are too coarse
+			continue
+		}
+		// Cut as the package does.
+		top := len(d.p)
+		inf := 0.0
+		if d.q[top-1] == 0 {
+			top, inf = top-1, d.p[top-1]
+		}
+		from := 0
+		if d.p[0] == 0 {
+			from = 1
+		}
+		p, q := cutDeep(d.p[from:top], d.q[from:top], inf, k, 256)
+		o := orderingOf(p, q, inf, k)
+		bound := o.worst(c, make([]float64, len(o.rows)+1))
+		if bound < attained*(1-orderError) || bound > attained*1.1+1e-3 {
+			t.Errorf("%v, %#v, c %v: the bound is %v in %d cells, attained is %v", d, k, c, bound, len(p), attained)
+		}
+	}
+}
+
+// TestTurnsWithinARow has the orders that place a cell between two parts of one that counts, above many small ones that
+// have been placed: what a turn adds there is not hidden by what a part of a large first cell may add.
+func TestTurnsWithinARow(t *testing.T) {
+	const small = 40
+	k := repetitions.Poisson{Mean: 1}
+	phi := func(z float64) float64 { return generating(k, z) }
+	comparisons := 0
+	for _, low := range []float64{0.001, 0.02, 0.05} {
+		for _, ratio := range []float64{1.05, 2, 3} {
+			for _, first := range []float64{0.1, 0.2, 0.4} {
+				for _, last := range []float64{0.05, 0.1, 0.3} {
+					for _, level := range []float64{0.02, 0.1, 0.4} {
+						inf := 1 - low - first - last
+						if inf < 0 {
+							continue
+						}
+						d := lossPair{[]float64{low}, []float64{low * ratio}}
+						for range small {
+							d.p, d.q = append(d.p, first/small), append(d.q, first/small*level*1.03)
+						}
+						d.p, d.q = append(d.p, last, inf), append(d.q, last*level, 0)
+						o := d.ordering(k)
+						for f := 0.05; f < 1; f += 0.05 {
+							// Where the first part of the last cell ends, the cell below is worth placing at once.
+							u, g := first+f*last, (first*1.03+f*last)*level
+							c := math.Exp(u-g) / level * math.Expm1(low) / math.Expm1(low*ratio)
+							value := phi(u) - phi(0) - c*(phi(g)-phi(0))
+							u, g = u+low, g+low*ratio
+							rest := (1 - f) * last
+							value += phi(u+rest) - phi(u) - c*(phi(g+rest*level)-phi(g)) + phi(1) - phi(1-inf)
+							comparisons++
+							if bound := o.worst(c, make([]float64, len(o.rows)+1)); bound < value*(1-orderError) {
+								t.Errorf("%v of the last cell, then %v at q/p = %v, c %v: %v, bound %v", f, low, ratio, c, value, bound)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if comparisons < 1000 {
+		t.Errorf("%d comparisons", comparisons)
+	}
+}

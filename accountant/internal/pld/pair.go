@@ -1,0 +1,104 @@
+package pld
+
+import "math"
+
+// mostWork bounds the products of two masses that one operation on a pair takes, to some tenths of a second: a coarser
+// grid takes fewer.
+const mostWork = 1 << 25
+
+// A Pair bounds both directions of a mechanism: removal the divergence of the outcome with a sample from the outcome
+// without it, addition the reverse. With P the law with the sample, a loss is log p/q in removal and log q/p in
+// addition. Each side is a bound by itself. A Pair is immutable.
+type Pair struct{ removal, addition *side }
+
+// Neutral returns the pair of a mechanism that ignores its data.
+func Neutral(step float64) *Pair { return &Pair{neutralSide(step), neutralSide(step)} }
+
+// Remove bounds the hockey-stick divergence of P from Q at any real epsilon, the integral of (p - e^epsilon q)_+.
+func (d *Pair) Remove(epsilon float64) float64 { return d.removal.at(epsilon) }
+
+// Add bounds the divergence of Q from P.
+func (d *Pair) Add(epsilon float64) float64 { return d.addition.at(epsilon) }
+
+// DeltaAt bounds the divergences of both directions.
+func (d *Pair) DeltaAt(epsilon float64) float64 {
+	return math.Max(d.Remove(epsilon), d.Add(epsilon))
+}
+
+// Len returns the number of masses of both directions.
+func (d *Pair) Len() int { return len(d.removal.mass) + len(d.addition.mass) }
+
+// Products returns the number of products of a mass of d with a mass of e in the same direction.
+func Products(d, e *Pair) float64 {
+	return float64(len(d.removal.mass))*float64(len(e.removal.mass)) + float64(len(d.addition.mass))*float64(len(e.addition.mass))
+}
+
+// Finite returns d without its masses at infinity, which for a training run are the tails beyond the grid. It is no
+// bound.
+func (d *Pair) Finite() *Pair { return &Pair{d.removal.finite(), d.addition.finite()} }
+
+// onBoth applies f to each direction of pairs that share a grid.
+func onBoth(f func(sides []*side) (*side, error), pairs ...*Pair) (*Pair, error) {
+	removals, additions := make([]*side, len(pairs)), make([]*side, len(pairs))
+	for i, d := range pairs {
+		removals[i], additions[i] = d.removal, d.addition
+	}
+	removal, err := f(removals)
+	if err != nil {
+		return nil, err
+	}
+	addition, err := f(additions)
+	if err != nil {
+		return nil, err
+	}
+	return &Pair{removal, addition}, nil
+}
+
+// Composed returns a pair that dominates the adaptive composition of what d and e dominate: losses add up.
+func Composed(d, e *Pair) (*Pair, error) { return onBoth(composedSides, d, e) }
+
+// composedSides composes two sides d and e.
+//
+// Proof. Given the first outcome, of loss l, the second mechanism's divergence is at most R_e(epsilon - l), which as a
+// function of e^-l is convex, falls, and ends at e.inf. So d bounds its expectation under the first mechanism.
+func composedSides(s []*side) (*side, error) {
+	d, e := s[0], s[1]
+	if len(d.mass)*len(e.mass) > mostWork {
+		return nil, ErrTooFine
+	}
+	// Losses that are too large for a side go to infinity, those that are too small to the lowest.
+	widest := math.Ceil(LargestLoss/d.step) - 1
+	low, high := float64(d.low+e.low), float64(d.high()+e.high())
+	if high < -widest || low > widest {
+		return nil, ErrTooWide
+	}
+	b, err := newBuilder(d.step, math.Max(low, -widest), math.Min(high, widest))
+	if err != nil {
+		return nil, err
+	}
+	n := len(e.mass)
+	upTo := make([]float64, n+1) // sums of e's masses
+	for j, v := range e.mass {
+		upTo[j+1] = upTo[j] + v
+	}
+	b.inf = e.inf + d.inf*upTo[n]
+	for i, p := range d.mass {
+		if p == 0 {
+			continue
+		}
+		// e's masses begin to end-1 lie within b, the first at b.mass[offset+begin].
+		offset := i + d.low + e.low - b.low
+		begin, end := min(n, max(0, -offset)), max(0, min(n, len(b.mass)-offset))
+		if begin < end {
+			row := b.mass[offset+begin : offset+end]
+			for j, v := range e.mass[begin:end] {
+				row[j] += p * v
+			}
+		}
+		b.mass[0] += p * upTo[min(begin, end)]
+		for _, v := range e.mass[max(begin, end):] {
+			b.inf += p * v
+		}
+	}
+	return b.side(rounding)
+}

@@ -1,0 +1,244 @@
+package pld
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+)
+
+// A hinged sums w (a - c b)_+.
+type hinged []struct{ w, c float64 }
+
+func (h hinged) of(a, b float64) (sum float64) {
+	for _, x := range h {
+		sum += x.w * math.Max(0, a-x.c*b)
+	}
+	return sum
+}
+
+// levels are for a wholeOrder.
+func (h hinged) levels() (out []level) {
+	for _, x := range h {
+		out = append(out, level{w: x.w, c: x.c, log: math.Log(x.c)})
+	}
+	return out
+}
+
+// drawHinged draws weights by ascending c: at random, or from a smooth density.
+func drawHinged(r *rand.Rand) hinged {
+	n := 2 + r.IntN(60)
+	centre, width := 6*r.Float64()-1, math.Exp(3*r.Float64()-1)
+	tilt, bend, noise := 4*r.Float64()-2, 6*r.Float64()-1, 2*r.Float64()*float64(r.IntN(2))
+	h := make(hinged, n)
+	for i := range h {
+		x := (float64(i)+0.5*r.Float64())/float64(n)*2 - 1
+		h[i].c, h[i].w = math.Exp(centre+width*x), math.Exp(tilt*x-bend*x*x+noise*r.NormFloat64())/float64(n)
+	}
+	return h
+}
+
+// bestIntervals is the largest sum of f over the orders of whole outcomes that grow an interval of losses.
+func (d lossPair) bestIntervals(k repetitions.Distribution, f func(a, b float64) float64) (best float64) {
+	n := len(d.p)
+	sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
+	for i := range n {
+		sumP[i+1], sumQ[i+1] = sumP[i]+d.p[i], sumQ[i]+d.q[i]
+	}
+	phi := func(sum []float64, i, j int) float64 { return generating(k, math.Max(0, math.Min(sum[j]-sum[i], 1))) }
+	added := func(i, j, x, y int) float64 {
+		return f(phi(sumP, x, y)-phi(sumP, i, j), phi(sumQ, x, y)-phi(sumQ, i, j))
+	}
+	later := make([]float64, n+1)
+	for j := n; j >= 0; j-- {
+		now := make([]float64, n+1)
+		for i := 0; i <= j; i++ {
+			if j < n {
+				now[i] = later[i] + added(i, j, i, j+1)
+			}
+			if i > 0 {
+				now[i] = math.Max(now[i], now[i-1]+added(i, j, i-1, j))
+			}
+		}
+		best = math.Max(best, now[j])
+		later = now
+	}
+	return best
+}
+
+// bestOfOrders is the same over all orders.
+func (d lossPair) bestOfOrders(k repetitions.Distribution, f func(a, b float64) float64) (best float64) {
+	used := make([]bool, len(d.p))
+	var place func(count int, u, g, sum float64)
+	place = func(count int, u, g, sum float64) {
+		if count == len(used) {
+			best = math.Max(best, sum)
+			return
+		}
+		for i := range used {
+			if used[i] || i > 0 && !used[i-1] && d.p[i] == d.p[i-1] && d.q[i] == d.q[i-1] {
+				continue
+			}
+			used[i] = true
+			x, y := math.Min(1, u+d.p[i]), math.Min(1, g+d.q[i])
+			place(count+1, x, y, sum+f(generating(k, x)-generating(k, u), generating(k, y)-generating(k, g)))
+			used[i] = false
+		}
+	}
+	place(0, 0, 0, 0)
+	return best
+}
+
+func (d lossPair) wholeOrder(k repetitions.Distribution) *wholeOrder {
+	p, q, inf := d.p, d.q, 0.0
+	if n := len(p) - 1; q[n] == 0 {
+		p, q, inf = p[:n], q[:n], p[n]
+	}
+	if p[0] == 0 {
+		p, q = p[1:], q[1:]
+	}
+	return wholeOrderOf(p, q, inf, k)
+}
+
+// TestMixtureIsAbove holds the table of R to the levels that it is for, everywhere.
+func TestMixtureIsAbove(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 1))
+	for range 400 {
+		h := drawHinged(r)
+		levels := h.levels()
+		s := newSharing(levels, r.IntN(len(levels)-1))
+		m := s.mixture()
+		for range 300 {
+			z := math.Exp(24*r.Float64() - 14)
+			want := 0.0
+			for _, x := range s.levels {
+				want += x.w * math.Max(0, 1-x.c*z)
+			}
+			if got := m.rate(1, z, math.Log(z)); !(got >= want) {
+				t.Fatalf("%v: at %v %v is below %v", h, z, got, want)
+			}
+			all := want
+			for _, x := range s.alone {
+				all += x.w * math.Max(0, 1-x.c*z)
+			}
+			if want := h.of(1, z); !(all >= want*(1-1e-12)) {
+				t.Fatalf("%v: at %v the parts have %v and not %v", h, z, all, want)
+			}
+		}
+	}
+}
+
+// TestMixtureIsLogConcave integrates the density anew, by brute force, and holds the table to it from below.
+func TestMixtureIsLogConcave(t *testing.T) {
+	r := rand.New(rand.NewPCG(32, 1))
+	for range 50 {
+		h := drawHinged(r)
+		s := newSharing(h.levels(), 0)
+		m := s.mixture()
+		l := s.density.log
+		for g := 2; g < len(l); g++ {
+			if l[g]-l[g-1] > l[g-1]-l[g-2]+1e-9 {
+				t.Fatalf("%v: not concave at %d", h, g)
+			}
+		}
+		for range 20 {
+			z := math.Exp(10*r.Float64() - 8)
+			want := 0.0
+			const fine = 16
+			for g := range len(l) - 1 {
+				for x := range fine {
+					y := (float64(x) + 0.5) / fine
+					n := math.Exp(l[g]*(1-y) + l[g+1]*y)
+					want += n * math.Max(0, 1-z*math.Exp(s.density.low+(float64(g)+y)*s.density.step)) * s.density.step / fine
+				}
+			}
+			want *= s.factor
+			if got := m.rate(1, z, math.Log(z)); got < want*(1-1e-4)-1e-300 {
+				t.Fatalf("%v: at %v %v is below %v", h, z, got, want)
+			}
+		}
+	}
+}
+
+// TestOneOrderBoundOfCoarseCells holds the bound on whole cells, as coarse as they come, to orders of small parts of cells.
+func TestOneOrderBoundOfCoarseCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 1))
+	closest := math.Inf(1)
+	for range 400 {
+		d, k := drawLossPair(r, 7), drawK(t, r)
+		h := drawHinged(r)
+		m := newSharing(h.levels(), 0).mixture()
+		f := func(a, b float64) float64 {
+			if a <= 0 {
+				return 0
+			}
+			return m.rate(a, b, math.Log(b/a))
+		}
+		attained := d.split(40).bestIntervals(k, f)
+		if attained < 1e-6 {
+			continue
+		}
+		bound := d.wholeOrder(k).worst(m)
+		closest = math.Min(closest, bound/attained)
+		if bound < attained*(1-orderError) {
+			t.Errorf("%v, %#v, %v: the bound of %v is below %v", d, k, h, bound, attained)
+		}
+	}
+	t.Logf("least bound/attained %v", closest)
+}
+
+// TestOneOrderBoundOfFineCells holds the bound to what is attained from above, too.
+func TestOneOrderBoundOfFineCells(t *testing.T) {
+	r := rand.New(rand.NewPCG(34, 1))
+	closest, furthest := math.Inf(1), 0.0
+	for range 60 {
+		d, k := drawLossPair(r, 5), drawK(t, r)
+		if mean(k) > 30 {
+			continue
+		}
+		m := newSharing(drawHinged(r).levels(), 0).mixture()
+		f := func(a, b float64) float64 {
+			if a <= 0 {
+				return 0
+			}
+			return m.rate(a, b, math.Log(b/a))
+		}
+		fine := d.split(100)
+		attained := fine.bestIntervals(k, f)
+		if attained < 1e-6 {
+			continue
+		}
+		bound := fine.wholeOrder(k).worst(m)
+		closest, furthest = math.Min(closest, bound/attained), math.Max(furthest, bound/attained)
+		if bound < attained*(1-orderError) || bound > attained*1.1 {
+			t.Errorf("%v, %#v: the bound is %v, attained is %v", d, k, bound, attained)
+		}
+	}
+	t.Logf("bound/attained from %v to %v", closest, furthest)
+}
+
+// TestNoOrderBeatsOneOrder tries every order of small pairs against the bound, for weights of every shape.
+func TestNoOrderBeatsOneOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 1))
+	closest := math.Inf(1)
+	for range 300 {
+		d, k := drawLossPair(r, 5), drawK(t, r)
+		h := drawHinged(r)
+		pieces := 1
+		if len(d.p) <= 3 {
+			pieces = 3
+		}
+		all := d.split(pieces).bestOfOrders(k, h.of)
+		if all < 1e-6 {
+			continue
+		}
+		s := newSharing(h.levels(), 0)
+		bound := d.split(8).wholeOrder(k).worst(s.mixture())
+		if bound < all*(1-orderError) {
+			t.Errorf("%v, %#v, %v: the bound of %v is below %v", d, k, h, bound, all)
+		}
+		closest = math.Min(closest, bound/all)
+	}
+	t.Logf("least bound/attained %v", closest)
+}

@@ -1,0 +1,118 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+// A Selection bounds the best of K runs of a mechanism: given K >= 1 each direction's divergence is at most
+// J(e^epsilon) of its [ordering], and K = 0 adds P(K=0) (1 - e^epsilon)_+. It isn't safe for concurrent use.
+type Selection struct {
+	removal, addition *ordering
+	none              float64 // P(K=0)
+	space             []float64
+}
+
+// NewSelection bounds the best of K runs of a mechanism that d dominates, by cells of at most the given number of
+// losses.
+func NewSelection(d *Pair, k repetitions.Distribution, cells int) *Selection {
+	s := &Selection{removal: newOrdering(d.removal, k, cells), addition: newOrdering(d.addition, k, cells), none: k.None()}
+	s.space = make([]float64, max(len(s.removal.rows), len(s.addition.rows))+1)
+	return s
+}
+
+// DeltaAt bounds delta at any real epsilon.
+func (s *Selection) DeltaAt(epsilon float64) float64 {
+	return math.Max(s.Remove(epsilon), s.Add(epsilon))
+}
+
+// Remove bounds the divergence of the outcome with a sample from the outcome without it.
+func (s *Selection) Remove(epsilon float64) float64 { return s.at(s.removal, epsilon) }
+
+// Add bounds the reverse.
+func (s *Selection) Add(epsilon float64) float64 { return s.at(s.addition, epsilon) }
+
+func (s *Selection) at(o *ordering, epsilon float64) float64 {
+	epsilon = math.Min(epsilon, LargestLoss) // no divergence grows
+	c := math.Exp(epsilon) * (1 - rounding)
+	return math.Min(1, (o.worst(c, s.space)+s.none*math.Max(0, -math.Expm1(epsilon)))*(1+rounding)+0x1p-1000)
+}
+
+// States returns the number of states of both recursions, the work of one evaluation.
+func (s *Selection) States() float64 {
+	m, n := float64(len(s.removal.rows)), float64(len(s.addition.rows))
+	return (m*m + n*n) / 2
+}
+
+// Pair returns the bounds as a pair on a grid of the given step, and the number of evaluations that it took.
+func (s *Selection) Pair(step float64) (d *Pair, evaluations int, err error) {
+	remove, m, err := s.divergences(s.removal, step)
+	if err != nil {
+		return nil, m, err
+	}
+	add, n, err := s.divergences(s.addition, step)
+	if err != nil {
+		return nil, m + n, err
+	}
+	d, err = hullPair(step, remove, add)
+	return d, m + n, err
+}
+
+// divergences returns bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between the others,
+// chords over e^epsilon are bounds (hullSide). The others are so close that a divergence falls by little from one to
+// the next.
+func (s *Selection) divergences(o *ordering, step float64) (values []float64, evaluations int, err error) {
+	// With these falls of a divergence's logarithm chords are high by some per cent of it at most, but where the
+	// divergence is below any usual delta.
+	const usual, fall, fallBelow = 1e-14, 0.25, 1
+	const unknown = -1
+	value := func(k int) float64 {
+		for len(values) <= k {
+			values = append(values, unknown)
+		}
+		if values[k] == unknown {
+			values[k] = s.at(o, float64(k)*step)
+			evaluations++
+		}
+		return values[k]
+	}
+	most := func(v float64) float64 {
+		if v < usual {
+			return fallBelow
+		}
+		return fall
+	}
+	var refine func(i, j int)
+	refine = func(i, j int) {
+		if j > i+1 && float.Log(value(i)/value(j)) > 1.5*most(value(i)) {
+			mid := (i + j) / 2
+			refine(i, mid)
+			refine(mid, j)
+		}
+	}
+	least := o.top*(1+4*rounding) + math.Exp(logTail) // no smaller values are of use
+	for at, stride := 0, 1; value(at) > least; {
+		next := at + stride
+		if float64(next)*step >= LargestLoss {
+			break // the last value holds for what is beyond
+		}
+		if next >= 2*mostPoints {
+			return nil, evaluations, ErrTooFine
+		}
+		refine(at, next)
+		slope := float.Log(value(at)/value(next)) / float64(stride)
+		if value(next) < usual && slope < 1e-3*step {
+			break // deep cells keep the bound from falling
+		}
+		wanted := most(value(next)) / math.Max(slope, 1e-9)
+		at, stride = next, int(math.Max(1, math.Min(wanted, 2*float64(stride))))
+	}
+	for k, v := range values {
+		if v == unknown {
+			values[k] = 1
+		}
+	}
+	return values, evaluations, nil
+}

@@ -1,0 +1,93 @@
+package pld
+
+import "math"
+
+// A side bounds the hockey-stick divergences of one direction by a measure on a grid of privacy losses: mass[i] lies at
+// loss l = (low+i)·step, and inf where the other distribution has no mass. The measure stands for the function
+//
+//	R(epsilon) = inf + sum over l > epsilon of mass (1 - e^{epsilon - l}),
+//
+// which is piecewise linear in e^epsilon between grid points. A side promises one thing: at every real epsilon R is at
+// least the divergence, in this direction, of the mechanism on any two neighbours. Its masses need not be a
+// distribution's: they may add up to more than 1, and don't bound the other direction. R grows with every mass and with
+// every loss, so that it is always safe to raise masses and to move them to higher losses.
+//
+// A side is immutable.
+type side struct {
+	step float64
+	low  int
+	mass []float64
+	inf  float64
+
+	// above[k] is the sum over i >= k of mass[i] e^{-(i-k) step}, and curve[k] is R at the k-th loss. Both come from
+	// recurrences of positive terms, so that R keeps all its digits however small it is: R falls by above[k] (1 -
+	// e^-step) from point k-1 to k.
+	above, curve []float64
+}
+
+const (
+	// mostPoints is the largest number of masses of a side.
+	mostPoints = 1 << 18
+	// rounding bounds the relative rounding error of one operation on the masses of a side, which raises its result by
+	// as much: sums of at most 2·mostPoints non-negative terms, products of a few factors, and exponentials of
+	// arguments up to LargestLoss that carry a few roundings stay below 6·mostPoints·2^-53 + 10·LargestLoss·2^-53 <
+	// 2^-32.
+	rounding = 0x1p-32
+	// LargestLoss keeps e^loss and e^-loss far from overflow and underflow.
+	LargestLoss = 600
+)
+
+func newSide(step float64, low int, mass []float64, inf float64) *side {
+	n := len(mass)
+	s := &side{step: step, low: low, mass: mass, inf: inf, above: make([]float64, n), curve: make([]float64, n)}
+	fade, drop := math.Exp(-step), -math.Expm1(-step)
+	above, r := 0.0, inf
+	for k := n - 1; k >= 0; k-- {
+		s.curve[k] = r
+		above = mass[k] + fade*above
+		s.above[k] = above
+		r += drop * above
+	}
+	return s
+}
+
+// neutralSide returns the side of a mechanism that ignores its data: R = (1 - e^epsilon)_+.
+func neutralSide(step float64) *side { return newSide(step, 0, []float64{1}, 0) }
+
+func (s *side) loss(i int) float64 { return float64(s.low+i) * s.step }
+
+// high returns the position of the last loss.
+func (s *side) high() int { return s.low + len(s.mass) - 1 }
+
+// at returns R(epsilon).
+func (s *side) at(epsilon float64) float64 {
+	// R doesn't grow, so that a lower epsilon is safe: losses carry a rounding.
+	epsilon = math.Max(-2*LargestLoss, math.Min(epsilon, 2*LargestLoss))
+	epsilon -= math.Abs(epsilon) * 0x1p-50
+	n := len(s.mass)
+	k := int(math.Max(0, math.Min(math.Floor(epsilon/s.step)+1-float64(s.low), float64(n))))
+	for k > 0 && s.loss(k-1) > epsilon {
+		k--
+	}
+	for k < n && s.loss(k) <= epsilon {
+		k++
+	}
+	if k == n {
+		return s.inf
+	}
+	return s.curve[k] - s.above[k]*math.Expm1(epsilon-s.loss(k))
+}
+
+// total returns R at minus infinity, which is at least 1.
+func (s *side) total() float64 { return s.curve[0] + s.above[0] }
+
+// opposite returns the other distribution's masses at the same losses.
+func (s *side) opposite() []float64 {
+	q := make([]float64, len(s.mass))
+	for i, p := range s.mass {
+		if p > 0 {
+			q[i] = p * math.Exp(-s.loss(i))
+		}
+	}
+	return q
+}

@@ -1,0 +1,183 @@
+package pld
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+)
+
+// An attackedPlan is a tuning run on a sample of rate q and a final run, with small laws in place of both. Orders of the
+// trial's outcomes are tried one by one, each with the exact law of the whole plan.
+type attackedPlan struct {
+	trial, final law
+	k            repetitions.Distribution
+	q            float64
+	kind         string
+}
+
+var planKinds = []string{"baseline", "variant 1", "variant 2"}
+
+// exact is the law of the plan when the trial's outcomes have these scores.
+func (s attackedPlan) exact(trial law, score []int) law {
+	final := func(int) law { return s.final }
+	best := trial.best(s.k, score)
+	switch s.kind {
+	case "variant 1":
+		return best.subsetThen(s.q, final)
+	case "variant 2":
+		return best.sampled(s.q).then(final)
+	}
+	return best
+}
+
+// intervalOrders calls visit with the scores of every order that grows an interval: 2^(n-1) of them.
+func intervalOrders(n int, visit func(score []int)) {
+	for ups := range 1 << (n - 1) {
+		low := 0
+		for i := range n - 1 {
+			low += 1 - ups>>i&1
+		}
+		score, high := make([]int, n), low+1
+		for i := range n - 1 {
+			if ups>>i&1 == 1 {
+				score[high] = i + 1
+				high++
+			} else {
+				low--
+				score[low] = i + 1
+			}
+		}
+		visit(score)
+	}
+}
+
+// attained computes what the package does.
+func (s attackedPlan) attained(step float64) *WorstOrder {
+	trial, final := discrete(s.trial).pair(step), discrete(s.final).pair(step)
+	if s.kind == "baseline" {
+		return NewWorstOrder(trial, Neutral(step), s.k, 1, false)
+	}
+	return NewWorstOrder(trial, final, s.k, s.q, s.kind == "variant 1")
+}
+
+// fine is the largest divergence over the orders that grow an interval of pieces of equal masses, in the order of the
+// definition, with the final run's outcomes one by one.
+func (s attackedPlan) fine(pieces int, epsilon float64) (with, without float64) {
+	trial := lossPair(s.trial).split(pieces)
+	n, x := len(trial.p), math.Exp(epsilon)
+	value := func(s1, s0 float64) (a, b float64) {
+		if s.kind == "baseline" {
+			return math.Max(0, s1-x*s0), math.Max(0, s0-x*s1)
+		}
+		for z, f := range s.final.p {
+			g := s.final.q[z]
+			p, q := (s.q*s1+(1-s.q)*s0)*f, s0*g
+			if s.kind == "variant 1" {
+				p = s.q*s1*g + (1-s.q)*s0*f
+			}
+			a, b = a+math.Max(0, p-x*q), b+math.Max(0, q-x*p)
+		}
+		return a, b
+	}
+	sums := func(m []float64) (below, above []float64) {
+		below, above = make([]float64, n+1), make([]float64, n+1)
+		for i := range n {
+			below[i+1], above[n-1-i] = below[i]+m[i], above[n-i]+m[n-1-i]
+		}
+		return below, above
+	}
+	belowP, aboveP := sums(trial.p)
+	belowQ, aboveQ := sums(trial.q)
+	added := func(i, j, cell int) (a, b float64) { // to reach [i, j)
+		p, q := trial.p[cell], trial.q[cell]
+		return value(p*share(s.k, belowP[i]+aboveP[j], p), q*share(s.k, belowQ[i]+aboveQ[j], q))
+	}
+	laterA, laterB := make([]float64, n+1), make([]float64, n+1)
+	for j := n; j >= 0; j-- {
+		nowA, nowB := make([]float64, n+1), make([]float64, n+1)
+		for i := range j + 1 {
+			if j < n {
+				a, b := added(i, j+1, j)
+				nowA[i], nowB[i] = laterA[i]+a, laterB[i]+b
+			}
+			if i > 0 {
+				a, b := added(i-1, j, i-1)
+				nowA[i], nowB[i] = math.Max(nowA[i], nowA[i-1]+a), math.Max(nowB[i], nowB[i-1]+b)
+			}
+		}
+		with, without = math.Max(with, nowA[j]), math.Max(without, nowB[j])
+		laterA, laterB = nowA, nowB
+	}
+	none := 0.0
+	if k, ok := s.k.(repetitions.Poisson); ok {
+		none = math.Exp(-k.Mean)
+	}
+	a, b := value(none, none)
+	return with + a, without + b
+}
+
+// drawSmallLaw has outcomes by ascending loss, the last of which only P may have.
+func drawSmallLaw(r *rand.Rand, most int, spread float64, infinite bool) law {
+	n := 2 + r.IntN(most-1)
+	var d discrete
+	for range n {
+		q := math.Exp(-4 * r.Float64())
+		d.p, d.q = append(d.p, q*math.Exp(spread*(2*r.Float64()-1))), append(d.q, q)
+	}
+	normalise(d.p)
+	normalise(d.q)
+	sortByLoss(d)
+	if infinite {
+		d.q[n-1] = 0
+		d.p[n-1] *= 0.01
+		normalise(d.p)
+		normalise(d.q)
+	}
+	return law(d)
+}
+
+// TestAttainedOfSmallPlans holds it to every order that grows an interval of few pieces, each order with the exact law of
+// the whole plan, and to orders of many pieces from both sides.
+func TestAttainedOfSmallPlans(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 1))
+	orders, either := 0, [2]int{}
+	for i := range 45 {
+		s := attackedPlan{kind: planKinds[i%3], q: []float64{0.02, 0.1, 0.4, 0.8}[r.IntN(4)], trial: drawSmallLaw(r, 4, 2, false), final: drawSmallLaw(r, 4, 1, false)}
+		s.k = []repetitions.Distribution{repetitions.Poisson{Mean: 0.5}, repetitions.Poisson{Mean: 3}, repetitions.Poisson{Mean: 20}, repetitions.TruncatedPoisson{Rate: 8}, repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0, Success: 0.05}, repetitions.NegativeBinomial{Shape: -0.5, Success: 0.2}}[r.IntN(7)]
+		p := s.attained(1e-3)
+		pieces := 8 / len(s.trial.p)
+		trial := lossPair(s.trial).split(pieces)
+		for _, epsilon := range []float64{0.1, 0.4, 1.5} {
+			got := p.DeltaAt(epsilon)
+			with, without := s.fine(240/len(s.trial.p), epsilon)
+			want := math.Max(with, without)
+			if want < 1e-4 {
+				continue
+			}
+			if with > without {
+				either[0]++
+			} else {
+				either[1]++
+			}
+			if got < want*(1-5e-3) || got > want*(1+2e-2) { // the grid's masses spread to higher losses, and its pieces are finer
+				t.Errorf("%+v, epsilon %v: %v, and of few pieces %v and %v", s, epsilon, got, with, without)
+			}
+			if epsilon != 0.4 {
+				continue
+			}
+			intervalOrders(len(trial.p), func(score []int) {
+				orders++
+				l := s.exact(law(trial), score)
+				if exact := math.Max(hockey(l.p, l.q, epsilon), hockey(l.q, l.p, epsilon)); exact > got*(1+1e-6) {
+					t.Errorf("%+v, epsilon %v: %v, but scores %v have %v", s, epsilon, got, score, exact)
+				}
+			})
+		}
+	}
+	t.Logf("%d orders; the direction with the sample is the larger %d times, the other %d times", orders, either[0], either[1])
+	if orders < 500 || either[0] < 10 || either[1] < 10 {
+		t.Error("too few comparisons")
+	}
+}

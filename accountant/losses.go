@@ -1,0 +1,174 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// A profile bounds delta as a function of epsilon.
+type profile interface {
+	DeltaAt(epsilon float64) float64
+}
+
+// profiler is the privacy-loss accountant: it turns events into pairs on a grid that all pairs share.
+type profiler struct {
+	step  float64
+	pairs map[string]pairOrError // by event, since variants use the base run twice
+	work  float64                // products of two masses so far
+}
+
+type pairOrError struct {
+	pair *pld.Pair
+	err  error
+}
+
+const (
+	// finestStep is far above a rounding of 1.
+	finestStep = 0x1p-40
+	// mostWork bounds the products of two masses that a whole event takes, to some seconds: a coarser grid takes fewer.
+	mostWork = 1 << 28
+)
+
+func newProfiler(step float64) *profiler {
+	return &profiler{step: step, pairs: map[string]pairOrError{}}
+}
+
+// newProfile chooses a grid and returns the profile of e, together with the accountant that made it.
+func newProfile(e Event) (profile, *profiler, error) {
+	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
+		p := newProfiler(step)
+		prof, err := p.profile(e)
+		if !errors.Is(err, pld.ErrTooFine) {
+			return prof, p, err
+		}
+	}
+	return nil, newProfiler(1), pld.ErrTooWide
+}
+
+// profiled is implemented by events that, as the outermost one, can be spared the rounding to a grid.
+type profiled interface {
+	profile(r *profiler) (profile, error)
+}
+
+func (r *profiler) profile(e Event) (profile, error) {
+	if e, ok := e.(profiled); ok {
+		return e.profile(r)
+	}
+	return r.pair(e)
+}
+
+// pair returns the pair of e, which it computes once.
+func (r *profiler) pair(e Event) (*pld.Pair, error) {
+	key := fmt.Sprintf("%#v", e)
+	known, ok := r.pairs[key]
+	if !ok {
+		if e.free() {
+			known.pair = pld.Neutral(r.step)
+		} else {
+			known.pair, known.err = e.pair(r)
+		}
+		r.pairs[key] = known
+	}
+	return known.pair, known.err
+}
+
+// charge adds up the work of an operation with the result d, which took the products of x's masses with y's.
+func (r *profiler) charge(d *pld.Pair, err error, x, y *pld.Pair) (*pld.Pair, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.work += pld.Products(x, y)
+	return r.withinWork(d)
+}
+
+// chargeEach is charge for an operation that takes a given number of products for each mass of its result.
+func (r *profiler) chargeEach(d *pld.Pair, err error, each int) (*pld.Pair, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.work += float64(d.Len()) * float64(each)
+	return r.withinWork(d)
+}
+
+func (r *profiler) withinWork(d *pld.Pair) (*pld.Pair, error) {
+	if r.work > mostWork {
+		return nil, pld.ErrTooFine
+	}
+	return d, nil
+}
+
+// lower replaces the deltas in hat, at renyi.EpsilonHat(a) for index a, by those of e's pair where they are smaller.
+func (r *profiler) lower(hat []float64, e Event) {
+	d, err := r.pair(e)
+	if err != nil {
+		return // the Rényi bound stands
+	}
+	for a := 2; a < len(hat); a++ {
+		hat[a] = math.Min(hat[a], padded(d.DeltaAt(renyi.EpsilonHat(a))))
+	}
+}
+
+// gaussians composes count steps of a sampled Gaussian mechanism.
+func (r *profiler) gaussians(rate, noise float64, count int) (*pld.Pair, error) {
+	d, each, err := pld.Gaussians(r.step, rate, noise, count)
+	if err != nil || each == 0 {
+		return d, err
+	}
+	return r.chargeEach(d, nil, each)
+}
+
+func (r *profiler) maximum(events []Event) (*pld.Pair, error) {
+	pairs := make([]*pld.Pair, len(events))
+	for i, e := range events {
+		var err error
+		if pairs[i], err = r.pair(e); err != nil {
+			return nil, err
+		}
+	}
+	d, err := pld.Maximum(pairs)
+	return r.chargeEach(d, err, len(events))
+}
+
+// largestProfile is the maximum over candidates or shards.
+type largestProfile []profile
+
+// DeltaAt returns the largest of the profiles' deltas.
+func (l largestProfile) DeltaAt(epsilon float64) float64 {
+	delta := 0.0
+	for _, p := range l {
+		delta = math.Max(delta, p.DeltaAt(epsilon))
+	}
+	return delta
+}
+
+func (r *profiler) largest(events []Event) (profile, error) {
+	all := make(largestProfile, len(events))
+	for i, e := range events {
+		var err error
+		if all[i], err = r.profile(e); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// plan adds the bound with one order to the bound by pairs, if tune is the best of several trials.
+func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
+	best, ok := tune.(SelectBest)
+	if !ok || best.once() {
+		return pairs, nil
+	}
+	trial, err := r.pair(best.Event)
+	if err != nil {
+		return nil, err
+	}
+	tuned, err := r.pair(best)
+	if err != nil {
+		return nil, err
+	}
+	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v), nil
+}

@@ -1,0 +1,94 @@
+package accountant
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+// padded covers the rounding of a delta's last sums and exponentials, and the underflow of a side's masses, both of
+// which are far smaller.
+func padded(delta float64) float64 {
+	if !(delta < 1) { // NaN too, which is no bound
+		return 1
+	}
+	return math.Min(1, delta*(1+1e-9)+0x1p-1000)
+}
+
+// profileBound is the bound that a profile gives.
+type profileBound struct {
+	profile profile
+	name    string
+}
+
+func (b profileBound) delta(epsilon float64) Guarantee {
+	return Guarantee{Epsilon: epsilon, Delta: padded(b.profile.DeltaAt(epsilon)), Bound: b.name}
+}
+
+// epsilon returns the upper end of the bracket.
+func (b profileBound) epsilon(delta float64) Guarantee {
+	upper := b.profile
+	plan, ok := upper.(*pld.Plan)
+	if ok {
+		upper = plan.Pairs // which takes less time
+	}
+	_, high := bracket(func(epsilon float64) float64 { return padded(upper.DeltaAt(epsilon)) }, delta)
+	if ok && high > 0 && !math.IsInf(high, 1) {
+		high = narrowDown(func(epsilon float64) float64 { return padded(plan.DeltaAt(epsilon)) }, delta, high)
+	}
+	return Guarantee{Epsilon: high, Delta: delta, Bound: b.name}
+}
+
+// narrowDown lowers an epsilon, of which it takes a few per cent to be enough.
+func narrowDown(deltaAt func(epsilon float64) float64, delta, high float64) float64 {
+	excess := func(epsilon float64) (float64, error) { return float.Log(deltaAt(epsilon) / delta), nil }
+	highExcess, _ := excess(high)
+	if highExcess > 0 { // by rounding
+		return high
+	}
+	for share := 1 - 1./32; share > 1e-9; share *= share {
+		low := high * share
+		lowExcess, _ := excess(low)
+		if lowExcess > 0 {
+			_, high, _ = narrow(planWidth, low, lowExcess, high, highExcess, excess)
+			break
+		}
+		high, highExcess = low, lowExcess
+	}
+	return high
+}
+
+// planWidth is the relative width at which the search for a plan's epsilon stops.
+const planWidth = 1e-8
+
+// bracket narrows down where deltaAt falls to delta. Both ends have been evaluated, but for a low end of 0 and an
+// infinite high end.
+func bracket(deltaAt func(epsilon float64) float64, delta float64) (low, high float64) {
+	excess := func(epsilon float64) (float64, error) { return float.Log(deltaAt(epsilon) / delta), nil }
+	at := func(epsilon float64) float64 { x, _ := excess(epsilon); return x }
+	if at(0) <= 0 {
+		return 0, 0
+	}
+	low, high = 0.0, 1.0
+	highExcess := at(high)
+	lowExcess := math.Inf(1)
+	for highExcess > 0 {
+		if low, lowExcess, high = high, highExcess, 2*high; high > pld.LargestLoss {
+			return low, math.Inf(1)
+		}
+		highExcess = at(high)
+	}
+	const nothing = 1e-300
+	for low == 0 && high > nothing {
+		if x := at(high / 4); x > 0 {
+			low, lowExcess = high/4, x
+		} else {
+			high, highExcess = high/4, x
+		}
+	}
+	if low > 0 {
+		low, high, _ = narrow(fine, low, lowExcess, high, highExcess, excess)
+	}
+	return low, high
+}

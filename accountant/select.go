@@ -1,0 +1,84 @@
+package accountant
+
+import (
+	"encoding/json"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// SelectBest draws K from Repetitions, runs Event K times and releases the best outcome alone (Papernot and Steinke,
+// [main_rdp_poisson]). With K = 0 it releases an answer that does not depend on the data. Neither K nor the losing
+// outcomes are released.
+type SelectBest struct {
+	Event       Event
+	Repetitions Repetitions
+}
+
+func (s SelectBest) check(path string) error {
+	if err := checkRepetitions(s.Repetitions); err != nil {
+		return invalid(path, "%v", err)
+	}
+	return checkPart(path+".Event", s.Event)
+}
+
+func (s SelectBest) free() bool { return s.Event.free() }
+
+func (SelectBest) run() bool { return false }
+
+func (s SelectBest) curve(r *curves) renyi.Curve {
+	o := renyi.Orders(r.orders)
+	c := s.Repetitions.tuned(s.Event.curve(r), func() []float64 { return r.deltaHat(s.Event) }, o)
+	if r.tight {
+		return c.Convexified(o)
+	}
+	return c
+}
+
+func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
+	if s.once() {
+		return r.pair(s.Event)
+	}
+	selection, err := s.selection(r, pld.CellCount)
+	if err != nil {
+		return nil, err
+	}
+	best, evaluations, err := selection.Pair(r.step)
+	if err != nil {
+		return nil, err
+	}
+	r.work += float64(evaluations) * selection.States()
+	return r.withinWork(best)
+}
+
+func (s SelectBest) profile(r *profiler) (profile, error) {
+	if s.once() {
+		return r.pair(s)
+	}
+	return s.selection(r, pld.CellCountAlone)
+}
+
+func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
+	k := s.Repetitions.law()
+	if pld.TooMany(k) {
+		return nil, pld.ErrTooWide
+	}
+	d, err := r.pair(s.Event)
+	if err != nil {
+		return nil, err
+	}
+	return pld.NewSelection(d, k, cells), nil
+}
+
+// once reports whether K is 1.
+func (s SelectBest) once() bool { return repetitions.Once(s.Repetitions.law()) }
+
+func (s SelectBest) variance(d *deviations) float64 { return d.whole(s.Event) }
+
+func (s SelectBest) theorems() []string { return cite(s.Repetitions.theorem(), s.Event) }
+
+// MarshalJSON implements json.Marshaler.
+func (s SelectBest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(eventJSON{Kind: "select_best", Repetitions: s.Repetitions, Event: s.Event})
+}

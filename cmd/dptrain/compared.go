@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/experiment/planner"
+	"github.com/dptrain/dptrain/internal/figure"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// comparedPlans is what "dptrain plan" prints.
+type comparedPlans struct {
+	Dataset       string          `json:"dataset"`
+	Samples       int             `json:"samples"`
+	SamplingRate  float64         `json:"sampling_rate"`
+	Candidates    int             `json:"candidates"`
+	TriedAtLeast  float64         `json:"tried_at_least"`
+	Epsilon       float64         `json:"epsilon"`
+	Delta         float64         `json:"delta"`
+	Accounting    string          `json:"accounting"`
+	SubsetAtLeast float64         `json:"subset_at_least"`
+	WorkAtMost    float64         `json:"work_at_most,omitempty"`
+	Trials        []plannedTrials `json:"trials"`
+	Plans         []plannedTuning `json:"plans"`
+	Recommended   recommendedPlan `json:"recommended"`
+	Command       string          `json:"command"`
+	Plot          string          `json:"plot,omitempty"`
+
+	settings planner.Settings
+	options  []planner.Option // of Plans
+	several  bool             // the grid has several kinds of run, and Plans the noise of one alone
+}
+
+// plannedTrials is a distribution of the number of trials. One out of reach has neither mean nor probability.
+type plannedTrials struct {
+	Distribution string   `json:"repetitions"`
+	Shape        *float64 `json:"repetitions_shape,omitempty"`
+	Mean         float64  `json:"mean_repetitions,omitempty"`
+	Tried        float64  `json:"tried,omitempty"` // probability, of a given candidate
+}
+
+type plannedTuning struct {
+	Variant    string  `json:"variant"`
+	SubsetRate float64 `json:"subset_rate,omitempty"`
+	plannedTrials
+	NoiseMultiplier *float64 `json:"noise_multiplier"` // null if none meets the budget
+	Gradients       float64  `json:"gradients"`        // expected, of single samples, final run included
+}
+
+type recommendedPlan struct {
+	plannedTuning
+	Guarantee float64 `json:"epsilon"`
+	Bound     string  `json:"bound"`
+}
+
+func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) *comparedPlans {
+	r := &comparedPlans{
+		Dataset:       e.Dataset,
+		Samples:       s.Plan.Samples,
+		SamplingRate:  e.Privacy.SamplingRate,
+		Candidates:    s.Candidates,
+		TriedAtLeast:  s.Tried,
+		Epsilon:       s.Epsilon,
+		Delta:         s.Delta,
+		Accounting:    string(s.Accounting.Mode),
+		SubsetAtLeast: s.MinRate,
+		WorkAtMost:    s.MaxWork,
+		settings:      s,
+		options:       options,
+		several:       e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs),
+	}
+	for _, t := range trials {
+		r.Trials = append(r.Trials, newPlannedTrials(t))
+	}
+	for _, o := range options {
+		r.Plans = append(r.Plans, r.tuning(o))
+	}
+	return r
+}
+
+func newPlannedTrials(t planner.Trials) plannedTrials {
+	p := plannedTrials{Distribution: t.Family, Mean: t.Mean, Tried: t.Tried}
+	if kind, shape, shaped := strings.Cut(t.Family, ":"); shaped {
+		eta, _ := strconv.ParseFloat(shape, 64) // it was printed from a number
+		p.Distribution, p.Shape = kind, &eta
+	}
+	return p
+}
+
+func (r *comparedPlans) tuning(o planner.Option) plannedTuning {
+	candidate := r.settings.Grid[0]
+	t := plannedTuning{
+		Variant:       strings.TrimPrefix(string(o.Method), "variant"),
+		SubsetRate:    o.SubsetRate,
+		plannedTrials: newPlannedTrials(o.Trials),
+		Gradients:     candidate.SamplingRate * float64(candidate.Steps) * float64(r.Samples) * o.Work,
+	}
+	if o.Feasible() {
+		t.NoiseMultiplier = &o.NoiseMultiplier
+	}
+	return t
+}
+
+func (r *comparedPlans) print(w io.Writer) {
+	rows(w,
+		[2]string{"data", fmt.Sprintf("%s, %s training samples", r.Dataset, report.Grouped(r.Samples))},
+		[2]string{"candidates", fmt.Sprintf("%d, each tried with probability %v at least", r.Candidates, r.TriedAtLeast)},
+		[2]string{"budget", fmt.Sprintf("epsilon %s at delta %s (%s accounting)", exact(r.Epsilon), exact(r.Delta), r.Accounting)},
+	)
+	if r.several {
+		fmt.Fprintln(w, "Noise is that of runs at the settings' sampling rate and epochs; candidates that differ in them share the budget, which the command below shows.")
+	}
+	for _, t := range r.Trials {
+		if t.Mean == 0 {
+			fmt.Fprintf(w, "%s: out of reach, it would take more than a million trials or tails that no plan can hold\n", t.name())
+		}
+	}
+
+	fmt.Fprintf(w, "\nThe least noise of each variant and subset rate, give or take %v %%:\n", 100*planner.Alike)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "variant\tq\ttuned on\tbatch\tmu\trepetitions\tnoise multiplier\ttried\tgradients")
+	for first, end := 0, 0; first < len(r.options); first = end {
+		at := r.options[first]
+		for end = first; end < len(r.options) && r.options[end].Method == at.Method && r.options[end].SubsetRate == at.SubsetRate; {
+			end++
+		}
+		if best, ok := planner.Best(r.options[first:end]); ok {
+			at = best
+		}
+		least := r.tuning(at)
+		share, q := least.SubsetRate, exact(least.SubsetRate)
+		if least.Variant == "baseline" {
+			share, q = 1, "all"
+		}
+		tuned := share * float64(r.Samples)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", least.Variant, q, whole(tuned), whole(tuned*r.SamplingRate), least.text())
+	}
+	tw.Flush()
+
+	best := r.Recommended
+	at := experiment.MethodName(best.Variant)
+	if best.Variant != "baseline" {
+		at += ", q " + exact(best.SubsetRate)
+	}
+	fmt.Fprintf(w, "\nAll distributions, at %s:\n", at)
+	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "mu\trepetitions\tnoise multiplier\ttried\tgradients")
+	for _, p := range r.Plans {
+		if p.Variant == best.Variant && p.SubsetRate == best.SubsetRate {
+			fmt.Fprintln(tw, p.text())
+		}
+	}
+	tw.Flush()
+
+	limits := fmt.Sprintf("a q of at least %s", exact(r.SubsetAtLeast))
+	if r.WorkAtMost > 0 {
+		limits += fmt.Sprintf(", work of at most %s runs", exact(r.WorkAtMost))
+	}
+	fmt.Fprintf(w, "\nRecommended, the least noise with %s:\n", limits)
+	last := [][2]string{
+		{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
+		{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
+		{"bound", best.Bound},
+	}
+	if r.Plot != "" {
+		last = append(last, [2]string{"plot", r.Plot})
+	}
+	rows(w, last...)
+	fmt.Fprintf(w, "\n%s\n", r.Command)
+}
+
+func (t plannedTrials) name() string {
+	if t.Shape != nil {
+		return t.Distribution + ":" + exact(*t.Shape)
+	}
+	return t.Distribution
+}
+
+func (p plannedTuning) noise() float64 {
+	if p.NoiseMultiplier == nil {
+		return math.Inf(1)
+	}
+	return *p.NoiseMultiplier
+}
+
+// text returns the columns from mu on. Noise is rounded up, so that the printed noise is enough too.
+func (p plannedTuning) text() string {
+	noise := "none"
+	if p.NoiseMultiplier != nil {
+		noise = report.Up(*p.NoiseMultiplier)
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%.2f %%\t%s", exact(p.Mean), p.name(), noise, math.Floor(1e4*p.Tried)/100, whole(p.Gradients))
+}
+
+func whole(v float64) string { return report.Grouped(int(math.Round(v))) }
+
+// reservePlot reserves the plot's file, so that one that can't be written is an error before anything is computed.
+func reservePlot(path string) (*figure.Place, error) {
+	place, err := figure.ReserveFile(path)
+	switch {
+	case errors.Is(err, figure.ErrFormat):
+		return nil, usagef("--plot: %w", err)
+	case errors.Is(err, figure.ErrExists):
+		return nil, coded(codeInput, fmt.Errorf("%w; give another file by --plot, or remove it", err))
+	case err != nil:
+		return nil, coded(codeInput, fmt.Errorf("%w; give a file that can be written by --plot", err))
+	}
+	return place, nil
+}
+
+// draw writes the plot.
+func (r *comparedPlans) draw(ctx context.Context, place *figure.Place) error {
+	s := figure.TradeoffSettings{Candidates: r.Candidates, Tried: r.TriedAtLeast, Epsilon: r.Epsilon, Delta: r.Delta}
+	var points []figure.TradeoffPoint
+	for _, p := range r.Plans {
+		points = append(points, figure.TradeoffPoint{
+			Method: experiment.MethodName(p.Variant), SubsetRate: p.SubsetRate, Repetitions: p.name(), Mean: p.Mean, Tried: p.Tried, NoiseMultiplier: p.noise(),
+		})
+	}
+	files, err := draw(ctx, place, func() (figure.Figure, error) { return figure.NewTradeoff(s, points) })
+	if err != nil {
+		return err
+	}
+	paths, err := place.Write(files)
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	r.Plot = paths[0]
+	return nil
+}

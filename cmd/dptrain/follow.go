@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// errInterrupted reports a signal that came before a computation ended.
+var errInterrupted = coded(codeInterrupted, errors.New("interrupted"))
+
+// accounting is the activity of a command that waits for the accountant.
+const accounting = "accounting for the plan"
+
+// await returns the results of compute, or an error that wraps errInterrupted as soon as the context is done. It then
+// abandons the computation, which goes on until the process ends: neither the accountant nor a read can be stopped, and
+// a step of training takes its time. So compute has to return a value and do nothing else: neither print nor log, and
+// change no file but such as a killed process may leave too.
+func await[T any](ctx context.Context, doing string, compute func() (T, error)) (T, error) {
+	return follow(ctx, nil, doing, func(*follower) (T, error) { return compute() })
+}
+
+// follow is await for a computation that reports its progress to a follower.
+func follow[T any](ctx context.Context, console *ui.Console, doing string, compute func(*follower) (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1) // buffered for an abandoned computation
+	f := &follower{console: console, done: ctx.Done(), shows: make(chan func())}
+	if console != nil {
+		defer console.EndProgress()
+	}
+	if ctx.Err() == nil {
+		go func() {
+			value, err := compute(f)
+			done <- outcome{value, err}
+		}()
+	}
+	for {
+		select {
+		case show := <-f.shows:
+			show()
+		case o := <-done:
+			if o.err == nil || ctx.Err() == nil { // otherwise compute may have failed because of the context
+				return o.value, o.err
+			}
+		case <-ctx.Done():
+			var none T
+			return none, fmt.Errorf("%w while %s", errInterrupted, doing)
+		}
+	}
+}
+
+// follower is an [experiment.Follower] that shows reports on a console. It hands them to the goroutine that waits for
+// the computation, so that an abandoned one shows nothing.
+type follower struct {
+	console *ui.Console
+	done    <-chan struct{} // closed when nothing waits any more
+	shows   chan func()
+
+	epsilon float64 // of the plan that runs
+	failed  bool    // a trial has failed
+}
+
+func (f *follower) show(show func()) {
+	select {
+	case f.shows <- show:
+	case <-f.done:
+	}
+}
+
+func (f *follower) log(level logrus.Level, text any) {
+	f.show(func() { f.console.Log().Log(level, text) })
+}
+
+func (f *follower) Note(text string) { f.log(logrus.InfoLevel, text) }
+func (f *follower) Warn(text string) { f.log(logrus.WarnLevel, text) }
+
+func (f *follower) Progress(done, total float64, what string) {
+	f.show(func() { f.console.Progress(done, total, what) })
+}
+
+func (f *follower) Tuning(p tuner.PrivateProgress) { f.show(func() { f.showTuning(p) }) }
+
+// showTuning shows progress and logs each trial. Scores go to the private log alone. So does the share of work that is
+// done, unless the console is watched: the share at which the final run begins gives the number of trials away, and a
+// scheduler keeps standard error where others read it.
+func (f *follower) showTuning(p tuner.PrivateProgress) {
+	console, watched, epsilon := f.console, f.console.Watched(), "epsilon "+report.Up(f.epsilon)
+	switch {
+	case !watched:
+		console.Working("training, " + epsilon)
+	case p.Final:
+		console.Progress(p.Done, p.Total, fmt.Sprintf("final run, trials done: %d, %s", p.TrialsDone, epsilon))
+	default:
+		console.Progress(p.Done, p.Total, fmt.Sprintf("tuning, trials done: %d, %s", p.TrialsDone, epsilon))
+	}
+	switch {
+	case p.Err != nil:
+		level := logrus.WarnLevel
+		if f.failed && !watched { // one warning points to the private log
+			level = logrus.DebugLevel
+		}
+		f.failed = true
+		console.Log().Logf(level, "a trial failed; it counts, and scores lowest: %v", p.Err)
+	case p.Kind == tuner.Finished && p.Final:
+		console.Log().Debugf("final run: test score %v", p.Score)
+	case p.Kind == tuner.Finished:
+		console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
+	}
+}

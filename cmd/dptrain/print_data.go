@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/features"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// dataRows returns the rows of a plan that describe its data.
+func dataRows(e configs.Experiment, s experiment.Samples) [][2]string {
+	if s.Schema == nil {
+		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, report.Grouped(s.Train), report.Grouped(s.Test))}}
+		if s.Features != "" {
+			rows = append(rows, [2]string{"features", fmt.Sprintf("%d for each image, of %s with its public weights", features.Size, s.Features)})
+		}
+		return rows
+	}
+	return [][2]string{
+		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), report.Grouped(s.Train), filepath.Base(e.Data.Test), report.Grouped(s.Test))},
+		{"columns", schemaText(s.Schema)},
+	}
+}
+
+func schemaText(s *table.Schema) string {
+	const most = 5
+	columns := fmt.Sprintf("%d", len(s.Columns))
+	text := fmt.Sprintf("%s, which make samples of shape %v; ", columns, s.Shape)
+	classes := slices.Clone(s.Label.Classes)
+	if len(classes) > most {
+		classes = append(classes[:most], "…")
+	}
+	if s.Label.Task == table.Regression {
+		return text + fmt.Sprintf("regression on %s", s.Label.Name)
+	}
+	return text + fmt.Sprintf("%s in %d classes: %s", s.Label.Name, len(s.Label.Classes), strings.Join(classes, ", "))
+}

@@ -1,0 +1,140 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from
+// the beginning, and all by one descriptor: another file that takes its name meanwhile is never read. If the file was
+// written to since [Open], they return an [*Error].
+type File struct {
+	path   string
+	file   *os.File
+	opened os.FileInfo // size and modification time when it was opened
+}
+
+// Open opens a file in the format that its name ends in, one of the [Formats], and reads nothing of it yet. The
+// caller must close it.
+func Open(path string) (*File, error) {
+	if formatOf(path) == "" {
+		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
+	}
+	info, err := os.Stat(path) // first, as opening a named pipe can block forever
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKind(path, info); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err == nil {
+		err = checkKind(path, info) // again, as the name may be another file's by now
+	}
+	if err != nil {
+		_ = file.Close() // nothing was written
+		return nil, err
+	}
+	return &File{path, file, info}, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// formatOf returns the one of the formats that a name ends in, or "".
+func formatOf(path string) string {
+	name := strings.ToLower(filepath.Base(path))
+	if i := slices.IndexFunc(Formats(), func(suffix string) bool { return strings.HasSuffix(name, suffix) }); i >= 0 {
+		return Formats()[i]
+	}
+	return ""
+}
+
+func checkKind(path string, info os.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return &Error{File: path, Problem: "a folder, not a file"}
+	case !info.Mode().IsRegular():
+		return &Error{File: path, Problem: "not a regular file; save the rows to one"}
+	case info.Size() == 0:
+		return &Error{File: path, Problem: "empty"}
+	}
+	return nil
+}
+
+var errNoFile = fmt.Errorf("file: none; Open returns one beside a nil error")
+
+// pass calls use with the rows of the file, from the first on, in the wanted columns; nil means all. Its errors and
+// those of use name the file. If the file has changed, that is the error, whatever use returned.
+func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
+	if f == nil {
+		return errNoFile
+	}
+	if err := f.checkUnchanged(); err != nil {
+		return err
+	}
+	if wanted == nil {
+		wanted = func(string) bool { return true }
+	}
+	r, err := f.rows(wanted)
+	if err == nil {
+		if err = checkFields(r.fields()); err == nil {
+			err = use(r)
+		}
+		if closed := r.close(); err == nil {
+			err = closed
+		}
+	}
+	if changed := f.checkUnchanged(); changed != nil {
+		return changed
+	}
+	if err != nil {
+		return inFile(f.path, err)
+	}
+	return nil
+}
+
+// checkUnchanged compares the file's size and time of modification with those that it was opened with.
+func (f *File) checkUnchanged() error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != f.opened.Size() || !info.ModTime().Equal(f.opened.ModTime()) {
+		return &Error{File: f.path, Problem: "it has changed since it was opened; run again when nothing writes to it"}
+	}
+	return nil
+}
+
+// rows reads the header of the file.
+func (f *File) rows(wanted func(name string) bool) (rows, error) {
+	size := f.opened.Size()
+	switch format := formatOf(f.path); format {
+	case ".parquet":
+		return openParquet(f.file, size, wanted)
+	case ".npz":
+		return openNPZ(f.file, size, wanted)
+	default:
+		comma := ','
+		if strings.Contains(strings.ToLower(filepath.Base(f.path)), ".tsv") {
+			comma = '\t'
+		}
+		return openCSV(io.NewSectionReader(f.file, 0, size), size, comma, strings.HasSuffix(format, ".gz"))
+	}
+}
+
+// inFile adds the file to an error that doesn't name one.
+func inFile(path string, err error) error {
+	e := *failed(err)
+	if e.File == "" {
+		e.File = path
+	}
+	return &e
+}

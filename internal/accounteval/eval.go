@@ -1,0 +1,185 @@
+package accounteval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// Functions returns the names that Evaluate knows, sorted.
+func Functions() []string {
+	names := make([]string, 0, len(functions))
+	for n := range functions {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Evaluate computes one named function of the reference vectors (accountant/testdata/accounting.json documents each of
+// them) from a JSON object of parameters. Unknown, repeated, missing and senseless parameters are errors that wrap
+// [accountant.ErrInvalid]. The value is +Inf where no finite answer exists. Every function takes orders, an array [low,
+// high], and mode.
+func Evaluate(function string, params []byte) (float64, error) {
+	f, ok := functions[function]
+	if !ok {
+		return 0, fmt.Errorf("%w function %q", accountant.ErrInvalid, function)
+	}
+	p, err := parseParams(params)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", function, err)
+	}
+	p.options = p.takeOptions()
+	value, err := f(p)
+	if err = errors.Join(p.done(), err); err != nil {
+		return 0, fmt.Errorf("%s: %w", function, err)
+	}
+	return value, nil
+}
+
+// Each function takes its parameters first and computes only if p.done() finds nothing wrong with them.
+var functions = map[string]func(p *params) (float64, error){
+	"rdp_subsampled_gaussian": func(p *params) (float64, error) {
+		return p.rdp(p.step(), p.order())
+	},
+	"rdp_dpsgd": func(p *params) (float64, error) {
+		return p.rdp(accountant.SelfComposed{Event: p.step(), Count: p.integer("steps", 0)}, p.order())
+	},
+	"rdp_to_epsilon": func(p *params) (float64, error) {
+		return renyi.EpsilonAt(p.integer("alpha", 2), p.nonNegative("rdp"), p.probability("delta")), nil
+	},
+	"rdp_to_delta": func(p *params) (float64, error) {
+		return renyi.DeltaAt(p.integer("alpha", 2), p.nonNegative("rdp"), p.nonNegative("epsilon")), nil
+	},
+	"dp_epsilon": func(p *params) (float64, error) {
+		return p.epsilon(p.base())
+	},
+	"dp_delta": func(p *params) (float64, error) {
+		e, epsilon := p.base(), p.nonNegative("epsilon")
+		if p.done() != nil {
+			return 0, nil
+		}
+		g, err := accountant.Delta(e, epsilon, p.options)
+		return g.Delta, err
+	},
+	"subsample_rdp": func(p *params) (float64, error) {
+		e, rate, a := p.base(), p.probability("gamma"), p.order()
+		if p.done() != nil {
+			return 0, nil
+		}
+		return renyi.Sampled(p.curve(e, a), rate, false)[a], nil
+	},
+	"delta_hat": func(p *params) (float64, error) {
+		e, a := p.base(), p.order()
+		if p.done() != nil {
+			return 0, nil
+		}
+		return p.deltaHat(e, a)[a], nil
+	},
+	"tune_rdp": func(p *params) (float64, error) {
+		mu, e, a := p.positive("mu"), p.base(), p.order()
+		if p.done() != nil {
+			return 0, nil
+		}
+		return p.tuned(e, mu, a)[a], nil
+	},
+	"tune_rdp_sound":     tuneRDPSound,
+	"tune_rdp_truncated": tuneRDPTruncated,
+	"baseline_epsilon":   func(p *params) (float64, error) { return p.epsilon(p.baseline()) },
+	"variant1_add":       func(p *params) (float64, error) { return p.direction(renyi.SubsetAdd) },
+	"variant1_remove":    func(p *params) (float64, error) { return p.direction(renyi.SubsetRemove) },
+	"variant1_rdp":       func(p *params) (float64, error) { return p.variantRDP(p.variant1) },
+	"variant1_epsilon":   func(p *params) (float64, error) { return p.epsilon(p.variant(accountant.Variant1)) },
+	"variant2_rdp":       func(p *params) (float64, error) { return p.variantRDP(p.variant2) },
+	"variant2_epsilon":   func(p *params) (float64, error) { return p.epsilon(p.variant(accountant.Variant2)) },
+	"min_sigma": func(p *params) (float64, error) {
+		event, epsilon, delta := p.withNoise(), p.nonNegative("epsilon"), p.probability("delta")
+		if p.done() != nil {
+			return 0, nil
+		}
+		return orInfinity(accountant.CalibrateNoise(epsilon, delta, p.options, event))
+	},
+	"max_steps": func(p *params) (float64, error) {
+		event, epsilon, delta := p.withSteps(), p.nonNegative("epsilon"), p.probability("delta")
+		if p.done() != nil {
+			return 0, nil
+		}
+		steps, err := accountant.CalibrateSteps(epsilon, delta, p.options, event)
+		return orInfinity(float64(steps), err)
+	},
+	"min_sigma_line": func(p *params) (float64, error) {
+		event, c := p.withNoise(), p.nonNegative("c")
+		if p.done() != nil {
+			return 0, nil
+		}
+		return orInfinity(accountant.CalibrateNoiseToLine(c, p.options, event))
+	},
+	"max_steps_line": func(p *params) (float64, error) {
+		event, c := p.withSteps(), p.nonNegative("c")
+		if p.done() != nil {
+			return 0, nil
+		}
+		steps, err := accountant.CalibrateStepsToLine(c, p.options, event)
+		return orInfinity(float64(steps), err)
+	},
+}
+
+func tuneRDPSound(p *params) (float64, error) {
+	e, mu, a := p.base(), p.positive("mu"), p.order()
+	if p.done() != nil {
+		return 0, nil
+	}
+	return renyi.PoissonAnyMean(p.curve(e, a), p.deltaHat(e, a), mu)[a], nil
+}
+
+func tuneRDPTruncated(p *params) (float64, error) {
+	e, rate, a := p.base(), p.positive("mu"), p.order()
+	if p.done() != nil {
+		return 0, nil
+	}
+	mean := accountant.TruncatedPoisson{Rate: rate}.Expected()
+	return p.convexified(renyi.TruncatedPoissonTuned(p.curve(e, a), p.deltaHat(e, a), rate, mean))[a], nil
+}
+
+func (p *params) step() accountant.Event {
+	return accountant.PoissonSampled{SamplingProbability: p.probability("gamma"), Event: accountant.Gaussian{NoiseMultiplier: p.nonNegative("sigma")}}
+}
+
+func (p *params) baseline() accountant.Event {
+	return accountant.Baseline(accountant.Poisson{Mean: p.positive("mu")}, p.base())
+}
+
+func (p *params) variant(variant func(float64, accountant.Repetitions, accountant.Event) accountant.Event) accountant.Event {
+	return variant(p.probability("q"), accountant.Poisson{Mean: p.positive("mu")}, p.base())
+}
+
+func (p *params) withNoise() func(noise float64) accountant.Event {
+	gamma, steps := p.probability("gamma"), p.integer("steps", 0)
+	return func(noise float64) accountant.Event { return accountant.DPSGD(gamma, noise, steps) }
+}
+
+func (p *params) withSteps() func(steps int) accountant.Event {
+	gamma, sigma := p.probability("gamma"), p.nonNegative("sigma")
+	return func(steps int) accountant.Event { return accountant.DPSGD(gamma, sigma, steps) }
+}
+
+func (p *params) epsilon(e accountant.Event) (float64, error) {
+	delta := p.probability("delta")
+	if p.done() != nil {
+		return 0, nil
+	}
+	g, err := accountant.Epsilon(e, delta, p.options)
+	return g.Epsilon, err
+}
+
+// orInfinity turns the two ways in which a calibration has no finite answer into +Inf.
+func orInfinity(value float64, err error) (float64, error) {
+	if errors.Is(err, accountant.ErrInfeasible) || errors.Is(err, accountant.ErrUnbounded) {
+		return math.Inf(1), nil
+	}
+	return value, err
+}

@@ -1,0 +1,68 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+)
+
+// guaranteed is tuner.Settings or, for one run, train.Privacy.
+type guaranteed interface {
+	Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error)
+}
+
+// settle returns the plan with the minimum noise, or the maximum number of steps, that meets the settings' epsilon, and
+// the plan's guarantee. calibrate finds them. Without an epsilon the noise is given, and the plan stays as it is.
+func settle[P guaranteed](
+	p configs.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error),
+) (P, accountant.Guarantee, error) {
+	if p.Epsilon == nil {
+		g, err := guaranteeOf(p, plan)
+		return plan, g, err
+	}
+	plan, g, err := calibrate(plan, *p.Epsilon, p.Delta, Accounting(p))
+	if err != nil {
+		err = explained(p, err)
+	}
+	return plan, g, err
+}
+
+// guaranteeOf returns the guarantee of a plan of given noise, and an [Error] if its epsilon is infinite.
+func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, error) {
+	g, err := plan.Guarantee(p.Delta, Accounting(p))
+	if err != nil {
+		return g, fmt.Errorf("account for the plan: %w", err)
+	}
+	if math.IsInf(g.Epsilon, 1) {
+		return g, budgetf("noise multiplier %v has no finite epsilon at delta %v; give more noise", *p.NoiseMultiplier, p.Delta)
+	}
+	return g, nil
+}
+
+// explained adds a remedy to the error of a calibration.
+func explained(p configs.Privacy, err error) error {
+	switch {
+	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrInfeasible):
+		return budgetf("epsilon %v at delta %v doesn't allow one step of each kind of run with noise multiplier %v; give more noise or a larger epsilon",
+			*p.Epsilon, p.Delta, *p.NoiseMultiplier)
+	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrUnbounded):
+		return usagef("epsilon %v allows any number of steps with noise multiplier %v", *p.Epsilon, *p.NoiseMultiplier)
+	case errors.Is(err, accountant.ErrInfeasible):
+		hint := "give a larger epsilon or delta"
+		if p.Accounting != string(accountant.Best) { // Rényi bounds have a floor, whatever the noise
+			hint += ", or best accounting"
+		}
+		return budgetf("epsilon %v at delta %v can't be met by any noise with %s accounting; %s", *p.Epsilon, p.Delta, p.Accounting, hint)
+	case errors.Is(err, accountant.ErrUnbounded):
+		return usagef("epsilon %v is met by any noise, which protects nobody; give a smaller one", *p.Epsilon)
+	}
+	return fmt.Errorf("find the noise for epsilon %v: %w", *p.Epsilon, err)
+}
+
+// Accounting returns the accounting mode of the settings.
+func Accounting(p configs.Privacy) accountant.Options {
+	return accountant.Options{Mode: accountant.Mode(p.Accounting)}
+}

@@ -1,0 +1,75 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+)
+
+// inputOf is the input of a [report.Model]: how files become samples. It has one field for each kind of files, one of
+// them set. Models of named data sets have no input, and take no files.
+type inputOf struct {
+	Table *table.Schema `json:"table,omitempty"` // a person's own files
+}
+
+// Rows are the rows of a file, or of a test set, as samples for a released model.
+type Rows struct {
+	Data   *train.Data    // with zeros for labels that weren't read
+	Labels train.Labelled // nil for [table.Predicting]
+	Label  table.Label    // of files: what the model predicts
+}
+
+// Read reads the rows of a file as samples for the model.
+func (r *Released) Read(path string, use table.Use) (Rows, error) {
+	m := r.Model
+	var in inputOf
+	if len(m.Input) > 0 {
+		if err := json.Unmarshal(m.Input, &in); err != nil {
+			return Rows{}, fmt.Errorf("%w: its input: %w", report.ErrNoModel, err)
+		}
+	}
+	if in.Table != nil {
+		return readTable(m, in.Table, path, use)
+	}
+	return Rows{}, usagef("models of data set %s take no files; evaluate without one tells how this one does on the public test set", m.Dataset)
+}
+
+func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out Rows, err error) {
+	if err := s.Check(); err != nil {
+		return out, fmt.Errorf("%w: %w", report.ErrNoModel, err)
+	}
+	if s.Outputs() != m.Outputs {
+		return out, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", report.ErrNoModel, s.Outputs(), m.Outputs)
+	}
+	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
+		return out, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", report.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
+	}
+	rows, err := readRows(s, path, use)
+	if err != nil {
+		return out, err
+	}
+	out.Label = s.Label
+	if use == table.Predicting {
+		out.Data, err = train.NewData(rows.N, rows.Values, make([]float32, rows.N*m.Outputs))
+	} else if out.Labels, err = labelled(s, rows); err == nil {
+		out.Data = out.Labels.Inputs()
+	}
+	if err != nil {
+		return Rows{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}
+
+func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, err error) {
+	file, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return s.Read(file, use)
+}

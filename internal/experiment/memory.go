@@ -1,0 +1,108 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/features"
+	"github.com/dptrain/dptrain/internal/memory"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// The memory of a run, as measured (bench/results/2026-11-22-silence.md).
+const (
+	programBytes = 100e6 // without data and runs, with a buffer of rows that are read
+	dataCopies   = 3.4   // of samples while they are loaded: read, kept, and garbage
+	runCopies    = 10    // of each parameter, in single precision, for each run
+	alone        = 6     // of each parameter once more: drawn, read back and written
+	rowBytes     = 16    // of each training row besides its sample: its hash, and a step's draws
+	memberBytes  = 60    // of each training row in a tuning: the lists of rows that runs train on
+	maxRunsHeld  = 64    // package tuner's maximum
+)
+
+// memoryOf estimates the maximum number of bytes that a run takes, from public numbers alone. It counts as many trials
+// as one run in twenty exceeds: the mean and two standard deviations of a Poisson number, four times the mean of
+// others.
+func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
+	shape, outputs, raw := []int(nil), 0, 0.0
+	m := report.Model{}
+	if s.Schema != nil {
+		shape, outputs = s.Schema.Shape, s.Schema.Outputs()
+	} else {
+		info, err := datasets.Describe(e.Dataset)
+		if err != nil {
+			return 0, err
+		}
+		shape, outputs, m.Vocabulary = info.SampleShape, info.Classes, info.Vocabulary
+		raw = float64(s.Train+s.Test) * volume(shape) // one byte for each pixel
+		switch {
+		case s.Features != "":
+			shape = []int{features.Size}
+		case info.Vocabulary > 0:
+			shape = []int{e.TextLength}
+		}
+	}
+	m.Shape, m.Outputs = shape, outputs
+	model, err := modelOf(describeModel(e, m))
+	if err != nil {
+		return 0, err
+	}
+	parameters := 0.0
+	for _, p := range model.Parameters {
+		parameters += float64(p.Shape().TotalSize())
+	}
+	columns := volume(shape) + float64(outputs)
+	if m.Vocabulary > 0 {
+		columns += volume(shape) // the weight of each token
+	}
+	runs, rows := 1.0, rowBytes*float64(s.Train)
+	if mean := e.Privacy.MeanRepetitions; tuned {
+		rows = memberBytes * float64(s.Train)
+		runs = mean + 2*math.Sqrt(mean)
+		if name := e.Privacy.Repetitions; name != "poisson" && name != "truncated-poisson" {
+			runs = 4 * mean
+		}
+		runs = math.Min(maxRunsHeld, math.Ceil(runs))
+	}
+	played := float64(s.Train)
+	if tuned && methods[e.Privacy.Variant] != tuner.Baseline {
+		played *= e.Privacy.SubsetRate
+	}
+	each := 4 * (runCopies*parameters + played + float64(s.Test)*float64(outputs))
+	data := raw + dataCopies*4*float64(s.Train+s.Test)*columns + rows
+	return programBytes + data + 4*alone*parameters + runs*each, nil
+}
+
+func volume(shape []int) float64 {
+	v := 1.0
+	for _, d := range shape {
+		v *= float64(d)
+	}
+	return v
+}
+
+// MemoryText prints a number of bytes with two digits.
+func MemoryText(bytes float64) string {
+	unit, name := 1e6, "MB"
+	if bytes >= 995e6 {
+		unit, name = 1e9, "GB"
+	}
+	rounding := math.Pow(10, math.Floor(math.Log10(bytes/unit))-1) // two digits
+	return fmt.Sprintf("%.4g %s", math.Round(bytes/unit/rounding)*rounding, name)
+}
+
+// available is memory.Available, which tests replace.
+var available = memory.Available
+
+// memoryWarning returns a warning if a run of so many bytes probably exceeds the memory that is left, and otherwise
+// nothing.
+func memoryWarning(bytes float64) string {
+	if free, ok := available(); ok && bytes > float64(free) {
+		return fmt.Sprintf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",
+			MemoryText(bytes), MemoryText(float64(free)))
+	}
+	return ""
+}

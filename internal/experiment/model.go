@@ -1,0 +1,23 @@
+package experiment
+
+import (
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
+)
+
+// describeModel adds an experiment's network to the description of its data.
+func describeModel(e configs.Experiment, m report.Model) report.Model {
+	m.Dataset, m.Network, m.Activation = e.Dataset, e.Model, report.Activation(e.Activation)
+	return m
+}
+
+// modelOf builds the network that a description names.
+func modelOf(m report.Model) (train.Model, error) {
+	model, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
+	if err != nil {
+		err = usagef("model: %w", err)
+	}
+	return model, err
+}

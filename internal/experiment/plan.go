@@ -1,0 +1,149 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// Settings are all settings that a run depends on.
+type Settings struct {
+	configs.Experiment
+	Tune bool // tune hyperparameters, or else train once with the given ones
+	// InsecureSeed, unless nil, seeds all random draws, so that the run can be repeated. It voids the guarantee.
+	InsecureSeed *uint64
+}
+
+// Plan is a run that [Resolve] has settled. Its fields are public knowledge.
+type Plan struct {
+	Experiment configs.Experiment
+	Samples    Samples
+	Memory     float64 // bytes, an estimate of the maximum
+
+	privacy report.Privacy
+	seed    *uint64
+	work    work
+	model   train.Model
+	files   atomic.Pointer[ownFiles] // nil once they are loaded or closed
+	data    *loaded                  // nil until Load
+}
+
+// work is a tuning or a training.
+type work interface {
+	run(context.Context, *Plan, train.Engine, train.Key, Follower) (trained, error)
+}
+
+// Resolve makes a plan of settings: it counts samples and settles noise and epsilon. The caller has to close the plan.
+func Resolve(s Settings) (*Plan, error) {
+	samples, files, err := describe(s.Experiment)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Experiment: s.Experiment, Samples: samples, seed: s.InsecureSeed}
+	if err := p.settle(s.Tune); err != nil {
+		return nil, errors.Join(err, files.close())
+	}
+	p.files.Store(files)
+	return p, nil
+}
+
+func (p *Plan) settle(tune bool) (err error) {
+	if tune {
+		var settings tuner.Settings
+		settings, p.privacy, err = planTuning(p.Experiment, p.Samples.Train)
+		p.work = tuning{settings}
+	} else {
+		var settings train.Settings
+		settings, p.privacy, err = planTraining(p.Experiment, p.Samples.Train)
+		p.work = training{settings}
+	}
+	if err != nil {
+		return err
+	}
+	p.privacy.Insecure = p.seed != nil
+	p.privacy = p.privacy.Warned()
+	p.Memory, err = memoryOf(p.Experiment, p.Samples, tune)
+	return err
+}
+
+// Close closes the private file of a plan that wasn't loaded.
+func (p *Plan) Close() error { return p.files.Swap(nil).close() }
+
+// Statement returns the plan's guarantee, and the settings that it follows from.
+func (p *Plan) Statement() report.Privacy { return p.privacy }
+
+// Warnings returns the faults of a plan that can be carried out: a guarantee that protects little, columns that aren't
+// scaled, too little memory.
+func (p *Plan) Warnings() []string {
+	warnings := p.privacy.Warnings
+	for _, w := range []string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory)} {
+		if w != "" {
+			warnings = append(warnings[:len(warnings):len(warnings)], w)
+		}
+	}
+	return warnings
+}
+
+// Load reads the data; call it once. The engine computes features of images. It should be the CPU's, whichever engine
+// trains afterwards, so that all of them train on the same features.
+func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) error {
+	data, err := p.load(ctx, features, f)
+	if err != nil {
+		return err
+	}
+	data.model = describeModel(p.Experiment, data.model)
+	if p.model, err = modelOf(data.model); err != nil {
+		return err
+	}
+	if p.Experiment.Dataset == configs.Files {
+		f.Note("a row is the unit of privacy: a person behind several rows of the training file is protected less")
+	}
+	if data.privateWarning != "" {
+		f.Warn(data.privateWarning)
+	}
+	p.data = &data
+	return nil
+}
+
+func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {
+	e := p.Experiment
+	if e.Dataset != configs.Files {
+		return loadSet(ctx, e.Dataset, e.TextLength, features, f)
+	}
+	files := p.files.Swap(nil)
+	if files == nil {
+		return loaded{}, errors.New("load a plan: its files are closed")
+	}
+	return files.load(e.Data, p.Samples)
+}
+
+// Run carries out a plan whose data are loaded. Each run draws a key of its own, unless the seed is insecure.
+func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, error) {
+	if p.data == nil {
+		return Outcome{}, errors.New("run a plan: its data aren't loaded")
+	}
+	result, err := p.work.run(ctx, p, e, p.key(), f)
+	if err != nil {
+		return Outcome{}, err
+	}
+	release := report.Release{
+		Parameters:      result.parameters,
+		Model:           p.data.model,
+		Score:           report.Score{Metric: p.data.test.Metric(), Value: result.score},
+		Hyperparameters: result.hyperparameters,
+		Privacy:         p.privacy.Of(result.hyperparameters),
+	}
+	return Outcome{release, p.judge(p.data.test, release.Score), result.private}, nil
+}
+
+func (p *Plan) key() train.Key {
+	if p.seed != nil {
+		return train.InsecureKey(*p.seed)
+	}
+	return train.NewKey()
+}

@@ -1,0 +1,81 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Released is a released model that is ready to compute.
+type Released struct {
+	report.Model
+	*train.Predictor
+	engine train.Engine
+}
+
+// Open reads a released model from a run's directory. The given engine computes, whichever engine trained. The caller
+// has to close the model.
+func Open(run string, e train.Engine) (*Released, error) {
+	model, parameters, err := report.ReadModel(run)
+	if err != nil {
+		return nil, err
+	}
+	network, err := modelOf(model)
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
+	}
+	values := make([][]float32, len(network.Parameters))
+	for i, p := range network.Parameters {
+		at := slices.IndexFunc(parameters, func(t safetensors.Tensor) bool { return t.Name == p.Name() })
+		if at < 0 || !slices.Equal(parameters[at].Shape, []int(p.Shape())) || parameters[at].Ints != nil {
+			return nil, fmt.Errorf("%w in %s: model %s takes a parameter %q of shape %v, which isn't there", report.ErrNoModel, run, model.Network, p.Name(), p.Shape())
+		}
+		values[i] = parameters[at].Data
+	}
+	if len(parameters) != len(values) {
+		return nil, fmt.Errorf("%w in %s: %d parameters, and model %s takes %d", report.ErrNoModel, run, len(parameters), model.Network, len(values))
+	}
+	predictor, err := train.NewPredictor(e, network, values)
+	if err != nil {
+		return nil, err
+	}
+	return &Released{model, predictor, e}, nil
+}
+
+// Class returns the name of an output.
+func (r *Released) Class(i int) string {
+	if len(r.Classes) > 0 {
+		return r.Classes[i]
+	}
+	return fmt.Sprint(i)
+}
+
+// TestSet loads the public test set of the model's named data set.
+func (r *Released) TestSet(ctx context.Context, f Follower) (Rows, error) {
+	textLength := 0
+	if r.Vocabulary != 0 && len(r.Shape) == 1 {
+		textLength = r.Shape[0]
+	}
+	set, err := loadSet(ctx, r.Dataset, textLength, r.engine, f)
+	if err != nil {
+		return Rows{}, err
+	}
+	return Rows{Labels: set.test, Data: set.test.Inputs()}, nil
+}
+
+// TrainedOn reports whether a run's settings name a training file that is the given one, or has its name. It reports
+// false if the run's private folder is missing.
+func TrainedOn(run, file string) bool {
+	text, err := ReadSettings(filepath.Join(run, "private", "settings.yaml"))
+	if err != nil || file == "" {
+		return false
+	}
+	e, err := configs.Resolve(configs.File{Text: text}, nil)
+	return err == nil && e.Dataset == configs.Files && (sameFile(e.Data.Train, file) || filepath.Base(e.Data.Train) == filepath.Base(file))
+}

@@ -1,0 +1,33 @@
+package experiment
+
+import (
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+)
+
+// NegativeBinomial names the distribution of repetitions that has a shape.
+const NegativeBinomial = "negative-binomial"
+
+// repetitionsOf returns the distribution of the number of trials, with the mean of the settings.
+func repetitionsOf(p configs.Privacy) (accountant.Repetitions, error) {
+	var r accountant.Repetitions
+	var err error
+	switch mean := p.MeanRepetitions; p.Repetitions {
+	case "poisson":
+		r = accountant.Poisson{Mean: mean}
+	case "truncated-poisson":
+		r, err = accountant.TruncatedPoissonWithMean(mean)
+	case "geometric":
+		r, err = accountant.Geometric(mean)
+	case "logarithmic":
+		r, err = accountant.Logarithmic(mean)
+	case NegativeBinomial:
+		r, err = accountant.NegativeBinomial(p.Shape, mean)
+	default:
+		return nil, usagef("privacy.repetitions: unknown distribution %q", p.Repetitions)
+	}
+	if err != nil {
+		return nil, usagef("privacy.mean_repetitions: %w; give another mean or shape", err)
+	}
+	return r, nil
+}

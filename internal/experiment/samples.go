@@ -1,0 +1,51 @@
+package experiment
+
+import (
+	"errors"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Samples describes an experiment's data. All of it is public.
+type Samples struct {
+	Train, Test int           // numbers of samples
+	Features    string        // the weights that make samples of images; empty for other data
+	Schema      *table.Schema // of a person's own files; nil for named data sets
+
+	large    []string // columns of such files: see largeColumns
+	outliers bool     // all of these are scaled
+}
+
+// Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.
+func Describe(e configs.Experiment) (Samples, error) {
+	s, files, err := describe(e)
+	return s, errors.Join(err, files.close())
+}
+
+// describe is [Describe]. It leaves a person's own files open for [Plan.Load].
+func describe(e configs.Experiment) (Samples, *ownFiles, error) {
+	if e.Dataset == configs.Files {
+		return describeFiles(e)
+	}
+	info, err := datasets.Describe(e.Dataset)
+	if err != nil {
+		return Samples{}, nil, err
+	}
+	if e.TextLength != 0 && info.Vocabulary == 0 {
+		return Samples{}, nil, usagef("text_length: samples of %s are no texts; leave it out", e.Dataset)
+	}
+	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil, nil
+}
+
+// loaded is the data of a plan, ready to train on.
+type loaded struct {
+	train *train.Data
+	test  train.Labelled
+	model report.Model // describes the data, without a network
+
+	privateWarning string // depends on private rows; empty for none
+}

@@ -1,0 +1,83 @@
+package experiment
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// spaceOf returns the search space of trials on n samples, with the given noise or, before calibration, with none.
+func spaceOf(e configs.Experiment, n int) (tuner.Space, error) {
+	lists, err := listsOf(e, n)
+	if err != nil {
+		return nil, err
+	}
+	noise := 0.0
+	if given := e.Privacy.NoiseMultiplier; given != nil {
+		noise = *given
+	}
+	if e.Tuning.Search == configs.SearchRandom {
+		if e.Privacy.Epsilon == nil {
+			return nil, usagef("tuning.search: random fits candidates to an epsilon; give --epsilon")
+		}
+		return regionOf(e, lists, noise), nil
+	}
+	grid, err := lists.Grid()
+	return grid.WithNoiseMultiplier(noise), err
+}
+
+// listsOf returns the values of each hyperparameter: one value if it isn't tuned, and no epochs where steps are
+// calibrated.
+func listsOf(e configs.Experiment, n int) (tuner.Lists, error) {
+	lists := tuner.Lists{
+		LearningRates: []float64{e.Training.LearningRate},
+		SamplingRates: []float64{e.Privacy.SamplingRate},
+		ClippingNorms: []float64{e.Privacy.ClippingNorm},
+	}
+	if e.Tunes(configs.TuneRate) {
+		lists.LearningRates = e.Tuning.LearningRates
+	}
+	if e.Tunes(configs.TuneBatch) {
+		rates, err := e.Tuning.Rates(e.Privacy.SubsetRate, n)
+		if err != nil {
+			return lists, &Error{Usage, err}
+		}
+		lists.SamplingRates = rates
+	}
+	if e.Tunes(configs.TuneClip) {
+		lists.ClippingNorms = e.Tuning.ClippingNorms
+	}
+	if e.Privacy.Fixed == configs.FixedEpochs {
+		lists.Epochs = []float64{e.Privacy.Epochs}
+		if e.Tunes(configs.TuneEpochs) {
+			lists.Epochs = e.Tuning.Epochs
+		}
+	}
+	return lists, nil
+}
+
+func regionOf(e configs.Experiment, l tuner.Lists, noise float64) tuner.Region {
+	values := func(parameter string, list []float64) tuner.Values {
+		if e.Ranged(parameter) {
+			return tuner.Between(slices.Min(list), slices.Max(list))
+		}
+		return tuner.Values{List: list}
+	}
+	return tuner.Region{
+		LearningRate:    values(configs.TuneRate, l.LearningRates),
+		SamplingRate:    values(configs.TuneBatch, l.SamplingRates),
+		Epochs:          values(configs.TuneEpochs, l.Epochs),
+		ClippingNorm:    values(configs.TuneClip, l.ClippingNorms),
+		NoiseMultiplier: noise,
+	}
+}
+
+// oneRun returns the grid of one candidate, for experiments that tune neither sampling rate nor steps.
+func oneRun(e configs.Experiment, steps int) tuner.Grid {
+	c := tuner.Candidate{SamplingRate: e.Privacy.SamplingRate, Steps: steps, ClippingNorm: e.Privacy.ClippingNorm}
+	if noise := e.Privacy.NoiseMultiplier; noise != nil {
+		c.NoiseMultiplier = *noise
+	}
+	return tuner.Grid{c}
+}

@@ -1,0 +1,123 @@
+package experiment
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, "baseline": tuner.Baseline}
+
+// tuning is the [work] of a plan that tunes.
+type tuning struct{ tuner.Settings }
+
+// planTuning returns the settings of a tuning on n samples that meets an experiment's budget, and their statement.
+func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, error) {
+	space, err := spaceOf(e, n)
+	if err != nil {
+		return tuner.Settings{}, report.Privacy{}, err
+	}
+	r, err := repetitionsOf(e.Privacy)
+	if err != nil {
+		return tuner.Settings{}, report.Privacy{}, err
+	}
+	settings := tuningSettings(e, r, n, space)
+	if limit := e.Tuning.LargestFinalRate; limit > 0 {
+		if settings, err = settings.WithinFinalRate(limit); err != nil {
+			return tuner.Settings{}, report.Privacy{}, err
+		}
+	}
+	calibrate := tuner.Calibrate
+	if e.Privacy.Fixed == configs.FixedNoise {
+		calibrate = tuner.CalibrateSteps
+	}
+	settings, guarantee, err := settle(e.Privacy, settings, calibrate)
+	if err != nil {
+		return tuner.Settings{}, report.Privacy{}, err
+	}
+	privacy := stated(e.Privacy, n, guarantee)
+	privacy.Tuning = statedTuning(e)
+	privacy.Tuning.Space = statedSpace(e, settings)
+	return settings, inCommon(privacy, settings.Space), settings.Validate()
+}
+
+func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space tuner.Space) tuner.Settings {
+	return tuner.Settings{
+		Method:      methods[e.Privacy.Variant],
+		SubsetRate:  e.Privacy.SubsetRate,
+		Repetitions: r,
+		Space:       space,
+		Optimizer:   optimizer(e.Training.Optimizer, 0),
+		Samples:     n,
+		WarmStart:   e.Tuning.WarmStart,
+	}
+}
+
+func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key, f Follower) (trained, error) {
+	drawn, err := tuner.NewPlan(t.Settings, key)
+	if err != nil {
+		return trained{}, err
+	}
+	executor := tuner.Executor{
+		Engine:   e,
+		Model:    p.model,
+		Data:     p.data.train,
+		Test:     p.data.test,
+		Fallback: func(reason error) { warnOfFallback(f, reason) },
+		Progress: f.Tuning,
+	}
+	result, err := executor.Run(ctx, drawn)
+	if err != nil {
+		return trained{}, err
+	}
+	released := result.Released
+	h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
+	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
+	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
+}
+
+// privateTuning is private/run.json of a tuning.
+type privateTuning struct {
+	Warning      string         `json:"warning"`
+	Repetitions  int            `json:"repetitions"` // K
+	SubsetSize   int            `json:"subset_size"`
+	Best         int            `json:"best"` // index into trials; -1 for none
+	Trials       []privateTrial `json:"trials"`
+	FinalSeconds float64        `json:"final_seconds"`
+}
+
+type privateTrial struct {
+	tuner.Candidate
+	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
+	Diverged bool     `json:"diverged,omitempty"`
+	Failure  string   `json:"failure,omitempty"`
+	Seconds  float64  `json:"seconds"`
+}
+
+func newPrivateTuning(p tuner.Private) privateTuning {
+	out := privateTuning{
+		Warning:      "not covered by the privacy guarantee: don't publish",
+		Repetitions:  len(p.Trials),
+		SubsetSize:   p.SubsetSize,
+		Best:         p.Best,
+		Trials:       make([]privateTrial, len(p.Trials)),
+		FinalSeconds: p.FinalSeconds,
+	}
+	for i, t := range p.Trials {
+		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
+	}
+	return out
+}
+
+// scoreOf returns nil for a trial without a model: JSON has no number for its score of -Inf.
+func scoreOf(t tuner.PrivateTrial) *float64 {
+	if math.IsInf(t.Score, -1) {
+		return nil
+	}
+	return &t.Score
+}

@@ -1,0 +1,48 @@
+package experiment
+
+import (
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// Uniform accounts for experiments whose runs all have the same sampling rate and steps. Their cost doesn't depend on
+// the number of samples.
+type Uniform struct {
+	configs.Experiment
+	Single bool // account for one run, without tuning
+}
+
+// Events returns a function that makes the event of the experiment with given noise, by the steps of each run.
+func (u Uniform) Events() (func(steps int) accountant.Event, error) {
+	if u.Single {
+		return func(steps int) accountant.Event { return trainingPrivacy(u.Experiment, 0, steps).Event() }, nil
+	}
+	r, err := repetitionsOf(u.Privacy)
+	return func(steps int) accountant.Event { return u.tuning(r, steps).Event() }, err
+}
+
+// Settle returns the noise multiplier, given or calibrated, and the guarantee.
+func (u Uniform) Settle(steps int) (noise float64, g accountant.Guarantee, err error) {
+	if u.Single {
+		p, g, err := settle(u.Privacy, trainingPrivacy(u.Experiment, 0, steps), train.Calibrate)
+		return p.NoiseMultiplier, g, err
+	}
+	r, err := repetitionsOf(u.Privacy)
+	if err != nil {
+		return 0, g, err
+	}
+	s, g, err := settle(u.Privacy, u.tuning(r, steps), tuner.Calibrate)
+	if err != nil {
+		return 0, g, err
+	}
+	return s.Space.(tuner.Grid)[0].NoiseMultiplier, g, nil
+}
+
+// Distribution returns the distribution of the number of trials, as part of a sentence.
+func (u Uniform) Distribution() string { return statedTuning(u.Experiment).Distribution() }
+
+func (u Uniform) tuning(r accountant.Repetitions, steps int) tuner.Settings {
+	return tuningSettings(u.Experiment, r, 0, oneRun(u.Experiment, steps))
+}

@@ -1,0 +1,43 @@
+package experiment
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Verdict compares a released score with the score of the best constant answer.
+type Verdict struct {
+	Constant report.Score
+	Answer   string // the constant answer
+	Warning  string // a remedy for a model that is no better; empty for a better one
+}
+
+// judge returns the verdict on a score on the public test set.
+func (p *Plan) judge(test train.Labelled, score report.Score) Verdict {
+	v := Verdict{Constant: report.Score{Metric: score.Metric, Value: test.Constant()}, Answer: "the mean of the labels"}
+	if test.Metric() == train.Accuracy {
+		v.Answer = "the largest class"
+	}
+	if score.Value <= v.Constant.Value {
+		v.Warning = fmt.Sprintf("the model is no better than one answer for every row: %s has %s %s; try %s. Each further run on the same data adds its epsilon",
+			v.Answer, score.Metric, v.Constant, p.remedy())
+	}
+	return v
+}
+
+// remedy returns the change that helps most often.
+func (p *Plan) remedy() string {
+	switch {
+	case p.Samples.outliers:
+		return "to " + p.Samples.closerClip()
+	case len(p.Samples.large) > 0:
+		return "scaling the columns: \"dptrain data describe\" suggests --scale and --clip from public rows"
+	case p.privacy.Tuning == nil:
+		return "another --learning-rate, or \"dptrain tune\", which finds one and accounts for that"
+	case p.Experiment.Training.Optimizer == string(train.DPSGD):
+		return "--optimizer dp-adam, whose learning rates don't grow with the data, or smaller ones by --largest-final-rate"
+	}
+	return "another --model, other learning rates (--set tuning.learning_rates=…), or a larger epsilon"
+}

@@ -1,0 +1,98 @@
+package renyi
+
+import "math"
+
+// A Curve bounds the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2 to
+// len(c)-1. Entries 0 and 1 are 0 and have no meaning: every theorem multiplies order 1 by 0.
+type Curve []float64
+
+// ulp is twice the rounding error of one operation: a value times 1+ulp is at least what it was before rounding.
+const ulp = 0x1p-52
+
+// roundedUp raises the result of a few operations by more than their rounding, where it is subnormal too. Its argument
+// must be above 0 in exact arithmetic, and is not let underflow.
+func roundedUp(x float64) float64 { return x*(1+8*ulp) + 8*math.SmallestNonzeroFloat64 }
+
+// NewCurve returns the curve of a mechanism that ignores its data, up to order high.
+func NewCurve(high int) Curve { return make(Curve, high+1) }
+
+func (c Curve) high() int { return len(c) - 1 }
+
+// moments returns max(i+shift-1, 0)·c(i+shift) at index i = 0..high; the last shift entries are 0 and never used.
+func (c Curve) moments(shift int) []float64 {
+	x := make([]float64, len(c))
+	for a := 2; a < len(c); a++ {
+		x[a-shift] = float64(a-1) * c[a]
+	}
+	return x
+}
+
+// Times returns the curve of n adaptive runs of a mechanism with curve c.
+func (c Curve) Times(n int) Curve {
+	t := NewCurve(c.high())
+	if n == 0 {
+		return t // even where c is infinite
+	}
+	for a := range c {
+		t[a] = float64(n) * c[a] * (1 + ulp)
+	}
+	return t
+}
+
+func (c Curve) zero() bool {
+	for _, r := range c {
+		if r != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Sum returns the curve of an adaptive composition.
+func Sum(x, y Curve) Curve {
+	return combine(x, y, func(a, b float64) float64 { return (a + b) * (1 + ulp) })
+}
+
+// Maximum returns the pointwise maximum, the curve of a candidate drawn at random, or of disjoint shards.
+func Maximum(x, y Curve) Curve { return combine(x, y, math.Max) }
+
+func minimum(x, y Curve) Curve { return combine(x, y, math.Min) }
+
+func combine(x, y Curve, f func(a, b float64) float64) Curve {
+	z := NewCurve(x.high())
+	for a := range z {
+		z[a] = f(x[a], y[a])
+	}
+	return z
+}
+
+// Convexified returns c lowered to the lower convex hull of (0, 0) and the points (a-1, (a-1) c(a)) at the orders a of
+// o. The hull is a bound, because (a-1) times a Rényi divergence is convex in a and 0 at a = 1.
+func (c Curve) Convexified(o Orders) Curve {
+	type point struct{ x, y float64 }
+	hull := []point{{}}
+	for a := o.Low; a <= min(o.High, c.high()); a++ {
+		p := point{float64(a - 1), float64(a-1) * c[a]}
+		if math.IsInf(p.y, 1) {
+			break
+		}
+		for len(hull) > 1 {
+			u, v := hull[len(hull)-2], hull[len(hull)-1]
+			if (v.y-u.y)*(p.x-u.x) < (p.y-u.y)*(v.x-u.x) {
+				break
+			}
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, p)
+	}
+	tight := NewCurve(c.high())
+	copy(tight, c)
+	for i := 1; i < len(hull); i++ {
+		u, v := hull[i-1], hull[i]
+		for x := u.x + 1; x < v.x; x++ {
+			y := u.y + (v.y-u.y)*((x-u.x)/(v.x-u.x))
+			tight[int(x)+1] = math.Min(tight[int(x)+1], y/x*(1+8*ulp))
+		}
+	}
+	return tight
+}

@@ -1,0 +1,46 @@
+package renyi
+
+// SubsetAdd bounds variant 1 with the sample against without it, by equation [RDP_Poisson3_2] of Theorem
+// [strategy1_rdp1]: tune runs on a subset of rate q, base on the rest.
+func SubsetAdd(tune, base Curve, q float64) Curve {
+	if c, edge := subsetEdge(tune, base, q); edge {
+		return c
+	}
+	return mixtureCurve(newBinomialMixture(q, tune.moments(0), base.moments(0)), tune.high())
+}
+
+// SubsetRemove bounds variant 1 without the sample against with it, by equation [RDP_Poisson4_2].
+func SubsetRemove(tune, base Curve, q float64) Curve {
+	if c, edge := subsetEdge(tune, base, q); edge {
+		return c
+	}
+	// Weights C(a-1, j) q^j (1-q)^{a-1-j}, exponents j tune(j+1) + (a-1-j) base(a-j).
+	m := newBinomialMixture(q, tune.moments(1), base.moments(1))
+	c := NewCurve(tune.high())
+	for a := 2; a <= tune.high(); a++ {
+		c[a] = mixtureDivergence(m.logSum(a-1), a)
+	}
+	return c
+}
+
+func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
+	switch q {
+	case 0:
+		return base, true
+	case 1:
+		return tune, true
+	}
+	return nil, false
+}
+
+// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. With tight, SubsetRemove is capped
+// by variant 2, tune on a sample of rate q composed with base on everything.
+//
+// Proof of the cap. With m = a-1 and w = (1-q)/(q x + 1-q), (1-w+w y)^-m <= 1-w+w y^-m, and E y = 1 gives E y^-m >= 1.
+func Subset(tune, base Curve, q float64, tight bool) Curve {
+	remove := SubsetRemove(tune, base, q)
+	if tight {
+		remove = minimum(remove, Sum(Sampled(tune, q, true), base))
+	}
+	return Maximum(SubsetAdd(tune, base, q), remove)
+}

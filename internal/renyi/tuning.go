@@ -1,0 +1,141 @@
+package renyi
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+// The theorems of this file are of Papernot and Steinke, "Hyperparameter tuning with Rényi differential privacy", 2022.
+// In them e is the curve of one trial and deltaHat(a) its delta at [EpsilonHat].
+
+// EpsilonHat returns log(1 + 1/(a-1)), rounded down: the largest epsilon that the theorems' condition e^epsilonHat <=
+// 1 + 1/(a-1) allows. Equality is the best choice and always available.
+func EpsilonHat(a int) float64 { return math.Log1p(1/float64(a-1)) * (1 - 2*ulp) }
+
+// DeltaHat returns, at index a = 2..high, the curve's delta at EpsilonHat(a): the smallest over the orders of o and,
+// with tight, the bound by two moments.
+func (c Curve) DeltaHat(o Orders, tight bool) []float64 {
+	hat := make([]float64, len(c))
+	if c.zero() {
+		return hat
+	}
+	intercept := make([]float64, o.High+1)
+	for b := o.Low; b <= o.High; b++ {
+		intercept[b] = logDeltaIntercept(b, c[b])
+	}
+	best := o.High
+	for a := 2; a <= c.high(); a++ {
+		eps, logDelta := EpsilonHat(a), math.Inf(1)
+		// The smaller epsilon, the smaller the best order: orders above the last best one can't win any more.
+		for b, last := o.Low, best; b <= last; b++ {
+			if l := intercept[b] - float64(b-1)*eps; l < logDelta {
+				logDelta, best = l, b
+			}
+		}
+		hat[a] = atMostOne(logDelta + ulp*math.Abs(logDelta))
+		if tight {
+			hat[a] = math.Min(hat[a], roundedUp(twoMomentDelta(c[2], 1/float64(a-1))))
+		}
+	}
+	return hat
+}
+
+// twoMomentDelta bounds delta at epsilon = log(1+k) by the divergence r2 at order 2, as (sqrt(e^{r2} - 1 + k^2) - k)/2.
+//
+// Proof. For L the likelihood ratio under the second distribution, E L = 1 and E L^2 <= e^{r2}, so that
+// E (L-1-k)_+ = (E |L-1-k| - k)/2 <= (sqrt(E (L-1-k)^2) - k)/2.
+func twoMomentDelta(r2, k float64) float64 {
+	v := math.Expm1(r2)
+	if math.IsInf(v, 1) {
+		return 1
+	}
+	return v / (2 * (math.Sqrt(v+k*k) + k)) // the difference without its cancellation
+}
+
+// PoissonTuned returns the curve of the best of K ~ Poisson(mu) runs, of a mechanism with curve e and deltas deltaHat:
+// Theorem [main_rdp_poisson], and for mu < 1, where the printed theorem is false, [PoissonAnyMean].
+func PoissonTuned(e Curve, deltaHat []float64, mu float64) Curve {
+	switch {
+	case mu < 1:
+		return PoissonAnyMean(e, deltaHat, mu)
+	case mu == 1:
+		return poissonTuned(e, deltaHat, 1, 0)
+	}
+	return poissonTuned(e, deltaHat, mu, logMean(float.Log(mu)))
+}
+
+// TruncatedPoissonTuned returns the same for K ~ Poisson(rate) given K >= 1, whose mean replaces mu in the logarithm.
+func TruncatedPoissonTuned(e Curve, deltaHat []float64, rate, mean float64) Curve {
+	return poissonTuned(e, deltaHat, rate, logMean(float.Log(mean)))
+}
+
+func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
+	t := NewCurve(e.high())
+	for a := 2; a <= e.high(); a++ {
+		t[a] = (e[a] + mu*deltaHat[a] + logMean/float64(a-1)) * (1 + 4*ulp)
+	}
+	return t
+}
+
+// logMean rounds up the logarithm of a mean of at least 1, which is off by 2^-53 (70 + 5 times itself) at most.
+func logMean(log float64) float64 { return math.Max(0, log)*(1+8*ulp) + 80*ulp }
+
+// PoissonAnyMean returns the curve of the best of K ~ Poisson(mu) runs for any mu > 0: log(e^-mu + mu e^{(a-1)(e(a) +
+// mu deltaHat(a))})/(a-1). The theorem as printed leaves out the term e^-mu of K = 0, and for mu < 1 gives a mechanism
+// that ignores its data the negative divergence log(mu)/(a-1).
+func PoissonAnyMean(e Curve, deltaHat []float64, mu float64) Curve {
+	t := NewCurve(e.high())
+	for a := 2; a <= e.high(); a++ {
+		y := float64(a-1) * (e[a] + mu*deltaHat[a]) * (1 + 4*ulp)
+		// log(e^-mu + mu e^y), whose weights sum to 1 + (e^-mu - 1 + mu).
+		l := float.Log(mu) + y + ulp*(math.Abs(float.Log(mu))+y)
+		if y < 30 {
+			l = math.Log1p((expm1Excess(mu) + mu*math.Expm1(y)) * (1 + 8*ulp))
+		} else if !math.IsInf(y, 1) {
+			l = logAdd(-mu, l)
+		}
+		if l > 0 || y > 0 {
+			t[a] = roundedUp(l / float64(a-1))
+		}
+	}
+	return t
+}
+
+// expm1Excess returns e^-x - 1 + x for x > 0, without cancellation.
+func expm1Excess(x float64) float64 {
+	if x > 0.5 {
+		return math.Expm1(-x) + x
+	}
+	total, term := 0.0, x*x/2
+	for k := 3.0; math.Abs(term) > 1e-18*total; k++ {
+		total += term
+		term *= -x / k
+	}
+	return total
+}
+
+// NegativeBinomialTuned returns the curve of the best of K runs, K truncated negative binomial with shape eta and
+// success gamma, by Papernot and Steinke's Theorem 2:
+//
+//	e(a) + (1+eta) min over l >= 1 of ((1-1/l) e(l) + log(1/gamma)/l) + log(E K)/(a-1).
+//
+// The l are 1 and the orders of o. Between integers the bracket is monotone along the chord of (l-1) e(l), so that
+// integer l lose nothing. logExpected is log E K, within 2^-53 (70 + 5 times itself).
+func NegativeBinomialTuned(e Curve, o Orders, eta, gamma, logExpected float64) Curve {
+	logInverse := -float.Log(gamma) * (1 + ulp)
+	extra := logInverse // l = 1
+	for l := o.Low; l <= min(o.High, e.high()); l++ {
+		x := float64(l)
+		extra = math.Min(extra, (1-1/x)*e[l]+logInverse/x)
+	}
+	log := 0.0
+	if gamma < 1 {
+		log = logMean(logExpected)
+	}
+	t := NewCurve(e.high())
+	for a := 2; a <= e.high(); a++ {
+		t[a] = (e[a] + (1+eta)*extra + log/float64(a-1)) * (1 + 8*ulp)
+	}
+	return t
+}

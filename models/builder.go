@@ -1,0 +1,134 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/train"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Options are the options that all builders share.
+type Options struct {
+	Batch      int             // number of samples in the graph's inputs; 0 means 1
+	Activation TemperedSigmoid // the zero value means Tanh
+	Vocabulary int             // for [New], the number of different tokens in texts; 0 for samples of numbers
+	Double     bool            // float64 instead of float32, for tests
+}
+
+// TemperedSigmoid is the activation Scale/(1+exp(−Temperature·z)) − Offset.
+type TemperedSigmoid struct {
+	Scale, Temperature, Offset float64
+}
+
+// Tanh is the tempered sigmoid that equals the hyperbolic tangent.
+var Tanh = TemperedSigmoid{Scale: 2, Temperature: 2, Offset: 1}
+
+// builder builds a graph. It keeps the first error, so that layers can be added without a check after each.
+type builder struct {
+	graph  *gorgonia.ExprGraph
+	opts   Options
+	dtype  tensor.Dtype
+	params gorgonia.Nodes
+	fans   []int
+	err    error
+}
+
+func newBuilder(o Options) *builder {
+	if o.Batch == 0 {
+		o.Batch = 1
+	}
+	if o.Activation == (TemperedSigmoid{}) {
+		o.Activation = Tanh
+	}
+	b := &builder{graph: gorgonia.NewGraph(), opts: o, dtype: tensor.Float32}
+	if o.Double {
+		b.dtype = tensor.Float64
+	}
+	return b
+}
+
+// do adds the result of op to the graph, unless an earlier operation failed.
+func (b *builder) do(what string, op func() (*gorgonia.Node, error)) *gorgonia.Node {
+	if b.err != nil {
+		return nil
+	}
+	n, err := op()
+	if err != nil {
+		b.err = fmt.Errorf("%s: %w", what, err)
+	}
+	return n
+}
+
+func (b *builder) input(name string, shape ...int) *gorgonia.Node {
+	shape = append([]int{b.opts.Batch}, shape...)
+	return gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+}
+
+// constant adds a number in the graph's precision.
+func (b *builder) constant(v float64) *gorgonia.Node {
+	if b.opts.Double {
+		return gorgonia.NewConstant(v)
+	}
+	return gorgonia.NewConstant(float32(v))
+}
+
+// activate applies the activation of the options to x.
+func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
+	a := b.opts.Activation
+	if a == Tanh {
+		return b.do("tanh", func() (*gorgonia.Node, error) { return gorgonia.Tanh(x) })
+	}
+	x = b.do("temperature", func() (*gorgonia.Node, error) { return gorgonia.Mul(x, b.constant(a.Temperature)) })
+	x = b.do("sigmoid", func() (*gorgonia.Node, error) { return gorgonia.Sigmoid(x) })
+	x = b.do("scale", func() (*gorgonia.Node, error) { return gorgonia.Mul(x, b.constant(a.Scale)) })
+	return b.do("offset", func() (*gorgonia.Node, error) { return gorgonia.Sub(x, b.constant(a.Offset)) })
+}
+
+// linear computes x·w + bias for x [batch, in].
+func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.Node {
+	w := b.param(name+".weight", in, in, out)
+	bias := b.param(name+".bias", in, 1, out)
+	x = b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Mul(x, w) })
+	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0}) })
+}
+
+// conv computes the convolution of x [batch, in, height, width], with square kernels.
+func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, pad int) *gorgonia.Node {
+	fan := in * kernel * kernel
+	w := b.param(name+".weight", fan, out, in, kernel, kernel)
+	bias := b.param(name+".bias", fan, 1, out, 1, 1)
+	x = b.do(name, func() (*gorgonia.Node, error) {
+		return gorgonia.Conv2d(x, w, tensor.Shape{kernel, kernel}, []int{pad, pad}, []int{stride, stride}, []int{1, 1})
+	})
+	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0, 2, 3}) })
+}
+
+// model returns the graph with the given output and inputs, to which it adds the labels y [batch, outputs], and with
+// the cost of its outputs: the cross-entropy of logits, or half the squared error of a single output.
+func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.Node) (train.Model, error) {
+	y := b.input("y", outputs)
+	build := b.crossEntropy
+	if outputs == 1 {
+		build = b.squaredError
+	}
+	cost := build(y, output)
+	if b.err != nil {
+		return train.Model{}, fmt.Errorf("build graph: %w", b.err)
+	}
+	return train.Model{Inputs: append(inputs, y), Parameters: b.params, Output: output, Cost: cost, Initial: initial(b.params, b.fans)}, nil
+}
+
+func (b *builder) crossEntropy(y, logits *gorgonia.Node) *gorgonia.Node {
+	p := b.do("log softmax", func() (*gorgonia.Node, error) { return gorgonia.LogSoftMax(logits) })
+	p = b.do("cross-entropy", func() (*gorgonia.Node, error) { return gorgonia.HadamardProd(y, p) })
+	p = b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Sum(p) })
+	return b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Neg(p) })
+}
+
+func (b *builder) squaredError(y, output *gorgonia.Node) *gorgonia.Node {
+	e := b.do("residual", func() (*gorgonia.Node, error) { return gorgonia.Sub(output, y) })
+	e = b.do("squared error", func() (*gorgonia.Node, error) { return gorgonia.Square(e) })
+	e = b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Sum(e) })
+	return b.do("cost", func() (*gorgonia.Node, error) { return gorgonia.Mul(e, b.constant(0.5)) })
+}
