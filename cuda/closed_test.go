@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// On a device, too, what is closed gives errors that say so, and nothing is closed that something else still uses.
+// On a device, too, closed things report that they are closed, and nothing is closed while something else uses it.
 func TestUseAfterClose(t *testing.T) {
 	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
 	if err != nil {

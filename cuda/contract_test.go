@@ -39,7 +39,7 @@ func kernelsOrSkip(t *testing.T) *emulator.Library {
 	return l
 }
 
-// opener makes devices, with a seed where that means something.
+// opener opens devices; only emulated ones use the seed.
 type opener func(seed uint64) (driver.Device, error)
 
 func on(l *emulator.Library) opener {
@@ -69,7 +69,7 @@ func putOn[T driver.Number](t enginetest.TB, d driver.Device, numbers []T) drive
 	return p
 }
 
-// space allocates n words of up to 8 bytes that hold nothing.
+// space allocates n words of up to 8 bytes, whose content is undefined.
 func space(t enginetest.TB, d driver.Device, n int) driver.Pointer {
 	t.Helper()
 	p, err := d.Alloc(8 * n)
@@ -88,7 +88,7 @@ func get[T driver.Number](t enginetest.TB, d driver.Device, p driver.Pointer, at
 	return out
 }
 
-// tables are the rows that runs have in the kernels' tables.
+// tables returns the runs' rows in the kernels' tables.
 func tables(jobs []engine.Job, samples int, steps []int) (identities []uint32, clocks []int32, settings []float64) {
 	for i, j := range jobs {
 		identities = append(identities, identityOf(j)...)
@@ -98,7 +98,7 @@ func tables(jobs []engine.Job, samples int, steps []int) (identities []uint32, c
 	return identities, clocks, settings
 }
 
-// The device draws the very minibatches and chunks of package engine, for every run of a group at once.
+// The device draws the minibatches and chunks of package engine, for all runs of a group at once.
 func TestDrawsAreTheContracts(t *testing.T) { draws(t, kernelsOrSkip(t)) }
 
 func draws(t enginetest.TB, l *emulator.Library) { drawsOn(t, on(l)) }
@@ -278,7 +278,7 @@ func updatesOn(t enginetest.TB, open opener) {
 	}
 }
 
-// Each class of fault in a kernel must be found: these are the kernels with one thing changed.
+// Each class of fault in the kernels of draws and updates must be found.
 func TestMutantsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the kernels once for each mutant")
@@ -367,7 +367,7 @@ func normals(t enginetest.TB, l *emulator.Library) {
 	}
 }
 
-// changed returns the kernels and the probe, with one thing in a file replaced.
+// changed returns the kernels of draws and updates and the probe, with one change in a file.
 func changed(t *testing.T, file, old, new string) fs.FS {
 	t.Helper()
 	kernels := fstest.MapFS{"probe.cu": &fstest.MapFile{Data: []byte(probe)}}

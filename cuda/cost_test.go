@@ -16,16 +16,15 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// executed is how many multiplications multiply does for a result of batches × m × n in a number of steps: rows go by
-// eight and columns by lanes, whether there is something to do or not.
+// executed returns the number of multiply-adds that multiply executes for a result of batches × m × n in a number of
+// steps: rows go by eight and columns by lanes, also where the result has fewer.
 func executed(columns, batches, m, n, steps int) int {
 	lanes := n / (walk.WarpSize * columns) * walk.WarpSize
 	lanes += min(walk.WarpSize, n%(walk.WarpSize*columns))
 	return batches * ((m + 7) / 8) * 8 * lanes * columns * steps
 }
 
-// multiplyAdds predicts how many multiply-adds the walk of a chunk of n samples executes, and how many of them there
-// would be if nothing went to waste.
+// multiplyAdds predicts how many multiply-adds a chunk of n samples executes, and how many of them its results need.
 func multiplyAdds(l *walk.Program, n int) (executes, needs int) {
 	product := func(columns, batches, m, across, steps int) {
 		executes += executed(columns, batches, m, across, steps)
@@ -110,8 +109,8 @@ func additions(l *walk.Program, chunks, samples float64) float64 {
 	return n
 }
 
-// workload is what advances together in the paper's experiments: 15 trials on a tenth of a data set, or the final run
-// on the rest.
+// workload is runs that advance together in the paper's experiments: 15 trials on a tenth of a data set, or the final
+// run on the rest.
 type workload struct {
 	model, what          string
 	rate                 float64 // of sampling
@@ -130,9 +129,9 @@ func workloads() []workload {
 	return out
 }
 
-// prediction is what a step of a workload takes: chunks and samples of all runs, multiply-adds as they are executed and
-// needed, and as the busiest multiprocessor executes them; numbers that are added to the grid, and that get noise. It
-// is a mean over minibatches.
+// prediction is the cost of a step of a workload: chunks and samples of all runs; multiply-adds executed, needed, and
+// executed by the busiest multiprocessor; additions to the grid; and coordinates that get noise. It is a mean over
+// minibatches.
 type prediction struct{ samples, chunks, executes, needs, busiest, additions, noised float64 }
 
 func (w workload) step(l *walk.Program) (out prediction) {
@@ -178,7 +177,7 @@ const (
 	launches        = 4
 )
 
-// floor is the least time of a step, in seconds.
+// floor returns the minimum time of a step, in seconds.
 func (p prediction) floor() float64 {
 	return launches*launchSeconds + p.busiest/(addsPerCycle*cycles) + p.additions/(atomicsPerCycle*cycles) + p.noised*bytesUpdated/bytesPerSecond
 }
@@ -212,8 +211,8 @@ func TestPredictionsInTheComment(t *testing.T) {
 	}
 }
 
-// What the emulated device counts is what was predicted: four launches for a step of all runs, multiply-adds to the
-// last one, and one atomic addition for each number that isn't 0 and is added to the grid.
+// The emulated device counts what was predicted: four launches for a step of all runs, multiply-adds to the last one,
+// and an atomic addition for each number on the grid that isn't 0.
 func TestCosts(t *testing.T) {
 	l := kernelsOrSkip(t)
 	graphs := map[string]int{"cnn": 30, "mlp": 70, "convolutions with stride, padding and dilation": 90, "the same filter twice": 20,
@@ -242,7 +241,7 @@ func TestCosts(t *testing.T) {
 		want := 0
 		atomics := 0.0
 		for step := range 2 {
-			cuts := engine.Chunks(j.Minibatch(step, everyone(samples), nil), code.Chunk, nil)
+			cuts := engine.Chunks(j.Minibatch(step, allOf(samples), nil), code.Chunk, nil)
 			for k := range len(cuts) - 1 {
 				executes, needs := multiplyAdds(code, cuts[k+1]-cuts[k])
 				if executes < needs {

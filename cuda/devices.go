@@ -12,7 +12,8 @@ import (
 // Info describes a GPU.
 type Info = driver.Info
 
-// ErrNoDevice reports that there is no usable GPU. The error that wraps it names what is missing, and how to get it.
+// ErrNoDevice reports that there is no usable GPU. The error that wraps it says which part is missing, and how to get
+// it.
 var ErrNoDevice = errors.New("no usable GPU")
 
 // ErrOutOfMemory reports that a GPU's memory is full, even for one thread block and one run at a time.

@@ -1,6 +1,6 @@
 // Package cuda is the engine for NVIDIA GPUs: [New] opens them, and package train takes the [Engine] that it returns.
 // It keeps the contract of package engine. On a machine without a GPU all of it is tested on an emulated device. It
-// hasn't run on a card yet: what is said here of a card's time is a prediction.
+// hasn't run on a card yet: a card's times here are predictions.
 //
 // # A step
 //
@@ -66,7 +66,7 @@
 // # Several GPUs, little memory, failures
 //
 // A group's runs are spread over the engine's GPUs, which must be of one compute capability. If memory is short, fewer
-// blocks work, or fewer runs advance at a time, and [Options].Warn is told; no result depends on it. A launch that
+// blocks work, or fewer runs advance at a time, which [Options].Warn reports; no result depends on it. A launch that
 // fails is a [DeviceError]: it ends the runs of that GPU, in the states that were last asked for, and no others.
 //
 // # Tests

@@ -62,7 +62,7 @@ func jobOf(p *compile.Program, initial []float32, samples int) engine.Job {
 	}
 }
 
-// finish starts jobs, takes their steps, and returns their states and what they predict.
+// finish starts jobs, takes their steps, and returns their states and predictions.
 func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int) ([]engine.State, [][]float32) {
 	t.Helper()
 	loaded, err := e.Load(p, data)
@@ -172,8 +172,8 @@ func onAnyMachine(t *testing.T, l *emulator.Library, p *compile.Program) {
 	}
 }
 
-// sized is a device with its own number of multiprocessors and, unless limit is 0, less memory. free counts what is
-// held.
+// sized is a device with its own number of multiprocessors and, unless limit is 0, less memory. free counts allocated
+// bytes.
 type sized struct {
 	driver.Device
 	multiprocessors int
@@ -220,7 +220,7 @@ func TestShortOfMemory(t *testing.T) {
 	for i := range steps {
 		j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), samples)
 		j.Trial = uint32(i)
-		j.Members = everyone(samples)[10*i:]
+		j.Members = allOf(samples)[10*i:]
 		j.Mechanism.ClippingNorm = 1 / float64(1+i)
 		if i%3 > 0 {
 			j.Optimizer = engine.Optimizer{Method: engine.Adam, LearningRate: 0.01 * float64(i), Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
@@ -278,7 +278,7 @@ func whileRunning(e engine.Engine, p *compile.Program, data *engine.Data, jobs [
 	return do(runs)
 }
 
-// shortOfMemory holds runs and predictions to what they should be, as far as memory lets them.
+// shortOfMemory checks the states and predictions of runs that memory suffices for.
 func shortOfMemory(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job, steps []int, want []engine.State, wantOut [][]float32) error {
 	return whileRunning(e, p, data, jobs, func(runs engine.Runs) error {
 		if err := runs.Steps(context.Background(), steps...); err != nil {
@@ -319,7 +319,7 @@ func (d failing) Download(to []byte, from driver.Pointer, offset int) error {
 	return d.Device.Download(to, from, offset)
 }
 
-// A device that fails ends its own runs, where their last known states are, and no others.
+// A device that fails ends its own runs, in their last known states, and no others.
 func TestLostDevice(t *testing.T) {
 	l := kernelsOrSkip(t)
 	p := enginetest.MLP(t, 6, 5, 3)
@@ -387,7 +387,7 @@ func TestLostDevice(t *testing.T) {
 	if out, err := runs.Predict(ctx, data, 3); err != nil || len(out[0]) != samples*3 {
 		t.Errorf("predict on a device that is well: %v", err)
 	}
-	// It may seem well again, but nobody knows what it holds.
+	// It may seem well again, but its memory is unknown.
 	left = 1000
 	if err := runs.Steps(ctx, 1, 1, 0, 0); !errors.Is(err, errLost) {
 		t.Errorf("steps on a device that was lost: %v", err)
@@ -402,7 +402,7 @@ func TestLostDevice(t *testing.T) {
 	}
 }
 
-// A device that fails during a prediction is named, and its runs stay where they are known to be.
+// An error names the device that fails during a prediction.
 func TestLostWhilePredicting(t *testing.T) {
 	d, done := device(t, on(kernelsOrSkip(t)), 1)
 	defer done()
@@ -463,7 +463,7 @@ type idle struct{ driver.Device }
 
 func (idle) Launch(string, int, int, ...any) error { return nil }
 
-// A device that only claims to compute is found out: nothing that it made is taken for a trained model.
+// A device that only claims to compute is found out, so that its parameters are never taken for a trained model.
 func TestIdleDevice(t *testing.T) {
 	d, err := kernelsOrSkip(t).Device(seeds.Add(1))
 	if err != nil {

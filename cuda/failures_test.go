@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// Only where memory is full does less do: any other error of an allocation is handed on, also where the next one would
-// do.
+// Only full memory is answered by taking less: any other error of an allocation is returned, even if the next one would
+// succeed.
 func TestOnlyFullMemoryMeansLess(t *testing.T) {
 	l := kernelsOrSkip(t)
 	p := enginetest.MLP(t, 6, 5, 3)
@@ -38,7 +38,7 @@ func TestOnlyFullMemoryMeansLess(t *testing.T) {
 	}
 }
 
-// A device that has no memory left for a prediction is well: it says what it hasn't room for, and goes on.
+// A device without memory for a prediction is well: the error says so, and the device goes on.
 func TestNoMemoryToPredict(t *testing.T) {
 	d, done := device(t, on(kernelsOrSkip(t)), 1)
 	defer done()

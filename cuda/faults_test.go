@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// faulty is a device of which one call fails, or all calls of its kind from that one on. It counts what is held.
+// faulty is a device of which one call fails, or all calls of its kind from that one on. It counts allocations.
 type faulty struct {
 	driver.Device
 	kind string
@@ -47,7 +47,7 @@ func (d *faulty) Alloc(bytes int) (driver.Pointer, error) {
 	return p, err
 }
 
-// Free fails when it is done: whoever gets the error can't do more.
+// Free fails after it has freed, since a caller can't try again.
 func (d *faulty) Free(p driver.Pointer) error {
 	delete(d.held, p)
 	return errors.Join(d.Device.Free(p), d.call("free"))
@@ -88,8 +88,8 @@ func (d *faulty) Synchronize() error {
 	return d.Device.Synchronize()
 }
 
-// Whatever call a device fails at, the error names it and says that it is lost, unless only its memory is full;
-// everything is given back; and the runs of another device end where they should.
+// At whichever call a device fails, the error names the device and reports it lost, unless only its memory is full; all
+// memory is freed; and the runs of another device end as they should.
 func TestEveryCallFails(t *testing.T) {
 	l := kernelsOrSkip(t)
 	p := enginetest.MLP(t, 6, 5, 3)
@@ -159,7 +159,7 @@ func faultyRuns(t *testing.T, what string, e engine.Engine, p *compile.Program, 
 	})
 }
 
-// What is closed starts nothing, and predicts nothing.
+// Closed runs predict nothing, and a closed load starts none.
 func TestClosed(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)
 	data := enginetest.RandomData(p, 20, 2)
@@ -190,7 +190,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A stride or a dilation that is never taken may be anything; kernels go through all remainders of strides.
+// A stride or a dilation that is never taken may be anything, though kernels go through all remainders of strides.
 func TestStepsThatAreNeverTaken(t *testing.T) {
 	p := &compile.Program{
 		Inputs: []compile.Tensor{{Name: "x", Shape: []int{16}, Size: 16, Value: 0}},

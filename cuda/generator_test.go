@@ -106,7 +106,7 @@ func (g *generator) shared(n int) compile.ID {
 	return g.value(compile.Value{Name: "s", Kind: compile.Shared, Shape: []int{n}, Size: n, Source: src, View: v})
 }
 
-// either returns a row of n values, or what is the same for all samples.
+// either returns a row of n values, or a vector of n that all samples share.
 func (g *generator) either(n int) compile.ID {
 	if id := g.rows(n); id != compile.None && g.r.IntN(2) == 0 {
 		return id

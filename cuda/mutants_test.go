@@ -12,14 +12,14 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// walkMutant is the kernels that walk a program with one thing changed.
+// walkMutant is a fault in the kernels of package walk: one change of their text.
 type walkMutant struct {
 	file, old, new string
-	by             string // what must find it: a check of the suite or a graph of the zoo
-	says           string // a part of what it reports; "" where any fault shows
+	by             string // the check of the suite or graph of the zoo that must find it
+	says           string // a part of the report; "" if any will do
 }
 
-// Graphs that more than one mutant is shown by.
+// Graphs that find more than one mutant.
 const (
 	dilatedGraph = "a convolution with dilated rows"
 	stridedGraph = "convolutions with stride, padding and dilation"
@@ -29,8 +29,7 @@ const (
 	rowsGraph    = "mean of rows that are looked up"
 )
 
-// Each class of fault in the kernels that walk a program must be found, and by what is named here: these are the
-// kernels with one thing changed.
+// Each class of fault in package walk's kernels must be found, by the check or graph named here.
 func TestWalkMutantsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels once for each mutant")
@@ -56,7 +55,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"columns by lanes, rounded down":  {"product.cuh", "(n + across - 1) / across", "n / across", "residual", "never written"},
 		"the last sample of a full chunk": {"clip.cu", "t.n = int(int32_t(cut[1])) - from;", "t.n = int(int32_t(cut[1])) - from - (int(int32_t(cut[1])) - from == t.capacity);", "Paths", ""},
 		"the last tile":                   {"predict.cu", "(samples + capacity - 1) / capacity", "samples / capacity", "Outputs", "never written"},
-		"a tile that is always full":      {"predict.cu", "t.n = least(capacity, samples - from);", "t.n = capacity;", "Outputs", "out of bounds"},
+		"a tile that is always full":      {"predict.cu", "t.n = minimum(capacity, samples - from);", "t.n = capacity;", "Outputs", "out of bounds"},
 		// A run's sum on the grid.
 		"a coordinate is dropped":                   {"clip.cu", "if (units != 0)", "if (units != 0 && j != 0)", "Clipping", ""},
 		"a coordinate is added twice":               {"clip.cu", "			atomic_add(sums, j, (unsigned long long)units);\n", "			atomic_add(sums, j, (unsigned long long)units), atomic_add(sums, j, (unsigned long long)units);\n", "Clipping", ""},
@@ -135,7 +134,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"pixels that no element meets":                  {"product.cuh", "o(rows.count == 0 || columns.count == 0 ? w.out_c : 0)", "o(0)", "back through a convolution: windows less than stride", ""},
 		"a pixel to the left of the image":              {"product.cuh", "x >= 0 && x < w", "x >= -1 && x < w", "the same filter twice", ""},
 		"a pooling's strides swapped":                   {"walk.cuh", "/ w.out_w * w.stride_h - w.pad_h, x0", "/ w.out_w * w.stride_w - w.pad_h, x0", "max-pool: tall windows", ""},
-		"a pooling's windows swapped":                   {"walk.cuh", "i < least(y + w.kh, w.h)", "i < least(y + w.kw, w.h)", "max-pool: tall windows", ""},
+		"a pooling's windows swapped":                   {"walk.cuh", "i < minimum(y + w.kh, w.h)", "i < minimum(y + w.kw, w.h)", "max-pool: tall windows", ""},
 		"windows that took a pixel are missed":          {"walk.cuh", "top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 1", "top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 2", poolGraph, ""},
 		// The rest of the walk.
 		"the last of equals":                {"walk.cuh", "v > best ||", "v >= best ||", "Ties", ""},
@@ -166,7 +165,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 	}
 }
 
-// found compiles the mutant and returns what is first reported of it.
+// found compiles the mutant and returns the first report of it.
 func (m walkMutant) found(t *testing.T) string {
 	t.Helper()
 	check, needs, level := m.check()
@@ -189,8 +188,8 @@ func (m walkMutant) found(t *testing.T) string {
 	return firstReport(func(t enginetest.TB) { check(t, s) })
 }
 
-// check returns what must find the mutant, the kernels that it launches, and the level of optimization with which
-// compiling and running together are soonest done: what is computed is the same at each.
+// check returns the check that must find the mutant, the kernels that it launches, and the level of optimization at
+// which compiling and running together take the least time; results are the same at each.
 func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs []string, level string) {
 	if check := enginetest.Checks()[m.by]; check != nil {
 		switch m.by {
@@ -224,7 +223,7 @@ func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs 
 	}, []string{"clip.cu"}, "-O0"
 }
 
-// firstReport runs a check until it reports something, and returns that.
+// firstReport runs a check until its first report, which it returns.
 func firstReport(check func(enginetest.TB)) string {
 	var r firstOf
 	ended := make(chan bool)
@@ -236,7 +235,7 @@ func firstReport(check func(enginetest.TB)) string {
 	return string(r)
 }
 
-// firstOf is the first thing that a check reports, which ends it.
+// firstOf is the first report of a check, which ends it.
 type firstOf string
 
 func (r *firstOf) Helper() {}

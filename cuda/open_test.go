@@ -55,7 +55,7 @@ func machineOf(broken int, infos ...Info) machine {
 	return machine{infos: infos, broken: broken, open: new([]int), ptx: new([]string)}
 }
 
-// Engines open the devices that they are asked for, with all kernels, and say what they compute on.
+// Engines open the devices that they are asked for, with all kernels, and name them.
 func TestOpen(t *testing.T) {
 	infos := []Info{{Name: "A", Major: 9}, {Name: "B", Major: 7, Minor: 5}, {Name: "C", Major: 9}, {Name: "D", Major: 9, Minor: 1}}
 	arithmetic := map[string]string{}

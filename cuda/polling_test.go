@@ -13,8 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// queued is a device that takes launches for done and works at them when it is waited for, as GPUs do. It computes
-// nothing.
+// queued is a device that works at its launches when Synchronize waits for them, as GPUs do. It computes nothing.
 type queued struct {
 	driver.Device
 	step    func(n int) time.Duration // what the n-th step takes
@@ -76,8 +75,8 @@ func queuedRun(t *testing.T, step func(n int) time.Duration) (engine.Runs, queue
 	return runs, q
 }
 
-// The device is looked at seldom while steps are short, soon again when they become long, and takes no step more than
-// was asked for.
+// The host looks at the device seldom while steps are short, soon again when they become long, and launches no step too
+// many.
 func TestLooksAtTheDevice(t *testing.T) {
 	runs, q := queuedRun(t, func(int) time.Duration { return 0 })
 	if err := runs.Steps(context.Background(), 2000); err != nil {
@@ -100,13 +99,13 @@ func TestLooksAtTheDevice(t *testing.T) {
 	if *q.steps != short+long {
 		t.Errorf("%d steps were launched of %d", *q.steps, short+long)
 	}
-	// The last look is at what is left.
+	// The last look is after the remaining steps.
 	if looks := *q.looks; len(looks) < 2 || looks[len(looks)-2] > 20 || len(looks) > 100 {
 		t.Errorf("steps at each look, of which ten should be between two: %v", looks)
 	}
 }
 
-// What a device says only when it is waited for ends its runs, too.
+// An error that a device reports only when the host waits for it ends its runs, too.
 func TestLostWhileQueued(t *testing.T) {
 	runs, q := queuedRun(t, func(int) time.Duration { return 0 })
 	if err := runs.Steps(context.Background(), 3); err != nil {
@@ -116,7 +115,7 @@ func TestLostWhileQueued(t *testing.T) {
 	if err := runs.Steps(context.Background(), 3); !errors.Is(err, errLost) || !errors.Is(err, engine.ErrLost) {
 		t.Errorf("steps on a device that fails while it works: %v", err)
 	}
-	if got := runs.Done()[0]; got != 0 { // nobody asked for the state
+	if got := runs.Done()[0]; got != 0 { // the state was never asked for
 		t.Errorf("%d steps are done", got)
 	}
 }

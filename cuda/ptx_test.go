@@ -71,7 +71,7 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 	}
 }
 
-// What engines promise to the bit, which is in doubles, allows no contraction but what the sources write, and no
+// Engines promise results in doubles to the bit, which allows no contraction that the sources don't write, and no
 // approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps
 // otherwise.
 func TestPTXRoundsAsItIsWritten(t *testing.T) {
@@ -103,8 +103,8 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 	}
 }
 
-// Lanes of a warp meet where all must, and not those that happen to be together. Memory is named as what it is: a
-// pointer that was kept in a thread's own memory on the way is one to anywhere, which takes longer.
+// Lanes of a warp meet at instructions that name all of them, not those that happen to be together. Every access names
+// the kind of memory: a generic one takes longer.
 func TestPTXNamesLanesAndMemory(t *testing.T) {
 	files, err := ptx.ReadDir("kernels/ptx")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// outcome is where runs end, and what they predict.
+// outcome is the parameters of runs, and their predictions.
 type outcome struct{ params, out [][]float32 }
 
 func outcomeOf(e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job) (o outcome, err error) {
@@ -44,8 +44,8 @@ func outcomeOf(e engine.Engine, p *compile.Program, data *engine.Data, jobs []en
 	return o, err
 }
 
-// apart tells where two engines differ by more than a tolerance, or returns "". Beyond what single precision counts
-// exactly nothing is compared.
+// apart describes the first difference of two engines beyond a tolerance, or returns "". Numbers that single precision
+// doesn't count exactly aren't compared.
 func apart(what string, a, b [][]float32, tolerance float64) string {
 	for k := range a {
 		for i, v := range a[k] {
@@ -58,7 +58,7 @@ func apart(what string, a, b [][]float32, tolerance float64) string {
 	return ""
 }
 
-// Whatever program passes the check, the CPU engine and this one agree on it.
+// The CPU engine and this one agree on every program that passes the check.
 func TestRandomPrograms(t *testing.T) {
 	l := kernelsOrSkip(t)
 	seeds := uint64(400)

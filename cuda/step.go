@@ -25,7 +25,7 @@ type step struct {
 	minibatches kernel.Minibatches
 }
 
-// newStep allocates memory for jobs on samples, and uploads what kernels know of them. It tells warn if not all
+// newStep allocates memory for jobs on samples, and uploads their rows in the tables. It calls warn if not all
 // minibatches fit.
 func newStep(d driver.Device, g gradients, threads int, l engine.Layout, jobs []engine.Job, samples int, warn func(string)) (_ *step, err error) {
 	s := &step{device: d, gradients: g, threads: threads, runs: len(jobs), memory: driver.Memory{Device: d}}
@@ -62,7 +62,7 @@ func (s *step) describe(jobs []engine.Job, samples int) (err error) {
 	var lists []int64
 	var known [][]int32
 	var begins []int64 // of the known lists, among members
-	all := everyone(samples)
+	all := allOf(samples)
 	width := 1
 	for _, job := range jobs {
 		identities = append(identities, identityOf(job)...)
@@ -99,7 +99,7 @@ func (s *step) describe(jobs []engine.Job, samples int) (err error) {
 	return err
 }
 
-func everyone(n int) []int32 {
+func allOf(n int) []int32 {
 	all := make([]int32, n)
 	for i := range all {
 		all[i] = int32(i)
@@ -107,7 +107,7 @@ func everyone(n int) []int32 {
 	return all
 }
 
-// maskWords returns the number of words that have a bit for each of some members, at least one.
+// maskWords returns the number of words with a bit for each member; at least 1.
 func maskWords(members int) int { return max(1, (members+31)/32) }
 
 // makeMinibatches allocates memory for the minibatches of all runs at a time, or of fewer if that is too much: those

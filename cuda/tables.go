@@ -15,7 +15,7 @@ func identityOf(j engine.Job) []uint32 {
 	}
 	row[kernel.IdentityTrial] = j.Trial
 	if p := j.Mechanism.SamplingProbability; p == 1 {
-		row[kernel.IdentityEverybody] = 1
+		row[kernel.IdentityAll] = 1
 	} else {
 		threshold := uint64(p * 0x1p64)
 		row[kernel.IdentityThresholdLow], row[kernel.IdentityThresholdHigh] = uint32(threshold), uint32(threshold>>32)

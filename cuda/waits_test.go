@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// The device sees it if threads don't wait where they must; and in these graphs they wait nowhere else: with any one of
-// their waits left out, a thread reads what another hasn't written, or writes what it still reads.
+// Every barrier in these graphs is needed: without any one of them a thread reads a number that another hasn't written,
+// or overwrites one that another still reads, and the device sees it.
 func TestWaitsAreNeeded(t *testing.T) {
 	l := kernelsOrSkip(t)
 	for _, name := range []string{"residual", "weight and its transpose", "rectifier", "two rows within a sample", "transposed within a sample",
@@ -58,6 +58,6 @@ func walked(t *testing.T, l *emulator.Library, code *walk.Program, data *engine.
 		t.Fatal(err)
 	}
 	defer runs.Close()
-	_, _, err = inspect(runs).ClippedSum(0, everyone(data.Samples))
+	_, _, err = inspect(runs).ClippedSum(0, allOf(data.Samples))
 	return err
 }

@@ -1,7 +1,7 @@
-// The language of kernels: plain C++ and the names below, which stand for what a device has and C++ hasn't. Kernels use
-// nothing else of CUDA. nvcc compiles the names to CUDA's own. Any other C++17 compiler compiles them to the emulated
-// device's (emulated.h in cuda/internal/emulator), which checks bounds, poisons new memory, watches for races and runs
-// blocks in a random order.
+// The language of kernels: plain C++ and the names below, which stand for the features of a device that C++ lacks.
+// Kernels use nothing else of CUDA. nvcc compiles the names to CUDA's own. Any other C++17 compiler compiles them to
+// the emulated device's (emulated.h in cuda/internal/emulator), which checks bounds, poisons new memory, watches for
+// races and runs blocks in a random order.
 //
 //	KERNEL(name)(parameters) { … }   a kernel, followed by EXPORT(name). Launches are one-dimensional, of up to
 //	                                 256 threads a block, a multiple of 32.

@@ -50,7 +50,7 @@ KERNEL(draw_members)(group runs) {
 		return;
 	global<const uint32_t> id = runs.identities + size_t(run) * identity_columns;
 	uint64_t threshold = uint64_t(uint32_t(id[identity_threshold_low])) | uint64_t(uint32_t(id[identity_threshold_high])) << 32;
-	bool all = uint32_t(id[identity_everybody]) == 1;
+	bool all = uint32_t(id[identity_all]) == 1;
 	stream s = stream_of(runs, run, minibatch_stream, step);
 	uint32_t mask = 0;
 	for (int i = 0; i < 4 && 32 * word + 8 * i < count; i++)

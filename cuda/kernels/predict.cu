@@ -9,7 +9,7 @@ KERNEL(predict)(prediction p) {
 	for (int64_t item = blockIdx.x; item < int64_t(p.runs) * tiles; item += gridDim.x) {
 		int run = int(item / tiles), from = int(item % tiles) * capacity;
 		t.first = from;
-		t.n = least(capacity, samples - from);
+		t.n = minimum(capacity, samples - from);
 		t.params = p.params + size_t(int32_t(p.which[run])) * p.params_size;
 		barrier(); // the former tile's outputs have been read
 		walk(t, p.code.instructions);

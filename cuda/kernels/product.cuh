@@ -12,7 +12,7 @@
 
 #include "program.cuh"
 
-DEVICE int least(int a, int b) { return a < b ? a : b; }
+DEVICE int minimum(int a, int b) { return a < b ? a : b; }
 
 template <int Columns, class Steps, class Left, class Right, class Out>
 DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &left, const Right &right, const Out &out) {
@@ -26,12 +26,12 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 		typename Right::cursor r[Columns];
 		float sums[rows][Columns];
 		for (int i = 0; i < rows; i++) {
-			l[i] = left.begin(b, least(m0 + i, m - 1)); // rows beyond the last repeat its work
+			l[i] = left.begin(b, minimum(m0 + i, m - 1)); // rows beyond the last repeat its work
 			for (int j = 0; j < Columns; j++)
 				sums[i][j] = 0;
 		}
 		for (int j = 0; j < Columns; j++)
-			r[j] = right.begin(b, least(n0 + 32 * j, n - 1));
+			r[j] = right.begin(b, minimum(n0 + 32 * j, n - 1));
 		for (Steps step = first; step.more(); step.next()) {
 			float x[rows], y[Columns];
 			for (int i = 0; i < rows; i++)
@@ -348,8 +348,8 @@ DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	operand dz = operand_of(t, code, word_in0, w.result());
 	elements f = {operand_of(t, code, word_in1, 0).base, w};
 	// The pattern repeats after the first rows and columns.
-	for (int i = 0; i < least(w.stride_h, w.h); i++)
-		for (int j = 0; j < least(w.stride_w, w.w); j++) {
+	for (int i = 0; i < minimum(w.stride_h, w.h); i++)
+		for (int j = 0; j < minimum(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
 			pixels at = {t, dz, w, rows, columns};
 			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, rows, columns), f, at,

@@ -31,7 +31,7 @@ enum {
 	identity_trial = identity_key + 8,
 	identity_threshold_low,             // a member is drawn if its random word is below the threshold
 	identity_threshold_high,
-	identity_everybody,                 // 1: all members are drawn
+	identity_all,                 // 1: all members are drawn
 	identity_adam,                      // 1: DP-Adam; 0: DP-SGD
 	identity_columns
 };
@@ -46,8 +46,8 @@ enum {
 // size: the columns of a minibatch's sizes.
 enum { size_samples, size_chunks, size_columns };
 
-// minibatches is what the runs of a step share with the kernels that compute gradients: tables with a row for each run,
-// of which comments give the length.
+// minibatches is the parameter that connects the runs of a step with the kernels that compute gradients: tables with a
+// row for each run. The comments give a row's length.
 struct minibatches {
 	global<const double> settings;   // setting_columns
 	global<int32_t> batches;         // width: the minibatch's samples, ascending
@@ -63,7 +63,7 @@ struct minibatches {
 };
 SAME_IN_GO(minibatches, 7 * 8 + 4 * 4);
 
-// group is what else the draws and updates of the runs need.
+// group is the parameter that draws and updates take besides: more tables of the runs.
 struct group {
 	global<const uint32_t> identities; // identity_columns
 	global<int32_t> clocks;            // clock_columns

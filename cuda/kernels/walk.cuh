@@ -144,9 +144,9 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 		int at = -1;
 		float best = 0;
 		ROLLED
-		for (int i = y < 0 ? 0 : y; i < least(y + w.kh, w.h); i++)
+		for (int i = y < 0 ? 0 : y; i < minimum(y + w.kh, w.h); i++)
 			ROLLED
-			for (int j = x0 < 0 ? 0 : x0; j < least(x0 + w.kw, w.w); j++) {
+			for (int j = x0 < 0 ? 0 : x0; j < minimum(x0 + w.kw, w.w); j++) {
 				float v = image[plane + i * w.w + j];
 				if (at < 0 || v > best || (v != v && best == best))
 					at = plane + i * w.w + j, best = v;
@@ -171,9 +171,9 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 		int top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 1, left = x < w.kw ? 0 : (x - w.kw) / w.stride_w + 1;
 		float sum = 0;
 		ROLLED
-		for (int i = top; i <= least(y / w.stride_h, w.out_h - 1); i++)
+		for (int i = top; i <= minimum(y / w.stride_h, w.out_h - 1); i++)
 			ROLLED
-			for (int j = left; j <= least(x / w.stride_w, w.out_w - 1); j++) {
+			for (int j = left; j <= minimum(x / w.stride_w, w.out_w - 1); j++) {
 				int o = plane + i * w.out_w + j;
 				if (int32_t(where[size_t(s) * w.result() + o]) == at)
 					sum += from[o];

@@ -13,5 +13,5 @@ func Open(library string, global bool) (handle uintptr, err error) {
 	return purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// Symbol returns the address of what a library calls by a name.
+// Symbol returns the address of a symbol of a library.
 func Symbol(handle uintptr, name string) (uintptr, error) { return purego.Dlsym(handle, name) }

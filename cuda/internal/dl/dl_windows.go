@@ -9,7 +9,7 @@ func Open(library string, global bool) (handle uintptr, err error) {
 	return uintptr(h), err
 }
 
-// Symbol returns the address of what a library calls by a name.
+// Symbol returns the address of a symbol of a library.
 func Symbol(handle uintptr, name string) (uintptr, error) {
 	return syscall.GetProcAddress(syscall.Handle(handle), name)
 }

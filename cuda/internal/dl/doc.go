@@ -1,3 +1,3 @@
-// Package dl opens shared libraries and finds what is in them, on the systems where that can be done at run time: those
-// of the NVIDIA driver and of the emulated device.
+// Package dl opens shared libraries at run time and finds symbols in them, on systems where this is possible. The
+// NVIDIA driver and the emulated device are such libraries.
 package dl

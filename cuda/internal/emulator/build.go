@@ -28,7 +28,7 @@ var ErrNoCompiler = errors.New("no C++ compiler for the emulated device")
 // flags keep arithmetic as it is written, and names inside the library: two libraries may have kernels of one name.
 var flags = []string{"-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off"}
 
-// emulated holds the emulated device: what device.cuh includes in place of CUDA, and what is behind that.
+// emulated holds the emulated device: the header that device.cuh includes in place of CUDA, and its implementation.
 //
 //go:embed *.h
 var emulated embed.FS
@@ -44,7 +44,7 @@ const (
 // that of the variable CXX, or else g++, clang++ or c++. It is given extra flags after the package's own: kernels that
 // run once are done sooner with less optimization.
 func Build(ctx context.Context, headers, kernels fs.FS, extra ...string) (*Library, error) {
-	files, err := gather(headers, kernels)
+	files, err := collect(headers, kernels)
 	if err != nil {
 		return nil, fmt.Errorf("kernels: %w", err)
 	}
@@ -74,8 +74,8 @@ func Build(ctx context.Context, headers, kernels fs.FS, extra ...string) (*Libra
 	return c.make(ctx, files, file)
 }
 
-// gather returns the contents of all files that are compiled or included.
-func gather(headers, kernels fs.FS) (map[string][]byte, error) {
+// collect returns the contents of all files that are compiled or included.
+func collect(headers, kernels fs.FS) (map[string][]byte, error) {
 	files := map[string][]byte{deviceSource: []byte(deviceText)}
 	add := func(from fs.FS, pattern string) (int, error) {
 		names, err := fs.Glob(from, pattern)

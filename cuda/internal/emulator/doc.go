@@ -5,7 +5,7 @@
 //
 //	emulated.h         the language of kernels: checked pointers, shared arrays, barriers, warps
 //	emulated_device.h  the device: every access is checked here
-//	emulated_memory.h  allocations, and what is known of each of their words
+//	emulated_memory.h  allocations, and a record of the accesses to each of their words
 //	emulated_fiber.h   stacks, and switching between them
 //	emulated_block.h   the threads of a block taking turns
 //	emulated_calls.h   the functions that Go calls

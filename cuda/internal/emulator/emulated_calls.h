@@ -94,7 +94,7 @@ static bool run(Device &d, uint32_t blocks, uint32_t threads) {
     order[i] = order[j];
     order[j] = i;
   }
-  // Half of what the epoch can count is left for the launch.
+  // Half of the epochs are left for the launch.
   if (d.epoch >> 31) {
     d.allocations.forget_epochs();
     d.epoch = 0;

@@ -14,7 +14,7 @@
 
 namespace emulated {
 
-// Checks that can be left out, to see what a fault does without them.
+// Checks that can be left out, which shows what a fault does without them.
 enum Unchecked : uint32_t { Races = 1, Unwritten = 2 };
 
 struct Counters {
@@ -23,13 +23,13 @@ struct Counters {
 
 enum State : uint8_t { Ready, AtBarrier, AtBallot, AtShuffle, Returned };
 
-// Thread is a thread of the running block, and what it waits for.
+// Thread is a thread of the running block, and its state.
 struct Thread {
   Fiber fiber;
   State state;
   unsigned from;        // AtShuffle: the lane whose value it wants
-  uint64_t value;       // what it brings to a lanes_where or shuffle
-  uint64_t result;      // what it takes from there
+  uint64_t value;       // its own, at a lanes_where or shuffle
+  uint64_t result;      // which it gets there
   const char *file;     // where it waits
   int line;
 };

@@ -218,8 +218,8 @@ type pair struct {
 }
 
 type largest struct {
-	unused [15]float64
-	c, d   int32
+	_    [15]float64
+	c, d int32
 }
 
 func TestArgumentsThatAreStructs(t *testing.T) {
@@ -271,7 +271,7 @@ func TestSeedDecidesOrder(t *testing.T) {
 		}
 	}
 	// Of 20 orders of 4 blocks and 16 threads, two are the same with probability below 1e-10. That block 0 isn't in
-	// each of 4 places once: 4·(3/4)^20 = 1.3 %, but the seeds are fixed.
+	// each of 4 positions once: 4·(3/4)^20 = 1.3 %, but the seeds are fixed.
 	if len(seen) != 20 || len(blocks) != 4 {
 		t.Errorf("%d orders, block 0 in %d places", len(seen), len(blocks))
 	}
@@ -351,7 +351,7 @@ func TestBuildSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Where there is no cache, what is compiled is gone with the process.
+// Without a cache folder, compiled kernels last as long as the process.
 func TestBuildWithoutHome(t *testing.T) {
 	for _, v := range []string{"HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(v, "")

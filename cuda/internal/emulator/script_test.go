@@ -21,7 +21,7 @@ type access struct {
 	op, cell             int32
 }
 
-// races says by definition whether two accesses race: without a look at any order.
+// races reports by definition whether two accesses race, whatever the order.
 func (a access) races(b access, shared bool) bool {
 	first, firstEnd := a.words()
 	second, secondEnd := b.words()
@@ -44,7 +44,7 @@ func (a access) words() (first, end int32) {
 	return a.cell, a.cell + 1
 }
 
-// The watcher must see what the definition says, no less and no more, on random scripts.
+// The watcher reports races exactly where the definition has them, on random scripts.
 func TestWatcherAgreesWithDefinition(t *testing.T) {
 	const cells, phases, turns = 16, 3, 2
 	l := library(t, "script")

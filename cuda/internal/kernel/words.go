@@ -27,7 +27,7 @@ const (
 	IdentityTrial         = 8
 	IdentityThresholdLow  = 9
 	IdentityThresholdHigh = 10
-	IdentityEverybody     = 11
+	IdentityAll           = 11
 	IdentityAdam          = 12
 	IdentityColumns       = 13
 )

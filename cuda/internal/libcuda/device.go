@@ -52,7 +52,7 @@ func (d *Device) load(ptx []byte) error {
 	image := append(append([]byte{}, ptx...), 0)
 	return d.do(func() error {
 		var log [4096]byte
-		var pin runtime.Pinner // numbers don't keep what they point at where it is, and stacks move
+		var pin runtime.Pinner // a number doesn't keep the log where it is, and stacks move
 		pin.Pin(&log)
 		defer pin.Unpin()
 		options := []int32{jitErrorLog, jitErrorLogBytes}

@@ -22,7 +22,7 @@ func fake(t *testing.T) *Library {
 
 func TestDriver(t *testing.T) { drivertest.Test(t, fake(t)) }
 
-// Errors say what the driver says.
+// Errors have the driver's texts.
 func TestErrorsHaveTheDriversWords(t *testing.T) {
 	l := fake(t)
 	if _, err := l.Open(2); err == nil || err.Error() != "open device 2: cuDeviceGet: a fake error (CUDA_ERROR_FAKE)" {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Two instructions have a wait between them if two threads may touch one number that one of them writes. A thread has
-// every so many elements of all samples of what is elementwise, and may have any of what isn't.
+// Two instructions have a barrier between them if two threads may touch one number that one of them writes. In an
+// elementwise instruction a thread has certain elements of all samples, in any other it may have any.
 func TestMeets(t *testing.T) {
 	const room = 5
 	r := rand.New(rand.NewPCG(1, 2))

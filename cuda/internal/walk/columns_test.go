@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of each sample's integers every place is named once, beside the others of its integer and after those before it;
-// counts tell where those begin, and their number.
+// Every position of a sample is listed once, in its integer's group and after the smaller positions there; counts has a
+// group's size at its first entry.
 func TestEquals(t *testing.T) {
 	if got := equals([]int32{7, 0, 7, 1 << 30, 0, 7, 3, 3, 3, 3, 3, 3}, 6); !slices.Equal(got, []int32{
 		1, 4, 0, 2, 5, 3, 0, 1, 2, 3, 4, 5,

@@ -46,7 +46,7 @@ type (
 )
 
 // Load uploads the program and its data. Kernels run with the given number of threads a block, on a block for each
-// multiprocessor, or on fewer if memory is short, of which warn is told.
+// multiprocessor, or on fewer if memory is short, which it reports by warn.
 func (l *Program) Load(d driver.Device, data *engine.Data, threads int, warn func(string)) (_ *Gradients, err error) {
 	g := &Gradients{program: l, device: d, threads: threads, memory: driver.Memory{Device: d}}
 	defer func() {

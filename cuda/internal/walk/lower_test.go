@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// What kernels don't know is refused by its name, so that another engine may take it.
+// A program that kernels don't know is refused by the name of the operation, so that another engine may take it.
 func TestRefusals(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)
 	p.Forward[0].Op = compile.Opaque

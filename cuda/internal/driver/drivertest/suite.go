@@ -204,8 +204,8 @@ func refusals(t *testing.T, s driver.System) {
 	}
 }
 
-// The driver writes its log to memory that has to stay in its place, even where a goroutine's stack grows and moves
-// meanwhile: some of these depths bring that about.
+// The driver writes its log to memory that must not move, even if a goroutine's stack grows and moves meanwhile, as it
+// does at some of these depths.
 func logs(t *testing.T, s driver.System) {
 	lost := 0
 	for depth := range 500 {
@@ -236,8 +236,8 @@ func at(depth int, f func()) {
 	runtime.KeepAlive(&frame)
 }
 
-// What was opened twice is closed twice, and what is closed once stays closed. Refusals above closed a device that
-// wasn't opened to the end.
+// A device that was opened twice is closed twice, and stays closed. The refusals above closed a device that wasn't
+// fully opened.
 func closing(t *testing.T, s driver.System) {
 	d, other := open(t, s, 0), open(t, s, 0)
 	for range 2 {

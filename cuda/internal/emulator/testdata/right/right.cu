@@ -40,7 +40,7 @@ DEVICE unsigned ones(unsigned bits) {
   return n;
 }
 
-// Keeps what is above a limit, in order. One warp; the last lanes return early.
+// Keeps the numbers above a limit, in order. One warp; the last lanes return early.
 KERNEL(compact)(global<const int> in, global<int> out, global<int> kept, int limit, int n) {
   int base = 0;
   if (int(lane()) >= n) return;
@@ -136,7 +136,7 @@ KERNEL(totals)(global<const global<int>> tables, global<int> out) {
 }
 EXPORT(totals)
 
-// After a barrier everyone may read what one wrote, and write what one read.
+// After a barrier all threads may read what one wrote, and write what one read.
 KERNEL(rotate)(global<int> ring, int rounds) {
   unsigned t = threadIdx.x, next = (t + 1) % blockDim.x;
   for (int r = 0; r < rounds; r++) {

@@ -1,4 +1,4 @@
-// A kernel that does what a table says: phases of accesses to cells, with a barrier after each phase.
+// A kernel that makes the accesses of a table to cells, in phases with a barrier after each.
 #include "device.cuh"
 
 // For each block, thread, phase and turn, ops has what to do (0 nothing; 1, 2, 3 read, write, add to a cell; 4, 5 read,
