@@ -8,7 +8,7 @@ CONCURRENT = ./datasets ./cpu/... ./tuner
 help:
 	@echo 'make tune   build, then tune and train on the embedded data set: about a minute, no download'
 	@echo 'make test   everything that continuous integration runs'
-	@echo 'make lint   gofmt, go vet, staticcheck'
+	@echo 'make lint   gofmt, go vet, staticcheck, comments of at most 120 columns'
 	@echo 'make bench  every benchmark'
 	@echo 'make build  bin/dptrain'
 	@echo 'make gpu-test    the tests that need a GPU, on this machine'
@@ -27,6 +27,7 @@ lint:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-clean: $$unformatted" >&2; exit 1; fi
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go test -count=1 -run '^TestCommentsAreNarrow$$' .
 
 race:
 	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; go test -race -short $(CONCURRENT); \

@@ -1,10 +1,12 @@
-// Package dptrain is the root of a framework for differentially private training and private
-// hyperparameter tuning; it holds no code. A program imports
+// Package dptrain is the root of a framework for differentially private training and private hyperparameter tuning. It
+// holds no code but an example, which tunes and trains a network for MNIST. A program imports
 //
 //   - train, to train a Gorgonia model with DP-SGD or DP-Adam,
 //   - tuner, to tune its hyperparameters on a random subset of the data, privately,
-//   - accountant, to compute what either costs,
-//   - cpu, the engine that does the work on any machine, and cuda, the one for NVIDIA GPUs.
+//   - models, for the models of the paper and others by name,
+//   - datasets, for public data sets, and datasets/table, for tables of its own,
+//   - accountant, to compute the privacy cost of either,
+//   - cpu, the engine that trains on any machine, and cuda, the one for NVIDIA GPUs.
 //
-// The command line tool is cmd/dptrain. Which package may import which is held by deps_test.go.
+// The command line tool is cmd/dptrain. The table in deps_test.go lists the packages that each package may import.
 package dptrain

@@ -20,7 +20,7 @@ func Example() {
 	}
 }
 
-// tuneMNIST releases a network for MNIST whose learning rate was tuned on the same private images. Epsilon 4 covers both.
+// tuneMNIST releases a network for MNIST, its learning rate tuned on the same private images: epsilon 4 covers both.
 func tuneMNIST(ctx context.Context, steps int) error {
 	set, err := datasets.Open(ctx, "mnist", datasets.Options{})
 	if err != nil {

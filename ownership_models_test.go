@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// plain is a linear model of two features and some outputs, multiplied by a constant matrix if there is one.
+// plain returns a linear model of two features and some outputs, multiplied by a constant matrix if there is one.
 func plain(outputs int, constant ...float32) train.Model {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(4, 2), gorgonia.WithName("x"))
@@ -29,7 +29,7 @@ func plain(outputs int, constant ...float32) train.Model {
 	return train.Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: out, Cost: cost}
 }
 
-// texts is a model of one id and one number, with a table of two rows.
+// texts returns a model of one id and one number, with a table of two rows.
 func texts() train.Model {
 	g := gorgonia.NewGraph()
 	ids := gorgonia.NewMatrix(g, tensor.Int, gorgonia.WithShape(4, 1), gorgonia.WithName("ids"))
@@ -42,7 +42,7 @@ func texts() train.Model {
 	return train.Model{Inputs: gorgonia.Nodes{ids, x, y}, Parameters: gorgonia.Nodes{e}, Output: row, Cost: cost}
 }
 
-// ruleless is a graph with an operation that has no rule, and a list that one of its operations was made with.
+// ruleless returns a graph with an operation that has no rule, and a list that one of its operations was built with.
 func ruleless() (train.Model, []int) {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(1, 2, 3), gorgonia.WithName("x"))
@@ -58,7 +58,7 @@ func samples() *train.Data {
 	return must(train.NewData(2, []float32{1, 2, 3, 4}, []float32{1, 0, 0, 1}))
 }
 
-// private are settings with the given steps on all samples, at a noise that hides two of them.
+// private returns settings of the given steps on all samples, with a noise that hides two of them.
 func private(steps int) train.Settings {
 	return train.Settings{
 		Privacy:   train.Privacy{SamplingRate: 1, NoiseMultiplier: 50, ClippingNorm: 1, Steps: steps, NominalSize: 1},
@@ -67,7 +67,7 @@ func private(steps int) train.Settings {
 	}
 }
 
-// released returns what training releases.
+// released returns the parameters that training releases.
 func released(src train.Model, data *train.Data, s train.Settings) any {
 	return releasedBy(must(train.Load(cpu.New(cpu.Options{}), src, data)), s)
 }
@@ -85,7 +85,7 @@ func result(g *train.Group) any {
 	return out
 }
 
-// startedBy returns what is released by a run whose settings are handed to Start, and the state that it can be
+// startedBy returns the release of a run whose settings are handed to Start, and the state that it can be
 // restored to.
 func startedBy(h handOver, change func(), with func(*train.Settings)) any {
 	l := must(train.Load(cpu.New(cpu.Options{}), plain(2), samples()))
@@ -132,7 +132,7 @@ func calibrate(s tuner.Settings, _ accountant.Guarantee, err error) (tuner.Setti
 	return s, err
 }
 
-// tensors are weights of a residual network, by PyTorch's names.
+// tensors returns weights of a residual network, by PyTorch's names.
 func tensors() map[string]models.Tensor {
 	out := map[string]models.Tensor{}
 	add := func(name string, shape ...int) {

@@ -48,7 +48,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Whatever a caller hands over may change after the call. Each row returns what comes of it.
+// Memory that a caller hands over may change after the call. Each row returns the outcome of the call.
 func TestHandedOverMemoryIsCopied(t *testing.T) {
 	for name, row := range map[string]func(h handOver) any{
 		"NewData": func(h handOver) (out any) {
@@ -261,7 +261,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 	}
 }
 
-// outcome returns what comes of a row, an error among it.
+// outcome returns the outcome of a row, its error included.
 func outcome(row func(handOver) any, h handOver) (out any) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -271,7 +271,7 @@ func outcome(row func(handOver) any, h handOver) (out any) {
 	return row(h)
 }
 
-// What a caller is given may change as well: each row changes what it got and returns what is got next.
+// A caller may change returned memory as well: the test changes each row's result and asks for it again.
 func TestReturnedMemoryIsTheCallers(t *testing.T) {
 	trainer := must(train.New(cpu.New(cpu.Options{}), plain(2), samples(), private(1)))
 	defer trainer.Close()
@@ -318,7 +318,7 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 	}
 }
 
-// spoil changes whatever memory can be reached from a value.
+// spoil changes all memory that can be reached from a value.
 func spoil(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -428,7 +428,7 @@ func TestInitialValuesInOneBuffer(t *testing.T) {
 	}
 }
 
-// What is charged by value is refused as a pointer, which would let it change between draw and charge.
+// Settings that are charged by value are refused as pointers, through which they could change between draw and charge.
 func TestPointersAreRefused(t *testing.T) {
 	grid := candidates()
 	for name, change := range map[string]func(*tuner.Settings){

@@ -54,7 +54,7 @@ func function(source []byte, name string) (string, error) {
 	return "", fmt.Errorf("no function %s", name)
 }
 
-// The whole way on the real images, in a few steps.
+// The example runs on the real images, for a few steps.
 func TestExample(t *testing.T) {
 	if os.Getenv(datasets.DirVariable) == "" {
 		t.Skipf("$%s is not set: the example needs MNIST", datasets.DirVariable)
@@ -71,7 +71,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// printedBy returns what f prints on standard output.
+// printedBy returns the standard output of f, and its error.
 func printedBy(f func() error) (string, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

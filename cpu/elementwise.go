@@ -102,10 +102,10 @@ type derivative func(d []float32, from int)
 // chain computes dx = dz∘d, or adds it. dx may be dz. It computes derivatives piece by piece, so that a piece stays in
 // the first-level cache.
 func chain(dx, dz []float32, accumulate bool, f derivative) {
-	var room [512]float32
-	for from := 0; from < len(dx); from += len(room) {
-		to := min(from+len(room), len(dx))
-		d := room[:to-from]
+	var buffer [512]float32
+	for from := 0; from < len(dx); from += len(buffer) {
+		to := min(from+len(buffer), len(dx))
+		d := buffer[:to-from]
 		f(d, from)
 		if accumulate {
 			kernel.MulAdd(dx[from:to], dz[from:to], d)

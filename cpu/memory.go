@@ -20,7 +20,7 @@ type memory struct {
 func newMemory(l *lowered) memory {
 	floats := make([]float32, max(l.gradient.Floats, l.prediction.Floats)*l.samples)
 	indices := make([]int32, max(l.gradient.Indices, l.prediction.Indices)*l.samples)
-	place := func(by arena.Layout) []buffer {
+	buffersOf := func(by arena.Layout) []buffer {
 		out := make([]buffer, len(l.values))
 		for id, offset := range by.Offsets {
 			v := l.values[id]
@@ -35,5 +35,5 @@ func newMemory(l *lowered) memory {
 		}
 		return out
 	}
-	return memory{place(l.gradient), place(l.prediction)}
+	return memory{buffersOf(l.gradient), buffersOf(l.prediction)}
 }

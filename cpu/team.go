@@ -47,15 +47,15 @@ func (t *team) leave() {
 	t.under--
 }
 
-// borrow waits for a free worker and returns at most most workers.
-func (t *team) borrow(most int) crew {
+// borrow waits for a free worker and returns at most maximum workers.
+func (t *team) borrow(maximum int) crew {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.lent == t.size {
 		t.freed.Wait()
 	}
 	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
-	n := min(max(1, most), (free+waiting-1)/waiting)
+	n := min(max(1, maximum), (free+waiting-1)/waiting)
 	t.lent += n
 	t.crews++
 	c := make(crew, n)

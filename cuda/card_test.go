@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
+	"github.com/dptrain/dptrain/cuda/internal/walk"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
@@ -70,7 +71,7 @@ func TestCardTenStepsOfTheModels(t *testing.T) {
 type stepped struct {
 	runs    engine.Runs
 	close   func() error
-	lowered *lowered // nil on other engines
+	lowered *walk.Program // nil on other engines
 }
 
 // beginning loads made-up data of a workload's size, and starts runs.
@@ -100,15 +101,17 @@ func (w workload) beginning(b *testing.B, e engine.Engine, runs int) stepped {
 		b.Fatal(err)
 	}
 	s := stepped{runs: started, close: func() error { return errors.Join(started.Close(), resident.Close()) }}
-	if l, ok := resident.(*loaded); ok {
-		s.lowered = l.code
+	if _, ok := resident.(*loaded); ok {
+		if s.lowered, err = walk.Lower(p); err != nil {
+			b.Fatal(err)
+		}
 	}
 	return s
 }
 
-// BenchmarkStep takes steps of the paper's workloads, alone and 16 runs together, noise and updates included, on samples that
-// are made up: on this machine's GPUs with -card, on its cores with -cores, and on the emulated device with
-// -emulated, which says nothing of time and shows that everything would run.
+// BenchmarkStep takes steps of the paper's workloads, alone and 16 runs together, noise and updates included, on
+// samples that are made up: on this machine's GPUs with -card, on its cores with -cores, and on the emulated device
+// with -emulated, which says nothing of time and shows that everything would run.
 func BenchmarkStep(b *testing.B) {
 	for name, e := range benched(b) {
 		for _, w := range workloads() {
@@ -184,17 +187,17 @@ func BenchmarkKernels(b *testing.B) {
 		s := w.beginning(b, e, w.runs)
 		p := s.runs.(*group).parts[0]
 		// Runs that have far to go.
-		if err := driver.Upload(p.device, p.clocks, 0, slices.Repeat([]int32{-1, 0, 1 << 30}, len(p.jobs))); err != nil {
+		if err := driver.Upload(p.device, p.step.group.Clocks, 0, slices.Repeat([]int32{-1, 0, 1 << 30}, len(p.jobs))); err != nil {
 			b.Fatal(err)
 		}
 		for _, k := range []struct {
 			name   string
 			launch func(wave) error
-		}{{"draw", p.draw}, {"clipped sums", p.clippedSums}, {"update", p.update}, {"step", p.step}} {
+		}{{"draw", p.step.draw}, {"clipped sums", p.step.clippedSums}, {"update", p.step.update}, {"step", p.step.take}} {
 			b.Run(fmt.Sprintf("%s/%s/%s", w.model, w.what, k.name), func(b *testing.B) {
 				launch := func(n int) {
 					for range n {
-						if err := k.launch(p.waves()[0]); err != nil {
+						if err := k.launch(p.step.waves()[0]); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -202,7 +205,7 @@ func BenchmarkKernels(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if err := p.draw(p.waves()[0]); err != nil { // something to sum
+				if err := p.step.draw(p.step.waves()[0]); err != nil { // something to sum
 					b.Fatal(err)
 				}
 				launch(3)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
+	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
@@ -68,8 +69,8 @@ func putOn[T driver.Number](t enginetest.TB, d driver.Device, numbers []T) drive
 	return p
 }
 
-// room allocates n words of up to 8 bytes that hold nothing.
-func room(t enginetest.TB, d driver.Device, n int) driver.Pointer {
+// space allocates n words of up to 8 bytes that hold nothing.
+func space(t enginetest.TB, d driver.Device, n int) driver.Pointer {
 	t.Helper()
 	p, err := d.Alloc(8 * n)
 	if err != nil {
@@ -124,25 +125,29 @@ func drawsOn(t enginetest.TB, open opener) {
 	for _, n := range []int{0, 1, 7, 8, 9, 64, 65, 2047, 2048, 2049, len(members)} {
 		d, done := device(t, open, uint64(n))
 		identities, clocks, _ := tables(jobs, samples, steps)
-		clocks[3*7+2] = int32(steps[7]) // the last run has reached its end
+		clocks[kernel.ClockColumns*7+kernel.ClockEnd] = int32(steps[7]) // the last run has reached its end
 		var lists []int64
 		for range jobs {
 			lists = append(lists, 0, int64(n))
 		}
-		at := []driver.Pointer{putOn(t, d, identities), putOn(t, d, clocks), putOn(t, d, lists), putOn(t, d, members[:max(1, n)])}
 		width := max(1, n)
-		batches, cuts, sizes := room(t, d, len(jobs)*width), room(t, d, len(jobs)*(width+1)), room(t, d, 2*len(jobs))
-		masks := room(t, d, len(jobs)*maskWords(n))
-		perRun := (maskWords(n) + 63) / 64
-		if err := d.Launch("draw_members", len(jobs)*perRun, 64, at[0], at[1], at[2], int32(perRun), int32(maskWords(n)), masks); err != nil {
+		g := kernel.Group{
+			Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks), Lists: putOn(t, d, lists), Members: putOn(t, d, members[:width]),
+			Masks: space(t, d, len(jobs)*maskWords(n)), MaskWords: int32(maskWords(n)), DrawBlocks: int32((maskWords(n) + 63) / 64),
+		}
+		m := kernel.Minibatches{
+			Batches: space(t, d, len(jobs)*width), Cuts: space(t, d, len(jobs)*(width+1)), Sizes: space(t, d, 2*len(jobs)),
+			Width: int32(width), Chunk: most,
+		}
+		if err := d.Launch("draw_members", len(jobs)*int(g.DrawBlocks), 64, driver.StructOf(&g)); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Launch("draw_minibatch", len(jobs), 256, at[1], at[2], at[3], int32(maskWords(n)), masks, int32(most), int32(width), batches, cuts, sizes); err != nil {
+		if err := d.Launch("draw_minibatch", len(jobs), kernel.DrawThreads, driver.StructOf(&g), driver.StructOf(&m)); err != nil {
 			t.Fatal(err)
 		}
 		for i, j := range jobs {
-			size := get[int32](t, d, sizes, 2*i, 2)
-			clock := get[int32](t, d, at[1], 3*i, 3)
+			size := get[int32](t, d, m.Sizes, 2*i, 2)
+			clock := get[int32](t, d, g.Clocks, 3*i, 3)
 			if i == 7 {
 				if size[0] != 0 || size[1] != 0 || clock[0] != -1 || int(clock[1]) != steps[i] {
 					t.Errorf("%d members: a run at its end draws %v, clock %v", n, size, clock)
@@ -151,10 +156,10 @@ func drawsOn(t enginetest.TB, open opener) {
 			}
 			want := j.Minibatch(steps[i], members[:n], nil)
 			wantCuts := engine.Chunks(want, most, nil)
-			if got := get[int32](t, d, batches, i*width, int(size[0])); !slices.Equal(got, want) {
+			if got := get[int32](t, d, m.Batches, i*width, int(size[0])); !slices.Equal(got, want) {
 				t.Fatalf("%d members, run %d: drew %d samples, want %d, or others", n, i, len(got), len(want))
 			}
-			got := get[int32](t, d, cuts, i*(width+1), int(size[1])+1)
+			got := get[int32](t, d, m.Cuts, i*(width+1), int(size[1])+1)
 			for k, cut := range wantCuts {
 				if len(got) != len(wantCuts) || int(got[k]) != cut {
 					t.Fatalf("%d members, run %d: cuts %v, want %v", n, i, got, wantCuts)
@@ -220,7 +225,7 @@ func updatesOn(t enginetest.TB, open opener) {
 	defer done()
 	identities, clocks, settings := tables(jobs, samples, steps)
 	for i := range jobs[:len(jobs)-1] {
-		clocks[3*i] = int32(steps[i])
+		clocks[kernel.ClockColumns*i+kernel.ClockNow] = int32(steps[i])
 	}
 	sums := make([]int64, len(jobs)*l.Size)
 	for i, j := range jobs {
@@ -232,11 +237,17 @@ func updatesOn(t enginetest.TB, open opener) {
 		}
 	}
 	before := slices.Clone(sums)
-	atSums := putOn(t, d, sums)
-	params, firsts, seconds := putOn(t, d, join(func(s engine.State) []float32 { return s.Params })), putOn(t, d, join(func(s engine.State) []float32 { return s.First })), putOn(t, d, join(func(s engine.State) []float32 { return s.Second }))
-	perRun := (l.Size + 8*32 - 1) / (8 * 32)
-	if err := d.Launch("release_and_update", len(jobs)*perRun, 32, putOn(t, d, identities), putOn(t, d, clocks), putOn(t, d, settings),
-		int32(l.Size), int32(perRun), putOn(t, d, occupied(l)), atSums, params, firsts, seconds); err != nil {
+	g := kernel.Group{
+		Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks), Occupied: putOn(t, d, occupied(l)),
+		Firsts:       putOn(t, d, join(func(s engine.State) []float32 { return s.First })),
+		Seconds:      putOn(t, d, join(func(s engine.State) []float32 { return s.Second })),
+		UpdateBlocks: int32((l.Size + 8*32 - 1) / (8 * 32)),
+	}
+	m := kernel.Minibatches{
+		Settings: putOn(t, d, settings), Sums: putOn(t, d, sums), Params: putOn(t, d, join(func(s engine.State) []float32 { return s.Params })),
+		Runs: int32(len(jobs)), Size: int32(l.Size),
+	}
+	if err := d.Launch("release_and_update", len(jobs)*int(g.UpdateBlocks), 32, driver.StructOf(&g), driver.StructOf(&m)); err != nil {
 		t.Fatal(err)
 	}
 	for i, j := range jobs {
@@ -252,14 +263,14 @@ func updatesOn(t enginetest.TB, open opener) {
 		for what, v := range map[string]struct {
 			p    driver.Pointer
 			want []float32
-		}{"parameters": {params, want.Params}, "first moments": {firsts, want.First}, "second moments": {seconds, want.Second}} {
+		}{"parameters": {m.Params, want.Params}, "first moments": {g.Firsts, want.First}, "second moments": {g.Seconds, want.Second}} {
 			for k, got := range get[float32](t, d, v.p, i*l.Size, l.Size) {
 				if math.Float32bits(got) != math.Float32bits(v.want[k]) {
 					t.Fatalf("run %d: %s: coordinate %d is %v, want %v", i, what, k, got, v.want[k])
 				}
 			}
 		}
-		for k, left := range get[int64](t, d, atSums, i*l.Size, l.Size) {
+		for k, left := range get[int64](t, d, m.Sums, i*l.Size, l.Size) {
 			if rests && left != before[i*l.Size+k] || !rests && left != 0 {
 				t.Fatalf("run %d: sum %d is %d afterwards", i, k, left)
 			}
@@ -278,7 +289,7 @@ func TestMutantsAreFound(t *testing.T) {
 		check          func(enginetest.TB, *emulator.Library)
 	}{
 		"a dropped barrier":        {"draw.cu", "		barrier();\n		if (threadIdx.x >= reach)", "		if (threadIdx.x >= reach)", draws},
-		"a barrier for some":       {"draw.cu", "	barrier(); // everybody has read the clock", "	if (threadIdx.x > 0) barrier();", draws},
+		"a barrier for some":       {"draw.cu", "	barrier(); // all threads have read the clock", "	if (threadIdx.x > 0) barrier();", draws},
 		"an unwritten cut":         {"draw.cu", "		cut[chunks] = n;", "", draws},
 		"a wrong bound":            {"draw.cu", "count / 32 + (count % 32 != 0)", "count / 32", draws},
 		"words compared wrongly":   {"draw.cu", "words[i] < threshold", "words[i] <= threshold + (uint64_t(1) << 40)", draws},
@@ -287,10 +298,10 @@ func TestMutantsAreFound(t *testing.T) {
 		"noise twice":              {"update.cu", "rint(normals[i] * noise * per_grid) * grid;", "2 * rint(normals[i] * noise * per_grid) * grid;", updates},
 		"noise of the step before": {"update.cu", "noise_stream, step)", "noise_stream, step - 1)", updates},
 		"noise not rounded":        {"update.cu", "rint(noisy * per_out) * out", "noisy", updates},
-		"a sum kept":               {"update.cu", "		sums[at] = 0ull;\n", "", updates},
-		"padding moved":            {"update.cu", " || (uint32_t(occupied[j / 32]) >> (j % 32) & 1) == 0", "", updates},
+		"a sum kept":               {"update.cu", "		drawn.sums[at] = 0ull;\n", "", updates},
+		"padding moved":            {"update.cu", " || (uint32_t(runs.occupied[j / 32]) >> (j % 32) & 1) == 0", "", updates},
 		"the step counted wrong":   {"update.cu", "power(b1, step + 1)", "power(b1, step)", updates},
-		"another's settings":       {"update.cu", "settings + size_t(run) * setting_columns", "settings", updates},
+		"another's settings":       {"update.cu", "drawn.settings + size_t(run) * setting_columns", "drawn.settings", updates},
 		"a contracted product":     {"random.cuh", "double sine = fma(x, 0x1.921fb54442d18p+2, x * p);", "double sine = x * 0x1.921fb54442d18p+2 + x * p;", normals},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -315,7 +326,9 @@ const probe = `
 KERNEL(show_normals)(global<const uint32_t> identities, int32_t step, int n, global<double> out) {
 	uint64_t words[8];
 	int block = int(threadIdx.x);
-	draw(stream_of(identities, 0, noise_stream, step), uint32_t(block), words);
+	group runs;
+	runs.identities = identities;
+	draw(stream_of(runs, 0, noise_stream, step), uint32_t(block), words);
 	for (int i = 0; i < 8; i += 2) {
 		double a, b;
 		normal_pair(words[i], words[i + 1], a, b);
@@ -341,7 +354,7 @@ func normals(t enginetest.TB, l *emulator.Library) {
 	d, done := device(t, on(l), 1)
 	defer done()
 	j := engine.Job{Key: random.InsecureKey(4), Trial: 77}
-	out := room(t, d, n)
+	out := space(t, d, n)
 	if err := d.Launch("show_normals", 1, n/8, putOn(t, d, identityOf(j)), int32(12345), int32(n), out); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/walk"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -18,44 +19,44 @@ import (
 // executed is how many multiplications multiply does for a result of batches × m × n in a number of steps: rows go by
 // eight and columns by lanes, whether there is something to do or not.
 func executed(columns, batches, m, n, steps int) int {
-	lanes := n / (warpSize * columns) * warpSize
-	lanes += min(warpSize, n%(warpSize*columns))
+	lanes := n / (walk.WarpSize * columns) * walk.WarpSize
+	lanes += min(walk.WarpSize, n%(walk.WarpSize*columns))
 	return batches * ((m + 7) / 8) * 8 * lanes * columns * steps
 }
 
-// multiplyAdds predicts how many multiply-adds the walk of a chunk of n samples executes, and how many of them there would be
-// if nothing went to waste.
-func (l *lowered) multiplyAdds(n int) (executes, needs int) {
+// multiplyAdds predicts how many multiply-adds the walk of a chunk of n samples executes, and how many of them there
+// would be if nothing went to waste.
+func multiplyAdds(l *walk.Program, n int) (executes, needs int) {
 	product := func(columns, batches, m, across, steps int) {
 		executes += executed(columns, batches, m, across, steps)
 		needs += batches * m * across * steps
 	}
-	for c := l.gradient.code; len(c) > 0; c = c[words:] {
-		rows, k, nn := int(c[wordRows]), int(c[wordK]), int(c[wordN])
-		w := c[wordC:]
+	for c := l.Gradient.Code; len(c) > 0; c = c[walk.Words:] {
+		rows, k, nn := int(c[walk.WordRows]), int(c[walk.WordK]), int(c[walk.WordN])
+		w := c[walk.WordC:]
 		image, window := [2]int{int(w[1]), int(w[2])}, [2]int{int(w[3]), int(w[4])}
 		pad, stride, dilation := [2]int{int(w[5]), int(w[6])}, [2]int{int(w[7]), int(w[8])}, [2]int{int(w[9]), int(w[10])}
 		channels, filters, positions := int(w[0]), int(w[11]), int(w[12]*w[13])
 		patch := channels * window[0] * window[1]
-		switch c[wordOp] {
-		case opMatmul:
+		switch c[walk.WordOp] {
+		case walk.OpMatmul:
 			product(1, 1, n*rows, nn, k)
-		case opMatmulBack:
+		case walk.OpMatmulBack:
 			product(1, 1, n*rows, k, nn)
-		case opGradMatmul:
-			if c[wordTransposed] == 1 {
+		case walk.OpGradMatmul:
+			if c[walk.WordTransposed] == 1 {
 				k, nn = nn, k
 			}
 			product(1, n, k, nn, rows)
-		case opConv:
+		case walk.OpConv:
 			product(4, 1, filters, n*positions, patch)
-		case opGradConv:
+		case walk.OpGradConv:
 			columns := 2
 			if patch > 64 {
 				columns = 4
 			}
 			product(columns, n, filters, patch, positions)
-		case opConvBack:
+		case walk.OpConvBack:
 			for i := range stride[0] {
 				for j := range stride[1] {
 					var meets, pixels [2]int
@@ -76,15 +77,15 @@ func (l *lowered) multiplyAdds(n int) (executes, needs int) {
 			}
 		}
 	}
-	for s := l.sums; len(s) > 0; s = s[sumWords:] {
-		k, nn := int(s[sumK]), int(s[sumN])
+	for s := l.Sums; len(s) > 0; s = s[walk.SumWords:] {
+		k, nn := int(s[walk.SumK]), int(s[walk.SumN])
 		switch {
-		case s[sumRule] == ofRows: // the only thing that it does is counted by additions
-		case s[sumRule] == ofGradient:
-			executes += n * int(s[sumSize])
-			needs += n * int(s[sumSize])
+		case s[walk.SumRule] == walk.OfRows: // the only thing that it does is counted by additions
+		case s[walk.SumRule] == walk.OfGradient:
+			executes += n * int(s[walk.SumSize])
+			needs += n * int(s[walk.SumSize])
 		default:
-			if s[sumTransposed] == 1 {
+			if s[walk.SumTransposed] == 1 {
 				k, nn = nn, k
 			}
 			columns := 1
@@ -97,19 +98,20 @@ func (l *lowered) multiplyAdds(n int) (executes, needs int) {
 	return executes, needs
 }
 
-// additions predicts how many numbers are added to the grid for some chunks of some samples altogether, if none of them is 0: one for
-// each parameter of each chunk, but of tables only for the rows that are picked.
-func (l *lowered) additions(chunks, samples float64) float64 {
+// additions predicts how many numbers are added to the grid for some chunks of some samples altogether, if none of them
+// is 0: one for each parameter of each chunk, but of tables only for the rows that are picked.
+func additions(l *walk.Program, chunks, samples float64) float64 {
 	n := chunks * float64(l.Size())
-	for s := l.sums; len(s) > 0; s = s[sumWords:] {
-		if s[sumRule] == ofRows {
-			n += samples*float64(s[sumSize]) - chunks*float64(s[sumK])*float64(s[sumN])
+	for s := l.Sums; len(s) > 0; s = s[walk.SumWords:] {
+		if s[walk.SumRule] == walk.OfRows {
+			n += samples*float64(s[walk.SumSize]) - chunks*float64(s[walk.SumK])*float64(s[walk.SumN])
 		}
 	}
 	return n
 }
 
-// workload is what advances together in the paper's experiments: 15 trials on a tenth of a data set, or the final run on the rest.
+// workload is what advances together in the paper's experiments: 15 trials on a tenth of a data set, or the final run
+// on the rest.
 type workload struct {
 	model, what          string
 	rate                 float64 // of sampling
@@ -129,11 +131,11 @@ func workloads() []workload {
 }
 
 // prediction is what a step of a workload takes: chunks and samples of all runs, multiply-adds as they are executed and
-// needed, and as the busiest multiprocessor executes them; numbers that are added to the grid, and that get noise. It is a mean over
-// minibatches.
+// needed, and as the busiest multiprocessor executes them; numbers that are added to the grid, and that get noise. It
+// is a mean over minibatches.
 type prediction struct{ samples, chunks, executes, needs, busiest, additions, noised float64 }
 
-func (w workload) step(l *lowered) (out prediction) {
+func (w workload) step(l *walk.Program) (out prediction) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const draws = 50
 	for range draws {
@@ -145,9 +147,9 @@ func (w workload) step(l *lowered) (out prediction) {
 					batch = append(batch, i)
 				}
 			}
-			cuts := engine.Chunks(batch, l.chunk, nil)
+			cuts := engine.Chunks(batch, l.Chunk, nil)
 			for k := range len(cuts) - 1 {
-				executes, needs := l.multiplyAdds(cuts[k+1] - cuts[k])
+				executes, needs := multiplyAdds(l, cuts[k+1]-cuts[k])
 				out.executes += float64(executes) / draws
 				out.needs += float64(needs) / draws
 				blocks[item%multiprocessors] += float64(executes)
@@ -158,13 +160,13 @@ func (w workload) step(l *lowered) (out prediction) {
 		out.chunks += float64(item) / draws
 		out.busiest += slices.Max(blocks) / draws
 	}
-	out.additions, out.noised = l.additions(out.chunks, out.samples), float64(w.runs*l.Size())
+	out.additions, out.noised = additions(l, out.chunks, out.samples), float64(w.runs*l.Size())
 	return out
 }
 
-// An H100 (SXM): multiprocessors, multiply-adds of a multiprocessor in a cycle, cycles and bytes of memory in a second. The update
-// reads and writes a sum of eight bytes and a parameter of four. The rate of atomic additions of
-// eight bytes is a guess, which a measurement should replace: one a cycle for each of the level-2 cache's 80 slices.
+// An H100 (SXM): multiprocessors, multiply-adds of a multiprocessor in a cycle, cycles and bytes of memory in a second.
+// The update reads and writes a sum of eight bytes and a parameter of four. The rate of atomic additions of eight bytes
+// is a guess, which a measurement should replace: one a cycle for each of the level-2 cache's 80 slices.
 const (
 	multiprocessors = 132
 	addsPerCycle    = 128
@@ -187,12 +189,12 @@ func table(t *testing.T) string {
 	fmt.Fprintf(&b, "//	%-4s %-9s %9s %6s %8s %10s %10s %9s %7s %9s %7s\n", "", "a step of", "launches", "chunks", "samples", "needs", "executes", "atomics", "noise", "memory", "floor")
 	for _, w := range workloads() {
 		p, _ := network(t, w.model)
-		l, err := lower(p)
+		l, err := walk.Lower(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := w.step(l)
-		memory := 4 * float64(l.chunk*(l.gradient.memory.Floats+l.gradient.memory.Indices))
+		memory := 4 * float64(l.Chunk*(l.Gradient.Memory.Floats+l.Gradient.Memory.Indices))
 		fmt.Fprintf(&b, "//	%-4s %-9s %9d %6.0f %8.0f %8.2f G %8.2f G %7.1f M %5.1f M %6.0f KB %4.0f µs\n", w.model, w.what, launches, s.chunks, s.samples,
 			s.needs/1e9, s.executes/1e9, s.additions/1e6, s.noised/1e6, memory/1e3, s.floor()*1e6)
 	}
@@ -210,8 +212,8 @@ func TestPredictionsInTheComment(t *testing.T) {
 	}
 }
 
-// What the emulated device counts is what was predicted: four launches for a step of all runs, multiply-adds to the last
-// one, and one atomic addition for each number that isn't 0 and is added to the grid.
+// What the emulated device counts is what was predicted: four launches for a step of all runs, multiply-adds to the
+// last one, and one atomic addition for each number that isn't 0 and is added to the grid.
 func TestCosts(t *testing.T) {
 	l := kernelsOrSkip(t)
 	graphs := map[string]int{"cnn": 30, "mlp": 70, "convolutions with stride, padding and dilation": 90, "the same filter twice": 20,
@@ -219,7 +221,7 @@ func TestCosts(t *testing.T) {
 		"few indices, many rows": 50, "embedding classifier": 60, "a table looked up twice": 40}
 	for name, samples := range graphs {
 		p := enginetest.Zoo()[name].Program(t, 2)
-		code, err := lower(p)
+		code, err := walk.Lower(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,14 +242,14 @@ func TestCosts(t *testing.T) {
 		want := 0
 		atomics := 0.0
 		for step := range 2 {
-			cuts := engine.Chunks(j.Minibatch(step, everyone(samples), nil), code.chunk, nil)
+			cuts := engine.Chunks(j.Minibatch(step, everyone(samples), nil), code.Chunk, nil)
 			for k := range len(cuts) - 1 {
-				executes, needs := code.multiplyAdds(cuts[k+1] - cuts[k])
+				executes, needs := multiplyAdds(code, cuts[k+1]-cuts[k])
 				if executes < needs {
 					t.Errorf("%s: %d multiply-adds executed, %d needed", name, executes, needs)
 				}
 				want += executes
-				atomics += code.additions(1, float64(cuts[k+1]-cuts[k]))
+				atomics += additions(code, 1, float64(cuts[k+1]-cuts[k]))
 			}
 		}
 		before := d.Counters()

@@ -12,14 +12,14 @@ import (
 // Info describes a GPU.
 type Info = driver.Info
 
-// ErrNoDevice says that there is no GPU that could be used. What it is wrapped in says what is missing and how to get it.
+// ErrNoDevice reports that there is no usable GPU. The error that wraps it names what is missing, and how to get it.
 var ErrNoDevice = errors.New("no usable GPU")
 
-// ErrOutOfMemory says that a GPU's memory is full, even for one thread block and one run at a time.
+// ErrOutOfMemory reports that a GPU's memory is full, even for one thread block and one run at a time.
 var ErrOutOfMemory = driver.ErrOutOfMemory
 
-// Devices describes the GPUs that this machine's driver sees, in its order: its index is a GPU's number in
-// [Options.Devices]. Without a driver, or without any GPU, the error is an [ErrNoDevice].
+// Devices describes the GPUs that this machine's driver sees. A GPU's index is its number in [Options].Devices. Without
+// a driver, or without any GPU, the error is an [ErrNoDevice].
 func Devices() ([]Info, error) {
 	s, err := system()
 	if err != nil {
@@ -39,7 +39,7 @@ func devices(s driver.System) ([]Info, error) {
 	return all, nil
 }
 
-// Usable tells why the engine can't run on a GPU, or nil if it can.
+// Usable returns the reason why the engine can't run on a GPU, or nil if it can.
 func Usable(i Info) error {
 	if i.Major < 7 {
 		return fmt.Errorf("%s has compute capability %d.%d; dptrain needs 7.0 or newer (Volta, 2017)", i.Name, i.Major, i.Minor)
@@ -47,8 +47,8 @@ func Usable(i Info) error {
 	return nil
 }
 
-// choose returns the numbers of the GPUs to use: those that are asked for, or all that are usable and of the compute
-// capability of the first of them.
+// choose returns the numbers of the GPUs to use: the ones asked for, or, if asked is nil, all usable ones of the first
+// one's compute capability.
 func choose(all []Info, asked []int) ([]int, error) {
 	alike := func(a, b int) bool { return all[a].Major == all[b].Major && all[a].Minor == all[b].Minor }
 	var out []int
@@ -87,8 +87,8 @@ func choose(all []Info, asked []int) ([]int, error) {
 	return out, nil
 }
 
-// DeviceError says that a GPU failed, which is more than that its memory is full: it is an [engine.ErrLost]. What it had computed of a run since its state was last
-// asked for is lost; a new process may find the GPU well again.
+// DeviceError reports a failed GPU, and is an [engine.ErrLost]; out of memory is [ErrOutOfMemory] instead. The steps
+// that a run took since its state was last asked for are lost. A new process may find the GPU well again.
 type DeviceError struct {
 	Device string
 	Err    error
@@ -96,13 +96,14 @@ type DeviceError struct {
 
 func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e.Device, e.Err) }
 
-// Unwrap returns what the driver said.
+// Unwrap returns [engine.ErrLost] and the driver's error.
 func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
 
-// lost makes what a device says to a call a [DeviceError], unless only its memory is full.
+// lost makes an error of a device a [DeviceError], unless only its memory is full.
 func lost(d driver.Device, err error) error {
 	var known *DeviceError
-	if err == nil || errors.Is(err, driver.ErrOutOfMemory) || errors.As(err, &known) {
+	full := errors.Is(err, driver.ErrOutOfMemory) && !errors.Is(err, driver.ErrFree)
+	if err == nil || full || errors.As(err, &known) {
 		return err
 	}
 	return &DeviceError{d.Info().Name, err}

@@ -9,14 +9,17 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/walk"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Options change how fast an engine runs, never what it computes. [New] copies Devices.
 type Options struct {
-	Devices []int        // the GPUs to use, by their numbers; nil means all that are usable and like the first of them
-	Warn    func(string) // is told, from any goroutine, when memory is short and the engine takes less at a time; may be nil
+	// Devices are the numbers of the GPUs to use; nil means all usable ones of the first one's compute capability.
+	Devices []int
+	// Warn is called, from any goroutine, when memory is short and the engine takes less at a time; it may be nil.
+	Warn func(string)
 }
 
 // Engine runs programs on GPUs. It implements [engine.Engine].
@@ -33,9 +36,9 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New opens GPUs. If there is none that can be used the error is an [ErrNoDevice]; if one that [Options].Devices names can't,
-// it is another. Of all GPUs one that can't be opened is left out. Runs of a group are spread over all
-// GPUs, which must be of one compute capability, so that it doesn't matter to a run which of them it gets.
+// New opens GPUs. The error is an [ErrNoDevice] if no GPU is usable, and another one if a GPU that [Options].Devices
+// names can't be used. If it names none, GPUs that can't be opened are left out. Runs of a group are spread over the
+// GPUs, which must be of one compute capability, so that a run ends the same on each.
 func New(o Options) (*Engine, error) {
 	s, err := system()
 	if err != nil {
@@ -84,8 +87,8 @@ func openAll(s driver.System, o Options) (*Engine, error) {
 	return newEngine(opened, arithmetic, gpuThreads, o.Warn), nil
 }
 
-// gpuThreads is the number of threads that a block has on a GPU: a multiprocessor has registers for one such block of the
-// kernels that walk a program.
+// gpuThreads is the number of threads of a block on a GPU: a multiprocessor has registers for one such block of
+// clipped_sums or predict.
 const gpuThreads = 256
 
 func newEngine(d []driver.Device, arithmetic string, threads int, warn func(string)) *Engine {
@@ -95,7 +98,7 @@ func newEngine(d []driver.Device, arithmetic string, threads int, warn func(stri
 	return &Engine{devices: d, arithmetic: arithmetic, threads: threads, warn: warn}
 }
 
-// Name names the GPUs.
+// Name returns "cuda" and the names of the GPUs.
 func (e *Engine) Name() string {
 	if e == nil {
 		return "cuda ()"
@@ -107,7 +110,7 @@ func (e *Engine) Name() string {
 	return "cuda (" + strings.Join(names, ", ") + ")"
 }
 
-// enter counts a load that must be closed before the GPUs are given back.
+// enter counts a load, which must be closed before the engine.
 func (e *Engine) enter() error {
 	if e == nil || len(e.devices) == 0 {
 		return errors.New("this engine has no GPUs; make one by cuda.New")
@@ -147,23 +150,35 @@ func (e *Engine) load(p *compile.Program, data *engine.Data) (*loaded, error) {
 	if err := p.Check(); err != nil {
 		return nil, fmt.Errorf("load on %s: %w", e.Name(), err)
 	}
-	code, err := lower(p)
+	code, err := walk.Lower(p)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{engine: e, code: code, data: data}
+	return e.upload(p, data, func(d driver.Device) (gradients, error) {
+		g, err := code.Load(d, data, e.threads, e.warn)
+		if err != nil {
+			return nil, err
+		}
+		return g, nil
+	})
+}
+
+// upload loads a program and its data on every GPU.
+func (e *Engine) upload(p *compile.Program, data *engine.Data, load func(driver.Device) (gradients, error)) (*loaded, error) {
+	l := &loaded{engine: e, program: p, data: data}
 	for _, d := range e.devices {
-		r, err := e.upload(d, code, data)
+		g, err := load(d)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, lost(d, err)), l.free())
 		}
-		l.residents = append(l.residents, r)
+		l.arithmetic = e.arithmetic + ", " + g.Arithmetic()
+		l.residents = append(l.residents, &resident{engine: e, device: d, layout: engine.LayoutOf(p), gradients: g})
 	}
 	return l, nil
 }
 
-// Close gives the GPUs back. What was loaded on them is closed before: else the error wraps [engine.ErrInUse], and
-// nothing is closed. A second Close does nothing.
+// Close gives the GPUs back. Whatever was loaded on them must be closed before: else Close closes nothing, and its
+// error wraps [engine.ErrInUse]. A second Close does nothing.
 func (e *Engine) Close() error {
 	if e == nil {
 		return nil
@@ -190,23 +205,36 @@ func closeAll(devices []driver.Device) error {
 
 // loaded is a program and its data on all GPUs of an engine.
 type loaded struct {
+	engine     *Engine
+	program    *compile.Program
+	data       *engine.Data
+	arithmetic string
+	residents  []*resident
+	closed     bool
+}
+
+// resident is a program and its data on one GPU.
+type resident struct {
 	engine    *Engine
-	code      *lowered
-	data      *engine.Data
-	residents []*resident
-	closed    bool
+	device    driver.Device
+	layout    engine.Layout // of the parameters
+	gradients gradients
+	freed     bool
 }
 
-// Arithmetic names the kernels and the words that they are handed, which together fix the order of sums, and what the driver
-// compiles them for.
-func (l *loaded) Arithmetic() string {
-	return fmt.Sprintf("%s, program %x, chunks of %d", l.engine.arithmetic, l.code.digest[:8], l.code.chunk)
+func (r *resident) free() error {
+	r.freed = true
+	return lost(r.device, r.gradients.Free())
 }
 
-// Start spreads the jobs over the GPUs, as evenly as may be.
+// Arithmetic names the kernels, the compute capability that the driver compiles them for, and the program as it is
+// handed to them. Together they fix the order of sums.
+func (l *loaded) Arithmetic() string { return l.arithmetic }
+
+// Start spreads the jobs over the GPUs evenly.
 func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 	for i, job := range jobs {
-		if err := job.Check(l.code.Program, l.data); err != nil {
+		if err := job.Check(l.program, l.data); err != nil {
 			return nil, fmt.Errorf("start run %d: %w", i, err)
 		}
 	}
@@ -229,7 +257,7 @@ func (l *loaded) Start(jobs ...engine.Job) (engine.Runs, error) {
 	return g, nil
 }
 
-// Close frees what the program and its data take on the GPUs.
+// Close frees the GPUs' memory of the program and its data.
 func (l *loaded) Close() error {
 	if l.closed {
 		return nil

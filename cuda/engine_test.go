@@ -91,9 +91,9 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 	return states, out
 }
 
-// Ten steps of both models end where the CPU engine's do, within what single precision's roundings grow to: draws, noise
-// and updates are the same to the bit. One rounding unit of the coarse grid, which a sum at the edge of two may differ by,
-// is of the size of the tolerance.
+// Ten steps of both models end where the CPU engine's do, within what single precision's roundings grow to: draws,
+// noise and updates are the same to the bit. One rounding unit of the coarse grid, which a sum at the edge of two may
+// differ by, is of the size of the tolerance.
 func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
 
 func tenSteps(t *testing.T, e func() engine.Engine) {
@@ -172,7 +172,8 @@ func onAnyMachine(t *testing.T, l *emulator.Library, p *compile.Program) {
 	}
 }
 
-// sized is a device with its own number of multiprocessors and, unless limit is 0, less memory. free counts what is held.
+// sized is a device with its own number of multiprocessors and, unless limit is 0, less memory. free counts what is
+// held.
 type sized struct {
 	driver.Device
 	multiprocessors int
@@ -425,36 +426,6 @@ func TestLostWhilePredicting(t *testing.T) {
 	}
 	if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
 		t.Error(err)
-	}
-}
-
-// What kernels don't know is refused by its name, so that another engine may take it.
-func TestRefusals(t *testing.T) {
-	p := enginetest.MLP(t, 6, 5, 3)
-	p.Forward[0].Op = compile.Opaque
-	var unsupported *engine.UnsupportedError
-	if _, err := lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "opaque" {
-		t.Errorf("an operation that kernels don't know: %v", err)
-	}
-	// Kernels count in 32 bits.
-	many := enginetest.MLP(t, 6, 5, 3)
-	many.Params[0].Size = 1 << 31
-	if _, err := lower(many); !errors.As(err, &unsupported) || unsupported.Operation != "program" {
-		t.Errorf("2^31 parameters: %v", err)
-	}
-	long := enginetest.MLP(t, 6, 5, 3)
-	long.Inputs[0].Size = 1 << 31
-	if _, err := lower(long); err == nil {
-		t.Error("2^31 values of a sample are taken")
-	}
-	long = enginetest.Zoo()["an index a sample"].Program(t, 1)
-	for i, in := range long.Inputs {
-		if in.Type == compile.Int32 {
-			long.Inputs[i].Size = 1 << 30 // and twice as many that say which are equal
-		}
-	}
-	if _, err := lower(long); !errors.As(err, &unsupported) || unsupported.Operation != "input" {
-		t.Errorf("2^30 integers of a sample: %v", err)
 	}
 }
 

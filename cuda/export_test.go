@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -14,30 +15,31 @@ type inspector struct{ *group }
 // ClippedSum puts the samples where a minibatch would be, and takes the sum from where the update would.
 func (i inspector) ClippedSum(run int, samples []int32) (sum, squaredNorms []float64, err error) {
 	p, run := i.find(run)
+	step, m := p.step, p.step.minibatches
 	var cuts []int32
-	for _, c := range engine.Chunks(samples, p.code.chunk, nil) {
+	for _, c := range engine.Chunks(samples, step.gradients.Chunk(), nil) {
 		cuts = append(cuts, int32(c))
 	}
-	size := p.code.layout.Size
+	size := int(m.Size)
 	units := make([]int64, size)
 	squaredNorms = make([]float64, len(samples))
+	sizes := make([]int32, kernel.SizeColumns)
+	sizes[kernel.SizeSamples], sizes[kernel.SizeChunks] = int32(len(samples)), int32(len(cuts))-1
 	for _, do := range []func() error{
-		func() error { return driver.Upload(p.device, p.batches, 0, samples) },
-		func() error { return driver.Upload(p.device, p.cuts, 0, cuts) },
-		func() error {
-			return driver.Upload(p.device, p.sizes, 0, []int32{int32(len(samples)), int32(len(cuts)) - 1})
-		},
-		func() error { return p.clippedSums(wave{run, 1}) },
-		func() error { return driver.Download(p.device, units, p.totals, run*size) },
-		func() error { return p.device.Clear(p.totals, 8*run*size, 8*size) },
-		func() error { return driver.Download(p.device, squaredNorms, p.norms, 0) },
+		func() error { return driver.Upload(p.device, m.Batches, 0, samples) },
+		func() error { return driver.Upload(p.device, m.Cuts, 0, cuts) },
+		func() error { return driver.Upload(p.device, m.Sizes, 0, sizes) },
+		func() error { return step.clippedSums(wave{run, 1}) },
+		func() error { return driver.Download(p.device, units, m.Sums, run*size) },
+		func() error { return p.device.Clear(m.Sums, 8*run*size, 8*size) },
+		func() error { return driver.Download(p.device, squaredNorms, m.Norms, 0) },
 	} {
 		if err := do(); err != nil {
 			return nil, nil, err
 		}
 	}
 	var fine [1]float64
-	if err := driver.Download(p.device, fine[:], p.settings, run*settingColumns); err != nil {
+	if err := driver.Download(p.device, fine[:], m.Settings, run*kernel.SettingColumns+kernel.SettingFine); err != nil {
 		return nil, nil, err
 	}
 	for _, u := range units {

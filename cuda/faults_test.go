@@ -88,8 +88,8 @@ func (d *faulty) Synchronize() error {
 	return d.Device.Synchronize()
 }
 
-// Whatever call a device fails at, the error names it and says that it is lost, unless only its memory is full; everything is
-// given back; and the runs of another device end where they should.
+// Whatever call a device fails at, the error names it and says that it is lost, unless only its memory is full;
+// everything is given back; and the runs of another device end where they should.
 func TestEveryCallFails(t *testing.T) {
 	l := kernelsOrSkip(t)
 	p := enginetest.MLP(t, 6, 5, 3)

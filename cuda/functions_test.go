@@ -47,7 +47,7 @@ func functionsOf(t enginetest.TB, l *emulator.Library) {
 	}
 	d, done := device(t, on(l), 1)
 	defer done()
-	out := room(t, d, 3*len(as))
+	out := space(t, d, 3*len(as))
 	near := func(got float32, want, little float64) bool {
 		w := float64(float32(want))
 		return math.IsNaN(w) && got != got || float64(got) == w || math.Abs(float64(got)-want) <= 1e-5*math.Abs(want)+little

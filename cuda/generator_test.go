@@ -9,9 +9,9 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// generator makes random programs that pass [compile.Program.Check], most of which no graph compiles to: engines take whatever
-// passes. In exact ones all numbers are small integers, so that sums are the same in every order and nothing hides behind
-// a tolerance.
+// generator makes random programs that pass [compile.Program.Check], most of which no graph compiles to: engines take
+// whatever passes. In exact ones all numbers are small integers, so that sums are the same in every order and nothing
+// hides behind a tolerance.
 type generator struct {
 	r     *rand.Rand
 	p     *compile.Program
@@ -215,8 +215,8 @@ func (g *generator) out(n int, in []compile.ID, adds bool, backward map[compile.
 	return g.buffer(n), false
 }
 
-// instruction makes one, or none: then ok is false. backward is what its list has written so far; nil of other lists, which
-// add to nothing.
+// instruction makes one, or none: then ok is false. backward is what its list has written so far; nil of other lists,
+// which add to nothing.
 func (g *generator) instruction(backward map[compile.ID]bool) (in compile.Instruction, ok bool) {
 	in = compile.Instruction{Out: compile.None, Where: compile.None}
 	if len(g.ids) > 0 && g.r.IntN(6) == 0 {

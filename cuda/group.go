@@ -10,13 +10,13 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// group is runs side by side, in parts: one for each device.
+// group is runs that advance together, in parts: one for each device.
 type group struct {
 	*loaded
 	parts []*part
 }
 
-// runs returns their number.
+// runs returns the number of runs.
 func (g *group) runs() int {
 	n := 0
 	for _, p := range g.parts {
@@ -25,7 +25,7 @@ func (g *group) runs() int {
 	return n
 }
 
-// find returns the part that a run is in, and its number there.
+// find returns a run's part, and its index there.
 func (g *group) find(run int) (*part, int) {
 	for _, p := range g.parts {
 		if run >= p.first && run < p.first+len(p.jobs) {
@@ -57,7 +57,7 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 	return ctx.Err()
 }
 
-// Done tells how far the runs are known to be.
+// Done returns how many steps each run is known to have taken.
 func (g *group) Done() []int {
 	var out []int
 	for _, p := range g.parts {
@@ -68,7 +68,7 @@ func (g *group) Done() []int {
 	return out
 }
 
-// State returns a copy of a run's state: of the last that its device gave, should that have failed.
+// State returns a copy of a run's state: if its device has failed, of the last one that was read.
 func (g *group) State(run int) engine.State {
 	p, i := g.find(run)
 	return p.state(i)
@@ -85,16 +85,16 @@ const predictedAtOnce = 16 << 10
 
 // Predict returns the program's output for every sample, for each of the given runs.
 func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
-	if g.code.Output.Name == "" {
+	if g.program.Output.Name == "" {
 		return nil, errors.New("predict: the graph names no output")
 	}
-	if err := data.CheckPredict(g.code.Program); err != nil {
+	if err := data.CheckPredict(g.program); err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
 	}
 	out := make([][]float32, len(runs))
 	for k, run := range runs {
-		g.find(run) // or nobody would fill in what is no run's
-		out[k] = make([]float32, data.Samples*g.code.Output.Size)
+		g.find(run) // panics if there is none
+		out[k] = make([]float32, data.Samples*g.program.Output.Size)
 	}
 	for _, p := range g.parts {
 		var which []int32
@@ -108,7 +108,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			n, err := lessOf(min(predictedAtOnce, data.Samples-from), func(n int) error { return p.predict(data, from, from+n, which, to) })
+			n, err := driver.Halve(min(predictedAtOnce, data.Samples-from), func(n int) error { return p.predict(data, from, from+n, which, to) })
 			if err != nil {
 				return nil, fmt.Errorf("predict on %s: %w", p.device.Info().Name, err)
 			}
@@ -118,47 +118,11 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 	return out, ctx.Err()
 }
 
-// predict computes the outputs for samples [from, to) by some of the part's runs.
-func (p *part) predict(data *engine.Data, from, to int, runs []int32, out [][]float32) (err error) {
-	if err := p.usable(); err != nil {
-		return err
-	}
-	h := holding{device: p.device}
-	defer func() {
-		err = errors.Join(lost(p.device, err), h.free())
-	}()
-	c, n := p.code, to-from
-	at, err := uploadData(&h, c, data, from, to, false)
-	if err != nil {
-		return err
-	}
-	which, err := put(&h, runs)
-	if err != nil {
-		return err
-	}
-	results, err := h.alloc(4 * n * c.Output.Size * len(runs))
-	if err != nil {
-		return err
-	}
-	if err := p.device.Launch("predict", p.scratch.blocks, p.engine.threads,
-		p.prediction, int32(len(c.prediction.code)/words), p.output, p.tables, p.constants, at.floats, at.integers, int32(n),
-		int32(len(runs)), which, int32(c.layout.Size), p.params, int32(c.chunk), int32(c.prediction.memory.Floats), p.scratch.floats,
-		int32(c.prediction.memory.Indices), p.scratch.indices, int32(c.Output.Size), results); err != nil {
-		return err
-	}
-	for k := range runs {
-		if err := driver.Download(p.device, out[k][from*c.Output.Size:to*c.Output.Size], results, k*n*c.Output.Size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close frees what the runs hold on the devices.
+// Close frees the runs' memory on the devices.
 func (g *group) Close() error {
 	var errs []error
 	for _, p := range g.parts {
-		errs = append(errs, p.memory.free())
+		errs = append(errs, p.free())
 	}
 	g.parts = nil
 	return errors.Join(errs...)

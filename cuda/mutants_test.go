@@ -29,8 +29,8 @@ const (
 	rowsGraph    = "mean of rows that are looked up"
 )
 
-// Each class of fault in the kernels that walk a program must be found, and by what is named here: these are the kernels
-// with one thing changed.
+// Each class of fault in the kernels that walk a program must be found, and by what is named here: these are the
+// kernels with one thing changed.
 func TestWalkMutantsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels once for each mutant")
@@ -38,13 +38,13 @@ func TestWalkMutantsAreFound(t *testing.T) {
 	kernelsOrSkip(t)
 	for name, m := range map[string]walkMutant{
 		// Barriers.
-		"a chunk begins before the one before ends":   {"clip.cu", "		barrier(); // nobody reads what the chunk before has left\n", "", "Exact", "race"},
-		"norms are measured before the walk ends":     {"clip.cu", "		walk(t, instructions);\n		barrier();\n", "		walk(t, instructions);\n", "residual", ""},
+		"a chunk begins before the one before ends":   {"clip.cu", "		barrier(); // the former chunk's values have been read\n", "", "Exact", "race"},
+		"norms are measured before the walk ends":     {"clip.cu", "		walk(t, p.code.instructions);\n		barrier();\n", "		walk(t, p.code.instructions);\n", "residual", ""},
 		"sums begin before all norms are there":       {"clip.cu", "		}\n		barrier();\n		if (warp == 0) {", "		}\n		if (warp == 0) {", "residual", ""},
 		"sums begin before it is known of whom":       {"clip.cu", "		barrier();\n		contributions all", "		contributions all", "residual", ""},
 		"no instruction waits":                        {"walk.cuh", "		if (int(int32_t(code[word_wait])) == 1)\n			barrier();\n", "", "residual", ""},
-		"outputs are read before the walk ends":       {"predict.cu", "		walk(t, instructions);\n		barrier();\n", "		walk(t, instructions);\n", "Outputs", ""},
-		"a tile begins before the one before is read": {"predict.cu", "		barrier(); // nobody reads what the tile before has left\n", "", "Outputs", "race"},
+		"outputs are read before the walk ends":       {"predict.cu", "		walk(t, p.code.instructions);\n		barrier();\n", "		walk(t, p.code.instructions);\n", "Outputs", ""},
+		"a tile begins before the one before is read": {"predict.cu", "		barrier(); // the former tile's outputs have been read\n", "", "Outputs", "race"},
 		// Unwritten memory.
 		"the last norm isn't measured":              {"clip.cu", "for (int s = warp; s < t.n; s += warps)", "for (int s = warp; s < t.n - 1; s += warps)", "residual", "never written"},
 		"a pooling forgets whom it took":            {"walk.cuh", "		where[e] = at;\n", "", "max-pool: tall windows", "never written"},
@@ -54,9 +54,9 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"columns beyond the last":         {"product.cuh", "j < Columns && n0 + 32 * j < n; j++", "j < Columns; j++", stridedGraph, ""},
 		"rows by eight, rounded down":     {"product.cuh", "(m + rows - 1) / rows", "m / rows", "residual", "never written"},
 		"columns by lanes, rounded down":  {"product.cuh", "(n + across - 1) / across", "n / across", "residual", "never written"},
-		"the last sample of a full chunk": {"clip.cu", "t.n = int(int32_t(cut[1])) - from;", "t.n = int(int32_t(cut[1])) - from - (int(int32_t(cut[1])) - from == most);", "Paths", ""},
-		"the last tile":                   {"predict.cu", "(places + room - 1) / room", "places / room", "Outputs", "never written"},
-		"a tile that is always full":      {"predict.cu", "t.n = least(room, places - from);", "t.n = room;", "Outputs", "out of bounds"},
+		"the last sample of a full chunk": {"clip.cu", "t.n = int(int32_t(cut[1])) - from;", "t.n = int(int32_t(cut[1])) - from - (int(int32_t(cut[1])) - from == t.capacity);", "Paths", ""},
+		"the last tile":                   {"predict.cu", "(samples + capacity - 1) / capacity", "samples / capacity", "Outputs", "never written"},
+		"a tile that is always full":      {"predict.cu", "t.n = least(capacity, samples - from);", "t.n = capacity;", "Outputs", "out of bounds"},
 		// A run's sum on the grid.
 		"a coordinate is dropped":                   {"clip.cu", "if (units != 0)", "if (units != 0 && j != 0)", "Clipping", ""},
 		"a coordinate is added twice":               {"clip.cu", "			atomic_add(sums, j, (unsigned long long)units);\n", "			atomic_add(sums, j, (unsigned long long)units), atomic_add(sums, j, (unsigned long long)units);\n", "Clipping", ""},
@@ -66,7 +66,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"rounded towards zero":                      {"clip.cu", "rint(double(sum) * per_fine)", "trunc(double(sum) * per_fine)", "Rounding", ""},
 		"halves are rounded up":                     {"clip.cu", "rint(double(sum) * per_fine)", "floor(double(sum) * per_fine + 0.5)", "Rounding", ""},
 		"units of 32 bits":                          {"clip.cu", "(long long)rint(", "(long long)(int)rint(", "Clipping", ""},
-		"the coarse grid":                           {"clip.cu", "1 / set[fine], n};", "1 / set[coarse], n};", "Clipping", ""},
+		"the coarse grid":                           {"clip.cu", "1 / set[setting_fine], n};", "1 / set[setting_coarse], n};", "Clipping", ""},
 		"chunks are taken by every block":           {"clip.cu", "for (int64_t item = blockIdx.x;;", "for (int64_t item = 0;;", "Exact", "race"},
 		// Clip factors.
 		"no factor":                               {"clip.cu", "clipped ? v * step.factor() : v", "v", "residual", ""},
@@ -82,19 +82,19 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		// Rows of tables.
 		"rows of one index are measured by themselves": {"walk.cuh", "if (same.count < 2)", "if (same.count > 0)", rowsGraph, ""},
 		"pairs aren't merged":                          {"walk.cuh", "if (same.count < 2)", "if (same.count < 3)", rowsGraph, ""},
-		"merged rows stay where they were too":         {"walk.cuh", "			x[size_t(int32_t(same.places[i])) * k] = 0.0f;", "			;", rowsGraph, ""},
+		"merged rows stay where they were too":         {"walk.cuh", "			x[size_t(int32_t(same.positions[i])) * k] = 0.0f;", "			;", rowsGraph, ""},
 		"the last of equals isn't merged":              {"walk.cuh", "for (int i = 1; i < which.count; i++)", "for (int i = 1; i < which.count - 1; i++)", rowsGraph, ""},
 		"the first of equals is merged twice":          {"walk.cuh", "for (int i = 1; i < which.count; i++)", "for (int i = 0; i < which.count; i++)", rowsGraph, ""},
 		"rows are merged while others are written":     {"walk.cuh", "if (int(int32_t(code[word_wait])) == 1)", "if (int(int32_t(code[word_wait])) == 1 && int(int32_t(code[word_op])) != op_merge)", "embedding classifier", "race"},
 		"another sample's equals":                      {"program.cuh", "at = size_t(sample_of(t, s)) * size + i;", "at = size_t(s) * size + i;", rowsGraph, ""},
 		"another sample's integers":                    {"program.cuh", "+ size_t(sample_of(t, s)) * size);", "+ size_t(s) * size);", rowsGraph, ""},
-		"another column of integers":                   {"program.cuh", "size_t(int32_t(code[word + 1])) * t.places +", "", "a table looked up twice", ""},
-		"places for numbers":                           {"program.cuh", "(column + size) * t.places + at", "column * t.places + at", rowsGraph, ""},
+		"another column of integers":                   {"program.cuh", "size_t(int32_t(code[word + 1])) * t.stored +", "", "a table looked up twice", ""},
+		"places for numbers":                           {"program.cuh", "(column + size) * t.stored + at", "column * t.stored + at", rowsGraph, ""},
 		"the first row for all":                        {"walk.cuh", "[r % rows];\n		z[e] = table", "[0];\n		z[e] = table", rowsGraph, ""},
 		"a row too far":                                {"walk.cuh", "table[size_t(picked) * k + e % k]", "table[size_t(picked + 1) * k + e % k]", rowsGraph, ""},
 		"the last element isn't looked up":             {"walk.cuh", "e < t.n * rows * k; e += int(blockDim.x)) {\n		int r = e / k;", "e < t.n * rows * k - 1; e += int(blockDim.x)) {\n		int r = e / k;", "an index a sample", "never written"},
 		"a table's gradient is replaced":               {"walk.cuh", "g[at] = float(g[at]) + sum_rows", "g[at] = sum_rows", "a table looked up twice", ""},
-		"a table's gradient where it was picked last":  {"walk.cuh", "[int32_t(same.places[0])];\n		size_t at", "[rows - 1];\n		size_t at", "a table looked up twice", ""},
+		"a table's gradient where it was picked last":  {"walk.cuh", "[int32_t(same.positions[0])];\n		size_t at", "[rows - 1];\n		size_t at", "a table looked up twice", ""},
 		"a sample's gradient in the first one's":       {"walk.cuh", "(size_t(s) * n + picked) * k + j", "size_t(picked) * k + j", "a table that is a weight too", "race"},
 		"rows that aren't clipped":                     {"clip.cu", "v * factor);", "v);", rowsGraph, ""},
 		"rows by another's factor":                     {"clip.cu", "float factor = all.factors[e / values]", "float factor = all.factors[0]", "embedding classifier", ""},
@@ -110,17 +110,17 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"δ has no norm":                          {"clip.cu", "				if (product)\n", "				if (false)\n", "residual", ""},
 		"the last parameter has no norm":         {"clip.cu", "for (int i = 0; i < reduced; i++) {\n				global", "for (int i = 0; i < reduced - 1; i++) {\n				global", "scale by a parameter", ""},
 		// What is another's.
-		"the first run's parameters":             {"clip.cu", "t.params = params + size_t(run) * size;", "t.params = params;", "Groups", ""},
-		"the first run's clipping norm":          {"clip.cu", "clip_factor(squared, set[clip])", "clip_factor(squared, settings[clip])", "Groups", ""},
-		"the first run's grid":                   {"clip.cu", "1 / set[fine], n};", "1 / settings[fine], n};", "Groups", ""},
-		"the first run's sums":                   {"clip.cu", "sums + (size_t(run) * size +", "sums + (", "Groups", ""},
-		"another run's parameters predict":       {"predict.cu", "params + size_t(int32_t(which[run])) * params_size", "params + size_t(run) * params_size", "Predict", ""},
-		"the first chunk's samples":              {"clip.cu", "batches + (size_t(run) * room + from)", "batches + size_t(run) * room", "Paths", ""},
-		"another block's buffers":                {"clip.cu", "float_room + size_t(blockIdx.x) * floats * most", "float_room", "Exact", "race between blocks"},
-		"another block's indices":                {"clip.cu", "index_room + size_t(blockIdx.x) * indices * most", "index_room", "max-pool: tall windows", "race between blocks"},
+		"the first run's parameters":             {"clip.cu", "t.params = drawn.params + size_t(run) * drawn.size;", "t.params = drawn.params;", "Groups", ""},
+		"the first run's clipping norm":          {"clip.cu", "clip_factor(squared, set[setting_clip])", "clip_factor(squared, drawn.settings[setting_clip])", "Groups", ""},
+		"the first run's grid":                   {"clip.cu", "1 / set[setting_fine], n};", "1 / drawn.settings[setting_fine], n};", "Groups", ""},
+		"the first run's sums":                   {"clip.cu", "drawn.sums + (size_t(run) * drawn.size +", "drawn.sums + (", "Groups", ""},
+		"another run's parameters predict":       {"predict.cu", "p.params + size_t(int32_t(p.which[run])) * p.params_size", "p.params + size_t(run) * p.params_size", "Predict", ""},
+		"the first chunk's samples":              {"clip.cu", "drawn.batches + (size_t(run) * drawn.width + from)", "drawn.batches + size_t(run) * drawn.width", "Paths", ""},
+		"another block's buffers":                {"program.cuh", "p.floats + size_t(blockIdx.x) * p.float_count * p.capacity", "p.floats", "Exact", "race between blocks"},
+		"another block's indices":                {"program.cuh", "p.indices + size_t(blockIdx.x) * p.index_count * p.capacity", "p.indices", "max-pool: tall windows", "race between blocks"},
 		"a row's place in the tile":              {"program.cuh", "return o.base + size_t(sample_of(t, s)) * o.size;", "return o.base + size_t(s) * o.size;", "Clipping", ""},
 		"an element's place in the tile":         {"program.cuh", "size_t(sample_of(t, e / o.size)) * o.size + j", "size_t(e / o.size) * o.size + j", "Clipping", ""},
-		"a factor's place in the tile":           {"clip.cu", "o.place == in_data ? all.places[k] : all.rows[k]", "all.rows[k]", "Clipping", ""},
+		"a factor's place in the tile":           {"clip.cu", "o.space == in_data ? all.samples[k] : all.rows[k]", "all.rows[k]", "Clipping", ""},
 		"a tile that begins at the first sample": {"program.cuh", "t.first + s :", "s :", "Outputs", ""},
 		// Geometry.
 		"the strides of patches swapped":                {"product.cuh", "p / w.out_w * w.stride_h - w.pad_h, p % w.out_w * w.stride_w - w.pad_w};", "p / w.out_w * w.stride_w - w.pad_h, p % w.out_w * w.stride_h - w.pad_w};", dilatedGraph, ""},
@@ -140,8 +140,8 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		// The rest of the walk.
 		"the last of equals":                {"walk.cuh", "v > best ||", "v >= best ||", "Ties", ""},
 		"a pooling loses NaN":               {"walk.cuh", "if (at < 0 || v > best || (v != v && best == best))", "if (at < 0 || v > best)", "Ties", ""},
-		"a softmax without its maximum":     {"walk.cuh", "	most = warp_maximum(most);", "	most = 0;", "softmaxes of long rows", ""},
-		"each lane's own maximum":           {"walk.cuh", "		most = warp_maximum(most);\n", "", "softmaxes of long rows", ""},
+		"a softmax without its maximum":     {"walk.cuh", "	maximum = warp_maximum(maximum);", "	maximum = 0;", "softmaxes of long rows", ""},
+		"each lane's own maximum":           {"walk.cuh", "		maximum = warp_maximum(maximum);\n", "", "softmaxes of long rows", ""},
 		"one softmax for each sample":       {"walk.cuh", "row_of(t, x, r / rows) + r % rows * k;\n		global<float> to", "row_of(t, x, r / rows);\n		global<float> to", "softmaxes of long rows", ""},
 		"a softmax's gradient replaces":     {"walk.cuh", "to[j] = add ? float(to[j]) + v : v;", "to[j] = v;", softmaxGraph, ""},
 		"a lane's part of a long sum":       {"walk.cuh", "		if (warp)\n			sum = warp_sum(sum);\n", "", "sums of many elements", ""},
@@ -189,8 +189,8 @@ func (m walkMutant) found(t *testing.T) string {
 	return firstReport(func(t enginetest.TB) { check(t, s) })
 }
 
-// check returns what must find the mutant, the kernels that it launches, and the level of optimization with which compiling
-// and running together are soonest done: what is computed is the same at each.
+// check returns what must find the mutant, the kernels that it launches, and the level of optimization with which
+// compiling and running together are soonest done: what is computed is the same at each.
 func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs []string, level string) {
 	if check := enginetest.Checks()[m.by]; check != nil {
 		switch m.by {

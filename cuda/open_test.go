@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/walk"
 )
 
 // machine is a driver whose devices do nothing but be opened and closed.
@@ -86,7 +87,7 @@ func TestOpen(t *testing.T) {
 				t.Errorf("devices are opened without %s", kernel)
 			}
 		}
-		if e.warn("nobody listens"); e.threads%warpSize != 0 || e.threads < warpSize {
+		if e.warn("nobody listens"); e.threads%walk.WarpSize != 0 || e.threads < walk.WarpSize {
 			t.Errorf("blocks of %d threads", e.threads)
 		}
 		if err := e.Close(); err != nil || len(*m.open) > 0 {

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
+	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// queued is a device that takes launches for done and works at them when it is waited for, as GPUs do. It computes nothing.
+// queued is a device that takes launches for done and works at them when it is waited for, as GPUs do. It computes
+// nothing.
 type queued struct {
 	driver.Device
 	step    func(n int) time.Duration // what the n-th step takes
@@ -30,7 +32,7 @@ func (d queued) Launch(kernel string, _, _ int, _ ...any) error {
 
 // Download shows the steps in the clocks, and nothing else.
 func (d queued) Download(to []byte, from driver.Pointer, offset int) error {
-	if len(to) == 4*clockColumns {
+	if len(to) == 4*kernel.ClockColumns {
 		binary.LittleEndian.PutUint32(to[4:], uint32(*d.steps))
 		return nil
 	}
@@ -74,8 +76,8 @@ func queuedRun(t *testing.T, step func(n int) time.Duration) (engine.Runs, queue
 	return runs, q
 }
 
-// The device is looked at seldom while steps are short, soon again when they become long, and takes no step more than was
-// asked for.
+// The device is looked at seldom while steps are short, soon again when they become long, and takes no step more than
+// was asked for.
 func TestLooksAtTheDevice(t *testing.T) {
 	runs, q := queuedRun(t, func(int) time.Duration { return 0 })
 	if err := runs.Steps(context.Background(), 2000); err != nil {

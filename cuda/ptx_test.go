@@ -15,8 +15,8 @@ import (
 
 var hash = flag.Bool("hash", false, "compare hashes only, and make no PTX")
 
-// The PTX that is committed was made of these sources, by this script. Where there is nvcc 11.8 it is made again, and must
-// be the same.
+// The PTX that is committed was made of these sources, by this script. Where there is nvcc 11.8 it is made again, and
+// must be the same.
 func TestPTXIsThatOfTheSources(t *testing.T) {
 	listed, err := os.ReadFile("kernels/ptx/sources.sha256")
 	if err != nil {
@@ -72,7 +72,8 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 }
 
 // What engines promise to the bit, which is in doubles, allows no contraction but what the sources write, and no
-// approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps otherwise.
+// approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps
+// otherwise.
 func TestPTXRoundsAsItIsWritten(t *testing.T) {
 	files, err := ptx.ReadDir("kernels/ptx")
 	if err != nil {
@@ -102,8 +103,8 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 	}
 }
 
-// Lanes of a warp meet where all must, and not those that happen to be together. Memory is named as what it is: a pointer that
-// was kept in a thread's own memory on the way is one to anywhere, which takes longer.
+// Lanes of a warp meet where all must, and not those that happen to be together. Memory is named as what it is: a
+// pointer that was kept in a thread's own memory on the way is one to anywhere, which takes longer.
 func TestPTXNamesLanesAndMemory(t *testing.T) {
 	files, err := ptx.ReadDir("kernels/ptx")
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 //go:embed kernels/*.cu kernels/*.cuh
 var kernelFiles embed.FS
 
-// sources holds the kernels and the headers that they include, for machines that have this test's binary and nothing else.
+// sources holds the kernels and the headers that they include, for machines that have this test's binary and nothing
+// else.
 var sources = func() fs.FS {
 	inside, err := fs.Sub(kernelFiles, "kernels")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/libcuda"
 )
 
-// system returns this machine's driver: its own library, opened at run time.
+// system opens this machine's driver: its own library, at run time.
 func system() (driver.System, error) {
 	l, err := libcuda.System()
 	if err != nil {

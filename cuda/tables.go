@@ -3,48 +3,41 @@ package cuda
 import (
 	"encoding/binary"
 
+	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// The numbers of columns in the kernels' tables of runs: see run.cuh.
-const (
-	clockColumns    = 3
-	settingColumns  = 9
-	identityColumns = 13
-)
-
-// drawThreads is the number of threads that draw a run's minibatch: see draw.cu.
-const drawThreads = 256
-
-// identityOf returns a run's row in the kernels' table of words: see run.cuh.
+// identityOf returns a run's row in the kernels' table of identities.
 func identityOf(j engine.Job) []uint32 {
-	row := make([]uint32, 0, 13)
+	row := make([]uint32, kernel.IdentityColumns)
 	for i := range 8 {
-		row = append(row, binary.LittleEndian.Uint32(j.Key[4*i:]))
+		row[kernel.IdentityKey+i] = binary.LittleEndian.Uint32(j.Key[4*i:])
 	}
-	row = append(row, j.Trial)
-	p, all := j.Mechanism.SamplingProbability, uint32(0)
-	threshold := uint64(0)
-	if p == 1 {
-		all = 1
+	row[kernel.IdentityTrial] = j.Trial
+	if p := j.Mechanism.SamplingProbability; p == 1 {
+		row[kernel.IdentityEverybody] = 1
 	} else {
-		threshold = uint64(p * 0x1p64)
+		threshold := uint64(p * 0x1p64)
+		row[kernel.IdentityThresholdLow], row[kernel.IdentityThresholdHigh] = uint32(threshold), uint32(threshold>>32)
 	}
-	row = append(row, uint32(threshold), uint32(threshold>>32), all)
-	adam := uint32(0)
 	if j.Optimizer.Method == engine.Adam {
-		adam = 1
+		row[kernel.IdentityAdam] = 1
 	}
-	return append(row, adam)
+	return row
 }
 
-// settingsOf returns a run's row in the kernels' table of numbers: see run.cuh.
+// settingsOf returns a run's row in the kernels' table of settings.
 func settingsOf(j engine.Job, samples int) []float64 {
 	m, o, g := j.Mechanism, j.Optimizer, j.Mechanism.Grid(samples)
-	return []float64{g.Fine, g.Coarse, m.NoiseDeviation(), m.ExpectedBatchSize, o.LearningRate, o.Beta1, o.Beta2, o.Epsilon, m.ClipTo()}
+	row := make([]float64, kernel.SettingColumns)
+	row[kernel.SettingFine], row[kernel.SettingCoarse], row[kernel.SettingClip] = g.Fine, g.Coarse, m.ClipTo()
+	row[kernel.SettingDeviation], row[kernel.SettingDivisor] = m.NoiseDeviation(), m.ExpectedBatchSize
+	row[kernel.SettingRate], row[kernel.SettingEpsilon] = o.LearningRate, o.Epsilon
+	row[kernel.SettingBeta1], row[kernel.SettingBeta2] = o.Beta1, o.Beta2
+	return row
 }
 
-// occupied returns a bit for each coordinate of the layout: 0 for padding.
+// occupied returns a bit for each coordinate of the layout, 0 for padding.
 func occupied(l engine.Layout) []uint32 {
 	bits := make([]uint32, (l.Size+31)/32)
 	for i, from := range l.Offsets {

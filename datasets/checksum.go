@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Checksum is the name of an algorithm, sha256 or md5, a colon, and a sum in hexadecimal. MD5 is there for files
-// whose authors publish no other; it finds damage, and not an attacker who made two files for it.
+// Checksum is the name of an algorithm, sha256 or md5, a colon, and a sum in hexadecimal. MD5 is for files whose
+// authors publish no other; it detects damage, but no attacker who made two files for it.
 type Checksum string
 
 const (
@@ -25,16 +25,16 @@ func (c Checksum) hash() hash.Hash {
 	return sha256.New()
 }
 
-// of returns what h has computed, in the algorithm of c.
+// of returns the sum that h computed, in the algorithm of c.
 func (c Checksum) of(h hash.Hash) Checksum {
 	algorithm, _, _ := strings.Cut(string(c), ":")
 	return Checksum(algorithm + ":" + hex.EncodeToString(h.Sum(nil)))
 }
 
-// matches says whether a whole sum is c, or begins with c if only a beginning is published.
+// matches reports whether a whole sum begins with c, of which only the beginning may be published.
 func (c Checksum) matches(sum Checksum) bool { return strings.HasPrefix(string(sum), string(c)) }
 
-// differs says that a file has the sum got instead of c.
+// differs returns the message for a file that has the sum got instead of c.
 func (c Checksum) differs(got Checksum) string {
 	name := "SHA-256"
 	if strings.HasPrefix(string(c), md5Prefix) {

@@ -22,7 +22,7 @@ var cifarFiles = []string{
 	"test_batch.bin",
 }
 
-// cifarSums are the checksums of the unpacked files, as TorchVision for Ruby lists them; it has the archive's too.
+// cifarSums are the checksums of the unpacked files. TorchVision for Ruby lists them, and the archive's.
 var cifarSums = map[string]string{
 	"data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
 	"data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
@@ -32,13 +32,13 @@ var cifarSums = map[string]string{
 	"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 }
 
-// cifar reads the published files, or small ones of the same form.
+// cifar reads the published files, or small ones of the same form in tests.
 type cifar struct {
 	batch int // records of a file
 }
 
-// cifarEntry is CIFAR-10 in its binary version, normalised for networks that were trained on CIFAR-100: the
-// constants are the ones of chenyaofo/pytorch-cifar-models.
+// cifarEntry returns CIFAR-10 in its binary version, normalised for networks trained on CIFAR-100 by the constants of
+// chenyaofo/pytorch-cifar-models.
 func cifarEntry() *entry {
 	set := cifar{batch: 10_000}
 	return &entry{
@@ -124,7 +124,7 @@ func newCIFARImages(n int) Images {
 	}
 }
 
-// readCIFAR reads n records, and no more may be there, into the images from number first on.
+// readCIFAR reads n records as images first, first+1, …; more records are an error.
 func (im *Images) readCIFAR(in io.Reader, first, n int) error {
 	records := bufio.NewReaderSize(in, 1<<18)
 	for i := range n {

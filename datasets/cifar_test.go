@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// tinyCIFAR has two records in each file, with pixels and labels that tell where they belong.
+// tinyCIFAR has two records in each file, whose pixels and labels identify them.
 var tinyCIFAR = cifar{batch: 2}
 
 func tinyCIFARFiles() map[string]string {
@@ -33,7 +33,7 @@ func tinyCIFARFiles() map[string]string {
 	return files
 }
 
-// packed returns an entry whose archive has the given contents, and what its tree would be with the checksums of files.
+// packed returns an entry whose archive has the given contents, with the checksums of files in its tree.
 func packed(name string, archive []byte, t *tree, files map[string]string) *entry {
 	sum := sha256.Sum256(archive)
 	t.sums = map[string]string{}
@@ -49,7 +49,7 @@ func packed(name string, archive []byte, t *tree, files map[string]string) *entr
 	}
 }
 
-// tinyArchive packs files in an order that isn't theirs, among others.
+// tinyArchive packs files in another order, with other files between them.
 func tinyArchive(t testing.TB, folder string, files map[string]string) []byte {
 	var entries []tarFile
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(files))) {
@@ -272,7 +272,7 @@ func TestPublishedCIFAR(t *testing.T) {
 	}
 }
 
-// Blocks of images are those that are asked for, channel by channel: what features are made of.
+// Normalise normalises the images of a block channel by channel.
 func TestNormaliseInBlocks(t *testing.T) {
 	images := newCIFARImages(4)
 	for i := range images.Pixels {

@@ -17,15 +17,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxResumes bounds how often one download is taken up again at the same mirror.
+// maxResumes bounds the number of times that a download is resumed at one mirror.
 const maxResumes = 20
 
 // maxUnknown bounds a file whose size isn't published, in bytes.
 const maxUnknown = 64 << 20
 
-// download brings f to path in the cache and opens it. Until its checksum is known to be
-// right the file is path + ".part", which a later call resumes; then it is renamed, which is atomic.
-// A lock on the folder makes a second process wait and find the file.
+// download downloads f to path in the cache and opens it. The file is path + ".part" until its checksum is verified,
+// and is then renamed, which is atomic. A later call resumes the part. A lock on the folder makes a second process
+// wait for the file.
 func (s *store) download(ctx context.Context, f file, path string) (*os.File, error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -37,7 +37,7 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	}
 	defer lock.Close()
 	if opened, err := f.open(path); err == nil {
-		return opened, nil // another process brought it
+		return opened, nil // another process has downloaded it
 	}
 
 	part, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
@@ -57,7 +57,7 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	return f.open(path)
 }
 
-// addresses are where f is published.
+// addresses returns the URLs at which f is published.
 func (s *store) addresses(f file) []string {
 	urls := slices.Clone(f.urls)
 	for _, mirror := range s.mirrors {
@@ -66,7 +66,7 @@ func (s *store) addresses(f file) []string {
 	return urls
 }
 
-// fill asks the mirrors, one after the other, until part holds f.
+// fill downloads f to part, from one mirror after the other.
 func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 	var reasons []string
 	for _, url := range s.addresses(f) {
@@ -88,8 +88,8 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		DirVariable, s.info.Name, f.name)}
 }
 
-// fillFrom downloads f from one URL, going on where part ends. A connection that is cut off is
-// resumed as long as each one brings something.
+// fillFrom downloads f from one URL, and continues at the end of part. It resumes after a lost connection if that
+// connection transferred anything.
 func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File) error {
 	for try := 0; ; try++ {
 		before, err := length(part)
@@ -105,7 +105,7 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 			if err == nil {
 				return nil
 			}
-			// What is wrong can't be resumed. If it began with an older part, that may be to blame.
+			// A wrong part can't be resumed. If this download continued an older part, that part may be wrong.
 			if err := part.Truncate(0); err != nil {
 				return err
 			}
@@ -137,10 +137,9 @@ func length(part *os.File) (int64, error) {
 
 var errStalled = errors.New("the connection stalled")
 
-// request makes one request for what follows the first offset bytes and appends it to part. It
-// returns nil when part has the size of f.
+// request requests f from byte offset on and appends it to part. It returns nil when part has the size of f.
 func (s *store) request(ctx context.Context, url string, f file, part *os.File, offset int64) error {
-	if offset > f.size { // so does any part of a file whose size isn't known
+	if offset > f.size { // as for any part of a file of unknown size
 		offset = 0
 		if err := part.Truncate(0); err != nil {
 			return err
@@ -158,7 +157,7 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	if err != nil {
 		return err
 	}
-	// The checksum is that of the file as it is; a transport that unpacks it would be in the way.
+	// The checksum is that of the packed file, which the transport must not unpack.
 	request.Header.Set("Accept-Encoding", "identity")
 	if offset > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
@@ -171,7 +170,7 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 
 	switch response.StatusCode {
 	case http.StatusOK:
-		offset = 0 // the whole file, asked for or not
+		offset = 0 // the server sends the whole file
 	case http.StatusPartialContent:
 		if !strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", offset)) {
 			return fmt.Errorf("sends the range %q, want it from %d", response.Header.Get("Content-Range"), offset)
@@ -212,7 +211,7 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	return nil
 }
 
-// cause returns the reason that a person can use from an error of the HTTP client.
+// cause returns the part of an HTTP client's error that helps a person.
 func cause(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errStalled) {
 		return errStalled
@@ -224,7 +223,7 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// meter tells how much has gone through it.
+// meter reports the number of bytes read through it.
 type meter struct {
 	out      io.Writer
 	written  int64

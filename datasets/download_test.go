@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// blob is a file that is long enough to be cut off in the middle.
+// blob is a file long enough to be cut off in the middle.
 var blob = func() []byte {
 	b := make([]byte, 300_000)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -30,7 +30,7 @@ var blob = func() []byte {
 	return b
 }()
 
-// blobEntry is a data set of that one file.
+// blobEntry returns a data set whose only file is the blob.
 func blobEntry(mirrors ...string) *entry {
 	sum := sha256.Sum256(blob)
 	return &entry{
@@ -418,7 +418,7 @@ func TestDownloadUnknownSize(t *testing.T) {
 	}
 }
 
-// A file of the same worth in the person's own folder makes a download needless.
+// An equivalent file in the person's own folder replaces a download.
 func TestDownloadNeedless(t *testing.T) {
 	m, o := newMirror(t), options(t)
 	e := blobEntry(m.url)
@@ -437,7 +437,7 @@ func TestDownloadNeedless(t *testing.T) {
 	m.requests(t)
 }
 
-// Nor is one for an archive that lies unpacked.
+// An unpacked archive replaces a download.
 func TestDownloadNeedlessUnpacked(t *testing.T) {
 	m, o := newMirror(t), options(t)
 	e := tinyCIFAREntry(t)
@@ -450,7 +450,7 @@ func TestDownloadNeedlessUnpacked(t *testing.T) {
 	m.requests(t)
 }
 
-// All addresses are of the kind that downloads understand.
+// All addresses are HTTP URLs.
 func TestAddresses(t *testing.T) {
 	for _, e := range everything() {
 		for _, f := range e.files {

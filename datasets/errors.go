@@ -8,15 +8,15 @@ import (
 	"github.com/dptrain/dptrain/internal/nearest"
 )
 
-// What errors of this package mean; test with [errors.Is].
+// Kinds of errors, for [errors.Is].
 var (
-	// ErrInvalid: the data are there and are wrong.
+	// ErrInvalid reports data that are wrong.
 	ErrInvalid = errors.New("invalid data")
-	// ErrUnavailable: the data are neither here nor on any mirror that can be reached.
+	// ErrUnavailable reports data that are neither here nor on a mirror that can be reached.
 	ErrUnavailable = errors.New("data not available")
 )
 
-// kindError is a message of its own that still matches one of the sentinels.
+// kindError has a message of its own and matches one of the kinds.
 type kindError struct {
 	kind    error
 	message string
@@ -29,8 +29,7 @@ func invalidf(format string, args ...any) error {
 	return &kindError{ErrInvalid, fmt.Sprintf(format, args...)}
 }
 
-// ChecksumError is a file whose contents are not those of the known data set. It matches
-// [ErrInvalid].
+// ChecksumError reports a file with another checksum or size than the published one. It matches [ErrInvalid].
 type ChecksumError struct {
 	Path           string
 	Want, Sum      Checksum
@@ -48,7 +47,7 @@ func (e *ChecksumError) Error() string {
 // Unwrap returns [ErrInvalid].
 func (e *ChecksumError) Unwrap() error { return ErrInvalid }
 
-// UnknownError is a name that no data set has.
+// UnknownError reports a name that no data set has.
 type UnknownError struct {
 	Name    string
 	Known   []string
@@ -63,8 +62,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown data set %q (known: %s)%s", e.Name, strings.Join(e.Known, ", "), hint)
 }
 
-// nearestTo returns the name that takes the fewest edits from s, whatever its case, or "" if even that one would need
-// more than half of its letters changed.
+// nearestTo returns the name with the fewest edits from s, ignoring case, or "" if all need more than half of their
+// letters changed.
 func nearestTo(s string, names []string) string {
 	s = strings.ToLower(s)
 	return nearest.Name(names, func(name string) (int, bool) {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The glyphs set: see glyphsEntry for what it holds. Every number below is part of its definition;
-// changing one changes glyphsSHA256.
+// The definition of the glyphs set, which glyphsEntry describes. Changing any of these numbers changes glyphsSHA256.
 const (
 	glyphsTrain = 12_000
 	glyphsTest  = 2_000
@@ -24,14 +23,14 @@ const (
 	glyphsStd  = 0.2963
 )
 
-// glyphsSHA256 is the SHA-256 of all training images, training labels, test images and test labels,
-// one byte each: the checksum of a set that has no file. It is the same on every platform.
+// glyphsSHA256 is the SHA-256 of all training images, training labels, test images and test labels, as bytes. The set
+// has no file. The checksum is the same on all platforms.
 const glyphsSHA256 = sha256Prefix + "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
 
-// glyphsEntry is the default data set: the ten digits of the Go fonts with random position, size,
-// rotation, shear, stroke weight, brightness and noise, rendered at run time. It stands in for MNIST
-// where nothing can be downloaded. It is as hard as it has to be and no harder: a linear model stays
-// below 90 % test accuracy, and the paper's small CNN passes 99 % without privacy within a few epochs.
+// glyphsEntry returns the default data set: the ten digits of the Go fonts with random position, size, rotation,
+// shear, stroke weight, brightness and noise, rendered at run time. It replaces MNIST on machines that can't download
+// anything. A linear model stays below 90 % test accuracy, and the paper's small CNN exceeds 99 % without privacy
+// within a few epochs.
 func glyphsEntry() *entry {
 	return &entry{
 		info: Info{
@@ -89,8 +88,8 @@ func renderGlyphs(ctx context.Context) (train, test *Images, err error) {
 	return train, test, nil
 }
 
-// renderSplit draws n images. Image i has its own generator, seeded with first+i, so that the number
-// of workers changes nothing.
+// renderSplit draws n images. Image i has a generator of its own with seed first+i, so that the number of workers
+// doesn't change them.
 func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*Images, error) {
 	const size = glyphsSide * glyphsSide
 	s := &Images{
@@ -117,7 +116,7 @@ func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*Image
 	return s, group.Wait()
 }
 
-// shuffledDigits returns n labels, every digit equally often, in random order.
+// shuffledDigits returns n labels in random order, with equally many of each digit.
 func shuffledDigits(n, stream int) []byte {
 	labels := make([]byte, n)
 	for i := range labels {
@@ -131,14 +130,14 @@ func shuffledDigits(n, stream int) []byte {
 	return labels
 }
 
-// intN is uniform on 0..n-1 (to one part in 2^53/n). rand's own IntN draws differently on 32-bit
+// intN returns a number that is uniform on 0..n-1, to one part in 2^53/n. rand's IntN draws differently on 32-bit
 // machines.
 func intN(rng *rand.Rand, n int) int { return int(rng.Float64() * float64(n)) }
 
-// uniform is uniform on [low, high).
+// uniform returns a number that is uniform on [low, high).
 func uniform(rng *rand.Rand, low, high float64) float64 { return low + mul(high-low, rng.Float64()) }
 
-// glyphsDigest returns the SHA-256 that glyphsSHA256 records.
+// glyphsDigest returns a SHA-256 to compare with glyphsSHA256.
 func glyphsDigest(train, test *Images) string {
 	h := sha256.New()
 	for _, part := range [][]byte{train.Pixels, train.Labels, test.Pixels, test.Labels} {

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// glyphFonts returns the fonts of the glyphs set, in the order that its draws count them. The small
-// caps of the same family are left out: their digits are those of the regular font.
+// glyphFonts returns the fonts of the glyphs set, in the order of its draws. It leaves out the small caps of the
+// family, whose digits are those of the regular font.
 func glyphFonts() [][]byte {
 	return [][]byte{
 		goregular.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF, gomedium.TTF, gomediumitalic.TTF,
@@ -30,10 +30,9 @@ func glyphFonts() [][]byte {
 	}
 }
 
-// A field is a glyph as its signed distance function on a square grid over [-fieldReach, fieldReach]²,
-// in the plane where the digit is 1 high and centred at 0: negative inside, and a stroke is made
-// bolder or thinner by moving the level that counts as its edge. It is sampled through any affine
-// map at the cost of four reads a pixel, so that 14,000 images take about a second.
+// field is a glyph's signed distance function on a square grid over [-fieldReach, fieldReach]², in the plane in which
+// the digit is 1 high and centred at 0. It is negative inside; another level than 0 as the edge makes a stroke bolder
+// or thinner. Sampling through any affine map takes four reads a pixel, and 14,000 images take about a second.
 type field [fieldSide][fieldSide]float32
 
 const (
@@ -42,7 +41,7 @@ const (
 	fieldStep  = 2 * fieldReach / (fieldSide - 1)
 )
 
-// at interpolates the field; outside it is as on its border.
+// at interpolates the field, which continues its border outside.
 func (f *field) at(u, v float64) float64 {
 	x, y := (u+fieldReach)/fieldStep, (v+fieldReach)/fieldStep
 	x, y = min(max(x, 0), fieldSide-1.001), min(max(y, 0), fieldSide-1.001)
@@ -53,8 +52,8 @@ func (f *field) at(u, v float64) float64 {
 	return mul(top, 1-y) + mul(bottom, y)
 }
 
-// mul is a product that no platform fuses with a following sum: the conversion is what forbids it
-// (Go specification, "Floating-point operators"). The set is the same everywhere because of it.
+// mul returns a product that no platform fuses with a following sum, since the conversion forbids it (Go specification,
+// "Floating-point operators"). So the set is the same on all platforms.
 func mul(a, b float64) float64 { return float64(a * b) }
 
 // glyphFields returns the fields of the ten digits in each font.
@@ -118,7 +117,7 @@ func outline(font *sfnt.Font, r rune) ([]edge, error) {
 		}
 		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
-			line(start) // closes the contour before
+			line(start) // closes the previous contour
 			pen, start = p[0], p[0]
 		case sfnt.SegmentOpLineTo:
 			line(p[0])
@@ -141,7 +140,7 @@ func lerp(a, b point, t float64) point {
 	return point{a.x + mul(b.x-a.x, t), a.y + mul(b.y-a.y, t)}
 }
 
-// centred moves the middle of the edges' bounding box to 0 and scales its height to 1.
+// centred moves the centre of the edges' bounding box to 0 and scales its height to 1.
 func centred(edges []edge) []edge {
 	low, high := edges[0].to, edges[0].to
 	for _, e := range edges {
@@ -161,7 +160,7 @@ func centred(edges []edge) []edge {
 	return placed
 }
 
-// distances computes the field of an outline. Inside is where its winding number is not zero.
+// distances computes the field of an outline, whose inside has a nonzero winding number.
 func distances(edges []edge) *field {
 	var f field
 	for j := range f {
@@ -192,8 +191,8 @@ func (e edge) squaredDistance(p point) float64 {
 	return mul(px, px) + mul(py, py)
 }
 
-// winding returns by how much the edge winds around p: it counts crossings of the ray from p to the
-// right, up and down with opposite signs.
+// winding returns the edge's contribution to the winding number of p: with opposite signs if it crosses the ray from
+// p to the right upwards or downwards, else 0.
 func (e edge) winding(p point) int {
 	if (e.from.y <= p.y) == (e.to.y <= p.y) {
 		return 0

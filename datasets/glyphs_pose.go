@@ -2,7 +2,7 @@ package datasets
 
 import "math/rand/v2"
 
-// pose is how one image shows its digit.
+// pose is the position and the look of the digit in one image.
 type pose struct {
 	// Inverse map from pixels to the glyph's plane, where a digit is 1 high and centred at 0:
 	// (u, v) = inverse · (x - x0, y - y0).
@@ -20,8 +20,7 @@ func drawPose(rng *rand.Rand) pose {
 	p.x0 = centre + uniform(rng, -3, 3)
 	p.y0 = centre + uniform(rng, -3, 3)
 
-	// A rotation by the tangent t of half its angle needs no sine: math.Sin may differ between
-	// platforms in the last bit.
+	// The tangent t of half the angle defines a rotation without math.Sin, whose last bit may differ between platforms.
 	t := uniform(rng, -0.17, 0.17) // up to 19 degrees
 	norm := 1 + mul(t, t)
 	cos, sin := (1-mul(t, t))/norm, 2*t/norm
@@ -49,15 +48,15 @@ func (p pose) render(glyph *field, pixels []byte) {
 			dx := float64(x) + 0.5 - p.x0
 			u := mul(p.inverse[0][0], dx) + mul(p.inverse[0][1], dy)
 			v := mul(p.inverse[1][0], dx) + mul(p.inverse[1][1], dy)
-			// The part of a pixel that a straight edge at this distance covers.
+			// The fraction of a pixel that a straight edge at this distance covers.
 			cover := 0.5 + p.weight - mul(glyph.at(u, v), p.scale)
 			pixels[y*glyphsSide+x] = byte(mul(min(max(cover, 0), 1), p.ink))
 		}
 	}
 }
 
-// addNoise adds to each pixel the sum of four uniform draws, nearly normal and exact in integers,
-// with a standard deviation drawn for the image.
+// addNoise adds to each pixel the sum of four uniform draws, which is nearly normal and exact in integers. Their
+// standard deviation is drawn for the image.
 func addNoise(rng *rand.Rand, pixels []byte) {
 	// Four 16-bit draws have the standard deviation sqrt(4/12)·65536 = 37837.
 	const unit = 37837

@@ -84,7 +84,7 @@ func TestGlyphsCancelled(t *testing.T) {
 	checkError(t, err, context.Canceled, "glyphs: ")
 }
 
-// A linear model must not be enough, and must learn something. After 60 epochs it has 87.3 %.
+// A linear model must learn something, but not all. After 60 epochs its accuracy is 87.3 %.
 func TestGlyphsDefeatLinearModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long under the race detector, and runs nothing side by side")

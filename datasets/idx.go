@@ -26,7 +26,7 @@ type idxSet struct {
 	mean, std float64 // of the normalisation; public constants, not statistics of private images
 }
 
-// images reads the four files from the store, which verifies them. A wrong file is an error that names it and matches
+// images reads the four files from the store, which verifies them. An error about a wrong file names it and matches
 // [ErrInvalid].
 func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
 	train, err := d.readSplit(ctx, s, trainImages, trainLabels)
@@ -44,7 +44,7 @@ func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
 	}, nil
 }
 
-// readSplit reads images and their labels and checks that they fit each other.
+// readSplit reads images and their labels, which must be as many.
 func (d idxSet) readSplit(ctx context.Context, s *store, imagesName, labelsName string) (*Images, error) {
 	imagesPath, images, err := readIDX(ctx, s, imagesName, 3)
 	if err != nil {
@@ -88,7 +88,7 @@ type idxArray struct {
 	data []byte
 }
 
-// maxIDX bounds the bytes of an array, so that a wrong header is not taken for a large data set.
+// maxIDX bounds the bytes of an array, so that a wrong header isn't mistaken for a large data set.
 const maxIDX = 1 << 31
 
 var gzipMagic = []byte{0x1f, 0x8b}
@@ -96,8 +96,8 @@ var gzipMagic = []byte{0x1f, 0x8b}
 // parseIDX reads an idx file of unsigned bytes, which may be compressed with gzip. The format, from
 // the MNIST page of LeCun, Cortes and Burges: two zero bytes, the type (8: unsigned byte), the number
 // of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Any
-// departure is an error that matches [ErrInvalid]; so is an array without values. Memory grows with
-// the values that are there, not with those that the header announces.
+// departure is an error that matches [ErrInvalid], as is an array without values. Memory grows with the values that are
+// read, not with the header's claim.
 func parseIDX(file []byte) (*idxArray, error) {
 	var in io.Reader = bytes.NewReader(file)
 	if bytes.HasPrefix(file, gzipMagic) {

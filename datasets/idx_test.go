@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodeIDX is parseIDX backwards.
+// encodeIDX encodes an array that parseIDX parses.
 func encodeIDX(dims []int, data []byte) []byte {
 	file := []byte{0, 0, 8, byte(len(dims))}
 	for _, d := range dims {
@@ -55,7 +55,7 @@ func TestParseIDXRoundTrip(t *testing.T) {
 	})
 }
 
-// badIDX are files that parseIDX must refuse, and what it must say.
+// badIDX are files that parseIDX must refuse, and its messages.
 var badIDX = map[string]struct {
 	file []byte
 	want string

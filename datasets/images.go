@@ -5,13 +5,12 @@ import (
 	"fmt"
 )
 
-// Images are the images of a split as their files have them, a quarter of the memory that they take as
-// samples.
+// Images are the images of a split as bytes, which take a quarter of the memory of samples.
 type Images struct {
 	N       int
 	Shape   []int  // of one image: channels, rows, columns
 	Pixels  []byte // row-major, N times the product of Shape
-	Labels  []byte // N class numbers from 0 to Classes-1
+	Labels  []byte // N class indices from 0 to Classes-1
 	Classes int
 }
 
@@ -20,12 +19,12 @@ type RawSet struct {
 	Name          string
 	Train, Test   Images
 	Normalisation Normalisation
-	Edition       State // [OK], [Unofficial] or [Unverified]: whether these are the published files
+	Edition       State // [OK], [Unofficial] or [Unverified]: whether the files are the published ones
 }
 
-// OpenRaw returns the named data set of images as its files have them, where [Open] would normalise all of
-// it at once: what a program needs that goes through them in blocks, such as the extraction of features.
-// Its errors are those of Open, and one for a set that isn't of images.
+// OpenRaw returns the named data set of images as bytes, for a program that normalises them block by block, such as
+// the extraction of features. [Open] would normalise all of them at once. Its errors are those of Open, and one for a
+// set that isn't of images.
 func OpenRaw(ctx context.Context, name string, o Options) (*RawSet, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -49,7 +48,7 @@ func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
 	return raw, nil
 }
 
-// set normalises all images. It drops the raw ones as it goes.
+// set normalises all images, and removes the raw ones to save memory.
 func (r *RawSet) set() *Set {
 	s := &Set{Name: r.Name, Normalisation: r.Normalisation, Edition: r.Edition}
 	s.Train, r.Train = r.Train.split(r.Normalisation), Images{}
@@ -60,8 +59,8 @@ func (r *RawSet) set() *Set {
 // Size returns the number of bytes of one image.
 func (im *Images) Size() int { return product(im.Shape) }
 
-// Normalise writes the samples of the images from number first on to dst, as many as dst has room for:
-// its length is a multiple of Size, and no image beyond the last is asked for.
+// Normalise writes the samples of the images first, first+1, … to dst, whose length must be a multiple of Size. It
+// panics if there aren't as many images.
 func (im *Images) Normalise(dst []float32, first int, n Normalisation) {
 	size := im.Size()
 	if len(dst)%size != 0 || first < 0 || first+len(dst)/size > im.N {
@@ -96,14 +95,14 @@ func (im *Images) split(n Normalisation) Split {
 	return s
 }
 
-// Normalisation says how raw bytes became samples; see the package comment. It has one Mean and one
-// Std for each channel. A set that was never made of bytes leaves it zero.
+// Normalisation has the constants by which bytes became samples, one Mean and one Std for each channel: see the package
+// comment. It is zero for a set of texts.
 type Normalisation struct {
 	Mean, Std []float64
 }
 
-// table returns the sample value of each raw byte of a channel. There is no product followed by a
-// sum in it that a platform could fuse, so every platform has the same values.
+// table returns the sample value of each raw byte of a channel. It has no product followed by a sum, which some
+// platforms fuse, and so its values are the same on all.
 func (n Normalisation) table(channel int) *[256]float32 {
 	var t [256]float32
 	for raw := range t {

@@ -18,7 +18,7 @@ import (
 // The IMDB set's files and counts.
 const (
 	imdbClass  = 12_500 // reviews of one class in one split
-	imdbLength = 256    // tokens of a review, unless Options say otherwise
+	imdbLength = 256    // default number of tokens of a review
 	imdbPieces = 28_996 // in the vocabulary
 	vocabulary = "vocab.txt"
 
@@ -26,15 +26,15 @@ const (
 	maxReview = 1 << 20
 )
 
-// The folders of reviews in the order of their classes, each twice: for training and for the test.
+// imdbFolders are the folders of reviews in the order of their classes, for training and then for the test.
 var imdbFolders = []string{"train/neg", "train/pos", "test/neg", "test/pos"}
 
-// imdb reads the archive, or a small one of the same form.
+// imdb reads the archive, or a small one of the same form in tests.
 type imdb struct {
 	class int // reviews of one class in one split
 }
 
-// imdbEntry is the Large Movie Review Dataset as published, without its unlabelled reviews, and the vocabulary of
+// imdbEntry returns the published Large Movie Review Dataset, without its unlabelled reviews, and the vocabulary of
 // bert-base-cased.
 func imdbEntry() *entry {
 	set := imdb{class: imdbClass}
@@ -83,8 +83,8 @@ func (d imdb) tree() *tree {
 	}
 }
 
-// reviewNumber takes a review's path apart: its folder, and its number and the stars given in its name, 17_8.txt.
-// Other files are not reviews.
+// reviewNumber splits a review's path into its folder and its number. The name has number and stars, such as
+// 17_8.txt. ok is false for other files.
 func reviewNumber(member string) (folder string, number int, ok bool) {
 	folder, name := path.Split(member)
 	folder = strings.TrimSuffix(folder, "/")
@@ -106,11 +106,11 @@ type review struct {
 	text []byte
 }
 
-// reviews are those of each of imdbFolders, in the order of their files' names, byte by byte: 0_9.txt, 10000_8.txt,
-// 10001_10.txt. An archive and the folder unpacked from it give the same.
+// reviews are the reviews of each of imdbFolders, sorted by file name byte by byte: 0_9.txt, 10000_8.txt,
+// 10001_10.txt. An archive and its unpacked folder have the same.
 type reviews [4][]review
 
-// digest hashes all texts and where each belongs.
+// digest returns a hash of all texts and their folders.
 func (r *reviews) digest() [sha256.Size]byte {
 	h := sha256.New()
 	for _, folder := range r {
@@ -123,7 +123,7 @@ func (r *reviews) digest() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// load returns the reviews as tokens, from the cache if they are there.
+// load returns the reviews as tokens, from the cache if it has them.
 func (d imdb) load(ctx context.Context, s *store) (*Set, error) {
 	path, contents, err := s.readFile(ctx, s.files[1])
 	if err != nil {
@@ -139,7 +139,7 @@ func (d imdb) load(ctx context.Context, s *store) (*Set, error) {
 	}
 	defer src.close()
 
-	// A verified archive is known by its checksum; what is in a folder has to be read.
+	// A verified archive is identified by its checksum; a folder must be read.
 	var all *reviews
 	data := []byte(s.files[0].sum)
 	if src.archive == nil {
@@ -171,7 +171,7 @@ func (d imdb) load(ctx context.Context, s *store) (*Set, error) {
 	return set, nil
 }
 
-// read reads all reviews. Each number from 0 on must be there once in each folder.
+// read reads all reviews. Each folder must have each number from 0 on once.
 func (d imdb) read(ctx context.Context, src *source) (*reviews, error) {
 	var all reviews
 	var found [4][]bool

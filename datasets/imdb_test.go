@@ -190,7 +190,8 @@ func TestPublishedIMDB(t *testing.T) {
 			t.Errorf("%s: the first review for a film is number %d", name, pos)
 		}
 	}
-	// 0_3.txt in train/neg begins "Story of a man who has unnatural feelings for a pig."; the numbers are Hugging Face's.
+	// 0_3.txt in train/neg begins "Story of a man who has unnatural feelings for a pig."; the numbers are Hugging
+	// Face's.
 	if got, want := set.Train.Tokens[:8], []int32{101, 5145, 1104, 170, 1299, 1150, 1144, 25126}; !slices.Equal(got, want) {
 		t.Errorf("the first tokens are %v, want %v", got, want)
 	}

@@ -1,7 +1,6 @@
 package datasets
 
-// mnistEntry is MNIST as published: the checksums are those of the official files, whose MD5 sums
-// torchvision and others list too.
+// mnistEntry returns MNIST. The checksums are of the official files, whose MD5 sums torchvision and others list too.
 func mnistEntry() *entry {
 	set := idxSet{name: "mnist", classes: 10, mean: 0.1307, std: 0.3081} // as in Opacus' MNIST example
 	return &entry{
@@ -28,7 +27,7 @@ func mnistEntry() *entry {
 	}
 }
 
-// fashionMNISTEntry is Fashion-MNIST as published: MNIST's format, file names and sizes.
+// fashionMNISTEntry returns Fashion-MNIST, which has MNIST's format, file names and sizes.
 func fashionMNISTEntry() *entry {
 	set := idxSet{name: "fashion-mnist", classes: 10, mean: 0.2860, std: 0.3530} // the values in common use
 	return &entry{

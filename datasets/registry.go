@@ -14,36 +14,36 @@ type Info struct {
 	Test        int    `json:"test"`
 	SampleShape []int  `json:"sample_shape"`
 	Classes     int    `json:"classes"`
-	// ClassNames are what classes are called, by number; nil where their numbers say it.
+	// ClassNames are the names of the classes, by index; nil if their names are their indices.
 	ClassNames []string `json:"class_names,omitempty"`
-	Vocabulary int      `json:"vocabulary,omitempty"` // pieces of words that texts are made of; 0 for images
-	Bytes      int64    `json:"bytes"`                // of all its files as they are downloaded; 0 if it is made at run time
-	// Where is the folder that holds its files, or "built in"; empty if they are not all here.
+	Vocabulary int      `json:"vocabulary,omitempty"` // number of different tokens; 0 for images
+	Bytes      int64    `json:"bytes"`                // of all files as downloaded; 0 if the set is made at run time
+	// Where is the folder with its files, or "built in"; empty if not all files are here.
 	Where string `json:"where"`
-	// Edition is what unpacked files turned out to be: [OK], [Unofficial] or [Unverified]. It is empty for files
-	// of which only the sizes were looked at.
+	// Edition is [OK], [Unofficial] or [Unverified] for unpacked files. It is empty for files of which only the sizes
+	// were checked.
 	Edition  State  `json:"edition,omitempty"`
 	Source   string `json:"source"` // home page
 	Licence  string `json:"licence"`
 	Citation string `json:"citation"`
 }
 
-// Kind is what files hold.
+// Kind is the kind of contents of a set's files.
 type Kind string
 
-// The kinds. [Open] knows images and texts, and [Weights] knows weights.
+// The kinds. [Open] opens images and texts, and [Weights] weights.
 const (
 	KindImages  Kind = "images"
 	KindTexts   Kind = "texts"
 	KindWeights Kind = "weights" // of a trained network
 )
 
-// entry is a data set that [Open] knows, or weights.
+// entry is a data set, or weights.
 type entry struct {
 	info    Info
 	files   []file
 	mirrors []string // URLs that end in a slash; each has all files under their own names
-	// One of these makes the set.
+	// One of these loads the set.
 	images func(context.Context, *store) (*RawSet, error)
 	load   func(context.Context, *store) (*Set, error)
 	values Checksum // of weights
@@ -56,12 +56,13 @@ func registry() []*entry {
 	return []*entry{glyphsEntry(), mnistEntry(), fashionMNISTEntry(), cifarEntry(), imdbEntry()}
 }
 
-// weights lists the trained networks whose weights a data set's features are made with.
+// weights lists the trained networks whose weights compute a data set's features.
 func weights() []*entry { return []*entry{resnet20Entry()} }
 
 func everything() []*entry { return append(registry(), weights()...) }
 
-// AllNames returns the names that [List], [Fetch] and [Verify] know: of data sets, the default one first, and of weights.
+// AllNames returns the names that [List], [Fetch] and [Verify] know: of data sets, the default one first, and of
+// weights.
 func AllNames() []string { return names(everything()) }
 
 func names(entries []*entry) []string {
@@ -82,9 +83,9 @@ func lookup(entries []*entry, name string) (*entry, error) {
 	return nil, &UnknownError{Name: name, Known: known, Nearest: nearestTo(name, known)}
 }
 
-// Open returns the named data set, downloading it first if it is not here. Errors: [*UnknownError];
-// [ErrUnavailable] if it can't be had; [ErrInvalid], of which [*ChecksumError] is one case, if a file
-// is wrong; the context's error, after which a later call resumes the download.
+// Open returns the named data set. It downloads files that aren't here. The error is an [*UnknownError], matches
+// [ErrUnavailable] if a download fails, matches [ErrInvalid] if a file is wrong, which includes a [*ChecksumError],
+// or is the context's. A later call resumes an interrupted download.
 func Open(ctx context.Context, name string, o Options) (*Set, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -113,7 +114,7 @@ func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
 	return set, set.Check()
 }
 
-// Describe describes the named data set without looking for it: Where and Edition are empty.
+// Describe describes the named data set without looking for its files: Where and Edition are empty.
 func Describe(name string) (Info, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -133,8 +134,8 @@ func (e *entry) describe() Info {
 	return info
 }
 
-// List describes every known data set and says where its files are. Of most it looks at the sizes only; of an unpacked
-// folder with known checksums it reads all, since sizes don't tell editions apart. [Verify] reads everything.
+// List describes all data sets and looks for their files. It checks the sizes of files only, except in an unpacked
+// folder with known checksums, whose edition sizes don't determine. [Verify] reads all files.
 func List(o Options) ([]Info, error) {
 	var infos []Info
 	for _, e := range everything() {
@@ -151,8 +152,8 @@ func List(o Options) ([]Info, error) {
 	return infos, nil
 }
 
-// Fetch downloads the files of the named data set that are not here, and verifies all of them. Its
-// errors are those of [Open].
+// Fetch downloads the files of the named data set that aren't here, and verifies all of them. Its errors are those of
+// [Open].
 func Fetch(ctx context.Context, name string, o Options) error {
 	e, err := lookup(everything(), name)
 	if err != nil {
@@ -179,7 +180,7 @@ func (e *entry) fetch(ctx context.Context, o Options) error {
 	return nil
 }
 
-// State is the state of a file.
+// State is the state of a file, or of a set's files.
 type State string
 
 // The states that [Verify] reports.
@@ -187,29 +188,28 @@ const (
 	OK      State = "ok"
 	Missing State = "missing"
 	Corrupt State = "corrupt" // the size or the checksum is wrong
-	// Unofficial: an unpacked folder that is in the right format and not the published edition. It can be
-	// trained on, and results can't be compared with published ones to the last digit.
+	// Unofficial is an unpacked folder in the right format whose files differ from the published ones. It can be
+	// trained on, but results differ from published ones in the last digits.
 	Unofficial State = "unofficial"
-	// Unverified: in the right format, and no checksum is known that could tell which edition it is.
+	// Unverified is an unpacked folder in the right format whose published checksums aren't known.
 	Unverified State = "unverified"
 )
 
-// FileStatus is what [Verify] found out about a file.
+// FileStatus is the state of a file, as [Verify] finds it.
 type FileStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	Path  string `json:"path,omitempty"` // empty if the file is missing or the set has none
-	Note  string `json:"note,omitempty"` // what a person should know about the state
-	// Addresses are where a missing file can be fetched by hand.
+	Note  string `json:"note,omitempty"` // explains the state to a person
+	// Addresses are URLs from which a missing file can be fetched by hand.
 	Addresses []string `json:"addresses,omitempty"`
-	// Want is the published checksum, and Sum that of the file here; empty if there is none.
+	// Want is the published checksum, and Sum that of the file here. They are empty if there is none.
 	Want Checksum `json:"want,omitempty"`
 	Sum  Checksum `json:"sum,omitempty"`
 }
 
-// Verify reads every file of the named data set and compares it with its checksum; it downloads
-// nothing. A set that is made at run time has one status, for all that was made. A missing or wrong
-// file is a status and not an error; an error means that Verify couldn't tell.
+// Verify reads all files of the named data set, compares them with their checksums, and downloads nothing. A set that
+// is made at run time has one status. A missing or wrong file is a status; an error is a failure to find the status.
 func Verify(ctx context.Context, name string, o Options) ([]FileStatus, error) {
 	e, err := lookup(everything(), name)
 	if err != nil {

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Split is one part of a data set: N samples and the class of each. A sample is an array of numbers, in
-// Samples, or a text, in Tokens and Weights; the others are nil.
+// Split is the training or the test part of a data set: N samples and their classes. Samples has arrays of numbers;
+// or else Tokens and Weights have texts. The others are nil.
 type Split struct {
 	N           int
 	SampleShape []int     // of one sample, without the batch axis: [1 28 28] is one channel of 28 rows, [256] a text
 	Samples     []float32 // row-major, N times SampleSize values, normalised
 
-	// Tokens are the numbers, from 0 to Vocabulary-1, of the words of texts: row-major, N times SampleSize.
-	// Short texts are filled up with token 0. Vocabulary is 0 where there is no text.
+	// Tokens are the tokens of texts, from 0 to Vocabulary-1: row-major, N times SampleSize. Short texts are padded
+	// with token 0. Vocabulary is 0 for a set without texts.
 	Tokens     []int32
 	Vocabulary int
-	// Weights has, beside each of a text's k real tokens, 1/k, and 0 beside those that fill it up: the sum of
-	// what a model makes of the tokens, each times its weight, is their mean.
+	// Weights are 1/k for each of a text's k real tokens, and 0 for the padding, so that a weighted sum over tokens
+	// is their mean.
 	Weights []float32
 
-	Labels  []int32 // N class numbers from 0 to Classes-1
+	Labels  []int32 // N class indices from 0 to Classes-1
 	Classes int
 }
 
@@ -43,9 +43,9 @@ type Set struct {
 	Edition       State // [OK], [Unofficial] or [Unverified]: whether its files are the published ones
 }
 
-// Check returns an error that matches [ErrInvalid] and names the first fault of the set: counts that
-// don't fit each other, a value that is not finite, a label out of range, or a test split whose
-// shape or classes are not the training split's. Sets from [Open] have passed it.
+// Check returns an error for the first fault of the set, which matches [ErrInvalid]: counts that disagree, a value that
+// isn't finite, a label out of range, or a test split of another shape or other classes than the training split. [Open]
+// calls it.
 func (s *Set) Check() error {
 	if s == nil {
 		return invalidf("no set; Open returns one beside a nil error")

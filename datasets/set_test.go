@@ -74,7 +74,7 @@ func TestNormalisation(t *testing.T) {
 	}
 }
 
-// A set that is nil, as beside an error that was overlooked, is invalid.
+// A nil set, as beside an overlooked error, is invalid.
 func TestNoSet(t *testing.T) {
 	if err := (*Set)(nil).Check(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%v: want ErrInvalid", err)

@@ -13,33 +13,33 @@ import (
 	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
-// DirVariable is the environment variable that names the folder with data sets that are here
-// already: $DPTRAIN_DATA/mnist/train-images-idx3-ubyte.gz, for example.
+// DirVariable names the environment variable with the folder of data sets that are here already, such as
+// $DPTRAIN_DATA/mnist/train-images-idx3-ubyte.gz.
 const DirVariable = "DPTRAIN_DATA"
 
-// Options say where data sets are. The zero value is right for most programs.
+// Options are the folders of data sets, and how to load them. The zero value is right for most programs.
 type Options struct {
-	// Dir holds one folder for each data set and is never written to. Empty means the value of
-	// [DirVariable]; if that is empty too, only Cache is looked at.
+	// Dir has one folder for each data set and is never written to. Empty means the value of [DirVariable]; if that
+	// is empty too, only Cache is searched.
 	Dir string
-	// Cache is where downloads are kept, one folder for each data set. Empty means the folder dptrain
-	// in [os.UserCacheDir].
+	// Cache is the folder for downloads, with one folder for each data set. Empty means the folder dptrain in
+	// [os.UserCacheDir].
 	Cache string
-	// TextLength is how many tokens a text is cut to and filled up to, [CLS] and [SEP] among them. 0 means 256.
+	// TextLength is the number of tokens that texts are cut and padded to, including [CLS] and [SEP]. 0 means 256.
 	TextLength int
-	// Progress, if not nil, is called while a file is downloaded or texts become tokens, on the caller's goroutine.
+	// Progress, if not nil, is called on the caller's goroutine while files are downloaded and texts become tokens.
 	Progress func(Progress)
 }
 
-// Progress is how far a task has come.
+// Progress is the progress of a task.
 type Progress struct {
 	Set         string
 	Task        string // "downloading", in bytes, or "tokenising", in texts
-	File        string // what it is done to
+	File        string // that is worked on
 	Done, Total int64
 }
 
-// maxTextLength bounds the length of texts, which cost 8 bytes a token.
+// maxTextLength bounds the tokens of a text, which take 8 bytes each.
 const maxTextLength = 1 << 14
 
 // file is one file of a known data set.
@@ -48,8 +48,8 @@ type file struct {
 	size int64  // 0: not published
 	sum  Checksum
 	urls []string // besides those on the entry's mirrors
-	or   *file    // of the same worth, taken from the person's own folder if it is there
-	tree *tree    // what an archive holds, which is taken unpacked too; nil for other files
+	or   *file    // an equivalent, used instead if it is in the person's own folder
+	tree *tree    // contents of an archive, which may also be unpacked; nil for other files
 }
 
 // store finds the files of one data set.
@@ -59,7 +59,7 @@ type store struct {
 	cache      string // "" for the user's
 	textLength int
 	progress   func(Progress)
-	stall      time.Duration // a download that receives nothing for this long is cut off
+	stall      time.Duration // time without data after which a download is cut off
 }
 
 func (e *entry) store(o Options) (*store, error) {
@@ -91,7 +91,7 @@ func (e *entry) store(o Options) (*store, error) {
 	return s, nil
 }
 
-// tokenising tells how many texts have become tokens.
+// tokenising reports how many texts have become tokens.
 func (s *store) tokenising(done, total int) {
 	s.progress(Progress{Set: s.info.Name, Task: "tokenising", File: "reviews", Done: int64(done), Total: int64(total)})
 }
@@ -121,8 +121,8 @@ func (s *store) folders() []string {
 	return folders
 }
 
-// where returns the first folder that has all files in their right sizes, or an archive's folder in its place, and
-// the edition of what is unpacked.
+// where returns the first folder that has all files, or unpacked archives, in their right sizes, and the edition of
+// unpacked ones.
 func (s *store) where() (folder string, edition State, err error) {
 	if len(s.files) == 0 {
 		return "built in", OK, nil
@@ -159,7 +159,7 @@ func (s *store) read(ctx context.Context, name string) (path string, contents []
 	return "", nil, fmt.Errorf("no file %s in the list of the set", name)
 }
 
-// readFile returns the verified contents of f, downloading it if it is not here.
+// readFile returns the verified contents of f. It downloads f if it isn't here.
 func (s *store) readFile(ctx context.Context, f file) (path string, contents []byte, err error) {
 	opened, err := s.open(ctx, f)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *store) readFile(ctx context.Context, f file) (path string, contents []b
 	return opened.Name(), contents, err
 }
 
-// source returns the archive f, or the folder that it unpacks to if only that is in the person's own folder.
+// source returns the archive f, or its unpacked folder if the person's own folder has only that.
 func (s *store) source(ctx context.Context, f file) (*source, error) {
 	if folder := s.unpacked(f); folder != "" {
 		return &source{tree: f.tree, path: folder}, nil
@@ -182,8 +182,8 @@ func (s *store) source(ctx context.Context, f file) (*source, error) {
 	return &source{tree: f.tree, path: archive.Name(), archive: archive}, nil
 }
 
-// unpacked returns the folder that the archive f was unpacked to, or "" if there is none or the archive is here too:
-// an archive can be verified.
+// unpacked returns the folder that the archive f was unpacked to, or "" if there is none. It returns "" also if the
+// archive is here, since an archive can be verified.
 func (s *store) unpacked(f file) string {
 	if f.tree == nil || s.dir == "" {
 		return ""
@@ -198,7 +198,7 @@ func (s *store) unpacked(f file) string {
 	return folder
 }
 
-// choose returns the file that is taken in f's place if it is in the person's own folder, and otherwise f.
+// choose returns f's equivalent if it is in the person's own folder, and otherwise f.
 func (s *store) choose(f file) file {
 	if f.or != nil && s.dir != "" {
 		if _, err := os.Stat(filepath.Join(s.dir, s.info.Name, f.or.name)); err == nil {
@@ -208,8 +208,8 @@ func (s *store) choose(f file) file {
 	return f
 }
 
-// open returns f, verified, downloading it if it is not here. A wrong file in the person's own folder is an error;
-// one in our cache is downloaded again.
+// open opens f and verifies it. It downloads f if it isn't here. A wrong file in the person's own folder is an error;
+// one in the cache is downloaded again.
 func (s *store) open(ctx context.Context, f file) (*os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (s *store) open(ctx context.Context, f file) (*os.File, error) {
 	return opened, nil
 }
 
-// status reads f where it is found first.
+// status reads f in the first folder that has it.
 func (s *store) status(ctx context.Context, f file) (FileStatus, error) {
 	if folder := s.unpacked(f); folder != "" {
 		return (&source{tree: f.tree, path: folder}).status(ctx, f)
@@ -269,7 +269,7 @@ func (s *store) status(ctx context.Context, f file) (FileStatus, error) {
 	return status, nil
 }
 
-// open returns the file at path, at its beginning, if its contents are f's, and a [*ChecksumError] otherwise.
+// open opens the file at path, and returns a [*ChecksumError] unless its contents are f's.
 func (f file) open(path string) (*os.File, error) {
 	opened, err := os.Open(path)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// tokenMagic begins a file of tokens. The number changes with the file's format and with every change to what tokens a
-// text has.
+// tokenMagic begins a file of tokens. Its number changes with the file's format, and whenever texts get other tokens.
 const tokenMagic = "dptrain tokens 1\n"
 
-// tokenSizes is how much of everything a file of tokens has.
+// tokenSizes are the sizes of a file of tokens.
 type tokenSizes struct {
 	vocabulary int
 	length     int // of a text
@@ -26,23 +25,23 @@ type tokenSizes struct {
 	test       int
 }
 
-// tokenCache is a file in the user's cache with a set's texts as tokens. One that can't be read or written, or is damaged, or
-// was made from other data, is as good as none: making it takes seconds.
+// tokenCache is a file in the user's cache with a set's texts as tokens. A file that can't be read or written, is
+// damaged, or was made from other data, counts as none: making it takes seconds.
 //
 //	magic     tokenMagic
-//	key       32 bytes, a hash of the texts, the vocabulary, the length and the version of Unicode that decides what a letter is
-//	sizes     4 uint32, little-endian as all that follows: vocabulary, length, training texts, test texts
-//	labels    a byte for each text, those for training first
-//	counts    a uint16 for each text: its real tokens
+//	key       32 bytes, a hash of the texts, the vocabulary, the length and the version of Unicode
+//	sizes     4 uint32, little-endian like all others: vocabulary, length, training texts, test texts
+//	labels    a byte for each text, training texts first
+//	counts    a uint16 for each text, the number of its real tokens
 //	tokens    an int32 for each real token
-//	checksum  32 bytes, SHA-256 of all before
+//	checksum  32 bytes, SHA-256 of all of the above
 type tokenCache struct {
-	path  string // "" if there is no place for a cache
+	path  string // "" without a cache
 	key   [sha256.Size]byte
 	sizes tokenSizes
 }
 
-// tokenCache returns the cache for texts that data identifies and a vocabulary file.
+// tokenCache returns the cache for texts, which data identifies, and a vocabulary.
 func (s *store) tokenCache(sizes tokenSizes, data, vocabulary []byte) tokenCache {
 	h := sha256.New()
 	for _, part := range [][]byte{data, vocabulary, []byte(unicode.Version)} {
@@ -56,7 +55,7 @@ func (s *store) tokenCache(sizes tokenSizes, data, vocabulary []byte) tokenCache
 	return c
 }
 
-// header is all that comes before the labels.
+// header returns the bytes before the labels.
 func (c tokenCache) header() []byte {
 	b := append([]byte(tokenMagic), c.key[:]...)
 	for _, size := range []int{c.sizes.vocabulary, c.sizes.length, c.sizes.train, c.sizes.test} {
@@ -65,7 +64,7 @@ func (c tokenCache) header() []byte {
 	return b
 }
 
-// read returns the set, without a name, or nil.
+// read returns the set, without a name, or nil if there is none in the cache.
 func (c tokenCache) read() *Set {
 	file, err := os.Open(c.path)
 	if err != nil {
@@ -85,10 +84,10 @@ func (c tokenCache) read() *Set {
 	return set
 }
 
-// write puts the set into the cache, if that is possible.
+// write writes the set to the cache, if that is possible.
 func (c tokenCache) write(set *Set) {
 	if c.path != "" && os.MkdirAll(filepath.Dir(c.path), 0o755) == nil {
-		maybe.WriteFile(c.path, c.encode(set), 0o600) // atomic where renaming is
+		maybe.WriteFile(c.path, c.encode(set), 0o600) // atomic on systems whose renaming is
 	}
 }
 
@@ -125,7 +124,7 @@ func (s *Split) used(i int) int {
 	return len(weights)
 }
 
-// decode is encode backwards. It checks everything, so that the set passes [Set.Check].
+// decode decodes a file that encode encoded. It checks all of it, so that the set passes [Set.Check].
 func (c tokenCache) decode(file []byte) (*Set, error) {
 	header := c.header()
 	texts := c.sizes.train + c.sizes.test

@@ -37,7 +37,7 @@ func TestTokenCache(t *testing.T) {
 	}
 }
 
-// seal puts the right checksum behind what decode is to refuse for another reason.
+// seal appends the right checksum to a file that decode must refuse for another reason.
 func seal(body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return append(slices.Clone(body), sum[:]...)
@@ -129,7 +129,7 @@ func FuzzTokenCache(f *testing.F) {
 	})
 }
 
-// Whatever tokens depend on has another cache, or none that is taken for it.
+// A cache for other texts, another vocabulary or another length is never used.
 func TestTokenCacheKey(t *testing.T) {
 	s, err := tinyIMDBEntry(t, tinyReviews()).store(options(t))
 	if err != nil {

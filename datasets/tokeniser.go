@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
-// tokeniser turns texts into the tokens of splits, several at a time.
+// tokeniser converts texts to the tokens of splits, several at a time.
 type tokeniser struct {
 	*wordpiece.Vocabulary
 	length      int // of a text, in tokens
@@ -18,7 +18,7 @@ type tokeniser struct {
 	progress    func(done, total int)
 }
 
-// split returns the texts of each class in turn as tokens. How many workers there are changes nothing.
+// split returns the texts of each class in turn as tokens. The result doesn't depend on the number of workers.
 func (t *tokeniser) split(ctx context.Context, classes ...[]review) (Split, error) {
 	texts := slices.Concat(classes...)
 	s := Split{
@@ -53,7 +53,7 @@ func (t *tokeniser) split(ctx context.Context, classes ...[]review) (Split, erro
 	return s, nil
 }
 
-// setWeights makes the weights of texts that have the given numbers of real tokens.
+// setWeights sets the weights of texts with the given numbers of real tokens.
 func (s *Split) setWeights(used []int32) {
 	length := s.SampleSize()
 	s.Weights = make([]float32, s.N*length)

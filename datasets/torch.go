@@ -14,17 +14,17 @@ import (
 	"github.com/nlpodyssey/gopickle/types"
 )
 
-// readTorch reads a state that PyTorch saved, tensors of float32 by their names, and returns it in the format of safetensors,
-// which holds numbers and no code. A batch norm's count of batches is left out: nothing is computed from it.
+// readTorch reads a state that PyTorch saved, tensors of float32 by name, and returns it in the safetensors format,
+// which has numbers and no code. It drops a batch norm's number of batches, which isn't used.
 //
-// PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and the
-// library (github.com/nlpodyssey/gopickle) knows tensors and containers alone. It takes sizes at their word and passes over values that
-// are missing, and so this is for files with a known checksum, and its result for comparison with another, by checkValues. Of the one file
-// that is read so, eight digits of the checksum are published: who forges a file to them can end the program, and can't
-// change a weight.
+// PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and
+// the library (github.com/nlpodyssey/gopickle) supports only tensors and containers. But it trusts the sizes in a
+// file and skips missing values. So call readTorch only for files with a known checksum, and check its result by
+// checkValues. The only such file has eight published digits of its checksum: a file forged to match them can end the
+// program, but can't change a weight.
 func readTorch(path string) (contents []byte, err error) {
 	defer func() {
-		if r := recover(); r != nil { // what the library doesn't support
+		if r := recover(); r != nil { // the library doesn't support it
 			contents, err = nil, invalidf("%s: read PyTorch's format: %v", path, r)
 		}
 	}()
@@ -68,18 +68,18 @@ func readTorch(path string) (contents []byte, err error) {
 	return append(append(contents, text...), values...), nil
 }
 
-// torchMagic is how files of torch.save begin: a zip since version 1.6, and before that a pickle of a number.
+// torchMagic has the beginnings of torch.save's files: a zip since version 1.6, and before that a pickled number.
 var torchMagic = []string{"PK\x03\x04", "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."}
 
-// looksLikeTorch refuses what begins otherwise: in an empty file the library would look for its beginning for ever.
+// looksLikeTorch returns an error for a file with another beginning: in an empty one the library would search forever.
 func looksLikeTorch(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() > mostTorch {
-		return invalidf("%s: read PyTorch's format: %d bytes, want at most %d", path, info.Size(), mostTorch)
+	if info, err := file.Stat(); err == nil && info.Size() > maxTorch {
+		return invalidf("%s: read PyTorch's format: %d bytes, want at most %d", path, info.Size(), maxTorch)
 	}
 	start := make([]byte, 16)
 	n, _ := io.ReadFull(file, start)
@@ -91,10 +91,10 @@ func looksLikeTorch(path string) error {
 	return invalidf("%s: read PyTorch's format: it begins with %x", path, start[:n])
 }
 
-// mostTorch is four times what the weights take that are read from this format.
-const mostTorch = 4 << 20
+// maxTorch bounds a file in bytes. It is four times the size of the only one read.
+const maxTorch = 4 << 20
 
-// tensorHeader is what safetensors says of one tensor.
+// tensorHeader is the header of one tensor in the safetensors format.
 type tensorHeader struct {
 	Type    string `json:"dtype"`
 	Shape   []int  `json:"shape"`

@@ -17,30 +17,30 @@ import (
 	"strings"
 )
 
-// tree is the folder that an archive holds. It may lie unpacked where the archive is looked for.
+// tree is the folder in an archive. It may be unpacked beside the archive, or in its place.
 type tree struct {
 	name   string            // of the folder, without a slash
-	dirs   []string          // in it, that have the members; "." is the folder itself
-	wanted func(string) bool // whether a path in the folder, with slashes, is that of a member
-	limit  int64             // bytes that a member may have
+	dirs   []string          // that have the members; "." is the folder itself
+	wanted func(string) bool // reports whether a path in the folder, with slashes, is a member's
+	limit  int64             // maximum size of a member in bytes
 	sums   map[string]string // SHA-256 of the published members; nil if they aren't known
-	// check reads all members and says what is wrong with them, whatever their edition.
+	// check reads all members of any edition and returns an error if their format is wrong.
 	check func(context.Context, *source) error
 }
 
-// visitor reads one member. What it leaves unread is skipped.
+// visitor reads one member, or a part of it.
 type visitor func(member string, in io.Reader) error
 
-// source is a tree that was found, in its archive or unpacked.
+// source is a tree on disk, in its archive or unpacked.
 type source struct {
 	*tree
 	path    string
 	archive *os.File // verified; nil if path is a folder
-	// unofficial are the members of a folder that were read and are not the published ones.
+	// unofficial are the members read from a folder that differ from the published ones.
 	unofficial []string
 }
 
-// edition says whether the members, once all are read, are the published ones.
+// edition returns the edition of the members, once all are read.
 func (s *source) edition() State {
 	switch {
 	case s.archive != nil:
@@ -78,8 +78,8 @@ func (s *source) status(ctx context.Context, f file) (FileStatus, error) {
 	return status, nil
 }
 
-// quickEdition is the edition of a folder, found without a look at its members' format; [Missing] if some with a known
-// checksum aren't there.
+// quickEdition returns the edition of a folder without checking its members' format, and [Missing] if members with a
+// known checksum aren't there.
 func (s *source) quickEdition() (State, error) {
 	seen := 0
 	if s.sums == nil {
@@ -100,7 +100,7 @@ func (s *source) quickEdition() (State, error) {
 	return s.edition(), nil
 }
 
-// each visits all members, those of a folder in the order of their names and those of an archive in its own.
+// each visits all members, in the order of their names in a folder and in the archive's own order.
 func (s *source) each(ctx context.Context, visit visitor) error {
 	var err error
 	if s.archive != nil {
@@ -114,9 +114,9 @@ func (s *source) each(ctx context.Context, visit visitor) error {
 	return nil
 }
 
-// eachPacked visits the members of a tar archive compressed with gzip. Nothing is unpacked to disk. Entries that
-// are no members are passed over; one that would be unpacked outside the folder is an error, and so is a
-// member that is there twice, is a link, or is longer than the tree's limit.
+// eachPacked visits the members of a tar archive compressed with gzip. Nothing is unpacked to disk. It skips entries
+// that aren't members. An entry outside of the folder is an error, as is a member that occurs twice, is a link, or is
+// longer than the tree's limit.
 func (t *tree) eachPacked(ctx context.Context, archive io.Reader, visit visitor) error {
 	unpacked, err := gzip.NewReader(archive)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *tree) eachEntry(ctx context.Context, in *tar.Reader, visit visitor) err
 		}
 		header, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			return nil // what may follow is the checksum's to judge
+			return nil // the checksum covers the rest
 		}
 		if err != nil {
 			return unpackError(err)
@@ -169,7 +169,7 @@ func (t *tree) member(entry string) (string, error) {
 		return ".", nil
 	}
 	member, inside := strings.CutPrefix(clean, t.name+"/")
-	// A path with a way up in it is no honest one even if it ends inside.
+	// A path with ".." isn't honest even if it ends inside.
 	if !inside || slices.Contains(strings.Split(entry, "/"), "..") {
 		return "", invalidf("entry %q is outside the folder %s", entry, t.name)
 	}
@@ -181,7 +181,7 @@ func (s *source) eachUnpacked(ctx context.Context, visit visitor) error {
 	for _, dir := range s.dirs {
 		entries, err := os.ReadDir(filepath.Join(s.path, filepath.FromSlash(dir)))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its members are missing, which is for the visitor to say
+			continue // the caller reports its missing members
 		}
 		if err != nil {
 			return err
@@ -236,7 +236,7 @@ func (s *source) visitFile(member string, visit visitor) error {
 	return nil
 }
 
-// unpackError says what is wrong with an archive. An error of the disk is not the archive's fault.
+// unpackError returns the error of a wrong archive. An error of the disk remains as it is.
 func unpackError(err error) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) {

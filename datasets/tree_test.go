@@ -61,7 +61,7 @@ var letters = &tree{
 	limit:  10,
 }
 
-// collect returns all that each visits.
+// collect returns all members that each visits.
 func collect(s *source) (map[string]string, error) {
 	found := map[string]string{}
 	err := s.each(context.Background(), func(member string, in io.Reader) error {
@@ -160,7 +160,7 @@ func TestTreeRefuses(t *testing.T) {
 	}
 }
 
-// tarBytes is an archive that isn't compressed.
+// tarBytes returns an uncompressed archive.
 func tarBytes(t *testing.T, f tarFile) []byte {
 	a := tarball(t, f)
 	unpacked, err := parseGzip(a)
@@ -194,7 +194,7 @@ func TestVisitorStops(t *testing.T) {
 	}
 }
 
-// Members come out of an archive as they went in, in any order and with anything between them.
+// Members are read from an archive in any order, with anything between them.
 func TestTreeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.MapOfN(
@@ -244,7 +244,7 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// parseGzip is compress backwards.
+// parseGzip unpacks a compressed file.
 func parseGzip(b []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {

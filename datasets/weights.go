@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// resnet20Entry is a ResNet-20 trained on CIFAR-100, which the paper's experiments on CIFAR-10 take features from. Its
-// authors publish it in PyTorch's format; a safetensors file with the same values is taken in its place.
+// resnet20Entry returns a ResNet-20 trained on CIFAR-100, which computes the features of the paper's experiments on
+// CIFAR-10. Its authors publish it in PyTorch's format; a safetensors file with the same values may replace it.
 func resnet20Entry() *entry {
 	return &entry{
 		info: Info{
@@ -24,7 +24,7 @@ func resnet20Entry() *entry {
 		},
 		files: []file{{
 			name: "cifar100_resnet20-23dac2f1.pt",
-			// The beginning of its SHA-256 is all that is published, in its name; resnet20Values makes up for it.
+			// Only the beginning of its SHA-256 is published, in its name. So resnet20Values checks its values.
 			sum:  sha256Prefix + "23dac2f1",
 			urls: []string{"https://github.com/chenyaofo/pytorch-cifar-models/releases/download/resnet/cifar100_resnet20-23dac2f1.pt"},
 			or: &file{
@@ -36,9 +36,9 @@ func resnet20Entry() *entry {
 	}
 }
 
-// Weights returns the named weights of a trained network in the format of safetensors, downloading them first if they are not
-// here, and the path that they came from. Whatever file they were in, their values have been compared with a checksum. The
-// names of the tensors are torchvision's. Its errors are those of [Open].
+// Weights returns the named weights of a trained network in the safetensors format, and the path of their file. It
+// downloads them if they aren't here, and verifies the checksum of their values, whatever the file's format. The
+// tensors have torchvision's names. Its errors are those of [Open].
 func Weights(ctx context.Context, name string, o Options) (path string, contents []byte, err error) {
 	e, err := lookup(weights(), name)
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *entry) readWeights(ctx context.Context, o Options) (path string, conten
 	return path, contents, nil
 }
 
-// checkValues compares all that follows the header of a safetensors file with its checksum.
+// checkValues checks the bytes after the header of a safetensors file against their checksum.
 func checkValues(contents []byte, want Checksum) error {
 	if len(contents) < 8 {
 		return invalidf("%d bytes are no safetensors file", len(contents))

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// torchTensor is a tensor in a state that PyTorch would save.
+// torchTensor is a tensor in a state of PyTorch.
 type torchTensor struct {
 	name          string
 	class         string // of its values: FloatStorage
@@ -35,8 +35,8 @@ func floatTensor(name string, shape, stride []int) torchTensor {
 	return torchTensor{name: name, class: "FloatStorage", values: b, size: n, shape: shape, stride: stride}
 }
 
-// saveTorch writes a state as torch.save does since version 1.6: a zip with a pickle, of protocol 2, and the values. The
-// instructions are those of Python's pickletools.
+// saveTorch writes a state as torch.save does since version 1.6: a zip with a pickle, of protocol 2, and the values.
+// The instructions are those of Python's pickletools.
 func saveTorch(t testing.TB, tensors ...torchTensor) []byte {
 	var pickle bytes.Buffer
 	text := func(s string) {
@@ -90,7 +90,7 @@ func torchFile(t testing.TB, contents []byte) string {
 	return path
 }
 
-// state is two tensors, and one that is left out.
+// state has two tensors, and one that readTorch drops.
 func state() []torchTensor {
 	return []torchTensor{
 		floatTensor("b.weight", []int{2, 3}, []int{3, 1}),
@@ -158,7 +158,7 @@ func TestReadTorchRefuses(t *testing.T) {
 	}
 }
 
-// The library passes over values that end early; the checksum of all values doesn't.
+// The library skips missing values, which the checksum of all values detects.
 func TestTorchValuesMissing(t *testing.T) {
 	whole, err := readTorch(torchFile(t, saveTorch(t, state()...)))
 	if err != nil {
@@ -174,7 +174,7 @@ func TestTorchValuesMissing(t *testing.T) {
 	checkError(t, err, ErrInvalid, "")
 }
 
-// The same values may come as PyTorch publishes them or as safetensors.
+// The same values may be in PyTorch's format or in safetensors.
 func TestWeightsOfEitherFile(t *testing.T) {
 	published := saveTorch(t, state()...)
 	converted, err := readTorch(torchFile(t, published))

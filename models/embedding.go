@@ -8,11 +8,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// EmbeddingClassifier builds Opacus's network for IMDB (examples/imdb.py): a vector of the given width for each word of the
-// vocabulary, their mean over the words of a text, width→hidden, ReLU, hidden→classes. With a vocabulary of 28,996 words,
-// length 256, widths of 16 and two classes it has 464,242 parameters. The inputs are ids [batch, length], integers from 0 to
-// vocabulary-1; weights [batch, length], which say what each word counts in the mean: 1 over the number of words for a word,
-// 0 for padding; and y.
+// EmbeddingClassifier builds Opacus's network for IMDB (examples/imdb.py): an embedding of the given width for each
+// token of the vocabulary, their mean over the tokens of a text, width→hidden, ReLU, hidden→classes. With a vocabulary
+// of 28,996 tokens, length 256, widths of 16 and two classes it has 464,242 parameters.
+//
+// The inputs are ids [batch, length], integers from 0 to vocabulary-1; weights [batch, length], the weight of each
+// token in the mean, which is 1/k for each of a text's k tokens and 0 for padding; and y.
 func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes int) (train.Model, error) {
 	if min(vocabulary, length, width, hidden) < 1 || classes < 2 {
 		return train.Model{}, fmt.Errorf("build graph: an embedding classifier needs a vocabulary, a length and widths, and two classes, got %d, %d, %d, %d and %d",
@@ -27,13 +28,13 @@ func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes i
 	return b.model(b.linear("fc2", x, hidden, classes), classes, ids, weights)
 }
 
-// ids adds an input of integers, of the type that Gorgonia takes indices of.
+// ids adds an input of integers, of the type that Gorgonia requires for indices.
 func (b *builder) ids(name string, shape ...int) *gorgonia.Node {
 	shape = append([]int{b.opts.Batch}, shape...)
 	return gorgonia.NewTensor(b.graph, tensor.Int, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 }
 
-// embedding looks the rows of a table of its own up for ids [batch, length]: [batch, length, width].
+// embedding adds a parameter [vocabulary, width] and gathers its rows by ids [batch, length]: [batch, length, width].
 func (b *builder) embedding(name string, ids *gorgonia.Node, vocabulary, length, width int) *gorgonia.Node {
 	table := b.param(name+".weight", standardNormal, vocabulary, width)
 	flat := b.do(name+" ids", func() (*gorgonia.Node, error) { return gorgonia.Reshape(ids, tensor.Shape{b.opts.Batch * length}) })
@@ -43,7 +44,7 @@ func (b *builder) embedding(name string, ids *gorgonia.Node, vocabulary, length,
 	})
 }
 
-// mean adds up x [batch, length, width] over the second axis by weights [batch, length].
+// mean sums x [batch, length, width] over its second axis, with weights [batch, length]: [batch, width].
 func (b *builder) mean(x, weights *gorgonia.Node, length int) *gorgonia.Node {
 	column := b.do("mean weights", func() (*gorgonia.Node, error) {
 		return gorgonia.Reshape(weights, tensor.Shape{b.opts.Batch, length, 1})

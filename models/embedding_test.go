@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Opacus's example says 464,242 parameters for the 28,996 words of BERT's cased vocabulary.
+// Opacus's example has 464,242 parameters for the 28,996 tokens of BERT's cased vocabulary.
 func TestEmbeddingClassifier(t *testing.T) {
 	n, err := models.EmbeddingClassifier(models.Options{Batch: 3}, 28996, 256, 16, 16, 2)
 	if err != nil {
@@ -41,8 +41,8 @@ func TestEmbeddingClassifierOfNothing(t *testing.T) {
 	}
 }
 
-// Embeddings begin as standard normals, layers as all others do. Of 16,000 values the mean's z value exceeds 5 with probability
-// 6e-7, the variance's about as rarely; the seed is fixed.
+// Embeddings begin as standard normals, layers as all others do. Of 16,000 values the mean's z value exceeds 5 with
+// probability 6e-7, the variance's about as rarely; the seed is fixed.
 func TestEmbeddingBeginsNormal(t *testing.T) {
 	n, err := models.EmbeddingClassifier(models.Options{}, 1000, 8, 16, 9, 2)
 	if err != nil {
@@ -69,8 +69,8 @@ func TestEmbeddingBeginsNormal(t *testing.T) {
 	}
 }
 
-// What the network computes of a text is the formula, by hand in float64: the words' vectors times their weights, added up, through
-// two layers with a rectifier between them. Words come twice, weights aren't the same, and one is 0.
+// What the network computes of a text is the formula, by hand in float64: the words' vectors times their weights, added
+// up, through two layers with a rectifier between them. Words come twice, weights aren't the same, and one is 0.
 func TestEmbeddingClassifierIsTheFormula(t *testing.T) {
 	const vocabulary, length, width, hidden, classes = 7, 5, 3, 4, 2
 	n, err := models.EmbeddingClassifier(models.Options{}, vocabulary, length, width, hidden, classes)

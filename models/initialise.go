@@ -7,10 +7,10 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// standardNormal stands for the number of inputs of one unit where there is none: initial values are drawn from N(0, 1).
+// standardNormal, in place of a fan, marks a parameter whose initial values are drawn from N(0, 1).
 const standardNormal = 0
 
-// param makes a parameter without values. fan is the number of inputs of one unit, from which its initial values are drawn.
+// param adds a parameter without values. fan is the number of inputs of one unit, which decides its initial values.
 func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
 	w := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 	b.params = append(b.params, w)
@@ -18,9 +18,10 @@ func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
 	return w
 }
 
-// initial returns a function that draws initial values for every parameter from U(−1/√fan, 1/√fan), fan being the number
-// of inputs of one unit: PyTorch's default for linear and convolutional layers, weights and biases alike (Kaiming
-// uniform with a = √5), which the paper's models were trained from. Embeddings are drawn from N(0, 1), as PyTorch's are.
+// initial returns a function that draws initial values for all parameters, from U(−1/√fan, 1/√fan) where fan is the
+// number of inputs of one unit. That is PyTorch's default for linear and convolutional layers, weights and biases alike
+// (Kaiming uniform with a = √5), and what the paper's models were trained from. It draws embeddings from N(0, 1), as
+// PyTorch does.
 func initial(params gorgonia.Nodes, fans []int) func(rand.Source) [][]float32 {
 	sizes := make([]int, len(params))
 	for i, p := range params {

@@ -130,8 +130,8 @@ func TestInitialValuesFollowTheLayers(t *testing.T) {
 	}
 }
 
-// A fresh graph has no values, so that one graph serves any number of runs; [enginetest.Bound] gives it some, in its own
-// precision.
+// A fresh graph has no values, so that one graph serves any number of runs; [enginetest.Bound] gives it some, in its
+// own precision.
 func TestGraphsHaveNoValues(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		n, err := models.MLP(models.Options{Double: double}, 3, 2)

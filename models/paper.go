@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The layers of the CNN: kernel, stride and padding of its convolutions, and how many channels they make.
+// The layers of the CNN: kernel, stride, padding and output channels of its convolutions.
 const (
 	conv1Kernel, conv1Stride, conv1Pad, conv1Channels = 8, 2, 3, 16
 	conv2Kernel, conv2Stride, conv2Pad, conv2Channels = 4, 2, 0, 32
@@ -17,11 +17,11 @@ const (
 	cnnHidden                                         = 32
 )
 
-// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height, width]
-// of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution 16→32 (4×4,
-// stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and ten classes it
-// has 26,010 parameters. Images need a height and a width of 14 or more: smaller ones leave the layers nothing. The input
-// is x [batch, channels, height, width].
+// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height,
+// width] of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution
+// 16→32 (4×4, stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and
+// ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x [batch,
+// channels, height, width].
 func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
@@ -49,7 +49,7 @@ func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	return b.model(b.linear("fc2", x, cnnHidden, outputs), outputs, input)
 }
 
-// cnnSize returns what the convolutions and pools of the CNN leave of a side of an image; 0 or less if nothing.
+// cnnSize returns the side of the last max-pool's output for a side of the image; 0 or less if nothing is left of it.
 func cnnSize(side int) int {
 	window := func(n, kernel, stride, pad int) int {
 		if n += 2*pad - kernel; n < 0 {
@@ -63,9 +63,9 @@ func cnnSize(side int) int {
 	return window(side, poolKernel, poolStride, 0)
 }
 
-// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The
-// paper's FashionMNIST model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The
-// input is x [batch, widths[0]].
+// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The paper's FashionMNIST
+// model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The input is x
+// [batch, widths[0]].
 func MLP(o Options, widths ...int) (train.Model, error) {
 	if len(widths) < 2 {
 		return train.Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)

@@ -9,19 +9,19 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Names lists the models that [New] knows.
+// Names returns the names of the models that [New] builds.
 func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 
-// New builds a model for samples of the given shape, which has no batch axis. Outputs is the number of classes, or 1 for a
-// number to regress on. A specification is a name, and for some names numbers after a colon:
+// New builds a model for samples of the given shape, without the batch axis. outputs is the number of classes, or 1 for
+// a number to regress on. spec is a name, for some models followed by a colon and numbers:
 //
 //	linear        logistic regression (softmax), or linear regression
 //	mlp           fully connected, with the paper's hidden layers of 120 and 120
-//	mlp:64        fully connected, with hidden layers of one's own, here a single one
+//	mlp:64        fully connected, with the given hidden layers, here a single one
 //	cnn           the paper's convolutional network, for images: see [CNN]
-//	embedding     the paper's network for texts, which are ids of words: see [EmbeddingClassifier]
+//	embedding     the paper's network for texts, which are token ids: see [EmbeddingClassifier]
 //
-// Texts have the shape [length], and Options.Vocabulary. The error names what doesn't fit.
+// The shape of texts is [length], and Options.Vocabulary is set. The error names the argument that doesn't fit.
 func New(spec string, shape []int, outputs int, o Options) (train.Model, error) {
 	name, widths, err := parse(spec)
 	if err != nil {
@@ -29,12 +29,12 @@ func New(spec string, shape []int, outputs int, o Options) (train.Model, error) 
 	}
 	size := 1
 	for _, axis := range shape {
-		if axis < 1 || axis > mostValues/size {
-			return train.Model{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, mostValues)
+		if axis < 1 || axis > maxValues/size {
+			return train.Model{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, maxValues)
 		}
 		size *= axis
 	}
-	if outputs < 1 || outputs > mostValues {
+	if outputs < 1 || outputs > maxValues {
 		return train.Model{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
 	}
 	if texts := name == "embedding"; texts && o.Vocabulary == 0 {
@@ -54,31 +54,31 @@ func New(spec string, shape []int, outputs int, o Options) (train.Model, error) 
 	}
 }
 
-// Activated tells whether a model of the specification has [Options.Activation] in it.
+// Activated reports whether models of the specification use [Options.Activation].
 func Activated(spec string) bool {
 	name, _, _ := parse(spec)
 	return name == "cnn" || name == "mlp"
 }
 
-// Check returns an error for a specification that [New] takes for no shape of samples at all.
+// Check returns an error for a specification that [New] refuses for samples of any shape.
 func Check(spec string) error {
 	_, _, err := parse(spec)
 	return err
 }
 
 const (
-	mostValues = 1 << 24 // of a sample; more is a mistake that would cost all memory
-	mostWidth  = 1 << 16 // of a hidden layer
-	mostLayers = 16
+	maxValues = 1 << 24 // in a sample; more is a mistake that would take all memory
+	maxWidth  = 1 << 16 // of a hidden layer
+	maxLayers = 16
 )
 
-// paperWidth is the width of the embedding of the paper's IMDB model, and of the layer after it.
+// paperWidth is the width of the embeddings in the paper's IMDB model, and of its hidden layer.
 const paperWidth = 16
 
-// paperHidden are the hidden layers of the paper's FashionMNIST model.
+// paperHidden are the widths of the hidden layers in the paper's FashionMNIST model.
 var paperHidden = []int{120, 120}
 
-// parse splits a specification into a name that [New] knows and the widths of hidden layers.
+// parse splits a specification into a name in [Names] and the widths of hidden layers.
 func parse(spec string) (name string, widths []int, err error) {
 	name, list, given := strings.Cut(spec, ":")
 	switch {
@@ -93,18 +93,18 @@ func parse(spec string) (name string, widths []int, err error) {
 	}
 	for text := range strings.SplitSeq(list, ",") {
 		width, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || width < 1 || width > mostWidth {
-			return "", nil, fmt.Errorf("model %q: %q is no width of a hidden layer; give numbers from 1 to %d, as in mlp:120,120", spec, text, mostWidth)
+		if err != nil || width < 1 || width > maxWidth {
+			return "", nil, fmt.Errorf("model %q: %q is no width of a hidden layer; give numbers from 1 to %d, as in mlp:120,120", spec, text, maxWidth)
 		}
 		widths = append(widths, width)
 	}
-	if len(widths) > mostLayers {
-		return "", nil, fmt.Errorf("model %q: %d hidden layers; give at most %d", spec, len(widths), mostLayers)
+	if len(widths) > maxLayers {
+		return "", nil, fmt.Errorf("model %q: %d hidden layers; give at most %d", spec, len(widths), maxLayers)
 	}
 	return name, widths, nil
 }
 
-// UnknownError is a name that no model has.
+// UnknownError reports a name that no model has.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {

@@ -8,15 +8,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Features is the number of features that [ResNet20] makes of an image.
+// Features is the number of features that [ResNet20] computes of an image.
 const Features = 64
 
-// ResNet is a residual network with its batch norms folded into its convolutions, as it is used once it is trained. Its
-// logits are a linear function of its features.
+// ResNet is a residual network for inference: each of its batch norms is folded into the convolution before. Its logits
+// are a linear function of its features.
 type ResNet struct {
 	train.Model
 	features *gorgonia.Node // [batch, Features]
-	convs    []folded       // in the order of Parameters, two each: weight and bias
+	convs    []folded       // in the order of Parameters, which has a weight and a bias for each
 	classes  int
 }
 
@@ -27,13 +27,13 @@ type folded struct {
 }
 
 // ResNet20 builds the residual network of 20 layers for 32×32 colour images of He, Zhang, Ren and Sun ("Deep Residual
-// Learning for Image Recognition", 2016, section 4.2): a convolution 3→16, three layers of three blocks with 16, 32 and 64
-// channels, of which the second and third begin with a stride of 2, the mean over the image, and 64→classes. Where a block
-// changes the shape its shortcut is a convolution 1×1, as torchvision has it. The input is x [batch, 3, 32, 32]; weights
-// come from [ResNet.Fold].
+// Learning for Image Recognition", 2016, section 4.2): a convolution 3→16; three layers of three blocks with 16, 32 and
+// 64 channels, the second and third layer with a stride of 2; the mean over the image; and 64→classes. Where a block
+// changes the shape its shortcut is a convolution 1×1, as in torchvision. The input is x [batch, 3, 32, 32].
+// [ResNet.Fold] makes its parameters.
 //
-// Activations are rectifiers whatever the options say: the public weights were trained with them. The paper's table says
-// tempered sigmoid of this network; what it trained privately, the last layer, has no activation.
+// Activations are rectifiers, whatever the options: the public weights were trained with them. The paper's table has
+// tempered sigmoids for this network, but the layer that it trained privately, the last, has no activation.
 func ResNet20(o Options, classes int) (ResNet, error) {
 	b := &resnetBuilder{builder: newBuilder(o)}
 	input := b.input("x", 3, 32, 32)
@@ -54,7 +54,7 @@ func ResNet20(o Options, classes int) (ResNet, error) {
 	return ResNet{model, features, b.convs, classes}, err
 }
 
-// Extractor is the graph with the features as its output, of which the fully connected layer is no part.
+// Extractor returns the network with its features as the output, without the fully connected layer.
 func (n ResNet) Extractor() train.Model {
 	m := n.Model
 	m.Output = n.features
@@ -66,13 +66,13 @@ type resnetBuilder struct {
 	convs []folded
 }
 
-// norm is a convolution with the batch norm after it, which at inference is one convolution with a bias.
+// norm adds a convolution with its batch norm folded in, which is a convolution with a bias.
 func (b *resnetBuilder) norm(x *gorgonia.Node, c folded, stride int) *gorgonia.Node {
 	b.convs = append(b.convs, c)
 	return b.conv(c.conv, x, c.in, c.out, c.kernel, stride, c.kernel/2)
 }
 
-// block is two convolutions, and a shortcut around them.
+// block adds two convolutions and a shortcut around them.
 func (b *resnetBuilder) block(name string, x *gorgonia.Node, in, out, stride int) *gorgonia.Node {
 	y := b.rectify(b.norm(x, folded{name + ".conv1", name + ".bn1", in, out, 3}, stride))
 	y = b.norm(y, folded{name + ".conv2", name + ".bn2", out, out, 3}, 1)
@@ -86,7 +86,7 @@ func (b *builder) rectify(x *gorgonia.Node) *gorgonia.Node {
 	return b.do("rectifier", func() (*gorgonia.Node, error) { return gorgonia.Rectify(x) })
 }
 
-// average takes the mean over the image: [batch, channels, height, width] to [batch, channels].
+// average adds the mean over the image: [batch, channels, height, width] to [batch, channels].
 func (b *builder) average(x *gorgonia.Node, channels int) *gorgonia.Node {
 	x = b.do("average pool", func() (*gorgonia.Node, error) {
 		return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, channels, x.Shape().TotalSize() / (b.opts.Batch * channels)})

@@ -14,31 +14,32 @@ type Tensor struct {
 	Values []float32
 }
 
-// WeightsError says why tensors aren't a network's weights. Each problem names a tensor.
+// WeightsError reports tensors that aren't a network's weights. Each problem names a tensor.
 type WeightsError struct {
 	Problems []string
 }
 
 func (e *WeightsError) Error() string {
-	const told = 3
-	text := strings.Join(e.Problems[:min(told, len(e.Problems))], "; ")
-	if more := len(e.Problems) - told; more > 0 {
+	const shown = 3
+	text := strings.Join(e.Problems[:min(shown, len(e.Problems))], "; ")
+	if more := len(e.Problems) - shown; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return "weights: " + text
 }
 
-// epsilon is what PyTorch's batch norm adds to a variance.
+// epsilon is the number that PyTorch's batch norm adds to a variance.
 const epsilon = 1e-5
 
-// Fold returns the values of Parameters for a trained network, whose state PyTorch keeps by torchvision's names: conv1.weight,
-// bn1.running_var, layer2.0.downsample.0.weight, fc.bias. Of a batch norm and the convolution before it, without a bias,
+// Fold returns the values of Parameters for the tensors of a trained network, which have torchvision's names:
+// conv1.weight, bn1.running_var, layer2.0.downsample.0.weight, fc.bias. It folds each batch norm into the convolution
+// before, which has no bias:
 //
 //	y = γ (w∗x − μ)/√(σ² + ε) + β = (s w)∗x + (β − s μ),   s = γ/√(σ² + ε),  ε = 10⁻⁵,
 //
-// taken in float64 and rounded once. There must be every tensor, in its shape and of finite numbers, and no other but the
-// batch norms' num_batches_tracked, which nothing is computed from. The result shares no memory with the tensors. The
-// error is a [*WeightsError].
+// computed in float64 and rounded once. tensors must hold every tensor of the network, in its shape and of finite
+// numbers, and no others but the batch norms' num_batches_tracked, which Fold ignores. The result shares no memory with
+// them. The error is a [*WeightsError].
 func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	w := weights{left: maps.Clone(tensors)}
 	var out [][]float32
@@ -70,7 +71,8 @@ func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	return append(out, transposed(fc, n.classes, Features), slices.Clone(bias)), nil
 }
 
-// fold returns new filters and biases, of a convolution that does the work of its batch norm too.
+// fold returns the filters and biases of a convolution with its batch norm folded in. They share no memory with the
+// given ones.
 func fold(filters, gain, bias, mean, variance []float32) (w, b []float32) {
 	w, b = make([]float32, len(filters)), make([]float32, len(bias))
 	patch := len(filters) / len(bias)
@@ -84,7 +86,7 @@ func fold(filters, gain, bias, mean, variance []float32) (w, b []float32) {
 	return w, b
 }
 
-// transposed turns PyTorch's [outputs, inputs] into [inputs, outputs].
+// transposed returns the transpose of x [rows, cols].
 func transposed(x []float32, rows, cols int) []float32 {
 	out := make([]float32, len(x))
 	for i := range rows {
@@ -95,7 +97,7 @@ func transposed(x []float32, rows, cols int) []float32 {
 	return out
 }
 
-// weights are tensors that are still to be taken, and what was wrong with those that were.
+// weights are the tensors not taken yet, and the problems of those that were.
 type weights struct {
 	left     map[string]Tensor
 	problems []string
@@ -105,7 +107,7 @@ func (w *weights) problem(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
-// take returns a tensor's values and takes it out; after a problem, what it returns has no meaning.
+// take removes a tensor and returns its values. After a problem they have no meaning.
 func (w *weights) take(name string, shape ...int) []float32 {
 	t, ok := w.left[name]
 	delete(w.left, name)
@@ -128,12 +130,12 @@ func (w *weights) take(name string, shape ...int) []float32 {
 	return t.Values
 }
 
-// infinite returns the first place of a value that isn't finite, or -1.
+// infinite returns the index of the first value that isn't finite, or -1.
 func infinite(values []float32) int {
 	return slices.IndexFunc(values, func(v float32) bool { return v-v != 0 })
 }
 
-// ignore takes out a scalar, if it is there.
+// ignore removes a scalar, if it is there.
 func (w *weights) ignore(name string) {
 	if t, ok := w.left[name]; ok && len(t.Shape) == 0 {
 		delete(w.left, name)

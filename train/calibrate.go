@@ -17,8 +17,8 @@ func (p Privacy) Guarantee(delta float64, o accountant.Options) (accountant.Guar
 }
 
 // Calibrate returns p with the smallest noise multiplier, rounded up, whose guarantee at delta is at most epsilon, and
-// that guarantee. It ignores the noise multiplier of p, and returns 0 for it where a run without noise costs no more than
-// epsilon, as a run of no steps does. It reads no fields but those of [Privacy.Event], and keeps the others.
+// that guarantee. It ignores the noise multiplier of p, and returns 0 for it where a run without noise costs no more
+// than epsilon, as a run of no steps does. It reads no fields but those of [Privacy.Event], and keeps the others.
 //
 // Its errors are those of [accountant.CalibrateNoise]: they wrap [accountant.ErrInfeasible] where no noise is enough,
 // and [accountant.ErrInvalid] where an argument or a setting makes no sense.

@@ -27,7 +27,7 @@ func ExampleCalibrate() {
 	// Output: noise multiplier 1.235, epsilon 4.00 at delta 1e-05
 }
 
-// What settings cost can be asked before they are complete. The mechanism is charged the same: see its own test.
+// Settings have an event before they are complete. TestMechanismCouplesEventAndEngine holds the mechanism to the same.
 func TestEventOfSettings(t *testing.T) {
 	p := train.Privacy{SamplingRate: 0.1, NoiseMultiplier: 2, Steps: 10}
 	want := accountant.DPSGD(0.1, 2, 10)
@@ -40,8 +40,8 @@ func TestEventOfSettings(t *testing.T) {
 	}
 }
 
-// gaussian is the epsilon of steps releases with Gaussian noise on all data: Mironov's a/(2 noise^2) for each at order a,
-// from 2 to 256, converted by Canonne, Kamath and Steinke's log(1-1/a) - log(delta a)/(a-1).
+// gaussian returns the epsilon of steps releases with Gaussian noise on all data: Mironov's a/(2 noise^2) for each at
+// order a, from 2 to 256, converted by Canonne, Kamath and Steinke's log(1-1/a) - log(delta a)/(a-1).
 func gaussian(noise float64, steps int, delta float64) float64 {
 	epsilon := math.Inf(1)
 	for order := 2; order <= 256; order++ {

@@ -16,14 +16,14 @@ type Classification struct {
 }
 
 // NewClassification returns a Classification of len(labels) samples, as the splits of package datasets hold them:
-// samples has that many rows of equal length, and each label is in [0, classes). It copies samples and labels. The error
-// is a [*DataError].
+// samples has that many rows of equal length, and each label is in [0, classes). It copies samples and labels. The
+// error is a [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
 	return classificationOf(labels, classes, engine.Column{Floats: samples})
 }
 
-// NewTokenClassification returns a Classification of texts, for a model whose inputs are token ids, then others, then the
-// label one-hot. Each of ids and others has len(labels) rows of equal length. It copies all of them. The error is a
+// NewTokenClassification returns a Classification of texts, for a model whose inputs are token ids, then others, then
+// the label one-hot. Each of ids and others has len(labels) rows of equal length. It copies all of them. The error is a
 // [*DataError].
 func NewTokenClassification(ids, labels []int32, classes int, others ...[]float32) (*Classification, error) {
 	return classificationOf(labels, classes, slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...)

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// strict panics where the engine's contract says that a caller's program is wrong: this package must let no such call
+// strict panics on calls that the contract of engines calls a mistake of the caller: this package must let no such call
 // through.
 type strict struct{ engine.Engine }
 
@@ -96,7 +96,7 @@ func (r *strictRuns) Close() error {
 	return r.Runs.Close()
 }
 
-// misuses are calls that want an open group, trainer, loaded model or predictor.
+// misuses returns calls that need an open group, trainer, loaded model or predictor.
 func misuses(x *Trainer, g *Group, l *Loaded, p *Predictor, state State, test Labelled) map[string]func() error {
 	ctx, data := context.Background(), test.Inputs()
 	return map[string]func() error{
@@ -116,7 +116,7 @@ func misuses(x *Trainer, g *Group, l *Loaded, p *Predictor, state State, test La
 	}
 }
 
-// What is closed gives errors that say so, on every engine, and a second Close is none.
+// Methods called after Close return ErrClosed, on every engine, and a second Close returns nil.
 func TestUseAfterClose(t *testing.T) {
 	for name, e := range map[string]engine.Engine{"fake": strict{&fakeEngine{}}, "cpu": strict{cpu.New(cpu.Options{})}} {
 		test := threeClouds(t, 60)
@@ -142,7 +142,7 @@ func TestUseAfterClose(t *testing.T) {
 	}
 }
 
-// A loaded model stays open as long as a group is, which can go on.
+// A loaded model can't be closed before its group, which trains on.
 func TestClosedBeforeItsGroups(t *testing.T) {
 	for name, e := range map[string]engine.Engine{"fake": strict{&fakeEngine{}}, "cpu": strict{cpu.New(cpu.Options{})}} {
 		l := must(Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
@@ -162,7 +162,7 @@ func TestClosedBeforeItsGroups(t *testing.T) {
 	}
 }
 
-// While a group trains nothing else may be done with it, and a trainer is closed once it has taken its steps.
+// While a group trains its other methods return ErrInUse. A trainer can be closed once it has taken its steps.
 func TestUseWhileTraining(t *testing.T) {
 	fake := &fakeEngine{}
 	l := must(Load(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
@@ -191,7 +191,7 @@ func TestUseWhileTraining(t *testing.T) {
 	}
 }
 
-// Zero values and nil are no groups, trainers, models or predictors.
+// Methods of zero and nil groups, trainers, models and predictors return errors.
 func TestZeroValues(t *testing.T) {
 	test := threeClouds(t, 60)
 	for name, calls := range map[string]map[string]func() error{
@@ -253,7 +253,7 @@ func TestLabelledThatAreNone(t *testing.T) {
 	}
 }
 
-// Runs are numbered from 0: the number of runs is none of them.
+// Runs are numbered from 0: the number of runs is no run's number.
 func TestRunAfterTheLast(t *testing.T) {
 	test := threeClouds(t, 60)
 	l := must(Load(&fakeEngine{}, logistic(t, rand.NewPCG(3, 4)), test.Data))
@@ -283,7 +283,7 @@ func TestRegressionOfOtherSamples(t *testing.T) {
 	}
 }
 
-// An engine may read data where they lie, and so what is assigned to a Data must not reach it.
+// An engine may read data in place, so an assignment to a Data must not reach it.
 func TestEngineHasDataOfItsOwn(t *testing.T) {
 	e := &fakeEngine{}
 	data := *threeClouds(t, 60).Data
@@ -294,7 +294,7 @@ func TestEngineHasDataOfItsOwn(t *testing.T) {
 	}
 }
 
-// Settings of Adam's are hashed for SGD as well, and no hash takes what isn't a number.
+// Adam's settings are hashed for SGD as well, so they must be finite.
 func TestOddSettingsOfSGD(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, o := range []Optimizer{

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// A trainer that another goroutine closes, as on a signal, either trains on or stops by an error: no engine is closed
-// while it takes steps, or asked afterwards.
+// A trainer that another goroutine closes, as on a signal, either trains on or returns an error: no engine is closed
+// while it takes steps, or called afterwards.
 func TestCloseWhileATrainerTrains(t *testing.T) {
 	fake := &fakeEngine{}
 	x := must(New(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
@@ -56,7 +56,7 @@ type embedsOther struct {
 
 func (e embedsOther) Inputs() *Data { return e.inputs }
 
-// A type that embeds a labelled set is none: what it embeds may be nil, and its samples others.
+// A type that embeds a labelled set is refused: the set may be nil, and the samples may be other ones.
 func TestLabelledByEmbedding(t *testing.T) {
 	l := must(Load(engine.FirstOf(&fakeEngine{}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
 	g := must(l.Start(settings()))

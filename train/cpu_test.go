@@ -44,7 +44,7 @@ func TestCPULearns(t *testing.T) {
 	}
 }
 
-// Workers change neither event nor any bit of the model, and nor does a stop in the middle.
+// Neither the number of workers nor a stop in the middle changes the event or any bit of the model.
 func TestCPUIsReproducible(t *testing.T) {
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
 		want, err := onCPU(t, 1, cpuSettings(o)).Train(context.Background(), nil)

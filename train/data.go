@@ -33,15 +33,15 @@ type DataError struct {
 
 func (e *DataError) Error() string { return e.Problem }
 
-// NewData returns a set of samples. Column k holds the values of the model's input k: as many rows as there are samples,
-// of equal length, row after row. NewData copies the columns; callers that drop theirs halve the memory. The error, a
-// [*DataError], reports a column that doesn't divide into rows, or the first value that isn't finite.
+// NewData returns a set of samples. Column k holds the values of the model's input k: as many rows as there are
+// samples, of equal length, row after row. NewData copies the columns; callers that drop theirs halve the memory. The
+// error, a [*DataError], reports a column that doesn't divide into rows, or the first value that isn't finite.
 func NewData(samples int, columns ...[]float32) (*Data, error) {
 	return NewTypedData(samples, engine.Floats(columns...)...)
 }
 
-// NewTypedData is like [NewData], for columns of floating-point numbers or integers. A model gathers rows of a parameter
-// by integers; [Load] checks that the parameter has such rows.
+// NewTypedData is like [NewData], for columns of floating-point numbers or integers. A model gathers rows of a
+// parameter by integers; [Load] checks that the parameter has such rows.
 func NewTypedData(samples int, columns ...Column) (*Data, error) {
 	return newData(samples, copied(columns))
 }
@@ -127,7 +127,8 @@ func (d *Data) Samples() int {
 	return d.columns.Samples
 }
 
-// checkInputs checks the columns against the program's inputs: their number, sizes and types. The error is a [*DataError].
+// checkInputs checks the columns against the program's inputs: their number, sizes and types. The error is a
+// [*DataError].
 func (d *Data) checkInputs(p *compile.Program) error {
 	if d == nil || d.digest == nil {
 		return &DataError{"no data; make them by NewData"}

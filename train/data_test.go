@@ -100,7 +100,7 @@ func TestAccuracyOfNoSamples(t *testing.T) {
 	}
 }
 
-// What was never made by NewData is an error, not a panic.
+// Data that NewData didn't make is an error, not a panic.
 func TestNoData(t *testing.T) {
 	model := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 	for _, data := range []*Data{nil, {}} {

@@ -1,10 +1,10 @@
 // Package train trains a Gorgonia model with DP-SGD or DP-Adam.
 //
 // To train one model, call [New] with an engine (cpu.New makes one), a [Model], a [Data] and [Settings], then
-// [Trainer.Train]. To train several side by side on the same data, call [Load] once and [Loaded.Start] for each [Group].
-// [Calibrate] finds the noise multiplier that meets an epsilon, and [Privacy.Guarantee] returns the epsilon of given
-// settings. [NewPredictor] computes the outputs of a trained model. Package models builds models, and package tuner
-// tunes their hyperparameters privately.
+// [Trainer.Train]. To train several side by side on the same data, call [Load] once and [Loaded.Start] for each
+// [Group]. [Calibrate] finds the noise multiplier that meets an epsilon, and [Privacy.Guarantee] returns the epsilon of
+// given settings. [NewPredictor] computes the outputs of a trained model. Package models builds models, and package
+// tuner tunes their hyperparameters privately.
 //
 // # One step
 //
@@ -22,9 +22,9 @@
 //
 // # What the guarantee depends on
 //
-// [Privacy] alone decides the guarantee: sampler, clipping, noise and the event that an accountant charges all come from
-// one value of it. Everything else (the model, the data, the [Optimizer], the engine and its options) neither
-// adds to nor takes from the guarantee, as long as it isn't chosen by looking at the data.
+// [Privacy] alone decides the guarantee: sampler, clipping, noise and the event that an accountant charges all come
+// from one value of it. Everything else (the model, the data, the [Optimizer], the engine and its options) neither adds
+// to nor takes from the guarantee, as long as it isn't chosen by looking at the data.
 //
 // Runs report how far they are and nothing else: drawn batch sizes, gradient norms and training losses carry no noise,
 // so no function returns them.

@@ -42,8 +42,8 @@ type Errors struct {
 	R2             float64 // NaN where all labels are the same
 }
 
-// Evaluate returns the errors of a model's outputs, which hold one number for each sample. On private samples the result
-// is a private statistic.
+// Evaluate returns the errors of a model's outputs, which hold one number for each sample. On private samples the
+// result is a private statistic.
 func (r *Regression) Evaluate(outputs []float32) (Errors, error) {
 	if r == nil {
 		return Errors{}, errNoLabels

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Group is training runs side by side, which are numbered in the order of their settings. Make one by [Loaded.Start]. Its
-// methods wait for each other, but while Train is at work they return errors that wrap [ErrInUse], Close included. After
-// Close their errors wrap [ErrClosed].
+// Group is training runs side by side, which are numbered in the order of their settings. Make one by [Loaded.Start].
+// Its methods wait for each other, but while Train is at work they return errors that wrap [ErrInUse], Close included.
+// After Close their errors wrap [ErrClosed].
 type Group struct {
 	model    *Loaded
 	runs     engine.Runs
@@ -71,9 +71,9 @@ var errNoContext = &SettingError{"context", nil, "one; context.Background() is n
 // polled is the interval at which Train reads the progress of its runs.
 const polled = 100 * time.Millisecond
 
-// Train takes all steps that are left. It calls progress, which may be nil, with the progress of each run, several times
-// a second and at the end. A run that fails stops and the others go on; the error is then a [RunErrors]. On a cancelled
-// context every run stops after a whole step, and the error is the context's; Train may be called again.
+// Train takes all steps that are left. It calls progress, which may be nil, with the progress of each run, several
+// times a second and at the end. A run that fails stops and the others go on; the error is then a [RunErrors]. On a
+// cancelled context every run stops after a whole step, and the error is the context's; Train may be called again.
 func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
@@ -148,8 +148,9 @@ func (g *Group) Result(run int) (Result, error) {
 	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
 }
 
-// Score returns the score of each given run's model, at its current parameters, on public test samples, by their metric.
-// Outputs that aren't finite score as badly as any can. On the training samples the score would be a private statistic.
+// Score returns the score of each given run's model, at its current parameters, on public test samples, by their
+// metric. Outputs that aren't finite score as badly as any can. On the training samples the score would be a private
+// statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -174,8 +175,8 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 }
 
 // Predict returns the outputs of each given run's model, at its current parameters, for all samples: a slice for each
-// run, sample after sample. It ignores columns that the output doesn't depend on, such as labels. On the training samples
-// outputs are private.
+// run, sample after sample. It ignores columns that the output doesn't depend on, such as labels. On the training
+// samples outputs are private.
 func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
 	if ctx == nil {
 		return nil, errNoContext

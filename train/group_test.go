@@ -76,7 +76,7 @@ func TestStateBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// A group tells how far it is while it is under way, and at the end.
+// A group reports progress while it trains, and at the end.
 func TestGroupTellsProgress(t *testing.T) {
 	e := &fakeEngine{}
 	e.after = func(int) { time.Sleep(5 * time.Millisecond) }
@@ -97,14 +97,14 @@ func TestMoreOutputsThanClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The label column is two wide then, so that the sizes of columns tell first; the check of classes must too.
+	// The label column is two wide then. With a column of the right size, the check of classes must refuse the set.
 	two.columns.Columns[1].Floats = make([]float32, 12)
 	if err := trainer.CheckTest(two); err == nil {
 		t.Error("two classes are scored by three outputs")
 	}
 }
 
-// What an engine holds is given back if the run can't start, and a lone run's error is not a group's.
+// An engine's memory is freed if the run can't start, and a lone run's error is not a RunErrors.
 func TestLoneRunsErrors(t *testing.T) {
 	e := &fakeEngine{}
 	s := settings()
@@ -126,7 +126,7 @@ func TestLoneRunsErrors(t *testing.T) {
 	}
 }
 
-// Predictions need no labels, and are the very ones that accuracy is taken from; a run that isn't there is an error.
+// Predictions need no labels, and are the ones that accuracy is computed from; a run that doesn't exist is an error.
 func TestPredict(t *testing.T) {
 	trainer := onCPU(t, 2, cpuSettings(SGD(0.5)))
 	if _, err := trainer.Train(context.Background(), nil); err != nil {

@@ -41,12 +41,12 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) i
 	return identity(h.Sum(nil))
 }
 
-// derive returns the run's own key for a purpose, from which neither the given key nor the key for another purpose can be
-// learned.
+// derive returns the run's own key for a purpose, from which neither the given key nor the key for another purpose can
+// be learned.
 //
-// A run draws from the key for "streams" instead of the given one. The difference of two releases with the same noise is
-// a gradient without noise, so runs that differ in anything must not share noise, even if a caller gives all of them one
-// key. Runs that differ in nothing may, because they release the same model.
+// A run draws from the key for "streams" instead of the given one. The difference of two releases with the same noise
+// is a gradient without noise, so runs that differ in anything must not share noise, even if a caller gives all of them
+// one key. Runs that differ in nothing may, because they release the same model.
 func (id identity) derive(key Key, purpose string) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte(purpose))

@@ -21,7 +21,7 @@ func runKey(t *testing.T, model Model, data *Data, s Settings) Key {
 	return e.job.Key
 }
 
-// Runs that share a key and a trial and differ in anything else draw from other streams; equal runs from the same.
+// Runs that share key and trial but differ in anything else draw from different streams; equal runs draw from the same.
 func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	model := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 	data := threeClouds(t, 60).Data
@@ -81,8 +81,8 @@ func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	check("three times the cost", runKey(t, tripled, data, settings()))
 }
 
-// The careless loop: models with and without one sample, all other things and the key equal. Noise that both shared would
-// cancel, and leave the sample's clipped gradient.
+// The careless loop: models with and without one sample, all other things and the key equal. Noise that both shared
+// would cancel, and leave the sample's clipped gradient.
 func TestNoiseDoesNotCancel(t *testing.T) {
 	s := cpuSettings(SGD(1))
 	s.Privacy.Steps, s.Privacy.SamplingRate, s.Privacy.NoiseMultiplier = 1, 1, 1e4
@@ -108,8 +108,8 @@ func TestNoiseDoesNotCancel(t *testing.T) {
 	for i := range with {
 		square += math.Pow(float64(with[i]-without[i]), 2)
 	}
-	// Each of the nine differences is Gaussian with deviation sqrt(2)·1e4/600; a gradient's norm is at most 1/600. The sum of
-	// nine squares is that small with probability below 1e-13.
+	// Each of the nine differences is Gaussian with deviation sqrt(2)·1e4/600; a gradient's norm is at most 1/600. The
+	// sum of nine squares is that small with probability below 1e-13.
 	if noise := 1e4 / 600.0; math.Sqrt(square) < 0.1*noise {
 		t.Errorf("the models differ by %v, where one release's noise alone is %v: it cancelled", math.Sqrt(square), noise)
 	}
@@ -129,7 +129,7 @@ func TestRestoreRefusesAnotherCost(t *testing.T) {
 	}
 }
 
-// The key that a run draws from must not be what its states carry: those are written to disk.
+// States, which are written to disk, must not hold the key that their run draws from.
 func TestStateDoesNotHoldTheKey(t *testing.T) {
 	trainer, e := start(t, settings())
 	if state := must(trainer.State()); state.run == e.job.Key || state.run == settings().Key {
@@ -137,7 +137,7 @@ func TestStateDoesNotHoldTheKey(t *testing.T) {
 	}
 }
 
-// Neither a list changed afterwards nor a missing context may do more than they should.
+// A list that changes afterwards has no effect on the run, and a missing context is an error.
 func TestLaterChangesDoNotReachTheRun(t *testing.T) {
 	s := settings()
 	s.Members = []int32{0, 1}

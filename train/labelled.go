@@ -7,8 +7,8 @@ type Labelled interface {
 	Samples() int
 	// Metric returns the metric of a model's score. A higher score is better.
 	Metric() Metric
-	// Constant returns the score of the best constant output: the share of the largest class, or for a number 0. A model
-	// that has learned something scores higher.
+	// Constant returns the score of the best constant output: the share of the largest class, or for a number 0. A
+	// model that has learned something scores higher.
 	Constant() float64
 	// Inputs returns the model's inputs, labels included; nil if there are none.
 	Inputs() *Data
@@ -22,7 +22,8 @@ type Labelled interface {
 // errNoLabels is the error of a labelled set that is nil or a zero value.
 var errNoLabels = &DataError{"none; make one by NewClassification or NewRegression"}
 
-// checkLabels returns a [*DataError] for a set whose field Data was replaced, so that its labels belong to other samples.
+// checkLabels returns a [*DataError] for a set whose field Data was replaced, so that its labels belong to other
+// samples.
 func checkLabels(labels int, data *Data) error {
 	if labels != data.Samples() {
 		return &DataError{fmt.Sprintf("%d labels for %d samples: its Data isn't what it was made with", labels, data.Samples())}

@@ -33,8 +33,8 @@ func (l *Loaded) ready() error {
 	return nil
 }
 
-// Load compiles the model and loads it with its data on the engine. Errors of the graph wrap [ErrGraph]. An error of the
-// data is a [*DataError], and that of an operation that the engine doesn't support an [*UnsupportedError].
+// Load compiles the model and loads it with its data on the engine. Errors of the graph wrap [ErrGraph]. An error of
+// the data is a [*DataError], and that of an operation that the engine doesn't support an [*UnsupportedError].
 func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}

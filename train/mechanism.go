@@ -5,8 +5,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// mechanism couples the mechanism that an engine runs with the event that an accountant charges. Both come from the same
-// [Privacy] value, and only from it, so that they can't drift apart.
+// mechanism couples the mechanism that an engine runs with the event that an accountant charges. Both come from the
+// same [Privacy] value, and only from it, so that they can't drift apart.
 type mechanism struct {
 	privacy Privacy
 }

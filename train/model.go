@@ -8,9 +8,9 @@ import (
 )
 
 // Model is a Gorgonia graph to train, and a function that draws its initial parameters. Package models builds some. Any
-// other graph will do whose inputs have the batch as their first axis, whose cost is a sum over the samples of the batch
-// and in which no operation mixes samples; the errors of others wrap [ErrGraph]. Inputs and parameters have names of
-// their own.
+// other graph will do whose inputs have the batch as their first axis, whose cost is a sum over the samples of the
+// batch and in which no operation mixes samples; the errors of others wrap [ErrGraph]. Inputs and parameters have names
+// of their own.
 type Model struct {
 	Inputs     gorgonia.Nodes // [batch, …], one for each column of [Data]
 	Parameters gorgonia.Nodes // trained, in this order

@@ -12,8 +12,8 @@ import (
 // Predictor computes the outputs of a model with fixed parameters. Make one by [NewPredictor]. It trains nothing, so it
 // holds no data and takes no privacy settings.
 //
-// An output is a function of its sample and of the parameters alone. The output of a private sample is private, and where
-// the parameters are public, a guarantee for training on outputs holds for the samples behind them.
+// An output is a function of its sample and of the parameters alone. The output of a private sample is private, and
+// where the parameters are public, a guarantee for training on outputs holds for the samples behind them.
 //
 // Its methods are not safe for concurrent use. After Close the error of Predict wraps [ErrClosed].
 type Predictor struct {
@@ -34,8 +34,8 @@ func (p *Predictor) check() error {
 	return nil
 }
 
-// NewPredictor compiles the model and loads it with the values of its parameters, in the order of [Model.Parameters]. It
-// copies them. Its errors are those of [Load], and a [*SettingError] for wrong parameters.
+// NewPredictor compiles the model and loads it with the values of its parameters, in the order of [Model.Parameters].
+// It copies them. Its errors are those of [Load], and a [*SettingError] for wrong parameters.
 func NewPredictor(e Engine, model Model, parameters [][]float32) (*Predictor, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
@@ -98,8 +98,8 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// Arithmetic returns the name of the arithmetic of outputs, or "" for a zero Predictor. Predictors of the same model, with
-// the same parameters and arithmetic, compute the same bits.
+// Arithmetic returns the name of the arithmetic of outputs, or "" for a zero Predictor. Predictors of the same model,
+// with the same parameters and arithmetic, compute the same bits.
 func (p *Predictor) Arithmetic() string {
 	if p == nil || p.loaded == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// A predictor computes what the run computes whose parameters it has, to the last bit, and again the same.
+// A predictor computes the same outputs as the run whose parameters it has, to the last bit, every time.
 func TestPredictorIsTheTrainedModel(t *testing.T) {
 	trainer := onCPU(t, 2, cpuSettings(SGD(0.5)))
 	result, err := trainer.Train(context.Background(), nil)
@@ -54,7 +54,7 @@ func TestPredictorIsTheTrainedModel(t *testing.T) {
 	}
 }
 
-// An engine gets no samples to train on, and is asked for no step.
+// A predictor's engine gets no samples to train on, and takes no step.
 func TestPredictorTrainsNothing(t *testing.T) {
 	e := &fakeEngine{arithmetic: "fake's"}
 	model := logistic(t, rand.NewPCG(3, 4))

@@ -47,9 +47,9 @@ func (p Privacy) Validate() error {
 // ExpectedBatchSize returns |B| = γ · nominal size, the divisor of every step's noisy sum.
 func (p Privacy) ExpectedBatchSize() float64 { return p.SamplingRate * p.NominalSize }
 
-// Steps returns the number of steps in the given epochs at a sampling rate: epochs/samplingRate, rounded half up. It takes
-// both numbers as the decimals that they print as, so that 40/0.0256 = 1562.5 rounds to 1563 although neither float64 is
-// exact. The error is a [*SettingError].
+// Steps returns the number of steps in the given epochs at a sampling rate: epochs/samplingRate, rounded half up. It
+// takes both numbers as the decimals that they print as, so that 40/0.0256 = 1562.5 rounds to 1563 although neither
+// float64 is exact. The error is a [*SettingError].
 func Steps(epochs, samplingRate float64) (int, error) {
 	if !(epochs >= 0 && finite(epochs)) {
 		return 0, &SettingError{"epochs", epochs, "a finite number, 0 or above"}

@@ -14,8 +14,8 @@ type Settings struct {
 	Optimizer Optimizer
 	Key       Key
 
-	// Trial is a number that distinguishes runs of one Key. Runs that differ in it, in any other setting, in the data or
-	// in the model draw different noise; runs that differ in nothing are the same run.
+	// Trial is a number that distinguishes runs of one Key. Runs that differ in it, in any other setting, in the data
+	// or in the model draw different noise; runs that differ in nothing are the same run.
 	Trial uint32
 	// Members are the positions of the samples to train on, ascending. Nil means all samples, an empty slice none.
 	Members []int32
@@ -24,8 +24,8 @@ type Settings struct {
 	Initial [][]float32
 }
 
-// Format prints the settings, whatever the verb, without the key, which is secret, and the members, which may be a private
-// choice.
+// Format prints the settings, whatever the verb, without the key, which is secret, and the members, which may be a
+// private choice.
 func (s Settings) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "%s at learning rate %v, %+v", s.Optimizer.Method, s.Optimizer.LearningRate, s.Privacy)
 }

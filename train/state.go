@@ -60,8 +60,8 @@ const stateMagic = "dptrain state 1\n"
 //	         uint32 number of tensors, then for each tensor uint32 length and that many float32
 //	checksum 32 bytes, SHA-256 of all before
 //
-// JSON would not do: it has no NaN, and a run that diverged must be resumable like any other. The checksum finds damage,
-// not intent.
+// JSON would not do: it has no NaN, and a run that diverged must be resumable like any other. The checksum finds
+// damage, not intent.
 func (s State) MarshalBinary() ([]byte, error) {
 	out := append([]byte(stateMagic), s.run[:]...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.inner.Step))
@@ -141,7 +141,8 @@ func (r *stateReader) take(n int) []byte {
 func (r *stateReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
 func (r *stateReader) uint64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
 
-// tensors reads a group of tensors. It checks lengths against the bytes at hand before it allocates: they may be forged.
+// tensors reads a group of tensors. It checks lengths against the bytes at hand before it allocates: they may be
+// forged.
 func (r *stateReader) tensors() [][]float32 {
 	count := r.uint32()
 	if uint64(count)*4 > uint64(len(r.rest)) {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sealed puts magic and checksum around what decodeState reads.
+// sealed returns the bytes that decodeState reads with magic and checksum.
 func sealed(body []byte) []byte {
 	out := append([]byte(stateMagic), body...)
 	sum := sha256.Sum256(out)
@@ -72,7 +72,7 @@ func TestStateRefusesDamage(t *testing.T) {
 	}
 }
 
-// Sealed again after the change, so that the parser itself is what refuses.
+// The bytes are sealed again after the change, so that the parser has to refuse them.
 func TestStateRefusesWrongStructure(t *testing.T) {
 	good := encode(t, exampleState())
 	body := good[len(stateMagic) : len(good)-sha256.Size]
@@ -125,7 +125,7 @@ func TestStateRoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever is accepted is exactly what would be written: one state, one encoding.
+// Accepted bytes are those that MarshalBinary writes: a state has one encoding.
 func FuzzState(f *testing.F) {
 	good := encode(f, exampleState())
 	f.Add(good[len(stateMagic) : len(good)-sha256.Size])

@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// words, wordsAText and the others are those of the model that these tests train.
+// The model of these tests has words different words, and takes wordsAText of them.
 const words, wordsAText = 40, 6
 
 // textModel is the mean of the words' vectors, weighted, and a linear layer.
@@ -46,7 +46,7 @@ func textModel(t *testing.T) Model {
 		}}
 }
 
-// reviews are texts whose class is told by their words: those of the first are below 20, those of the second are not.
+// reviews returns n texts whose words decide the class: below 20 for the first, 20 or above for the second.
 func reviews(t *testing.T, n int) *Classification {
 	t.Helper()
 	c, err := NewTokenClassification(reviewIDs(n), labelsOf(n), 2, slices.Repeat([]float32{1. / wordsAText}, n*wordsAText))
@@ -125,8 +125,8 @@ func TestTokenClassificationColumns(t *testing.T) {
 	}
 }
 
-// Indices that a table hasn't, and columns of another type, are refused before anything runs: for training, for a test set and
-// for a prediction.
+// Indices that a table hasn't, and columns of another type, are refused before anything runs: for training, for a test
+// set and for a prediction.
 func TestTokensOutOfRange(t *testing.T) {
 	fitting := reviews(t, 8)
 	weights := fitting.columns.Columns[1].Floats
@@ -178,7 +178,7 @@ func TestTokensOutOfRange(t *testing.T) {
 	}
 }
 
-// Integers and the floating-point numbers of the same bits are other data, and an integer more is.
+// Integers and floating-point numbers of the same bits have different digests, and so do data with an integer more.
 func TestDigestOfTypes(t *testing.T) {
 	seen := map[[32]byte]int{}
 	for i, columns := range [][]engine.Column{

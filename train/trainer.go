@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// Trainer is one training run: a [Group] of one. Make one by [New]. Its methods wait for each other, but while Train is at
-// work they return errors that wrap [ErrInUse], Close included. After Close their errors wrap [ErrClosed].
+// Trainer is one training run: a [Group] of one. Make one by [New]. Its methods wait for each other, but while Train is
+// at work they return errors that wrap [ErrInUse], Close included. After Close their errors wrap [ErrClosed].
 type Trainer struct {
 	group *Group
 }
 
-// New compiles the model, checks it against settings and data, and makes a run ready on the engine. Its errors are those
-// of [Load] and [Loaded.Start].
+// New compiles the model, checks it against settings and data, and makes a run ready on the engine. Its errors are
+// those of [Load] and [Loaded.Start].
 func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 	loaded, err := Load(e, model, data)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestTrainReportsProgress(t *testing.T) {
 	}
 }
 
-// A run that is stopped anywhere and resumed from its encoded state on a fresh trainer ends where an
+// A run that is stopped at any step and resumed from its encoded state on a fresh trainer ends where an
 // uninterrupted one does.
 func TestResumeIsIdentical(t *testing.T) {
 	whole, _ := start(t, settings())
@@ -287,7 +287,7 @@ func TestCloseClosesTheRun(t *testing.T) {
 
 var _ engine.Engine = (*fakeEngine)(nil)
 
-// The zero key is what forgetting the key leaves: its noise is no secret.
+// The zero key, which a forgotten key is, is refused: its noise is no secret.
 func TestZeroKeyIsRefused(t *testing.T) {
 	s := cpuSettings(SGD(0.5))
 	s.Key = Key{}
@@ -312,7 +312,7 @@ func TestSettingsHideWhatIsPrivate(t *testing.T) {
 	}
 }
 
-// A state resumed on other data would meet the same noise again.
+// A state must not be restored onto other data: it would meet the same noise again.
 func TestStateKnowsItsData(t *testing.T) {
 	a := onCPU(t, 1, cpuSettings(SGD(0.5)))
 	state := must(a.State())

@@ -9,13 +9,12 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Guarantee returns what tuning and final run guarantee together at delta, in [0, 1]: the smallest epsilon that the
-// options' bounds give, +Inf where they give none.
+// Guarantee returns the guarantee of tuning and final run together at delta, in [0, 1]. Its epsilon is the smallest one
+// that the options' bounds give, +Inf where they give none.
 //
-// It reads what the cost follows from: Method, SubsetRate, Repetitions, and all of the candidates but their learning
-// rates and clipping norms; of a [Region] its line. The rest may be missing; [NewPlan] refuses settings that can't be used.
-// The error is a [*train.SettingError] for method or subset rate, or one of [accountant.Epsilon], which wraps
-// [accountant.ErrInvalid].
+// Guarantee reads Method, SubsetRate, Repetitions and Space, but no learning rates and clipping norms. The others may
+// be missing; [NewPlan] checks them. The error is a [*train.SettingError] for method or subset rate, or one of
+// [accountant.Epsilon], which wraps [accountant.ErrInvalid].
 func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
 		return accountant.Guarantee{}, err
@@ -23,21 +22,21 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 	return accountant.Epsilon(s.Event(), delta, o)
 }
 
-// Calibrate returns a copy of s for which tuning and final run together guarantee at most epsilon at delta, and that
-// guarantee, which was computed for what is returned.
+// Calibrate returns a copy of s whose tuning and final run together guarantee at most epsilon at delta, and that
+// guarantee, which is computed from the copy.
 //
-// Of a [Grid] it finds the noise multipliers; those in s are ignored. Candidates of one sampling rate and number of steps
-// get the same, and each the smallest with which one run alone meets a target that all have in common (the paper's grid
-// search): of these families, which cost less the more noise they have, it takes the one of the least noise. Where all
-// candidates have the same sampling rate and steps, that is the smallest noise multiplier that meets epsilon, rounded up.
+// In a [Grid] it sets the noise multipliers, and ignores those in s. Candidates of one sampling rate and number of
+// steps get the same one: the smallest with which a run alone meets a target epsilon that all kinds of runs share (the
+// paper's grid search). Calibrate returns the multipliers for the largest target that meets the budget. Where all
+// candidates have the same sampling rate and steps, that is the smallest multiplier that meets it, rounded up.
 //
-// Of a [Region] whose sampling rates and epochs are in lists it does the same, and else it finds the line below which
-// candidates are fitted as they are drawn.
+// In a [Region] whose sampling rates and epochs are in lists it sets Runs in the same way, or if the noise is given as
+// [CalibrateSteps] does. In any other it sets Line, below which [NewPlan] fits candidates as it draws them.
 //
-// Calibrate reads what [Settings.Guarantee] does, and the rest may be missing. The error is a [*train.SettingError] for
-// method or subset rate, or one of [accountant.CalibrateNoise]: it wraps [accountant.ErrInfeasible] where no noise is
-// enough, as where mode and orders put a floor under epsilon, and [accountant.ErrInvalid] where an argument or a setting
-// makes no sense.
+// Calibrate reads the fields that [Settings.Guarantee] reads; the others may be missing. The error is a
+// [*train.SettingError] for method or subset rate, or one of [accountant.CalibrateNoise]: it wraps
+// [accountant.ErrInfeasible] where no noise is enough, as where mode and orders put a floor under epsilon, and
+// [accountant.ErrInvalid] where an argument or a setting makes no sense.
 //
 // The zero accountant.Options are the best bounds, which need the least noise.
 func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
@@ -48,7 +47,7 @@ func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settin
 	if region, ok := s.Space.(Region); ok {
 		return s.settle(region, epsilon, delta, o)
 	}
-	s, err := s.leastNoisy(epsilon, delta, o)
+	s, err := s.withMinNoise(epsilon, delta, o)
 	if err != nil {
 		return Settings{}, accountant.Guarantee{}, err
 	}
@@ -56,7 +55,7 @@ func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settin
 	return s, g, err
 }
 
-// settle finds what the runs of a region may cost.
+// settle returns s with a region whose Runs or Line are set, and the guarantee.
 func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	kinds, finite, err := r.kinds()
 	switch {
@@ -84,12 +83,12 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 	return s, g, err
 }
 
-// CalibrateSteps is [Calibrate] for given noise: of a [Grid] it finds the steps, and those in s are ignored. Candidates of
-// one sampling rate and noise multiplier get the same, and each the largest number with which one run alone meets a target
-// that all have in common. Of a [Region] it does what Calibrate does.
+// CalibrateSteps is like [Calibrate] for given noise: in a [Grid] it sets the steps, and ignores those in s. Candidates
+// of one sampling rate and noise multiplier get the same number: the largest with which a run alone meets a target
+// epsilon that all kinds of runs share. For a [Region] it does the same as Calibrate.
 //
-// The error wraps [accountant.ErrInfeasible] where a candidate can't take a step, and [accountant.ErrUnbounded] where any
-// number of steps meets epsilon.
+// The error wraps [accountant.ErrInfeasible] where a candidate can't take a step, and [accountant.ErrUnbounded] where
+// any number of steps meets epsilon.
 func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	grid, ok := s.own().Space.(Grid)
 	if !ok {
@@ -117,8 +116,8 @@ func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (S
 	return s, g, err
 }
 
-// calibration is what the targets of single runs are measured by: the conversion from Rényi divergences, which is fast and
-// which for one run is the same in all modes that stay with it. The plan as a whole is charged by its own bounds.
+// calibration computes the targets of single runs, at delta, by the conversion from Rényi divergences: it is fast, and
+// targets only have to be comparable. The plan as a whole is charged by its own bounds.
 type calibration struct {
 	delta   float64
 	options accountant.Options
@@ -128,16 +127,17 @@ func (c calibration) alone() accountant.Options {
 	return accountant.Options{Mode: accountant.Paper, Orders: c.options.Orders}
 }
 
-// target is what a run alone costs: what the others' noise or steps are found for.
+// target returns the epsilon of a run alone, which the noise or steps of the others are to meet.
 func (c calibration) target(r Run) float64 {
 	g, err := accountant.Epsilon(r.event(), c.delta, c.alone())
 	if err != nil {
-		return math.Inf(1) // whoever accounts for the plan says why
+		return math.Inf(1) // accounting for the plan reports the reason
 	}
 	return g.Epsilon
 }
 
-func (s Settings) leastNoisy(epsilon, delta float64, o accountant.Options) (Settings, error) {
+// withMinNoise returns s with the smallest noise in its family of spaces, by [Space].noisy, that meets epsilon.
+func (s Settings) withMinNoise(epsilon, delta float64, o accountant.Options) (Settings, error) {
 	noisy := func(noise float64) Settings {
 		s := s
 		if s.Space != nil {
@@ -149,23 +149,23 @@ func (s Settings) leastNoisy(epsilon, delta float64, o accountant.Options) (Sett
 	return noisy(noise), err
 }
 
-// noisy gives the given noise to the runs that cost most at equal noise, and all others the smallest with which they cost
-// no more than those, each alone. With more noise that common target falls and no noise multiplier falls, so that the
-// plan's cost doesn't rise: the family is monotone (but for the searches' relative 1e-9; what is found is charged as it is).
-// A sole kind of run has just the given noise.
+// noisy returns the grid in which the runs that cost most at equal noise have the given noise, and all others the
+// smallest noise with which they cost no more, each alone. With more noise that common target falls and no noise
+// multiplier falls, so that the plan's cost doesn't rise: the family is monotone, but for the searches' relative 1e-9,
+// and a result is charged as it is. In a grid of one kind of run all have the given noise.
 func (g Grid) noisy(noise float64, c calibration) Space {
-	dear := g.dearest()
-	dear.NoiseMultiplier = noise
-	found := levelled(g, dear, noise, Run.without, c, func(r Run, target float64) float64 { return r.leastNoise(target, noise, c) })
+	given := g.costliest()
+	given.NoiseMultiplier = noise
+	found := levelled(g, given, noise, Run.noiseless, c, func(r Run, target float64) float64 { return r.minNoise(target, noise, c) })
 	out := slices.Clone(g)
 	for i, candidate := range out {
-		out[i].NoiseMultiplier = found[candidate.run().without()]
+		out[i].NoiseMultiplier = found[candidate.run().noiseless()]
 	}
 	return out
 }
 
-// levelled gives the kind of the given run its own value, and each other kind in the grid what is found for it with the
-// target of that run alone. A grid of one kind needs no target.
+// levelled returns a value for each kind of run in the grid: own for the kind of the given run, and for any other kind
+// the result of find with the target of the given run. It computes the target only if there are other kinds.
 func levelled[T any](g Grid, given Run, own T, kind func(Run) Run, c calibration, find func(kind Run, target float64) T) map[Run]T {
 	found := map[Run]T{kind(given): own}
 	target := sync.OnceValue(func() float64 { return c.target(given) })
@@ -178,27 +178,27 @@ func levelled[T any](g Grid, given Run, own T, kind func(Run) Run, c calibration
 	return found
 }
 
-// dearest returns the run that costs most at equal noise, by the leading term of its cost.
-func (g Grid) dearest() Run {
-	var dear Run
-	most := math.Inf(-1)
+// costliest returns the run that costs most at equal noise, by the leading term of its cost.
+func (g Grid) costliest() Run {
+	var costliest Run
+	maximum := math.Inf(-1)
 	for _, r := range g.Runs() {
-		if cost := r.SamplingRate * r.SamplingRate * float64(r.Steps); cost > most {
-			dear, most = r, cost
+		if cost := r.SamplingRate * r.SamplingRate * float64(r.Steps); cost > maximum {
+			costliest, maximum = r, cost
 		}
 	}
-	return dear
+	return costliest
 }
 
-// without returns the run but for its noise.
-func (r Run) without() Run {
+// noiseless returns the run with a noise multiplier of 0, which names its kind where noise is searched for.
+func (r Run) noiseless() Run {
 	r.NoiseMultiplier = 0
 	return r
 }
 
-// leastNoise returns the smallest noise with which the run meets the target, and otherwise where there is none: with a
-// target that isn't finite, or a run that makes no sense.
-func (r Run) leastNoise(target, otherwise float64, c calibration) float64 {
+// minNoise returns the smallest noise multiplier with which the run meets the target, or otherwise if there is none:
+// for a target that isn't finite, or a run that makes no sense.
+func (r Run) minNoise(target, otherwise float64, c calibration) float64 {
 	noise, err := accountant.CalibrateNoise(target, c.delta, c.alone(), func(noise float64) accountant.Event {
 		r.NoiseMultiplier = noise
 		return r.event()
@@ -209,18 +209,18 @@ func (r Run) leastNoise(target, otherwise float64, c calibration) float64 {
 	return noise
 }
 
-// longer gives the given steps to the runs that cost least for each step, where steps are finest, and all others the most
-// with which they cost no more than those, each alone.
+// longer returns the grid in which the runs whose steps are cheapest, and so the finest, take the given number of
+// steps, and all others the largest number with which they cost no more, each alone.
 func (g Grid) longer(steps int, c calibration) Grid {
 	var fine Run
-	least := math.Inf(1)
+	minimum := math.Inf(1)
 	for _, r := range g.Runs() {
-		if cost := r.SamplingRate / r.NoiseMultiplier; cost < least {
-			fine, least = r, cost
+		if cost := r.SamplingRate / r.NoiseMultiplier; cost < minimum {
+			fine, minimum = r, cost
 		}
 	}
 	fine.Steps = steps
-	found := levelled(g, fine, steps, Run.stepless, c, func(r Run, target float64) int { return r.mostSteps(target, steps, c) })
+	found := levelled(g, fine, steps, Run.stepless, c, func(r Run, target float64) int { return r.maxSteps(target, steps, c) })
 	out := slices.Clone(g)
 	for i, candidate := range out {
 		out[i].Steps = found[candidate.run().stepless()]
@@ -228,13 +228,14 @@ func (g Grid) longer(steps int, c calibration) Grid {
 	return out
 }
 
+// stepless returns the run with 0 steps, which names its kind where steps are searched for.
 func (r Run) stepless() Run {
 	r.Steps = 0
 	return r
 }
 
-// mostSteps returns the most steps with which the run meets the target, and otherwise where any number does.
-func (r Run) mostSteps(target float64, otherwise int, c calibration) int {
+// maxSteps returns the largest number of steps with which the run meets the target, or otherwise if any number does.
+func (r Run) maxSteps(target float64, otherwise int, c calibration) int {
 	steps, err := accountant.CalibrateSteps(target, c.delta, c.alone(), func(steps int) accountant.Event {
 		r.Steps = steps
 		return r.event()
@@ -245,19 +246,20 @@ func (r Run) mostSteps(target float64, otherwise int, c calibration) int {
 	return steps
 }
 
-// lineOrders are the orders up to which a line is tried. Few are used by the guarantee, and higher ones would only hold
-// candidates down: a run's divergence grows faster than a line from some order on. The paper's figure goes to 24.
+// lineOrders are the highest orders of the lines that drawLine tries. The guarantee uses few orders, and any more would
+// force more noise on candidates, since a run's divergence grows faster than a line from some order on. The paper's
+// figure goes to 24.
 var lineOrders = []int{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
 
-// drawLine returns the region with the line that leaves its first candidate the least noise, or the most steps. The choice
-// among the lines is public, as all that it is made by.
+// drawLine returns the region with the line that gives its first candidate the least noise, or the most steps. The
+// choice depends on public numbers alone.
 func (s Settings) drawLine(r Region, epsilon, delta float64, o accountant.Options) (Region, error) {
 	best, found := Region{}, Candidate{}
 	var failed error
 	for _, high := range lineOrders {
 		r.Line = accountant.RDPLine{Orders: accountant.Orders{Low: 2, High: high}}
 		s.Space = r
-		calibrated, err := s.leastNoisy(epsilon, delta, o)
+		calibrated, err := s.withMinNoise(epsilon, delta, o)
 		if err != nil {
 			failed = err
 			continue

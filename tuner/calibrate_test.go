@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// mnist is the paper's experiment on MNIST, without noise.
+// mnist returns the paper's experiment on MNIST, without noise.
 func mnist(m Method) Settings {
 	s := settings(m, 15)
 	s.SubsetRate, s.Samples = 0.1, 60000
@@ -19,7 +19,8 @@ func mnist(m Method) Settings {
 	return s
 }
 
-// Noise multipliers were made with 60 digits by the project's reference (delta 1e-5, orders 2..256, the paper's bounds).
+// Noise multipliers were made with 60 digits by the project's reference (delta 1e-5, orders 2..256, the paper's
+// bounds).
 func TestCalibratedNoiseIsTheReference(t *testing.T) {
 	for method, want := range map[Method][3]float64{ // at total epsilon 1, 2 and 4
 		Baseline: {10.395216396240157, 5.420998707117095, 2.8797713915759156},
@@ -41,7 +42,7 @@ func TestCalibratedNoiseIsTheReference(t *testing.T) {
 	}
 }
 
-// Whoever plans before the data are there can ask, too.
+// A guarantee can be computed before the data are there.
 func TestCalibrateNeedsOnlyWhatTheCostFollowsFrom(t *testing.T) {
 	all := mnist(Variant1)
 	part := Settings{Method: Variant1, SubsetRate: 0.1, Repetitions: accountant.Poisson{Mean: 15}, Space: Grid{{SamplingRate: 0.0213, Steps: 1878}}}

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// The whole way on the CPU engine: the same release from any number of workers, and it has learnt.
+// On the CPU engine any number of workers gives the same release, and it has learned.
 func TestTuneOnCPU(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 5)

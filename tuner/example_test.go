@@ -28,7 +28,7 @@ func ExampleCalibrate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	run := settings.Space.(tuner.Grid).Runs()[0] // that of all candidates
+	run := settings.Space.(tuner.Grid).Runs()[0] // the run of all candidates
 	fmt.Printf("noise multiplier %.3f, epsilon %.2f at delta %g\n", run.NoiseMultiplier, guarantee.Epsilon, guarantee.Delta)
 
 	// One run with that noise costs less: the difference is what the search costs.

@@ -8,28 +8,28 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Executor carries out plans on one engine, trials side by side as the engine sees fit.
+// Executor carries out plans on one engine, which trains the trials side by side.
 type Executor struct {
 	Engine train.Engine
-	// Model is compiled once. Every trial and the final run begin with initial parameters of their own, as in the paper,
-	// if Model draws them.
+	// Model is compiled once. If it draws initial parameters, each trial and the final run begin with their own, as in
+	// the paper.
 	Model train.Model
-	// Data is X with its labels, Test the public test set that selects.
+	// Data is X with its labels. Test is the public test set that the winner is selected on.
 	Data *train.Data
 	Test train.Labelled
-	// Progress, unless nil, is called for each turn of events, never concurrently.
+	// Progress, unless nil, is called with each event, never concurrently.
 	Progress func(PrivateProgress)
-	// Fallback, unless nil, is called with the reason if the engine fell back on a slower one: see
+	// Fallback, unless nil, is called with the reason if the engine passed the model on to a slower one: see
 	// [train.Loaded.Fallback].
 	Fallback func(reason error)
 }
 
-// Run carries out a plan. A plan that isn't what [NewPlan] draws from its settings and key is an error
-// before anything is trained, and so are settings, model, data and test set that don't fit together. On a
-// cancelled context it stops every run after a whole step and returns the context's error.
+// Run carries out a plan. Before it trains anything it returns an error for a plan that [NewPlan] doesn't draw from the
+// same settings and key, and for settings, model, data and test set that don't fit together. On a cancelled context it
+// stops every run after a whole step and returns the context's error.
 //
-// A trial that fails scores lowest and tuning goes on; only if every trial fails does Run, with the
-// first one's error. If no finite model comes out the error is [train.ErrDiverged].
+// A trial that fails scores lowest and tuning goes on; if all trials fail, Run returns the error of the first. The
+// error wraps [train.ErrDiverged] if there is no finite model to release.
 func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
 	if ctx == nil {
 		return Result{}, &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
@@ -49,7 +49,7 @@ func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
 	return result, nil
 }
 
-// execution is one run of an executor.
+// execution is the state of one call of Run.
 type execution struct {
 	Executor
 	plan   Plan
@@ -57,8 +57,8 @@ type execution struct {
 	meter  *meter
 }
 
-// load makes the model and the data ready. It starts the final run of the first candidate and drops it again, so that
-// what can't work at all fails before hours of training.
+// load loads the model and the data. It starts the final run of the first candidate and closes it again, so that a
+// final run that can't start fails before hours of training.
 func (x *execution) load() error {
 	if x.Data == nil {
 		return &train.SettingError{Setting: "data", Want: "some, such as train.NewClassification makes"}

@@ -35,7 +35,7 @@ func mustRun(t testing.TB, e Executor, plan Plan) Result {
 	return result
 }
 
-// timeless takes the timings out of a result.
+// timeless returns a result without its timings.
 func timeless(r Result) Result {
 	r.Private.FinalSeconds = 0
 	for i := range r.Private.Trials {
@@ -101,7 +101,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 	})
 }
 
-// Trials are handed to the engine together, on one model that is loaded once; more than 64 in several groups.
+// The engine starts trials together, on one model that is loaded once; more than 64 in several groups.
 func TestTrialsGoTogether(t *testing.T) {
 	lab := &fakeLab{}
 	mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 3), 3))
@@ -120,7 +120,7 @@ func TestTrialsGoTogether(t *testing.T) {
 	}
 }
 
-// Trials that an engine doesn't take together are played one by one, and only those fail that it doesn't take at all.
+// Trials that an engine doesn't start together are played one by one, and only those fail that it doesn't start alone.
 func TestGroupIsRefused(t *testing.T) {
 	broken := errors.New("out of memory")
 	lab := &fakeLab{refuse: func(jobs []engine.Job) error {
@@ -140,7 +140,7 @@ func TestGroupIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever runs the tuning is told why it is slow.
+// Fallback is called with the reason why an engine was passed over.
 func TestFallbackIsTold(t *testing.T) {
 	for _, lacks := range []bool{false, true} {
 		var told []error
@@ -284,7 +284,7 @@ func TestAllTrialsFail(t *testing.T) {
 	})
 }
 
-// A lost device ends the tuning: it says nothing of the candidates that it was lost with.
+// A lost device ends the tuning: it is no fault of the candidates that were training.
 func TestLostDeviceEndsTheTuning(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		lost := fmt.Errorf("some GPU: %w", engine.ErrLost)
@@ -413,7 +413,7 @@ func TestProgress(t *testing.T) {
 
 const otherPlan = "plan is not what its settings and key draw: want one from tuner.NewPlan, unchanged"
 
-// Whatever can't work is refused before the first step.
+// Plans and executors that can't work are refused before the first step.
 func TestRunChecksFirst(t *testing.T) {
 	wrong := errors.New("wrong")
 	wide, err := train.NewClassification(make([]float32, 20), make([]int32, 10), 2)
@@ -460,7 +460,7 @@ func TestRunChecksFirst(t *testing.T) {
 	}
 }
 
-// An empty subset trains on noise alone, never on everything.
+// A trial on an empty subset trains on noise alone, never on all samples.
 func TestEmptySubset(t *testing.T) {
 	s := settings(Variant2, 2)
 	s.SubsetRate = 1e-9

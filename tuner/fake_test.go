@@ -18,7 +18,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fakeLab is an engine that draws as package engine says and "trains" by adding up what it drew, so
+// fakeLab is an engine that draws by the rules of package engine and "trains" by adding up what it drew, so
 // that a result depends on every part of its job. It keeps each job, by trial, and scores as told.
 type fakeLab struct {
 	accuracy func(engine.Job) float64       // of a finished run; nil: a pseudorandom function of its parameters
@@ -106,7 +106,7 @@ func (g *fakeRuns) State(i int) engine.State {
 	return engine.State{Step: int(r.done.Load()), Params: slices.Clone(r.params)}
 }
 
-// Predict gets the wanted share of the labels right, which it reads off the second column.
+// Predict returns logits with the wanted accuracy. It reads the labels from the second column.
 func (g *fakeRuns) Predict(_ context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
 	var out [][]float32
 	for _, i := range runs {
@@ -168,12 +168,12 @@ func (r *fakeRun) score() float64 {
 	return fraction
 }
 
-// scores returns an accuracy for each learning rate.
+// scores returns an accuracy function of the learning rate.
 func scores(byRate map[float64]float64) func(engine.Job) float64 {
 	return func(job engine.Job) float64 { return byRate[job.Optimizer.LearningRate] }
 }
 
-// linear is a model from one feature to two classes.
+// linear returns a model from one feature to two classes.
 func linear() train.Model {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("x"), gorgonia.WithShape(4, 1))
@@ -211,7 +211,7 @@ func labelled(t testing.TB, n int, seed uint64) *train.Classification {
 	return c
 }
 
-// settings tune three learning rates on 200 samples.
+// settings returns settings that tune three learning rates on 200 samples.
 func settings(m Method, mean float64) Settings {
 	return Settings{
 		Method:      m,

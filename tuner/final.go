@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// trainFinal trains the released model of variants 1 and 2 with the winner's extrapolated
-// hyperparameters, or the first candidate's if no trial was drawn.
+// trainFinal trains the released model of variants 1 and 2 with the extrapolated hyperparameters of the winner, or of
+// the first candidate if no trial was drawn.
 func (x *execution) trainFinal(ctx context.Context, trials []outcome, best int) (Result, error) {
 	tuned := x.plan.First
 	settings := x.plan.final(tuned)
@@ -22,7 +22,7 @@ func (x *execution) trainFinal(ctx context.Context, trials []outcome, best int) 
 	return x.finish(ctx, settings, tuned, trials, best)
 }
 
-// values returns nil for no model, which leaves a run its own initial parameters.
+// values returns a model's values as initial ones; nil, which leaves a run its own, for no model.
 func values(model []train.Parameter) [][]float32 {
 	var out [][]float32
 	for _, p := range model {
@@ -31,7 +31,7 @@ func values(model []train.Parameter) [][]float32 {
 	return out
 }
 
-// release returns the baseline's model: the winning trial's, or the untrained one if no trial was drawn.
+// release releases the baseline's model: the winning trial's, or the untrained one if no trial was drawn.
 func (x *execution) release(ctx context.Context, trials []outcome, best int) (Result, error) {
 	if best == none {
 		tuned := x.plan.First
@@ -49,7 +49,7 @@ func (x *execution) release(ctx context.Context, trials []outcome, best int) (Re
 
 // finish carries out the final run.
 func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidate, trials []outcome, best int) (Result, error) {
-	runs, err := x.play(ctx, []train.Settings{s}, []*teller{x.meter.final(s.Privacy)})
+	runs, err := x.play(ctx, []train.Settings{s}, []*follower{x.meter.final(s.Privacy)})
 	if err != nil {
 		return Result{}, fmt.Errorf("final run: %w", err)
 	}

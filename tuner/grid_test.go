@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// paperGrid is the paper's on MNIST with everything tuned, for total epsilon by its bounds.
+// paperGrid returns the paper's grid on MNIST with everything tuned, for total epsilon by its bounds.
 func paperGrid(t testing.TB, m Method) Settings {
 	t.Helper()
 	s := mnist(m)
@@ -50,9 +50,9 @@ func TestListsAreAProduct(t *testing.T) {
 	}
 }
 
-// slowEpsilon is the epsilon of one run by the formulas of Mironov, Talwar and Zhang and of the conversion, with 200 bits
-// and sums as they are printed: it shares nothing with the accountant. Its orders are 2 to 32, which are enough where the
-// best isn't the last.
+// slowEpsilon returns the epsilon of one run by the formulas of Mironov, Talwar and Zhang and of the conversion, with
+// 200 bits and sums as they are printed: it shares nothing with the accountant. Its orders are 2 to 32, which are
+// enough where the best isn't the last.
 func slowEpsilon(t *testing.T, r Run, delta float64) float64 {
 	t.Helper()
 	best, at := math.Inf(1), 0
@@ -88,7 +88,7 @@ func bigPower(x float64, n int) *big.Float {
 	return power
 }
 
-// bigExp is e^x, however large, with the digits of a float64.
+// bigExp returns e^x, however large, with the digits of a float64.
 func bigExp(x float64) *big.Float {
 	whole := math.Floor(x / math.Ln2)
 	return new(big.Float).SetPrec(200).SetMantExp(big.NewFloat(math.Exp(x-whole*math.Ln2)), int(whole))
@@ -120,8 +120,8 @@ func bisect(t *testing.T, r Run, target float64) float64 {
 	return high
 }
 
-// The noise of a grid is held to another search: over the target by bisection, within it over each run's noise, and the
-// single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
+// The noise of a grid is checked against another search: over the target by bisection, within it over each run's noise,
+// and the single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
 func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs nothing concurrently, which is what short runs are for")
@@ -164,8 +164,8 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 	}
 }
 
-// Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone cost
-// the same; no noise is more than is needed; and nothing else is changed.
+// Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone
+// cost the same; no noise is more than is needed; and nothing else is changed.
 func TestCalibratedGridMeetsTheTarget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs nothing concurrently, which is what short runs are for")
@@ -307,8 +307,8 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 	})
 }
 
-// The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose steps
-// are finest, and a step more of any costs more than that.
+// The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose
+// steps are finest, and a step more of any costs more than that.
 func TestCalibrateSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs nothing concurrently, which is what short runs are for")

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Every trial is its own, whatever group it is in: its settings, its record and what is told of it.
+// Each trial has its own settings, record and progress, whatever group it is in.
 func TestTrialsOfEveryGroupAreTheirOwn(t *testing.T) {
 	lab := &fakeLab{}
 	s := settings(Variant1, 130)
@@ -87,7 +87,7 @@ func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
 	})
 }
 
-// Whoever changes a plan while it is carried out changes nothing.
+// A plan that is changed while it is carried out has no effect.
 func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
 	plan := planWith(t, settings(Variant2, 3), 3)
 	lab := &fakeLab{}
@@ -105,19 +105,19 @@ func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
 	}
 }
 
-// Trials that take time say how much, and none has another's.
+// Each trial has its own duration.
 func TestSecondsAreTheTrials(t *testing.T) {
 	w := newStopwatch(2)
 	at := w.last
 	wait := func(d time.Duration) { w.last = time.Now().Add(-d) }
 	_ = at
 	wait(2 * time.Second)
-	w.look([]train.Progress{{Step: 3}, {}})
+	w.read([]train.Progress{{Step: 3}, {}})
 	if since := time.Since(w.last); since > time.Second {
 		t.Errorf("last look %v ago", since)
 	}
 	wait(5 * time.Second)
-	w.look([]train.Progress{{Step: 3}, {Step: 1}})
+	w.read([]train.Progress{{Step: 3}, {Step: 1}})
 	if a, b := w.seconds[0], w.seconds[1]; a < 1.9 || a > 2.5 || b < 4.9 || b > 5.5 {
 		t.Errorf("seconds %v", w.seconds)
 	}

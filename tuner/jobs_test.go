@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mechanismOf is what an engine must be told of a candidate that trains on nominally so many samples.
+// mechanismOf returns the engine's mechanism for a candidate that trains on the given nominal number of samples.
 func mechanismOf(c Candidate, size float64) engine.Mechanism {
 	return engine.Mechanism{SamplingProbability: c.SamplingRate, NoiseMultiplier: c.NoiseMultiplier, ClippingNorm: c.ClippingNorm, ExpectedBatchSize: c.SamplingRate * size}
 }
 
-// Each run has the noise, clipping norm, sampling rate and steps of its own candidate, which is what is charged, and the final
-// run those of the winner: of no other candidate, and nobody's clipping norm beside another's noise. The candidates have nothing
+// Each run has the noise, clipping norm, sampling rate and steps of its own candidate, which is charged, and the final
+// run those of the winner, never one candidate's clipping norm beside another's noise. The candidates have nothing
 // in common, and the third wins.
 func TestRunsTrainWhatTheyDraw(t *testing.T) {
 	candidates := Grid{
@@ -72,7 +72,7 @@ func TestRunsTrainWhatTheyDraw(t *testing.T) {
 	})
 }
 
-// The same for candidates that are drawn from ranges and fitted below a line, and what is charged is the line.
+// The same holds for candidates that are drawn from ranges and fitted below a line, and the line is charged.
 func TestRunsOfARegionTrainWhatTheyDraw(t *testing.T) {
 	r := region()
 	r.Epochs = Between(0.2, 0.5)
@@ -104,7 +104,7 @@ func TestRunsOfARegionTrainWhatTheyDraw(t *testing.T) {
 	}
 }
 
-// Candidates that differ in one of the three things that a run's cost follows from are two kinds of run, and both are charged; those
+// Candidates that differ in sampling rate, steps or noise are two kinds of run, and both are charged; those
 // that differ in nothing else are one.
 func TestEveryKindOfRunIsCharged(t *testing.T) {
 	base := Candidate{LearningRate: 0.1, SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 3, ClippingNorm: 1}
@@ -133,7 +133,7 @@ func TestEveryKindOfRunIsCharged(t *testing.T) {
 	}
 }
 
-// The answer of a region when no trial is drawn has the first of each list, and the geometric mean of each range.
+// The first candidate of a region has the first of each list, and the geometric mean of each range.
 func TestFirstOfARegion(t *testing.T) {
 	r := Region{
 		LearningRate: Values{List: []float64{0.3, 0.1, 0.2}}, SamplingRate: Values{List: []float64{0.2, 0.1}},
@@ -147,7 +147,8 @@ func TestFirstOfARegion(t *testing.T) {
 	}
 }
 
-// A rate whose final rate is the limit is left, however the two are rounded, and one that is larger by more than rounding isn't.
+// A rate whose final rate is the limit is left, however the two are rounded, and one that is larger by more than
+// rounding isn't.
 func TestTheLimitItselfIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)

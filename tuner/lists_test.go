@@ -17,8 +17,8 @@ func listed() Region {
 	}
 }
 
-// Each kind of run of a region of lists is drawn. With six kinds and 15 trials for each of 40 seeds, which are fixed, another choice
-// of seeds would miss one with a probability below 6 e^{-15·40/6} < 1e-42.
+// Each kind of run of a region of lists is drawn. With six kinds and 15 trials for each of 40 seeds, which are fixed,
+// another choice of seeds would miss one with a probability below 6 e^{-15·40/6} < 1e-42.
 func TestEveryListedRunIsDrawn(t *testing.T) {
 	s := searching(t, Variant1, listed())
 	runs := s.Space.(Region).Runs
@@ -44,7 +44,8 @@ func TestEveryListedRunIsDrawn(t *testing.T) {
 	}
 }
 
-// Sampling rates in a list don't make epochs in a range a list: candidates are fitted below a line, each to the epochs that it draws.
+// Sampling rates in a list don't make epochs in a range a list: candidates are fitted below a line, each to the epochs
+// that it draws.
 func TestListedRatesAndAnyEpochs(t *testing.T) {
 	r := listed()
 	r.Epochs = Between(2, 9)
@@ -66,7 +67,7 @@ func TestListedRatesAndAnyEpochs(t *testing.T) {
 	}
 }
 
-// Whoever changes their region changes no plan that was made of it.
+// A region that is changed has no effect on a plan drawn from it.
 func TestPlanOwnsItsRegion(t *testing.T) {
 	s := searching(t, Variant1, listed())
 	plan := mustPlan(t, s, 4)
@@ -82,7 +83,7 @@ func TestPlanOwnsItsRegion(t *testing.T) {
 	}
 }
 
-// A limit leaves out the rates of a list that are above it, and the caller's list as it was.
+// A limit leaves out the rates of a list that are above it, and doesn't change the caller's list.
 func TestWithinFinalRateOfAList(t *testing.T) {
 	s := settings(Variant1, 5) // the final run's rates are four times as large
 	r := listed()

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// meter adds up the progress of runs that go on side by side and passes it on, one call at a time.
+// meter adds up the progress of runs that train side by side and reports it, one call at a time.
 type meter struct {
 	mu    sync.Mutex
 	call  func(PrivateProgress)
@@ -25,48 +25,48 @@ func newMeter(plan Plan, call func(PrivateProgress)) *meter {
 	return m
 }
 
-// work is a run's cost in expected gradients of single samples.
+// work returns the expected number of per-sample gradients of a run.
 func work(p train.Privacy) float64 { return float64(p.Steps) * p.ExpectedBatchSize() }
 
-// trial begins to follow trial i.
-func (m *meter) trial(i int, p train.Privacy) *teller {
-	t := &teller{meter: m, trial: i + 1, privacy: p}
+// trial reports that trial i begins, and returns its follower.
+func (m *meter) trial(i int, p train.Privacy) *follower {
+	t := &follower{meter: m, trial: i + 1, privacy: p}
 	t.advance(Started, 0, 0, nil)
 	return t
 }
 
-// final begins to follow the final run; from now on all work is known.
-func (m *meter) final(p train.Privacy) *teller {
+// final reports that the final run begins, and returns its follower. From now on the total is exact.
+func (m *meter) final(p train.Privacy) *follower {
 	m.mu.Lock()
 	m.state.Total = m.state.Done + work(p)
 	m.mu.Unlock()
-	t := &teller{meter: m, privacy: p}
+	t := &follower{meter: m, privacy: p}
 	t.advance(Started, 0, 0, nil)
 	return t
 }
 
-// teller follows one run.
-type teller struct {
+// follower reports the progress of one run to a meter.
+type follower struct {
 	meter   *meter
 	trial   int // 0 for the final run
 	privacy train.Privacy
 	step    int
-	counted bool // among the trials that are done
+	counted bool // it is among the trials done
 }
 
-// stepped tells of steps, if any were taken since.
-func (t *teller) stepped(p train.Progress) {
+// stepped reports progress, if there is any since the last call.
+func (t *follower) stepped(p train.Progress) {
 	if p.Step > t.step {
 		t.advance(Stepped, p.Step, 0, nil)
 	}
 }
 
-// finished counts a run that stopped early as done: there is no more work in it.
-func (t *teller) finished(score float64, err error) {
+// finished reports the end of a run. It counts all of its work as done, also of a run that stopped early.
+func (t *follower) finished(score float64, err error) {
 	t.advance(Finished, t.privacy.Steps, score, err)
 }
 
-func (t *teller) advance(kind Kind, step int, score float64, err error) {
+func (t *follower) advance(kind Kind, step int, score float64, err error) {
 	m := t.meter
 	m.mu.Lock()
 	defer m.mu.Unlock()

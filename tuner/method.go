@@ -2,7 +2,7 @@ package tuner
 
 import "github.com/dptrain/dptrain/train"
 
-// Method says on which data trials and final model are trained.
+// Method is the choice of the data that trials and final model are trained on.
 type Method string
 
 // The methods.
@@ -20,9 +20,9 @@ func (m Method) validate() error {
 	return &train.SettingError{Setting: "tuning method", Value: string(m), Want: "baseline, variant1 or variant2"}
 }
 
-// ExpectedWork returns how much tuning and final run compute on average, in runs on all of the data: a trial on a
-// random subset of rate q is q of a run. meanTrials is the mean of K. It speaks of candidates of equal sampling
-// rate and steps.
+// ExpectedWork returns the expected work of tuning and final run, in units of one run on all of the data: a trial on a
+// random subset of rate q is q of a run. meanTrials is the mean of K. All candidates are taken to have the same
+// sampling rate and steps.
 func (m Method) ExpectedWork(q, meanTrials float64) float64 {
 	switch m {
 	case Variant1:

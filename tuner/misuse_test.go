@@ -36,7 +36,7 @@ func TestExecutorWithMissingFields(t *testing.T) {
 	}
 }
 
-// Settings with something missing give errors, and what has no error says nothing of them.
+// Methods of settings with something missing return errors, and those without an error don't panic.
 func TestSettingsWithMissingFields(t *testing.T) {
 	for name, spoil := range map[string]func(*Settings){
 		"everything":                 func(s *Settings) { *s = Settings{} },

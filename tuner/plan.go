@@ -7,19 +7,19 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// FinalStream names the random streams of the final run. Trial i, counted from 0, has stream i+1.
+// FinalStream is the number of the final run's random streams. Trial i, counted from 0, has number i+1.
 const FinalStream uint32 = 0
 
-// Plan is all that will be done, as pure data: the same settings and key give the same plan. It comes from
-// [NewPlan] and stays as it is; other settings need another plan. [Executor.Run] draws the plan anew from its
-// settings, on a copy, and runs and charges that: a plan whose draws were changed is refused.
+// Plan is a tuning with all its random choices, as pure data. Make it by [NewPlan], and don't change it: [Executor.Run]
+// draws the plan again from its settings and key, refuses one that differs, and carries out and charges what it drew.
+// The same settings and key give the same plan.
 type Plan struct {
 	Settings Settings
-	First    Candidate    // the answer when no trial is drawn
+	First    Candidate    // the winner if no trial is drawn
 	Private  PrivateDraws `json:"-"`
 }
 
-// PrivateDraws are a plan's random choices. The guarantee doesn't cover them.
+// PrivateDraws are the random choices of a plan. The guarantee doesn't cover them.
 type PrivateDraws struct {
 	Key    train.Key `json:"-"`
 	Subset []int32   // X1, ascending; nil for the baseline
@@ -29,14 +29,13 @@ type PrivateDraws struct {
 
 // Trial is one draw from the search space.
 type Trial struct {
-	Stream    uint32 // names the trial's random streams
+	Stream    uint32 // the number of the trial's random streams
 	Candidate Candidate
 }
 
-// NewPlan draws a plan. It refuses what [Settings.Validate] does, and the zero key, which anyone can guess. The plan
-// is what was checked, and nothing in it is the caller's memory. Every plan that is carried out takes a key of its
-// own: plans of one key draw their subsets and numbers of trials from the same streams, and the guarantees of draws
-// that depend on each other don't add up.
+// NewPlan draws a plan. Its errors are those of [Settings.Validate], and a [*train.SettingError] for the zero key. It
+// copies the settings. Each plan that is carried out needs a key of its own: plans of one key draw their subsets and
+// numbers of trials from the same streams, and the guarantees of draws that depend on each other don't compose.
 func NewPlan(s Settings, key train.Key) (Plan, error) {
 	s = s.own()
 	if err := s.Validate(); err != nil {
@@ -63,8 +62,8 @@ func NewPlan(s Settings, key train.Key) (Plan, error) {
 	return Plan{Settings: s, First: first, Private: draws}, nil
 }
 
-// redraw returns the plan that the settings and the key of p draw. Were p carried out as it is, members or
-// trials that its settings don't draw would be charged as if they did.
+// redraw returns the plan that [NewPlan] draws from the settings and the key of p, or an error if p differs from it:
+// other members or trials would be charged as if the settings had drawn them.
 func (p Plan) redraw() (Plan, error) {
 	drawn, err := NewPlan(p.Settings, p.Private.Key)
 	if err != nil {
@@ -77,13 +76,13 @@ func (p Plan) redraw() (Plan, error) {
 	return drawn, nil
 }
 
-// drawSubset never returns nil: to a trainer, nil would mean all samples.
+// drawSubset returns X1, ascending. It is never nil, which would mean all samples.
 func drawSubset(s Settings, key train.Key) []int32 {
 	stream := key.Stream(random.ID{Purpose: random.Subset})
 	return stream.Bernoulli(s.SubsetRate, complement(nil, s.Samples), []int32{})
 }
 
-// complement returns those of 0..n-1 that aren't in members, which are ascending; never nil.
+// complement returns the numbers of 0..n-1 that aren't in members, which ascend. It is never nil.
 func complement(members []int32, n int) []int32 {
 	rest := make([]int32, 0, n-len(members))
 	for i := range int32(n) {
@@ -96,8 +95,8 @@ func complement(members []int32, n int) []int32 {
 	return rest
 }
 
-// drawTrials draws K from the very distribution that the accountant charges. It gives each trial a
-// stream of its own, so that its candidate doesn't depend on K.
+// drawTrials draws K, from the distribution that the accountant charges, and K trials. Each has a stream of its own, so
+// that its candidate doesn't depend on K.
 func drawTrials(s Settings, key train.Key) ([]Trial, error) {
 	trials := make([]Trial, s.Repetitions.Draw(key.Stream(random.ID{Purpose: random.Repetitions})))
 	draw := s.Space.drawer()
@@ -112,7 +111,7 @@ func drawTrials(s Settings, key train.Key) ([]Trial, error) {
 	return trials, nil
 }
 
-// trial returns how trial i trains.
+// trial returns the training settings of trial i.
 func (p Plan) trial(i int) train.Settings {
 	c := p.Private.Trials[i].Candidate
 	return train.Settings{
@@ -124,7 +123,7 @@ func (p Plan) trial(i int) train.Settings {
 	}
 }
 
-// final returns how the released model is trained once tuning has chosen c.
+// final returns the training settings of the released model for the chosen candidate.
 func (p Plan) final(c Candidate) train.Settings {
 	return train.Settings{
 		Privacy:   p.Settings.privacy(c, p.Settings.finalSize()),
@@ -135,14 +134,14 @@ func (p Plan) final(c Candidate) train.Settings {
 	}
 }
 
-// String describes the public part.
+// String describes the public part of the plan.
 func (p Plan) String() string { return p.Settings.String() }
 
-// GoString describes the public part, so that no format prints the private one by accident.
+// GoString is [Plan.String], so that no format prints the private part by accident.
 func (p Plan) GoString() string { return p.String() }
 
-// String tells nothing, so that no format prints the draws by accident.
+// String reveals nothing, so that no format prints the draws by accident.
 func (PrivateDraws) String() string { return "private" }
 
-// GoString tells nothing either.
+// GoString reveals nothing either.
 func (PrivateDraws) GoString() string { return "private" }

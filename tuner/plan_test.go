@@ -112,7 +112,7 @@ func TestPlanNeedsAKey(t *testing.T) {
 	})
 }
 
-// What is charged is what was trained, even if the caller's search space changes on the way.
+// The trained runs are charged, even if the caller's search space changes on the way.
 func TestPlanOwnsItsSpace(t *testing.T) {
 	s := settings(Variant2, 3)
 	lab := &fakeLab{}
@@ -124,7 +124,7 @@ func TestPlanOwnsItsSpace(t *testing.T) {
 	}
 }
 
-// More trials leave the earlier ones as they are.
+// More trials don't change the earlier ones.
 func TestCandidatesDoNotDependOnK(t *testing.T) {
 	few, many := mustPlan(t, settings(Variant1, 2), 5), mustPlan(t, settings(Variant1, 50), 5)
 	n := min(len(few.Private.Trials), len(many.Private.Trials))

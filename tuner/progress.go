@@ -1,32 +1,32 @@
 package tuner
 
-// Kind says what happened.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of progress.
 const (
 	Started  Kind = "started"  // a run begins
 	Stepped  Kind = "stepped"  // a run has taken some steps
-	Finished Kind = "finished" // a run is over, well or not
+	Finished Kind = "finished" // a run has ended, with a model or without
 )
 
-// PrivateProgress tells the person who runs the tuning how far it came. It contains K and the course of
+// PrivateProgress is an event in the course of tuning, for the person who runs it. It contains K and the progress of
 // trials, so it must not be published.
 type PrivateProgress struct {
 	Kind   Kind
-	Final  bool // it is about the final run
-	Trial  int  // otherwise about this trial, 1..Trials
+	Final  bool // the event concerns the final run
+	Trial  int  // or else this trial, 1..Trials
 	Trials int  // K
 
-	TrialsDone  int // that have taken all their steps, or failed
+	TrialsDone  int // trials that have taken all their steps, or failed
 	Step, Steps int // of the run
 
-	// Done and Total measure all work in expected gradients of single samples. Total is an estimate
-	// until the final run begins if candidates differ in cost.
+	// Done and Total are the work done and all work, in expected per-sample gradients. If candidates differ in cost,
+	// Total is an estimate until the final run begins.
 	Done, Total float64
 
 	// Score is a finished trial's score, or the final model's, on the public test set; -Inf without a model.
 	Score float64
-	// Err is why a finished trial failed. It scores lowest and tuning goes on.
+	// Err is the error of a finished trial that failed. It scores lowest and tuning goes on.
 	Err error
 }

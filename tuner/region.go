@@ -12,32 +12,33 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn by itself. What its runs may
-// cost is settled before, by [Calibrate] or [CalibrateSteps]: either as Runs, where sampling rates and epochs are in lists,
-// or by Line. Then a candidate that is drawn is fitted to the line, so that its Rényi divergence is at most Slope·a at
-// every order a of the line, and the plan is charged for the line, whatever is drawn.
+// Region is a space for random search (paper, [random_search]): each hyperparameter is drawn independently. [Calibrate]
+// or [CalibrateSteps] sets the cost of its runs beforehand: as Runs, where sampling rates and epochs are in lists, or
+// else as Line. Then each drawn candidate is fitted below the line, so that its Rényi divergence is at most Slope·a at
+// every order a of the line, and charged the line.
 type Region struct {
 	LearningRate, SamplingRate, ClippingNorm Values
-	// Epochs come to steps as by [train.Steps], and the noise multiplier is the smallest that fits; unless NoiseMultiplier
-	// isn't 0: then it is everybody's, and steps are the most that fit.
+	// If NoiseMultiplier is 0, Epochs are drawn, and become steps by [train.Steps], and the noise multiplier is the
+	// smallest that fits. Otherwise all candidates have NoiseMultiplier, and the largest number of steps that fits.
 	Epochs          Values
 	NoiseMultiplier float64
 
-	Runs []Run              // all kinds of runs, or none
-	Line accountant.RDPLine // where Runs has none
+	Runs []Run              // the run of each sampling rate and number of epochs, or none
+	Line accountant.RDPLine // used if there are no Runs
 }
 
-// Values are what a hyperparameter is drawn from: List with equal probabilities, or where that is empty the numbers from
-// Low to High log-uniformly, rounded to six significant digits.
+// Values are the values that a hyperparameter is drawn from: those in List, with equal probability, or if it is empty
+// the numbers from Low to High, log-uniformly and rounded to six significant digits.
 type Values struct {
-	List      []float64 `json:"list,omitempty"`
-	Low, High float64   `json:",omitempty"`
+	List []float64 `json:"values,omitempty"`
+	Low  float64   `json:"low,omitempty"`
+	High float64   `json:"high,omitempty"`
 }
 
-// Between returns the range from low to high.
+// Between returns the values of the range from low to high.
 func Between(low, high float64) Values { return Values{Low: low, High: high} }
 
-// draw returns a value.
+// draw draws a value.
 func (v Values) draw(s *random.Stream) float64 {
 	if len(v.List) > 0 {
 		return v.List[s.IntN(len(v.List))]
@@ -45,14 +46,14 @@ func (v Values) draw(s *random.Stream) float64 {
 	return v.at(s.Float64())
 }
 
-// at returns what lies at a share of the way from Low to High, by logarithms. Rounding makes it a number that people can
-// read and that doesn't hang on the last bits of a library's logarithm.
-func (v Values) at(share float64) float64 {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, share), 'g', 6, 64), 64) // a number's own digits
+// at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds it, so that the
+// number is readable and doesn't depend on the last bits of a library's logarithm.
+func (v Values) at(fraction float64) float64 {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64) // always a number
 	return min(max(x, v.Low), v.High)
 }
 
-// middle is the first of a list, and a range's geometric mean.
+// middle returns the first of a list, or the geometric mean of a range.
 func (v Values) middle() float64 {
 	if len(v.List) > 0 {
 		return v.List[0]
@@ -60,7 +61,7 @@ func (v Values) middle() float64 {
 	return v.at(0.5)
 }
 
-// ends are the smallest and the largest value.
+// ends returns the minimum and the maximum.
 func (v Values) ends() [2]float64 {
 	if len(v.List) > 0 {
 		return [2]float64{slices.Min(v.List), slices.Max(v.List)}
@@ -68,7 +69,7 @@ func (v Values) ends() [2]float64 {
 	return [2]float64{v.Low, v.High}
 }
 
-// below leaves out what is above the limit.
+// below returns the values without those above the limit.
 func (v Values) below(limit float64) Values {
 	if len(v.List) > 0 {
 		v.List = slices.DeleteFunc(slices.Clone(v.List), func(x float64) bool { return x > limit })
@@ -90,10 +91,10 @@ func (v Values) validate(setting string) error {
 	return nil
 }
 
-// String shows the values.
+// String lists the values, or the ends of the range.
 func (v Values) String() string {
 	if len(v.List) == 0 {
-		return fmt.Sprintf("%.4g to %.4g", v.Low, v.High)
+		return fmt.Sprintf("%.4g to %.4g, log-uniform", v.Low, v.High)
 	}
 	var texts []string
 	for _, x := range v.List {
@@ -107,12 +108,12 @@ func (r Region) event() accountant.Event {
 	case len(r.Runs) > 0:
 		return maxOver(r.Runs)
 	case r.Line.Slope == 0:
-		return accountant.MaxOver{} // nothing is settled yet: accountants refuse it, and a line of slope 0 costs nothing
+		return accountant.MaxOver{} // not calibrated: accountants refuse it, where a line of slope 0 would cost nothing
 	}
 	return r.Line
 }
 
-// kinds returns a candidate for each kind of run, where their number is finite.
+// kinds returns a candidate for each kind of run, if their number is finite.
 func (r Region) kinds() (g Grid, finite bool, err error) {
 	if len(r.SamplingRate.List) == 0 || len(r.Epochs.List) == 0 && r.NoiseMultiplier == 0 {
 		return nil, false, nil
@@ -125,7 +126,8 @@ func (r Region) kinds() (g Grid, finite bool, err error) {
 	return g.WithNoiseMultiplier(r.NoiseMultiplier), true, err
 }
 
-// drawer fits each kind of run once: a fit takes thousands of times as long as a draw.
+// drawer returns a function that draws candidates. It fits each kind of run once: a fit takes thousands of times as
+// long as a draw.
 func (r Region) drawer() func(*random.Stream) (Candidate, error) {
 	type kind struct{ gamma, epochs float64 }
 	fits := map[kind]Run{}
@@ -147,8 +149,8 @@ func (r Region) drawer() func(*random.Stream) (Candidate, error) {
 	}
 }
 
-// fit returns the run that was settled, or the one of the least noise, or of the most steps, that costs no more than the
-// line.
+// fit returns the run of a sampling rate and a number of epochs: the one in Runs, or the one with the least noise, or
+// the most steps, that costs no more than the line.
 func (r Region) fit(gamma, epochs float64) (Run, error) {
 	if len(r.Runs) > 0 {
 		return r.settled(gamma, epochs)
@@ -174,6 +176,7 @@ func (r Region) fit(gamma, epochs float64) (Run, error) {
 	return run, nil
 }
 
+// settled returns the run in Runs of a sampling rate and a number of epochs.
 func (r Region) settled(gamma, epochs float64) (Run, error) {
 	want := Run{SamplingRate: gamma}
 	if r.NoiseMultiplier == 0 {
@@ -190,7 +193,7 @@ func (r Region) settled(gamma, epochs float64) (Run, error) {
 	return Run{}, &train.SettingError{Setting: "runs of the region", Value: fmt.Sprint(r.Runs), Want: fmt.Sprintf("one at sampling rate %v for %v epochs, from tuner.Calibrate", gamma, epochs)}
 }
 
-// first is the middle of the region.
+// first returns the middle of the region.
 func (r Region) first() (Candidate, error) {
 	c := Candidate{LearningRate: r.LearningRate.middle(), ClippingNorm: r.ClippingNorm.middle()}
 	epochs := 0.0
@@ -202,8 +205,8 @@ func (r Region) first() (Candidate, error) {
 	return c, err
 }
 
-// corners has all combinations of ends of what the cost follows from: what is drawn costs something in between, and so can
-// be fitted if they can.
+// corners returns a candidate for each combination of the ends of sampling rate and epochs. A drawn candidate costs
+// something in between, so it can be fitted if the corners can.
 func (r Region) corners() ([]Candidate, error) {
 	var epochs [2]float64
 	if r.NoiseMultiplier == 0 {
@@ -223,12 +226,12 @@ func (r Region) corners() ([]Candidate, error) {
 	return corners, nil
 }
 
-// mostFits bounds the mean number of trials that are fitted below a line: each fit takes about a millisecond.
-const mostFits = 1e4
+// maxFits is the maximum mean number of trials that are fitted below a line: each fit takes about a millisecond.
+const maxFits = 1e4
 
 func (r Region) validate(s Settings) error {
-	if mean := s.Repetitions.Expected(); len(r.Runs) == 0 && mean > mostFits {
-		return &train.SettingError{Setting: "mean number of trials", Value: mean, Want: fmt.Sprintf("at most %v where candidates are fitted below a line", float64(mostFits))}
+	if mean := s.Repetitions.Expected(); len(r.Runs) == 0 && mean > maxFits {
+		return &train.SettingError{Setting: "mean number of trials", Value: mean, Want: fmt.Sprintf("at most %v where candidates are fitted below a line", float64(maxFits))}
 	}
 	for _, p := range r.Parameters() {
 		if err := p.Values.validate(p.Name); err != nil {
@@ -252,11 +255,11 @@ func (r Region) validate(s Settings) error {
 
 // Parameter is a hyperparameter by name, with the values that it is drawn from.
 type Parameter struct {
-	Name   string
-	Values Values
+	Name string `json:"name"`
+	Values
 }
 
-// Parameters returns what a candidate is drawn from, in slices of its own.
+// Parameters returns the values of each hyperparameter that is drawn. They share no memory with the region.
 func (r Region) Parameters() []Parameter {
 	all := []Parameter{{"learning rate", r.LearningRate}, {"sampling rate", r.SamplingRate}, {"clipping norm", r.ClippingNorm}}
 	if r.NoiseMultiplier == 0 {
@@ -268,7 +271,7 @@ func (r Region) Parameters() []Parameter {
 	return all
 }
 
-// LearningRates returns the ends of what the learning rate is drawn from.
+// LearningRates returns the minimum and the maximum of the learning rate.
 func (r Region) LearningRates() (low, high float64) {
 	ends := r.LearningRate.ends()
 	return ends[0], ends[1]
@@ -287,13 +290,13 @@ func (r Region) below(limit float64) Space {
 	return r
 }
 
-// noisy has the line that the Gaussian mechanism of that noise has.
+// noisy returns the region with the line of the Gaussian mechanism of that noise.
 func (r Region) noisy(noise float64, _ calibration) Space {
 	r.Line.Slope = min(0.5/(noise*noise), math.MaxFloat64)
 	return r
 }
 
-// String shows the region.
+// String lists the values of each hyperparameter.
 func (r Region) String() string {
 	var texts []string
 	for _, p := range r.Parameters() {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// region has four ranges.
+// region returns a region of four ranges.
 func region() Region {
 	return Region{
 		LearningRate: Between(1e-4, 1),
@@ -24,7 +24,7 @@ func region() Region {
 	}
 }
 
-// searching has the region and the line for total epsilon 4.
+// searching returns settings with the region and the line for total epsilon 4.
 func searching(t testing.TB, m Method, r Region) Settings {
 	t.Helper()
 	s := settings(m, 15)
@@ -39,8 +39,8 @@ func searching(t testing.TB, m Method, r Region) Settings {
 	return s
 }
 
-// Every candidate that is drawn lies in its ranges and below the line, at every order of the line, and is what fits: with
-// less noise it would lie above. A plan is charged for the line.
+// Every drawn candidate lies in its ranges and below the line, at every order of the line, with the smallest noise:
+// with less noise it would lie above. A plan is charged for the line.
 func TestDrawnCandidatesAreBelowTheLine(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := searching(t, m, region())
@@ -99,7 +99,7 @@ func orderAbove(t *testing.T, r Run, line accountant.RDPLine) int {
 	return 0
 }
 
-// With given noise, steps are the most that fit.
+// With given noise, candidates have the largest number of steps that fits.
 func TestRegionOfFixedNoise(t *testing.T) {
 	r := region()
 	r.NoiseMultiplier, r.Epochs = 2, Values{}
@@ -124,7 +124,7 @@ func TestRegionOfFixedNoise(t *testing.T) {
 	}
 }
 
-// Ranges of what costs nothing need no line: the noise is that of the grid.
+// Ranges of learning rate and clipping norm need no line: the noise is the grid's.
 func TestRegionOfOneRunCostsThatRun(t *testing.T) {
 	for _, noise := range []float64{0, 2} {
 		s := mnist(Variant1)
@@ -159,8 +159,8 @@ func TestRegionOfOneRunCostsThatRun(t *testing.T) {
 }
 
 // Draws are log-uniform. The seeds are fixed; by Kolmogorov's bound as Massart sharpened it, P(sup |F_n - F| > d) is at
-// most 2 e^{-2 n d^2}, a new choice of seeds would fail with probability below 1e-6 for each of the four; rounding to six
-// digits moves the distribution by less than 1e-5.
+// most 2 e^{-2 n d^2}, a new choice of seeds would fail with probability below 1e-6 for each of the four; rounding to
+// six digits moves the distribution by less than 1e-5.
 func TestDrawsAreLogUniform(t *testing.T) {
 	r := region()
 	const n = 20000
@@ -181,7 +181,7 @@ func TestDrawsAreLogUniform(t *testing.T) {
 	}
 }
 
-// What is drawn doesn't depend on other parameters' values, and plans are redrawn to the last bit.
+// A draw doesn't depend on the values of other hyperparameters, and plans are redrawn to the last bit.
 func TestRegionIsRedrawn(t *testing.T) {
 	s := searching(t, Variant1, region())
 	plan := mustPlan(t, s, 11)
@@ -263,7 +263,7 @@ func TestRegionValidate(t *testing.T) {
 	}
 }
 
-// A region of which nothing is settled yet has no guarantee, rather than the small one of a line of slope 0.
+// A region that isn't calibrated has no guarantee, rather than the small one of a line of slope 0.
 func TestUnsettledRegionHasNoGuarantee(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 15)
@@ -274,7 +274,7 @@ func TestUnsettledRegionHasNoGuarantee(t *testing.T) {
 	})
 }
 
-// Whoever asks for a million trials doesn't wait for as many fits, unless there is nothing to fit.
+// A plan of a million trials is refused where each has to be fitted below a line.
 func TestRegionOfManyTrials(t *testing.T) {
 	s := searching(t, Variant1, region())
 	s.Repetitions = accountant.Poisson{Mean: 1e5}
@@ -289,7 +289,7 @@ func TestRegionOfManyTrials(t *testing.T) {
 	}
 }
 
-// Mode best charges a line too, and at orders beyond those of the line nothing is promised.
+// Mode best charges a line too, at the orders of the line alone.
 func TestLineIsChargedInEveryMode(t *testing.T) {
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Tight, accountant.Best} {
 		s := settings(Variant1, 15)

@@ -2,14 +2,14 @@ package tuner
 
 import "math"
 
-// lowest is the score of a trial that failed or diverged: below that of every model.
+// lowest is the score of a trial that failed or diverged. Every model scores higher.
 var lowest = math.Inf(-1)
 
-// none is the winner's index when there was no trial.
+// none is the winner's index if no trial was drawn.
 const none = -1
 
-// selectBest returns the index of the best score, the earliest of equals, which is an order that doesn't
-// depend on the data.
+// selectBest returns the index of the outcome with the best score, the first of equals, or none. The order of outcomes
+// doesn't depend on the data.
 func selectBest(trials []outcome) int {
 	best := none
 	for i, t := range trials {

@@ -9,27 +9,27 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Settings say how to tune. All of them are public, and the guarantee follows from them: see
-// [Settings.Event]. Functions that return settings or a plan copy the search space that they are handed.
+// Settings are the settings of a tuning. All of them are public, and the guarantee follows from them alone: see
+// [Settings.Event]. Functions that return settings or a plan copy the search space.
 type Settings struct {
 	Method      Method
-	SubsetRate  float64                // q, in (0, 1); not used by the baseline
+	SubsetRate  float64                // q, in (0, 1); ignored by the baseline
 	Repetitions accountant.Repetitions // the distribution of K
 	Space       Space
-	Optimizer   train.Optimizer // its LearningRate stays 0: candidates bring their own
+	Optimizer   train.Optimizer // its LearningRate is 0: candidates have their own
 	Samples     int             // n, the size of X
-	WarmStart   bool            // start the final run from the winning trial's model
+	WarmStart   bool            // the final run begins with the winning trial's model
 }
 
-// A plan holds every trial, so that their expected number has to be bounded, and where the distribution of K falls
-// off as (1-Success)^K, that too: a small mean doesn't keep a negative shape from drawing 10^12 trials.
+// A plan holds every trial, so the mean of K is bounded. Where the distribution of K falls off as (1-Success)^K,
+// Success is bounded too: with a negative shape, a small mean doesn't rule out 10^12 trials.
 const (
 	maxMean    = 1e6
 	minSuccess = 1e-6
 )
 
-// Validate returns an error for the first setting that can't be used: a [*train.SettingError], perhaps
-// wrapped, or an [*accountant.EventError] for a distribution of K that makes no sense.
+// Validate returns an error for the first invalid setting: one that wraps a [*train.SettingError], or an
+// [*accountant.EventError] for a distribution of K that makes no sense.
 func (s Settings) Validate() error {
 	if err := s.validateMethod(); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (s Settings) validateMethod() error {
 	return nil
 }
 
-// spaceIsValue tells whether the space is of one of the kinds that are charged as they are drawn from. A pointer to
-// one, or a type that embeds one, could change between the two.
+// spaceIsValue reports whether the space is a Grid or a Region by value. A pointer to one, or a type that embeds one,
+// could change between draw and charge.
 func (s Settings) spaceIsValue() bool {
 	switch s.Space.(type) {
 	case Grid, Region:
@@ -94,7 +94,7 @@ func validateRepetitions(r accountant.Repetitions) error {
 	}
 	switch r.(type) {
 	case accountant.Poisson, accountant.TruncatedPoisson, accountant.TruncatedNegativeBinomial:
-	default: // what is drawn from could be changed after it was charged
+	default: // it could change between charge and draw
 		return &train.SettingError{Setting: "distribution of trials", Value: fmt.Sprintf("a %T", r), Want: "accountant.Poisson or another, as a value"}
 	}
 	if mean := r.Expected(); !(mean > 0 && mean <= maxMean) {
@@ -106,11 +106,11 @@ func validateRepetitions(r accountant.Repetitions) error {
 	return nil
 }
 
-// Event returns what tuning and final run cost together.
+// Event returns the privacy event of tuning and final run together.
 //
 // A trial on a random candidate costs at most the pointwise maximum over the candidates (Lemma
 // param_tuning), or the line below which they are fitted. The final run is charged the same, because
-// which candidate it takes depends on the data.
+// the choice of its candidate depends on the data.
 func (s Settings) Event() accountant.Event {
 	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
@@ -126,7 +126,7 @@ func (s Settings) Event() accountant.Event {
 	}
 }
 
-// FinalLearningRate extrapolates a learning rate from trials to final run: DP-SGD's grows with the
+// FinalLearningRate returns the learning rate of the final run for the tuned one of a trial. DP-SGD's grows with the
 // nominal size of the data set, DP-Adam's stays (paper, section on extrapolating hyperparameters).
 func (s Settings) FinalLearningRate(tuned float64) float64 {
 	if s.Optimizer.Method != train.DPSGD {
@@ -142,8 +142,8 @@ func (s Settings) FinalLearningRate(tuned float64) float64 {
 	}
 }
 
-// WithinFinalRate returns a copy of s without the learning rates that would be above the limit in the final run. The rule
-// looks at no data, so it costs nothing. It is a [*train.SettingError] if no rate is left.
+// WithinFinalRate returns a copy of s without the learning rates that are above the limit in the final run. The rule
+// doesn't depend on the data, so it costs nothing. The error is a [*train.SettingError] if no rate is left.
 func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, err
@@ -152,7 +152,7 @@ func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
 		return Settings{}, errNoSpace
 	}
 	s = s.own()
-	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself is left, however it rounds
+	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself stays, however it rounds
 	s.Space = left
 	if grid, ok := left.(Grid); ok && len(grid) > 0 {
 		return s, nil
@@ -163,7 +163,7 @@ func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
 	return Settings{}, &train.SettingError{Setting: "largest final learning rate", Value: limit, Want: "more: in the final run every learning rate of the search space is larger"}
 }
 
-// trialSize returns the nominal size of the data set that trials play on.
+// trialSize returns the nominal size of the data set that trials train on.
 func (s Settings) trialSize() float64 {
 	if s.Method == Baseline {
 		return float64(s.Samples)

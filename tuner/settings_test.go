@@ -91,7 +91,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// The event of a plan charges the very distribution that its trials are drawn from, and survives its JSON form.
+// The event of a plan charges the distribution that its trials are drawn from, and survives its JSON form.
 func TestEventHoldsTheDistribution(t *testing.T) {
 	base := accountant.DPSGD(0.1, 2, 10)
 	build := map[Method]func(accountant.Repetitions) accountant.Event{
@@ -219,7 +219,7 @@ func TestExpectedWork(t *testing.T) {
 	}
 }
 
-// A plan of K trials has just the work that is expected where K is the mean.
+// A plan of K trials has the expected work of a mean of K.
 func TestWorkIsWhatIsExpected(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		for trials := range 8 {

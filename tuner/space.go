@@ -10,8 +10,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Candidate is one choice of hyperparameters. The learning rate is the trials'; see
-// [Settings.FinalLearningRate].
+// Candidate is one choice of hyperparameters. Its learning rate is the one of trials: see [Settings.FinalLearningRate].
 type Candidate struct {
 	LearningRate    float64 `json:"learning_rate" yaml:"learning_rate"`
 	SamplingRate    float64 `json:"sampling_rate" yaml:"sampling_rate"` // γ
@@ -20,33 +19,33 @@ type Candidate struct {
 	ClippingNorm    float64 `json:"clipping_norm" yaml:"clipping_norm"` // C, which costs nothing: the noise is in units of it
 }
 
-// Space is what trials draw from, independently and with replacement, as plain data: a [Grid] or a [Region].
+// Space is the set of candidates that trials draw from, independently and with replacement: a [Grid] or a [Region].
 type Space interface {
-	// String says what there is to draw from.
+	// String describes the space.
 	String() string
-	// LearningRates returns the smallest and the largest learning rate of trials.
+	// LearningRates returns the minimum and the maximum of the trials' learning rates.
 	LearningRates() (low, high float64)
 
-	// event bounds the cost of one trial, whatever candidate it draws.
+	// event returns an event that costs no less than a trial of any candidate.
 	event() accountant.Event
-	// drawer returns the draw of a candidate.
+	// drawer returns a function that draws a candidate.
 	drawer() func(*random.Stream) (Candidate, error)
-	// first is the answer when no trial is drawn.
+	// first returns the winner if no trial is drawn.
 	first() (Candidate, error)
-	// validate draws nothing, and afterwards no draw fails.
+	// validate draws nothing; after it returned nil, no draw fails.
 	validate(Settings) error
 	// clone returns a copy that shares no memory.
 	clone() Space
-	// noisy returns the space whose cost falls as noise grows, from +Inf at 0.
+	// noisy returns a member of a family of spaces whose cost falls as noise grows, from +Inf at 0.
 	noisy(noise float64, c calibration) Space
-	// below leaves out learning rates above the limit. What is left may be empty.
+	// below returns the space without learning rates above the limit. It may be empty.
 	below(limit float64) Space
 }
 
-// Grid is a list of candidates, each drawn with equal probability. The first is the answer when no trial is drawn.
+// Grid is a list of candidates, which are drawn with equal probability. The first is the winner if no trial is drawn.
 type Grid []Candidate
 
-// LearningRates returns the grid that differs from base in nothing but the learning rate.
+// LearningRates returns a grid of copies of base with the given learning rates.
 func LearningRates(base Candidate, rates ...float64) Grid {
 	grid := make(Grid, len(rates))
 	for i, rate := range rates {
@@ -56,14 +55,14 @@ func LearningRates(base Candidate, rates ...float64) Grid {
 	return grid
 }
 
-// Lists are the values to try of each hyperparameter.
+// Lists are lists of values for each hyperparameter.
 type Lists struct {
 	LearningRates, SamplingRates, Epochs, ClippingNorms []float64
 }
 
-// Grid returns the product of the lists, the learning rate varying fastest. Steps are those of [train.Steps], and 0
-// without a list of epochs; noise multipliers are 0. Two lists of epochs that come to the same number of steps, and epochs
-// that come to none, are a [*train.SettingError].
+// Grid returns the product of the lists, the learning rate varying fastest. Epochs become steps by [train.Steps];
+// without a list of epochs steps are 0. Noise multipliers are 0. The error is a [*train.SettingError] for two values of
+// Epochs that become the same number of steps, and for one that becomes none.
 func (l Lists) Grid() (Grid, error) {
 	var grid Grid
 	for _, gamma := range l.SamplingRates {
@@ -99,7 +98,7 @@ func (l Lists) steps(gamma float64) ([]int, error) {
 	return steps, nil
 }
 
-// stepsOf refuses no steps at all.
+// stepsOf is [train.Steps], with an error for epochs that are less than a step.
 func stepsOf(epochs, gamma float64) (int, error) {
 	steps, err := train.Steps(epochs, gamma)
 	if err == nil && steps == 0 {
@@ -108,7 +107,7 @@ func stepsOf(epochs, gamma float64) (int, error) {
 	return steps, err
 }
 
-// WithNoiseMultiplier returns a copy of the grid in which every candidate has the given noise.
+// WithNoiseMultiplier returns a copy of the grid in which all candidates have the given noise multiplier.
 func (g Grid) WithNoiseMultiplier(noise float64) Grid {
 	out := slices.Clone(g)
 	for i := range out {
@@ -117,11 +116,11 @@ func (g Grid) WithNoiseMultiplier(noise float64) Grid {
 	return out
 }
 
-// Run is what a run's cost follows from.
+// Run holds the hyperparameters that decide the cost of a run.
 type Run struct {
-	SamplingRate    float64
-	Steps           int
-	NoiseMultiplier float64
+	SamplingRate    float64 `json:"sampling_rate"`
+	Steps           int     `json:"steps"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
 func (c Candidate) run() Run { return Run{c.SamplingRate, c.Steps, c.NoiseMultiplier} }
@@ -130,7 +129,8 @@ func (r Run) event() accountant.Event {
 	return accountant.DPSGD(r.SamplingRate, r.NoiseMultiplier, r.Steps)
 }
 
-// Runs lists each cost once: learning rate and clipping norm make no difference.
+// Runs returns the runs of the candidates, each once: those that differ in learning rate or clipping norm alone have
+// the same run.
 func (g Grid) Runs() []Run {
 	var runs []Run
 	for _, c := range g {
@@ -143,7 +143,7 @@ func (g Grid) Runs() []Run {
 
 func (g Grid) event() accountant.Event { return maxOver(g.Runs()) }
 
-// maxOver is what one of the runs costs, drawn at random: the pointwise maximum (Lemma param_tuning).
+// maxOver returns the event of a run drawn at random: the pointwise maximum over all (Lemma param_tuning).
 func maxOver(runs []Run) accountant.Event {
 	var events []accountant.Event
 	for _, r := range runs {
@@ -179,7 +179,7 @@ func (g Grid) validate(s Settings) error {
 	return nil
 }
 
-// LearningRates returns the smallest and the largest of the candidates', 0 of none.
+// LearningRates returns the minimum and the maximum of the candidates' learning rates; 0 for an empty grid.
 func (g Grid) LearningRates() (low, high float64) {
 	if len(g) == 0 {
 		return 0, 0
@@ -188,7 +188,7 @@ func (g Grid) LearningRates() (low, high float64) {
 	return slices.MinFunc(g, byRate).LearningRate, slices.MaxFunc(g, byRate).LearningRate
 }
 
-// String counts the candidates.
+// String returns the number of candidates.
 func (g Grid) String() string { return fmt.Sprintf("%d candidates", len(g)) }
 
 func (s Settings) validateCandidate(c Candidate) error {

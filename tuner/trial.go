@@ -9,25 +9,24 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// outcome is what became of a trial.
+// outcome is the outcome of a trial.
 type outcome struct {
 	record PrivateTrial
-	model  []train.Parameter // nil if it diverged or failed, or another is better
-	err    error             // why it failed
+	model  []train.Parameter // nil if the trial diverged or failed, or another is better
+	err    error             // of a trial that failed
 }
 
-// mostAtOnce is the number of trials that an engine is handed at once. Few tuning runs draw more; those that do must not
-// hold the state of all at the same time.
-const mostAtOnce = 64
+// maxTogether is the maximum number of trials in one group. Few plans have more trials; those that do must not hold the
+// state of all at the same time.
+const maxTogether = 64
 
-// tune carries out all trials. Its outcomes are in the order of the plan, whoever finished first. Only the best one has
-// its model still.
+// tune carries out all trials. It returns their outcomes in the order of the plan. Only the best has its model.
 func (x *execution) tune(ctx context.Context) ([]outcome, error) {
 	trials := len(x.plan.Private.Trials)
 	outcomes := make([]outcome, 0, trials)
 	for len(outcomes) < trials {
 		first := len(outcomes)
-		group, err := x.trials(ctx, first, min(first+mostAtOnce, trials))
+		group, err := x.trials(ctx, first, min(first+maxTogether, trials))
 		if err != nil {
 			return nil, fmt.Errorf("tuning stopped: %w", err)
 		}
@@ -42,7 +41,7 @@ func (x *execution) tune(ctx context.Context) ([]outcome, error) {
 	return outcomes, anySucceeded(outcomes)
 }
 
-// anySucceeded returns an error if there were trials and every one failed.
+// anySucceeded returns an error if all trials failed and there was one.
 func anySucceeded(outcomes []outcome) error {
 	for _, o := range outcomes {
 		if o.err == nil {
@@ -55,15 +54,15 @@ func anySucceeded(outcomes []outcome) error {
 	return fmt.Errorf("every trial failed; the first: %w", outcomes[0].err)
 }
 
-// trials carries out trials [from, to). Its errors are those of play.
+// trials carries out trials [from, to). Its errors are those of [execution.play].
 func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error) {
 	settings := make([]train.Settings, to-from)
-	tellers := make([]*teller, to-from)
+	followers := make([]*follower, to-from)
 	for k := range settings {
 		settings[k] = x.plan.trial(from + k)
-		tellers[k] = x.meter.trial(from+k, settings[k].Privacy)
+		followers[k] = x.meter.trial(from+k, settings[k].Privacy)
 	}
-	played, err := x.play(ctx, settings, tellers)
+	played, err := x.play(ctx, settings, followers)
 	if err != nil {
 		return nil, err
 	}
@@ -83,24 +82,24 @@ func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error)
 	return outcomes, nil
 }
 
-// played is what came of one run. A run that diverged or failed leaves no model and scores lowest.
+// played is the outcome of one run. A run that diverged or failed has no model and scores lowest.
 type played struct {
 	model   []train.Parameter
 	score   float64
 	err     error
-	seconds float64 // of its steps, as far as anybody looked
+	seconds float64 // duration of its steps, by the stopwatch
 }
 
-// play trains models side by side and scores them on the public test set. Its errors are the context's, and that of a
-// device that is lost, which is no trial's fault: what goes wrong with a run is in its outcome.
-func (x *execution) play(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
+// play trains models side by side and scores them on the public test set. It returns the context's error, and that of a
+// lost device, which is no fault of a run. The error of a single run is in its outcome.
+func (x *execution) play(ctx context.Context, settings []train.Settings, followers []*follower) ([]played, error) {
 	out := make([]played, len(settings))
 	group, err := x.loaded.Start(settings...)
 	if err != nil && len(settings) > 1 {
-		return x.playAlone(ctx, settings, tellers)
+		return x.playAlone(ctx, settings, followers)
 	}
 	if err == nil {
-		err = x.trainAndScore(ctx, group, tellers, out)
+		err = x.trainAndScore(ctx, group, followers, out)
 	}
 	if err != nil {
 		for i := range out {
@@ -121,17 +120,17 @@ func (x *execution) play(ctx context.Context, settings []train.Settings, tellers
 		if out[i].model == nil {
 			out[i].score = lowest
 		}
-		tellers[i].finished(out[i].score, out[i].err)
+		followers[i].finished(out[i].score, out[i].err)
 	}
 	return out, nil
 }
 
-// playAlone plays one run after another where an engine doesn't take them together: for want of memory, or because of one
-// of them, which then fails alone.
-func (x *execution) playAlone(ctx context.Context, settings []train.Settings, tellers []*teller) ([]played, error) {
+// playAlone plays one run after another, for an engine that doesn't start them together: for want of memory, or because
+// of one run, which then fails alone.
+func (x *execution) playAlone(ctx context.Context, settings []train.Settings, followers []*follower) ([]played, error) {
 	var out []played
 	for i := range settings {
-		one, err := x.play(ctx, settings[i:i+1], tellers[i:i+1])
+		one, err := x.play(ctx, settings[i:i+1], followers[i:i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -140,14 +139,15 @@ func (x *execution) playAlone(ctx context.Context, settings []train.Settings, te
 	return out, nil
 }
 
-// trainAndScore fills in what comes of each run of a group, and closes it; its errors are everybody's.
-func (x *execution) trainAndScore(ctx context.Context, group *train.Group, tellers []*teller, out []played) (err error) {
+// trainAndScore trains and scores a group, fills in the outcome of each run and closes the group. Its errors concern
+// all runs.
+func (x *execution) trainAndScore(ctx context.Context, group *train.Group, followers []*follower, out []played) (err error) {
 	defer func() { err = errors.Join(err, group.Close()) }()
 	watch := newStopwatch(len(out))
 	err = group.Train(ctx, func(runs []train.Progress) {
-		watch.look(runs)
+		watch.read(runs)
 		for i, p := range runs {
-			tellers[i].stepped(p)
+			followers[i].stepped(p)
 		}
 	})
 	var failed train.RunErrors
@@ -181,19 +181,20 @@ func (x *execution) trainAndScore(ctx context.Context, group *train.Group, telle
 	return nil
 }
 
-// stopwatch takes the times of runs that begin and end between two looks.
+// stopwatch measures the durations of runs by reading their progress from time to time.
 type stopwatch struct {
 	last    time.Time
 	seconds []float64 // of each run so far
-	steps   []int
+	steps   []int     // of each run at the last reading
 }
 
+// newStopwatch returns a stopwatch that starts now.
 func newStopwatch(runs int) *stopwatch {
 	return &stopwatch{last: time.Now(), seconds: make([]float64, runs), steps: make([]int, runs)}
 }
 
-// look adds the time since the last look to the runs that have moved.
-func (w *stopwatch) look(runs []train.Progress) {
+// read adds the time since the last reading to each run that has taken a step since.
+func (w *stopwatch) read(runs []train.Progress) {
 	now := time.Now()
 	for i, p := range runs {
 		if p.Step > w.steps[i] {

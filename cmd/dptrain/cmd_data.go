@@ -152,10 +152,10 @@ func runDataVerify(ctx context.Context, g *global, name string) error {
 	if err != nil {
 		return err
 	}
-	return tellVerified(g, files)
+	return reportVerified(g, files)
 }
 
-// runDataVerifyAll leaves out the data sets that have no file here: nobody asked for them.
+// runDataVerifyAll verifies the data sets of which files are here.
 func runDataVerifyAll(ctx context.Context, g *global) error {
 	var all []verified
 	for _, name := range datasets.AllNames() {
@@ -167,7 +167,7 @@ func runDataVerifyAll(ctx context.Context, g *global) error {
 			all = append(all, files...)
 		}
 	}
-	return tellVerified(g, all)
+	return reportVerified(g, all)
 }
 
 func verify(ctx context.Context, name string) ([]verified, error) {
@@ -184,8 +184,8 @@ func verify(ctx context.Context, name string) ([]verified, error) {
 	return out, nil
 }
 
-// tellVerified prints the state of every file, and returns an error for the first that isn't as it should be.
-func tellVerified(g *global, files []verified) error {
+// reportVerified prints the state of every file, and returns an error for the first missing or damaged one.
+func reportVerified(g *global, files []verified) error {
 	err := g.print(files, func(w io.Writer) {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, f := range files {

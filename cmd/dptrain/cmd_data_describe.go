@@ -73,7 +73,7 @@ func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file 
 	return g.print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) })
 }
 
-// suggest writes settings for the columns of a public file.
+// suggest returns a settings file for the columns of a public file.
 func suggest(file string, d table.Description, label string) (string, error) {
 	if label != "" && !slices.ContainsFunc(d.Columns, func(s table.Summary) bool { return s.Name == label }) {
 		var names []string
@@ -97,7 +97,7 @@ func suggest(file string, d table.Description, label string) (string, error) {
 	return b.String(), nil
 }
 
-// suggested returns settings, and what a person has to look at.
+// suggested returns settings for the columns of a public file, and notes for a person.
 func suggested(file string, d table.Description, label string) (configs.Data, []string) {
 	data := configs.Data{
 		Test: file, Label: label,
@@ -136,7 +136,7 @@ func suggested(file string, d table.Description, label string) (configs.Data, []
 			data.Categories[s.Name] = s.Categories
 		default:
 			if !mixed(s, d.Rows) {
-				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MostClasses)
+				notef("%s: more than %d different texts; a name or a number of its own tells a model nothing", s.Name, table.MaxClasses)
 			}
 			data.Ignore = append(data.Ignore, s.Name)
 		}
@@ -156,7 +156,7 @@ func mixed(s table.Summary, rows int) bool {
 	return s.Problem == "" && s.Texts > 0 && 2*s.Texts < rows-s.Missing
 }
 
-// asItIs says what becomes of a column of numbers with texts among them.
+// asItIs returns what becomes of a column of numbers with texts among them, as part of a note.
 func asItIs(s table.Summary, label string) string {
 	switch {
 	case s.Name == label:

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/cuda"
 )
 
-// needs is what there has to be besides this program.
+// needs states the requirements of training on a GPU.
 const needs = `A GPU is used if it is NVIDIA's, of compute capability 7.0 or newer (Volta, 2017),
 and its driver is there, for CUDA 11 or newer. No CUDA toolkit is needed, and no
 other build of dptrain. A container has to be run with its GPUs, as by
@@ -23,7 +23,7 @@ docker run --gpus all.`
 // devicesResult is what dptrain devices prints as JSON.
 type devicesResult struct {
 	Devices []deviceResult `json:"devices"`
-	Problem string         `json:"problem,omitempty"` // why there are none
+	Problem string         `json:"problem,omitempty"` // why none is there
 }
 
 type deviceResult struct {

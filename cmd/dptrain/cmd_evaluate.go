@@ -55,7 +55,7 @@ training file's name.
 	}
 }
 
-// evaluated is how a released model does. Of the two kinds one is set.
+// evaluated is the result of an evaluation: the fields of a classification or those of a regression.
 type evaluated struct {
 	Rows     int              `json:"rows"`
 	Accuracy *float64         `json:"accuracy,omitempty"`

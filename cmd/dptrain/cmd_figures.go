@@ -38,7 +38,7 @@ func (o *figureOptions) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.out, "out", "figures", "`directory` for the files; older ones of the same name must be gone")
 }
 
-// showDefault makes help show a list's default as it would be written.
+// showDefault makes help show a list's default as flags take it.
 func showDefault[T any](fs *pflag.FlagSet, name string, list []T) {
 	texts := make([]string, len(list))
 	for i, v := range list {
@@ -168,7 +168,7 @@ type figureResult struct {
 	Files []string `json:"files"`
 }
 
-// write makes sure that the files can be written, has the figure computed and writes them.
+// write reserves the files, computes the figure and writes them.
 func (o figureOptions) write(ctx context.Context, g *global, name string, compute func() (figure.Figure, error)) error {
 	place, err := figure.Reserve(o.out, name)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/report"
 )
 
-// planOptions say which plans are compared. No data are touched.
+// planOptions name the plans to compare.
 type planOptions struct {
 	settings
 	tried         float64
@@ -128,7 +128,7 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	return g.print(r, r.print)
 }
 
-// compared says which plans are compared.
+// compared returns the settings of the comparison.
 func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, error) {
 	s, err := experiment.Compared(e, n)
 	if err != nil {
@@ -139,16 +139,16 @@ func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, er
 	} else if s.Candidates == 0 {
 		return s, usagef("a random search has no number of candidates; give --candidates, such as 10 for a tenth of the space")
 	}
-	s.Tried, s.LeastRate, s.MostWork = o.tried, o.subsetAtLeast, o.workAtMost
+	s.Tried, s.MinRate, s.MaxWork = o.tried, o.subsetAtLeast, o.workAtMost
 	s.SubsetRates = slices.Compact(slices.Sorted(slices.Values(o.rates)))
-	if s.LeastRate == 0 {
-		s.LeastRate = e.Privacy.SubsetRate
+	if s.MinRate == 0 {
+		s.MinRate = e.Privacy.SubsetRate
 		if o.ratesGiven {
-			s.LeastRate = s.SubsetRates[0]
+			s.MinRate = s.SubsetRates[0]
 		}
 	}
-	if at, known := slices.BinarySearch(s.SubsetRates, s.LeastRate); !known && !o.ratesGiven {
-		s.SubsetRates = slices.Insert(s.SubsetRates, at, s.LeastRate)
+	if at, known := slices.BinarySearch(s.SubsetRates, s.MinRate); !known && !o.ratesGiven {
+		s.SubsetRates = slices.Insert(s.SubsetRates, at, s.MinRate)
 	}
 	if err := o.check(s); err != nil {
 		return s, err
@@ -187,8 +187,8 @@ func (o planOptions) check(s planner.Settings) error {
 		return usagef("--variant, --repetitions and --q: give each at least one")
 	case !(o.workAtMost >= 0):
 		return usagef("--work-at-most: must be a number of at least 0, got %v", o.workAtMost)
-	case !(s.LeastRate > 0 && s.LeastRate < 1):
-		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.LeastRate)
+	case !(s.MinRate > 0 && s.MinRate < 1):
+		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.MinRate)
 	}
 	for _, q := range s.SubsetRates {
 		if !(q > 0 && q < 1) {
@@ -198,7 +198,7 @@ func (o planOptions) check(s planner.Settings) error {
 	return nil
 }
 
-// comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" would.
+// comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" does.
 func comparePlans(ctx context.Context, g *global, e configs.Experiment, s planner.Settings) (*comparedPlans, error) {
 	const doing = "comparing plans"
 	return follow(ctx, g.console(), doing, func(f *follower) (*comparedPlans, error) {
@@ -216,7 +216,7 @@ func comparePlans(ctx context.Context, g *global, e configs.Experiment, s planne
 	})
 }
 
-// command is the recommended plan as a command line, with the flags that were given here.
+// command returns the command line of the recommended plan, with the flags that were given here.
 func (o planOptions) command(r recommendedPlan) string {
 	words := []string{"dptrain", "tune"}
 	if o.config != "" {

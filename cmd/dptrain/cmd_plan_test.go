@@ -28,8 +28,8 @@ func planned(t *testing.T, args ...string) comparedPlans {
 	return r
 }
 
-// What is printed to be pasted makes a plan of the noise that is recommended, in which a candidate is tried as often as
-// is said.
+// The printed command line makes a plan of the recommended noise, in which a candidate is tried with the stated
+// probability.
 func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 	for _, args := range [][]string{
 		{"--accounting", "tight", "--epsilon", "2"},
@@ -78,7 +78,7 @@ func TestPlannedGradients(t *testing.T) {
 			"2":        epochs * (p.Mean*p.SubsetRate*n + n),
 			"baseline": p.Mean * n * epochs,
 		}[p.Variant]
-		if math.Abs(p.Gradients-want) > 1e-6*want { // the mean is that of a distribution whose parameter is found by bisection
+		if math.Abs(p.Gradients-want) > 1e-6*want { // bisection finds the parameter of a distribution of that mean
 			t.Errorf("%+v: %v gradients, want %v", p, p.Gradients, want)
 		}
 	}

@@ -56,7 +56,7 @@ prediction is as private as the row that it is made for.
 	return cmd
 }
 
-// prediction is what a model says of a row.
+// prediction is a model's prediction for a row.
 type prediction struct {
 	Row           int                `json:"row"` // from 1
 	Class         *string            `json:"class,omitempty"`
@@ -66,7 +66,7 @@ type prediction struct {
 	shares []float64 // the probabilities, in the order of the classes
 }
 
-// predictions are those for all rows of a file.
+// predictions are the predictions for all rows of a file.
 type predictions struct {
 	header []string
 	rows   []prediction
@@ -100,7 +100,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 	return create(opts.out, b.Bytes())
 }
 
-// create writes a file that must not be there, for its owner alone: predictions are as private as the rows.
+// create writes a new file that its owner alone can read: predictions are as private as the rows.
 func create(path string, contents []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -157,7 +157,7 @@ func newPrediction(r *experiment.Released, label table.Label, outputs []float32)
 // write prints CSV.
 func (p predictions) write(w io.Writer) {
 	out := csv.NewWriter(w)
-	_ = out.Write(p.header) // print finds out whether w takes it
+	_ = out.Write(p.header) // print reports w's error
 	for _, row := range p.rows {
 		record := []string{strconv.Itoa(row.Row)}
 		switch {

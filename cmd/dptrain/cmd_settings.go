@@ -56,7 +56,7 @@ func runSettings(ctx context.Context, g *global, opts settingsOptions) error {
 	return nil
 }
 
-// presetLine is a preset in the list of them.
+// presetLine is a line of the list of presets.
 type presetLine struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`

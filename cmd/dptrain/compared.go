@@ -37,23 +37,23 @@ type comparedPlans struct {
 
 	settings planner.Settings
 	options  []planner.Option // of Plans
-	several  bool             // the grid has several kinds of run, and Plans the noise of one
+	several  bool             // the grid has several kinds of run, and Plans the noise of one alone
 }
 
-// plannedTrials are a distribution of the number of trials. Those out of reach have neither mean nor probability.
+// plannedTrials is a distribution of the number of trials. One out of reach has neither mean nor probability.
 type plannedTrials struct {
 	Distribution string   `json:"repetitions"`
 	Shape        *float64 `json:"repetitions_shape,omitempty"`
 	Mean         float64  `json:"mean_repetitions,omitempty"`
-	Tried        float64  `json:"tried,omitempty"` // the probability that a given candidate is
+	Tried        float64  `json:"tried,omitempty"` // probability, of a given candidate
 }
 
 type plannedTuning struct {
 	Variant    string  `json:"variant"`
 	SubsetRate float64 `json:"subset_rate,omitempty"`
 	plannedTrials
-	NoiseMultiplier *float64 `json:"noise_multiplier"` // null where none meets the budget
-	Gradients       float64  `json:"gradients"`        // of single samples, in expectation, tuning and final run together
+	NoiseMultiplier *float64 `json:"noise_multiplier"` // null if none meets the budget
+	Gradients       float64  `json:"gradients"`        // expected, of single samples, final run included
 }
 
 type recommendedPlan struct {
@@ -72,8 +72,8 @@ func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner
 		Epsilon:       s.Epsilon,
 		Delta:         s.Delta,
 		Accounting:    string(s.Accounting.Mode),
-		SubsetAtLeast: s.LeastRate,
-		WorkAtMost:    s.MostWork,
+		SubsetAtLeast: s.MinRate,
+		WorkAtMost:    s.MaxWork,
 		settings:      s,
 		options:       options,
 		several:       e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs),
@@ -192,7 +192,7 @@ func (p plannedTuning) noise() float64 {
 	return *p.NoiseMultiplier
 }
 
-// text has the columns from mu on. Noise is rounded up, so that the printed one is enough too.
+// text returns the columns from mu on. Noise is rounded up, so that the printed noise is enough too.
 func (p plannedTuning) text() string {
 	noise := "none"
 	if p.NoiseMultiplier != nil {
@@ -203,7 +203,7 @@ func (p plannedTuning) text() string {
 
 func whole(v float64) string { return report.Grouped(int(math.Round(v))) }
 
-// reservePlot finds out whether the plot can be written, before anything is computed.
+// reservePlot reserves the plot's file, so that one that can't be written is an error before anything is computed.
 func reservePlot(path string) (*figure.Place, error) {
 	place, err := figure.ReserveFile(path)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// newEngine is the one place that knows which engines there are. Without GPUs gpu is nil.
+// newEngine returns the first of all engines that can run a model. It alone names engines. gpu is nil for the CPU's.
 func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
 	o := cpu.Options{Workers: p.Workers}
 	engines := []engine.Engine{cpu.New(o), cpu.OneByOne(o)}
@@ -25,10 +25,10 @@ func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
 	return engine.FirstOf(engines...)
 }
 
-// onCPU is the engine that serves where no engine was chosen.
+// onCPU returns the engine for predictions and features, which run on the CPU.
 func onCPU() engine.Engine { return newEngine(configs.Performance{}, nil) }
 
-// gpus is how commands find a machine's GPUs and open them.
+// gpus finds a machine's GPUs and opens them.
 type gpus struct {
 	list func() ([]cuda.Info, error)
 	open func(cuda.Options) (gpuEngine, error)
@@ -40,22 +40,22 @@ type gpuEngine interface {
 	Close() error
 }
 
-// nvidia is the GPUs of this machine. Tests have others.
+// nvidia finds the GPUs of this machine. Tests have others.
 var nvidia = gpus{
 	list: cuda.Devices,
 	open: func(o cuda.Options) (gpuEngine, error) { return cuda.New(o) },
 }
 
-// wanted tells whether settings insist on GPUs.
+// wanted reports whether settings insist on GPUs.
 func wanted(p configs.Performance) bool { return p.Engine == configs.EngineCUDA || len(p.Devices) > 0 }
 
-// choice is what a run is trained on.
+// choice is the device that a run is trained on.
 type choice struct {
 	gpus *gpus // nil for the CPU
-	why  error // it is the CPU although GPUs were welcome
+	why  error // why no GPU is used, if settings allow one
 }
 
-// choose opens no GPU, so that what can't be is told before everything that takes time.
+// choose checks GPUs without opening them, so that settings that can't be met are an error before all that takes time.
 func (g gpus) choose(ctx context.Context, p configs.Performance) (choice, error) {
 	if p.Engine == configs.EngineCPU {
 		return choice{}, nil
@@ -72,7 +72,7 @@ func (g gpus) choose(ctx context.Context, p configs.Performance) (choice, error)
 	return choice{why: err}, nil
 }
 
-// check returns an error unless all of the GPUs of the given numbers can be used; of none, unless any can.
+// check returns an error if one of the numbered GPUs can't be used. Without numbers, one usable GPU is enough.
 func (g gpus) check(numbers []int) error {
 	all, err := g.list()
 	if err != nil {
@@ -108,7 +108,7 @@ func namesOf(all []cuda.Info) []string {
 	return names
 }
 
-// hintAtCPU says what can be done where the GPUs that settings insist on can't be used.
+// hintAtCPU adds a remedy to the error of GPUs that settings insist on.
 func hintAtCPU(p configs.Performance, err error) error {
 	if exitCode(err) == codeUsage {
 		return err
@@ -134,7 +134,7 @@ func (c choice) open(p configs.Performance, f *follower) (gpuEngine, error) {
 	})
 	defer slow.Stop()
 	gpu, err := c.gpus.open(cuda.Options{
-		Devices: append([]int(nil), p.Devices...), // of none nil, which means all
+		Devices: append([]int(nil), p.Devices...), // nil means all
 		Warn:    f.Warn,
 	})
 	switch {
@@ -148,8 +148,8 @@ func (c choice) open(p configs.Performance, f *follower) (gpuEngine, error) {
 	return nil, nil
 }
 
-// blameDevice says what can be done about a GPU that failed, or whose memory is full. Of all the runs and calls that
-// failed with it, one is told.
+// blameDevice adds a remedy to the error of a GPU that failed, or ran out of memory. It keeps one of the errors of all
+// runs and calls that failed with the GPU.
 func blameDevice(err error) error {
 	var failed *cuda.DeviceError
 	switch {

@@ -46,7 +46,7 @@ const exitCodes = `Exit codes:
        ask for one
   130  interrupted`
 
-// codedError is an error whose exit code was decided where it came up.
+// codedError is an error with its exit code.
 type codedError struct {
 	code int
 	err  error
@@ -62,7 +62,7 @@ func usagef(format string, args ...any) error { return coded(codeUsage, fmt.Erro
 // codeOf has the exit code of each kind of error of package experiment.
 var codeOf = map[experiment.Kind]int{experiment.Usage: codeUsage, experiment.Input: codeInput, experiment.Budget: codeBudget}
 
-// exitCode returns the code for a failure: the one it was given, or else the one of its kind.
+// exitCode returns the exit code of an error: its own, or else the one of its type.
 func exitCode(err error) int {
 	var given *codedError
 	var failed *experiment.Error
@@ -95,8 +95,8 @@ func exitCode(err error) int {
 	return codeInternal
 }
 
-// privateText returns what an error cites of a file's rows, if it is to be shown, or else how to see it. A terminal
-// shows it; other places keep what is written to them.
+// privateText returns the cells that an error cites, if they are to be shown, or else how to see them. Terminals show
+// them; other places keep what is written to them.
 func privateText(err error, shown bool) string {
 	var rows *table.Error
 	switch {
@@ -108,7 +108,7 @@ func privateText(err error, shown bool) string {
 	return "; --verbose shows what the file has there, which is private"
 }
 
-// printable keeps what a file holds from steering a terminal.
+// printable replaces characters by which a file could steer a terminal.
 func printable(r rune) rune {
 	if unicode.IsPrint(r) {
 		return r
@@ -116,7 +116,7 @@ func printable(r rune) rune {
 	return ' '
 }
 
-// flagError turns what the flag parser says into a usage error, with what was probably meant.
+// flagError makes a usage error of the flag parser's, with the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/report"
 )
 
-// fileFlags are the settings of people's own files that are given once.
+// fileFlags are the settings of a person's own files that are given once.
 var fileFlags = []struct{ flag, key, kind, usage string }{
 	{"train", "data.train", "file", "private training rows of your own: " + strings.Join(table.Formats(), ", ")},
 	{"test", "data.test", "file", "public test rows, which select and say what columns and classes there are"},
@@ -20,20 +20,20 @@ var fileFlags = []struct{ flag, key, kind, usage string }{
 	{"ignore", "data.ignore", "list", "columns to leave out"},
 }
 
-// columnFlags are those that are given for each column, which is part of their value: age=0,120.
+// columnFlags are the settings that are given for each column, by values such as age=0,120.
 var columnFlags = []struct{ flag, key, usage string }{
 	{"categories", "data.categories", "categories of a column, as `column=a,b,c`; * for all others, nothing for missing ones; may be repeated"},
 	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all columns; may be repeated"},
 	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all columns; may be repeated"},
 }
 
-// columnFlag is one of columnFlags.
+// columnFlag is the flag of one of columnFlags.
 type columnFlag struct {
 	key    string
 	values []string
 }
 
-// addFileFlags gives a command the flags of people's own files.
+// addFileFlags gives a command the flags of a person's own files.
 func (s *settings) addFileFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	for _, def := range fileFlags {
@@ -49,7 +49,7 @@ func (s *settings) addFileFlags(cmd *cobra.Command) {
 	complete(cmd, "task", report.Classification, report.Regression)
 }
 
-// overrides are the settings that the flag gives.
+// overrides returns the settings that the flag gives.
 func (f *columnFlag) overrides() ([]configs.Override, error) {
 	var out []configs.Override
 	for _, text := range f.values {

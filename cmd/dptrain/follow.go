@@ -12,22 +12,21 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// errInterrupted says that a signal came before something was done.
+// errInterrupted reports a signal that came before a computation ended.
 var errInterrupted = coded(codeInterrupted, errors.New("interrupted"))
 
-// accounting is what a command does while it asks the accountant about a plan.
+// accounting is the activity of a command that waits for the accountant.
 const accounting = "accounting for the plan"
 
-// await returns what compute returns, or an error that wraps errInterrupted as soon as the context is done. It then
-// leaves the computation to itself until the process ends, which has to be soon: neither the accountant nor a read can
-// be stopped, and a step of training takes its time. So that nothing comes of an abandoned computation, compute
-// returns a value and does nothing else: it neither prints nor logs, and changes no file but those that a killed
-// process may leave too.
+// await returns the results of compute, or an error that wraps errInterrupted as soon as the context is done. It then
+// abandons the computation, which goes on until the process ends: neither the accountant nor a read can be stopped, and
+// a step of training takes its time. So compute has to return a value and do nothing else: neither print nor log, and
+// change no file but such as a killed process may leave too.
 func await[T any](ctx context.Context, doing string, compute func() (T, error)) (T, error) {
 	return follow(ctx, nil, doing, func(*follower) (T, error) { return compute() })
 }
 
-// follow is await for a computation that reports to a follower how far it has come.
+// follow is await for a computation that reports its progress to a follower.
 func follow[T any](ctx context.Context, console *ui.Console, doing string, compute func(*follower) (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -49,7 +48,7 @@ func follow[T any](ctx context.Context, console *ui.Console, doing string, compu
 		case show := <-f.shows:
 			show()
 		case o := <-done:
-			if o.err == nil || ctx.Err() == nil { // otherwise it may have failed because it looked at the context itself
+			if o.err == nil || ctx.Err() == nil { // otherwise compute may have failed because of the context
 				return o.value, o.err
 			}
 		case <-ctx.Done():
@@ -59,15 +58,15 @@ func follow[T any](ctx context.Context, console *ui.Console, doing string, compu
 	}
 }
 
-// A follower shows on a console what a computation reports. The goroutine that waits for the computation shows it, as
-// long as it waits. It is an [experiment.Follower].
+// follower is an [experiment.Follower] that shows reports on a console. It hands them to the goroutine that waits for
+// the computation, so that an abandoned one shows nothing.
 type follower struct {
 	console *ui.Console
-	done    <-chan struct{} // of the waiting
+	done    <-chan struct{} // closed when nothing waits any more
 	shows   chan func()
 
-	epsilon float64 // of the plan that is carried out
-	failed  bool    // a trial has
+	epsilon float64 // of the plan that runs
+	failed  bool    // a trial has failed
 }
 
 func (f *follower) show(show func()) {
@@ -90,9 +89,9 @@ func (f *follower) Progress(done, total float64, what string) {
 
 func (f *follower) Tuning(p tuner.PrivateProgress) { f.show(func() { f.showTuning(p) }) }
 
-// showTuning shows progress and logs each trial. Scores are for the private log. So is how much of the work is done,
-// unless a person watches: the share at which the final run begins is the number of trials, a scheduler keeps what
-// goes to standard error, and others can read it.
+// showTuning shows progress and logs each trial. Scores go to the private log alone. So does the share of work that is
+// done, unless the console is watched: the share at which the final run begins gives the number of trials away, and a
+// scheduler keeps standard error where others read it.
 func (f *follower) showTuning(p tuner.PrivateProgress) {
 	console, watched, epsilon := f.console, f.console.Watched(), "epsilon "+report.Up(f.epsilon)
 	switch {
@@ -106,7 +105,7 @@ func (f *follower) showTuning(p tuner.PrivateProgress) {
 	switch {
 	case p.Err != nil:
 		level := logrus.WarnLevel
-		if f.failed && !watched { // once is enough to look into the private log
+		if f.failed && !watched { // one warning points to the private log
 			level = logrus.DebugLevel
 		}
 		f.failed = true

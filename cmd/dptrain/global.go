@@ -14,14 +14,14 @@ import (
 	"github.com/dptrain/dptrain/internal/ui"
 )
 
-// global is what every command has: the flags of the root and where output goes.
+// global holds the flags of the root command and the outputs, for all commands.
 type global struct {
 	json, quiet, verbose bool
 
 	gpus     gpus
 	stdout   *checkedWriter
 	stderr   io.Writer
-	terminal bool // stderr is one
+	terminal bool // stderr is a terminal
 }
 
 func (g *global) console() *ui.Console {
@@ -55,7 +55,7 @@ func (g *global) text(write func(io.Writer)) error {
 	return g.stdout.failure()
 }
 
-// checkedWriter remembers its first error, so that results that a full disk cut short don't pass for all of them.
+// checkedWriter keeps its first error, so that results that a full disk cut short don't pass for complete ones.
 type checkedWriter struct {
 	to  io.Writer
 	err error
@@ -86,8 +86,8 @@ func rows(w io.Writer, pairs ...[2]string) {
 	tw.Flush()
 }
 
-// group makes a command that holds others answer an unknown one like any other mistake: in one line, with
-// what was probably meant. Cobra's own answer is several lines, or none below the root.
+// group makes a command of subcommands return a usage error for an unknown one, in one line and with the name that was
+// probably meant. Cobra itself prints several lines, or none below the root.
 func group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -105,7 +105,7 @@ func group(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// unknown is the usage error for a name that isn't among those there are.
+// unknown returns the usage error for a name that isn't one of names.
 func unknown(what, name string, names []string) error {
 	if near := configs.Nearest(name, names); near != "" {
 		return usagef("unknown %s %q; did you mean %s?", what, name, near)
@@ -113,7 +113,7 @@ func unknown(what, name string, names []string) error {
 	return usagef("unknown %s %q; there are %s", what, name, strings.Join(names, ", "))
 }
 
-// noArgs is cobra.NoArgs in our own words.
+// noArgs is cobra.NoArgs with a message of ours.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("%s takes no argument, got %q; see %[1]s --help", cmd.CommandPath(), args[0])

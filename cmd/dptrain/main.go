@@ -33,12 +33,12 @@ func (g *global) execute(ctx context.Context, args []string) int {
 	root.SetErr(g.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = g.stdout.failure() // of what doesn't look itself, such as help
+		err = g.stdout.failure() // of writes that nothing else checks, such as help
 	}
 	if err == nil {
 		return codeOK
 	}
-	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of joined errors each has a line
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
 	fmt.Fprintln(g.stderr, "dptrain:", text+privateText(err, g.terminal || g.verbose))
 	return exitCode(err)
 }

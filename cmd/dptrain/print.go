@@ -18,7 +18,7 @@ type planResult struct {
 	Dataset string         `json:"dataset"`
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
-	Memory  float64        `json:"memory_bytes"` // at most, about
+	Memory  float64        `json:"memory_bytes"` // an estimate of the maximum
 }
 
 func newPlanResult(p *experiment.Plan) planResult {
@@ -31,12 +31,12 @@ type runResult struct {
 	Model           string                 `json:"model"`
 	TestAccuracy    *float64               `json:"test_accuracy,omitempty"`  // of a classification
 	TestR2          *float64               `json:"test_r2,omitempty"`        // of a regression
-	Constant        float64                `json:"test_score_of_a_constant"` // of the best answer that is the same for all rows
+	Constant        float64                `json:"test_score_of_a_constant"` // of the best constant answer
 	Warning         string                 `json:"warning,omitempty"`        // about the model
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
-	AddsUp          string                 `json:"adds_up"` // what another run on the same data costs
+	AddsUp          string                 `json:"adds_up"` // the cost of another run on the same data
 }
 
 func newRunResult(o experiment.Outcome, directory string) runResult {
@@ -53,7 +53,7 @@ func newRunResult(o experiment.Outcome, directory string) runResult {
 	return out
 }
 
-// printPlan says what is going to happen.
+// printPlan prints a plan.
 func printPlan(w io.Writer, plan *experiment.Plan) {
 	e, p := plan.Experiment, plan.Statement()
 	pairs := append(dataRows(e, plan.Samples), [2]string{"model", modelText(e)})
@@ -106,17 +106,17 @@ func budgetText(p report.Privacy) string {
 	return text
 }
 
-// addsUp says what most people forget once they run a second time.
+// addsUp states the cost of a second run, which most people forget.
 func addsUp(p report.Privacy) string {
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
 		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
 }
 
-// printResult says what came out and where it is.
+// printResult prints the outcome of a run, and its directory.
 func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
 	directory = relative(directory)
 	r, v := o.Release, o.Verdict
-	pairs := [][2]string{{r.Score.Metric, fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
+	pairs := [][2]string{{string(r.Score.Metric), fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
 	if v.Warning != "" {
 		pairs = append(pairs, [2]string{"warning", v.Warning})
 	}

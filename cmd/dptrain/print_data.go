@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/report"
 )
 
-// dataRows describes the data of a plan.
+// dataRows returns the rows of a plan that describe its data.
 func dataRows(e configs.Experiment, s experiment.Samples) [][2]string {
 	if s.Schema == nil {
 		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, report.Grouped(s.Train), report.Grouped(s.Test))}}

@@ -6,21 +6,22 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/tuner"
 )
 
-// spaceText says in half a line what trials draw from.
+// spaceText returns a description of the search space in half a line.
 func spaceText(s report.Space) string {
 	var texts []string
 	for _, p := range s.Parameters {
 		switch name := p.Name; {
-		case len(p.Values) == 0:
+		case len(p.List) == 0:
 			texts = append(texts, fmt.Sprintf("%s %s", name, p))
 		case name == "epochs":
-			texts = append(texts, fmt.Sprintf("%d numbers of epochs", len(p.Values)))
-		case len(p.Values) == 1:
+			texts = append(texts, fmt.Sprintf("%d numbers of epochs", len(p.List)))
+		case len(p.List) == 1:
 			texts = append(texts, "1 "+name)
 		default:
-			texts = append(texts, fmt.Sprintf("%d %ss", len(p.Values), name))
+			texts = append(texts, fmt.Sprintf("%d %ss", len(p.List), name))
 		}
 	}
 	all := strings.Join(texts, ", ")
@@ -33,7 +34,7 @@ func spaceText(s report.Space) string {
 	return fmt.Sprintf("%d candidates: %s", s.Candidates, all)
 }
 
-// missedText says how likely it is that the best isn't tried.
+// missedText states the probability that the best candidate isn't tried.
 func missedText(s report.Space) string {
 	what := "a given candidate isn't tried"
 	if s.Search == configs.SearchRandom {
@@ -42,7 +43,7 @@ func missedText(s report.Space) string {
 	return fmt.Sprintf("%s in %s %% of runs", what, report.RoundUp(100*s.Missed, 1))
 }
 
-// ratesText shows what learning rates the trials and the final run can have.
+// ratesText returns the range of the final learning rate.
 func ratesText(t *report.Tuning) string {
 	s := t.Space
 	text := fmt.Sprintf("%.4g to %.4g", s.FinalLearningRates[0], s.FinalLearningRates[1])
@@ -74,8 +75,8 @@ func runText(e configs.Experiment, p report.Privacy) string {
 	return text
 }
 
-// spread shows between what numbers the steps and sampling rates of candidates lie.
-func spread(runs []report.Run) string {
+// spread returns the ranges of the candidates' steps and sampling rates.
+func spread(runs []tuner.Run) string {
 	low, high := runs[0], runs[0]
 	for _, r := range runs {
 		low.Steps, high.Steps = min(low.Steps, r.Steps), max(high.Steps, r.Steps)
@@ -88,11 +89,11 @@ func spread(runs []report.Run) string {
 	return text
 }
 
-// mostRuns is the number of kinds of runs whose noise is listed one by one.
-const mostRuns = 24
+// maxRuns is the maximum number of kinds of runs that are listed.
+const maxRuns = 24
 
-// noiseRows shows a given noise multiplier as it was given, and a calibrated one rounded up, so that the
-// printed one meets the budget too.
+// noiseRows returns the rows of a plan that describe its noise. Given noise is printed as it was given. Calibrated
+// noise is rounded up, so that the printed noise meets the budget too.
 func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	row := func(text string) [2]string { return [2]string{"noise", text} }
 	given := p.NoiseMultiplier != nil
@@ -115,8 +116,8 @@ func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	return runRows(p, stated)
 }
 
-// meets returns smallest where calibrated noise is the smallest that meets the budget, and else otherwise: bounds jump
-// where little noise is left, and then the guarantee is well below what was asked for.
+// meets returns smallest if calibrated noise is the minimum that meets the budget, and else otherwise: bounds jump
+// where there is little noise, and then epsilon is well below the budget.
 func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string) string {
 	if stated.Epsilon >= 0.999**p.Epsilon {
 		return smallest
@@ -124,7 +125,7 @@ func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string)
 	return otherwise
 }
 
-// runRows lists noise and steps that belong together.
+// runRows returns a row for the noise of each kind of run, up to maxRuns.
 func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	runs := stated.Tuning.Space.Runs
 	text := "multipliers with which all kinds of runs cost the same alone, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
@@ -133,7 +134,7 @@ func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	}
 	out := [][2]string{{"noise", text}}
 	for i, r := range runs {
-		if i == mostRuns {
+		if i == maxRuns {
 			return append(out, [2]string{"", fmt.Sprintf("... and %d more; --json shows all", len(runs)-i)})
 		}
 		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, report.Grouped(r.Steps), report.RoundUp(r.NoiseMultiplier, 8))})
@@ -141,7 +142,7 @@ func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	return out
 }
 
-// foundRows shows what tuning found, or else the learning rate that was given.
+// foundRows returns rows for the hyperparameters that tuning found, or for the learning rate that was given.
 func foundRows(r report.Release) [][2]string {
 	h := r.Hyperparameters
 	if h.TunedLearningRate == nil {

@@ -40,8 +40,8 @@ func (o runOptions) path(e configs.Experiment) string {
 	return filepath.Join("runs", e.Dataset+"-"+time.Now().Format("20060102-150405"))
 }
 
-// carryOut resolves and shows the plan and, unless that was all that was asked for, makes everything ready that can fail
-// before hours of training, has them done, puts the run directory in its place and prints the result.
+// carryOut resolves and prints the plan, runs it and prints the outcome. All that can fail in less than hours fails
+// before the training. A dry run ends after the plan.
 func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) (err error) {
 	s := experiment.Settings{Experiment: e, Tune: tune}
 	if o.seeded {
@@ -81,7 +81,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 		return coded(codeInput, err)
 	}
 	g.console().Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
-	if warning := outcome.Verdict.Warning; g.json && warning != "" { // text has it where people look
+	if warning := outcome.Verdict.Warning; g.json && warning != "" { // text has it in the table
 		g.console().Log().Warn(warning)
 	}
 	if err := g.print(newRunResult(outcome, dir.Path()), func(w io.Writer) { printResult(w, p, outcome, dir.Path()) }); err != nil {
@@ -134,8 +134,8 @@ func fill(ctx context.Context, g *global, p *experiment.Plan, dir *report.Dir) (
 	return out, p.Write(dir, out)
 }
 
-// trainOn opens an engine, runs the plan on it and closes it. One goroutine does all of it, since an interruption leaves
-// the engine at work, and nothing else could close it then.
+// trainOn opens the engine, runs the plan and closes the engine, all in one goroutine: after an interruption the engine
+// is still at work, and only the computation itself can close it.
 func trainOn(ctx context.Context, p *experiment.Plan, c choice, f *follower) (out experiment.Outcome, err error) {
 	performance := p.Experiment.Performance
 	gpu, err := c.open(performance, f)

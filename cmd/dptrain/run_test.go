@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // fullDisk takes no bytes.
@@ -57,7 +58,7 @@ func TestWhoWatches(t *testing.T) {
 func TestSmallestNoise(t *testing.T) {
 	epsilon := 8.0
 	p := configs.Privacy{Epsilon: &epsilon}
-	several := &report.Tuning{Space: report.Space{Runs: []report.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
+	several := &report.Tuning{Space: report.Space{Runs: []tuner.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
 	one := &report.Tuning{Space: report.Space{Runs: several.Space.Runs[:1]}}
 	for _, c := range []struct {
 		met  float64

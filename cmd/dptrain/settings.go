@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
-// settingFlags are the settings that have a flag of their own, in the order of help.
+// settingFlags are the settings with flags, in the order of help.
 var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"preset", "preset", "name", "settings to begin with; see dptrain settings --presets"},
 	{"dataset", "dataset", "name", "data set, which brings the preset of its name; see dptrain data list"},
@@ -48,14 +48,14 @@ type settings struct {
 	sets    []string
 	flags   []*settingFlag
 	columns []*columnFlag
-	given   []configs.Override // what the command line gives, once it is read
+	given   []configs.Override // by the command line, once it is read
 }
 
-// settingFlag is the flag of one setting. Its value stays text, so that flag, --set and file are checked
-// in one place and complain in one way.
+// settingFlag is the flag of one setting. Its values stay text, so that package configs checks flags, --set and files
+// alike.
 type settingFlag struct {
 	flag, key, kind string
-	values          []string // one for each time that it was given
+	values          []string // one for each time the flag is given
 }
 
 func (f *settingFlag) String() string { return strings.Join(f.values[max(0, len(f.values)-1):], "") }
@@ -65,7 +65,7 @@ func (f *settingFlag) Set(value string) error {
 	return nil
 }
 
-// once is a flag that has one value, however often it is given.
+// once is a flag that takes one value. Given again with another value, it is an error.
 type once string
 
 func (f *once) String() string { return string(*f) }
@@ -108,15 +108,16 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	complete(cmd, "engine", configs.Engines()...)
 }
 
-// complete tells the shell what a flag can be.
+// complete registers the values of a flag for the shell's completion.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	if cmd.Flags().Lookup(flag) != nil {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown flags only
+		// It fails for unknown flags only.
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 }
 
-// resolve returns the experiment. Flags and --set, which must not contradict each other, are stronger than the file,
-// and that may be a terminal or a pipe.
+// resolve returns the experiment of the flags, --set and the file, which may be a terminal or a pipe. Flags and --set
+// override the file and must not contradict each other.
 func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
 	return await(ctx, "reading the settings", s.read)
 }
@@ -165,7 +166,7 @@ func (s *settings) read() (configs.Experiment, error) {
 	return e, nil
 }
 
-// checkModel refuses what no shape of samples would make a model.
+// checkModel returns an error for a name that is no model, whatever the samples.
 func checkModel(spec string) error {
 	err := models.Check(spec)
 	var named *models.UnknownError
@@ -178,7 +179,7 @@ func checkModel(spec string) error {
 	return nil
 }
 
-// checkTuned returns an error for a setting of the command line that doesn't count, by what is tuned and how.
+// checkTuned returns an error for a setting of the command line that has no effect on the tuning.
 func (s *settings) checkTuned(e configs.Experiment) error {
 	for _, o := range s.given {
 		if why := uncounted(e, o.Key); why != "" {
@@ -188,7 +189,7 @@ func (s *settings) checkTuned(e configs.Experiment) error {
 	return nil
 }
 
-// checkUntuned returns an error for a setting of the command line that only a search has.
+// checkUntuned returns an error for a setting of the command line that affects searches alone.
 func (s *settings) checkUntuned() error {
 	for _, o := range s.given {
 		if strings.HasPrefix(o.Key, "tuning.") {
@@ -198,7 +199,7 @@ func (s *settings) checkUntuned() error {
 	return nil
 }
 
-// sourceOf names the flag that gives a setting.
+// sourceOf returns the flag that gives a setting.
 func sourceOf(o configs.Override) string {
 	if o.From == "--set" {
 		return "--set " + o.Key
@@ -206,7 +207,7 @@ func sourceOf(o configs.Override) string {
 	return o.From
 }
 
-// uncounted says why a setting has no effect on a tuning, or nothing if it has one.
+// uncounted returns the reason why a setting has no effect on a tuning, or nothing if it has one.
 func uncounted(e configs.Experiment, key string) string {
 	for _, c := range []struct{ one, tuned, list, lists string }{
 		{"training.learning_rate", configs.TuneRate, "tuning.learning_rates", "tuning.learning_rates"},

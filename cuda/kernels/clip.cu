@@ -1,11 +1,12 @@
 #include "run.cuh"
 #include "walk.cuh"
 
-// usable is infinite for what isn't. The norm of a factor of a gradient, or of a gradient, is at most 2^60: beyond it
-// products in single precision come close to overflow, and what would bring them back to underflow.
+// usable returns a squared norm, or infinity if the norm is above 2^60 or NaN. This is the maximum for a gradient and
+// for each factor of one: beyond it products in single precision come close to overflow, and the clip factors to
+// underflow.
 DEVICE double usable(double squared) { return squared <= 0x1p120 ? squared : double(INFINITY); }
 
-// sum_squares is exact but for double's rounding, whatever the size of a float. A warp calls it.
+// sum_squares returns the sum of n squares, which only double's rounding makes inexact. A whole warp calls it.
 DEVICE double sum_squares(global<const float> v, int n) {
 	double sum = 0;
 	for (int j = int(lane()); j < n; j += 32) {
@@ -15,7 +16,7 @@ DEVICE double sum_squares(global<const float> v, int n) {
 	return usable(warp_sum(sum));
 }
 
-// clip_factor is what a gradient of a squared norm is multiplied by: see engine.ClipFactor.
+// clip_factor returns the factor that clips a gradient of a given squared norm; see engine.ClipFactor.
 DEVICE float clip_factor(double squared, double clip) {
 	double norm = sqrt(squared);
 	if (norm <= clip)
@@ -24,26 +25,26 @@ DEVICE float clip_factor(double squared, double clip) {
 	return factor >= 0x1p-100 ? float(factor) : 0.0f;
 }
 
-// contributions are the samples of a tile that add something, whose gradients are finite: their places in the tile and in the
-// data, and their clip factors.
+// contributions lists the samples of a tile that add to the sum, those whose gradients are finite: their rows in the
+// tile, their numbers in the data, and their clip factors.
 struct contributions {
 	int count;
-	global<const int> rows, places;
+	global<const int> rows, samples;
 	global<const float> factors;
 };
 
-// contributing goes through them.
+// contributing steps through contributions.
 struct contributing {
 	const contributions &all;
 	int k;
 	DEVICE contributing(const contributions &all) : all(all), k(0) {}
 	DEVICE bool more() const { return k < all.count; }
 	DEVICE void next() { k++; }
-	DEVICE int row(const operand &o) const { return o.place == in_data ? all.places[k] : all.rows[k]; }
+	DEVICE int row(const operand &o) const { return o.space == in_data ? all.samples[k] : all.rows[k]; }
 	DEVICE float factor() const { return all.factors[k]; }
 };
 
-// factor_of is one of the factors of all samples' gradients, x, or the δ that is clipped.
+// factor_of reads one factor of the samples' gradients: x, or δ, which is clipped.
 struct factor_of {
 	struct cursor {
 		global<const float> p;
@@ -70,7 +71,8 @@ struct onto_grid {
 	DEVICE size_t begin(int, int n) const { return n; }
 };
 
-// sum_products adds up the products of all contributions. Where rows of results are long a thread takes four of a row's.
+// sum_products adds up the products of all contributions. Where rows of results are long a thread takes four of a
+// row's.
 DEVICE void sum_products(int m, int n, const contributions &all, const factor_of &left, const factor_of &right, const onto_grid &out) {
 	if (n > 64)
 		multiply<4>(1, m, n, contributing(all), left, right, out);
@@ -78,8 +80,9 @@ DEVICE void sum_products(int m, int n, const contributions &all, const factor_of
 		multiply<1>(1, m, n, contributing(all), left, right, out);
 }
 
-// add_rows adds all contributions' rows to those of a table that they go to, each element by itself: no other of the sample's goes
-// there, and what others' have in common is added on the grid, exactly.
+// add_rows adds the contributions' rows to the rows of the table that they belong to, each element by itself. After a
+// merge a sample has one row for each row of the table, and different samples' rows meet on the grid, where sums are
+// exact.
 DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions &all, const onto_grid &out) {
 	int values = r[sum_size], k = r[sum_k];
 	operand rows = operand_of(t, r, sum_x, values);
@@ -92,7 +95,7 @@ DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions
 	}
 }
 
-// ones is how many bits of a word are 1.
+// ones returns the number of bits that are 1.
 DEVICE int ones(unsigned bits) {
 	int n = 0;
 	for (; bits != 0; bits &= bits - 1)
@@ -100,50 +103,42 @@ DEVICE int ones(unsigned bits) {
 	return n;
 }
 
-// The most samples of a chunk, on any engine.
-enum { most_in_chunk = 64 };
+// The maximum number of samples in a chunk, on any engine.
+enum { max_chunk = 64 };
 
-// clipped_sums adds the clipped gradients of every run's minibatch to its sums. Blocks share the chunks of all runs; one
-// takes the samples of a chunk through the program together, in memory of its own, measures their gradients, and
-// rounds the chunk's clipped sum to the fine grid. The squared norms go to norms, where the samples are in batches.
-KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const int32_t> reductions, int reduced,
-	global<const int32_t> tables, global<const float> constants, global<const float> data, global<const int32_t> integers,
-	int places, int runs, global<const double> settings, int room, global<const int32_t> batches,
-	global<const int32_t> cuts, global<const int32_t> sizes, int size, global<const float> params, int most, int floats, global<float> float_room,
-	int indices, global<int32_t> index_room, global<double> norms, global<unsigned long long> sums) {
-	SHARED(float, factors, most_in_chunk);
-	SHARED(int, used_rows, most_in_chunk);
-	SHARED(int, used_places, most_in_chunk);
-	SHARED(float, used_factors, most_in_chunk);
+// clipped_sums adds the clipped gradients of every run's minibatch to its sums. Blocks share the chunks of all runs. A
+// block takes the samples of a chunk through the program together, in memory of its own, writes their squared norms,
+// and adds the chunk's clipped sum, rounded to the fine grid.
+KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
+	SHARED(float, factors, max_chunk);
+	SHARED(int, used_rows, max_chunk);
+	SHARED(int, used_samples, max_chunk);
+	SHARED(float, used_factors, max_chunk);
 	SHARED(int, used, 1);
-	tile t;
-	t.room = most, t.first = 0, t.places = places;
-	t.data = data, t.integers = integers, t.constants = constants, t.code = code, t.tables = tables;
-	t.floats = float_room + size_t(blockIdx.x) * floats * most;
-	t.indices = index_room + size_t(blockIdx.x) * indices * most;
-	int warp = int(threadIdx.x / 32), warps = int(blockDim.x / 32);
+	tile t = tile_of(p.code, p.data);
+	int warp = int(threadIdx.x / 32), warps = int(blockDim.x / 32), reduced = p.reduced;
 
 	int run = 0;
 	int64_t before = 0; // chunks of the runs before
 	for (int64_t item = blockIdx.x;; item += gridDim.x) {
-		for (; run < runs && item >= before + int32_t(sizes[2 * run + 1]); run++)
-			before += int32_t(sizes[2 * run + 1]);
-		if (run == runs)
+		for (; run < drawn.runs && item >= before + int32_t(drawn.sizes[size_columns * run + size_chunks]); run++)
+			before += int32_t(drawn.sizes[size_columns * run + size_chunks]);
+		if (run == drawn.runs)
 			return;
-		global<const int32_t> cut = cuts + (size_t(run) * (size_t(room) + 1) + size_t(item - before));
+		global<const int32_t> cut = drawn.cuts + (size_t(run) * (size_t(drawn.width) + 1) + size_t(item - before));
 		int from = cut[0];
 		t.n = int(int32_t(cut[1])) - from;
-		t.samples = batches + (size_t(run) * room + from);
-		t.params = params + size_t(run) * size;
-		barrier(); // nobody reads what the chunk before has left
-		walk(t, instructions);
+		t.samples = drawn.batches + (size_t(run) * drawn.width + from);
+		t.params = drawn.params + size_t(run) * drawn.size;
+		barrier(); // the former chunk's values have been read
+		walk(t, p.code.instructions);
 		barrier();
 
-		global<const double> set = settings + size_t(run) * setting_columns;
+		global<const double> set = drawn.settings + size_t(run) * setting_columns;
 		for (int s = warp; s < t.n; s += warps) {
 			double squared = 0;
 			for (int i = 0; i < reduced; i++) {
-				global<const int32_t> r = reductions + i * sum_words;
+				global<const int32_t> r = p.reductions + i * sum_words;
 				bool product = int(int32_t(r[sum_rule])) == of_product;
 				int k = product ? int(int32_t(r[sum_k])) : int(int32_t(r[sum_size])), n = r[sum_n];
 				double part = sum_squares(row_of(t, operand_of(t, r, sum_x, k), s), k);
@@ -152,8 +147,8 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 				squared += part;
 			}
 			if (lane() == 0) {
-				norms[size_t(run) * room + from + s] = squared;
-				factors[s] = clip_factor(squared, set[clip]);
+				drawn.norms[size_t(run) * drawn.width + from + s] = squared;
+				factors[s] = clip_factor(squared, set[setting_clip]);
 			}
 		}
 		barrier();
@@ -164,7 +159,7 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 				unsigned those = lanes_where(factor != 0), before_me = those & ((1u << lane()) - 1);
 				if (factor != 0) {
 					int at = count + ones(before_me);
-					used_rows[at] = s, used_places[at] = sample_of(t, s), used_factors[at] = factor;
+					used_rows[at] = s, used_samples[at] = sample_of(t, s), used_factors[at] = factor;
 				}
 				count += ones(those);
 			}
@@ -172,12 +167,12 @@ KERNEL(clipped_sums)(global<const int32_t> code, int instructions, global<const 
 				used[0] = count;
 		}
 		barrier();
-		contributions all = {used[0], used_rows, used_places, used_factors};
+		contributions all = {used[0], used_rows, used_samples, used_factors};
 
 		for (int i = 0; i < reduced; i++) {
-			global<const int32_t> r = reductions + i * sum_words;
+			global<const int32_t> r = p.reductions + i * sum_words;
 			int rule = r[sum_rule], k = r[sum_k], n = r[sum_n];
-			onto_grid out = {sums + (size_t(run) * size + size_t(int32_t(r[sum_param]))), 1 / set[fine], n};
+			onto_grid out = {drawn.sums + (size_t(run) * drawn.size + size_t(int32_t(r[sum_param]))), 1 / set[setting_fine], n};
 			if (rule == of_rows) {
 				add_rows(t, r, all, out);
 				continue;

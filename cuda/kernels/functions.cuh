@@ -38,7 +38,7 @@ DEVICE float unary(int f, float x) {
 	}
 }
 
-// unary_derivative is taken at x, where the function takes the value y.
+// unary_derivative returns a function's derivative at x, where its value is y.
 DEVICE float unary_derivative(int f, float x, float y) {
 	switch (f) {
 	case f_abs: return sign_of(x);
@@ -80,7 +80,7 @@ DEVICE float binary(int f, float a, float b) {
 	}
 }
 
-// binary_derivative is taken by operand side at (a, b), where the function takes the value z.
+// binary_derivative returns a function's derivative by operand side at (a, b), where its value is z.
 DEVICE float binary_derivative(int f, int side, float a, float b, float z) {
 	switch (f) {
 	case f_add: return 1;

@@ -2,12 +2,12 @@
 //
 //	out(b, m, n) = sum over the steps of left(b, m) · right(b, n)
 //
-// Operands and results are found by row and by column, once for each: what a row or column begins with is its cursor.
+// Operands and results are located once for each row and each column: a cursor points to the start of one.
 //
-// Each result is one thread's, added up step by step in one order, so that it doesn't depend on where in the tile its sample
-// is. A warp has 8 rows of results and 32 · Columns columns: the rows' values are the same in all lanes and are read once for
-// all, those of columns lie beside each other, and everything added to stays in registers. More columns a lane mean fewer reads for
-// as many multiplications; fewer mean more warps at work where results are few.
+// One thread adds up each result, step by step in one order, so that it doesn't depend on the position of its sample in
+// the tile. A warp has 8 rows of results and 32 · Columns columns: all lanes share the rows' values, which are read
+// once, the columns' values lie side by side, and all sums stay in registers. More columns a lane mean fewer reads for
+// as many multiplications; fewer mean more warps at work when results are few.
 #pragma once
 
 #include "program.cuh"
@@ -26,7 +26,7 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 		typename Right::cursor r[Columns];
 		float sums[rows][Columns];
 		for (int i = 0; i < rows; i++) {
-			l[i] = left.begin(b, least(m0 + i, m - 1)); // rows beyond the last do the last one's work for nothing
+			l[i] = left.begin(b, least(m0 + i, m - 1)); // rows beyond the last repeat its work
 			for (int j = 0; j < Columns; j++)
 				sums[i][j] = 0;
 		}
@@ -51,7 +51,7 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 	}
 }
 
-// into_buffer puts results into the tile's memory, or adds them to what is there. Rows of results are row elements apart.
+// into_buffer writes results to a buffer of the tile, or adds them to it. Rows of results are row elements apart.
 struct into_buffer {
 	global<float> to;
 	bool add;
@@ -59,14 +59,14 @@ struct into_buffer {
 	DEVICE void put(size_t i, float v) const { to[i] = add ? float(to[i]) + v : v; }
 };
 
-// counted goes through the terms of a product.
+// counted steps through the terms of a product.
 struct counted {
 	int k, count;
 	DEVICE bool more() const { return k < count; }
 	DEVICE void next() { k++; }
 };
 
-// strided is a row or column of a matrix, from p on.
+// strided is a row or column of a matrix, which begins at p.
 struct strided {
 	global<const float> p;
 	int stride;
@@ -94,7 +94,7 @@ struct stored_columns : matrix_cursor {
 	DEVICE strided begin(int, int n) const { return {p + size_t(n) * along, down}; }
 };
 
-// own_columns are the columns of each sample's own matrix, whose rows have a length.
+// own_columns are the columns of each sample's own matrix, whose rows have length elements.
 struct own_columns : matrix_cursor {
 	const tile &t;
 	operand x;
@@ -124,7 +124,7 @@ DEVICE window window_of(global<const int32_t> code) {
 		code[word_out_h], code[word_out_w]};
 }
 
-// point is a place in one sample's image or result, whose plane begins at p.
+// point is a position in one sample's image or result, whose plane begins at p.
 struct point {
 	global<const float> p;
 	int y, x;
@@ -135,7 +135,7 @@ DEVICE float pixel(const point &at, int plane, int dy, int dx, int h, int w) {
 	return y >= 0 && y < h && x >= 0 && x < w ? float(at.p[plane + y * w + x]) : 0.0f;
 }
 
-// patch_steps goes through a window: channels, rows, columns.
+// patch_steps steps through a window: channels, rows, columns.
 struct patch_steps {
 	const window &w;
 	int k, i, j, plane, dy, dx;
@@ -162,7 +162,7 @@ struct filters {
 	DEVICE float read(int row, const patch_steps &step) const { return p[row + step.k]; }
 };
 
-// patches are the places of a window in all samples' images, sample after sample.
+// patches are a window's positions in all samples' images, sample after sample.
 struct patches {
 	typedef point cursor;
 	const tile &t;
@@ -181,7 +181,7 @@ struct conv_out : into_buffer {
 	DEVICE size_t begin(int, int n) const { return size_t(n / row) * image + n % row; }
 };
 
-// position_steps goes through the places of a window in an image.
+// position_steps steps through a window's positions in an image.
 struct position_steps {
 	const window &w;
 	int k, column, y, x;
@@ -219,9 +219,9 @@ struct offsets {
 	DEVICE float read(const point &c, const position_steps &step) const { return pixel(c, 0, step.y, step.x, w.h, w.w); }
 };
 
-// meeting is which elements of a window meet row (or column) first_pixel of an image, and those that are a multiple of the stride
-// further on, pixels of them: elements first, first + step, …, count of them. They meet it from places of the window that are
-// back apart.
+// meeting is the elements of a window that meet row (or column) first_pixel of an image, and every row a multiple of
+// the stride further on, pixels of them in all: elements first, first + step, …, count of them. They meet it at
+// positions of the window that are back apart.
 struct meeting {
 	int first, step, count, back, first_pixel, pixels;
 	DEVICE meeting(int first_pixel, int size, int pad, int stride, int dilation, int image)
@@ -238,13 +238,14 @@ struct meeting {
 		if (first < size)
 			count = (size - first + step - 1) / step;
 	}
-	// place is where the window is when its first such element meets a pixel; the division leaves no rest.
-	DEVICE int place(int pixel, int pad, int stride, int dilation) const {
+	// position returns the window's position at which its first such element meets a pixel. The division has no
+	// remainder.
+	DEVICE int position(int pixel, int pad, int stride, int dilation) const {
 		return int((int64_t(pixel) + pad - int64_t(first) * dilation) / stride);
 	}
 };
 
-// back_steps goes through the terms of an image's gradient: filters, and the elements that meet the pixels.
+// back_steps steps through the terms of an image's gradient: filters, and the elements that meet the pixels.
 struct back_steps {
 	const window &w;
 	const meeting &rows, &columns;
@@ -273,7 +274,7 @@ struct elements {
 	}
 };
 
-// pixels are those pixels of all samples' images that certain elements of the window meet.
+// pixels are the pixels of all samples' images that certain elements of the window meet.
 struct pixels {
 	typedef point cursor;
 	const tile &t;
@@ -284,8 +285,8 @@ struct pixels {
 	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
 	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
 	DEVICE point begin(int, int n) const {
-		return {row_of(t, dz, s(n)), rows.place(y(n), w.pad_h, w.stride_h, w.dilation_h),
-			columns.place(x(n), w.pad_w, w.stride_w, w.dilation_w)};
+		return {row_of(t, dz, s(n)), rows.position(y(n), w.pad_h, w.stride_h, w.dilation_h),
+			columns.position(x(n), w.pad_w, w.stride_w, w.dilation_w)};
 	}
 	DEVICE float read(const point &c, const back_steps &s) const {
 		return pixel(c, s.o * w.positions(), -s.i * rows.back, -s.j * columns.back, w.out_h, w.out_w);
@@ -340,12 +341,13 @@ DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
 		multiply<2>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
 }
 
-// conv_back takes the pixels that meet the same elements of the window together, so that no term is zero for nothing.
+// conv_back computes an image's gradient. It takes pixels that meet the same elements of the window together, so that
+// no term is a needless zero.
 DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	operand dz = operand_of(t, code, word_in0, w.result());
 	elements f = {operand_of(t, code, word_in1, 0).base, w};
-	// By the first rows and columns, after which the image repeats itself.
+	// The pattern repeats after the first rows and columns.
 	for (int i = 0; i < least(w.stride_h, w.h); i++)
 		for (int j = 0; j < least(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);

@@ -1,11 +1,11 @@
-// A step program as a device reads it: instructions of a fixed number of words, and the values they name. Package cuda writes
-// the words (lower.go); a test holds the names here to those there.
+// A step program as a device reads it: bytecode, the values that it names, and the tile of samples that it is applied
+// to. Package cuda/internal/walk writes the bytecode; its numbers are generated from the enums below.
 #pragma once
 
 #include "device.cuh"
 
-// operation: what an instruction does; see compile.Op. Scatters and gradients that are spread are one. A merge makes one of the
-// rows of a table's gradient that go to the same row, before they are measured.
+// op: opcodes; see compile.Op. Scatters and gradients that are spread are one. A merge adds up the rows of a table's
+// gradient that go to the same row of the table, before they are measured.
 enum {
 	op_unary, op_binary, op_scalar, op_matmul, op_conv, op_maxpool, op_gather, op_scatter, op_softmax, op_logsoftmax,
 	op_fill, op_unary_back, op_binary_back, op_scalar_back, op_matmul_back, op_conv_back, op_maxpool_back, op_softmax_back,
@@ -13,52 +13,53 @@ enum {
 	operations
 };
 
-// word: an instruction's words. An operand takes three: where it is, from which element on, and the table that says where
-// its elements are, or -1. Of integers the third is the column that says which of them are equal, or -1.
+// word: the words of an instruction. An operand takes three: the space that it lies in, its offset there, and the table
+// of its elements' indices, or -1. For an operand of integers the third is the column that lists which of them are
+// equal, or -1.
 enum {
 	word_op,
-	word_wait,   // 1: what was written before must be seen by all threads now
+	word_wait,   // 1: a barrier comes first, so that all threads see what was written
 	word_func,
 	word_add,    // 1: add to the result
 	word_side,   // the side of a derivative; 1: the number is the first operand
 	word_scalar, // a float's bits
-	word_size,   // of the result, in elements of one sample
+	word_size,   // elements of the result for one sample
 	word_out,
 	word_in0 = word_out + 3,
 	word_in1 = word_in0 + 3,
 	word_in2 = word_in1 + 3,
 	word_in3 = word_in2 + 3,
-	word_where = word_in3 + 3, // where places lie among the indices
+	word_where = word_in3 + 3, // offset of a pooling's positions among the indices
 	word_rows, word_k, word_n, word_transposed,
 	word_c, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,
-	word_table,  // of gathers: where each element is; of scatters: who is added where
-	word_warp,   // 1: of scatters: a warp for each sum
+	word_table,  // of a gather: the index of each element; of a scatter: the elements that are added up for each result
+	word_warp,   // 1: a scatter takes a warp for each sum
 	words
 };
 
-// place: where an operand is.
+// in: the space that an operand lies in.
 enum {
 	nowhere,
 	in_buffer,    // rows of the tile's own memory
 	in_data,      // rows of the data
-	in_params,    // the run's parameters: one for all samples
-	in_constants, // the program's constants: one for all samples
+	in_params,    // the run's parameters, the same for all samples
+	in_constants, // the program's constants, the same for all samples
 	in_integers   // rows of the data's integers
 };
 
-// rule: what a parameter's gradient is made of.
+// of: the rule by which a parameter's gradient g follows from values.
 enum {
-	of_gradient, // g = G, which is in x
+	of_gradient, // g = G, which is x
 	of_product,  // g = x δ
-	of_rows      // a table's: rows, which are in x, and in δ the integers that say whose they are; the other rows are 0
+	of_rows      // g is a table's, and x its rows that aren't 0; δ holds the integers that name them
 };
 
-// reduction: the words of a parameter's gradient.
+// sum: the words of a reduction, which sums one parameter's gradients.
 enum {
 	sum_rule,
-	sum_param, // where the parameter begins in the layout
-	sum_size,  // the values of one sample's gradient: the parameter's, or those of the rows
+	sum_param, // offset of the parameter in the layout
+	sum_size,  // values of one sample's gradient: the parameter's, or those of the rows
 	sum_x,
 	sum_delta = sum_x + 3,
 	sum_k = sum_delta + 3,
@@ -67,92 +68,152 @@ enum {
 	sum_words
 };
 
-// tile is the samples that a block takes through the program, and all that they meet.
+// program is bytecode, and the memory that it needs besides samples and parameters.
+struct program {
+	global<const int32_t> code;     // instructions, words each
+	global<const int32_t> tables;
+	global<const float> constants;
+	global<float> floats;           // for each block, buffers of float_count floats for each sample of a tile
+	global<int32_t> indices;        // and of index_count integers
+	int32_t instructions;
+	int32_t capacity;               // maximum number of samples in a tile
+	int32_t float_count;
+	int32_t index_count;
+};
+SAME_IN_GO(program, 5 * 8 + 4 * 4);
+
+// dataset is samples, column after column.
+struct dataset {
+	global<const float> floats;
+	global<const int32_t> integers;
+	int32_t samples;
+	int32_t unused;
+};
+SAME_IN_GO(dataset, 2 * 8 + 2 * 4);
+
+// gradient_program is the program that computes gradients, and the reductions that sum them.
+struct gradient_program {
+	program code;
+	dataset data;
+	global<const int32_t> reductions; // sum_words each
+	int32_t reduced;                  // the number of reductions
+	int32_t unused;
+};
+SAME_IN_GO(gradient_program, sizeof(program) + sizeof(dataset) + 8 + 2 * 4);
+
+// prediction is a program that computes outputs, of what samples and by which parameters.
+struct prediction {
+	program code;
+	dataset data;
+	global<const int32_t> output; // the operand that is the output
+	global<const int32_t> which;  // the rows of params that predict
+	global<const float> params;   // rows of params_size
+	global<float> out;            // size values for each sample, run after run
+	int32_t runs;
+	int32_t params_size;
+	int32_t size;
+	int32_t unused;
+};
+SAME_IN_GO(prediction, sizeof(program) + sizeof(dataset) + 4 * 8 + 4 * 4);
+
+// tile is the samples that a block takes through a program together, and all that the program reads and writes.
 struct tile {
-	int n;                         // the samples
-	int room;                      // the samples that there is memory for
-	global<const int32_t> samples; // their places in the data; null: one after another from first on
+	int n;                          // samples
+	int capacity;                   // samples that buffers are laid out for
+	global<const int32_t> samples;  // their numbers in the data; null: first, first + 1, …
 	int first;
-	int places;                    // samples of the data
-	global<const float> data;      // column after column
-	global<const int32_t> integers; // and those of integers
+	int stored;                     // samples of the data
+	global<const float> data;       // column after column
+	global<const int32_t> integers; // column after column
 	global<const float> params, constants;
 	global<const int32_t> code, tables;
-	global<float> floats;          // the tile's memory
+	global<float> floats;           // the block's buffers
 	global<int32_t> indices;
 };
 
+// tile_of returns a tile with the block's own buffers. Its samples and parameters are still to be set.
+DEVICE tile tile_of(const program &p, const dataset &d) {
+	tile t;
+	t.capacity = p.capacity, t.samples = nullptr, t.first = 0, t.stored = d.samples;
+	t.data = d.floats, t.integers = d.integers, t.constants = p.constants, t.code = p.code, t.tables = p.tables;
+	t.floats = p.floats + size_t(blockIdx.x) * p.float_count * p.capacity;
+	t.indices = p.indices + size_t(blockIdx.x) * p.index_count * p.capacity;
+	return t;
+}
+
+// sample_of returns the number of the tile's sample s in the data.
 DEVICE int sample_of(const tile &t, int s) { return t.samples == nullptr ? t.first + s : int(int32_t(t.samples[s])); }
 
-// operand is a value that an instruction reads, of size elements a sample.
+// operand is a value that an instruction reads: size elements a sample.
 struct operand {
-	int place, size;
+	int space, size;
 	global<const float> base;
-	global<const int32_t> table; // null: elements lie in order
+	global<const int32_t> table; // of elements' indices; null: elements lie in order
 };
 
 DEVICE operand operand_of(const tile &t, global<const int32_t> code, int word, int size) {
 	operand o = {code[word], size, nullptr, nullptr};
 	size_t at = size_t(int32_t(code[word + 1]));
 	int table = code[word + 2];
-	if (o.place == in_buffer)
-		o.base = t.floats + at * t.room;
-	else if (o.place == in_data)
-		o.base = t.data + at * t.places;
-	else if (o.place == in_params)
+	if (o.space == in_buffer)
+		o.base = t.floats + at * t.capacity;
+	else if (o.space == in_data)
+		o.base = t.data + at * t.stored;
+	else if (o.space == in_params)
 		o.base = t.params + at;
-	else if (o.place == in_constants)
+	else if (o.space == in_constants)
 		o.base = t.constants + at;
 	if (table >= 0)
 		o.table = t.tables + table;
 	return o;
 }
 
-// row_of is where sample s's elements of an operand begin.
+// row_of points to an operand's elements for sample s.
 DEVICE global<const float> row_of(const tile &t, const operand &o, int s) {
-	if (o.place == in_buffer)
+	if (o.space == in_buffer)
 		return o.base + size_t(s) * o.size;
-	if (o.place == in_data)
+	if (o.space == in_data)
 		return o.base + size_t(sample_of(t, s)) * o.size;
 	return o.base;
 }
 
-// value is element e of an operand, counted through all samples of the tile; 0 of one that isn't read.
+// value returns element e of an operand, counted through all samples of the tile; 0 if the instruction doesn't read it.
 DEVICE float value(const tile &t, const operand &o, int e) {
-	if (o.place == in_buffer)
+	if (o.space == in_buffer)
 		return o.base[e];
-	if (o.place == nowhere)
+	if (o.space == nowhere)
 		return 0;
 	int j = e % o.size;
-	if (o.place == in_data)
+	if (o.space == in_data)
 		return o.base[size_t(sample_of(t, e / o.size)) * o.size + j];
 	return o.base[o.table == nullptr ? j : int(int32_t(o.table[j]))];
 }
 
-// integers_of is where those of sample s begin that an operand names, of size integers a sample.
+// integers_of points to the integers of sample s that an operand names, size of them.
 DEVICE global<const int32_t> integers_of(const tile &t, global<const int32_t> code, int word, int size, int s) {
-	return t.integers + (size_t(int32_t(code[word + 1])) * t.places + size_t(sample_of(t, s)) * size);
+	return t.integers + (size_t(int32_t(code[word + 1])) * t.stored + size_t(sample_of(t, s)) * size);
 }
 
-// equals are places of a sample's integers that are the same, ascending.
+// equals is the positions at which a sample has the same integer, ascending.
 struct equals {
 	int count;
-	global<const int32_t> places;
+	global<const int32_t> positions;
 };
 
-// equals_of returns, for each i below size, other integers of sample s that are the same, or none: each is in one of them. The host has
-// written two columns: the places, those of the same integer one after another, and where a new one begins their number, else 0.
+// equals_of returns, for each i below size, another integer's positions in sample s, or none, so that each position is
+// in one of the results. The host has written two columns: positions, grouped by their integer, and counts, which hold
+// a group's size at its first position and 0 at the others.
 DEVICE equals equals_of(const tile &t, global<const int32_t> code, int word, int size, int s, int i) {
 	size_t column = size_t(int32_t(code[word + 2])), at = size_t(sample_of(t, s)) * size + i;
-	return {t.integers[(column + size) * t.places + at], t.integers + (column * t.places + at)};
+	return {t.integers[(column + size) * t.stored + at], t.integers + (column * t.stored + at)};
 }
 
-// result_of is where an instruction's result begins.
+// result_of points to an instruction's result.
 DEVICE global<float> result_of(const tile &t, global<const int32_t> code) {
-	return t.floats + size_t(int32_t(code[word_out + 1])) * t.room;
+	return t.floats + size_t(int32_t(code[word_out + 1])) * t.capacity;
 }
 
-// Sums over the lanes of a warp, in one order; every lane gets the sum.
+// warp_sum returns the sum over the lanes of a warp to each of them, always added in the same order.
 template <class T> DEVICE T warp_sum(T v) {
 	for (unsigned reach = 16; reach > 0; reach /= 2)
 		v += shuffle(v, lane() ^ reach);

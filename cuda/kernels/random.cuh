@@ -1,10 +1,10 @@
-// The random streams of package internal/random, word for word: ChaCha20 (RFC 8439) and Box and Muller's transform in the
+// The random streams of package internal/random, bit for bit: ChaCha20 (RFC 8439) and Box and Muller's transform in the
 // order of double operations that normals.go there states, with its coefficients.
 #pragma once
 
 #include "device.cuh"
 
-// The purposes of streams that steps draw from; their numbers are part of the nonce.
+// The purposes of the streams that a step draws from. They are part of the nonce.
 enum { minibatch_stream = 5, noise_stream = 6 };
 
 DEVICE uint32_t rotated(uint32_t x, int n) { return x << n | x >> (32 - n); }
@@ -22,7 +22,7 @@ struct stream {
 	uint32_t purpose, trial, step;
 };
 
-// draw makes the eight words of a stream from 8 block on.
+// draw computes words 8 block, …, 8 block + 7 of a stream.
 DEVICE void draw(const stream &s, uint32_t block, uint64_t words[8]) {
 	uint32_t in[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, // "expand 32-byte k"
 		s.key[0], s.key[1], s.key[2], s.key[3], s.key[4], s.key[5], s.key[6], s.key[7],
@@ -44,7 +44,7 @@ DEVICE void draw(const stream &s, uint32_t block, uint64_t words[8]) {
 		words[i] = uint64_t(x[2 * i] + in[2 * i]) | uint64_t(x[2 * i + 1] + in[2 * i + 1]) << 32;
 }
 
-// radius_squared is -2 ln u for u = (w + 1/2) 2^-64.
+// radius_squared returns -2 ln u for u = (w + 1/2) 2^-64.
 DEVICE double radius_squared(uint64_t w) {
 	const uint64_t one = 0x3ff0000000000000, root_half = 0x3fe6a09e667f3bcd, mantissa = (uint64_t(1) << 52) - 1;
 	double a = double(w) + 0.5;
@@ -62,7 +62,8 @@ DEVICE double radius_squared(uint64_t w) {
 	return fma(n, 0x1.62e42fefa39efp+0, fma(s, z * p, 4 * s));
 }
 
-// normal_pair is the point at the radius that w1 gives and the angle of w2 2^-64 turns.
+// normal_pair computes two independent standard normals: the point at the radius that w1 gives and the angle of w2
+// 2^-64 turns.
 DEVICE void normal_pair(uint64_t w1, uint64_t w2, double &z1, double &z2) {
 	double x = double(int64_t(w2 << 2)) * 0x1p-66;
 	double z = x * x;

@@ -1,45 +1,90 @@
-// What kernels know of the runs of a group. Runs have the same program, data and layout of parameters; everything else is
-// in tables with a row for each run, written by the host when a group starts.
+// The runs that take a step together, as kernels see them. Runs share the program, the data and the layout of
+// parameters; everything else is in tables with a row for each run. Package cuda/internal/kernel has the same in Go:
+// its numbers are generated from the enums below, its structs are tested against those here.
 #pragma once
 
 #include "random.cuh"
 
-// clock: the columns of a run's row in the table of step numbers.
+// clock: the columns of a run's step numbers.
 enum {
-	now,  // the step that is taken, counted from 0; -1 where the run rests
-	next, // the steps done, once the step that is taken is done
-	end,  // where the run stops
+	clock_now,  // the step that is taken, counted from 0; -1 while the run rests
+	clock_next, // the steps done, once the step that is taken is done
+	clock_end,  // the step before which the run stops
 	clock_columns
 };
 
-// setting: the columns of a run's row in the table of numbers.
+// setting: the columns of a run's numbers.
 enum {
-	fine,      // the grids of package engine, powers of two
-	coarse,
-	deviation, // of the noise
-	divisor,   // the expected batch size
-	rate,      // the optimizer's learning rate
-	beta1, beta2, epsilon,
-	clip,      // the norm that gradients are clipped to, a little less than C
+	setting_fine,   // the grids of package engine, powers of two
+	setting_coarse,
+	setting_deviation, // of the noise
+	setting_divisor,   // the expected batch size
+	setting_rate,      // the optimizer's learning rate
+	setting_beta1, setting_beta2, setting_epsilon,
+	setting_clip,      // the norm that gradients are clipped to, a little less than C
 	setting_columns
 };
 
-// identity: the columns of a run's row in the table of words.
+// identity: the columns of a run's words.
 enum {
-	key0,           // eight words of the key
-	trial = 8,
-	threshold_low,  // of the minibatch: a member is in if its word is below
-	threshold_high,
-	everybody,      // or if this is 1
-	adam,           // the optimizer: 1 for DP-Adam, 0 for DP-SGD
+	identity_key,                       // eight words
+	identity_trial = identity_key + 8,
+	identity_threshold_low,             // a member is drawn if its random word is below the threshold
+	identity_threshold_high,
+	identity_everybody,                 // 1: all members are drawn
+	identity_adam,                      // 1: DP-Adam; 0: DP-SGD
 	identity_columns
 };
 
-DEVICE stream stream_of(global<const uint32_t> identities, unsigned run, uint32_t purpose, int32_t step) {
-	global<const uint32_t> id = identities + size_t(run) * identity_columns;
+// list: the columns of a run's members.
+enum {
+	list_from,  // the index of the run's first member
+	list_count,
+	list_columns
+};
+
+// size: the columns of a minibatch's sizes.
+enum { size_samples, size_chunks, size_columns };
+
+// minibatches is what the runs of a step share with the kernels that compute gradients: tables with a row for each run,
+// of which comments give the length.
+struct minibatches {
+	global<const double> settings;   // setting_columns
+	global<int32_t> batches;         // width: the minibatch's samples, ascending
+	global<int32_t> cuts;            // width + 1: the index of each chunk's first sample, then the number of samples
+	global<int32_t> sizes;           // size_columns
+	global<double> norms;            // width: the squared norms of the samples' gradients
+	global<unsigned long long> sums; // size: the sum of clipped gradients, in units of the fine grid
+	global<float> params;            // size
+	int32_t runs;
+	int32_t width;                   // at least 1, and at least any run's members
+	int32_t size;                    // of the layout of parameters
+	int32_t chunk;                   // maximum number of samples in a chunk
+};
+SAME_IN_GO(minibatches, 7 * 8 + 4 * 4);
+
+// group is what else the draws and updates of the runs need.
+struct group {
+	global<const uint32_t> identities; // identity_columns
+	global<int32_t> clocks;            // clock_columns
+	global<const int64_t> lists;       // list_columns
+	global<const int32_t> members;     // not by run: the lists' members, one list after another
+	global<uint32_t> masks;            // mask_words: a bit for each member, 1 if it is drawn
+	global<const uint32_t> occupied;   // not by run: bit j%32 of word j/32 is 0 if coordinate j is padding
+	global<float> firsts;              // size: first moments
+	global<float> seconds;             // size: second moments
+	int32_t mask_words;
+	int32_t draw_blocks;               // thread blocks of draw_members for each run
+	int32_t update_blocks;             // thread blocks of release_and_update for each run
+	int32_t unused;
+};
+SAME_IN_GO(group, 8 * 8 + 4 * 4);
+
+DEVICE stream stream_of(const group &runs, unsigned run, uint32_t purpose, int32_t step) {
+	global<const uint32_t> id = runs.identities + size_t(run) * identity_columns;
 	stream s;
 	for (int i = 0; i < 8; i++)
-		s.key[i] = id[key0 + i];
-	s.purpose = purpose, s.trial = id[trial], s.step = uint32_t(step);
+		s.key[i] = id[identity_key + i];
+	s.purpose = purpose, s.trial = id[identity_trial], s.step = uint32_t(step);
 	return s;
 }

@@ -1,11 +1,11 @@
-// The threads of a block take a tile of samples through a program, one instruction after another.
+// The interpreter: the threads of a block take a tile of samples through a program, one instruction after another.
 #pragma once
 
 #include "functions.cuh"
 #include "product.cuh"
 
-// elementwise computes a result of which each element depends on those elements of the operands alone. A thread has the same
-// elements in all of them, so that one can follow another with no wait between.
+// elementwise computes a result of which each element depends on the same elements of the operands alone. A thread has
+// the same elements in every such instruction, so that no barrier is needed between two of them.
 DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 	int size = code[word_size], f = code[word_func];
 	float number = float_of(uint32_t(int32_t(code[word_scalar])));
@@ -57,8 +57,8 @@ DEVICE void gather(const tile &t, global<const int32_t> code, int from) {
 	}
 }
 
-// scatter adds up what goes to each element of the result, in the order of a list: element k's are list[starts[k]] to
-// list[starts[k+1]]. Where lists are long a warp takes one.
+// scatter adds up the elements that go to each element of the result, in the order of a list: those of element k are
+// list[starts[k]] to list[starts[k+1] - 1]. If lists are long, a warp takes each.
 DEVICE void scatter(const tile &t, global<const int32_t> code, int from) {
 	int size = code[word_size];
 	bool add = int(int32_t(code[word_add])) == 1, warp = int(int32_t(code[word_warp])) == 1;
@@ -81,7 +81,7 @@ DEVICE void scatter(const tile &t, global<const int32_t> code, int from) {
 	}
 }
 
-// softmax computes a softmax or its logarithm of the rows of x, a warp for each.
+// softmax computes the softmax of each row of x, or its logarithm, with a warp for each row.
 DEVICE void softmax(const tile &t, global<const int32_t> code, bool logarithm) {
 	int rows = code[word_rows], k = code[word_k];
 	operand x = operand_of(t, code, word_in0, rows * k);
@@ -90,21 +90,21 @@ DEVICE void softmax(const tile &t, global<const int32_t> code, bool logarithm) {
 	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
 		global<const float> from = row_of(t, x, r / rows) + r % rows * k;
 		global<float> to = z + size_t(r) * k;
-		float most = -INFINITY, sum = 0;
+		float maximum = -INFINITY, sum = 0;
 		ROLLED
 		for (int j = int(lane()); j < k; j += 32) {
 			float v = from[j];
-			most = v > most ? v : most;
+			maximum = v > maximum ? v : maximum;
 		}
-		most = warp_maximum(most);
+		maximum = warp_maximum(maximum);
 		ROLLED
 		for (int j = int(lane()); j < k; j += 32)
-			sum += exp(from[j] - most);
+			sum += exp(from[j] - maximum);
 		sum = warp_sum(sum);
 		float log_sum = log(sum);
 		ROLLED
 		for (int j = int(lane()); j < k; j += 32)
-			to[j] = logarithm ? from[j] - most - log_sum : exp(from[j] - most) / sum;
+			to[j] = logarithm ? from[j] - maximum - log_sum : exp(from[j] - maximum) / sum;
 	}
 }
 
@@ -130,12 +130,12 @@ DEVICE void softmax_back(const tile &t, global<const int32_t> code, bool logarit
 	}
 }
 
-// maxpool takes the first of equals; a number that is none counts as the largest, so that it isn't lost.
+// maxpool takes the first of equal maxima. NaN counts as the largest, so that it isn't lost.
 DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	operand x = operand_of(t, code, word_in0, w.image());
 	global<float> z = result_of(t, code);
-	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.room;
+	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
 	ROLLED
 	for (int e = int(threadIdx.x); e < t.n * w.result(); e += int(blockDim.x)) {
 		int o = e % w.result(), plane = o / w.positions() * w.h * w.w;
@@ -156,13 +156,13 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	}
 }
 
-// maxpool_back adds up, for each pixel, what comes back from the windows that took it.
+// maxpool_back adds up, for each pixel, the gradients of the windows that took it.
 DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand dz = operand_of(t, code, word_in0, w.result());
 	global<float> dx = result_of(t, code);
-	global<const int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.room;
+	global<const int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
 	ROLLED
 	for (int e = int(threadIdx.x); e < t.n * w.image(); e += int(blockDim.x)) {
 		int s = e / w.image(), at = e % w.image(), x = at % w.w + w.pad_w, y = at / w.w % w.h + w.pad_h;
@@ -182,7 +182,8 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 	}
 }
 
-// lookup copies the rows of a table, of k elements each, that the samples' integers pick. They are in range: the host has looked.
+// lookup copies the rows of a table, k elements each, that the samples' integers name. The host has checked their
+// range.
 DEVICE void lookup(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k];
 	global<const float> table = operand_of(t, code, word_in1, 0).base;
@@ -195,15 +196,15 @@ DEVICE void lookup(const tile &t, global<const int32_t> code) {
 	}
 }
 
-// sum_rows adds up an element of certain rows, of k each, in their order.
+// sum_rows adds up one element of the rows at which, k elements each, in their order.
 DEVICE float sum_rows(global<const float> x, const equals &which, int k) {
-	float sum = x[size_t(int32_t(which.places[0])) * k];
+	float sum = x[size_t(int32_t(which.positions[0])) * k];
 	for (int i = 1; i < which.count; i++)
-		sum += x[size_t(int32_t(which.places[i])) * k];
+		sum += x[size_t(int32_t(which.positions[i])) * k];
 	return sum;
 }
 
-// grad_lookup adds what comes back from a table's rows to a gradient of the whole table. A thread adds all that goes to one
+// grad_lookup adds the gradients of looked-up rows to a gradient of the whole table. A thread adds all that goes to one
 // of its elements.
 DEVICE void grad_lookup(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k], n = code[word_n];
@@ -215,14 +216,14 @@ DEVICE void grad_lookup(const tile &t, global<const int32_t> code) {
 		equals same = equals_of(t, code, word_in1, rows, s, e / k % rows);
 		if (same.count == 0)
 			continue;
-		int picked = integers_of(t, code, word_in1, rows, s)[int32_t(same.places[0])];
+		int picked = integers_of(t, code, word_in1, rows, s)[int32_t(same.positions[0])];
 		size_t at = (size_t(s) * n + picked) * k + j;
 		g[at] = float(g[at]) + sum_rows(row_of(t, dz, s) + j, same, k);
 	}
 }
 
-// merge adds those rows of a value up that go to the same row of a table, in the first of them, and leaves zeros in the others. A
-// thread has one element of them all, so that nobody waits.
+// merge adds up the rows of a value that go to the same row of a table, in the first of them, and sets the others to 0.
+// One thread has an element of all these rows, so that no barrier is needed.
 DEVICE void merge(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k];
 	global<float> z = result_of(t, code);
@@ -233,15 +234,15 @@ DEVICE void merge(const tile &t, global<const int32_t> code) {
 		if (same.count < 2)
 			continue;
 		global<float> x = z + (size_t(s) * rows * k + e % k);
-		x[size_t(int32_t(same.places[0])) * k] = sum_rows(x, same, k);
+		x[size_t(int32_t(same.positions[0])) * k] = sum_rows(x, same, k);
 		ROLLED
 		for (int i = 1; i < same.count; i++)
-			x[size_t(int32_t(same.places[i])) * k] = 0.0f;
+			x[size_t(int32_t(same.positions[i])) * k] = 0.0f;
 	}
 }
 
-// walk takes the tile through some instructions. Every thread of the block calls it; what the last ones wrote is seen by all
-// after a barrier.
+// walk takes the tile through instructions. Every thread of the block calls it. A barrier must follow before a thread
+// reads what others have written.
 DEVICE void walk(const tile &t, int instructions) {
 	ROLLED
 	for (int i = 0; i < instructions; i++) {

@@ -18,10 +18,10 @@ const (
 type cell struct {
 	kind   kind
 	text   string  // of a text
-	number float64 // of a number, which may be NaN
+	number float64 // of a number; may be NaN
 }
 
-// textCell makes a cell of what stands between two separators.
+// textCell returns a cell with the text between two separators, which loses the blanks around it.
 func textCell(s string) cell {
 	if s = strings.TrimSpace(s); s == "" {
 		return cell{}
@@ -29,7 +29,7 @@ func textCell(s string) cell {
 	return cell{kind: text, text: s}
 }
 
-// String returns the cell as it names a category.
+// String returns the cell as the name of a category.
 func (c cell) String() string {
 	switch c.kind {
 	case text:
@@ -40,7 +40,7 @@ func (c cell) String() string {
 	return ""
 }
 
-// decimal prints whole numbers without an exponent.
+// decimal formats a number, without an exponent if it is whole.
 func decimal(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 		return strconv.FormatInt(int64(v), 10)
@@ -48,7 +48,7 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// value returns the cell's number, and false if it has none or one that isn't finite.
+// value returns the cell's number, and false if it isn't a finite number.
 func (c cell) value() (float64, bool) {
 	switch c.kind {
 	case number:
@@ -59,7 +59,7 @@ func (c cell) value() (float64, bool) {
 	return 0, false
 }
 
-// parse reads a decimal number: none of the other things that strconv knows.
+// parse parses a decimal number: none of strconv's other notations.
 func parse(s string) (float64, bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -72,17 +72,17 @@ func parse(s string) (float64, bool) {
 	return v, err == nil
 }
 
-// wrong makes an error about the cell, which it cites in private.
+// wrong returns an error about the cell, which it cites in private.
 func (c cell) wrong(column, format string, args ...any) error {
 	e := problemf(format, args...).citing("the cell is %s", c.quoted())
 	e.Column = column
 	return e
 }
 
-// quoted returns what an error cites of a cell.
+// quoted returns the cell's excerpt in quotes, for errors.
 func (c cell) quoted() string { return strconv.Quote(c.excerpt()) }
 
-// excerpt returns the cell's text, cut short.
+// excerpt returns the first 40 bytes of the cell's text.
 func (c cell) excerpt() string {
 	const most = 40
 	s := c.String()

@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// mostRecord bounds the bytes of one line with its quoted line breaks: a file without any would otherwise be a single cell
-// in memory.
-const mostRecord = 64 << 20
+// maxRecord bounds the bytes of one row, with its quoted line breaks: an unclosed quote would make the rest of the
+// file a single cell in memory.
+const maxRecord = 64 << 20
 
-// mostCells bounds the cells of one line. Each takes a hundred times the one byte that an empty one has in the file, and a line of
-// empty ones can be packed into a thousandth: without a bound 60 KB took more memory than most machines have.
-const mostCells = 1 << 20
+// maxCells bounds the cells of one row. An empty cell takes one byte in the file and a hundred in memory, and a row of
+// empty ones can be packed to a thousandth: without a bound, 60 KB took more memory than most machines have.
+const maxCells = 1 << 20
 
 // csvRows reads comma-separated values.
 type csvRows struct {
@@ -29,19 +29,20 @@ type csvRows struct {
 	line   int
 }
 
-// openCSV reads a file of so many bytes, which count if it is compressed.
+// openCSV reads the header of a file. size is its size in bytes, which bounds the size that a compressed file unpacks
+// to.
 func openCSV(file io.Reader, size int64, comma rune, compressed bool) (rows, error) {
-	r := &csvRows{budget: &budget{r: file, left: mostRecord, separators: mostCells}}
+	r := &csvRows{budget: &budget{r: file, left: maxRecord, separators: maxCells}}
 	if compressed {
 		unpacked, err := gzip.NewReader(bufio.NewReader(file))
 		if err != nil {
 			return nil, failed(err)
 		}
-		r.budget.r = &limited{r: unpacked, left: mostUnpacked(size), size: size}
+		r.budget.r = &limited{r: unpacked, left: maxUnpacked(size), size: size}
 	}
 	in := bufio.NewReader(r.budget)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
-		_, _ = in.Discard(3) // they were peeked at
+		_, _ = in.Discard(3) // can't fail after Peek
 	}
 	if beginning, _ := in.Peek(in.Size()); comma == ',' && semicolons(beginning) {
 		comma = ';'
@@ -63,13 +64,13 @@ func openCSV(file io.Reader, size int64, comma rune, compressed bool) (rows, err
 	return r, nil
 }
 
-// semicolons tells whether a header is separated by them: it has some and no comma.
+// semicolons reports whether semicolons separate the cells of the header: it has some, and no comma.
 func semicolons(beginning []byte) bool {
 	header, _, _ := bytes.Cut(beginning, []byte("\n"))
 	return bytes.ContainsRune(header, ';') && !bytes.ContainsRune(header, ',')
 }
 
-// budget is a reader that gives up after so many bytes, or separators.
+// budget is a reader that fails after left bytes or so many separators.
 type budget struct {
 	r          io.Reader
 	left       int
@@ -100,7 +101,7 @@ func (b *budget) Read(p []byte) (int, error) {
 func (r *csvRows) fields() []field { return r.header }
 func (r *csvRows) where() string   { return fmt.Sprintf("line %d", r.line) }
 
-// close has nothing to give back: an unpacker holds no file.
+// close does nothing: an unpacker holds no file.
 func (r *csvRows) close() error { return nil }
 
 func (r *csvRows) next() ([]cell, error) {
@@ -127,9 +128,9 @@ func (r *csvRows) count() (int, error) {
 	}
 }
 
-// record reads one line, whose length is that of the header.
+// record reads one row, which must have as many cells as the header.
 func (r *csvRows) record() ([]string, error) {
-	r.budget.left, r.budget.separators = mostRecord, mostCells
+	r.budget.left, r.budget.separators = maxRecord, maxCells
 	record, err := r.csv.Read()
 	var wrong *csv.ParseError
 	switch {
@@ -142,9 +143,9 @@ func (r *csvRows) record() ([]string, error) {
 		e := explained(wrong)
 		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: e.Problem, Private: e.Private}
 	case errors.Is(err, errRecord):
-		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", mostRecord>>20)}
+		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", maxRecord>>20)}
 	case errors.Is(err, errCells):
-		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d cells", mostCells)}
+		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d cells", maxCells)}
 	case err != nil:
 		e := failed(err)
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: e.Problem, Private: e.Private}

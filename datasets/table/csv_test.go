@@ -61,7 +61,7 @@ func read(t testing.TB, path string, o Options) (*Schema, *Samples, error) {
 	return s, samples, err
 }
 
-// One table in every way of writing it.
+// One table, in all dialects.
 func TestCSVDialects(t *testing.T) {
 	const plain = "age,colour,class\n31,red,a\n-2.5e1,green,b\n"
 	for name, file := range map[string]struct{ name, text string }{
@@ -96,7 +96,7 @@ func TestCSVDialects(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told with its line and column.
+// Errors name line and column.
 func TestWrongCSV(t *testing.T) {
 	options := Options{Label: "y", Categories: map[string][]string{"c": {"red", "green"}}, Classes: []string{"a", "b"}}
 	const header = "x,c,y\n1,red,a\n"
@@ -195,7 +195,7 @@ func TestEndlessLine(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "a row of more than 64 MB; is a quote not closed?") {
 			t.Errorf("%q: %v", start, err)
 		}
-		if rest.read > 2*mostRecord {
+		if rest.read > 2*maxRecord {
 			t.Errorf("%q: %d bytes were read", start, rest.read)
 		}
 	}
@@ -216,7 +216,7 @@ func (j *joined) Read(p []byte) (int, error) {
 	return j.rest.Read(p)
 }
 
-// Rows are counted as they are read, and cells are not looked at.
+// Count counts the rows that Read reads, whatever their cells.
 func TestCount(t *testing.T) {
 	s, err := Infer(open(t, put(t, "x.csv", "x,y\n1,a\n2,b\n")), Options{Label: "y"})
 	if err != nil {
@@ -233,7 +233,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A line of separators takes a hundred times its length in memory, and next to nothing in a file that is compressed.
+// A line of separators takes a hundred times its length in memory, and almost nothing in a compressed file.
 func TestCSVManyCells(t *testing.T) {
 	for _, comma := range []rune{',', ';', '\t'} {
 		open := comma
@@ -257,7 +257,7 @@ func TestCSVManyCells(t *testing.T) {
 	}
 }
 
-// As many columns as may be are not too many.
+// The maximum number of columns can be read.
 func TestCSVManyColumns(t *testing.T) {
 	const n = 1_000_000
 	var header strings.Builder

@@ -6,35 +6,35 @@ import (
 	"strconv"
 )
 
-// Description is what a public file holds.
+// Description describes a public file.
 type Description struct {
 	Rows    int       `json:"rows"`
 	Columns []Summary `json:"columns"`
 }
 
-// Summary is what a column of a public file holds.
+// Summary describes a column of a public file.
 type Summary struct {
 	Name    string `json:"name"`
 	Shape   []int  `json:"shape,omitempty"`
 	Missing int    `json:"missing"`
-	// Numbers tells that every value is one; the others are then about them.
+	// Numbers reports whether all values are numbers. The fields from Whole to Deviation are 0 otherwise.
 	Numbers   bool    `json:"numbers"`
-	Whole     bool    `json:"whole"` // every number is a whole one
+	Whole     bool    `json:"whole"` // whether no number has a fraction
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
-	// Texts counts the values that aren't numbers, such as NA for a missing one, in a column that has numbers too.
-	// Text is the first of them.
+	// Texts is the number of values that aren't numbers, such as NA for a missing one, in a column that has numbers
+	// too. Text is the first of them.
 	Texts int    `json:"texts,omitempty"`
 	Text  string `json:"text,omitempty"`
-	// Categories are the different texts, sorted, if there are no more than [MostClasses].
+	// Categories are the different values as texts, sorted, if there are at most [MaxClasses].
 	Categories []string `json:"categories,omitempty"`
-	Problem    string   `json:"problem,omitempty"` // why the column can't be read
+	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
 }
 
-// Describe reads a file for what somebody needs to know to write [Options]. It must be a public file: means, ranges and
-// lists of categories of private rows, once they are used in training, are a release that nobody accounts for.
+// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: means,
+// ranges and categories of private rows, once they are used in training, are a release without accounting.
 func Describe(public *File) (Description, error) {
 	var d Description
 	err := public.pass(nil, func(r rows) error {
@@ -61,14 +61,14 @@ func Describe(public *File) (Description, error) {
 	return d, Cited(err)
 }
 
-// summing is a column so far. Mean and squares are Welford's.
+// summing summarises a column value by value. Mean and squares are Welford's.
 type summing struct {
 	missing, numbers, texts int
 	fractions               int
 	text                    cell // the first of the texts
 	low, high               float64
 	mean, squares           float64
-	seen                    map[string]bool // no more than one too many
+	seen                    map[string]bool // at most MaxClasses + 1
 }
 
 func (s *summing) add(v cell) {
@@ -79,7 +79,7 @@ func (s *summing) add(v cell) {
 	if s.seen == nil {
 		s.seen = map[string]bool{}
 	}
-	if len(s.seen) <= MostClasses {
+	if len(s.seen) <= MaxClasses {
 		s.seen[v.String()] = true
 	}
 	x, ok := v.value()
@@ -105,7 +105,7 @@ func (s *summing) add(v cell) {
 
 func (s *summing) summary(f field) Summary {
 	out := Summary{Name: f.name, Shape: f.shape, Missing: s.missing, Problem: f.problem}
-	if len(s.seen) <= MostClasses {
+	if len(s.seen) <= MaxClasses {
 		for text := range s.seen {
 			out.Categories = append(out.Categories, text)
 		}
@@ -122,7 +122,7 @@ func (s *summing) summary(f field) Summary {
 	return out
 }
 
-// Task returns what [Infer] takes a label with these values for.
+// Task returns the task that [Infer] infers from a label with these values.
 func (s Summary) Task() Task {
 	if s.Numbers && (!s.Whole || len(s.Categories) == 0) {
 		return Regression
@@ -130,8 +130,8 @@ func (s Summary) Task() Task {
 	return Classification
 }
 
-// Suggested returns constants to shift and divide a column of numbers by, rounded to three digits, and false for one that
-// doesn't vary.
+// Suggested returns a shift and a divisor for a column of numbers, rounded to three digits. It returns false for a
+// column that doesn't vary.
 func (s Summary) Suggested() (scale [2]float64, ok bool) {
 	scale = [2]float64{rounded(s.Mean), rounded(s.Deviation)}
 	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a description takes a label for is what Infer takes it for.
+// Summary.Task is the task that Infer infers.
 func TestDescribedTask(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows string
@@ -45,7 +45,7 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// Amounts with NA among them are no texts, and a description says so.
+// A description reports NA among amounts.
 func TestDescribedAmountsWithGaps(t *testing.T) {
 	d, err := Describe(open(t, put(t, "x.csv", "age,size,colour\n31,1,red\nNA,2,7\n4.5,3,red\nNA,4,blue\n")))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestDescribedAmountsWithGaps(t *testing.T) {
 	}
 }
 
-// A label of amounts with NA among them isn't a classification of as many classes as there are amounts.
+// Labels that are amounts with NA among them aren't inferred as one class for each amount.
 func TestAmountsWithGapsAreNoClasses(t *testing.T) {
 	const amounts = 101 // one more than whole numbers have where they are taken for classes
 	rows := &strings.Builder{}

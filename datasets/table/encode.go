@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unknown is the error of a category that isn't listed.
-func (c *placedColumn) unknown(v cell) error {
+// unknown returns the error of a category that isn't listed.
+func (c *columnReader) unknown(v cell) error {
 	if v.kind == missing {
 		return &Error{Column: c.Name, Problem: `no category; fill it in, or list "" among the categories for those that are missing`}
 	}
@@ -15,35 +15,35 @@ func (c *placedColumn) unknown(v cell) error {
 }
 
 // numbers appends the values of a column of numbers.
-func (e *encoder) numbers(c *placedColumn, cells []cell) error {
+func (e *encoder) numbers(c *columnReader, cells []cell) error {
 	for i, v := range cells {
 		x, ok := v.value()
 		if !ok {
-			return noNumber(v, c.place(i), len(c.Shape) == 0)
+			return noNumber(v, c.position(i), len(c.Shape) == 0)
 		}
 		y := float32(c.Scale.apply(c.Clip.clip(x)))
 		if y-y != 0 {
-			return v.wrong(c.place(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", c.Name)
+			return v.wrong(c.position(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", c.Name)
 		}
 		e.out.Values = append(e.out.Values, y)
 	}
 	return nil
 }
 
-// place names a value of the column, with its place within the shape.
-func (c Column) place(i int) string {
+// position names value i of the column by its indices in the shape, such as "x[0,3]".
+func (c Column) position(i int) string {
 	if len(c.Shape) == 0 {
 		return c.Name
 	}
-	places := make([]string, len(c.Shape))
+	indices := make([]string, len(c.Shape))
 	for axis := len(c.Shape) - 1; axis >= 0; axis-- {
-		places[axis] = fmt.Sprint(i % c.Shape[axis])
+		indices[axis] = fmt.Sprint(i % c.Shape[axis])
 		i /= c.Shape[axis]
 	}
-	return fmt.Sprintf("%s[%s]", c.Name, strings.Join(places, ","))
+	return fmt.Sprintf("%s[%s]", c.Name, strings.Join(indices, ","))
 }
 
-// noNumber says why a cell has none, and what can be done.
+// noNumber returns the error of a cell that isn't a number, with a remedy.
 func noNumber(v cell, column string, single bool) error {
 	switch {
 	case v.kind == missing:
@@ -56,8 +56,7 @@ func noNumber(v cell, column string, single bool) error {
 	return v.wrong(column, "not a number")
 }
 
-// looksInfinite tells whether a text is what other programs write for what isn't a finite number, or a number that is
-// beyond double precision.
+// looksInfinite reports whether a text is another program's NaN or infinity, or a number beyond double precision.
 func looksInfinite(text string) bool {
 	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
 	case "nan", "inf", "infinity":
@@ -85,9 +84,8 @@ func (e *encoder) addLabel(v cell) error {
 	return nil
 }
 
-// orAmounts names the other way out where all classes are whole numbers, which may be amounts that were taken for
-// classes.
-func (l *placedLabel) orAmounts() string {
+// orAmounts suggests regression if all classes are whole numbers, which may be amounts that were mistaken for classes.
+func (l *labelReader) orAmounts() string {
 	for _, class := range l.Classes {
 		if v, ok := parse(class); !ok || v != math.Trunc(v) {
 			return ""

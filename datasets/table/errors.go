@@ -12,16 +12,16 @@ import (
 	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
-// Error reports a problem of a file, and its place. Its text goes to logs that others read, and so it has nothing
-// that came out of a row or a header of a private file: only names that a [Schema] or a person gave, counts of rows
-// and cells, and positions.
+// Error reports a problem of a file and its position. Its text goes to logs that others read, and so it contains
+// nothing from a row or a header of a private file: only names from a [Schema] or from a person, numbers of rows and
+// cells, and positions.
 type Error struct {
 	File    string
-	Row     string // such as "line 7", counted from 1; empty if it is about no row
-	Column  string // empty if it is about no column
+	Row     string // such as "line 7", counted from 1; empty if the problem isn't one row's
+	Column  string // empty if the problem isn't one column's
 	Problem string
-	// Private cites what the file holds there, such as `the cell is "x"`. It is empty where there is nothing to cite,
-	// and for [Infer] and [Describe], whose files are public: their Problem cites it.
+	// Private cites the file at that position, such as `the cell is "x"`. It is empty if there is nothing to cite,
+	// and in errors of [Infer] and [Describe], whose files are public: there Problem cites it.
 	Private string
 }
 
@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 	return text + e.Problem
 }
 
-// problemf makes an error whose text has nothing private.
+// problemf returns an error whose text must contain nothing private.
 func problemf(format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...)}
 }
@@ -50,8 +50,8 @@ func (e *Error) citing(format string, args ...any) *Error {
 	return e
 }
 
-// failed makes an [Error] of any other. A library's text may cite what it read, and is private unless it is known not
-// to.
+// failed converts an error to an [Error]. The text of a library may cite the file, and so it is private, except for
+// known ones.
 func failed(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -80,7 +80,7 @@ func failed(err error) *Error {
 	return problemf("it is damaged, and can't be read").citing("%v", err)
 }
 
-// inColumn makes an error about a column, unless it is about one. The column's name must not be private.
+// inColumn adds a column to an error that doesn't name one. The column's name must not be private.
 func inColumn(err error, name string) *Error {
 	e := *failed(err)
 	if e.Column == "" {
@@ -89,7 +89,7 @@ func inColumn(err error, name string) *Error {
 	return &e
 }
 
-// Cited moves Private into the text of an error about a public file, such as the one that selects.
+// Cited moves Private into the text of an error about a public file, such as the test file.
 func Cited(err error) error {
 	var e *Error
 	if err == nil || !errors.As(err, &e) || e.Private == "" {
@@ -100,9 +100,9 @@ func Cited(err error) error {
 	return &public
 }
 
-// OptionError says that an option can't be used.
+// OptionError reports an option that can't be used.
 type OptionError struct {
-	Option  string // its name, as that of the field of [Options] in lower case
+	Option  string // the name of its field of [Options] in lower case
 	Problem string
 }
 

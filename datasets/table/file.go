@@ -9,21 +9,22 @@ import (
 	"strings"
 )
 
-// File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them goes through it
-// from its beginning, all by one descriptor: another file that takes its name meanwhile is never read. A file that
-// was written to since [Open] is an [*Error].
+// File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from
+// the beginning, and all by one descriptor: another file that takes its name meanwhile is never read. If the file was
+// written to since [Open], they return an [*Error].
 type File struct {
 	path   string
 	file   *os.File
-	opened os.FileInfo // what it was when it was opened
+	opened os.FileInfo // size and modification time when it was opened
 }
 
-// Open opens a file of one of the [Formats], which its name tells. It reads nothing of it yet. The caller has to close it.
+// Open opens a file in the format that its name ends in, one of the [Formats], and reads nothing of it yet. The
+// caller must close it.
 func Open(path string) (*File, error) {
 	if formatOf(path) == "" {
 		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
 	}
-	info, err := os.Stat(path) // first: to open a named pipe can take forever
+	info, err := os.Stat(path) // first, as opening a named pipe can block forever
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	if info, err = file.Stat(); err == nil {
-		err = checkKind(path, info) // again: the name may be another file's by now
+		err = checkKind(path, info) // again, as the name may be another file's by now
 	}
 	if err != nil {
 		_ = file.Close() // nothing was written
@@ -47,7 +48,7 @@ func Open(path string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// formatOf returns which of the formats a name ends in, or "".
+// formatOf returns the one of the formats that a name ends in, or "".
 func formatOf(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	if i := slices.IndexFunc(Formats(), func(suffix string) bool { return strings.HasSuffix(name, suffix) }); i >= 0 {
@@ -70,8 +71,8 @@ func checkKind(path string, info os.FileInfo) error {
 
 var errNoFile = fmt.Errorf("file: none; Open returns one beside a nil error")
 
-// pass calls use with the rows of the file from the first on, of the columns that are wanted; nil means all. Its errors,
-// and those of use, name the file. If the file has changed, that is the error, whatever use made of it.
+// pass calls use with the rows of the file, from the first on, in the wanted columns; nil means all. Its errors and
+// those of use name the file. If the file has changed, that is the error, whatever use returned.
 func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if f == nil {
 		return errNoFile
@@ -112,7 +113,7 @@ func (f *File) checkUnchanged() error {
 	return nil
 }
 
-// rows begins to read the file.
+// rows reads the header of the file.
 func (f *File) rows(wanted func(name string) bool) (rows, error) {
 	size := f.opened.Size()
 	switch format := formatOf(f.path); format {
@@ -129,7 +130,7 @@ func (f *File) rows(wanted func(name string) bool) (rows, error) {
 	}
 }
 
-// inFile makes an [Error] that names its file.
+// inFile adds the file to an error that doesn't name one.
 func inFile(path string, err error) error {
 	e := *failed(err)
 	if e.File == "" {

@@ -31,7 +31,7 @@ func oneTable(t *testing.T) map[string]string {
 	}
 }
 
-// pass goes through an open file in all ways, and returns what each found or its error.
+// passes infers, describes, counts and reads a file, and returns all results and errors.
 func passes(f *File) []any {
 	s, inferred := Infer(f, Options{Label: "y"})
 	d, described := Describe(f)
@@ -44,8 +44,8 @@ func passes(f *File) []any {
 	return out
 }
 
-// Open is the one call that goes by the name of a file. When another file has the name afterwards, or none has it, all passes
-// still go through the one that was opened.
+// Only Open uses the name of a file. If another file takes the name afterwards, or it is removed, all passes still read
+// the file that was opened.
 func TestFilesAreOpenedOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files that are open keep their names")
@@ -75,7 +75,7 @@ func TestFilesAreOpenedOnce(t *testing.T) {
 	}
 }
 
-// A file that is written to between two passes isn't the one that the first of them saw, however it was written to.
+// A file that was written to between two passes is an error.
 func TestChangedFilesAreRefused(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	for how, change := range map[string]func(path, contents string) error{
@@ -114,7 +114,7 @@ func TestChangedFilesAreRefused(t *testing.T) {
 	}
 }
 
-// What a pass made of a file that was written to meanwhile is neither a result nor the error to report.
+// If a file changes during a pass, that is the error, whatever the pass returns.
 func TestFilesThatChangeDuringAPass(t *testing.T) {
 	path := put(t, "x.csv", "x,y\n1,a\n2,b\n")
 	for name, result := range map[string]error{"read": nil, "wrong": errors.New("a row of half a line")} {
@@ -132,7 +132,7 @@ func TestFilesThatChangeDuringAPass(t *testing.T) {
 	}
 }
 
-// A file that isn't there any more, as beside an error that was overlooked or after Close, gives errors.
+// A nil file, as beside an overlooked error, and a closed file give errors.
 func TestNoFile(t *testing.T) {
 	s := publicSchema(t)
 	closed := open(t, put(t, "x.csv", "x,c,y\n1,red,a\n"))

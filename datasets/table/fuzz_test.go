@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// Whatever a file holds, reading it ends with as many cells in each row as the columns say, or with an error that can
-// be told a person: never with a panic, nor with memory by what the file claims. The rows of a file that is read to
-// its end are as many as it was counted to have, in formats that say how many.
+// walk reads a file to its end. Each row must have the cells of all columns, errors must be an [Error], and in
+// formats whose headers state the number of rows, as many must be read. Nothing may panic.
 func walk(t *testing.T, r rows, err error) {
 	t.Helper()
 	counted, n := 0, 0

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// MostClasses is the number of different whole numbers up to which labels are classes where nothing says what they are.
-const MostClasses = 100
+// MaxClasses is the maximum number of different whole numbers that [Infer] takes for classes without being asked to.
+const MaxClasses = 100
 
-// mostListed bounds the classes that a file is asked for; more are a column of names or numbers taken for the label.
-const mostListed = 10000
+// maxListed bounds inferred classes: a label with more is a column of names or numbers that was given by mistake.
+const maxListed = 10000
 
-// Infer makes a schema from options and the public test file: the columns of the file in their order, their shapes, the task
-// and the classes. Never give it private data: see the package comment. Wrong options are an [*OptionError], a wrong
-// file is an [*Error].
+// Infer returns a schema with the columns of the public test file, in their order and with their shapes. Options give
+// task and classes, or else the labels of the file do. Never give it private data: see the package comment. Wrong
+// options are an [*OptionError], a wrong file is an [*Error].
 func Infer(test *File, o Options) (_ *Schema, err error) {
 	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {
@@ -50,7 +50,7 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	}
 	width := 0
 	for _, c := range s.Columns {
-		width += min(c.width(), mostWidth+1)
+		width += min(c.width(), maxWidth+1)
 	}
 	if width == 0 {
 		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
@@ -59,7 +59,7 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	return s, s.Check()
 }
 
-// checkNames refuses options about columns that the file doesn't have.
+// checkNames returns an error for an option about a column that the file lacks.
 func (o Options) checkNames(fields []field, file string) error {
 	var names []string
 	for _, f := range fields {
@@ -99,7 +99,7 @@ func (o Options) checkNames(fields []field, file string) error {
 	return err
 }
 
-// column describes a column that isn't the label.
+// column returns the schema of a column that isn't the label.
 func (o Options) column(f field) (Column, error) {
 	if f.problem != "" {
 		return Column{}, &Error{Column: f.name, Problem: f.problem + ", or ignore it by --ignore " + f.name}
@@ -115,7 +115,7 @@ func (o Options) column(f field) (Column, error) {
 	return c, nil
 }
 
-// constants returns those for a column, its own or else, if it may have them, those for all.
+// constants returns the clip and scale of a column: its own or else, if all is true, those for all columns.
 func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	of := func(m map[string][2]float64) ([2]float64, bool) {
 		v, ok := m[name]
@@ -133,7 +133,7 @@ func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	return clip, scale
 }
 
-// inferLabel finds out what isn't given: task and classes.
+// inferLabel returns the schema of the label. It infers task and classes if options lack them.
 func inferLabel(test *File, f field, o Options) (Label, error) {
 	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes}
 	if f.problem != "" || product(f.shape) != 1 {
@@ -174,12 +174,12 @@ func inferLabel(test *File, f field, o Options) (Label, error) {
 
 // labels are the different labels of a public file.
 type labels struct {
-	texts   map[string]bool // each in its canonical form; no more than one too many
-	numbers bool            // all of them are
-	whole   bool            // all of them are whole numbers
-	// rows of numbers, and of others
+	texts   map[string]bool // in canonical form; at most maxListed + 1
+	numbers bool            // whether all are numbers
+	whole   bool            // whether all are whole numbers
+	// numbers of rows whose label is a number, and isn't
 	withNumber, without int
-	other               cell // the first that is no number
+	other               cell // the first that isn't a number
 }
 
 func labelsOf(test *File, name string) (*labels, error) {
@@ -201,7 +201,7 @@ func labelsOf(test *File, name string) (*labels, error) {
 			seen.other = c
 		}
 		seen.whole = seen.whole && isNumber && v == math.Trunc(v)
-		if len(seen.texts) <= mostListed {
+		if len(seen.texts) <= maxListed {
 			seen.texts[canonical(c)] = true
 		}
 		return nil
@@ -222,7 +222,7 @@ func labelsOf(test *File, name string) (*labels, error) {
 	return seen, err
 }
 
-// canonical returns the text that a label is compared by: numbers are the same however they are written.
+// canonical returns the text by which labels are compared, which is the same for all notations of a number.
 func canonical(c cell) string {
 	if v, ok := c.value(); ok {
 		return decimal(v)
@@ -231,16 +231,16 @@ func canonical(c cell) string {
 }
 
 func (l *labels) task() Task {
-	if l.numbers && (!l.whole || len(l.texts) > MostClasses) {
+	if l.numbers && (!l.whole || len(l.texts) > MaxClasses) {
 		return Regression
 	}
 	return Classification
 }
 
-// mixed refuses numbers with texts among them where there are too many different ones for classes. The texts mostly
-// stand for missing labels, and would in silence make each amount a class.
+// mixed returns an error for numbers with texts among them if there are too many for classes. Such texts mostly stand
+// for missing labels, and would silently turn each amount into a class.
 func (l *labels) mixed(file, column string) error {
-	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MostClasses {
+	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MaxClasses {
 		return nil
 	}
 	return &Error{File: file, Column: column, Problem: fmt.Sprintf(
@@ -248,7 +248,7 @@ func (l *labels) mixed(file, column string) error {
 		l.without, l.withNumber+l.without, l.other.quoted())}
 }
 
-// classes lists the labels in the order of numbers, or of text.
+// classes returns the labels sorted by number if all are numbers, else as text.
 func (l *labels) classes(file, column string) ([]string, error) {
 	var all []string
 	for c := range l.texts {
@@ -271,8 +271,8 @@ func (l *labels) classes(file, column string) ([]string, error) {
 	switch {
 	case len(all) == 1:
 		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("every label is %q; give all classes by --classes a,b,c", all[0])}
-	case len(all) > mostListed:
-		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("more than %d different labels; give --task regression for numbers, or all classes by --classes a,b,c", mostListed)}
+	case len(all) > maxListed:
+		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("more than %d different labels; give --task regression for numbers, or all classes by --classes a,b,c", maxListed)}
 	}
 	return all, nil
 }

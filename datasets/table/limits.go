@@ -11,20 +11,21 @@ import (
 	"github.com/dptrain/dptrain/internal/memory"
 )
 
-// A packed file of a few kilobytes can unpack to more than a disk holds. Data rarely do to more than a tenth of these.
+// Bounds of what a packed file may unpack to: one of a few kilobytes can fill a disk. Data rarely come to a tenth of
+// these.
 const (
-	alwaysUnpacked = 256 << 20 // bytes that any file may unpack to
-	mostRatio      = 200       // and so many times its size
+	minUnpacked = 256 << 20 // bytes, for any file
+	maxRatio    = 200       // and times the size of the file
 )
 
-// mostUnpacked returns the number of bytes that a file of so many bytes may unpack to.
-func mostUnpacked(size int64) int64 {
-	return max(alwaysUnpacked, mostRatio*min(size, math.MaxInt64/mostRatio))
+// maxUnpacked returns the number of bytes that a file of size bytes may unpack to.
+func maxUnpacked(size int64) int64 {
+	return max(minUnpacked, maxRatio*min(size, math.MaxInt64/maxRatio))
 }
 
-// overUnpacked is the error of a file that unpacks to more, with a remedy for an honest one.
+// overUnpacked returns the error of a file that unpacks to more, with a remedy for a file that is meant to.
 func overUnpacked(size int64, remedy string) *Error {
-	return problemf("the file unpacks to more than %s, the most for a packed file of %s; if it is meant to, %s", megabytes(mostUnpacked(size)), megabytes(size), remedy)
+	return problemf("the file unpacks to more than %s, the most for a packed file of %s; if it is meant to, %s", megabytes(maxUnpacked(size)), megabytes(size), remedy)
 }
 
 // megabytes prints a number of bytes.
@@ -35,7 +36,7 @@ func megabytes[T int64 | uint64](n T) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// limited reads the contents of a compressed file of size bytes, up to mostUnpacked.
+// limited reads the contents of a compressed file of size bytes, up to maxUnpacked.
 type limited struct {
 	r          io.Reader
 	left, size int64
@@ -53,11 +54,11 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// available is memory.Available but in tests.
+// available is memory.Available, except in tests.
 var available = memory.Available
 
-// checkMemory refuses an allocation that the machine has no memory for: the system would kill the program without a
-// word.
+// checkMemory returns an error if the machine lacks memory for an allocation: the system would kill the program without
+// a message.
 func checkMemory(bytes int64) error {
 	free, known := available()
 	if known && uint64(bytes) > free {
@@ -73,7 +74,7 @@ func checkMemory(bytes int64) error {
 // firstValues is the initial capacity of a list of unknown length.
 const firstValues = 1 << 12
 
-// grown returns a list with capacity for n more values. It grows by a quarter, or to all that is known to come.
+// grown returns a list with capacity for n more values. It grows by a quarter, or to the known length.
 func grown[T any](list []T, n, known int) ([]T, error) {
 	need := len(list) + n
 	if need <= cap(list) {
@@ -86,7 +87,7 @@ func grown[T any](list []T, n, known int) ([]T, error) {
 	return append(make([]T, 0, want), list...), nil
 }
 
-// quotedNames writes names that only a private text may cite.
+// quotedNames lists names for a private text.
 func quotedNames(names []string) string {
 	const most = 20
 	more := ""

@@ -16,8 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// deflated is a Deflate stream of a beginning and so many million bytes of one text, made without packing them all:
-// blocks that were flushed can be repeated.
+// deflated returns a Deflate stream of a beginning and so many million bytes of one text. It packs few of them: flushed
+// blocks can be repeated.
 func deflated(t testing.TB, beginning, fill string, millions int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -41,13 +41,13 @@ func deflated(t testing.TB, beginning, fill string, millions int) []byte {
 	return slices.Concat(start, bytes.Repeat(again, max(0, millions-1)), []byte{3, 0}) // and an empty last block
 }
 
-// gzipBomb is a file of deflated bytes. Its checksum is wrong, which shows at the end alone.
+// gzipBomb returns a file of deflated bytes, whose wrong checksum shows at its end only.
 func gzipBomb(t testing.TB, beginning, fill string, millions int) string {
 	const head = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 	return head + string(deflated(t, beginning, fill, millions)) + strings.Repeat("\x00", 8)
 }
 
-// A small file that is gzipped takes no more than it may, when rows are counted and when they are read.
+// A small gzipped file that unpacks to too much is an error.
 func TestGzipBomb(t *testing.T) {
 	file := gzipBomb(t, "x,y\n1,a\n", strings.Repeat("1", 499_997)+",a\n", 300)
 	if len(file) > 1<<20 {
@@ -63,7 +63,7 @@ func TestGzipBomb(t *testing.T) {
 	}
 }
 
-// A reader gives all bytes up to the limit, and none behind it.
+// A limited reader returns all bytes up to the limit, and none after it.
 func TestLimited(t *testing.T) {
 	for n, want := range map[int64]error{4: nil, 5: nil, 6: &Error{}} {
 		got, err := io.ReadAll(&limited{r: strings.NewReader(strings.Repeat("x", int(n))), left: 5, size: 1})
@@ -73,15 +73,15 @@ func TestLimited(t *testing.T) {
 	}
 }
 
-func TestMostUnpacked(t *testing.T) {
+func TestMaxUnpacked(t *testing.T) {
 	for size, want := range map[int64]int64{0: 256 << 20, 1 << 20: 256 << 20, 2 << 20: 400 << 20, math.MaxInt64: math.MaxInt64 / 200 * 200} {
-		if got := mostUnpacked(size); got != want {
+		if got := maxUnpacked(size); got != want {
 			t.Errorf("%d: %d, want %d", size, got, want)
 		}
 	}
 }
 
-// npzOf makes an archive of deflated arrays.
+// npzOf returns an archive of deflated arrays.
 func npzOf(t testing.TB, entries map[string][]byte) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -106,8 +106,8 @@ func npzOf(t testing.TB, entries map[string][]byte) string {
 	return b.String()
 }
 
-// An archive whose arrays unpack to too much is refused by their headers, before any of it is unpacked. Sizes in
-// the archive's own list don't count.
+// An archive whose arrays unpack to too much is refused by their headers, before unpacking. Sizes in the archive's list
+// don't count.
 func TestNPZBomb(t *testing.T) {
 	array := func(rows, millions int) []byte {
 		return deflated(t, npy(1, head("|u1", "False", fmt.Sprintf("(%d,)", rows)), nil), "\x00", millions)
@@ -129,7 +129,7 @@ func TestNPZBomb(t *testing.T) {
 	}
 }
 
-// Pages count by what their headers claim to hold, before any of them is read.
+// Pages count by the claims of their headers, before any of them is read.
 func TestParquetBomb(t *testing.T) {
 	const values = 1 << 26 // of a page, each of four bytes
 	var body string
@@ -166,7 +166,7 @@ func compact(t testing.TB, v any) string {
 	return string(b)
 }
 
-// Categories take memory after they were read, as many values for each cell as there are, and nothing else bounds that.
+// A cell of categories takes as many values as there are categories, which nothing but the machine's memory bounds.
 func TestMemoryIsCheckedBeforeItIsTaken(t *testing.T) {
 	defer func(was func() (uint64, bool)) { available = was }(available)
 	s := &Schema{Label: Label{Name: "y", Task: Classification, Classes: []string{"a", "b"}}, Columns: []Column{{Name: "c"}}}
@@ -196,7 +196,7 @@ func TestMemoryIsCheckedBeforeItIsTaken(t *testing.T) {
 	}
 }
 
-// Where a file says how many rows it has, its values are allocated once.
+// If headers state the number of rows, values are allocated once.
 func TestKnownRowsAreAllocatedOnce(t *testing.T) {
 	const rows = 100_000
 	values := make([]float32, rows)

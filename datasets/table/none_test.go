@@ -2,7 +2,7 @@ package table
 
 import "testing"
 
-// A schema that is nil, as beside an error that was overlooked, gives errors, and a set without rows shares none.
+// A nil schema, as beside an overlooked error, gives errors, and samples without rows share none.
 func TestNoSchemaAndNoRows(t *testing.T) {
 	var s *Schema
 	file := open(t, put(t, "x.csv", "x,y\n1,2\n"))

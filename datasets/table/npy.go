@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// npyHeader describes an array: "NumPy Enhancement Proposal 1" and its later versions.
+// npyHeader is the header of an array, by NumPy Enhancement Proposal 1 and its later versions.
 type npyHeader struct {
 	dtype   dtype
 	fortran bool
 	shape   []int // of the whole array
 }
 
-// dtype is how one element is stored.
+// dtype is the type of an array's elements.
 type dtype struct {
 	kind  byte // 'f', 'i', 'u', 'b' or 'U'
 	size  int  // in bytes
@@ -25,12 +25,12 @@ type dtype struct {
 }
 
 const (
-	mostHeader = 1 << 16
-	mostAxes   = 32
-	mostChars  = 1 << 12 // of a text
+	maxHeader = 1 << 16
+	maxAxes   = 32
+	maxChars  = 1 << 12 // of a text
 )
 
-// readNPYHeader reads an array up to its first element.
+// readNPYHeader reads an array's header, up to its first element.
 func readNPYHeader(in io.Reader) (npyHeader, error) {
 	var start [8]byte
 	if _, err := io.ReadFull(in, start[:]); err != nil || string(start[:6]) != "\x93NUMPY" {
@@ -51,8 +51,8 @@ func readNPYHeader(in io.Reader) (npyHeader, error) {
 	if len(size) == 4 {
 		length = binary.LittleEndian.Uint32(size)
 	}
-	if length > mostHeader {
-		return npyHeader{}, problemf("a header of more than %d bytes", mostHeader).citing("it claims %d", length)
+	if length > maxHeader {
+		return npyHeader{}, problemf("a header of more than %d bytes", maxHeader).citing("it claims %d", length)
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(in, text); err != nil {
@@ -64,7 +64,7 @@ func readNPYHeader(in io.Reader) (npyHeader, error) {
 	return parseNPYHeader(string(text))
 }
 
-// parseNPYHeader reads what Python prints for {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}.
+// parseNPYHeader parses a Python literal such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}.
 func parseNPYHeader(text string) (h npyHeader, err error) {
 	p := literal{strings.TrimSpace(text)}
 	seen := map[string]bool{}
@@ -104,18 +104,18 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 	return h, h.check()
 }
 
-// check bounds the number of bytes, so that sizes can be computed with.
+// check bounds the number of values, so that sizes don't overflow.
 func (h npyHeader) check() error {
 	if len(h.shape) == 0 {
 		return problemf("a single number, which has no rows")
 	}
-	if len(h.shape) > mostAxes {
-		return problemf("%d axes; at most %d can be read", len(h.shape), mostAxes)
+	if len(h.shape) > maxAxes {
+		return problemf("%d axes; at most %d can be read", len(h.shape), maxAxes)
 	}
 	values := 1
 	for _, d := range h.shape {
-		if d > 0 && values > mostValues/d {
-			return problemf("more than %d values", mostValues).citing("its shape is %v", h.shape)
+		if d > 0 && values > maxValues/d {
+			return problemf("more than %d values", maxValues).citing("its shape is %v", h.shape)
 		}
 		values *= max(1, d)
 	}
@@ -144,7 +144,7 @@ func parseDtype(text string) (dtype, error) {
 	case 'b':
 		known = known && size == 1
 	case 'U':
-		known = known && size >= 1 && size <= mostChars
+		known = known && size >= 1 && size <= maxChars
 		d.size = 4 * size
 	default:
 		known = false
@@ -162,7 +162,7 @@ func (d dtype) cell(b []byte) cell {
 	case 'U':
 		var s strings.Builder
 		for i := 0; i+4 <= len(b); i += 4 {
-			if r := d.order.Uint32(b[i:]); r != 0 { // what is shorter ends in zeros
+			if r := d.order.Uint32(b[i:]); r != 0 { // short texts end in zeros
 				s.WriteRune(rune(min(r, utf8.MaxRune+1)))
 			}
 		}
@@ -219,14 +219,14 @@ func half(b uint16) float64 {
 	return sign * math.Ldexp(fraction+1024, exponent-25)
 }
 
-// literal reads the few Python literals that a header is made of. After a mistake everything is empty.
+// literal parses the few Python literals that a header consists of. After a mistake its methods return zero values.
 type literal struct{ rest string }
 
 const broken = "\x00"
 
 func (p *literal) failed() bool { return p.rest == broken }
 
-// take skips what comes next if it is s.
+// take skips s and the blanks behind it, if s comes next.
 func (p *literal) take(s string) bool {
 	rest, ok := strings.CutPrefix(p.rest, s)
 	if ok {
@@ -257,7 +257,7 @@ func (p *literal) quoted() string {
 	return s
 }
 
-// tuple reads (), (3,) or (3, 2).
+// tuple parses a tuple such as (), (3,) or (3, 2).
 func (p *literal) tuple() []int {
 	var out []int
 	p.want("(")
@@ -285,20 +285,20 @@ func (p *literal) tuple() []int {
 // length returns the number of rows.
 func (h npyHeader) length() int { return h.shape[0] }
 
-// bytes returns the size of all elements.
+// bytes returns the size of all elements in bytes.
 func (a *npyArray) bytes() int64 { return int64(a.dtype.size) * int64(a.width) * int64(a.length()) }
 
-// npyArray gives the elements of an array row by row, in C order.
+// npyArray reads the elements of an array row by row, in C order.
 type npyArray struct {
 	npyHeader
 	in    io.Reader
 	width int    // elements of a row
 	row   []byte // of one row
-	all   []byte // of all rows, if they are stored by column
-	at    int    // rows given
+	all   []byte // of all rows, in Fortran order
+	at    int    // rows read
 }
 
-// newNPYArray begins to read an array, of which at most so many bytes can be there.
+// newNPYArray reads an array's header. An array of more than most bytes is an error.
 func newNPYArray(in io.Reader, most int64) (*npyArray, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	h, err := readNPYHeader(in)
@@ -349,17 +349,17 @@ func (a *npyArray) next(out []cell) ([]cell, error) {
 	return out, nil
 }
 
-// fortranIndex returns where element k of a row, in C order, is among its elements in Fortran order.
+// fortranIndex returns the index in Fortran order of a row's element that has index k in C order.
 func (a *npyArray) fortranIndex(k int) int {
 	axes := a.shape[1:]
 	index, stride := 0, 1
-	places := make([]int, len(axes))
+	indices := make([]int, len(axes))
 	for i := len(axes) - 1; i >= 0; i-- {
-		places[i] = k % axes[i]
+		indices[i] = k % axes[i]
 		k /= axes[i]
 	}
 	for i, d := range axes {
-		index += places[i] * stride
+		index += indices[i] * stride
 		stride *= d
 	}
 	return index

@@ -22,7 +22,7 @@ type npzArray struct {
 	closer    io.Closer
 }
 
-const mostArrays = 1 << 12
+const maxArrays = 1 << 12
 
 func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, error) {
 	archive, err := zip.NewReader(file, size)
@@ -30,8 +30,8 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 		e := failed(err)
 		return nil, problemf("not an NPZ archive: %s", e.Problem).citing("%s", e.Private)
 	}
-	if len(archive.File) > mostArrays {
-		return nil, problemf("%d entries; an NPZ archive has up to %d", len(archive.File), mostArrays)
+	if len(archive.File) > maxArrays {
+		return nil, problemf("%d entries; an NPZ archive has up to %d", len(archive.File), maxArrays)
 	}
 	r := &npzRows{}
 	for i, entry := range archive.File {
@@ -53,34 +53,34 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 			unpacked += a.bytes()
 		}
 	}
-	if unpacked > mostUnpacked(size) {
+	if unpacked > maxUnpacked(size) {
 		return nil, errors.Join(overUnpacked(size, "save it by np.savez, not savez_compressed"), r.close())
 	}
 	return r, nil
 }
 
-// mostDeflated is above the ratio to which Deflate can pack: 258 bytes take two bits at least.
-const mostDeflated = 1040
+// maxDeflated exceeds Deflate's maximum ratio: 258 bytes take at least two bits.
+const maxDeflated = 1040
 
-// add opens an array that is wanted. An array's name is private otherwise, and nothing is said of it.
+// add opens an array if it is wanted. Otherwise its name is private, and no error is returned about it.
 func (r *npzRows) add(name string, entry *zip.File, size int64, wanted bool) error {
 	if !wanted {
 		r.arrays = append(r.arrays, npzArray{field: field{name: name, skipped: true}})
-		return nil // whatever it is
+		return nil
 	}
 	in, err := entry.Open()
 	if err != nil {
 		return err
 	}
 	r.arrays = append(r.arrays, npzArray{field: field{name: name}, closer: in})
-	// The archive's list of entries may claim any size, but no more bytes than the file has are read by it.
+	// The archive's list may claim any size, but an entry has no more packed bytes than the file.
 	packed := int64(min(entry.CompressedSize64, uint64(size)))
-	array, err := newNPYArray(in, mostDeflated*(packed+1))
+	array, err := newNPYArray(in, maxDeflated*(packed+1))
 	if err != nil {
 		return err
 	}
-	if array.width == 0 || array.width > mostWidth {
-		return problemf("rows of no values, or of more than %d", mostWidth).citing("its shape is %v", array.npyHeader.shape)
+	if array.width == 0 || array.width > maxWidth {
+		return problemf("rows of no values, or of more than %d", maxWidth).citing("its shape is %v", array.npyHeader.shape)
 	}
 	last := &r.arrays[len(r.arrays)-1]
 	last.npyArray = array
@@ -90,7 +90,7 @@ func (r *npzRows) add(name string, entry *zip.File, size int64, wanted bool) err
 	return nil
 }
 
-// checkLengths compares the arrays' numbers of rows.
+// checkLengths returns an error unless all arrays have the same number of rows.
 func (r *npzRows) checkLengths() error {
 	first := ""
 	for _, a := range r.arrays {
@@ -123,7 +123,7 @@ func (r *npzRows) count() (int, error) { return r.n - r.at, nil }
 func (r *npzRows) close() error {
 	for _, a := range r.arrays {
 		if a.closer != nil {
-			_ = a.closer.Close() // an unpacker holds no file, and returns once more what reading did
+			_ = a.closer.Close() // no file is closed, and the error was returned by a read already
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func (r *npzRows) next() ([]cell, error) {
 	return r.cells, nil
 }
 
-// end returns io.EOF if every array ends where its shape says, with the checksum that the archive says.
+// end returns io.EOF if each array ends where its shape does, with the archive's checksum.
 func (r *npzRows) end() error {
 	for _, a := range r.arrays {
 		if a.skipped {

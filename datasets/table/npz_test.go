@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// npy writes an array as NumPy does, of little-endian data.
+// npy writes an array of little-endian data as NumPy does.
 func npy(version byte, header string, data any) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\x93NUMPY%c\x00", version)
@@ -61,7 +61,7 @@ func npz(t testing.TB, method uint16, arrays map[string]string) string {
 	return b.String()
 }
 
-// Every type, order of bytes, order of axes and version gives the same numbers.
+// All types, byte orders, axis orders and versions give the same numbers.
 func TestNPYTypes(t *testing.T) {
 	swapped := func(data any) []byte {
 		var b bytes.Buffer
@@ -113,7 +113,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// Images keep their shape, and those by columns are turned round. The oracle indexes the array as a formula.
+// Images keep their shape, and Fortran order becomes C order. The oracle indexes the array by a formula.
 func TestFortranOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 4), 2, 4).Draw(t, "shape")
@@ -194,7 +194,7 @@ func TestNPZShapesAndText(t *testing.T) {
 	}
 }
 
-// None of these takes memory by what it claims, which would end the test.
+// No claim takes memory: that would end the test.
 func TestWrongNPZ(t *testing.T) {
 	label := npy(1, head("|u1", "False", "(2,)"), []uint8{1, 0})
 	const huge = "(2, 500000000)"
@@ -245,7 +245,7 @@ func TestWrongNPZ(t *testing.T) {
 	}
 }
 
-// An unpacker returns its error once more as it is closed.
+// An unpacker returns its error again when it is closed.
 func TestDamagedNPZIsOneError(t *testing.T) {
 	var packed, archive bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestSpeed)
@@ -283,7 +283,7 @@ func TestNPZWidth(t *testing.T) {
 	}
 }
 
-// What the list of entries claims doesn't make a small file hold a large array.
+// The archive's list of entries can't give a small file a large array.
 func TestNPZClaimsPackedBytes(t *testing.T) {
 	for _, claimed := range []uint64{1 << 32, 1 << 40, 1 << 62} {
 		var b bytes.Buffer
@@ -302,7 +302,7 @@ func TestNPZClaimsPackedBytes(t *testing.T) {
 	}
 }
 
-// An array by columns is read at once, if there is memory for it; one by rows is not.
+// An array in Fortran order is read at once, if there is memory for it; one in C order isn't.
 func TestFortranOrderChecksMemory(t *testing.T) {
 	defer func(was func() (uint64, bool)) { available = was }(available)
 	for _, c := range []struct {
@@ -326,7 +326,7 @@ func TestFortranOrderChecksMemory(t *testing.T) {
 	}
 }
 
-// A label that is no finite number is neither a class nor a value, whatever the task.
+// A label that isn't finite is an error in both tasks.
 func TestLabelsAreFinite(t *testing.T) {
 	for _, task := range []Task{"", Classification, Regression} {
 		for _, wrong := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {

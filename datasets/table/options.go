@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Task is what a model is to tell of a row.
+// Task is the kind of a model's prediction.
 type Task string
 
 // The tasks.
@@ -15,24 +15,24 @@ const (
 	Regression     Task = "regression"     // a number
 )
 
-// All stands for every column of numbers that isn't named itself, and in a list of categories for every category that
-// isn't.
+// All stands for every column of numbers that isn't named itself and, in a list of categories, for every category that
+// isn't listed.
 const All = "*"
 
-// Options say how the rows of a file become samples. All of it has to be public: none of it may be found by looking at
+// Options are the settings that rows become samples by. All of them must be public: none may be chosen by looking at
 // private rows.
 type Options struct {
 	Label   string   // the column of labels
-	Task    Task     // empty: by the public test file
-	Classes []string // empty: those of the public test file. What is here is their order, too
+	Task    Task     // empty: inferred from the public test file
+	Classes []string // in the order of a model's outputs; empty: inferred from the public test file
 	Ignore  []string // columns to leave out
 
-	Categories map[string][]string   // of columns, which become one-hot
-	Clip       map[string][2]float64 // lowest and highest value, before scaling
-	Scale      map[string][2]float64 // shift and divisor: x becomes (x - shift)/divisor
+	Categories map[string][]string   // by column, which becomes one-hot
+	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
+	Scale      map[string][2]float64 // shift and divisor by column: x becomes (x - shift)/divisor
 }
 
-// Range bounds values.
+// Range is the minimum and maximum that values are clipped to.
 type Range struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -95,7 +95,7 @@ func (o Options) validateTask() error {
 	return optionf("task", "%q: want %s or %s", o.Task, Classification, Regression)
 }
 
-// checkList refuses what stands twice.
+// checkList returns an error for a text that is listed twice or that has blanks around it.
 func checkList(option string, list []string) error {
 	seen := make(map[string]bool, len(list))
 	for _, s := range list {
@@ -110,8 +110,8 @@ func checkList(option string, list []string) error {
 	return nil
 }
 
-// checkClasses refuses a single class, and numbers that are one class however they are written: labels would all be the last
-// of them, and the others would have no rows without a word.
+// checkClasses returns an error for a single class, and for two that are the same number: all labels would silently
+// be of the last of them.
 func checkClasses(classes []string) error {
 	if err := checkList("classes", classes); err != nil {
 		return err
@@ -131,7 +131,7 @@ func checkClasses(classes []string) error {
 
 func (r Range) valid() bool { return r.Low < r.High && finite(r.Low) && finite(r.High) }
 
-// valid asks for divisors that leave a number finite.
+// valid reports whether the constants are finite, and so is a number divided by the divisor.
 func (s Scale) valid() bool {
 	return finite(s.Shift) && s.Divisor > 0 && finite(s.Divisor) && finite(1/s.Divisor)
 }

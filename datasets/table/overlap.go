@@ -6,44 +6,43 @@ import (
 	"slices"
 )
 
-// Overlap says how many rows of a public file are rows of the private file too. It is a private statistic: the
-// guarantee covers none of it.
+// Overlap counts the rows of a public file that are rows of the private file too. It is a private statistic, which the
+// guarantee doesn't cover.
 type Overlap struct {
 	Private  int // rows of the private file
 	Public   int // rows of the public file
-	Distinct int // of them, different ones
-	Shared   int // of the public rows, those that equal a private row: every value, and the label
-	// Chance bounds the share of equal rows that independent files of the same kind have: the share of private rows
-	// that equal another private row, and its uncertainty.
+	Distinct int // different rows of the public file
+	Shared   int // public rows that equal a private row in every value and in the label
+	// Chance bounds the share of equal rows in independent files of the same kind, by the share of private rows that
+	// equal another private row and the uncertainty of that share.
 	Chance float64
-	Copy   bool // the files hold the same rows in the same order, which chance doesn't explain
+	Copy   bool // whether the files hold the same rows in the same order, which chance doesn't explain
 }
 
-// fewRows is the number of different rows from which on no two files have the same ones in the same order by chance.
+// fewRows is the number of different rows at which the same order in two files is no chance.
 const fewRows = 5
 
-// rare is the probability below which chance explains nothing.
+// rare is the probability below which chance is no explanation.
 const rare = 1e-3
 
 // All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each
-// other count once: whatever makes one of them a private row makes all of them. Private files of few rows have none
-// that are equal by luck, which the two rows more are for.
+// other count once, since one of them is a private row if and only if all are. A private file of few rows may have no
+// equal rows by luck, and so two rows are added.
 func (o Overlap) All() bool {
 	chance := min(1, o.Chance+2/float64(o.Private))
 	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
 }
 
-// Many reports whether more public rows are private rows than chance explains: more than four standard deviations above
-// what is expected, and more than one. Chance itself is uncertain by a private row, which matters to a public file of
-// several times the size.
+// Many reports whether more public rows are private rows than chance explains: more than one, and more than four
+// standard deviations above the expected number. Chance itself is uncertain by one private row, which matters if the
+// public file is several times larger.
 func (o Overlap) Many() bool {
 	expected, each := o.Chance*float64(o.Public), max(0, float64(o.Public)/float64(o.Private)-2)
 	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance)+each*each)
 }
 
-// Overlap compares the rows of two files that the schema made samples of, private ones for [Training] and public ones
-// for [Testing]. It compares hashes of 64 bits: that two different rows count as equal has a probability of 2⁻⁶⁴ a
-// pair. Samples without rows share none.
+// Overlap compares private samples, read for [Training], with public ones, read for [Testing]. It compares hashes of 64
+// bits: two different rows count as equal with probability 2⁻⁶⁴. Samples without rows share none.
 func (s *Schema) Overlap(private, public *Samples) Overlap {
 	if private.N == 0 || public.N == 0 {
 		return Overlap{Private: private.N, Public: public.N}
@@ -81,9 +80,9 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	return o
 }
 
-// sameOrder is about the probability that another file of the same kind has these rows in this order: the product
-// over the rows of the probability that two drawn at random, of those that follow an equal row, are equal. Rows that
-// are sorted follow each other for a reason, so that their order tells little.
+// sameOrder estimates the probability that another file of the same kind has these rows in this order. It multiplies,
+// over all rows, the probability that two rows drawn at random from the successors of an equal row are equal. Sorted
+// rows follow each other for a reason, and so their order is weak evidence.
 func sameOrder(rows []uint64) float64 {
 	type pair struct{ before, row uint64 }
 	pairs, after := map[pair]float64{}, map[uint64]float64{}
@@ -128,7 +127,7 @@ func (s *Schema) hashes(rows *Samples, seed maphash.Seed) []uint64 {
 	return out
 }
 
-// clipped returns a scaled label as training has it, whatever it was read for.
+// clipped returns a scaled label as training clips it.
 func (l Label) clipped(y float32) float32 {
 	if l.Clip == nil {
 		return y

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// overlapOf writes two CSV files and compares them as a run does.
+// overlapOf compares two CSV files as a run does.
 func overlapOf(t *testing.T, o Options, header string, private, public []string) Overlap {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func overlapOf(t *testing.T, o Options, header string, private, public []string)
 	return s.Overlap(a, b)
 }
 
-// Verdicts for files of several kinds. Rows are drawn from a fixed stream, so a verdict doesn't change by chance.
+// Rows are drawn from a fixed stream, so that no verdict changes by chance.
 func TestOverlap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	people := func(n int) []string { // no two alike
@@ -113,8 +113,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// Rows are compared as training sees them: numbers by their values, labels clipped, columns by their names, and what is
-// ignored doesn't count.
+// Rows are compared as training reads them: numbers by value, labels clipped, columns by name, without ignored ones.
 func TestOverlapComparesWhatIsTrainedOn(t *testing.T) {
 	o := Options{
 		Label: "y", Task: Regression, Ignore: []string{"id"}, Categories: map[string][]string{"c": {"x", "z"}},
@@ -133,8 +132,8 @@ func TestOverlapComparesWhatIsTrainedOn(t *testing.T) {
 	}
 }
 
-// Honest files whose verdicts once went wrong: rows of the same kinds, of which the private file has few, or which are
-// sorted, or of which the public file has one kind alone.
+// Honest files that were once refused: their rows are alike, and the private file has few, or they are sorted, or all
+// public rows are equal.
 func TestOverlapOfHonestFiles(t *testing.T) {
 	rows := func(pattern string, times int) []string { // a row for each letter
 		var out []string
@@ -168,9 +167,9 @@ func TestOverlapOfHonestFiles(t *testing.T) {
 	}
 }
 
-// A tenth of the public rows is expected to be private rows. Chance itself is uncertain by a private row, which counts
-// where the public file has more than twice as many rows: 20·0.1 + 4√(20·0.09) is 7.4, and 30·0.1 + 4√(30·0.09 + 1²)
-// is 10.7.
+// A tenth of the public rows is expected to be private rows. Chance itself is uncertain by one private row, which
+// counts if the public file has more than twice as many rows: 20·0.1 + 4√(20·0.09) is 7.4, and 30·0.1 + 4√(30·0.09 +
+// 1²) is 10.7.
 func TestManyByHand(t *testing.T) {
 	for _, c := range []struct {
 		public, shared int

@@ -19,7 +19,7 @@ type parquetRows struct {
 	columns []parquetColumn
 	header  []field
 	cells   []cell
-	n, at   int // rows of the file, and rows given
+	n, at   int // rows of the file, and rows read
 }
 
 type parquetColumn struct {
@@ -28,7 +28,7 @@ type parquetColumn struct {
 	decode               func(parquet.Value) cell
 }
 
-// openParquet opens the columns that are wanted.
+// openParquet opens the wanted columns.
 func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows, err error) {
 	defer func() {
 		if err != nil {
@@ -36,7 +36,7 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 		}
 	}()
 	defer parquetguard.Recover(&err) // a damaged schema may panic
-	opened, err := parquetguard.Open(file, size, mostUnpacked(size))
+	opened, err := parquetguard.Open(file, size, maxUnpacked(size))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (r *parquetRows) next() ([]cell, error) {
 			continue
 		}
 		decoded := c.decode(v)
-		if !utf8.ValidString(decoded.text) { // two of them would be one in a schema, which is JSON
+		if !utf8.ValidString(decoded.text) { // JSON would make different ones the same in a schema
 			return nil, &Error{Row: r.where(), Column: c.name, Problem: "not UTF-8 text; save it as text"}
 		}
 		r.cells = append(r.cells, decoded)
@@ -128,7 +128,7 @@ func (r *parquetRows) end() error {
 	return io.EOF
 }
 
-// decoder returns how values of a type become cells, or why they can't.
+// decoder returns a function that converts values of a type to cells, or the reason why there is none.
 func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 	var logical any
 	if l := t.LogicalType(); l != nil {
@@ -176,7 +176,7 @@ func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 }
 
 func unknownType(t parquet.Type) string {
-	name, _, _ := strings.Cut(t.String(), "(") // brackets may hold any text
+	name, _, _ := strings.Cut(t.String(), "(") // brackets may contain any text
 	return fmt.Sprintf("type %s; save it as numbers, booleans or text", name)
 }
 

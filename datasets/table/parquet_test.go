@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 )
 
-// columns has one of each type that can be read.
+// columns has one field of each type that can be read.
 type columns struct {
 	Age    int32   `parquet:"age"`
 	Big    uint64  `parquet:"big"`
@@ -46,7 +46,7 @@ func parquetRows3(t testing.TB, group int) string {
 		columns{0, 1, 2, 3, true, " red ", new(int64(-9)), "a"})
 }
 
-// Whatever the row groups, a file is what its columns say.
+// All types are read, whatever the row groups.
 func TestParquetTypes(t *testing.T) {
 	want := []float32{
 		31, 1 << 40, 0.5, -1e3, 1, 1, 0, 7,
@@ -67,7 +67,7 @@ func TestParquetTypes(t *testing.T) {
 	}
 }
 
-// Many rows take many pages, with and without a dictionary.
+// Many rows are read from many pages, with and without a dictionary.
 func TestParquetPages(t *testing.T) {
 	type row struct {
 		X float64 `parquet:"x"`
@@ -130,8 +130,8 @@ func TestWrongParquet(t *testing.T) {
 	}
 }
 
-// Files with a few damaged bytes end as files or as errors, in little memory: the library by itself takes all there is for
-// some of them.
+// Files with a few damaged bytes are read or are errors, in little memory: for some of them the library alone takes all
+// memory.
 func TestDamagedParquet(t *testing.T) {
 	whole := []byte(parquetRows3(t, 2))
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -147,7 +147,7 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// Files of a real writer are read in every encoding, codec and version, with values missing.
+// Files of a real writer are read in all encodings, codecs and versions, with missing values.
 func TestParquetEncodings(t *testing.T) {
 	type row struct {
 		Plain    float64  `parquet:"plain"`

@@ -17,13 +17,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// secret is in every cell and in every name of a private file, in numbers as digits.
+// secret is part of all cells and names of a private file; numbers have its digits.
 const (
 	secret       = "5EcR3t"
 	secretNumber = 918273645
 )
 
-// leaks tells whether a text has the secret or a part of it that can't be there by chance.
+// leaks reports whether a text contains the secret, or a part of it that can't be there by chance.
 func leaks(text string) bool {
 	for _, part := range []string{secret, strings.ToLower(secret), secret[:4], secret[2:], fmt.Sprint(secretNumber), "9.18"} {
 		if strings.Contains(text, part) {
@@ -33,7 +33,7 @@ func leaks(text string) bool {
 	return false
 }
 
-// publicSchema is the schema that private files are read by.
+// publicSchema returns the schema that private files are read by.
 func publicSchema(t testing.TB) *Schema {
 	t.Helper()
 	s := &Schema{
@@ -62,7 +62,7 @@ func told(t testing.TB, s *Schema, path string) []error {
 	return all
 }
 
-// No error's text has a cell or a name of a private file.
+// No error's text cites a cell or a name of a private file.
 func TestErrorsKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	regression := *s
@@ -164,7 +164,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
-// Private has the cell.
+// Private cites the cell.
 func TestPrivateCitesTheCell(t *testing.T) {
 	s := publicSchema(t)
 	for name, c := range map[string]struct{ text, want string }{
@@ -181,7 +181,7 @@ func TestPrivateCitesTheCell(t *testing.T) {
 	}
 }
 
-// A public file's errors cite what it holds: a person has to find it.
+// Errors of a public file cite it, so that a person finds the cell.
 func TestErrorsOfPublicFilesCite(t *testing.T) {
 	twice := put(t, "x.csv", "x,c,x\n1,red,a\n")
 	if _, err := Infer(open(t, twice), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
@@ -192,7 +192,7 @@ func TestErrorsOfPublicFilesCite(t *testing.T) {
 	}
 }
 
-// Damage of any kind anywhere in a file brings no cell or name of it into an error's text.
+// Damage anywhere in a file brings none of its cells and names into an error's text.
 func TestDamagedFilesKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	type row struct {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Use says what rows are read for.
+// Use is the purpose of reading rows.
 type Use int
 
 // The uses.
 const (
 	Training   Use = iota // with labels, which are clipped
 	Testing               // with labels as they are
-	Predicting            // without labels, whether there are some or not
+	Predicting            // without labels, even if the file has them
 )
 
 // Samples are the rows of a file.
@@ -20,11 +20,11 @@ type Samples struct {
 	N       int
 	Values  []float32 // N samples, one after the other
 	Classes []int32   // the N labels of a classification
-	Numbers []float32 // or of a regression, scaled
+	Numbers []float32 // or the N labels of a regression, scaled
 }
 
-// Read turns the rows of a file into samples. Its columns are found by their names, in any order; others are left alone. A
-// wrong cell is an [*Error] that names row and column.
+// Read reads a file's rows as samples. It finds columns by name, in any order, and ignores those that the schema
+// lacks. A wrong cell is an [*Error] that names row and column.
 func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 	if s == nil {
 		return nil, errNoSchema
@@ -48,8 +48,8 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 	return out, nil
 }
 
-// Count returns the number of rows of a training file, which is public by the definition of the guarantee, without a
-// look at their values. It refuses what [Schema.Read] refuses as far as headers tell.
+// Count returns the number of a training file's rows, which is public by the definition of the guarantee. It converts
+// no values, and so returns the errors of [Schema.Read] only as far as headers show them.
 func (s *Schema) Count(f *File) (n int, err error) {
 	if s == nil {
 		return 0, errNoSchema
@@ -79,22 +79,22 @@ func (s *Schema) wanted(use Use) func(string) bool {
 
 // encoder appends rows to samples.
 type encoder struct {
-	columns []placedColumn
-	label   *placedLabel // nil for predictions
+	columns []columnReader
+	label   *labelReader // nil for predictions
 	width   int          // values of a sample
-	rows    int          // that the file says it has; 0 if it doesn't
+	rows    int          // that the file's headers state, or 0
 	out     Samples
 }
 
-// placedColumn is a column and where its cells are in a row.
-type placedColumn struct {
+// columnReader is a column and the position of its cells in a row.
+type columnReader struct {
 	Column
 	at, cells int
 	index     map[string]int // of categories
-	other     int            // the category for what isn't among them; -1 if there is none
+	other     int            // index of the category of all unlisted ones, or -1
 }
 
-type placedLabel struct {
+type labelReader struct {
 	Label
 	at    int
 	index map[string]int
@@ -126,7 +126,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := placedColumn{Column: c, at: start, cells: product(c.Shape), index: indexOf(c.Categories), other: -1}
+		p := columnReader{Column: c, at: start, cells: product(c.Shape), index: indexOf(c.Categories), other: -1}
 		if i, ok := p.index[All]; ok {
 			p.other = i
 		}
@@ -140,11 +140,11 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	if product(shape) != 1 {
 		shape = nil
 	}
-	start, err := find(s.Label.Name, shape) // [1] will do as well
+	start, err := find(s.Label.Name, shape) // [1] serves as well
 	if err != nil {
 		return nil, err
 	}
-	e.label = &placedLabel{Label: s.Label, at: start, index: indexOf(canonicals(s.Label.Classes)), use: use}
+	e.label = &labelReader{Label: s.Label, at: start, index: indexOf(canonicals(s.Label.Classes)), use: use}
 	return e, nil
 }
 
@@ -164,7 +164,7 @@ func indexOf(list []string) map[string]int {
 	return index
 }
 
-// canonicals returns the classes as labels are compared with them: 1 and 1.0 are one class.
+// canonicals returns the canonical texts of classes: 1 and 1.0 are one class.
 func canonicals(classes []string) []string {
 	out := make([]string, len(classes))
 	for i, c := range classes {
@@ -173,13 +173,13 @@ func canonicals(classes []string) []string {
 	return out
 }
 
-// row appends one row. Its errors lack the row's name.
+// row appends one row. Its errors don't name the row.
 func (e *encoder) row(cells []cell) error {
-	if len(e.out.Values)+e.width > mostValues {
-		return problemf("more than %d values in the file", mostValues)
+	if len(e.out.Values)+e.width > maxValues {
+		return problemf("more than %d values in the file", maxValues)
 	}
 	var err error
-	if e.out.Values, err = grown(e.out.Values, e.width, min(mostValues, e.rows*e.width)); err != nil {
+	if e.out.Values, err = grown(e.out.Values, e.width, min(maxValues, e.rows*e.width)); err != nil {
 		return err
 	}
 	for i := range e.columns {
@@ -203,7 +203,7 @@ func (e *encoder) row(cells []cell) error {
 	return nil
 }
 
-func (e *encoder) category(c *placedColumn, v cell) error {
+func (e *encoder) category(c *columnReader, v cell) error {
 	at, ok := c.index[v.String()]
 	if !ok && v.kind != missing {
 		at, ok = c.other, c.other >= 0

@@ -9,10 +9,9 @@ import (
 // field is a column of a file.
 type field struct {
 	name    string
-	shape   []int // of what one row has of it; nil for one value
-	skipped bool  // it isn't wanted: its cells are left out
-	// problem says why the column can't be read, such as a type without numbers or text; it doesn't count unless the
-	// column is wanted.
+	shape   []int // of one row's values; nil for a single value
+	skipped bool  // rows leave out its cells, as it isn't wanted
+	// problem is the reason why the column can't be read, such as its type. It is no error unless the column is wanted.
 	problem string
 }
 
@@ -28,30 +27,30 @@ func (f field) width() int {
 	return w
 }
 
-// rows goes through a file.
+// rows reads a file row by row.
 type rows interface {
 	fields() []field
-	// next returns the cells of the next row, field after field but for those that are skipped; they are good until the next call. At the end it returns
-	// io.EOF. Its errors are those of [Error], without the file.
+	// next returns the cells of the next row, which are valid until the next call, in the order of the fields that
+	// aren't skipped. At the end it returns io.EOF. Other errors are an [*Error] that lacks the file.
 	next() ([]cell, error)
-	// where names the row that next returned last.
+	// where names the last row that next returned, such as "line 7".
 	where() string
-	// known returns the number of rows that the file says it has, or 0 where only reading tells.
+	// known returns the number of rows that the file's headers state, or 0 in formats whose headers don't.
 	known() int
-	// count returns the number of rows that are left, without looking at values where the format allows that.
+	// count returns the number of remaining rows. It reads values only in formats whose headers don't state the number.
 	count() (int, error)
 	close() error
 }
 
-// Formats are the endings of the names of files that can be read.
+// Formats returns the endings that the name of a file may have.
 func Formats() []string { return []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz"} }
 
-// mostRows is what a training set can number.
-const mostRows = 1<<31 - 1
+// maxRows bounds the rows of a training set.
+const maxRows = 1<<31 - 1
 
-// mostValues bounds the values of all rows, so that a small file that unpacks to a huge one is an error before memory is
-// full.
-const mostValues = 1 << 32
+// maxValues bounds the values of all rows, so that a small file that unpacks to a huge one is an error while there is
+// memory left.
+const maxValues = 1 << 32
 
 func checkFields(fields []field) error {
 	if len(fields) == 0 {
@@ -70,7 +69,7 @@ func checkFields(fields []field) error {
 	return nil
 }
 
-// each calls f with every row that is left. Errors name the row, and the column if it is about one alone.
+// each calls f with each remaining row. Its errors name the row, and column if that isn't "".
 func each(r rows, column string, f func([]cell) error) error {
 	for {
 		row, err := r.next()
@@ -81,13 +80,13 @@ func each(r rows, column string, f func([]cell) error) error {
 			err = f(row)
 		}
 		if err != nil {
-			return placed(err, r.where(), column)
+			return atRow(err, r.where(), column)
 		}
 	}
 }
 
-// placed adds the row and the column to an error that doesn't name a row.
-func placed(err error, row, column string) error {
+// atRow adds the row and the column to an error that doesn't name a row.
+func atRow(err error, row, column string) error {
 	e := *failed(err)
 	if e.Row == "" {
 		e.Row = row
@@ -102,8 +101,8 @@ func checkCount(n int) error {
 	switch {
 	case n == 0:
 		return &Error{Problem: "no rows"}
-	case n > mostRows:
-		return problemf("%d rows; at most %d can be trained on", n, mostRows)
+	case n > maxRows:
+		return problemf("%d rows; at most %d can be trained on", n, maxRows)
 	}
 	return nil
 }

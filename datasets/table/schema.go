@@ -7,32 +7,32 @@ import (
 	"strings"
 )
 
-// Schema says how rows become samples. It is made of public things alone and is released with a model, as JSON.
+// Schema defines how rows become samples. It contains public information only, and is released with a model as JSON.
 type Schema struct {
 	Label   Label    `json:"label"`
 	Columns []Column `json:"columns"` // in the order of a sample's values
-	Shape   []int    `json:"shape"`   // of a sample, without the batch axis
+	Shape   []int    `json:"shape"`   // of one sample, without the batch axis
 }
 
-// Label is the column that a model is to tell.
+// Label is the column that a model predicts.
 type Label struct {
 	Name    string   `json:"name"`
 	Task    Task     `json:"task"`
-	Classes []string `json:"classes,omitempty"` // of a classification, in the order of the model's outputs
-	Clip    *Range   `json:"clip,omitempty"`    // of a regression, in training alone
+	Classes []string `json:"classes,omitempty"` // of a classification, in the order of the outputs
+	Clip    *Range   `json:"clip,omitempty"`    // of a regression; applied in training only
 	Scale   *Scale   `json:"scale,omitempty"`   // of a regression
 }
 
-// Column is a column that a sample is made of.
+// Column is a column of samples.
 type Column struct {
 	Name       string   `json:"name"`
-	Shape      []int    `json:"shape,omitempty"` // of what one row has of it; empty for a single value
+	Shape      []int    `json:"shape,omitempty"` // of one row's values; empty for a single value
 	Categories []string `json:"categories,omitempty"`
 	Clip       *Range   `json:"clip,omitempty"`
 	Scale      *Scale   `json:"scale,omitempty"`
 }
 
-// width returns the number of a sample's values that the column makes.
+// width returns the number of values that the column has in a sample.
 func (c Column) width() int {
 	if len(c.Categories) > 0 {
 		return len(c.Categories)
@@ -40,7 +40,8 @@ func (c Column) width() int {
 	return product(c.Shape)
 }
 
-// Largest returns the largest magnitude that samples have in each column. It is a statistic: for public rows alone.
+// Largest returns the largest magnitude of the samples' values in each column. It is a statistic: give it public rows
+// only.
 func (s *Schema) Largest(public *Samples) []float32 {
 	largest := make([]float32, len(s.Columns))
 	for rest := public.Values; len(rest) > 0; {
@@ -54,8 +55,8 @@ func (s *Schema) Largest(public *Samples) []float32 {
 	return largest
 }
 
-// mostWidth bounds a sample.
-const mostWidth = 1 << 24
+// maxWidth bounds the values of a sample.
+const maxWidth = 1 << 24
 
 func product(shape []int) int {
 	n := 1
@@ -65,7 +66,7 @@ func product(shape []int) int {
 	return n
 }
 
-// Outputs returns what a model needs: one for each class, or one to regress on.
+// Outputs returns the number of outputs that a model needs: one for each class, or one for a regression.
 func (s *Schema) Outputs() int {
 	if s.Label.Task == Regression {
 		return 1
@@ -73,7 +74,7 @@ func (s *Schema) Outputs() int {
 	return len(s.Label.Classes)
 }
 
-// Number returns the label that an output of a regression stands for, in the unit of the file.
+// Number converts an output of a regression to the unit of the file.
 func (l Label) Number(output float32) float64 {
 	if l.Scale == nil {
 		return float64(output)
@@ -81,7 +82,7 @@ func (l Label) Number(output float32) float64 {
 	return float64(output)*l.Scale.Divisor + l.Scale.Shift
 }
 
-// Difference returns how far apart labels are, in the unit of the file, whose outputs differ by so much.
+// Difference converts a difference of outputs of a regression to the unit of the file.
 func (l Label) Difference(outputs float64) float64 {
 	if l.Scale == nil {
 		return outputs
@@ -91,7 +92,7 @@ func (l Label) Difference(outputs float64) float64 {
 
 var errNoSchema = errors.New("schema: none; Infer returns one beside a nil error")
 
-// Check returns an error for a schema that [Infer] doesn't make, as one that was read from a file may be.
+// Check returns an error for a schema that [Infer] can't have returned. Call it for one that was read from a file.
 func (s *Schema) Check() error {
 	if s == nil {
 		return errNoSchema
@@ -118,8 +119,8 @@ func (s *Schema) Check() error {
 	if l := s.Label; l.Clip != nil && !l.Clip.valid() || l.Scale != nil && !l.Scale.valid() {
 		return fmt.Errorf("schema: label %s: clip %v, scale %v", l.Name, l.Clip, l.Scale)
 	}
-	if width == 0 || width > mostWidth {
-		return fmt.Errorf("schema: %d values a row: want 1 to %d", width, mostWidth)
+	if width == 0 || width > maxWidth {
+		return fmt.Errorf("schema: %d values a row: want 1 to %d", width, maxWidth)
 	}
 	if want := s.sampleShape(width); !slices.Equal(s.Shape, want) {
 		return fmt.Errorf("schema: samples of shape %v, and the columns make %v", s.Shape, want)
@@ -130,15 +131,15 @@ func (s *Schema) Check() error {
 func (c Column) check() error {
 	width := 1
 	for _, d := range c.Shape {
-		if d < 1 || d > mostWidth/width {
-			return fmt.Errorf("shape %v: want 1 to %d values", c.Shape, mostWidth)
+		if d < 1 || d > maxWidth/width {
+			return fmt.Errorf("shape %v: want 1 to %d values", c.Shape, maxWidth)
 		}
 		width *= d
 	}
 	switch {
 	case len(c.Categories) > 0 && (len(c.Shape) > 0 || c.Clip != nil || c.Scale != nil):
 		return fmt.Errorf("categories are neither clipped nor scaled, and have no shape")
-	case len(c.Categories) > mostWidth:
+	case len(c.Categories) > maxWidth:
 		return fmt.Errorf("%d categories", len(c.Categories))
 	case c.Clip != nil && !c.Clip.valid():
 		return fmt.Errorf("clip %v", *c.Clip)
@@ -148,7 +149,7 @@ func (c Column) check() error {
 	return checkList("categories", c.Categories)
 }
 
-// sampleShape returns the shape of samples: that of the only column if it has one, else one axis.
+// sampleShape returns the shape of one sample: that of the only column if it has a shape, else one axis.
 func (s *Schema) sampleShape(width int) []int {
 	if len(s.Columns) == 1 && len(s.Columns[0].Shape) > 0 {
 		return s.Columns[0].Shape
@@ -156,7 +157,7 @@ func (s *Schema) sampleShape(width int) []int {
 	return []int{width}
 }
 
-// listed writes names for an error, the first of many.
+// listed lists the first 20 names for an error.
 func listed(names []string) string {
 	const most = 20
 	if len(names) > most {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// people has the label first and what is ignored in the middle, so that neither is where it is by chance.
+// people has the label first and an ignored column in the middle, so that no position is right by chance.
 const people = "y,colour,age,id,income\n10,red,150,1,2000\n9,,-3,2,625\n1.0,blue,45,3,-1\n"
 
 func ofPeople() Options {
@@ -41,9 +41,9 @@ func reading(t *testing.T, s *Schema, path string, use Use) *Samples {
 	return got
 }
 
-// Categories are one-hot in the order in which they are listed; numbers are clipped first and then scaled, by their column's
-// own constants or else by everybody's; classes that are numbers are in the order of numbers; the label and what is ignored
-// are no part of a sample. All of it by hand.
+// By hand: categories are one-hot in their listed order; numbers are clipped and then scaled, by their column's
+// constants or else those of all; classes that are numbers are sorted by number; samples contain neither the label
+// nor ignored columns.
 func TestRowsBecomeSamples(t *testing.T) {
 	path := put(t, "x.csv", people)
 	s := infer(t, path, ofPeople())
@@ -66,7 +66,7 @@ func TestRowsBecomeSamples(t *testing.T) {
 	}
 }
 
-// A sample doesn't depend on its label, nor on whether there is one, nor on the order of the columns in the file.
+// A sample depends neither on its label nor on the order of the file's columns.
 func TestLabelsAreNoInput(t *testing.T) {
 	s := infer(t, put(t, "x.csv", people), ofPeople())
 	want := reading(t, s, put(t, "x.csv", people), Training).Values
@@ -84,8 +84,8 @@ func TestLabelsAreNoInput(t *testing.T) {
 	}
 }
 
-// Others are those that have a category: who has none is nobody's guess. And what only training reads may be anything in a
-// file to predict for.
+// "*" stands for categories that aren't listed, and not for missing ones. Predicting reads files whose labels can't
+// be read.
 func TestMissingAndUnread(t *testing.T) {
 	s := infer(t, put(t, "x.csv", "c,y\nred,a\nblue,b\n"), Options{Label: "y", Categories: map[string][]string{"c": {"red", "*"}}})
 	if got, err := s.Read(open(t, put(t, "x.csv", "c,y\nred,a\n,b\n")), Training); err == nil || !strings.Contains(err.Error(), "line 3, column c: no category") {
@@ -102,8 +102,8 @@ func TestMissingAndUnread(t *testing.T) {
 	}
 }
 
-// Rows are told by the line that they begin on, whatever stands before: a cell of two lines, and a line without any. A semicolon in
-// a header that tabs separate is a part of a name.
+// Errors name the line on which a row begins, also after a cell of two lines and an empty line. A semicolon in a header
+// with tabs is part of a name.
 func TestLinesAndSemicolons(t *testing.T) {
 	_, _, err := read(t, put(t, "x.csv", "n,x,y\n\"a\nb\",1,a\n\n,old,b\n"), Options{Label: "y", Ignore: []string{"n"}, Classes: []string{"a", "b"}})
 	if err == nil || !strings.Contains(err.Error(), "line 5, column x:") {
@@ -115,8 +115,8 @@ func TestLinesAndSemicolons(t *testing.T) {
 	}
 }
 
-// Labels to regress on are clipped in training alone, by their own constants and by nobody else's, and outputs come back in the
-// unit of the file.
+// Labels of a regression are clipped in training only, and by their own constants only. Outputs are converted back to
+// the unit of the file.
 func TestNumbersToRegressOn(t *testing.T) {
 	file := put(t, "x.csv", "y,x\n12,1\n-1,2\n6,3\n")
 	s := infer(t, file, Options{
@@ -139,7 +139,7 @@ func TestNumbersToRegressOn(t *testing.T) {
 	}
 }
 
-// Without a task the public labels decide, and without classes they say which there are.
+// Without settings, task and classes are inferred from the public labels.
 func TestTaskFollowsThePublicLabels(t *testing.T) {
 	count := func(n int) (labels []string) {
 		for i := range n {
@@ -157,9 +157,9 @@ func TestTaskFollowsThePublicLabels(t *testing.T) {
 		"whole numbers":      {[]string{"10", "9", "-2", "9.0"}, Options{}, Classification, []string{"-2", "9", "10"}},
 		"numbers and a text": {[]string{"10", "9", "none"}, Options{}, Classification, []string{"10", "9", "none"}},
 		"fractions":          {[]string{"1", "2", "2.5"}, Options{}, Regression, nil},
-		"as many as classes": {count(MostClasses), Options{}, Classification, count(MostClasses)},
-		"more":               {count(MostClasses + 1), Options{}, Regression, nil},
-		"more, asked for":    {count(MostClasses + 1), Options{Task: Classification}, Classification, count(MostClasses + 1)},
+		"as many as classes": {count(MaxClasses), Options{}, Classification, count(MaxClasses)},
+		"more":               {count(MaxClasses + 1), Options{}, Regression, nil},
+		"more, asked for":    {count(MaxClasses + 1), Options{Task: Classification}, Classification, count(MaxClasses + 1)},
 		"numbers, asked for": {[]string{"1", "2"}, Options{Task: Regression}, Regression, nil},
 		"given":              {[]string{"1.0", "2"}, Options{Classes: []string{"3", "2", "1"}}, Classification, []string{"3", "2", "1"}},
 	} {
@@ -180,7 +180,7 @@ func TestTaskFollowsThePublicLabels(t *testing.T) {
 	}
 }
 
-// What is released with a model reads files as what was trained by.
+// A released schema reads files as the original does.
 func TestSchemaIsReadBack(t *testing.T) {
 	file := put(t, "x.csv", people)
 	regression := ofPeople()
@@ -203,7 +203,7 @@ func TestSchemaIsReadBack(t *testing.T) {
 	}
 }
 
-// A schema that was written by somebody else is held to what is made here.
+// Check refuses schemas that Infer doesn't return.
 func TestSchemaCheckRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Schema){
 		"no label":           func(s *Schema) { s.Label.Name = "" },
@@ -235,7 +235,7 @@ func TestSchemaCheckRefuses(t *testing.T) {
 	}
 }
 
-// Options that can't be meant are told before a file is read to its end.
+// Wrong options are errors.
 func TestWrongOptions(t *testing.T) {
 	path := put(t, "x.csv", people)
 	for name, c := range map[string]struct {
@@ -271,7 +271,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// The numbers are by hand: 2, 4, 4, 4, 5, 5, 7, 9 have mean 5 and deviation 2.
+// By hand: 2, 4, 4, 4, 5, 5, 7, 9 have mean 5 and standard deviation 2.
 func TestDescribe(t *testing.T) {
 	d, err := Describe(open(t, put(t, "x.csv", "a,b,c\n2,x,1\n4,,1\n4,y,1\n,x,1\n4,x,1\n5,x,1\n5,x,1\n7,x,1\n9,1,1\n")))
 	if err != nil {

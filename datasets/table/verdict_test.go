@@ -54,7 +54,7 @@ func TestOverlapChance(t *testing.T) {
 	}
 }
 
-// A row is its label too, and minus zero is zero wherever it stands.
+// Rows are compared with their labels, and minus zero is zero.
 func TestOverlapOfLabelsAndZeros(t *testing.T) {
 	classes := Options{Label: "y", Task: Classification, Classes: []string{"0", "1"}}
 	if got := overlapOf(t, classes, "a,y", []string{"1,0", "2,1", "0,1", "3,0"}, []string{"1,1", "2,0", "-0,1", "-0.0,0"}); got.Shared != 1 {
@@ -71,7 +71,7 @@ func TestOverlapOfLabelsAndZeros(t *testing.T) {
 	}
 }
 
-// What a library says may be what it read.
+// A library's text may cite the file.
 func TestLibrariesErrorsArePrivate(t *testing.T) {
 	for _, err := range []error{errors.New("found " + secret), &parquetguard.Error{Problem: "damaged", Private: "found " + secret}} {
 		if e := failed(err); strings.Contains(e.Error(), secret) || !strings.Contains(e.Private, secret) {
@@ -85,7 +85,7 @@ func TestLibrariesErrorsArePrivate(t *testing.T) {
 	}
 }
 
-// Shapes are in a file's headers, and so are as many names as it likes.
+// Shapes and names are in a file's headers, and private.
 func TestHeadersArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, width string, values ...float64) string {

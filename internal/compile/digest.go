@@ -15,9 +15,9 @@ func digest(src Source) [sha256.Size]byte {
 	h := sha256.New()
 	ends := append(append(gorgonia.Nodes{}, src.Inputs...), src.Params...)
 	ends = append(ends, src.Cost, src.Output) // the last may be nil
-	place := map[*gorgonia.Node]int{nil: -1}
+	index := map[*gorgonia.Node]int{nil: -1}
 	for i, n := range evaluationOrder(ends) {
-		place[n] = i
+		index[n] = i
 		fmt.Fprintf(h, "\n%d", i)
 		if n.Op() == nil {
 			continue
@@ -28,16 +28,16 @@ func digest(src Source) [sha256.Size]byte {
 			writeConstant(h, n.Value())
 		}
 		for _, c := range operands {
-			fmt.Fprintf(h, " %d", place[c])
+			fmt.Fprintf(h, " %d", index[c])
 		}
 	}
 	for _, n := range src.Inputs {
-		fmt.Fprintf(h, "\ninput %d %v %v", place[n], shapeOf(n)[1:], n.Dtype())
+		fmt.Fprintf(h, "\ninput %d %v %v", index[n], shapeOf(n)[1:], n.Dtype())
 	}
 	for _, n := range src.Params {
-		fmt.Fprintf(h, "\nparameter %d %v %v", place[n], shapeOf(n), n.Dtype())
+		fmt.Fprintf(h, "\nparameter %d %v %v", index[n], shapeOf(n), n.Dtype())
 	}
-	fmt.Fprintf(h, "\ncost %d output %d", place[src.Cost], place[src.Output])
+	fmt.Fprintf(h, "\ncost %d output %d", index[src.Cost], index[src.Output])
 	return [sha256.Size]byte(h.Sum(nil))
 }
 

@@ -147,7 +147,8 @@ func ofPartialSum(n *gorgonia.Node) error {
 }
 
 // isBatch and perBatch report whether a number is the graph's batch size or its inverse, given as a literal rather than
-// read off a shape. They let 1 and 1/2 pass: 1/2 is the usual factor of a square, and 1 changes nothing.
+// read off a shape. For a batch of 1 or 2 they return false: 1 changes nothing, and 1/2 is the usual factor of a
+// square.
 func (t *tracer) isBatch(v traced) bool {
 	return v.class == scalar && v.constant && t.batch > 2 && v.number == float64(t.batch)
 }

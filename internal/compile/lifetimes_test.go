@@ -22,7 +22,7 @@ func TestLifetimes(t *testing.T) {
 	}
 	want := []compile.Lifetime{{input, -1, 5}, {weight, -1, 0}, {h, 0, 1}, {z, 1, 4}, {dz, 2, 4}, {dh, 3, 5}, {g, 5, 6}}
 	if got := compile.Lifetimes(code, []compile.ID{g}); !reflect.DeepEqual(got, want) {
-		t.Errorf("lives %v, want %v", got, want)
+		t.Errorf("lifetimes %v, want %v", got, want)
 	}
 	for at, inPlace := range []compile.ID{compile.None, h, compile.None, dz, compile.None, compile.None} {
 		if code[at].InPlace() != inPlace {

@@ -19,8 +19,8 @@ func tokens(batch int) (compile.Source, error) {
 	g := enginetest.NewG(batch, 1)
 	ids := gorgonia.NewMatrix(g.Graph, tensor.Int, gorgonia.WithShape(batch, 2), gorgonia.WithName("ids"))
 	table := g.Param("e", 3, 2)
-	picked := g.Do(gorgonia.ByIndices(table, g.Do(gorgonia.Reshape(ids, tensor.Shape{batch * 2})), 0))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(picked)))))
+	gathered := g.Do(gorgonia.ByIndices(table, g.Do(gorgonia.Reshape(ids, tensor.Shape{batch * 2})), 0))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(gathered)))))
 	src.Inputs = gorgonia.Nodes{ids}
 	return src, err
 }
@@ -49,8 +49,8 @@ func TestLookup(t *testing.T) {
 		if r := p.Reductions; len(r) != 1 || r[0].Rule != compile.OfRows || r[0].X != in.Value || r[0].Rows != 2 || r[0].K != 2 || r[0].N != 3 {
 			t.Errorf("the reductions are %v", r)
 		}
-		if least, most := p.Range(0); least != 0 || most != 2 {
-			t.Errorf("indices are from %d to %d", least, most)
+		if minimum, maximum := p.Range(0); minimum != 0 || maximum != 2 {
+			t.Errorf("indices are from %d to %d", minimum, maximum)
 		}
 		if listing == "" {
 			listing = p.String()
@@ -97,8 +97,8 @@ func TestTablesWithOtherUses(t *testing.T) {
 // Gorgonia evaluates the graph, the integers that single precision represents.
 func TestRange(t *testing.T) {
 	p := enginetest.Zoo()["two tables by one input"].Program(t, 2)
-	if least, most := p.Range(0); least != 0 || most != 4 {
-		t.Errorf("of tables with 5 and 8 rows the indices are from %d to %d", least, most)
+	if minimum, maximum := p.Range(0); minimum != 0 || maximum != 4 {
+		t.Errorf("of tables with 5 and 8 rows the indices are from %d to %d", minimum, maximum)
 	}
 	g := enginetest.NewG(1, 1)
 	x, w := g.In("x", 3), g.Param("w", 3, 2)
@@ -110,13 +110,13 @@ func TestRange(t *testing.T) {
 	if p, err = compile.Compile(src); err != nil {
 		t.Fatal(err)
 	}
-	if least, most := p.Range(1); least != math.MinInt32 || most != math.MaxInt32 {
-		t.Errorf("unused integers are from %d to %d", least, most)
+	if minimum, maximum := p.Range(1); minimum != math.MinInt32 || maximum != math.MaxInt32 {
+		t.Errorf("unused integers are from %d to %d", minimum, maximum)
 	}
 	// Range follows indices through operations without a rule too, as long as they only move elements.
 	for name, c := range map[string]struct {
-		indices     func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node
-		least, most int32
+		indices          func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node
+		minimum, maximum int32
 	}{
 		"a part": {func(g *enginetest.G, ids *gorgonia.Node) *gorgonia.Node {
 			return g.Do(gorgonia.Slice(ids, nil, gorgonia.S(1, 3)))
@@ -139,8 +139,8 @@ func TestRange(t *testing.T) {
 		if p.Missing() == nil {
 			t.Fatalf("%s: there is a rule for it now: put it into the zoo", name)
 		}
-		if least, most := p.Range(0); least != c.least || most != c.most {
-			t.Errorf("%s: indices are from %d to %d, want %d to %d", name, least, most, c.least, c.most)
+		if minimum, maximum := p.Range(0); minimum != c.minimum || maximum != c.maximum {
+			t.Errorf("%s: indices are from %d to %d, want %d to %d", name, minimum, maximum, c.minimum, c.maximum)
 		}
 	}
 }
@@ -226,8 +226,8 @@ func rowsOf(t *testing.T, p *compile.Program) *compile.Reduction {
 func TestRangeOfAllThatPicks(t *testing.T) {
 	p := enginetest.Zoo()["mean of rows that are looked up"].Program(t, 1)
 	rowsOf(t, p).N = 3
-	if _, most := p.Range(0); most != 2 {
-		t.Errorf("a gradient of 3 rows takes indices up to %d", most)
+	if _, maximum := p.Range(0); maximum != 2 {
+		t.Errorf("a gradient of 3 rows takes indices up to %d", maximum)
 	}
 	p = enginetest.Zoo()["a table looked up twice"].Program(t, 1)
 	find(t, p.Backward, compile.GradLookup).N = 2
@@ -245,7 +245,7 @@ func TestRangeOfCostAndOutput(t *testing.T) {
 		for _, ruled := range []bool{true, false} {
 			g := enginetest.NewG(1, 1)
 			ids := g.Ids("ids", 2)
-			pick := func(table *gorgonia.Node) *gorgonia.Node {
+			gather := func(table *gorgonia.Node) *gorgonia.Node {
 				of := ids
 				if !ruled {
 					of = g.Do(gorgonia.Concat(1, ids, ids))
@@ -255,9 +255,9 @@ func TestRangeOfCostAndOutput(t *testing.T) {
 			constant := func(rows int) *gorgonia.Node {
 				return gorgonia.NewConstant(tensor.New(tensor.WithShape(rows, 2), tensor.WithBacking(make([]float32, rows*2))), gorgonia.WithName(fmt.Sprint("table of ", rows)))
 			}
-			cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Mul(pick(constant(rows[0])), g.Param("w", 2, 3)))))))
-			picked := pick(constant(rows[1]))
-			src, err := g.Done(g.Do(gorgonia.Reshape(picked, tensor.Shape{1, picked.Shape().TotalSize()})), cost)
+			cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Mul(gather(constant(rows[0])), g.Param("w", 2, 3)))))))
+			gathered := gather(constant(rows[1]))
+			src, err := g.Done(g.Do(gorgonia.Reshape(gathered, tensor.Shape{1, gathered.Shape().TotalSize()})), cost)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,8 +268,8 @@ func TestRangeOfCostAndOutput(t *testing.T) {
 			if ruled != (p.Missing() == nil) {
 				t.Fatalf("ruled: %v, missing: %v", ruled, p.Missing())
 			}
-			if least, most := p.Range(0); least != 0 || most != 2 {
-				t.Errorf("cost of %d rows, output of %d, ruled %v: indices are from %d to %d", rows[0], rows[1], ruled, least, most)
+			if minimum, maximum := p.Range(0); minimum != 0 || maximum != 2 {
+				t.Errorf("cost of %d rows, output of %d, ruled %v: indices are from %d to %d", rows[0], rows[1], ruled, minimum, maximum)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func nameOf(n *gorgonia.Node) string {
 // label names a node in an error, in a few words of one line. Gorgonia's own name of a constant lists all of its
 // values, and a computed node is named after its operation.
 func label(n *gorgonia.Node) string {
-	const most = 60
+	const maxLabel = 60
 	s := nameOf(n)
 	switch {
 	case s != "":
@@ -80,8 +80,8 @@ func label(n *gorgonia.Node) string {
 		s = n.Name()
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+	if r := []rune(s); len(r) > maxLabel {
+		s = string(r[:maxLabel]) + "…"
 	}
 	return s
 }

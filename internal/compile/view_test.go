@@ -46,7 +46,7 @@ func TestElementsOfViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, want := drawView(t)
 		if got := v.Elements(); !slices.Equal(got, want) || v.Size() != len(want) {
-			t.Fatalf("%v walks %d elements %v, want %v", v, v.Size(), got, want)
+			t.Fatalf("%v has %d elements at %v, want %v", v, v.Size(), got, want)
 		}
 		asItLies := true
 		for j, at := range want {
@@ -93,7 +93,7 @@ func TestReshapedViews(t *testing.T) {
 			step *= n
 		}
 		if slices.Equal(only.Elements(), positions) != ok {
-			t.Fatalf("%v as %v: %v, though %v walks %v of %v", v, shape, ok, only, only.Elements(), positions)
+			t.Fatalf("%v as %v: %v, though %v has %v of %v", v, shape, ok, only, only.Elements(), positions)
 		}
 	})
 }

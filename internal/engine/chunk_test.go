@@ -10,11 +10,11 @@ import (
 
 // anyBatch draws an ascending batch, often crowded, from data of up to 2³¹-1 samples.
 func anyBatch(t *rapid.T) []int32 {
-	places := rapid.SampledFrom([]int32{1, 2, 7, 64, 65, 300, 4096, math.MaxInt32}).Draw(t, "places")
-	batch := rapid.SliceOfNDistinct(rapid.Int32Range(0, places-1), 0, int(min(places, 300)), rapid.ID[int32]).Draw(t, "batch")
+	samples := rapid.SampledFrom([]int32{1, 2, 7, 64, 65, 300, 4096, math.MaxInt32}).Draw(t, "samples")
+	batch := rapid.SliceOfNDistinct(rapid.Int32Range(0, samples-1), 0, int(min(samples, 300)), rapid.ID[int32]).Draw(t, "batch")
 	if rapid.Bool().Draw(t, "with a run") {
-		from := rapid.Int32Range(0, places-1).Draw(t, "from")
-		for i := range min(places-from, rapid.Int32Range(0, 300).Draw(t, "length")) {
+		from := rapid.Int32Range(0, samples-1).Draw(t, "from")
+		for i := range min(samples-from, rapid.Int32Range(0, 300).Draw(t, "length")) {
 			batch = append(batch, from+i)
 		}
 	}
@@ -23,10 +23,10 @@ func anyBatch(t *rapid.T) []int32 {
 }
 
 // held counts a batch's samples in the node of a level that holds an index.
-func held(batch []int32, place int32, level int) int {
+func held(batch []int32, index int32, level int) int {
 	n := 0
 	for _, p := range batch {
-		if p>>level == place>>level {
+		if p>>level == index>>level {
 			n++
 		}
 	}
@@ -39,39 +39,39 @@ type node struct {
 	first int32 // its first index over 2^level
 }
 
-// chunkOf returns a sample's chunk by the definition: the largest node around it that holds at most most samples.
-func chunkOf(batch []int32, place int32, most int) node {
+// chunkOf returns a sample's chunk by the definition: the largest node around it that holds at most maximum samples.
+func chunkOf(batch []int32, index int32, maximum int) node {
 	for level := 31; ; level-- {
-		if held(batch, place, level) <= most {
-			return node{level, place >> level}
+		if held(batch, index, level) <= maximum {
+			return node{level, index >> level}
 		}
 	}
 }
 
 func TestChunksAreTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		batch, most := anyBatch(t), rapid.IntRange(1, MostInChunk).Draw(t, "most")
-		cuts := Chunks(batch, most, nil)
+		batch, maximum := anyBatch(t), rapid.IntRange(1, MostInChunk).Draw(t, "maximum")
+		cuts := Chunks(batch, maximum, nil)
 		if cuts[0] != 0 || cuts[len(cuts)-1] != len(batch) {
 			t.Fatalf("cuts %v of %d samples", cuts, len(batch))
 		}
 		for k := 1; k < len(cuts); k++ {
-			if n := cuts[k] - cuts[k-1]; n < 1 || n > most {
-				t.Fatalf("a chunk of %d samples, at most %d are allowed", n, most)
+			if n := cuts[k] - cuts[k-1]; n < 1 || n > maximum {
+				t.Fatalf("a chunk of %d samples, at most %d are allowed", n, maximum)
 			}
 		}
 		for i := 1; i < len(batch); i++ {
 			border := slices.Contains(cuts, i)
-			if want := chunkOf(batch, batch[i-1], most) != chunkOf(batch, batch[i], most); border != want {
-				t.Fatalf("between places %d and %d: border is %v, want %v", batch[i-1], batch[i], border, want)
+			if want := chunkOf(batch, batch[i-1], maximum) != chunkOf(batch, batch[i], maximum); border != want {
+				t.Fatalf("between indices %d and %d: border is %v, want %v", batch[i-1], batch[i], border, want)
 			}
-			// A thread of a GPU asks: does the smallest node with both have more than most samples?
+			// A thread of a GPU asks: does the smallest node with both have more than maximum samples?
 			level := 0
 			for batch[i-1]>>level != batch[i]>>level {
 				level++
 			}
-			if want := held(batch, batch[i], level) > most; border != want {
-				t.Fatalf("between places %d and %d: border is %v, by counts %v", batch[i-1], batch[i], border, want)
+			if want := held(batch, batch[i], level) > maximum; border != want {
+				t.Fatalf("between indices %d and %d: border is %v, by counts %v", batch[i-1], batch[i], border, want)
 			}
 		}
 	})
@@ -80,7 +80,7 @@ func TestChunksAreTheDefinition(t *testing.T) {
 // A further sample changes at most one chunk, into chunks of that chunk's samples and itself.
 func TestASampleTouchesItsOwnPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		with, most := anyBatch(t), rapid.IntRange(1, MostInChunk).Draw(t, "most")
+		with, maximum := anyBatch(t), rapid.IntRange(1, MostInChunk).Draw(t, "maximum")
 		if len(with) == 0 {
 			return
 		}
@@ -88,7 +88,7 @@ func TestASampleTouchesItsOwnPath(t *testing.T) {
 		without := slices.Delete(slices.Clone(with), x, x+1)
 		members := func(batch []int32) [][]int32 {
 			var out [][]int32
-			cuts := Chunks(batch, most, nil)
+			cuts := Chunks(batch, maximum, nil)
 			for k := 1; k < len(cuts); k++ {
 				out = append(out, batch[cuts[k-1]:cuts[k]])
 			}
@@ -105,14 +105,14 @@ func TestASampleTouchesItsOwnPath(t *testing.T) {
 		}
 		added, gone := only(a, b), only(b, a)
 		if len(gone) > 1 {
-			t.Fatalf("place %d more ends chunks %v", with[x], gone)
+			t.Fatalf("index %d more ends chunks %v", with[x], gone)
 		}
 		left := slices.Concat(added...)
 		slices.Sort(left)
 		want := append(slices.Concat(gone...), with[x])
 		slices.Sort(want)
 		if !slices.Equal(left, want) {
-			t.Fatalf("place %d turns chunks %v into %v", with[x], gone, added)
+			t.Fatalf("index %d turns chunks %v into %v", with[x], gone, added)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestChunksOfNothingAndOfEverything(t *testing.T) {
 	}
 	want = append(want, 1000)
 	if cuts := Chunks(all, 64, nil); !slices.Equal(cuts, want) {
-		t.Errorf("all of 1000 places are cut at %v", cuts)
+		t.Errorf("all of 1000 indices are cut at %v", cuts)
 	}
 	if cuts := Chunks([]int32{0, math.MaxInt32}, 1, []int{9}); !slices.Equal(cuts, []int{9, 0, 1, 2}) {
 		t.Errorf("the ends of the range are cut at %v", cuts)

@@ -67,9 +67,9 @@ func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]fl
 func compareSlopes(t TB, z Graph, p *compile.Program, inputs [][]float32, opinions []opinion) {
 	t.Helper()
 	params := p.Initial()
-	most := 48
+	limit := 48
 	if testing.Short() { // the race detector makes each evaluation ten times slower
-		most = 2
+		limit = 2
 	}
 	check := func(where string, direction [][]float64) {
 		want := slope(t, z, params, inputs, direction)
@@ -94,7 +94,7 @@ func compareSlopes(t TB, z Graph, p *compile.Program, inputs [][]float32, opinio
 			everywhere[i][k] = r.Float64()*2 - 1
 		}
 		for n, k := range r.Perm(len(param)) {
-			if n == most {
+			if n == limit {
 				break
 			}
 			one := zeros(params)

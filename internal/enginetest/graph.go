@@ -57,7 +57,7 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 	t.Helper()
 	runs, done := s.start(t, p, data, plain(p, clip))
 	defer done()
-	sums, squared := s.clippedSum(t, runs, 0, everyone(data.Samples))
+	sums, squared := s.clippedSum(t, runs, 0, allOf(data.Samples))
 	sum := split(p, sums)
 	for i, got := range squared {
 		if !s.near(got, want.squared[i], want.squared[i]) {

@@ -63,7 +63,7 @@ func plain(p *compile.Program, clip float64) engine.Job {
 	return j
 }
 
-func everyone(samples int) []int32 {
+func allOf(samples int) []int32 {
 	all := make([]int32, samples)
 	for i := range all {
 		all[i] = int32(i)

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// refusals checks that Start refuses invalid jobs, and names the field at fault.
+// refusals checks that invalid jobs and data are refused before a run starts, by an error that names the field.
 func refusals(t TB, s Suite) {
 	p := MLP(t, 6, 3)
 	for _, c := range []struct {

@@ -69,14 +69,14 @@ func groups(t TB, s Suite) {
 	done()
 
 	// Each job has one member, which every step draws: the smallest batch that isn't empty.
-	least := make([]engine.Job, 5)
-	for i := range least {
-		least[i] = jobs[0]
-		least[i].Members, least[i].Mechanism.SamplingProbability = []int32{int32(11 * i)}, 1
+	single := make([]engine.Job, 5)
+	for i := range single {
+		single[i] = jobs[0]
+		single[i].Members, single[i].Mechanism.SamplingProbability = []int32{int32(11 * i)}, 1
 	}
-	each, done := s.start(t, p, data, least...)
+	each, done := s.start(t, p, data, single...)
 	advance(t, each, 2, 2, 2, 2, 2)
-	for i, j := range least {
+	for i, j := range single {
 		alone, done := s.start(t, p, data, j)
 		advance(t, alone, 2)
 		if d := difference(each.State(i), alone.State(0)); d != "" {
@@ -230,11 +230,11 @@ func resume(t TB, s Suite) {
 		for k := range moved.Params {
 			moved.Params[k] *= 2
 		}
-		sum, _ := s.clippedSum(t, runs, 2, everyone(50))
+		sum, _ := s.clippedSum(t, runs, 2, allOf(50))
 		if err := runs.Restore(2, moved); err != nil {
 			t.Fatal(err)
 		}
-		if other, _ := s.clippedSum(t, runs, 2, everyone(50)); slices.Equal(sum, other) {
+		if other, _ := s.clippedSum(t, runs, 2, allOf(50)); slices.Equal(sum, other) {
 			t.Errorf("%s: gradients after a restore are those of the parameters before", j.Optimizer.Method)
 		}
 		if done := runs.Done(); done[2] != moved.Step {

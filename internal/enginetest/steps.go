@@ -38,7 +38,7 @@ func draws(t TB, s Suite) {
 				stream := j.Key.Stream(random.ID{Purpose: random.Minibatch, Trial: j.Trial, Step: uint32(step)})
 				list := members
 				if list == nil {
-					list = everyone(samples)
+					list = allOf(samples)
 				}
 				for _, i := range list {
 					if word := stream.Uint64(); probability == 1 || word < uint64(probability*0x1p64) {
@@ -135,7 +135,7 @@ func release(t TB, s Suite) {
 			if err := j.CheckState(want, engine.LayoutOf(p)); err != nil {
 				t.Fatalf("%s: the state at step %d: %v", what, step, err)
 			}
-			sum, _ := s.clippedSum(t, runs, 0, j.Minibatch(step, everyone(samples), nil))
+			sum, _ := s.clippedSum(t, runs, 0, j.Minibatch(step, allOf(samples), nil))
 			if d := difference(runs.State(0), want); d != "" {
 				t.Fatalf("%s: looking at a sum changed %s", what, d)
 			}

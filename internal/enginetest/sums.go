@@ -21,7 +21,7 @@ func exact(t TB, s Suite) {
 			runs, done := s.start(t, p, RandomData(p, samples, 5), j)
 			defer done()
 			fine := j.Mechanism.Grid(samples).Fine
-			for _, batch := range [][]int32{{3}, {0, 699}, everyone(40), everyone(65), everyone(samples)} {
+			for _, batch := range [][]int32{{3}, {0, 699}, allOf(40), allOf(65), allOf(samples)} {
 				sum, _ := s.clippedSum(t, runs, 0, batch)
 				for k, v := range sum {
 					if n := v / fine; n != math.Trunc(n) || math.Abs(n) > 0x1p51 {
@@ -42,8 +42,8 @@ func exact(t TB, s Suite) {
 // halves are summed separately, to the last bit.
 func paths(t TB, s Suite) {
 	p := product(t, 5, 4)
-	const places = 1024
-	data := RandomData(p, places, 5)
+	const samples = 1024
+	data := RandomData(p, samples, 5)
 	runs, done := s.start(t, p, data, plain(p, 0.7))
 	defer done()
 	sum := func(batch []int32) []float64 {
@@ -51,7 +51,7 @@ func paths(t TB, s Suite) {
 		return v
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	pick := func(from, to, n int) []int32 {
+	draw := func(from, to, n int) []int32 {
 		var out []int32
 		for _, i := range r.Perm(to - from)[:n] {
 			out = append(out, int32(from+i))
@@ -64,7 +64,7 @@ func paths(t TB, s Suite) {
 		{0, 512, 65, 65}, {0, 512, 100, 300}, {0, 512, 512, 512}, {0, 512, 64, 1}, {0, 512, 1, 64}, {0, 512, 33, 32},
 		{512, 256, 64, 1}, {512, 256, 200, 77}, {256, 128, 1, 64}, {896, 64, 64, 64}, {960, 32, 32, 32}, {384, 64, 64, 1},
 	} {
-		left, right := pick(c.from, c.from+c.half, c.left), pick(c.from+c.half, c.from+2*c.half, c.right)
+		left, right := draw(c.from, c.from+c.half, c.left), draw(c.from+c.half, c.from+2*c.half, c.right)
 		both := sum(slices.Concat(left, right))
 		if c.left+c.right <= engine.MostInChunk {
 			continue // may be one chunk
@@ -78,7 +78,7 @@ func paths(t TB, s Suite) {
 		}
 	}
 	for range 20 {
-		left, right := pick(0, 512, 65+r.IntN(300)), pick(512, 1024, 65+r.IntN(300))
+		left, right := draw(0, 512, 65+r.IntN(300)), draw(512, 1024, 65+r.IntN(300))
 		x := slices.Index(left, left[r.IntN(len(left))])
 		without := slices.Delete(slices.Clone(left), x, x+1)
 		if len(without) <= engine.MostInChunk {
@@ -116,17 +116,17 @@ func alone(t TB, s Suite) {
 		}
 		j := plain(p, clip)
 		runs, done := s.start(t, p, data, j)
-		all, _ := s.clippedSum(t, runs, 0, everyone(samples))
+		all, _ := s.clippedSum(t, runs, 0, allOf(samples))
 		single := map[int32]float64{}
 		apart := make([]float64, len(all))
-		for _, i := range everyone(samples) {
+		for _, i := range allOf(samples) {
 			sum, norm := s.clippedSum(t, runs, 0, []int32{i})
 			single[i] = norm[0]
 			for k, v := range sum {
 				apart[k] += v
 			}
 		}
-		for _, batch := range [][]int32{everyone(samples), everyone(33), everyone(samples)[1:], everyone(samples)[17:], copies, {5, 77}} {
+		for _, batch := range [][]int32{allOf(samples), allOf(33), allOf(samples)[1:], allOf(samples)[17:], copies, {5, 77}} {
 			_, norms := s.clippedSum(t, runs, 0, batch)
 			if len(norms) != len(batch) {
 				t.Fatalf("%s: %d norms of %d samples", name, len(norms), len(batch))
@@ -140,10 +140,10 @@ func alone(t TB, s Suite) {
 		first, _ := s.clippedSum(t, runs, 0, []int32{5})
 		for _, i := range copies {
 			if sum, _ := s.clippedSum(t, runs, 0, []int32{i}); !slices.Equal(sum, first) {
-				t.Errorf("%s: the same sample has another gradient at place %d than at 5", name, i)
+				t.Errorf("%s: the same sample has another gradient at index %d than at 5", name, i)
 			}
 			if single[i] != single[5] {
-				t.Errorf("%s: the same sample has squared norm %v at place 5, %v at %d", name, single[5], single[i], i)
+				t.Errorf("%s: the same sample has squared norm %v at index 5, %v at %d", name, single[5], single[i], i)
 			}
 		}
 		// Two chunks at least, none above 64: 64·66 + 19·21 roundings, and the grid's.
@@ -161,9 +161,9 @@ func neighbours(t TB, s Suite) {
 	const size = 6
 	p := inner(t, size)
 	r := rand.New(rand.NewPCG(3, 4))
-	most := 20000
+	maximum := 20000
 	if s.Short {
-		most = 600
+		maximum = 600
 	}
 	unit := func() []float64 {
 		v, squared := make([]float64, size), 0.0
@@ -203,19 +203,19 @@ func neighbours(t TB, s Suite) {
 				return v
 			},
 		} {
-			column := make([]float32, 0, most*size)
-			for i := range most {
+			column := make([]float32, 0, maximum*size)
+			for i := range maximum {
 				for _, v := range draw(i) {
 					column = append(column, float32(v))
 				}
 			}
-			data := &engine.Data{Samples: most, Columns: engine.Floats(column)}
+			data := &engine.Data{Samples: maximum, Columns: engine.Floats(column)}
 			runs, done := s.start(t, p, data, plain(p, clip))
-			for _, of := range []int{1, 2, 64, 65, 66, 129, 500, most} {
-				batch := everyone(most)
-				if of < most {
+			for _, of := range []int{1, 2, 64, 65, 66, 129, 500, maximum} {
+				batch := allOf(maximum)
+				if of < maximum {
 					batch = batch[:0]
-					for _, i := range r.Perm(most)[:of] {
+					for _, i := range r.Perm(maximum)[:of] {
 						batch = append(batch, int32(i))
 					}
 					slices.Sort(batch)
@@ -516,7 +516,7 @@ func notFinite(t TB, s Suite) {
 		}
 		j := job(p, 9)
 		runs, done := s.start(t, p, data, j)
-		with, squared := s.clippedSum(t, runs, 0, everyone(9))
+		with, squared := s.clippedSum(t, runs, 0, allOf(9))
 		if !math.IsNaN(squared[4]) && !math.IsInf(squared[4], 0) {
 			t.Errorf("%v: the squared norm is %v", bad, squared[4])
 		}

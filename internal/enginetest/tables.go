@@ -52,7 +52,7 @@ func scattered(t TB, s Suite) {
 		}
 		j := plain(p, 1e6)
 		runs, done := s.start(t, p, data, j)
-		for _, batch := range [][]int32{{0}, {149}, everyone(70), {}, {3}, everyone(samples), {3, 4}} {
+		for _, batch := range [][]int32{{0}, {149}, allOf(70), {}, {3}, allOf(samples), {3, 4}} {
 			want := make([]float64, len(j.Initial))
 			for _, i := range batch {
 				for k := range c.rows {
@@ -63,7 +63,7 @@ func scattered(t TB, s Suite) {
 				}
 			}
 			if sum, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(sum, want) {
-				t.Errorf("%s: rows aren't added where %d samples pick them", what, len(batch))
+				t.Errorf("%s: rows aren't added of %d samples with one index", what, len(batch))
 			}
 		}
 		out, err := runs.Predict(context.Background(), data, 0)
@@ -205,9 +205,9 @@ func gatheredTogether(t TB, s Suite) {
 // whose gradient is materialized. Clipping norms are of any size.
 func inLongTexts(t TB, s Suite) {
 	const samples, rows, n, width = 70, 256, 3, 4
-	batches := [][]int32{everyone(samples), everyone(33), everyone(samples)[5:65]}
+	batches := [][]int32{allOf(samples), allOf(33), allOf(samples)[5:65]}
 	if s.Short {
-		batches = [][]int32{everyone(40)}
+		batches = [][]int32{allOf(40)}
 	}
 	for name, p := range map[string]*compile.Program{"a table": gathering(t, rows, n, width), "two tables": gatheringTwo(t, rows, n, width), "one table twice": gatheringTwice(t, rows, n, width)} {
 		for values, draw := range map[string]func(r *rand.Rand, i, k int) float64{
@@ -216,7 +216,7 @@ func inLongTexts(t TB, s Suite) {
 			"of any size":       func(r *rand.Rand, i, _ int) float64 { return r.NormFloat64() * math.Pow(10, float64(i%60-30)) },
 			// Times 256 rows of one index.
 			"beyond the largest": func(_ *rand.Rand, i, _ int) float64 { return 0x1p53 * float64(1+i%2*31) },
-			"not finite in places": func(_ *rand.Rand, i, k int) float64 {
+			"not finite in some rows": func(_ *rand.Rand, i, k int) float64 {
 				if i%6 == 0 && k%100 == 7 {
 					return math.NaN()
 				}
@@ -308,7 +308,7 @@ func gatheredSteps(t TB, s Suite) {
 		alone, end := s.start(t, p, data, j)
 		members := j.Members
 		if members == nil {
-			members = everyone(samples)
+			members = allOf(samples)
 		}
 		for step := range 3 {
 			want := alone.State(0)
@@ -316,17 +316,17 @@ func gatheredSteps(t TB, s Suite) {
 			After(p, j, &want, sum, samples)
 			advance(t, alone, 1)
 			if d := difference(alone.State(0), want); d != "" {
-				t.Errorf("run %d that picks rows: step %d doesn't take %s where it should", i, step+1, d)
+				t.Errorf("run %d with lookups: step %d doesn't take %s where it should", i, step+1, d)
 			}
 		}
 		if d := difference(all.State(i), alone.State(0)); d != "" {
-			t.Errorf("run %d that picks rows differs from itself alone in %s", i, d)
+			t.Errorf("run %d with lookups differs from itself alone in %s", i, d)
 		}
 		end()
 	}
 }
 
-// beyondTables checks that Start and Predict refuse indices beyond their tables, and columns of the wrong type.
+// beyondTables checks that Load and Predict refuse indices beyond their tables, and columns of the wrong type.
 func beyondTables(t TB, s Suite) {
 	p := gathering(t, 3, 7, 2)
 	runs, done := s.start(t, p, RandomData(p, 10, 5), plain(p, 1))
@@ -335,7 +335,7 @@ func beyondTables(t TB, s Suite) {
 		"one more than there is": func(c *engine.Column) { c.Ints[29] = 7 },
 		"the last that there is": func(c *engine.Column) { c.Ints[29] = math.MaxInt32 },
 		"one less":               func(c *engine.Column) { c.Ints[0] = -1 },
-		"the least":              func(c *engine.Column) { c.Ints[4] = math.MinInt32 },
+		"the minimum":            func(c *engine.Column) { c.Ints[4] = math.MinInt32 },
 		"floats":                 func(c *engine.Column) { *c = engine.Column{Floats: make([]float32, 30)} },
 		"too few":                func(c *engine.Column) { c.Ints = c.Ints[1:] },
 	} {

@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/configs"
 )
 
-// guaranteed is a plan that says what it guarantees: tuner.Settings or, for one run, train.Privacy.
+// guaranteed is tuner.Settings or, for one run, train.Privacy.
 type guaranteed interface {
 	Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error)
 }
 
-// settle returns the plan with the least noise, or the most steps, that meets its epsilon, and with its guarantee.
-// calibrate finds them. A plan without an epsilon, whose noise is given, stays as it is.
+// settle returns the plan with the minimum noise, or the maximum number of steps, that meets the settings' epsilon, and
+// the plan's guarantee. calibrate finds them. Without an epsilon the noise is given, and the plan stays as it is.
 func settle[P guaranteed](
 	p configs.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error),
 ) (P, accountant.Guarantee, error) {
@@ -30,7 +30,7 @@ func settle[P guaranteed](
 	return plan, g, err
 }
 
-// guaranteeOf refuses a plan whose noise, which is given, has no finite epsilon.
+// guaranteeOf returns the guarantee of a plan of given noise, and an [Error] if its epsilon is infinite.
 func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, error) {
 	g, err := plan.Guarantee(p.Delta, Accounting(p))
 	if err != nil {
@@ -42,7 +42,7 @@ func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, erro
 	return g, nil
 }
 
-// explained says what can be done where no noise, or no steps, could be found.
+// explained adds a remedy to the error of a calibration.
 func explained(p configs.Privacy, err error) error {
 	switch {
 	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrInfeasible):
@@ -52,7 +52,7 @@ func explained(p configs.Privacy, err error) error {
 		return usagef("epsilon %v allows any number of steps with noise multiplier %v", *p.Epsilon, *p.NoiseMultiplier)
 	case errors.Is(err, accountant.ErrInfeasible):
 		hint := "give a larger epsilon or delta"
-		if p.Accounting != string(accountant.Best) { // Rényi bounds have a floor, which no noise gets under
+		if p.Accounting != string(accountant.Best) { // Rényi bounds have a floor, whatever the noise
 			hint += ", or best accounting"
 		}
 		return budgetf("epsilon %v at delta %v can't be met by any noise with %s accounting; %s", *p.Epsilon, p.Delta, p.Accounting, hint)
@@ -62,7 +62,7 @@ func explained(p configs.Privacy, err error) error {
 	return fmt.Errorf("find the noise for epsilon %v: %w", *p.Epsilon, err)
 }
 
-// Accounting returns the bounds that the settings name.
+// Accounting returns the accounting mode of the settings.
 func Accounting(p configs.Privacy) accountant.Options {
 	return accountant.Options{Mode: accountant.Mode(p.Accounting)}
 }

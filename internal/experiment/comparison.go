@@ -12,9 +12,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Compared returns what plans that are compared have in common: the experiment on n samples, whose epsilon they meet.
-// Methods, families and subset rates are the caller's to add, and so is the number of candidates if it is 0, as of a
-// random search.
+// Compared returns the settings for [planner.Compare] of an experiment on n samples. The caller adds methods, families,
+// subset rates and limits. The number of candidates is 0 for a random search, which the caller has to replace.
 func Compared(e configs.Experiment, n int) (planner.Settings, error) {
 	steps, err := Steps(e.Privacy)
 	if err != nil {
@@ -25,7 +24,7 @@ func Compared(e configs.Experiment, n int) (planner.Settings, error) {
 		return planner.Settings{}, err
 	}
 	run := oneRun(e, steps)
-	run[0].LearningRate, _ = space.LearningRates() // which costs nothing; a plan without one is none
+	run[0].LearningRate, _ = space.LearningRates() // it costs nothing, and a valid plan has one
 	s := planner.Settings{
 		Plan:       tuningSettings(e, nil, n, nil),
 		Grid:       run,
@@ -39,14 +38,14 @@ func Compared(e configs.Experiment, n int) (planner.Settings, error) {
 	return s, nil
 }
 
-// MethodOf returns the method of a variant, and false if there is none.
+// MethodOf returns the method of a variant of the settings, and false for an unknown variant.
 func MethodOf(variant string) (tuner.Method, bool) {
 	m, ok := methods[variant]
 	return m, ok
 }
 
-// FamilyOf returns the distribution of a name, such as geometric or negative-binomial:2, for every mean. The kind in front
-// of the colon has to be one of [configs.Repetitions].
+// FamilyOf returns the family of distributions of a name: one of [configs.Repetitions], or negative-binomial with a
+// shape, as in negative-binomial:2.
 func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	kind, shape, shaped := strings.Cut(name, ":")
 	p.Repetitions = kind
@@ -66,10 +65,10 @@ func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	}}, nil
 }
 
-// Recommended returns the option of the least noise that the settings allow, with its noise and its guarantee as [Resolve]
-// settles them. trials and options are those of [planner.Compare].
+// Recommended returns the option of minimum noise that the settings allow, calibrated as by [Resolve], and its
+// guarantee. trials and options are the results of [planner.Compare].
 func Recommended(e configs.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) (planner.Option, accountant.Guarantee, error) {
-	least, ok := s.Least(options)
+	least, ok := s.Recommended(options)
 	if !ok {
 		return least, accountant.Guarantee{}, noPlan(e.Privacy, s, trials, options)
 	}
@@ -84,7 +83,7 @@ func Recommended(e configs.Experiment, s planner.Settings, trials []planner.Tria
 	return least, guarantee, settled.Validate()
 }
 
-// noPlan says why there is nothing to recommend.
+// noPlan returns the reason why no option is allowed.
 func noPlan(p configs.Privacy, s planner.Settings, trials []planner.Trials, options []planner.Option) error {
 	switch {
 	case !slices.ContainsFunc(trials, func(t planner.Trials) bool { return t.Repetitions != nil }):
@@ -92,5 +91,5 @@ func noPlan(p configs.Privacy, s planner.Settings, trials []planner.Trials, opti
 	case !slices.ContainsFunc(options, planner.Option.Feasible):
 		return explained(p, fmt.Errorf("%w", accountant.ErrInfeasible))
 	}
-	return usagef("no plan that meets the budget has a q of at least %v and work of at most %v; give a smaller --subset-at-least, a larger --q or more --work-at-most", s.LeastRate, s.MostWork)
+	return usagef("no plan that meets the budget has a q of at least %v and work of at most %v; give a smaller --subset-at-least, a larger --q or more --work-at-most", s.MinRate, s.MaxWork)
 }

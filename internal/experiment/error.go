@@ -2,17 +2,17 @@ package experiment
 
 import "fmt"
 
-// Kind says what a person has to change so that an [Error] goes away.
+// Kind classifies an [Error] by what a person has to change.
 type Kind int
 
 // The kinds.
 const (
-	Usage  Kind = iota + 1 // a setting that makes no sense
-	Input                  // data, or a file, that can't be used
+	Usage  Kind = iota + 1 // settings that make no sense
+	Input                  // data or files that can't be used
 	Budget                 // a privacy budget that no noise meets
 )
 
-// Error is an error whose kind its text and type don't show.
+// Error is an error with its kind. The errors of other packages keep their own types.
 type Error struct {
 	Kind Kind
 	Err  error

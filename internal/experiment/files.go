@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -14,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// tableOptions are the options of people's own files.
+// tableOptions returns the settings as options of package table.
 func tableOptions(d configs.Data) table.Options {
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
@@ -22,10 +21,10 @@ func tableOptions(d configs.Data) table.Options {
 	}
 }
 
-// ownFiles are the files of an experiment on files of one's own, from its plan to its training.
+// ownFiles holds a person's own files between [Resolve] and [Plan.Load].
 type ownFiles struct {
-	private *table.File    // open, and its rows counted
-	public  *table.Samples // all rows of the public file, which is closed
+	private *table.File    // open
+	public  *table.Samples // all rows of the public file
 }
 
 func (f *ownFiles) close() error {
@@ -35,7 +34,7 @@ func (f *ownFiles) close() error {
 	return f.private.Close()
 }
 
-// readPublic reads the public test file, by the schema that follows from it and the settings.
+// readPublic infers the schema from settings and the public test file, and reads its rows.
 func readPublic(d configs.Data) (s *table.Schema, rows *table.Samples, err error) {
 	if err := d.Complete(); err != nil {
 		return nil, nil, &Error{Usage, err}
@@ -59,7 +58,7 @@ func readPublic(d configs.Data) (s *table.Schema, rows *table.Samples, err error
 	return s, rows, table.Cited(err)
 }
 
-// countRows opens a training file and counts its rows.
+// countRows opens a training file and counts its rows. The caller has to close the file.
 func countRows(s *table.Schema, path string) (*table.File, int, error) {
 	file, err := table.Open(path)
 	if err != nil {
@@ -72,14 +71,14 @@ func countRows(s *table.Schema, path string) (*table.File, int, error) {
 	return file, n, nil
 }
 
-// sameFile tells whether two paths lead to one file, however they are written. What isn't there is for others to say.
+// sameFile reports whether two paths, however they are written, lead to one file. Paths that lead nowhere don't.
 func sameFile(a, b string) bool {
 	first, errFirst := os.Stat(a)
 	second, errSecond := os.Stat(b)
 	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
-// explainedTable tells an option by the setting that it comes from.
+// explainedTable names an option by its setting.
 func explainedTable(err error) error {
 	var option *table.OptionError
 	if errors.As(err, &option) {
@@ -88,8 +87,8 @@ func explainedTable(err error) error {
 	return err
 }
 
-// describeFiles counts rows, and reads nothing else of the training file. It reads public rows as they will be read, and
-// builds the network, so that a plan fails of what the run would fail of.
+// describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
+// its run would.
 func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 	schema, public, err := readPublic(e.Data)
 	if err != nil {
@@ -108,54 +107,7 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 	return s, &ownFiles{private, public}, nil
 }
 
-// muchScaled is the magnitude above which no value of a column is that was shifted and scaled to be about 1.
-const muchScaled = 50
-
-// largeColumns names the columns whose values want scaling, as the public rows tell, and whether all of them have a
-// scale, so that clipping is what helps.
-func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
-	scaled = true
-	for i, v := range s.Largest(public) {
-		if v > muchScaled {
-			names = append(names, s.Columns[i].Name)
-			scaled = scaled && s.Columns[i].Scale != nil
-		}
-	}
-	return names, scaled && len(names) > 0
-}
-
-// warning reports what spoils a model more than noise does: a few large values take all of a clipped gradient.
-func (s Samples) warning(test string) string {
-	names, shown := s.large, s.large
-	if len(names) == 0 {
-		return ""
-	}
-	more := ""
-	if len(names) > 5 {
-		shown, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
-	}
-	columns, file := strings.Join(shown, ", ")+more, filepath.Base(test)
-	if s.outliers {
-		return fmt.Sprintf("values far above 1 in %s of %s, scaled as they are: a few outliers drown the other rows; %s", columns, file, s.closerClip())
-	}
-	return fmt.Sprintf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", columns, file)
-}
-
-// closerClip returns the remedy for outliers of scaled columns, with the first as the example: ten divisors on either
-// side, in so many digits that a large shift leaves them apart.
-func (s Samples) closerClip() string {
-	name := s.large[0]
-	example := ""
-	for _, c := range s.Schema.Columns {
-		if c.Name == name {
-			low, high := c.Scale.Shift-10*c.Scale.Divisor, c.Scale.Shift+10*c.Scale.Divisor
-			example = fmt.Sprintf(", as in --clip %s=%.9g,%.9g", name, min(low, high), max(low, high))
-		}
-	}
-	return "clip closer by public constants" + example
-}
-
-// load reads the private rows and closes their file.
+// load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
 func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	schema, public := s.Schema, f.public
 	private, err := schema.Read(f.private, table.Training)
@@ -186,9 +138,8 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	}}, nil
 }
 
-// checkOverlap refuses a test file that is the training file, or a part of it, and returns a warning where the two
-// share more rows than chance explains. What it says depends on private rows: it is for standard error and the
-// private log.
+// checkOverlap returns an error for a test file whose rows are all training rows, and a warning where the files share
+// more rows than chance explains. Both depend on private rows: they are for standard error and the private log.
 func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
 	train, test := filepath.Base(d.Train), filepath.Base(d.Test)
 	switch {

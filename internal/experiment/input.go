@@ -11,21 +11,20 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// inputOf says how a file becomes samples for a released model: the input of [report.Model]. The one field that is set
-// says which files those are. A data set whose files aren't among them has none; its model can still be evaluated on its
-// test set.
+// inputOf is the input of a [report.Model]: how files become samples. It has one field for each kind of files, one of
+// them set. Models of named data sets have no input, and take no files.
 type inputOf struct {
-	Table *table.Schema `json:"table,omitempty"` // files of one's own
+	Table *table.Schema `json:"table,omitempty"` // a person's own files
 }
 
-// Rows are the rows of a file as samples for a released model.
+// Rows are the rows of a file, or of a test set, as samples for a released model.
 type Rows struct {
-	Data   *train.Data    // with labels of zero if there are none
-	Labels train.Labelled // nil unless they were asked for
-	Label  table.Label    // what the model predicts
+	Data   *train.Data    // with zeros for labels that weren't read
+	Labels train.Labelled // nil for [table.Predicting]
+	Label  table.Label    // of files: what the model predicts
 }
 
-// Read reads a file as the model takes it.
+// Read reads the rows of a file as samples for the model.
 func (r *Released) Read(path string, use table.Use) (Rows, error) {
 	m := r.Model
 	var in inputOf

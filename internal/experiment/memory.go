@@ -12,20 +12,20 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// What a run takes, measured (bench/results/2026-11-22-silence.md).
+// The memory of a run, as measured (bench/results/2026-11-22-silence.md).
 const (
-	programBytes = 100e6 // without data or runs, and with a buffer of rows as they are read
-	dataCopies   = 3.4   // of samples while they are loaded: as they are read, as they are kept, and as garbage
-	runCopies    = 10    // of each parameter, in single precision, for a run among others
-	alone        = 6     // of each parameter, besides, once: as they are drawn, read back and written
-	rowBytes     = 16    // of each training row, besides its samples: its hash, and what a step draws
-	memberBytes  = 60    // and of each in a tuning: the lists of rows that runs play on, the final one's among them
-	mostRunsHeld = 64    // package tuner hands an engine no more at once
+	programBytes = 100e6 // without data and runs, with a buffer of rows that are read
+	dataCopies   = 3.4   // of samples while they are loaded: read, kept, and garbage
+	runCopies    = 10    // of each parameter, in single precision, for each run
+	alone        = 6     // of each parameter once more: drawn, read back and written
+	rowBytes     = 16    // of each training row besides its sample: its hash, and a step's draws
+	memberBytes  = 60    // of each training row in a tuning: the lists of rows that runs train on
+	maxRunsHeld  = 64    // package tuner's maximum
 )
 
-// memoryOf returns about how many bytes a run takes at most. It follows from public numbers alone: of trials it
-// counts two standard deviations more than the mean of a Poisson number, and four times the mean of others, which
-// about one in twenty exceeds as well.
+// memoryOf estimates the maximum number of bytes that a run takes, from public numbers alone. It counts as many trials
+// as one run in twenty exceeds: the mean and two standard deviations of a Poisson number, four times the mean of
+// others.
 func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	shape, outputs, raw := []int(nil), 0, 0.0
 	m := report.Model{}
@@ -37,7 +37,7 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 			return 0, err
 		}
 		shape, outputs, m.Vocabulary = info.SampleShape, info.Classes, info.Vocabulary
-		raw = float64(s.Train+s.Test) * volume(shape) // a byte for each pixel
+		raw = float64(s.Train+s.Test) * volume(shape) // one byte for each pixel
 		switch {
 		case s.Features != "":
 			shape = []int{features.Size}
@@ -56,7 +56,7 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	}
 	columns := volume(shape) + float64(outputs)
 	if m.Vocabulary > 0 {
-		columns += volume(shape) // what each token counts
+		columns += volume(shape) // the weight of each token
 	}
 	runs, rows := 1.0, rowBytes*float64(s.Train)
 	if mean := e.Privacy.MeanRepetitions; tuned {
@@ -65,7 +65,7 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 		if name := e.Privacy.Repetitions; name != "poisson" && name != "truncated-poisson" {
 			runs = 4 * mean
 		}
-		runs = math.Min(mostRunsHeld, math.Ceil(runs))
+		runs = math.Min(maxRunsHeld, math.Ceil(runs))
 	}
 	played := float64(s.Train)
 	if tuned && methods[e.Privacy.Variant] != tuner.Baseline {
@@ -84,7 +84,7 @@ func volume(shape []int) float64 {
 	return v
 }
 
-// MemoryText returns a number of bytes, rounded to what the estimate is worth.
+// MemoryText prints a number of bytes with two digits.
 func MemoryText(bytes float64) string {
 	unit, name := 1e6, "MB"
 	if bytes >= 995e6 {
@@ -94,10 +94,11 @@ func MemoryText(bytes float64) string {
 	return fmt.Sprintf("%.4g %s", math.Round(bytes/unit/rounding)*rounding, name)
 }
 
-// available is memory.Available but in tests.
+// available is memory.Available, which tests replace.
 var available = memory.Available
 
-// memoryWarning reports that a run probably doesn't fit into the machine; it is empty for one that does.
+// memoryWarning returns a warning if a run of so many bytes probably exceeds the memory that is left, and otherwise
+// nothing.
 func memoryWarning(bytes float64) string {
 	if free, ok := available(); ok && bytes > float64(free) {
 		return fmt.Sprintf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",

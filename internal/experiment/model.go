@@ -7,13 +7,13 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// describeModel adds the network to what the data say about a model: together, what using the model takes.
+// describeModel adds an experiment's network to the description of its data.
 func describeModel(e configs.Experiment, m report.Model) report.Model {
 	m.Dataset, m.Network, m.Activation = e.Dataset, e.Model, report.Activation(e.Activation)
 	return m
 }
 
-// modelOf builds the network that a release describes, or will.
+// modelOf builds the network that a description names.
 func modelOf(m report.Model) (train.Model, error) {
 	model, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
 	if err != nil {

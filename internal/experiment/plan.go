@@ -11,35 +11,34 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Settings say what to do: all that a run depends on.
+// Settings are all settings that a run depends on.
 type Settings struct {
 	configs.Experiment
-	Tune bool // tune, then train; or train once with the given hyperparameters
-	// InsecureSeed, unless nil, makes all random draws, so that the run can be repeated. It voids the guarantee.
+	Tune bool // tune hyperparameters, or else train once with the given ones
+	// InsecureSeed, unless nil, seeds all random draws, so that the run can be repeated. It voids the guarantee.
 	InsecureSeed *uint64
 }
 
-// Plan is a run of an experiment: all that is public about it before it begins, and its data once they are loaded.
+// Plan is a run that [Resolve] has settled. Its fields are public knowledge.
 type Plan struct {
 	Experiment configs.Experiment
 	Samples    Samples
-	Memory     float64 // bytes that the run takes at most, about
+	Memory     float64 // bytes, an estimate of the maximum
 
 	privacy report.Privacy
 	seed    *uint64
 	work    work
 	model   train.Model
-	files   atomic.Pointer[ownFiles] // until they are loaded
-	data    *loaded                  // from then on
+	files   atomic.Pointer[ownFiles] // nil once they are loaded or closed
+	data    *loaded                  // nil until Load
 }
 
-// A work trains what a plan releases, by tuning or at once.
+// work is a tuning or a training.
 type work interface {
 	run(context.Context, *Plan, train.Engine, train.Key, Follower) (trained, error)
 }
 
-// Resolve makes the plan of settings: it finds out how many samples there are, settles noise and epsilon, and touches no
-// private data but to count the rows of a file. The caller has to close the plan.
+// Resolve makes a plan of settings: it counts samples and settles noise and epsilon. The caller has to close the plan.
 func Resolve(s Settings) (*Plan, error) {
 	samples, files, err := describe(s.Experiment)
 	if err != nil {
@@ -72,13 +71,13 @@ func (p *Plan) settle(tune bool) (err error) {
 	return err
 }
 
-// Close closes the files of a plan that isn't loaded.
+// Close closes the private file of a plan that wasn't loaded.
 func (p *Plan) Close() error { return p.files.Swap(nil).close() }
 
-// Statement returns what the plan guarantees, and what that rests on.
+// Statement returns the plan's guarantee, and the settings that it follows from.
 func (p *Plan) Statement() report.Privacy { return p.privacy }
 
-// Warnings says what is wrong with a plan that can be carried out: a guarantee that protects little, columns that aren't
+// Warnings returns the faults of a plan that can be carried out: a guarantee that protects little, columns that aren't
 // scaled, too little memory.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
@@ -90,7 +89,8 @@ func (p *Plan) Warnings() []string {
 	return warnings
 }
 
-// Load reads the data, once. The features engine computes features of images, whatever trains afterwards.
+// Load reads the data; call it once. The engine computes features of images. It should be the CPU's, whichever engine
+// trains afterwards, so that all of them train on the same features.
 func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) error {
 	data, err := p.load(ctx, features, f)
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loa
 	return files.load(e.Data, p.Samples)
 }
 
-// Run carries out a plan whose data are loaded. It draws the key, so that each run has one of its own.
+// Run carries out a plan whose data are loaded. Each run draws a key of its own, unless the seed is insecure.
 func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, error) {
 	if p.data == nil {
 		return Outcome{}, errors.New("run a plan: its data aren't loaded")
@@ -132,9 +132,9 @@ func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, er
 		return Outcome{}, err
 	}
 	release := report.Release{
-		Parameters:      tensors(result.parameters),
+		Parameters:      result.parameters,
 		Model:           p.data.model,
-		Score:           report.Score{Metric: string(p.data.test.Metric()), Value: result.score},
+		Score:           report.Score{Metric: p.data.test.Metric(), Value: result.score},
 		Hyperparameters: result.hyperparameters,
 		Privacy:         p.privacy.Of(result.hyperparameters),
 	}

@@ -19,7 +19,8 @@ type Released struct {
 	engine train.Engine
 }
 
-// Open reads a released model from a run's folder. The engine computes, whatever trained.
+// Open reads a released model from a run's directory. The given engine computes, whichever engine trained. The caller
+// has to close the model.
 func Open(run string, e train.Engine) (*Released, error) {
 	model, parameters, err := report.ReadModel(run)
 	if err != nil {
@@ -55,7 +56,7 @@ func (r *Released) Class(i int) string {
 	return fmt.Sprint(i)
 }
 
-// TestSet loads the public test set of the data set that the model is of, which is known by name.
+// TestSet loads the public test set of the model's named data set.
 func (r *Released) TestSet(ctx context.Context, f Follower) (Rows, error) {
 	textLength := 0
 	if r.Vocabulary != 0 && len(r.Shape) == 1 {
@@ -68,7 +69,8 @@ func (r *Released) TestSet(ctx context.Context, f Follower) (Rows, error) {
 	return Rows{Labels: set.test, Data: set.test.Inputs()}, nil
 }
 
-// TrainedOn reports whether the private folder of a run, if it is there, names a training file like the given one.
+// TrainedOn reports whether a run's settings name a training file that is the given one, or has its name. It reports
+// false if the run's private folder is missing.
 func TrainedOn(run, file string) bool {
 	text, err := ReadSettings(filepath.Join(run, "private", "settings.yaml"))
 	if err != nil || file == "" {

@@ -5,10 +5,10 @@ import (
 	"github.com/dptrain/dptrain/configs"
 )
 
-// NegativeBinomial is the one distribution that has a shape.
+// NegativeBinomial names the distribution of repetitions that has a shape.
 const NegativeBinomial = "negative-binomial"
 
-// repetitionsOf returns the distribution of the number of trials that valid settings name, with their mean.
+// repetitionsOf returns the distribution of the number of trials, with the mean of the settings.
 func repetitionsOf(p configs.Privacy) (accountant.Repetitions, error) {
 	var r accountant.Repetitions
 	var err error

@@ -10,23 +10,23 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Samples is what is public about an experiment's data: the numbers of samples, and how they are made.
+// Samples describes an experiment's data. All of it is public.
 type Samples struct {
-	Train, Test int
-	Features    string        // the public weights whose features of images they are, if any
-	Schema      *table.Schema // of files of one's own; nil for data sets that are known by name
+	Train, Test int           // numbers of samples
+	Features    string        // the weights that make samples of images; empty for other data
+	Schema      *table.Schema // of a person's own files; nil for named data sets
 
-	large    []string // columns of such files with large values
-	outliers bool     // all of these are scaled: single values are large
+	large    []string // columns of such files: see largeColumns
+	outliers bool     // all of these are scaled
 }
 
-// Describe returns what is public about an experiment's data, without loading them.
+// Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.
 func Describe(e configs.Experiment) (Samples, error) {
 	s, files, err := describe(e)
 	return s, errors.Join(err, files.close())
 }
 
-// describe is Describe that leaves files of one's own open for a plan.
+// describe is [Describe]. It leaves a person's own files open for [Plan.Load].
 func describe(e configs.Experiment) (Samples, *ownFiles, error) {
 	if e.Dataset == configs.Files {
 		return describeFiles(e)
@@ -41,11 +41,11 @@ func describe(e configs.Experiment) (Samples, *ownFiles, error) {
 	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil, nil
 }
 
-// loaded is data that can be trained on.
+// loaded is the data of a plan, ready to train on.
 type loaded struct {
 	train *train.Data
 	test  train.Labelled
-	model report.Model // what the data say about a model of theirs
+	model report.Model // describes the data, without a network
 
-	privateWarning string // about private rows, for standard error and the private log; empty for none
+	privateWarning string // depends on private rows; empty for none
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// featured has the weights of the trained network that makes a data set's samples of its images.
+// featured has, by data set, the weights of the network that makes samples of its images.
 var featured = map[string]string{"cifar-10": "resnet20"}
 
-// loadSet opens a data set that is known by name. Texts are cut to textLength tokens. The engine computes features of
-// images.
+// loadSet loads a named data set. Texts are cut to textLength tokens. The engine computes features of images.
 func loadSet(ctx context.Context, name string, textLength int, e train.Engine, f Follower) (l loaded, err error) {
 	if weights, ok := featured[name]; ok {
 		l, err = loadFeatures(ctx, name, weights, e, f)
@@ -30,7 +29,7 @@ func loadSet(ctx context.Context, name string, textLength int, e train.Engine, f
 	return l, err
 }
 
-// loadSamples opens a data set whose samples are trained on as they are.
+// loadSamples loads a data set whose samples are trained on as they are.
 func loadSamples(ctx context.Context, name string, textLength int, f Follower) (loaded, error) {
 	set, err := datasets.Open(ctx, name, datasets.Options{Progress: Downloads(f), TextLength: textLength})
 	if err != nil {
@@ -50,7 +49,7 @@ func loadSamples(ctx context.Context, name string, textLength int, f Follower) (
 	}}, nil
 }
 
-// classified returns samples as models take them: numbers, or texts and what their words count.
+// classified returns a split as inputs of models: numbers, or tokens and their weights.
 func classified(s *datasets.Split) (*train.Classification, error) {
 	if s.Tokens != nil {
 		return train.NewTokenClassification(s.Tokens, s.Labels, s.Classes, s.Weights)
@@ -58,8 +57,8 @@ func classified(s *datasets.Split) (*train.Classification, error) {
 	return train.NewClassification(s.Samples, s.Labels, s.Classes)
 }
 
-// loadFeatures opens a data set of images as the features that a trained network makes of them. The engine computes them
-// once, for all engines that train on them.
+// loadFeatures loads a data set of images as features, which the engine computes by a network of the given weights, or
+// reads if they were computed before.
 func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f Follower) (l loaded, err error) {
 	o := datasets.Options{Progress: Downloads(f)}
 	_, file, err := datasets.Weights(ctx, weights, o)
@@ -111,7 +110,7 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 	}}, nil
 }
 
-// warnOfEdition reports files that are in the right format and not in the published edition.
+// warnOfEdition warns of files in the right format that aren't the published edition.
 func warnOfEdition(f Follower, name string, edition datasets.State) {
 	if edition == datasets.Unofficial {
 		f.Warn(name + ": the files are not the published edition; results differ a little from published ones")

@@ -19,14 +19,14 @@ func TestReadSettings(t *testing.T) {
 		}
 		return path
 	}
-	if text, err := ReadSettings(write("largest.yaml", mostSettings)); err != nil || len(text) != mostSettings {
+	if text, err := ReadSettings(write("largest.yaml", maxSettings)); err != nil || len(text) != maxSettings {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 	endless := write("endless.yaml", 0)
 	if err := os.Truncate(endless, 1<<40); err != nil { // it takes no space on the disk
 		t.Skip(err)
 	}
-	for _, path := range []string{write("larger.yaml", mostSettings+1), endless} {
+	for _, path := range []string{write("larger.yaml", maxSettings+1), endless} {
 		if _, err := ReadSettings(path); err == nil || !strings.Contains(err.Error(), path+": more than 1048576 bytes; give a file of settings") {
 			t.Errorf("%s: %v", path, err)
 		}

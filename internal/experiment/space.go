@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// spaceOf returns what trials on n samples draw from, with the noise that is given, or none yet.
+// spaceOf returns the search space of trials on n samples, with the given noise or, before calibration, with none.
 func spaceOf(e configs.Experiment, n int) (tuner.Space, error) {
 	lists, err := listsOf(e, n)
 	if err != nil {
@@ -27,7 +27,8 @@ func spaceOf(e configs.Experiment, n int) (tuner.Space, error) {
 	return grid.WithNoiseMultiplier(noise), err
 }
 
-// listsOf returns the values of each hyperparameter: one of what isn't tuned, and of epochs none where they follow.
+// listsOf returns the values of each hyperparameter: one value if it isn't tuned, and no epochs where steps are
+// calibrated.
 func listsOf(e configs.Experiment, n int) (tuner.Lists, error) {
 	lists := tuner.Lists{
 		LearningRates: []float64{e.Training.LearningRate},
@@ -72,7 +73,7 @@ func regionOf(e configs.Experiment, l tuner.Lists, noise float64) tuner.Region {
 	}
 }
 
-// oneRun is the space of the one kind of run that an experiment has which tunes neither sampling rate nor steps.
+// oneRun returns the grid of one candidate, for experiments that tune neither sampling rate nor steps.
 func oneRun(e configs.Experiment, steps int) tuner.Grid {
 	c := tuner.Candidate{SamplingRate: e.Privacy.SamplingRate, Steps: steps, ClippingNorm: e.Privacy.ClippingNorm}
 	if noise := e.Privacy.NoiseMultiplier; noise != nil {

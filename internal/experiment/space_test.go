@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's grid, and states what
-// it plans.
+// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's
+// grid, and states what it plans.
 func TestEveryPresetPlans(t *testing.T) {
 	type grid struct{ samples, rates, candidates int }
 	papers := map[string]grid{
@@ -53,7 +53,7 @@ func TestEveryPresetPlans(t *testing.T) {
 	}
 }
 
-// checkSpace holds the statement to what will be done.
+// checkSpace checks a statement against its settings.
 func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s tuner.Settings, stated report.Privacy) {
 	g, err := s.Guarantee(e.Privacy.Delta, Accounting(e.Privacy))
 	if err != nil || g.Epsilon != stated.Epsilon || e.Privacy.Epsilon != nil && g.Epsilon > *e.Privacy.Epsilon {
@@ -62,7 +62,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s t
 	space := stated.Tuning.Space
 	if grid, ok := s.Space.(tuner.Grid); ok {
 		for _, c := range grid {
-			if !slices.Contains(space.Runs, report.Run{SamplingRate: c.SamplingRate, Steps: c.Steps, NoiseMultiplier: c.NoiseMultiplier}) {
+			if !slices.Contains(space.Runs, tuner.Run{SamplingRate: c.SamplingRate, Steps: c.Steps, NoiseMultiplier: c.NoiseMultiplier}) {
 				t.Errorf("%s: no run is stated for %+v", e.Preset, c)
 			}
 		}
@@ -114,7 +114,7 @@ func TestSpacesAreStated(t *testing.T) {
 	})
 }
 
-// Noise that is given alone is everybody's.
+// Noise that is given without epsilon is the noise of every candidate.
 func TestGridOfGivenNoise(t *testing.T) {
 	e := experiment(t, "tuning.tune=all", "privacy.noise_multiplier=2", "privacy.accounting=paper")
 	settings, stated, err := planTuning(e, 12000)

@@ -6,11 +6,10 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// MethodName returns a variant of the settings in words.
+// MethodName returns the name of a variant in statements.
 func MethodName(variant string) string {
 	if variant == "baseline" {
 		return variant
@@ -18,7 +17,7 @@ func MethodName(variant string) string {
 	return "variant " + variant
 }
 
-// stated returns what the statement says about a plan and its guarantee, without the search and the runs.
+// stated returns the statement of a guarantee, without the search and the runs.
 func stated(p configs.Privacy, n int, g accountant.Guarantee) report.Privacy {
 	return report.Privacy{
 		Epsilon:    g.Epsilon,
@@ -30,7 +29,7 @@ func stated(p configs.Privacy, n int, g accountant.Guarantee) report.Privacy {
 	}
 }
 
-// statedTuning returns what the statement says about a search, without its space.
+// statedTuning returns the statement of a search, without its space.
 func statedTuning(e configs.Experiment) *report.Tuning {
 	p := e.Privacy
 	t := &report.Tuning{
@@ -48,10 +47,11 @@ func statedTuning(e configs.Experiment) *report.Tuning {
 	return t
 }
 
-// tenths are the parts of a region whose chance to be missed is shown: its candidates are too many.
+// tenths is the number of parts of a region: the chance to miss one of them is stated, as a region has no candidates to
+// count.
 const tenths = 10
 
-// statedSpace is what the statement says about the search space, as it is after all rules.
+// statedSpace returns the statement of the settled search space.
 func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	low, high := s.Space.LearningRates()
 	out := report.Space{
@@ -63,32 +63,24 @@ func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	case tuner.Grid:
 		out.Candidates = len(space)
 		out.Missed = accountant.Missed(s.Repetitions, len(space))
-		out.Runs = runsOf(space.Runs())
+		out.Runs = space.Runs()
 		out.Parameters = gridParameters(e, space)
 	case tuner.Region:
 		out.Missed = accountant.Missed(s.Repetitions, tenths)
 		if len(space.Runs) == 0 {
 			out.Line = &report.Line{Slope: space.Line.Slope, Order: space.Line.Orders.High}
 		}
-		out.Runs = runsOf(space.Runs)
+		out.Runs = space.Runs
 		for _, p := range space.Parameters() {
 			if e.Tunes(settingOf[p.Name]) {
-				out.Parameters = append(out.Parameters, report.Parameter{Name: p.Name, Values: p.Values.List, Low: p.Values.Low, High: p.Values.High})
+				out.Parameters = append(out.Parameters, p)
 			}
 		}
 	}
 	return out
 }
 
-func runsOf(runs []tuner.Run) []report.Run {
-	var out []report.Run
-	for _, r := range runs {
-		out = append(out, report.Run(r))
-	}
-	return out
-}
-
-// settingOf has the name in settings of each hyperparameter that can be tuned.
+// settingOf has the name in settings of each hyperparameter.
 var settingOf = map[string]string{
 	"learning rate": configs.TuneRate,
 	"sampling rate": configs.TuneBatch,
@@ -96,18 +88,21 @@ var settingOf = map[string]string{
 	"clipping norm": configs.TuneClip,
 }
 
-// gridParameters lists the values that a grid has of what is tuned.
-func gridParameters(e configs.Experiment, g tuner.Grid) []report.Parameter {
-	rate := report.Parameter{Name: "learning rate"}
-	batch := report.Parameter{Name: "sampling rate"}
-	clip := report.Parameter{Name: "clipping norm"}
+// gridParameters returns the tuned hyperparameters of a grid, with their values.
+func gridParameters(e configs.Experiment, g tuner.Grid) []tuner.Parameter {
+	var rates, batches, norms []float64
 	for _, c := range g {
-		rate.Values = with(rate.Values, c.LearningRate)
-		batch.Values = with(batch.Values, c.SamplingRate)
-		clip.Values = with(clip.Values, c.ClippingNorm)
+		rates = with(rates, c.LearningRate)
+		batches = with(batches, c.SamplingRate)
+		norms = with(norms, c.ClippingNorm)
 	}
-	var tuned []report.Parameter
-	for _, p := range []report.Parameter{rate, batch, {Name: "epochs", Values: e.Tuning.Epochs}, clip} {
+	var tuned []tuner.Parameter
+	for _, p := range []tuner.Parameter{
+		{Name: "learning rate", Values: tuner.Values{List: rates}},
+		{Name: "sampling rate", Values: tuner.Values{List: batches}},
+		{Name: "epochs", Values: tuner.Values{List: e.Tuning.Epochs}},
+		{Name: "clipping norm", Values: tuner.Values{List: norms}},
+	} {
 		if e.Tunes(settingOf[p.Name]) {
 			tuned = append(tuned, p)
 		}
@@ -122,7 +117,7 @@ func with(values []float64, v float64) []float64 {
 	return append(values, v)
 }
 
-// inCommon adds what all runs have.
+// inCommon adds the settings that all runs of the space have in common.
 func inCommon(p report.Privacy, space tuner.Space) report.Privacy {
 	var norms []float64
 	switch space := space.(type) {
@@ -140,17 +135,4 @@ func inCommon(p report.Privacy, space tuner.Space) report.Privacy {
 		p.SamplingRate, p.Steps, p.NoiseMultiplier = runs[0].SamplingRate, runs[0].Steps, runs[0].NoiseMultiplier
 	}
 	return p
-}
-
-func hyperparameters(p train.Privacy, o train.Optimizer) report.Hyperparameters {
-	return report.Hyperparameters{
-		Optimizer:         string(o.Method),
-		LearningRate:      o.LearningRate,
-		SamplingRate:      p.SamplingRate,
-		ExpectedBatchSize: p.ExpectedBatchSize(),
-		Steps:             p.Steps,
-		Epochs:            float64(p.Steps) * p.SamplingRate,
-		ClippingNorm:      p.ClippingNorm,
-		NoiseMultiplier:   p.NoiseMultiplier,
-	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// training is the work of a plan of one run, without tuning. The settings lack a key.
+// training is the [work] of a plan of one run. The settings lack a key.
 type training struct{ train.Settings }
 
-// planTraining returns the settings that train once on n samples within an experiment's budget, and what they guarantee.
+// planTraining returns the settings of one run on n samples that meets an experiment's budget, and their statement.
 func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, error) {
 	steps, calibrate := 0, calibrateSteps
 	if e.Privacy.Fixed == configs.FixedEpochs {
@@ -30,10 +30,10 @@ func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, 
 		return train.Settings{}, report.Privacy{}, err
 	}
 	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
-	return settings, stated(e.Privacy, n, guarantee).Of(hyperparameters(privacy, settings.Optimizer)), nil
+	return settings, stated(e.Privacy, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), nil
 }
 
-// calibrateSteps gives a run the most steps that its noise allows.
+// calibrateSteps returns p with the maximum number of steps that its noise allows.
 func calibrateSteps(p train.Privacy, epsilon, delta float64, o accountant.Options) (train.Privacy, accountant.Guarantee, error) {
 	steps, err := accountant.CalibrateSteps(epsilon, delta, o, func(steps int) accountant.Event {
 		p.Steps = steps
@@ -50,7 +50,7 @@ func calibrateSteps(p train.Privacy, epsilon, delta float64, o accountant.Option
 	return p, g, err
 }
 
-// trainingPrivacy has the noise that is given, or none yet.
+// trainingPrivacy returns the privacy settings of one run, with the given noise or, before calibration, with none.
 func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
 	p := train.Privacy{
 		SamplingRate: e.Privacy.SamplingRate,
@@ -64,7 +64,7 @@ func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
 	return p
 }
 
-// Steps returns the number of steps that the settings' epochs come to, at least 1.
+// Steps returns the number of steps that the settings' epochs come to. Less than one is an [Error].
 func Steps(p configs.Privacy) (int, error) {
 	steps, err := train.Steps(p.Epochs, p.SamplingRate)
 	if err != nil {
@@ -83,7 +83,7 @@ func optimizer(name string, learningRate float64) train.Optimizer {
 	return train.SGD(learningRate)
 }
 
-// run trains once. Its random streams are those of trial 0.
+// run trains once, by the random streams of trial 0.
 func (t training) run(ctx context.Context, p *Plan, e train.Engine, key train.Key, f Follower) (out trained, err error) {
 	s := t.Settings
 	s.Key = key
@@ -111,7 +111,7 @@ func (t training) run(ctx context.Context, p *Plan, e train.Engine, key train.Ke
 		return out, err
 	}
 	private := privateTraining{time.Since(start).Seconds()}
-	return trained{result.Parameters, score, hyperparameters(s.Privacy, s.Optimizer), private}, nil
+	return trained{result.Parameters, score, report.HyperparametersOf(s.Privacy, s.Optimizer), private}, nil
 }
 
 // privateTraining is private/run.json of a run without tuning.

@@ -13,10 +13,10 @@ import (
 
 var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, "baseline": tuner.Baseline}
 
-// tuning is the work of a plan that tunes.
+// tuning is the [work] of a plan that tunes.
 type tuning struct{ tuner.Settings }
 
-// planTuning returns the settings that tune an experiment on n samples within its budget, and what they guarantee.
+// planTuning returns the settings of a tuning on n samples that meets an experiment's budget, and their statement.
 func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, error) {
 	space, err := spaceOf(e, n)
 	if err != nil {
@@ -76,12 +76,12 @@ func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key,
 		return trained{}, err
 	}
 	released := result.Released
-	h := hyperparameters(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
+	h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
 	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
 }
 
-// privateTuning is private/run.json: what the guarantee doesn't cover.
+// privateTuning is private/run.json of a tuning.
 type privateTuning struct {
 	Warning      string         `json:"warning"`
 	Repetitions  int            `json:"repetitions"` // K
@@ -114,7 +114,7 @@ func newPrivateTuning(p tuner.Private) privateTuning {
 	return out
 }
 
-// scoreOf returns nil for a trial that left no model: JSON has no number for its score.
+// scoreOf returns nil for a trial without a model: JSON has no number for its score of -Inf.
 func scoreOf(t tuner.PrivateTrial) *float64 {
 	if math.IsInf(t.Score, -1) {
 		return nil

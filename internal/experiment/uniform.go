@@ -7,13 +7,14 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Uniform is what is to be accounted for where all runs have the same sampling rate and steps, of any number of samples.
+// Uniform accounts for experiments whose runs all have the same sampling rate and steps. Their cost doesn't depend on
+// the number of samples.
 type Uniform struct {
 	configs.Experiment
-	Single bool // one run, without tuning
+	Single bool // account for one run, without tuning
 }
 
-// Events returns what the plan with its given noise does, by the steps of each run.
+// Events returns a function that makes the event of the experiment with given noise, by the steps of each run.
 func (u Uniform) Events() (func(steps int) accountant.Event, error) {
 	if u.Single {
 		return func(steps int) accountant.Event { return trainingPrivacy(u.Experiment, 0, steps).Event() }, nil
@@ -22,7 +23,7 @@ func (u Uniform) Events() (func(steps int) accountant.Event, error) {
 	return func(steps int) accountant.Event { return u.tuning(r, steps).Event() }, err
 }
 
-// Settle returns the plan's noise multiplier, given or found, and its guarantee.
+// Settle returns the noise multiplier, given or calibrated, and the guarantee.
 func (u Uniform) Settle(steps int) (noise float64, g accountant.Guarantee, err error) {
 	if u.Single {
 		p, g, err := settle(u.Privacy, trainingPrivacy(u.Experiment, 0, steps), train.Calibrate)
@@ -39,7 +40,7 @@ func (u Uniform) Settle(steps int) (noise float64, g accountant.Guarantee, err e
 	return s.Space.(tuner.Grid)[0].NoiseMultiplier, g, nil
 }
 
-// Distribution returns how the number of trials is drawn, in words.
+// Distribution returns the distribution of the number of trials, as part of a sentence.
 func (u Uniform) Distribution() string { return statedTuning(u.Experiment).Distribution() }
 
 func (u Uniform) tuning(r accountant.Repetitions, steps int) tuner.Settings {

@@ -7,14 +7,14 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Verdict puts a released score beside the score of one answer for all rows.
+// Verdict compares a released score with the score of the best constant answer.
 type Verdict struct {
 	Constant report.Score
-	Answer   string // which one that is
-	Warning  string // that the model is no better than that, and what to try; empty for a better one
+	Answer   string // the constant answer
+	Warning  string // a remedy for a model that is no better; empty for a better one
 }
 
-// judge returns the verdict on a model's score on the public test set.
+// judge returns the verdict on a score on the public test set.
 func (p *Plan) judge(test train.Labelled, score report.Score) Verdict {
 	v := Verdict{Constant: report.Score{Metric: score.Metric, Value: test.Constant()}, Answer: "the mean of the labels"}
 	if test.Metric() == train.Accuracy {
@@ -27,7 +27,7 @@ func (p *Plan) judge(test train.Labelled, score report.Score) Verdict {
 	return v
 }
 
-// remedy returns what most often helps.
+// remedy returns the change that helps most often.
 func (p *Plan) remedy() string {
 	switch {
 	case p.Samples.outliers:

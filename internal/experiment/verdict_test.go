@@ -29,14 +29,14 @@ func TestVerdict(t *testing.T) {
 		{numbers, 0, "the model is no better than one answer for every row: the mean of the labels has"},
 		{numbers, 0.01, ""},
 	} {
-		got := new(Plan).judge(c.test, report.Score{Metric: string(c.test.Metric()), Value: c.score}).Warning
+		got := new(Plan).judge(c.test, report.Score{Metric: c.test.Metric(), Value: c.score}).Warning
 		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%v: %q", c.score, got)
 		}
 	}
 }
 
-// What helps most is named first.
+// The remedy is the one that helps most.
 func TestRemedy(t *testing.T) {
 	var p Plan
 	want := func(text string) {

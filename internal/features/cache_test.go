@@ -205,7 +205,7 @@ func TestPieces(t *testing.T) {
 	features.InPiecesOf(t, 2)
 	c.folder, c.computed = t.TempDir(), 0
 	if got := c.of(x, images); !slices.Equal(got, want) {
-		t.Error("other blocks make other features")
+		t.Error("other pieces make other features")
 	}
 	c.expect(15, 1) // 5 in all, reported three times
 }
@@ -230,7 +230,7 @@ func TestFeaturesWithoutACache(t *testing.T) {
 	}
 }
 
-// Two processes at once see whole files, and both get their features.
+// Two extractions at once see whole files, and both get their features.
 func TestTwoAtOnce(t *testing.T) {
 	folder, images := t.TempDir(), randomImages(1, 2)
 	var wait sync.WaitGroup

@@ -91,11 +91,11 @@ func (x *Extractor) compute(ctx context.Context, images Images, progress func(do
 		if err != nil {
 			return fmt.Errorf("images from number %d on: %w", from, err)
 		}
-		block, err := x.predictor.Predict(ctx, data)
+		piece, err := x.predictor.Predict(ctx, data)
 		if err != nil {
 			return fmt.Errorf("features of images from number %d on: %w", from, err)
 		}
-		out = append(out, block...)
+		out = append(out, piece...)
 		if progress != nil {
 			progress(to, images.N)
 		}

@@ -13,19 +13,19 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// BoundsSettings say what [Bounds] compares.
+// BoundsSettings are the runs and bounds that [Bounds] compares.
 type BoundsSettings struct {
 	SamplingRate    float64           // gamma of every training run
 	NoiseMultiplier float64           // sigma of every training run
 	Steps           int               // of every training run
 	Delta           float64           // of the guarantee
-	MeanRepetitions []float64         // mu: a panel each
+	MeanRepetitions []float64         // mu; one panel for each
 	SubsetRates     []float64         // q, ascending: the horizontal axis
-	Modes           []accountant.Mode // a set of curves each
+	Modes           []accountant.Mode // one set of curves for each
 }
 
-// PaperBounds returns the settings of Figure compare_dp_bounds: 50 epochs at sampling rate 1/100. Its text
-// names mu 45; mu 15 is that of the paper's experiments. All modes are compared.
+// PaperBounds returns the settings of Figure compare_dp_bounds: 50 epochs at sampling rate 1/100, compared in all
+// modes. The figure's caption names mu 45; the paper's experiments use mu 15.
 func PaperBounds() BoundsSettings {
 	rates := make([]float64, 99)
 	for i := range rates {
@@ -42,10 +42,10 @@ func PaperBounds() BoundsSettings {
 	}
 }
 
-// A method is one way to come by a trained model.
+// method is a way to a trained model.
 type method struct {
-	name, column string // in the key and in the CSV file
-	level        bool   // its cost doesn't depend on q
+	name, column string // in the key, and in the CSV file
+	level        bool   // whether its cost is the same for all q
 	event        func(q float64, trials accountant.Repetitions, run accountant.Event) accountant.Event
 }
 
@@ -66,9 +66,8 @@ type Bounds struct {
 	epsilon  [][][][]float64 // by mean, mode, method and subset rate
 }
 
-// ComputeBounds computes every point of the figure. It calls progress, which may be nil, from one goroutine
-// at a time. The error wraps [accountant.ErrInvalid] where a setting makes no sense or leaves nothing
-// finite to draw.
+// ComputeBounds computes every point of the figure. It calls progress, which may be nil, from one goroutine at a time.
+// The error wraps [accountant.ErrInvalid] if a setting makes no sense or a bound isn't finite.
 func ComputeBounds(ctx context.Context, s BoundsSettings, progress func(done, total int)) (Bounds, error) {
 	if len(s.MeanRepetitions) == 0 || len(s.SubsetRates) == 0 || len(s.Modes) == 0 {
 		return Bounds{}, fmt.Errorf("%w figure: wants at least one mean, one subset rate and one mode", accountant.ErrInvalid)
@@ -100,7 +99,7 @@ func ComputeBounds(ctx context.Context, s BoundsSettings, progress func(done, to
 	return b, nil
 }
 
-// A point is a place on the curves of one method in one panel: indices of mean, method and subset rate.
+// point is the indices of a mean, a method and a subset rate: one position on the curves of all modes.
 type point struct{ mean, method, rate int }
 
 func (b Bounds) fill(ctx context.Context, points []point, progress func(done, total int)) error {
@@ -128,7 +127,7 @@ func (b Bounds) fill(ctx context.Context, points []point, progress func(done, to
 	return group.Wait()
 }
 
-// compute fills in one point in every mode, and with it the whole curve if that is level.
+// compute fills in one point in every mode, and with it the whole curve of a level method.
 func (b Bounds) compute(p point) error {
 	s, method := b.settings, methods[p.method]
 	mean, q := s.MeanRepetitions[p.mean], s.SubsetRates[p.rate]
@@ -153,8 +152,7 @@ func (b Bounds) compute(p point) error {
 	return nil
 }
 
-// Table has a row for each panel and subset rate, and a column for each method and mode. Epsilons have
-// every digit.
+// Table returns a row for each panel and subset rate, with a column for each method and mode. Epsilons have all digits.
 func (b Bounds) Table() [][]string {
 	s := b.settings
 	header := []string{"sampling_rate", "noise_multiplier", "steps", "delta", "mu", "q"}
@@ -185,7 +183,7 @@ func (b Bounds) drawing() drawing {
 	for i, mean := range s.MeanRepetitions {
 		p := panel{
 			title: fmt.Sprintf("*μ* = %v expected trials", mean),
-			x:     axis{label: "subset rate *q*", min: 0, max: 1},
+			x:     axis{label: "subset rate *q*", high: 1},
 			y:     axis{label: "*ε* at *δ* = " + scientific(s.Delta)},
 		}
 		every := max(1, len(s.SubsetRates)/6)
@@ -203,18 +201,18 @@ func (b Bounds) drawing() drawing {
 		}
 		d.panels = append(d.panels, p)
 	}
-	var byMethod, byMode keyRow
+	var byMethod, byMode []keyEntry
 	for k, method := range methods {
 		byMethod = append(byMethod, keyEntry{method.name, strokes[0], markers[k]})
 	}
 	for m, mode := range s.Modes {
 		byMode = append(byMode, keyEntry{string(mode) + " accounting", strokes[m], marker{}})
 	}
-	d.key = []keyRow{byMethod, byMode}
+	d.key = [][]keyEntry{byMethod, byMode}
 	return d
 }
 
-// drawn says whether the curve of an earlier mode is the same: a run alone costs as much by paper as by tight.
+// drawn reports whether an earlier mode has the same curve: one run alone costs as much by paper as by tight.
 func (b Bounds) drawn(mean, mode, method int) bool {
 	for m := range mode {
 		if slices.Equal(b.epsilon[mean][m][method], b.epsilon[mean][mode][method]) {

@@ -34,7 +34,7 @@ func column(t *testing.T, f Figure, name string) []float64 {
 	return nil
 }
 
-// safe says whether an upper bound is at least the true value, but for rounding, and hardly more.
+// safe reports whether got is an upper bound of want, up to rounding, and close to it.
 func safe(got, want float64) bool { return got >= want*(1-1e-9) && got <= want*(1+1e-6) }
 
 func TestBoundsAreThoseOfTheReference(t *testing.T) {

@@ -1,11 +1,22 @@
 package figure
 
-import "image/color"
+import (
+	"cmp"
+	"image/color"
+	"math"
+	"slices"
 
-// A drawing is what a figure shows, whatever the format. Texts are in the markup of typeset.
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// drawing is what a figure shows, in whatever format. Its texts are in the markup of letters.
 type drawing struct {
 	panels []panel // side by side
-	key    []keyRow
+	key    [][]keyEntry
 }
 
 type panel struct {
@@ -14,36 +25,19 @@ type panel struct {
 	curves []curve // later ones over earlier ones
 }
 
-// An axis without min and max spans its curves.
+// axis reaches from low to high, or spans its curves if neither is given.
 type axis struct {
-	label    string
-	min, max float64
-	zero     bool // span 0 as well
+	label     string
+	low, high float64
 }
 
 type curve struct {
 	x, y         []float64
 	stroke       stroke
 	marker       marker
-	first, every int    // which points get a marker: so that those of close curves don't coincide
+	first, every int    // points that get a marker, so that those of close curves don't coincide
 	label        string // beside the last point
 }
-
-// A stroke is a line style but for its colour. Lengths are in points.
-type stroke struct {
-	width  float64
-	dashes []float64
-}
-
-// A marker is a regular polygon, filled white so that it stands out from its line; without sides it is
-// nothing but the colour of the line.
-type marker struct {
-	colour color.Color
-	sides  int
-	turn   float64 // from a corner on top, in turns
-}
-
-type keyRow []keyEntry
 
 type keyEntry struct {
 	text   string
@@ -51,18 +45,118 @@ type keyEntry struct {
 	marker marker
 }
 
+type (
+	stroke = draw.LineStyle  // without its colour
+	marker = draw.GlyphStyle // with the colour of its line; the shape is nil for none
+)
+
 // strokes tell groups of curves apart.
 var strokes = []stroke{
-	{width: 1},
-	{width: 1, dashes: []float64{5, 2.5}},
-	{width: 1.3, dashes: []float64{1.3, 1.7}},
+	{Width: 1},
+	{Width: 1, Dashes: []vg.Length{5, 2.5}},
+	{Width: 1.3, Dashes: []vg.Length{1.3, 1.7}},
 }
 
-// markers tell curves of a group apart. The colours are of different lightness, and different to people
-// who don't see red or green (Okabe and Ito).
+// markers tell the curves of a group apart. Their colours differ in lightness, and to people who don't see red or green
+// (Okabe and Ito).
 var markers = []marker{
-	{color.RGBA{0x00, 0x72, 0xb2, 0xff}, 32, 0},
-	{color.RGBA{0xd5, 0x5e, 0x00, 0xff}, 3, 0},
-	{color.Gray{0}, 4, 1. / 8},
-	{color.Gray{0x70}, 4, 0},
+	{Color: color.RGBA{0x00, 0x72, 0xb2, 0xff}, Radius: radius, Shape: polygon{32, 0}},
+	{Color: color.RGBA{0xd5, 0x5e, 0x00, 0xff}, Radius: radius, Shape: polygon{3, 0}},
+	{Color: color.Gray{0}, Radius: radius, Shape: polygon{4, 1. / 8}},
+	{Color: color.Gray{0x70}, Radius: radius, Shape: polygon{4, 0}},
+}
+
+// radius of a circle with the area of any marker, in points.
+const radius = 2.2
+
+// polygon is a regular polygon, filled white so that it stands out from its line. Lines show through gonum's outlined
+// glyphs, which are half a point thin and lack a diamond, and whose circles break up a path in PDF files.
+type polygon struct {
+	sides int
+	turn  float64 // from a corner on top, in turns
+}
+
+func (p polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	n := float64(p.sides)
+	r := float64(sty.Radius) * math.Sqrt(2*math.Pi/(n*math.Sin(2*math.Pi/n)))
+	var corners []vg.Point
+	for i := range p.sides + 1 {
+		sin, cos := math.Sincos(2 * math.Pi * (float64(i)/n + p.turn))
+		corners = append(corners, at.Add(vg.Point{X: vg.Length(r * sin), Y: vg.Length(r * cos)}))
+	}
+	c.FillPolygon(color.White, corners)
+	c.StrokeLines(draw.LineStyle{Color: sty.Color, Width: 0.9}, corners)
+}
+
+// Sizes of text, in points. A figure of two panels is as wide as a page of text, so these are what is printed.
+const (
+	textSize = 9
+	tickSize = 8
+	lines    = 18 // of tickSize, with gaps, that a panel is high
+)
+
+func newPlot(p panel) *plot.Plot {
+	out := plot.New()
+	out.BackgroundColor = nil
+	out.Title.Text, out.Title.TextStyle = p.title, textStyle(textSize)
+	out.Title.TextStyle.XAlign, out.Title.TextStyle.YAlign = text.XCenter, text.YTop
+	out.Add(&plotter.Grid{Horizontal: draw.LineStyle{Color: color.Gray{0xdd}, Width: 0.5}})
+	for _, c := range p.curves {
+		line, points := c.plotters()
+		out.Add(line, points)
+	}
+	setAxis(&out.X, p.x)
+	setAxis(&out.Y, p.y)
+	out.Add(endLabels(p.curves, out.Y.Max, (out.Y.Max-out.Y.Min)/lines))
+	return out
+}
+
+// setAxis sets the axis of a plot, which spans the curves by now.
+func setAxis(out *plot.Axis, a axis) {
+	low, high := out.Min, out.Max
+	if a.low < a.high {
+		low, high = a.low, a.high
+	} else if low == high {
+		high++
+	}
+	marks := ticks(low, high)
+	out.Min, out.Max, out.Tick.Marker = marks[0].Value, marks[len(marks)-1].Value, marks
+	thin := draw.LineStyle{Color: color.Black, Width: 0.5}
+	label, tick := textStyle(textSize), textStyle(tickSize)
+	out.Label.Text, out.Label.TextStyle.Font, out.Label.TextStyle.Handler = a.label, label.Font, label.Handler
+	out.Label.Padding = 2
+	out.Tick.Label.Font, out.Tick.Label.Handler = tick.Font, tick.Handler
+	out.LineStyle, out.Tick.LineStyle = thin, thin
+	out.Tick.Length, out.Padding = 3, 0
+}
+
+// plotters returns a curve's line and its markers.
+func (c curve) plotters() (*plotter.Line, *plotter.Scatter) {
+	line, points := &plotter.Line{LineStyle: c.stroke}, &plotter.Scatter{GlyphStyle: c.marker}
+	line.Color = c.marker.Color
+	for i := range c.x {
+		line.XYs = append(line.XYs, plotter.XY{X: c.x[i], Y: c.y[i]})
+		if c.every > 0 && i >= c.first && (i-c.first)%c.every == 0 {
+			points.XYs = append(points.XYs, line.XYs[i])
+		}
+	}
+	return line, points
+}
+
+// endLabels returns the labels of curves, each beside the end of its curve, or as near to it as lets there be a gap
+// between labels and leaves all of them below the top.
+func endLabels(curves []curve, top, gap float64) *plotter.Labels {
+	ends := &plotter.Labels{Offset: vg.Point{X: 6, Y: 1}}
+	style := textStyle(tickSize)
+	style.YAlign = text.YCenter
+	curves = slices.DeleteFunc(slices.Clone(curves), func(c curve) bool { return c.label == "" })
+	slices.SortStableFunc(curves, func(a, b curve) int { return cmp.Compare(a.y[len(a.y)-1], b.y[len(b.y)-1]) })
+	at := math.Inf(-1)
+	for i, c := range curves {
+		above := float64(len(curves) - 1 - i)
+		at = min(max(c.y[len(c.y)-1], at+gap), top-above*gap)
+		ends.XYs = append(ends.XYs, plotter.XY{X: c.x[len(c.x)-1], Y: at})
+		ends.Labels, ends.TextStyle = append(ends.Labels, c.label), append(ends.TextStyle, style)
+	}
+	return ends
 }

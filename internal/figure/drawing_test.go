@@ -1,11 +1,15 @@
 package figure
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"golang.org/x/image/font/sfnt"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 func drawings(t *testing.T) []drawing {
@@ -19,7 +23,7 @@ func TestKeyNeedsNoColour(t *testing.T) {
 		for _, row := range d.key {
 			for i, e := range row {
 				for _, f := range row[:i] {
-					if reflect.DeepEqual(e.stroke, f.stroke) && e.marker.sides == f.marker.sides && e.marker.turn == f.marker.turn {
+					if reflect.DeepEqual(e.stroke, f.stroke) && e.marker.Shape == f.marker.Shape {
 						t.Errorf("%q looks like %q", e.text, f.text)
 					}
 				}
@@ -52,17 +56,17 @@ func TestKeyExplainsEveryCurve(t *testing.T) {
 func TestKeyFits(t *testing.T) {
 	for _, d := range drawings(t) {
 		for _, width := range []vg.Length{250, 520} {
-			entries, height := layKey(d.key, width)
+			key, height := layKey(d.key, width)
 			free := map[vg.Length]vg.Length{} // from where on a line is
-			for _, e := range entries {
-				right := e.x + keySample + keyGap + textStyle(textSize).Width(e.text)
-				if right > width || e.y > height {
-					t.Errorf("%q ends at %v of %v, %v of %v", e.text, right, width, e.y, height)
+			for _, l := range key {
+				right := l.XOffs + l.Rectangle(draw.Canvas{}).Size().X
+				if right > width || -l.YOffs+keyLine > height {
+					t.Errorf("an entry ends at %v of %v, %v of %v", right, width, -l.YOffs+keyLine, height)
 				}
-				if e.x < free[e.y] {
-					t.Errorf("%q begins at %v, before %v", e.text, e.x, free[e.y])
+				if l.XOffs < free[l.YOffs] {
+					t.Errorf("an entry begins at %v, before %v", l.XOffs, free[l.YOffs])
 				}
-				free[e.y] = right
+				free[l.YOffs] = right
 			}
 		}
 	}
@@ -84,21 +88,34 @@ func TestFontsHaveEveryLetter(t *testing.T) {
 		}
 	}
 	for _, text := range texts {
-		for _, r := range runs(text) {
-			face := letters.face(r, textStyle(textSize).Font)
-			for _, letter := range r.text {
+		setLetters.each(text, textStyle(textSize).Font, func(face font.Face, _ vg.Length, part string) {
+			for _, letter := range part {
 				if glyph, err := face.Face.GlyphIndex(&sfnt.Buffer{}, letter); err != nil || glyph == 0 {
 					t.Errorf("%q: no letter %q in the font", text, letter)
 				}
 			}
-		}
+		})
 	}
 }
 
 func TestLabelsAreSpread(t *testing.T) {
-	got := spread([]vg.Length{0, 2, 40, 41, 42})
-	want := []vg.Length{0, labelLine, 40, 40 + labelLine, 40 + 2*labelLine}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	for name, c := range map[string]struct{ ends, want []float64 }{
+		"apart":        {[]float64{30, 0, 50}, []float64{0, 30, 50}},
+		"close":        {[]float64{0, 2, 40, 41, 42}, []float64{0, 10, 40, 50, 60}},
+		"at the top":   {[]float64{99, 98, 20}, []float64{20, 90, 100}},
+		"all the same": {[]float64{100, 100, 100}, []float64{80, 90, 100}},
+	} {
+		var curves []curve
+		for _, y := range c.ends {
+			curves = append(curves, curve{x: []float64{0, 7}, y: []float64{5, y}, label: fmt.Sprint(y)}, curve{x: []float64{1}, y: []float64{3}})
+		}
+		got := endLabels(curves, 100, 10)
+		var at []float64
+		for _, p := range got.XYs {
+			at = append(at, p.Y)
+		}
+		if !slices.Equal(at, c.want) || got.XYs[0].X != 7 || got.Labels[0] != fmt.Sprint(slices.Min(c.ends)) {
+			t.Errorf("%s: %v at %v, want %v", name, got.Labels, got.XYs, c.want)
+		}
 	}
 }

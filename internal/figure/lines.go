@@ -7,21 +7,21 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// LinesSettings say what [Lines] draws.
+// LinesSettings are the runs that [Lines] draws.
 type LinesSettings struct {
-	SamplingRates []float64 // gamma: a panel each
+	SamplingRates []float64 // gamma; one panel for each
 	Candidates    []Candidate
-	Order         int // the largest RDP order that the lines serve
+	Order         int // the largest RDP order, up to which lines are above their curves
 }
 
-// A Candidate is a training run but for its sampling rate.
+// Candidate is a training run without its sampling rate.
 type Candidate struct {
 	NoiseMultiplier float64 // sigma
 	Steps           int     // T
 }
 
-// PaperLines returns sampling rates and order of Figure mnist_novel_x. The paper doesn't say which
-// candidates it drew; the first of these is the run of Figure compare_dp_bounds.
+// PaperLines returns the sampling rates and the order of Figure mnist_novel_x. The paper doesn't name the candidates
+// that it draws; the first one here is the run of Figure compare_dp_bounds.
 func PaperLines() LinesSettings {
 	return LinesSettings{
 		SamplingRates: []float64{0.01, 0.02},
@@ -30,15 +30,15 @@ func PaperLines() LinesSettings {
 	}
 }
 
-// Lines shows RDP curves of DP-SGD and the smallest line through the origin above each ([random_search]).
+// Lines shows RDP curves of DP-SGD and, above each, the smallest line through the origin.
 type Lines struct {
 	settings LinesSettings
 	curves   [][]accountant.Curve // by sampling rate and candidate
 	slopes   [][]float64          // c, likewise
 }
 
-// ComputeLines computes curves and slopes. The error wraps [accountant.ErrInvalid] where a setting makes no
-// sense or a curve isn't finite.
+// ComputeLines computes curves and slopes. The error wraps [accountant.ErrInvalid] if a setting makes no sense or a
+// curve isn't finite.
 func ComputeLines(s LinesSettings) (Lines, error) {
 	if len(s.SamplingRates) == 0 || len(s.Candidates) == 0 {
 		return Lines{}, fmt.Errorf("%w figure: wants at least one sampling rate and one candidate", accountant.ErrInvalid)
@@ -70,7 +70,7 @@ func ComputeLines(s LinesSettings) (Lines, error) {
 	return l, nil
 }
 
-// Table has a row for each sampling rate, candidate and order; slope is c of the candidate's line c·order.
+// Table returns a row for each sampling rate, candidate and order, with the slope c of the candidate's line c·order.
 func (l Lines) Table() [][]string {
 	rows := [][]string{{"sampling_rate", "noise_multiplier", "steps", "slope", "rdp_order", "rdp"}}
 	for i, rate := range l.settings.SamplingRates {
@@ -95,13 +95,13 @@ func (l Lines) drawing() drawing {
 	for i, rate := range s.SamplingRates {
 		p := panel{
 			title: fmt.Sprintf("sampling rate *γ* = %v", rate),
-			x:     axis{label: "RDP order *α*", min: 0, max: last},
-			y:     axis{label: "RDP value *ε*(*α*)", zero: true},
+			x:     axis{label: "RDP order *α*", high: last},
+			y:     axis{label: "RDP value *ε*(*α*)"},
 		}
 		for k := range s.Candidates {
 			slope := l.slopes[i][k]
 			mark := markers[k]
-			line := marker{colour: mark.colour}
+			line := marker{Color: mark.Color}
 			p.curves = append(p.curves,
 				curve{x: []float64{0, last}, y: []float64{0, slope * last}, stroke: strokes[1], marker: line,
 					label: "*c* = " + up(slope)},
@@ -109,10 +109,10 @@ func (l Lines) drawing() drawing {
 		}
 		d.panels = append(d.panels, p)
 	}
-	var runs keyRow
+	var runs []keyEntry
 	for k, c := range s.Candidates {
 		runs = append(runs, keyEntry{fmt.Sprintf("*σ* = %v, *T* = %s", c.NoiseMultiplier, grouped(c.Steps)), strokes[0], markers[k]})
 	}
-	d.key = []keyRow{runs, {{fmt.Sprintf("smallest line *cα* above the curve up to *α* = %d", s.Order), strokes[1], marker{}}}}
+	d.key = [][]keyEntry{runs, {{fmt.Sprintf("smallest line *cα* above the curve up to *α* = %d", s.Order), strokes[1], marker{}}}}
 	return d
 }

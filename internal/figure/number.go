@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// numbers prints values with every digit.
+// numbers prints values with all digits.
 func numbers(values ...float64) []string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -30,7 +30,7 @@ func scientific(v float64) string {
 	return fmt.Sprintf("%s·10^−%d^", mantissa, -power)
 }
 
-// up prints a bound with three digits that are still a bound.
+// up prints a positive bound with three digits, rounded up, so that it remains a bound.
 func up(v float64) string {
 	text := strconv.FormatFloat(v, 'g', 3, 64)
 	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= v {
@@ -40,7 +40,7 @@ func up(v float64) string {
 	return strconv.FormatFloat(v+unit/2, 'g', 3, 64)
 }
 
-// grouped prints a count with its thousands apart.
+// grouped prints a count with commas between thousands.
 func grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -12,26 +12,28 @@ import (
 )
 
 var (
-	// ErrExists says that a file of the figure is already there.
+	// ErrExists reports that a file of the figure exists.
 	ErrExists = errors.New("already exists")
-	// ErrFormat says that a file's name doesn't end as one of a figure.
+	// ErrFormat reports a file name that ends in no format of a figure.
 	ErrFormat = errors.New("no format for a figure")
 )
 
-// A Place is where a figure's files can be written to.
+// Place is a folder, and the names of the files that a figure will have there.
 type Place struct {
 	dir, name string
 	formats   []format
 	made      bool
 }
 
-// Reserve finds out whether a figure can be written to dir as NAME.csv, NAME.pdf, NAME.png and NAME.svg, before the figure
-// is computed. It makes dir if need be. It never gives way to an older figure: that is an error that wraps [ErrExists].
+// Reserve checks that a figure can be written to dir as NAME.csv, NAME.pdf, NAME.png and NAME.svg; call it before
+// computing the figure, which can take minutes. It makes dir if need be. If one of the files exists, the error wraps
+// [ErrExists].
 func Reserve(dir, name string) (*Place, error) {
 	return reserve(&Place{dir: dir, name: name, formats: formats})
 }
 
-// ReserveFile does the same for one file, whose name ends in the format to write.
+// ReserveFile does the same for one file, whose name ends in its format. Another ending is an error that wraps
+// [ErrFormat].
 func ReserveFile(path string) (*Place, error) {
 	dir, file := filepath.Split(path)
 	for _, f := range formats {
@@ -72,10 +74,10 @@ func (p *Place) paths() []string {
 	return paths
 }
 
-// Files are a figure in every format of a place.
+// Files are a figure's files, one for each format of a place.
 type Files [][]byte
 
-// Encode draws the figure in every format of the place. Many panels take long.
+// Encode draws the figure in every format of the place, which takes seconds for many panels.
 func (p *Place) Encode(f Figure) (Files, error) {
 	files := make(Files, len(p.formats))
 	for i, format := range p.formats {
@@ -87,7 +89,7 @@ func (p *Place) Encode(f Figure) (Files, error) {
 	return files, nil
 }
 
-// Write stores the files and returns their paths. No file is ever there in part.
+// Write writes the files and returns their paths. Each file appears whole or not at all.
 func (p *Place) Write(files Files) ([]string, error) {
 	paths := p.paths()
 	for i, path := range paths {
@@ -98,9 +100,9 @@ func (p *Place) Write(files Files) ([]string, error) {
 	return paths, nil
 }
 
-// Discard gives up: it removes the directory if Reserve made it and nothing is in it.
+// Discard removes the folder if Reserve made it and it is empty.
 func (p *Place) Discard() {
 	if p.made {
-		_ = os.Remove(p.dir) // fails if something is in it, as it should
+		_ = os.Remove(p.dir) // fails if it isn't empty, as it should
 	}
 }

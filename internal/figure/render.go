@@ -25,12 +25,15 @@ const (
 	panelSpace  = 14.
 	margin      = 5.
 	keyMargin   = 6. // below the key
+	keyLine     = 13.
+	keySample   = 26.
+	keySpace    = 16. // between entries
 )
 
 // dotsPerInch of PNG files.
 const dotsPerInch = 300
 
-// A Figure is numbers that can be drawn.
+// Figure is a figure's numbers, for [Place.Encode] to draw.
 type Figure interface {
 	// Table returns the numbers, below a row of column names.
 	Table() [][]string
@@ -59,14 +62,13 @@ func encodeCSV(f Figure) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// canvas is what gonum's formats have in common.
+// canvas is the interface of gonum's formats.
 type canvas interface {
 	vg.CanvasSizer
 	io.WriterTo
 }
 
-// timeless takes the time of day out of PDF files. Gonum gives no other way to a document's dates than
-// their defaults.
+// timeless removes the current time from PDF files, by fpdf's defaults: gonum hides a document's dates.
 var timeless = sync.OnceFunc(func() {
 	epoch := time.Unix(0, 0).UTC()
 	fpdf.SetDefaultCreationDate(epoch)
@@ -96,9 +98,8 @@ func render(d drawing, newCanvas func(width, height vg.Length) canvas) ([]byte, 
 	tile := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: panelWidth, Y: panelHeight}}}
 	indent := plots[0].DataCanvas(tile).Min.X
 	key, keyHeight := layKey(d.key, width-2*margin-indent)
-	height := panelHeight + keyMargin + keyHeight + 2*margin
 
-	sheet := newCanvas(width, height)
+	sheet := newCanvas(width, panelHeight+keyMargin+keyHeight+2*margin)
 	all := draw.New(sheet)
 	all.SetColor(color.White)
 	all.Fill(all.Rectangle.Path())
@@ -109,11 +110,36 @@ func render(d drawing, newCanvas func(width, height vg.Length) canvas) ([]byte, 
 	for i, p := range plots {
 		p.Draw(places[0][i])
 	}
-	drawKey(draw.Crop(all, indent, 0, 0, 0), key)
+	for _, l := range key {
+		l.Draw(draw.Crop(all, indent, 0, 0, 0))
+	}
 
 	var out bytes.Buffer
 	if _, err := sheet.WriteTo(&out); err != nil {
 		return nil, fmt.Errorf("draw: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// layKey returns a legend for each entry of a key, in rows that are broken to fit into the width.
+func layKey(rows [][]keyEntry, width vg.Length) (key []plot.Legend, height vg.Length) {
+	for _, row := range rows {
+		x := vg.Length(0)
+		for _, e := range row {
+			l := plot.NewLegend()
+			l.TextStyle, l.ThumbnailWidth, l.Left, l.Top = textStyle(textSize), keySample, true, true
+			line, points := curve{stroke: e.stroke, marker: e.marker}.plotters()
+			l.Add(e.text, line, points)
+			w := l.Rectangle(draw.Canvas{}).Size().X
+			if x > 0 && x+w > width {
+				x = 0
+				height += keyLine
+			}
+			l.XOffs, l.YOffs = x, -height
+			key = append(key, l)
+			x += w + keySpace
+		}
+		height += keyLine
+	}
+	return key, height
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +86,11 @@ func checkSVG(t *testing.T, name string, content []byte) {
 		}
 		if start, ok := token.(xml.StartElement); ok {
 			elements[start.Name.Local]++
+			for _, a := range start.Attr { // viewers stop drawing a path where it isn't well-formed
+				if a.Name.Local == "d" && (!strings.HasPrefix(a.Value, "M") || strings.Contains(a.Value, "ZZ")) {
+					t.Errorf("%s.svg: path %.20s", name, a.Value)
+				}
+			}
 		}
 	}
 	if elements["svg"] != 1 || elements["path"] < 50 || elements["text"] > 0 {

@@ -8,33 +8,34 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Tradeoff shows the noise multiplier that a budget leaves in plans which try each candidate with a given probability, over
-// the subset rate q; a panel for each method, and in it a curve for each distribution of the number of trials.
+// Tradeoff shows the noise multiplier that a budget leaves over the subset rate q, in plans that try each candidate
+// with a given probability. It has a panel for each method, with a curve for each distribution of the number of
+// trials.
 type Tradeoff struct {
 	settings TradeoffSettings
 	points   []TradeoffPoint
 }
 
-// TradeoffSettings are what all plans of a [Tradeoff] have in common.
+// TradeoffSettings are common to all plans of a [Tradeoff].
 type TradeoffSettings struct {
 	Candidates int     // of the grid
-	Tried      float64 // the probability with which each is tried at least
+	Tried      float64 // the minimum probability with which each is tried
 	Epsilon    float64 // of the guarantee
 	Delta      float64
 }
 
-// A TradeoffPoint is a plan.
+// TradeoffPoint is a plan.
 type TradeoffPoint struct {
 	Method          string
-	SubsetRate      float64 // q; 0 for a method that has none, whose least noise is drawn as a level line
+	SubsetRate      float64 // q; 0 for a method without one, whose least noise is drawn as a level line
 	Repetitions     string  // the distribution
 	Mean            float64 // of the number of trials
-	Tried           float64 // the probability that a given candidate is
-	NoiseMultiplier float64 // not drawn where it is infinite
+	Tried           float64 // the probability that a given candidate is tried
+	NoiseMultiplier float64 // not drawn if it is infinite
 }
 
-// NewTradeoff checks that there is something to draw and that its curves can be told apart. Points of one method and
-// distribution are joined in their order. The error wraps [accountant.ErrInvalid].
+// NewTradeoff returns a figure that joins the points of each method and distribution in their order. The error wraps
+// [accountant.ErrInvalid] if there is nothing to draw, or there are more distributions than curves can be told apart.
 func NewTradeoff(s TradeoffSettings, points []TradeoffPoint) (Tradeoff, error) {
 	t := Tradeoff{s, points}
 	if n, most := len(t.distributions()), len(markers)*len(strokes); n > most {
@@ -50,7 +51,7 @@ func NewTradeoff(s TradeoffSettings, points []TradeoffPoint) (Tradeoff, error) {
 	return t, fmt.Errorf("%w figure: no plan with a subset rate meets the budget, there is nothing to draw", accountant.ErrInvalid)
 }
 
-// Table has a row for each plan. Numbers have every digit.
+// Table returns a row for each plan. Numbers have all digits.
 func (t Tradeoff) Table() [][]string {
 	s := t.settings
 	rows := [][]string{{"candidates", "tried_at_least", "epsilon", "delta", "method", "q", "repetitions", "mu", "tried", "noise_multiplier"}}
@@ -64,7 +65,7 @@ func (t Tradeoff) Table() [][]string {
 	return rows
 }
 
-// methods are those with a subset rate.
+// methods returns the methods that have a subset rate.
 func (t Tradeoff) methods() []string {
 	return t.names(func(p TradeoffPoint) (string, bool) { return p.Method, p.SubsetRate > 0 })
 }
@@ -83,7 +84,8 @@ func (t Tradeoff) names(of func(TradeoffPoint) (string, bool)) []string {
 	return names
 }
 
-// curve gives each distribution its marker and colour, and the fifth and later ones another dash pattern.
+// curve returns a curve with the marker and colour of its distribution. From the fifth distribution on, dash patterns
+// differ too.
 func (t Tradeoff) curve(method, distribution string) curve {
 	k := slices.Index(t.distributions(), distribution)
 	c := curve{stroke: strokes[k/len(markers)], marker: markers[k%len(markers)], every: 1}
@@ -109,7 +111,7 @@ func (t Tradeoff) drawing() drawing {
 	for _, m := range t.methods() {
 		p := panel{
 			title: fmt.Sprintf("%s: each of %d candidates tried in %v %% of runs", m, s.Candidates, 100*s.Tried),
-			x:     axis{label: "subset rate *q*", min: 0, max: most},
+			x:     axis{label: "subset rate *q*", high: most},
 			y:     axis{label: fmt.Sprintf("noise multiplier *σ* for *ε* = %v, *δ* = %s", s.Epsilon, scientific(s.Delta))},
 		}
 		for _, name := range t.names(func(p TradeoffPoint) (string, bool) { return p.Method, p.SubsetRate == 0 }) {
@@ -124,17 +126,17 @@ func (t Tradeoff) drawing() drawing {
 		}
 		d.panels = append(d.panels, p)
 	}
-	var trials keyRow
+	var trials []keyEntry
 	for k, name := range t.distributions() {
 		at := slices.IndexFunc(t.points, func(p TradeoffPoint) bool { return p.Repetitions == name })
 		trials = append(trials, keyEntry{fmt.Sprintf("%s, *μ* = %v", name, t.points[at].Mean), strokes[k/len(markers)], markers[k%len(markers)]})
 	}
 	d.key = append(d.key, trials)
 	if len(level) > 0 {
-		d.key = append(d.key, keyRow{{"baseline, at its best", strokes[2], levelLine}})
+		d.key = append(d.key, []keyEntry{{"baseline, at its best", strokes[2], levelLine}})
 	}
 	return d
 }
 
-// levelLine is the colour of what depends on no subset rate.
-var levelLine = marker{colour: markers[2].colour}
+// levelLine is the look of a line that depends on no subset rate.
+var levelLine = marker{Color: markers[2].Color}

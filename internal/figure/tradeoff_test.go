@@ -42,12 +42,12 @@ func TestTradeoffHasACurveForEachDistribution(t *testing.T) {
 			t.Errorf("%s: %d curves, want five and the baseline's", p.title, len(p.curves))
 		}
 		level := p.curves[0]
-		if !slices.Equal(level.y, []float64{2.1, 2.1}) || !slices.Equal(level.x, []float64{0, 0.2}) || level.marker.sides != 0 {
+		if !slices.Equal(level.y, []float64{2.1, 2.1}) || !slices.Equal(level.x, []float64{0, 0.2}) || level.marker.Shape != nil {
 			t.Errorf("%s: baseline %+v, want its least noise", p.title, level)
 		}
 		looks := map[string]bool{}
 		for _, c := range p.curves {
-			looks[fmt.Sprint(c.marker.sides, c.marker.turn, c.stroke)] = true
+			looks[fmt.Sprintf("%#v %v", c.marker.Shape, c.stroke)] = true
 		}
 		if len(looks) != 6 {
 			t.Errorf("%s: %d looks of six curves", p.title, len(looks))

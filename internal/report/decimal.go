@@ -8,10 +8,9 @@ import (
 // Up prints an epsilon with four decimals, rounded up as by [RoundUp].
 func Up(epsilon float64) string { return RoundUp(epsilon, 4) }
 
-// RoundUp prints v, which is at least 0, with up to the given number of decimals. Whoever reads the text back
-// gets v or more, by less than one unit of the last decimal: a printed guarantee is never better than the
-// computed one, and printed noise is enough. Rounding v itself doesn't do: v times a power of ten rounds too,
-// down as well as up.
+// RoundUp prints v >= 0 with up to the given number of decimals. Parsed again, the text is at least v and exceeds it by
+// less than one unit of the last decimal: a printed guarantee is never better than the computed one, and printed noise
+// is enough. It rounds digits, as v times a power of ten would itself be rounded, down as well as up.
 func RoundUp(v float64, decimals int) string {
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	if read, _ := strconv.ParseFloat(text, 64); read < v {
@@ -23,7 +22,7 @@ func RoundUp(v float64, decimals int) string {
 	return text
 }
 
-// next adds one unit of its last digit to a decimal.
+// next adds one unit of the last digit.
 func next(decimal string) string {
 	digits := []byte(decimal)
 	for i := len(digits) - 1; i >= 0; i-- {
@@ -39,7 +38,7 @@ func next(decimal string) string {
 	return "1" + string(digits)
 }
 
-// Grouped prints a count with its thousands apart.
+// Grouped prints a count with commas between thousands.
 func Grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

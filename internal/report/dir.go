@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrExists says that the run directory is already there.
+// ErrExists reports that the run directory is already there.
 var ErrExists = errors.New("already exists")
 
 // Dir is a run directory in the making. Nothing stands at its path until Publish.
@@ -22,8 +22,8 @@ type Dir struct {
 	began      time.Time
 }
 
-// Create makes the directory's working copy beside path, and with it finds out whether the place can
-// be written to at all. It refuses a path that exists.
+// Create makes the directory's working copy beside path, which shows whether path can be written. A path that exists
+// is ErrExists.
 func Create(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func Create(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Path is where the directory will stand, as an absolute path.
+// Path returns the directory's final absolute path.
 func (d *Dir) Path() string { return d.path }
 
 func (d *Dir) released(name string) string { return filepath.Join(d.partial, "released", name) }
@@ -66,12 +66,12 @@ func (d *Dir) Log() (*os.File, error) {
 	return f, nil
 }
 
-// WritePrivate stores a file that must not be published.
+// WritePrivate writes a file into private/.
 func (d *Dir) WritePrivate(name string, content []byte) error {
 	return write(d.private(name), content, 0o600)
 }
 
-// WritePrivateJSON stores a value that must not be published.
+// WritePrivateJSON writes a value into private/ as JSON.
 func (d *Dir) WritePrivateJSON(name string, value any) error {
 	text, err := indented(value)
 	if err != nil {
@@ -80,11 +80,10 @@ func (d *Dir) WritePrivateJSON(name string, value any) error {
 	return d.WritePrivate(name, text)
 }
 
-// date gives everything but the files in private/ the modification time 00:00 UTC of the day that the run began.
-// Copies and archives keep such times, and anyone who can list the run directory sees them. (Change times, and the
-// time of the directory above, can't be set like this, and copies don't keep them.) The time when a run ended, with
-// the time when it began (which the default name of the directory contains), says how long it took, and so about how
-// many trials there were.
+// date sets the modification time of everything but the files in private/ to 00:00 UTC of the day that the run began.
+// Copies and archives keep modification times, and anyone who can list the run directory sees them. With the time of
+// the beginning, which the directory's default name contains, the time of the end gives the run's duration, and so
+// about the number of trials. Change times, and the parent directory's times, can't be set; copies don't keep them.
 func (d *Dir) date() error {
 	day := d.began.UTC().Truncate(24 * time.Hour)
 	return filepath.WalkDir(d.partial, func(path string, _ fs.DirEntry, err error) error {
@@ -98,8 +97,8 @@ func (d *Dir) date() error {
 	})
 }
 
-// open gives the run directory the permissions that the user's umask gives to a directory: those of released/, which
-// was made under it. Until then only the owner can look inside.
+// open gives the run directory the permissions of released/, which the user's umask gave. Before that, only the owner
+// can look inside.
 func (d *Dir) open() error {
 	info, err := os.Stat(d.released(""))
 	if err != nil {
@@ -108,9 +107,8 @@ func (d *Dir) open() error {
 	return os.Chmod(d.partial, info.Mode().Perm())
 }
 
-// Publish puts the finished directory in its place. If somebody else took that since Create, it goes to
-// the first free one of path-2, path-3, …, and Path tells where: hours of training aren't thrown away
-// over a name.
+// Publish renames the finished directory to its path. If the path was taken since Create, it uses the first free one of
+// path-2, path-3, …, which Path then returns: a name doesn't cost hours of training.
 func (d *Dir) Publish() error {
 	if err := errors.Join(d.open(), d.date()); err != nil {
 		return d.unpublished(err)
@@ -132,14 +130,14 @@ func (d *Dir) unpublished(err error) error {
 	return fmt.Errorf("publish run: %w; it is finished and kept in %s", err, d.partial)
 }
 
-// Discard removes the working copy, and the directory around it if that was made for it and nobody else
-// uses it. After Publish it does nothing.
+// Discard removes the working copy, and the parent directory if Create made it and it is empty. After Publish it does
+// nothing.
 func (d *Dir) Discard() error {
 	if err := os.RemoveAll(d.partial); err != nil {
 		return fmt.Errorf("remove unfinished run: %w", err)
 	}
 	if d.madeParent {
-		_ = os.Remove(filepath.Dir(d.path)) // fails if something is in it, as it should
+		_ = os.Remove(filepath.Dir(d.path)) // fails, rightly, unless it is empty
 	}
 	return nil
 }
@@ -155,7 +153,7 @@ func indented(value any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false) // classes such as <=50K are to be read
+	enc.SetEscapeHTML(false) // people read classes such as <=50K
 	err := enc.Encode(value)
 	return b.Bytes(), err
 }

@@ -1,21 +1,17 @@
-// Package report writes the directory that a run leaves behind, and keeps apart what may be published
-// and what may not.
+// Package report writes a run's directory: call [Create] before the training, [Dir.WriteRelease] and
+// [Dir.WritePrivate] after it, and [Dir.Publish] at the end. [ReadModel] reads a released model back.
 //
-//	DIR/released/model.safetensors      the final parameters
-//	             model.json             how samples are made for them, and what comes out
-//	             hyperparameters.json   what was selected, and what the final run used
+//	DIR/released/model.safetensors      the parameters
+//	             model.json             how files become samples, the network, its outputs
+//	             hyperparameters.json   the selected hyperparameters, and the final run's
 //	             privacy.json           the guarantee, for programs
-//	             STATEMENT.md           the same, for people
+//	             STATEMENT.md           the guarantee, for people
 //	DIR/private/                        K, trials, scores, timings, settings, log; mode 0700
 //
-// The guarantee covers the selected model and its hyperparameters, and nothing in private/: the number
-// of trials, the scores of those that lost, how long they took and how large the tuning subset
-// happened to be all depend on the data in ways that nobody has accounted for. For the same reason
-// nothing in released/ carries a time or a count of trials, and its files are all dated to the beginning of
-// the day.
+// The guarantee covers the released model and its hyperparameters, and nothing in private/: the number of trials, their
+// scores, their times and the size of the tuning subset depend on the data, and no accountant charges for them. So
+// nothing in released/ carries a time or a count of trials, and its files are dated to the beginning of the day.
 //
-// A [Dir] is built under another name beside its final place and renamed when it is complete, so an
-// interrupted run leaves nothing that could be taken for a result.
-//
-// Models are stored as safetensors.
+// A [Dir] is built under another name beside its final path and renamed when it is complete: an interrupted run leaves
+// nothing that passes for a result.
 package report

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
-// Model says what somebody needs to know to use released parameters: how samples are made, which network takes them, and
-// what comes out. All of it is public.
+// Model describes how to use released parameters: how samples are made, which network takes them, and what its outputs
+// mean. All of it is public.
 type Model struct {
 	Version    int        `json:"version"` // of this description
 	Dataset    string     `json:"dataset"`
@@ -26,7 +26,7 @@ type Model struct {
 	Outputs    int        `json:"outputs"`               // one for each class, or one number
 	Task       string     `json:"task"`                  // classification or regression
 	Classes    []string   `json:"classes,omitempty"`
-	// Input says how a file becomes samples, in the words of whoever reads files of the data set.
+	// Input describes how a file becomes samples, in the format of the package that reads such files.
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
@@ -37,7 +37,7 @@ type Activation struct {
 	Offset      float64 `json:"offset"`
 }
 
-// String prints the formula.
+// String returns the formula.
 func (a Activation) String() string {
 	return fmt.Sprintf("%v/(1+exp(-%v x)) - %v", a.Scale, a.Temperature, a.Offset)
 }
@@ -48,7 +48,7 @@ const (
 	Regression     = "regression"
 )
 
-// modelVersion is raised when a reader of the last version would misunderstand the description.
+// modelVersion grows when readers of the version before would misunderstand the description.
 const modelVersion = 1
 
 // The files that a released model is read from.
@@ -57,13 +57,13 @@ const (
 	parametersFile = "model.safetensors"
 )
 
-// ErrNoModel says that there is no model where one was to be read.
+// ErrNoModel reports that there is no released model to read.
 var ErrNoModel = errors.New("no released model")
 
-// ReadModel reads a released model from a run's folder, or from the folder released/ in it, wherever that was copied to.
+// ReadModel reads a released model from a run's directory, or from a copy of its folder released/.
 func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	for _, folder := range []string{filepath.Join(dir, "released"), dir} {
-		file, err := readWhole(filepath.Join(folder, parametersFile), mostParameters)
+		file, err := readWhole(filepath.Join(folder, parametersFile), maxParameters)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -80,18 +80,18 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	return Model{}, nil, fmt.Errorf("%w in %s: it has no %s; give a run's folder, or its folder released", ErrNoModel, dir, parametersFile)
 }
 
-// The most bytes of a released model's files: far more than the models that can be trained have.
+// Maximum sizes of a released model's files, in bytes: far above those of models that can be trained.
 const (
-	mostParameters  = 8 << 30
-	mostDescription = 256 << 20 // a million columns take a hundred million
+	maxParameters  = 8 << 30
+	maxDescription = 256 << 20 // a million columns take 100 MB
 )
 
-// available is memory.Available but in tests.
+// available is memory.Available, which tests replace.
 var available = memory.Available
 
-// readWhole reads a regular file of at most so many bytes, if there is memory for it and what it decodes to.
+// readWhole reads a regular file of at most the given size, if memory is left for the file and its decoded values.
 func readWhole(path string, most int64) ([]byte, error) {
-	// Opening a pipe could wait for a writer that never comes, and so the file is looked at first.
+	// Stat comes first: opening a pipe could wait for a writer forever.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func readWhole(path string, most int64) ([]byte, error) {
 }
 
 func readModel(path string) (Model, error) {
-	text, err := readWhole(path, mostDescription)
+	text, err := readWhole(path, maxDescription)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Model{}, fmt.Errorf("%w: %s is missing: an older version of dptrain made this run, and didn't write what using the model takes; train again", ErrNoModel, path)
 	}

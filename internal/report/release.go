@@ -8,23 +8,24 @@ import (
 	"text/template"
 
 	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
 )
 
-// Release is everything that a run publishes. It must be made of public settings and of what the
-// guarantee covers, and of nothing else.
+// Release is everything that a run publishes. It must hold public settings and values that the guarantee covers, and
+// nothing else.
 type Release struct {
-	Parameters      []safetensors.Tensor
+	Parameters      []train.Parameter
 	Model           Model
 	Score           Score
 	Hyperparameters Hyperparameters
 	Privacy         Privacy
 }
 
-// Hyperparameters are those of the run that made the released parameters.
+// Hyperparameters are the hyperparameters of the run that made the released parameters.
 type Hyperparameters struct {
 	Optimizer         string   `json:"optimizer"`
 	LearningRate      float64  `json:"learning_rate"`
-	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // as selected, before it was scaled to the final run's data
+	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // as selected, before it was scaled
 	SamplingRate      float64  `json:"sampling_rate"`
 	ExpectedBatchSize float64  `json:"expected_batch_size"`
 	Steps             int      `json:"steps"`
@@ -33,23 +34,37 @@ type Hyperparameters struct {
 	NoiseMultiplier   float64  `json:"noise_multiplier"`
 }
 
-// Scaled reports whether the tuned learning rate was adapted to the final run's data.
+// HyperparametersOf returns the hyperparameters of a run with the given settings.
+func HyperparametersOf(p train.Privacy, o train.Optimizer) Hyperparameters {
+	return Hyperparameters{
+		Optimizer:         string(o.Method),
+		LearningRate:      o.LearningRate,
+		SamplingRate:      p.SamplingRate,
+		ExpectedBatchSize: p.ExpectedBatchSize(),
+		Steps:             p.Steps,
+		Epochs:            float64(p.Steps) * p.SamplingRate,
+		ClippingNorm:      p.ClippingNorm,
+		NoiseMultiplier:   p.NoiseMultiplier,
+	}
+}
+
+// Scaled reports whether the tuned learning rate was scaled to the final run's data.
 func (h Hyperparameters) Scaled() bool {
 	return h.TunedLearningRate != nil && *h.TunedLearningRate != h.LearningRate
 }
 
-// Privacy is the guarantee and what it rests on.
+// Privacy is the guarantee, and the settings that it follows from.
 type Privacy struct {
 	Epsilon  float64 `json:"epsilon"`
 	Delta    float64 `json:"delta"`
 	Insecure bool    `json:"insecure_seed"` // the random draws can be repeated by others: no guarantee holds
 
-	// Warnings say why the guarantee is void or protects little: see [Privacy.Warned].
+	// Warnings give the reasons why the guarantee is void or protects little: see [Privacy.Warned].
 	Warnings []string `json:"warnings,omitempty"`
 
 	Samples int `json:"training_samples"` // n, public
 
-	// What every run has, or the final run as the tuning selected it. What isn't known before that is 0.
+	// The settings that all runs have in common, or once tuning has selected them the final run's. The others are 0.
 	SamplingRate    float64 `json:"sampling_rate,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
 	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
@@ -62,11 +77,11 @@ type Privacy struct {
 	Order      int    `json:"rdp_order,omitempty"` // the order that epsilon was smallest at
 }
 
-// guarantee is the content of privacy.json: [Privacy] and the sentences of the statement that a program
-// may want to check.
+// guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values that programs can
+// check.
 type guarantee struct {
 	Holds          bool   `json:"guarantee_holds"`         // it is proved, and not void
-	Meaningful     bool   `json:"guarantee_is_meaningful"` // and there is no warning
+	Meaningful     bool   `json:"guarantee_is_meaningful"` // it holds without a warning
 	Neighbours     string `json:"neighbouring_relation"`
 	Dataset        string `json:"dataset"`
 	TestSetPublic  bool   `json:"test_set_is_assumed_public"`
@@ -80,16 +95,16 @@ func (p Privacy) Alike() bool {
 	return p.Tuning == nil || len(p.Tuning.Space.Runs) == 1 && !p.Tuning.Space.Tunes("clipping norm")
 }
 
-// Of returns what the guarantee rests on once the final run's hyperparameters are selected.
+// Of returns p with the hyperparameters of the final run.
 func (p Privacy) Of(h Hyperparameters) Privacy {
 	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Steps
 	return p
 }
 
-// WriteRelease stores everything that may be published.
+// WriteRelease writes the files of released/.
 func (d *Dir) WriteRelease(r Release) error {
 	r.Privacy = r.Privacy.Warned()
-	model, err := safetensors.Encode(r.Parameters, map[string]string{
+	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
 		"model":       r.Model.Network,
@@ -138,6 +153,14 @@ func (d *Dir) WriteRelease(r Release) error {
 	return nil
 }
 
+func tensors(parameters []train.Parameter) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(parameters))
+	for i, p := range parameters {
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+	}
+	return out
+}
+
 //go:embed statement.md.tmpl
 var statementText string
 
@@ -148,7 +171,7 @@ var statementTemplate = template.Must(template.New("statement").Funcs(template.F
 	"noise": func(v float64) string { return RoundUp(v, 8) },
 }).Parse(statementText))
 
-// about prints a number, or one that is pointed at, to four digits.
+// about prints a float64 or a *float64 with four digits.
 func about(v any) string {
 	if p, ok := v.(*float64); ok {
 		v = *p
@@ -156,7 +179,7 @@ func about(v any) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// Statement says in words what the guarantee is, what it covers and what it rests on.
+// Statement returns the content of STATEMENT.md: the guarantee, its coverage and its assumptions, in words.
 func (r Release) Statement() ([]byte, error) {
 	var b bytes.Buffer
 	if err := statementTemplate.Execute(&b, r); err != nil {

@@ -10,14 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func example() Release {
 	return Release{
-		Parameters: []safetensors.Tensor{{Name: "w", Shape: []int{2}, Data: []float32{1, 2}}},
+		Parameters: []train.Parameter{{Name: "w", Shape: []int{2}, Values: []float32{1, 2}}},
 		Model: Model{
 			Dataset: "mnist", Network: "cnn", Activation: Activation{2, 2, 1}, Shape: []int{1, 28, 28}, Outputs: 10, Task: Classification,
 		},
@@ -38,8 +39,8 @@ func example() Release {
 func exampleGrid() Space {
 	return Space{
 		Search: "grid", Candidates: 3, Missed: 0.0067,
-		Parameters: []Parameter{{Name: "learning rate", Values: []float64{0.01, 0.1, 1}}},
-		Runs:       []Run{{SamplingRate: 0.0213, Steps: 1878, NoiseMultiplier: 1.9671869397891975}},
+		Parameters: []tuner.Parameter{{Name: "learning rate", Values: tuner.Values{List: []float64{0.01, 0.1, 1}}}},
+		Runs:       []tuner.Run{{SamplingRate: 0.0213, Steps: 1878, NoiseMultiplier: 1.9671869397891975}},
 	}
 }
 
@@ -53,18 +54,18 @@ func TestStatement(t *testing.T) {
 	all := example()
 	all.Privacy.Tuning.Space = Space{
 		Search: "grid", Candidates: 12, LargestFinalRate: 0.95, Missed: 0.28,
-		Parameters: []Parameter{
-			{Name: "learning rate", Values: []float64{0.01, 0.1}},
-			{Name: "sampling rate", Values: []float64{0.0213, 0.0427}},
-			{Name: "epochs", Values: []float64{10, 20, 40}},
+		Parameters: []tuner.Parameter{
+			{Name: "learning rate", Values: tuner.Values{List: []float64{0.01, 0.1}}},
+			{Name: "sampling rate", Values: tuner.Values{List: []float64{0.0213, 0.0427}}},
+			{Name: "epochs", Values: tuner.Values{List: []float64{10, 20, 40}}},
 		},
-		Runs: []Run{{0.0213, 469, 1.2345678912}, {0.0427, 937, 2.5}},
+		Runs: []tuner.Run{{SamplingRate: 0.0213, Steps: 469, NoiseMultiplier: 1.2345678912}, {SamplingRate: 0.0427, Steps: 937, NoiseMultiplier: 2.5}},
 	}
 	random := example()
 	random.Hyperparameters.Optimizer, random.Hyperparameters.LearningRate, random.Hyperparameters.TunedLearningRate = "dp-adam", 0.003, new(0.003)
 	random.Privacy.Tuning.Space = Space{
 		Search: "random", Missed: 0.22,
-		Parameters: []Parameter{{Name: "learning rate", Low: 1e-4, High: 1}, {Name: "clipping norm", Values: []float64{1, 3}}},
+		Parameters: []tuner.Parameter{{Name: "learning rate", Values: tuner.Between(1e-4, 1)}, {Name: "clipping norm", Values: tuner.Values{List: []float64{1, 3}}}},
 		Line:       &Line{Slope: 0.15, Order: 12},
 	}
 	features := example()

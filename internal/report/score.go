@@ -1,26 +1,28 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
 
-// Score is how well released parameters do on the public test set.
+	"github.com/dptrain/dptrain/train"
+)
+
+// Score is the released model's score on the public test set.
 type Score struct {
-	Metric string // accuracy, or R²
+	Metric train.Metric
 	Value  float64
 }
 
-const accuracy = "accuracy"
-
-// Key returns the score's name for programs.
+// Key returns the name of the score in files.
 func (s Score) Key() string {
-	if s.Metric == accuracy {
+	if s.Metric == train.Accuracy {
 		return "test_accuracy"
 	}
 	return "test_r2"
 }
 
-// String prints the value, accuracy in per cent.
+// String returns the value, accuracy in per cent.
 func (s Score) String() string {
-	if s.Metric == accuracy {
+	if s.Metric == train.Accuracy {
 		return fmt.Sprintf("%.2f %%", 100*s.Value)
 	}
 	if s.Value < -1e4 { // a regression that diverged

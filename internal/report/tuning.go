@@ -4,69 +4,45 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/tuner"
 )
 
-// Tuning describes a search whose cost is in the guarantee.
+// Tuning describes a search for hyperparameters that the guarantee covers.
 type Tuning struct {
 	Method          string   `json:"method"` // variant 1, variant 2 or baseline
 	SubsetRate      float64  `json:"subset_rate,omitempty"`
-	Repetitions     string   `json:"repetitions"`                 // the distribution of the number of trials, as in settings
+	Repetitions     string   `json:"repetitions"`                 // distribution, as in settings
 	Shape           *float64 `json:"repetitions_shape,omitempty"` // of negative-binomial alone
 	MeanRepetitions float64  `json:"mean_repetitions"`
 	Space           Space    `json:"space"`
 	WarmStart       bool     `json:"warm_start"`
 }
 
-// Space is what trials drew from.
+// Space is the space that trials draw hyperparameters from.
 type Space struct {
-	Search     string      `json:"search"`               // grid or random
-	Candidates int         `json:"candidates,omitempty"` // of a grid
-	Parameters []Parameter `json:"parameters"`           // what was tuned
-	Runs       []Run       `json:"runs,omitempty"`       // of a grid: what candidates cost, each kind of run once
-	Line       *Line       `json:"rdp_line,omitempty"`   // of a random search: what each candidate was fitted to
+	Search     string            `json:"search"`               // grid or random
+	Candidates int               `json:"candidates,omitempty"` // of a grid
+	Parameters []tuner.Parameter `json:"parameters"`           // the tuned ones
+	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: each kind of run once
+	Line       *Line             `json:"rdp_line,omitempty"`   // of a random search: the bound of each candidate
 
-	// The smallest and the largest learning rate that the final run can have.
+	// The minimum and maximum learning rate of the final run.
 	FinalLearningRates [2]float64 `json:"final_learning_rates"`
-	// The largest learning rate that the final run could have by a rule that was set before; 0 without one.
+	// The limit that was set for it before any data were read; 0 for none.
 	LargestFinalRate float64 `json:"largest_final_rate,omitempty"`
-	// The probability that a given candidate of a grid, or a given tenth of a random search's region, isn't tried.
+	// The probability that no trial draws a given candidate of a grid, or from a given tenth of a region.
 	Missed float64 `json:"probability_of_missing"`
 }
 
-// Parameter is a hyperparameter that was drawn from values, or between two ends, which are drawn too.
-type Parameter struct {
-	Name   string    `json:"name"` // as in [Hyperparameters], with spaces
-	Values []float64 `json:"values,omitempty"`
-	Low    float64   `json:"low,omitempty"`
-	High   float64   `json:"high,omitempty"`
-}
-
-// Run is what a run's cost follows from.
-type Run struct {
-	SamplingRate    float64 `json:"sampling_rate"`
-	Steps           int     `json:"steps"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-}
-
-// Line bounds the Rényi divergence of a run at each order up to Order by Slope times the order.
+// Line bounds the Rényi divergence of a run by Slope times the order, at every order up to Order. It is an
+// accountant.RDPLine in the format of released files.
 type Line struct {
 	Slope float64 `json:"slope"`
 	Order int     `json:"largest_order"`
 }
 
-// String shows the values: those of a list, or the ends of a range.
-func (p Parameter) String() string {
-	if len(p.Values) == 0 {
-		return fmt.Sprintf("%.4g to %.4g, log-uniform", p.Low, p.High)
-	}
-	texts := make([]string, len(p.Values))
-	for i, v := range p.Values {
-		texts[i] = fmt.Sprintf("%.4g", v)
-	}
-	return strings.Join(texts, ", ")
-}
-
-// Tuned says in words which hyperparameters were tuned.
+// Tuned returns the names of the tuned hyperparameters, as part of a sentence.
 func (s Space) Tuned() string {
 	var names []string
 	for _, p := range s.Parameters {
@@ -81,10 +57,10 @@ func (s Space) Tuned() string {
 
 // Tunes reports whether a hyperparameter was tuned.
 func (s Space) Tunes(name string) bool {
-	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
+	return slices.ContainsFunc(s.Parameters, func(p tuner.Parameter) bool { return p.Name == name })
 }
 
-// Distribution says in words how the number of trials was drawn.
+// Distribution returns the distribution of the number of trials, as part of a sentence.
 func (t Tuning) Distribution() string {
 	switch t.Repetitions {
 	case "poisson":

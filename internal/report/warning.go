@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// largestEpsilon is where guarantees end that are called reasonable (Ponomareva et al., "How to DP-fy ML", 2023,
-// section 5.2: tier 2 is epsilon up to 10).
+// largestEpsilon is the largest epsilon that is called reasonable (Ponomareva et al., "How to DP-fy ML", 2023, section
+// 5.2: tier 2 is epsilon up to 10).
 const largestEpsilon = 10
 
-// Warned returns p with its warnings: that the guarantee is void, or its weaknesses. Every place that shows the
-// guarantee shows them too.
+// Warned returns p with its warnings: that the guarantee is void, and its weaknesses. Show them wherever the guarantee
+// is shown.
 func (p Privacy) Warned() Privacy {
 	p.Warnings = nil
 	if p.Insecure {
@@ -20,7 +20,7 @@ func (p Privacy) Warned() Privacy {
 	return p
 }
 
-// Weaknesses says why a guarantee protects little, though it holds.
+// Weaknesses returns the reasons why a guarantee that holds protects little.
 func (p Privacy) Weaknesses() []string {
 	var out []string
 	if p.Epsilon > largestEpsilon {
@@ -34,7 +34,7 @@ func (p Privacy) Weaknesses() []string {
 	return out
 }
 
-// factor prints e^epsilon, rounded up, as a power of ten where it is no number to read.
+// factor prints e^epsilon, rounded up, from a million on as a power of ten.
 func factor(epsilon float64) string {
 	if exponent := epsilon / math.Ln10; exponent >= 6 {
 		return fmt.Sprintf("10^%.0f", math.Ceil(exponent))

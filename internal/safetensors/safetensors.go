@@ -217,10 +217,10 @@ func decodeHeader(text []byte) ([]namedHeader, map[string]string, error) {
 
 // elements returns the number of values of a shape, at most 2^40 so that byte offsets can't overflow.
 func elements(shape []int) (int64, error) {
-	const most = 1 << 40
+	const maximum = 1 << 40
 	n := int64(1)
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > most/int64(d) {
+		if d < 0 || d > 0 && n > maximum/int64(d) {
 			return 0, fmt.Errorf("impossible shape %v", shape)
 		}
 		n *= int64(d)

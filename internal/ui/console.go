@@ -10,12 +10,12 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Console writes log lines and progress to one place and keeps them from overwriting each other. Its
-// methods are safe for concurrent use.
+// Console writes log lines and progress to one writer and keeps them from overwriting each other. Its methods are safe
+// for concurrent use.
 type Console struct {
 	log      *logrus.Logger
 	terminal bool
-	level    logrus.Level // what of the log is shown; the private log has everything
+	level    logrus.Level // of entries that are shown; the private log gets all
 	now      func() time.Time
 
 	mu      sync.Mutex
@@ -23,9 +23,9 @@ type Console struct {
 	private io.Writer
 	bar     *progressbar.ProgressBar
 	started time.Time // of the progress under way
-	share   float64   // of its work, when it was last shown
-	from    float64   // when it started
-	told    time.Time // when it last got a line in the log
+	share   float64   // of the work, when it was last shown
+	from    float64   // share at the start
+	logged  time.Time // last log line
 }
 
 // New returns a console on out that shows log entries up to the level, and a bar if out is a terminal.
@@ -37,23 +37,24 @@ func New(out io.Writer, terminal bool, level logrus.Level) *Console {
 	return c
 }
 
-// Watched reports whether a person sees the console, or asked for all of it. A log that others read gets less.
+// Watched reports whether private progress may be shown: on a terminal, or at level debug. Strangers may read other
+// places, such as a scheduler's log.
 func (c *Console) Watched() bool { return c.terminal || c.level >= logrus.DebugLevel }
 
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }
 
-// LogTo makes every log entry of every level go to w as well, until the next call; nil ends it.
+// LogTo copies log entries of every level to w, until the next call. LogTo(nil) ends it.
 func (c *Console) LogTo(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.private = w
 }
 
-// every is the time between two lines of progress where there is no terminal.
+// every is the time between two log lines of progress.
 const every = 10 * time.Second
 
-// Progress shows how much of the work is done, in any unit, and what is going on.
+// Progress shows that done of total units of work are done, and what is going on.
 func (c *Console) Progress(done, total float64, what string) {
 	c.mu.Lock()
 	now := c.now()
@@ -63,8 +64,8 @@ func (c *Console) Progress(done, total float64, what string) {
 	}
 	switch {
 	case c.started.IsZero():
-		c.started, c.told, c.from = now, now, 0
-	case share < c.share: // something else has begun, whose time is its own
+		c.started, c.logged, c.from = now, now, 0
+	case share < c.share: // other work has begun
 		c.started, c.from = now, share
 	}
 	c.share = share
@@ -74,9 +75,9 @@ func (c *Console) Progress(done, total float64, what string) {
 		c.mu.Unlock()
 		return
 	}
-	due := now.Sub(c.told) >= every
+	due := now.Sub(c.logged) >= every
 	if due {
-		c.told = now
+		c.logged = now
 	}
 	c.mu.Unlock()
 	if due {
@@ -84,17 +85,16 @@ func (c *Console) Progress(done, total float64, what string) {
 	}
 }
 
-// Working shows that work goes on, and for how long, where how much of it is done is private. Only logs get it, not
-// terminals.
+// Working logs what is going on and for how long, in place of Progress where the share of work that is done is private.
 func (c *Console) Working(what string) {
 	c.mu.Lock()
 	now := c.now()
 	if c.started.IsZero() {
-		c.started, c.told = now, now
+		c.started, c.logged = now, now
 	}
-	due, elapsed := now.Sub(c.told) >= every, now.Sub(c.started)
+	due, elapsed := now.Sub(c.logged) >= every, now.Sub(c.started)
 	if due {
-		c.told = now
+		c.logged = now
 	}
 	c.mu.Unlock()
 	if due {
@@ -102,7 +102,7 @@ func (c *Console) Working(what string) {
 	}
 }
 
-// left estimates the time to go by the time it took so far, from one share of the work to another.
+// left estimates the remaining time by the time that the work took from one share to another.
 func left(share, from float64, elapsed time.Duration) string {
 	if share-from < 0.02 || elapsed < time.Second {
 		return ""
@@ -128,7 +128,7 @@ func (c *Console) show(share float64, what string) {
 	_ = c.bar.Set64(int64(share * (whole - 1))) // EndProgress completes it
 }
 
-// EndProgress takes the bar off the terminal.
+// EndProgress removes the bar from the terminal.
 func (c *Console) EndProgress() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

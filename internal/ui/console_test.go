@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -112,5 +113,18 @@ func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	c.EndProgress()
 	if diff := cmp.Diff("training, for 10s now\ntraining, for 20s now\n", out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A terminal is watched, and so is level debug, which has to be asked for.
+func TestWatched(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		level    logrus.Level
+		want     bool
+	}{{true, logrus.WarnLevel, true}, {true, logrus.InfoLevel, true}, {false, logrus.InfoLevel, false}, {false, logrus.DebugLevel, true}} {
+		if got := New(io.Discard, c.terminal, c.level).Watched(); got != c.want {
+			t.Errorf("terminal %t, %v: %t", c.terminal, c.level, got)
+		}
 	}
 }

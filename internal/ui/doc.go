@@ -1,9 +1,8 @@
-// Package ui shows the operator of a run what is going on: log lines and progress, on standard error.
-// Results are no business of its own; they go to standard output.
+// Package ui shows log lines and progress on standard error: make a [Console] by [New], log by [Console.Log], and
+// report work by [Console.Progress]. Results don't go through it.
 //
-// On a terminal, progress is a bar, and log lines push it down. Anywhere else it is a log line now and
-// then, so that the log of a night's run stays readable.
+// On a terminal, progress is a bar, and log lines push it down. Anywhere else it is a log line every ten seconds.
 //
-// Progress and log may tell private facts (package report says which): how many trials are done shows on
-// the operator's screen; their scores go to the private log, and to the screen only at level debug.
+// Log and progress can hold private facts; package report lists them. The number of finished trials shows on a
+// terminal. Scores go to the private log, and to standard error at level debug alone.
 package ui

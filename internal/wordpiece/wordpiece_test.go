@@ -320,8 +320,8 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(reviews)), "ns/text")
 }
 
-// Random texts don't find where a block of characters ends: these do, with a character on both sides of each end, and every
-// character of the blocks in which BERT's rules change most often.
+// Random texts don't find where a block of characters ends: these do, with a character on both sides of each end, and
+// every character of the blocks in which BERT's rules change most often.
 func TestBordersOfBlocks(t *testing.T) {
 	v := vocabulary(t)
 	known := set(v)

@@ -24,11 +24,11 @@ func TestWithTheTag(t *testing.T) {
 		t.Skip("cgo is off, which gorgonia.org/cu needs")
 	}
 	environment := append(os.Environ(),
-		// The fake driver has few of the functions that gorgonia.org/cu has calls of. The linker lets that pass, and so does the
-		// loader until one is called.
+		// The fake driver has few of the functions that gorgonia.org/cu has calls of. The linker lets that pass, and so
+		// does the loader until one is called.
 		"CGO_LDFLAGS="+os.Getenv("CGO_LDFLAGS")+" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy",
-		// Linked with the machine's driver or stub if there is one. It isn't a flag, since flags are part of what the go
-		// command caches builds by.
+		// Linked with the machine's driver or stub if there is one. It isn't a flag, since flags are part of what the
+		// go command caches builds by.
 		"LIBRARY_PATH="+dir+":"+os.Getenv("LIBRARY_PATH"),
 		"LD_LIBRARY_PATH="+dir,
 	)

@@ -56,7 +56,7 @@ func (System) Open(ordinal int, ptx ...[]byte) (driver.Device, error) {
 	return d, nil
 }
 
-// load compiles a module. The driver's compiler says what it can't in a log.
+// load compiles a module. The driver's compiler writes its complaints to a log.
 func (d *Device) load(ptx []byte) error {
 	return d.do(func() error {
 		var log [4096]byte // its last byte stays 0
@@ -80,7 +80,7 @@ func (d *Device) do(f func() error) error {
 	return d.onThread(f)
 }
 
-// onThread calls f with the device's context on the calling thread, for those who have the lock.
+// onThread calls f with the device's context on the calling thread. The caller has the lock.
 func (d *Device) onThread(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -93,7 +93,7 @@ func (d *Device) onThread(f func() error) error {
 // Info describes the device.
 func (d *Device) Info() driver.Info { return d.info }
 
-// Alloc makes room on the device. What is in it isn't said.
+// Alloc allocates memory, whose content is undefined.
 func (d *Device) Alloc(bytes int) (driver.Pointer, error) {
 	var p cu.DevicePtr
 	err := d.do(func() (err error) {
@@ -106,15 +106,15 @@ func (d *Device) Alloc(bytes int) (driver.Pointer, error) {
 	return driver.Pointer(p), nil
 }
 
-// Free gives room back.
+// Free frees memory.
 func (d *Device) Free(p driver.Pointer) error {
 	return d.do(func() error { return failed("cuMemFree", cu.MemFree(cu.DevicePtr(p))) })
 }
 
-// Upload copies bytes to the device, from an offset on.
+// Upload copies bytes to an offset on the device.
 //
-// They go by way of the staging buffer, as they do in Download: cgo looks for Go pointers in all of the object that an
-// argument points into, and panics where the numbers are a field beside one.
+// They go through the staging buffer, as they do in Download: cgo looks for Go pointers in all of the object that an
+// argument points into, and panics if the numbers are a field beside one.
 func (d *Device) Upload(to driver.Pointer, offset int, from []byte) error {
 	return d.do(func() error {
 		at := cu.DevicePtr(to) + cu.DevicePtr(offset)
@@ -129,7 +129,7 @@ func (d *Device) Upload(to driver.Pointer, offset int, from []byte) error {
 	})
 }
 
-// Download copies bytes from the device, from an offset on.
+// Download copies bytes from an offset on the device.
 func (d *Device) Download(to []byte, from driver.Pointer, offset int) error {
 	return d.do(func() error {
 		at := cu.DevicePtr(from) + cu.DevicePtr(offset)
@@ -152,22 +152,18 @@ func (d *Device) Clear(p driver.Pointer, offset, bytes int) error {
 	})
 }
 
-// Launch starts a kernel. It returns before the kernel has ended: what goes wrong in it is an error of a later call.
+// Launch starts a kernel and doesn't wait for its end: a later call returns its errors.
 func (d *Device) Launch(kernel string, blocks, threads int, args ...any) error {
 	words, err := driver.Arguments(args...)
 	if err != nil {
 		return fmt.Errorf("launch %s: %w", kernel, err)
-	}
-	params := make([]unsafe.Pointer, len(words))
-	for i := range words {
-		params[i] = unsafe.Pointer(&words[i].Word) // 8 bytes of each are copied; the low half is in front
 	}
 	err = d.do(func() error {
 		function, err := d.kernel(kernel)
 		if err != nil {
 			return err
 		}
-		return failed("cuLaunchKernel", function.Launch(blocks, 1, 1, threads, 1, 1, 0, cu.NoStream, params))
+		return failed("cuLaunchKernel", launch(function, blocks, threads, words))
 	})
 	if err != nil {
 		return fmt.Errorf("launch %s on device %d: %w", kernel, d.ordinal, err)
@@ -188,12 +184,12 @@ func (d *Device) kernel(name string) (cu.Function, error) {
 	return cu.Function{}, errors.New("there is no such kernel")
 }
 
-// Synchronize waits for everything that was started.
+// Synchronize waits for everything that was launched.
 func (d *Device) Synchronize() error {
 	return d.do(func() error { return failed("cuCtxSynchronize", cu.Synchronize()) })
 }
 
-// Close gives the device back. To close a closed device does nothing.
+// Close gives the device back. A second Close does nothing.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

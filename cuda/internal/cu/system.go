@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// Error is what the driver says of a call that failed.
+// Error reports that a call of the driver failed.
 type Error struct {
 	Call string // the function, as the driver interface names it
 	Err  error  // the code: cu.OutOfMemory
@@ -27,7 +27,7 @@ func (e *Error) Is(target error) bool {
 	return e.Err == cu.OutOfMemory && target == driver.ErrOutOfMemory
 }
 
-// failed returns nil for success.
+// failed returns the error of a call, nil for success.
 func failed(call string, err error) error {
 	if err == nil {
 		return nil

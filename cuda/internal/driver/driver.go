@@ -2,8 +2,6 @@ package driver
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"unsafe"
 )
 
@@ -14,38 +12,38 @@ type Pointer uint64
 type System interface {
 	// Devices describes the devices that the driver sees, in its order.
 	Devices() ([]Info, error)
-	// Open opens a device by its place in that order and loads PTX on it, which the driver compiles for the card.
+	// Open opens a device by its index in that order and loads PTX on it, which the driver compiles for the card.
 	Open(ordinal int, ptx ...[]byte) (Device, error)
 }
 
 // Info describes a device.
 type Info struct {
-	Name            string // for people: the model of a GPU
+	Name            string // the model, for people
 	Driver          string // the newest CUDA version that the driver knows, "12.4"
 	Memory          int64  // bytes
 	Multiprocessors int
 	Major, Minor    int // compute capability
 }
 
-// What implementations' errors wrap, so that those above can tell.
+// Errors that implementations' errors wrap.
 var (
-	// ErrNoDriver says that there is no driver on this machine, or none that works.
+	// ErrNoDriver reports that there is no driver on this machine, or none that works.
 	ErrNoDriver = errors.New("no NVIDIA driver")
-	// ErrOutOfMemory says that a device's memory is full. The device goes on.
+	// ErrOutOfMemory reports that a device's memory is full. The device goes on.
 	ErrOutOfMemory = errors.New("out of device memory")
 )
 
-// Device runs kernels on memory of its own. It may be used from several goroutines; what they do takes turns.
+// Device runs kernels on its own memory. It may be used from several goroutines, whose calls take turns.
 //
 // Offsets and sizes are in bytes. A launch may still run when Launch returns, and its error may be that of any later
 // call, of Synchronize at the latest. Uploads, downloads and clears wait for the launches before them.
 type Device interface {
 	Info() Info
 
-	// Alloc returns memory for at least one byte, aligned for every type. It holds nothing yet: kernels must not read it before
-	// it is written.
+	// Alloc returns memory for at least one byte, aligned for every type. Its content is undefined: kernels must write
+	// it before they read it.
 	Alloc(bytes int) (Pointer, error)
-	// Free gives back what Alloc returned.
+	// Free frees what Alloc returned.
 	Free(Pointer) error
 
 	Upload(to Pointer, offset int, from []byte) error
@@ -53,27 +51,27 @@ type Device interface {
 	// Clear sets bytes to 0.
 	Clear(p Pointer, offset, bytes int) error
 
-	// Launch runs a kernel on blocks of threads. The arguments are those that [Arguments] takes, one for each of
-	// the kernel's parameters, of the same type.
+	// Launch runs a kernel on blocks of threads. There is an argument for each of the kernel's parameters, of the same
+	// type: one of those that [Arguments] takes.
 	Launch(kernel string, blocks, threads int, arguments ...any) error
 	// Synchronize waits until all launches are done.
 	Synchronize() error
 
-	// Close frees everything. The device is of no use afterwards; to close it again does nothing.
+	// Close frees everything. No other call works afterwards; a second Close does nothing.
 	Close() error
 }
 
-// Number is an element that C++ and Go lay out alike.
+// Number is a type that C++ and Go lay out alike.
 type Number interface {
 	~int8 | ~uint8 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// Upload copies numbers to element index and those after it.
+// Upload copies numbers to elements index, index + 1, …
 func Upload[T Number](d Device, to Pointer, index int, from []T) error {
 	return d.Upload(to, index*size[T](), bytesOf(from))
 }
 
-// Download copies numbers from element index and those after it.
+// Download copies numbers from elements index, index + 1, …
 func Download[T Number](d Device, to []T, from Pointer, index int) error {
 	return d.Download(bytesOf(to), from, index*size[T]())
 }
@@ -95,56 +93,7 @@ func size[T Number]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
-// bytesOf views numbers as bytes. Machines with GPUs have the least significant byte first, as GPUs do.
+// bytesOf returns the memory of numbers. Machines with GPUs have the least significant byte first, as GPUs do.
 func bytesOf[T Number](numbers []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*size[T]())
-}
-
-// Kind is the type of an argument: one of the letters of the constants.
-type Kind byte
-
-// The types of arguments, which are those of kernels' parameters: global<T>, int32_t, uint32_t, int64_t, uint64_t, float,
-// double.
-const (
-	KindPointer Kind = 'p'
-	KindInt32   Kind = 'i'
-	KindUint32  Kind = 'u'
-	KindInt64   Kind = 'l'
-	KindUint64  Kind = 'L'
-	KindFloat32 Kind = 'f'
-	KindFloat64 Kind = 'd'
-)
-
-// Argument is what a kernel gets for a parameter. An argument of 4 bytes is the low half of the word.
-type Argument struct {
-	Kind Kind
-	Word uint64
-}
-
-// Arguments turns what is passed to [Device.Launch] into words. It takes Pointer, int32, uint32, int64, uint64, float32
-// and float64, and nothing else: an int has no size of its own.
-func Arguments(arguments ...any) ([]Argument, error) {
-	words := make([]Argument, len(arguments))
-	for i, a := range arguments {
-		switch a := a.(type) {
-		case Pointer:
-			words[i] = Argument{KindPointer, uint64(a)}
-		case int32:
-			words[i] = Argument{KindInt32, uint64(uint32(a))}
-		case uint32:
-			words[i] = Argument{KindUint32, uint64(a)}
-		case int64:
-			words[i] = Argument{KindInt64, uint64(a)}
-		case uint64:
-			words[i] = Argument{KindUint64, a}
-		case float32:
-			words[i] = Argument{KindFloat32, uint64(math.Float32bits(a))}
-		case float64:
-			words[i] = Argument{KindFloat64, math.Float64bits(a)}
-		default:
-			return nil, fmt.Errorf("argument %d is of type %T: want driver.Pointer, int32, uint32, int64, uint64, float32 or float64",
-				i, a)
-		}
-	}
-	return words, nil
 }

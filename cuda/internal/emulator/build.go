@@ -21,11 +21,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrNoCompiler says that this machine has no C++ compiler that could make what this program can open, and so no emulated
-// device.
+// ErrNoCompiler reports that there is no emulated device on this machine, for want of a C++ compiler whose libraries
+// this program can open.
 var ErrNoCompiler = errors.New("no C++ compiler for the emulated device")
 
-// flags keep arithmetic as it is written, and names to the library: two libraries may have kernels of one name.
+// flags keep arithmetic as it is written, and names inside the library: two libraries may have kernels of one name.
 var flags = []string{"-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off"}
 
 // emulated holds the emulated device: what device.cuh includes in place of CUDA, and what is behind that.
@@ -33,16 +33,16 @@ var flags = []string{"-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-
 //go:embed *.h
 var emulated embed.FS
 
-// deviceSource is the one file that has the device itself. The name can't be a kernel's.
+// deviceSource is the name of the one file that has the device itself. No kernel can have it.
 const (
 	deviceSource = "emulated-device.cc"
 	deviceText   = "#include \"emulated_device.h\"\n"
 )
 
-// Build compiles kernels, the files *.cu, each by itself. They include the files *.cuh beside them and those of headers, of
-// which they may bring their own version. Without a compiler the error is [ErrNoCompiler]. The compiler is that of the
-// variable CXX, or else g++, clang++ or c++. It is given extra flags after the package's own: kernels that run once are
-// done sooner with less optimization.
+// Build compiles kernels, the files *.cu, each by itself. They include the files *.cuh beside them and those of
+// headers, of which they may bring their own version. Without a compiler the error is [ErrNoCompiler]. The compiler is
+// that of the variable CXX, or else g++, clang++ or c++. It is given extra flags after the package's own: kernels that
+// run once are done sooner with less optimization.
 func Build(ctx context.Context, headers, kernels fs.FS, extra ...string) (*Library, error) {
 	files, err := gather(headers, kernels)
 	if err != nil {
@@ -113,7 +113,7 @@ type compiler struct {
 	flags   []string
 }
 
-// loadable tells whether the emulated device is built and opened on this system.
+// loadable reports whether the emulated device can be built and opened on this system.
 func loadable() bool {
 	switch runtime.GOOS {
 	case "darwin", "freebsd", "linux", "netbsd":
@@ -147,7 +147,7 @@ func findCompiler(ctx context.Context) (*compiler, error) {
 	return nil, fmt.Errorf("%w: %s", ErrNoCompiler, hint)
 }
 
-// run returns what the compiler says.
+// run returns the compiler's output.
 func (c *compiler) run(ctx context.Context, dir string, arguments ...string) (string, error) {
 	arguments = append(slices.Clone(c.command[1:]), arguments...)
 	cmd := exec.CommandContext(ctx, c.command[0], arguments...)
@@ -162,7 +162,7 @@ func (c *compiler) run(ctx context.Context, dir string, arguments ...string) (st
 	return string(out), nil
 }
 
-// hash names what would come out.
+// hash returns a name for the result of compiling files.
 func (c *compiler) hash(files map[string][]byte) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s %q %q %q\n", runtime.GOOS, runtime.GOARCH, c.command, c.version, c.flags)
@@ -218,8 +218,8 @@ func (c *compiler) make(ctx context.Context, files map[string][]byte, file strin
 	return open(file)
 }
 
-// device compiles the device itself, which is the same for all kernels and so kept, and returns the object's file. It runs
-// more than any kernel: it is always optimized.
+// device compiles the device itself and returns the object file, which is kept: it is the same for all kernels. It runs
+// more than any kernel, and so is always optimized.
 func (c *compiler) device(ctx context.Context, dir, cache string, files map[string][]byte) (string, error) {
 	own := *c
 	own.flags = append(slices.Clone(c.flags), "-O2")

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// Device is an emulated device. After a fault it goes on: what the launch had done until then is done.
+// Device is an emulated device. After a fault it goes on, with whatever the launch had written until then.
 type Device struct {
 	library *Library
 	seed    uint64
@@ -34,12 +35,12 @@ type Counters struct {
 
 var errClosed = errors.New("the device is closed")
 
-// Info tells the seed, which is needed to see a fault again.
+// Info names the device by its seed, which repeats a fault.
 func (d *Device) Info() driver.Info {
 	return driver.Info{Name: fmt.Sprintf("emulated device, seed %d", d.seed), Memory: 1 << 32, Multiprocessors: 2}
 }
 
-// with runs one call on the device, which returns whether it went well.
+// with runs a call on the device, which reports whether it succeeded.
 func (d *Device) with(call func(l *Library, handle uintptr) bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +81,7 @@ func (d *Device) Upload(to driver.Pointer, offset int, from []byte) error {
 	})
 }
 
-// Download implements [driver.Device]. To download what was never written is an error.
+// Download implements [driver.Device]. Downloading memory that was never written is an error.
 func (d *Device) Download(to []byte, from driver.Pointer, offset int) error {
 	return d.with(func(l *Library, handle uintptr) bool {
 		ok := l.download(handle, unsafe.Pointer(unsafe.SliceData(to)), uint64(from), int64(offset), uint64(len(to))) != 0
@@ -110,10 +111,11 @@ func (d *Device) Launch(kernel string, blocks, threads int, arguments ...any) er
 	if err != nil {
 		return fmt.Errorf("kernel %q: %w", kernel, err)
 	}
-	words := make([]uint64, len(given))
-	letters := make([]byte, len(given))
-	for i, a := range given {
-		words[i], letters[i] = a.Word, byte(a.Kind)
+	var words []uint64
+	var letters []byte
+	for _, a := range given {
+		words = append(words, a.Words...)
+		letters = append(append(letters, byte(a.Kind)), bytes.Repeat([]byte{'.'}, len(a.Words)-1)...)
 	}
 	return d.with(func(l *Library, handle uintptr) bool {
 		ok := l.launch(handle, kernel, uint32(blocks), uint32(threads), unsafe.Pointer(unsafe.SliceData(words)), string(letters)) != 0
@@ -122,12 +124,12 @@ func (d *Device) Launch(kernel string, blocks, threads int, arguments ...any) er
 	})
 }
 
-// Synchronize implements [driver.Device]. There is nothing to wait for.
+// Synchronize implements [driver.Device]. Launches have ended when they return.
 func (d *Device) Synchronize() error {
 	return d.with(func(*Library, uintptr) bool { return true })
 }
 
-// Counters returns the sums so far, and nothing of a closed device.
+// Counters returns the sums so far, zeros for a closed device.
 func (d *Device) Counters() Counters {
 	c := new(Counters)
 	d.mu.Lock()
@@ -138,7 +140,7 @@ func (d *Device) Counters() Counters {
 	return *c
 }
 
-// Close implements [driver.Device]. To close a closed device does nothing.
+// Close implements [driver.Device]. A second Close does nothing.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

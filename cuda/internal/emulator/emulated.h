@@ -1,9 +1,9 @@
-// The emulated device, as kernels see it: the words of device.cuh for a plain C++17 compiler. What stands behind them is
+// The emulated device, as kernels see it: the language of device.cuh for a plain C++17 compiler. Its functions are
 // compiled once, from emulated_device.h, and linked to any number of kernel sources.
 //
-// Each thread of a block is a fiber: it runs until it waits or returns, then another one, drawn at random from a
-// seed, takes over. Blocks run one after another, in a random order. So what a kernel does is the same each time for
-// a seed, and what it may not rely on differs between seeds.
+// Each thread of a block is a fiber: it runs until it waits or returns, then another one, drawn at random from a seed,
+// goes on. Blocks run one after another, in a random order. So a kernel does the same each time for a seed, and an
+// order that it must not rely on differs between seeds.
 #pragma once
 
 // math.h gives the overloads for float; fma is the C library's, which rounds once on every machine.
@@ -19,14 +19,14 @@
 #error "kernels need every operation rounded by itself: compile without -ffast-math"
 #endif
 
-// Nothing of this leaves the library, which the compiler has to be told before it sees a declaration.
+// No symbol leaves the library. The compiler must know this before it sees a declaration.
 #pragma GCC visibility push(hidden)
 
 namespace emulated {
 
 struct Device;
 
-// Where the running thread stands.
+// Place is the running thread's position in the launch.
 struct Place {
   unsigned thread, block, threads, blocks;
   Device *device;
@@ -45,11 +45,11 @@ struct Access {
   Kind kind;
 };
 
-// touch checks an access to element index of elements from address on, and returns where its bytes are. If there is a fault
-// it doesn't return: the launch ends there.
+// touch checks an access to element index of the elements at address, and returns the host's address of its bytes. It
+// doesn't return after a fault, which ends the launch.
 char *touch(uint64_t address, int64_t index, Access access, const char *file, int line);
 
-// shared_array returns the address of the block's array that key stands for, and makes it where the block has none yet.
+// shared_array returns the address of the block's array that key stands for, and makes it if the block has none yet.
 uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const char *file, int line);
 
 uint64_t moved(uint64_t address, int64_t index, uint32_t size);
@@ -59,7 +59,7 @@ uint64_t wait_for_warp(bool shuffles, uint64_t value, unsigned from, const char 
 
 template <class T> class Element;
 
-// At is an index that knows the source line it was written in.
+// At is an index and the source line that it was written in.
 struct At {
   int64_t index;
   const char *file;
@@ -84,7 +84,7 @@ template <class T> void write(uint64_t address, const At &at, T v) {
   memcpy(touch(address, at.index, {sizeof(T), alignof(T), Write}, at.file, at.line), &v, sizeof(T));
 }
 
-// Element is p[i] before it is known whether it is read or written. It can't be kept: "auto x = p[i]" would be a
+// Element is p[i], which may be read or written. It can't be kept: "auto x = p[i]" would be a
 // copy in CUDA and an alias here, so using such an x doesn't compile. Write the type instead of auto.
 template <class T> class Element {
   uint64_t address;
@@ -129,7 +129,8 @@ public:
 
 } // namespace emulated
 
-// global<T> is the address of device memory, global or shared: 8 bytes. As with pointers, a global<T> is a global<const T>.
+// global<T> is the address of device memory, global or shared: 8 bytes. As with pointers, a global<T> is a global<const
+// T>.
 template <class T> struct global;
 
 template <class T> struct global<const T> {
@@ -164,56 +165,66 @@ template <class T, uint64_t n> global<T> shared(const void *key, const char *nam
   return p;
 }
 
-// What a launch must hand over for a parameter: a letter for each type.
-template <class P> struct Parameter {
-  static constexpr bool whole = std::is_integral_v<P> && !std::is_same_v<P, bool> && (sizeof(P) == 4 || sizeof(P) == 8);
-  static constexpr bool real = std::is_same_v<P, float> || std::is_same_v<P, double>;
-  static_assert(whole || real, "a kernel's parameters are global<T>, integers of 4 or 8 bytes, float and double");
-  static constexpr char letter = real ? (sizeof(P) == 4 ? 'f' : 'd')
-                                      : std::is_signed_v<P> ? (sizeof(P) == 4 ? 'i' : 'l')
-                                                            : (sizeof(P) == 4 ? 'u' : 'L');
-};
-template <class T> struct Parameter<global<T>> {
-  static constexpr char letter = 'p';
+// Parameter is the type of a kernel's parameter: a letter, and the number of 8-byte words that a launch passes.
+struct Parameter {
+  char letter;
+  unsigned words;
 };
 
-// Export is a kernel in the list of those that can be launched.
+template <class P> struct ParameterOf {
+  static constexpr bool whole = std::is_integral_v<P> && !std::is_same_v<P, bool> && (sizeof(P) == 4 || sizeof(P) == 8);
+  static constexpr bool real = std::is_same_v<P, float> || std::is_same_v<P, double>;
+  static constexpr bool fields = std::is_class_v<P> && std::is_trivially_copyable_v<P> && alignof(P) == 8 && sizeof(P) <= 128;
+  static_assert(whole || real || fields, "a kernel's parameters are global<T>, integers of 4 or 8 bytes, float, double, and "
+                                         "structs of these of up to 128 bytes that are aligned to 8");
+  static constexpr char letter = fields ? 's'
+                                 : real ? (sizeof(P) == 4 ? 'f' : 'd')
+                                        : std::is_signed_v<P> ? (sizeof(P) == 4 ? 'i' : 'l')
+                                                              : (sizeof(P) == 4 ? 'u' : 'L');
+  static constexpr Parameter value = {letter, unsigned(sizeof(P) + 7) / 8};
+};
+template <class T> struct ParameterOf<global<T>> {
+  static constexpr Parameter value = {'p', 1};
+};
+
+// Two sources may give one name to different structs: these templates are each source's own.
+template <class... P> static const Parameter *parameters_of() {
+  static const Parameter all[] = {ParameterOf<P>::value..., {0, 0}};
+  return all;
+}
+template <class... P, size_t... I>
+static void call(void (*kernel)(P...), void *const *arguments, std::index_sequence<I...>) {
+  (void)arguments;
+  kernel(*static_cast<const std::remove_cv_t<P> *>(arguments[I])...);
+}
+template <class... P> static void unpack(void (*code)(), void *const *arguments) {
+  call(reinterpret_cast<void (*)(P...)>(code), arguments, std::index_sequence_for<P...>());
+}
+
+// Export is an entry of the list of kernels that can be launched.
 struct Export {
   const char *name, *file;
   int line;
-  const char *letters;
+  const Parameter *parameters; // the last one's letter is 0
   void (*code)();
-  void (*call)(void (*code)(), void *const *parameters);
+  void (*call)(void (*code)(), void *const *arguments);
   const Export *next;
 
   template <class... P>
   Export(const char *name, void (*kernel)(P...), const char *file, int line)
-      : name(name), file(file), line(line), letters(letters_of<std::remove_cv_t<P>...>()),
+      : name(name), file(file), line(line), parameters(parameters_of<std::remove_cv_t<P>...>()),
         code(reinterpret_cast<void (*)()>(kernel)), call(unpack<P...>) {
     enlist();
   }
 
 private:
   void enlist();
-
-  template <class... P> static const char *letters_of() {
-    static const char letters[] = {Parameter<P>::letter..., 0};
-    return letters;
-  }
-  template <class... P> static void unpack(void (*code)(), void *const *parameters) {
-    run(reinterpret_cast<void (*)(P...)>(code), parameters, std::index_sequence_for<P...>());
-  }
-  template <class... P, size_t... I>
-  static void run(void (*kernel)(P...), void *const *parameters, std::index_sequence<I...>) {
-    (void)parameters;
-    kernel(*static_cast<const std::remove_cv_t<P> *>(parameters[I])...);
-  }
 };
 
 } // namespace emulated
 
-// Sources may use a name twice, as CUDA's compiler sees each by itself: so kernels are static, and functions, which may
-// also be members, leave no symbol behind.
+// Two sources may use one name, since CUDA's compiler sees each by itself: so kernels are static, and functions, which
+// may also be members, leave no symbol behind.
 #define KERNEL(name) static void name
 #define EXPORT(name) static const emulated::Export name##_export{#name, name, __FILE__, __LINE__};
 #define DEVICE __attribute__((always_inline)) inline

@@ -21,10 +21,10 @@ uint64_t wait_for_warp(bool shuffles, uint64_t value, unsigned from, const char 
   return wait(shuffles ? AtShuffle : AtBallot, value, from, file, line);
 }
 
-// What a fiber runs.
+// run_thread is the code of a fiber.
 static void run_thread() {
   Device &d = *place.device;
-  d.kernel->call(d.kernel->code, d.parameters.data());
+  d.kernel->call(d.kernel->code, d.arguments.data());
   d.threads[place.thread].state = Returned;
   stop(d);
 }
@@ -58,7 +58,7 @@ class Block {
                name_of(ta.state), b, name_of(tb.state), tb.file, tb.line);
   }
 
-  // settle_warp lets a warp go on if all of its lanes that are left wait for each other.
+  // settle_warp lets a warp go on if all of its lanes that haven't returned wait for each other.
   void settle_warp(unsigned first) {
     unsigned end = warp_end(first), leader = end;
     uint64_t votes = 0;
@@ -85,7 +85,8 @@ class Block {
       if (d.threads[t].state != Returned) release(t);
   }
 
-  // settle_block is called when no thread is ready: either all wait at one barrier, or they wait in vain.
+  // settle_block lets the block go on when no thread is ready: either all wait at one barrier, or they wait in vain,
+  // which is a fault.
   void settle_block() {
     for (unsigned first = 0; first < count; first += 32) {
       for (unsigned t = first; t < warp_end(first); t++) {

@@ -1,12 +1,12 @@
-// What a program calls, by C's conventions. Functions return 0 if there was an error, which emulated_error tells.
-// A device is for one caller at a time; devices know nothing of each other. Part of emulated_device.h.
+// The functions that a program calls, by C's conventions. They return 0 after an error, which emulated_error describes.
+// A device takes one call at a time; devices share nothing. Part of emulated_device.h.
 #pragma once
 
 #define EMULATED_CALL extern "C" __attribute__((visibility("default")))
 
 namespace emulated {
 
-// span checks that bytes from address + offset on are within an allocation, and returns it.
+// span checks that bytes bytes at address + offset are within one allocation, and returns it.
 static Memory *span(Device &d, const char *what, uint64_t address, int64_t offset, uint64_t bytes, uint64_t *first) {
   uint64_t number = number_of(address);
   Memory *m = number < first_allocation ? nullptr : d.allocations.find(number);
@@ -45,30 +45,40 @@ static const char *type_of(char letter) {
   case 'L': return "a uint64";
   case 'f': return "a float32";
   case 'd': return "a float64";
+  case 's': return "a struct";
   }
   return "of an unknown type";
 }
 
-// prepare checks a launch and takes its arguments over.
-static bool prepare(Device &d, const char *name, uint32_t blocks, uint32_t threads, void *const *parameters,
-                    const char *letters) {
+// prepare checks a launch and keeps its arguments, which emulated_launch describes.
+static bool prepare(Device &d, const char *name, uint32_t blocks, uint32_t threads, uint64_t *words, const char *letters) {
   const Export *e = find_export(name);
   if (!e) return d.fail("kernel \"%s\": there is no such kernel", name);
   if (blocks < 1 || blocks > INT32_MAX) return d.fail("kernel \"%s\": %u blocks: want 1 to %d", name, blocks, INT32_MAX);
   if (threads < 1 || threads > max_threads)
     return d.fail("kernel \"%s\": %u threads in a block: want 1 to %u", name, threads, max_threads);
-  size_t want = strlen(e->letters), have = strlen(letters);
-  if (want != have) return d.fail("kernel \"%s\": %zu arguments: it takes %zu", name, have, want);
-  d.arguments.assign(have, 0);
-  d.parameters.assign(parameters, parameters + have);
-  for (size_t i = 0; i < have; i++) {
-    if (letters[i] != e->letters[i])
-      return d.fail("kernel \"%s\": argument %zu is %s: it takes %s", name, i, type_of(letters[i]), type_of(e->letters[i]));
-    uint64_t address;
-    if (letters[i] == 'p') {
-      memcpy(&address, parameters[i], sizeof address);
-      d.arguments[i] = number_of(address);
+  std::vector<Parameter> given;
+  d.arguments.clear();
+  d.pointers.clear();
+  for (size_t i = 0; letters[i]; i++) {
+    if (letters[i] == '.') {
+      given.back().words++;
+    } else {
+      given.push_back({letters[i], 1});
+      d.arguments.push_back(&words[i]);
     }
+    const Parameter &p = given.back();
+    if (p.letter == 'p' || p.letter == 's') d.pointers.push_back({number_of(words[i]), given.size() - 1, 8 * size_t(p.words - 1)});
+  }
+  size_t want = 0;
+  while (e->parameters[want].letter) want++;
+  if (want != given.size()) return d.fail("kernel \"%s\": %zu arguments: it takes %zu", name, given.size(), want);
+  for (size_t i = 0; i < want; i++) {
+    Parameter have = given[i], takes = e->parameters[i];
+    if (have.letter != takes.letter)
+      return d.fail("kernel \"%s\": argument %zu is %s: it takes %s", name, i, type_of(have.letter), type_of(takes.letter));
+    if (have.words != takes.words)
+      return d.fail("kernel \"%s\": argument %zu has %u bytes: it takes %u", name, i, 8 * have.words, 8 * takes.words);
   }
   if (!d.stacks.hold(threads)) return d.fail("kernel \"%s\": no memory for the stacks of %u threads", name, threads);
   if (d.threads.size() < threads) d.threads.resize(threads);
@@ -161,20 +171,19 @@ EMULATED_CALL int emulated_clear(emulated::Device *d, uint64_t address, int64_t 
   return true;
 }
 
-// words are the arguments, 8 bytes each, of which a smaller one fills the first. letters are their types: p for a pointer,
-// i, u, l, L for int32, uint32, int64, uint64, f, d for float32, float64.
+// words are the arguments: 8 bytes for a number, which fills the first of them, and a struct's own. letters are their
+// types: p for a pointer, i, u, l, L for int32, uint32, int64, uint64, f, d for float32, float64, s for a struct's
+// first 8 bytes and a full stop for each further 8.
 EMULATED_CALL int emulated_launch(emulated::Device *d, const char *name, uint32_t blocks, uint32_t threads, uint64_t *words,
                                   const char *letters) try {
-  std::vector<void *> parameters;
-  for (size_t i = 0; letters[i]; i++) parameters.push_back(&words[i]);
-  return emulated::prepare(*d, name, blocks, threads, parameters.data(), letters) && emulated::run(*d, blocks, threads);
+  return emulated::prepare(*d, name, blocks, threads, words, letters) && emulated::run(*d, blocks, threads);
 } catch (const std::bad_alloc &) {
   return d->fail("kernel \"%s\": no memory to launch %u blocks", name, blocks);
 }
 
 EMULATED_CALL void emulated_counters(emulated::Device *d, emulated::Counters *to) { *to = d->counters; }
 
-// emulated_twice says which name is two kernels', and nothing if all is well.
+// emulated_twice names two kernels of one name; the empty string if there are none.
 EMULATED_CALL const char *emulated_twice() {
   static char text[500];
   for (const emulated::Export *e = emulated::exports; e; e = e->next)

@@ -1,4 +1,4 @@
-// What stands behind the words of emulated.h, and the functions that a program calls to run kernels. One source file
+// The functions that emulated.h declares, and those that a program calls to run kernels. One source file
 // of a library includes it, once.
 #pragma once
 
@@ -34,6 +34,12 @@ struct Thread {
   int line;
 };
 
+// Pointed is an argument, or a field of one at a byte offset, that points to an allocation.
+struct Pointed {
+  uint64_t allocation;
+  size_t argument, offset;
+};
+
 struct Device {
   Allocations allocations;
   Stacks stacks;
@@ -47,8 +53,8 @@ struct Device {
 
   // The running launch.
   const Export *kernel = nullptr;
-  std::vector<void *> parameters;
-  std::vector<uint64_t> arguments; // numbers of the allocations that they point to
+  std::vector<void *> arguments;
+  std::vector<Pointed> pointers; // of the arguments and their fields
   uint32_t first_epoch = 0;
   bool faulted = false;
 
@@ -83,7 +89,7 @@ void Export::enlist() {
   exports = this;
 }
 
-// complain makes the launch end with a message that says who did what, where.
+// complain ends the launch with a message that names the thread, the source line and the fault.
 __attribute__((format(printf, 6, 7))) static void complain(Device &d, unsigned block, unsigned thread, const char *file,
                                                            int line, const char *format, ...) {
   char what[700];
@@ -95,17 +101,17 @@ __attribute__((format(printf, 6, 7))) static void complain(Device &d, unsigned b
   d.faulted = true;
 }
 
-// stop gives up the running thread for good.
+// stop never runs the current thread again.
 [[noreturn]] static void stop(Device &d) {
   for (;;) Fiber::turn(d.threads[place.thread].fiber, d.host);
 }
 
-// Text is kept where it is: a thread that is given up takes nothing else with it.
+// Text is on the stack: a thread that is stopped leaves no allocation behind.
 struct Text {
   char text[300];
 };
 
-// described is an access in words.
+// described returns a description of an access.
 static Text described(Device &d, uint64_t number, int64_t offset, Access a) {
   static const char *const kinds[] = {"read", "write", "atomic_add"};
   Text t;
@@ -118,9 +124,14 @@ static Text described(Device &d, uint64_t number, int64_t offset, Access a) {
     snprintf(owner, sizeof owner, "a shared array of another block");
   } else {
     snprintf(owner, sizeof owner, "allocation %llu", (unsigned long long)(number - first_allocation + 1));
-    for (size_t i = d.arguments.size(); i--;)
-      if (d.arguments[i] == number)
-        snprintf(owner, sizeof owner, "allocation %llu, argument %zu,", (unsigned long long)(number - first_allocation + 1), i);
+    for (const Pointed &p : d.pointers)
+      if (p.allocation == number) {
+        char field[40] = "";
+        if (p.offset) snprintf(field, sizeof field, " at byte %zu", p.offset);
+        snprintf(owner, sizeof owner, "allocation %llu, argument %zu%s,", (unsigned long long)(number - first_allocation + 1),
+                 p.argument, field);
+        break;
+      }
   }
   snprintf(t.text, sizeof t.text, "%s of %u bytes at offset %lld (element %lld) of %s of %llu bytes", kinds[a.kind], a.size,
            (long long)offset, (long long)element, owner, (unsigned long long)m.bytes);
@@ -134,8 +145,8 @@ static Text described(Device &d, uint64_t number, int64_t offset, Access a) {
   stop(d);
 }
 
-// conflict names another who touched a word that this access touches too, and null if that may be. Atomic additions are in
-// order among themselves; of all other pairs, both must be reads.
+// conflict returns what another thread or block did to a word that makes this access a race, and sets other to it; null
+// if there is no race. Atomic additions are in order among themselves; in any other pair both must be reads.
 template <class Who> static const char *conflict(Kind kind, Who me, Who writer, Who reader, Who adder, Who *other) {
   auto is_other = [&](Who w) { return w != 0 && w != me && (*other = w, true); };
   if (is_other(writer)) return "wrote";
@@ -156,7 +167,7 @@ static Text blame(const char *who, Who other, Who several, const char *did, cons
   return t;
 }
 
-// watch looks at one access to one word for races, and notes it.
+// watch checks one access to one word for races, and records it.
 static inline void watch(Device &d, const Place &here, Shadow &s, uint64_t number, int64_t offset, Access a, const char *file, int line) {
   if (s.epoch != d.epoch) {
     if (s.epoch < d.first_epoch) s.writing_block = s.reading_block = s.adding_block = 0;
@@ -182,7 +193,7 @@ char *touch(uint64_t address, int64_t index, Access a, const char *file, int lin
   Memory *m = d.allocations.find(number);
   if (__builtin_expect(!m, false)) refuse(d, "out of bounds", 0, 0, a, file, line);
   int64_t offset;
-  // So far out that it doesn't matter where.
+  // Far out of bounds, wherever exactly.
   if (__builtin_mul_overflow(index, int64_t(a.size), &offset) || __builtin_add_overflow(offset, offset_of(address), &offset))
     offset = index < 0 ? INT64_MIN / 2 : INT64_MAX / 2;
   if (__builtin_expect(!m->live, false))

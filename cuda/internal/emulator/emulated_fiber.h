@@ -1,4 +1,4 @@
-// Fibers: stacks of their own that one thread of the operating system runs by turns. Part of emulated_device.h.
+// Fibers: stacks among which one thread of the operating system switches. Part of emulated_device.h.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 namespace emulated {
 
-// What a thread of a kernel may keep on its stack. Pages that it doesn't reach cost nothing.
+// The size of a thread's stack. Pages that it doesn't reach cost nothing.
 constexpr size_t stack_bytes = 256 * 1024;
 
 #ifdef EMULATED_SWITCH
@@ -44,9 +44,9 @@ class Fiber {
   void *top = nullptr;
 
 public:
-  // start makes the next turn begin at the start of code, which never returns.
+  // start makes the next turn begin with code, which never returns.
   void start(char *stack_top, void (*code)()) {
-    // As the calling convention wants it: 8 bytes short of a multiple of 16 when code begins.
+    // The calling convention wants 8 bytes less than a multiple of 16 when code begins.
     void **frame = reinterpret_cast<void **>(stack_top) - 8;
     for (int i = 0; i < 6; i++) frame[i] = nullptr;
     frame[6] = reinterpret_cast<void *>(code);
@@ -74,7 +74,7 @@ public:
 
 #endif
 
-// Stacks are one mapping, with a page that can't be touched below each.
+// Stacks is one mapping of stacks, each above a guard.
 class Stacks {
   static constexpr size_t guard = 16 * 1024; // a multiple of every page size that is in use
   static constexpr size_t step = guard + stack_bytes + 16 * 1024; // with room for tops to differ
@@ -92,7 +92,7 @@ public:
   Stacks(const Stacks &) = delete;
   ~Stacks() { drop(); }
 
-  // hold makes room for n stacks, and forgets what was on them.
+  // hold makes at least n stacks, whose contents are undefined.
   bool hold(size_t n) {
     if (n <= count) return true;
     drop();
@@ -112,8 +112,8 @@ public:
     return true;
   }
 
-  // top is where stack i begins, to grow downwards. Tops at the same place of every page would share few lines of the
-  // processor's caches.
+  // top returns the address that stack i grows downwards from. Tops at the same offset in every page would share few
+  // lines of the processor's caches.
   char *top(size_t i) { return memory + (i + 1) * step - i % 64 * 192; }
 };
 

@@ -1,4 +1,4 @@
-// The emulated device's memory: what is allocated, what is written, and who touched what since when. Part of
+// The emulated device's memory: allocations, which bytes are written, and the accesses since the last barrier. Part of
 // emulated_device.h.
 #pragma once
 
@@ -11,14 +11,14 @@
 namespace emulated {
 
 // An address is an allocation's number, which is never used again, and an offset into it. It names that allocation
-// however far it is moved: a pointer that ran over its end can't end up in the next one unnoticed. Offsets start in
-// the middle, so that those before the start have an address, too.
+// however far it is moved: a pointer beyond its end is never one into the next. Offsets start in
+// the middle, so that positions before the start have an address, too.
 constexpr int offset_bits = 40;
 constexpr uint64_t middle = uint64_t(1) << (offset_bits - 1);
 
 // Numbers below are a block's shared arrays; 0 is the null pointer.
 constexpr uint64_t first_allocation = 256;
-// What nvcc gives a block without being asked for more.
+// The shared memory that nvcc gives a block by default.
 constexpr uint64_t shared_bytes = 48 * 1024;
 constexpr unsigned max_threads = 1024;
 
@@ -26,8 +26,9 @@ inline uint64_t number_of(uint64_t address) { return address >> offset_bits; }
 inline int64_t offset_of(uint64_t address) { return int64_t(address & (2 * middle - 1)) - int64_t(middle); }
 inline uint64_t address_of(uint64_t number) { return number << offset_bits | middle; }
 
-// Shadow is what is known of a word of 4 bytes. The first three say who touched it in the current epoch, which is the time
-// between two barriers of a block; the blocks say the same of the current launch. Who is 1 + a number, 0 is nobody.
+// Shadow records the accesses to a word of 4 bytes: writer, reader and adder are threads of the current epoch, the time
+// between two barriers of a block; the blocks are of the current launch. A thread or block is 1 + its number, 0 is
+// none.
 struct Shadow {
   uint32_t epoch; // of the last access
   uint16_t writer, reader, adder;
@@ -48,7 +49,7 @@ struct Memory {
 
 inline uint64_t words_of(uint64_t bytes) { return (bytes + 3) / 4; }
 
-// The bytes of word w that the bytes from first up to end cover.
+// covered returns the bytes of word w, a bit for each, among bytes first, …, end - 1.
 inline uint8_t covered(uint64_t w, uint64_t first, uint64_t end) {
   uint64_t from = first > 4 * w ? first - 4 * w : 0, to = end < 4 * w + 4 ? end - 4 * w : 4;
   return uint8_t((1u << to) - (1u << from));
@@ -66,7 +67,7 @@ inline bool all_written(const Memory &m, uint64_t first, uint64_t bytes) {
   return true;
 }
 
-// Allocations are the device's memories by number. Numbers of freed ones stay, so that their use can be told.
+// Allocations are the device's memories by number. Numbers of freed ones stay, so that their use is found.
 class Allocations {
   std::vector<Memory> memories;
   std::vector<char> shared_data;
@@ -82,10 +83,10 @@ public:
       if (memories[i].live) release(memories[i]);
   }
 
-  // find returns what an address names, null for none.
+  // find returns the memory of a number, null for none.
   Memory *find(uint64_t number) { return number && number < memories.size() ? &memories[number] : nullptr; }
 
-  // allocate returns the address, 0 if there is no memory.
+  // allocate returns an address, 0 if there is no memory.
   uint64_t allocate(uint64_t bytes) {
     if (bytes >= middle || memories.size() >> (64 - offset_bits)) return 0;
     Memory m = {static_cast<char *>(malloc(bytes)), nullptr, bytes, true, nullptr, nullptr};
@@ -117,7 +118,7 @@ public:
     shared_used = 0;
   }
 
-  // shared returns the number of the array that key stands for, 0 if there is no room for it.
+  // shared returns the number of the array that key stands for, 0 if it doesn't fit.
   uint64_t shared(const void *key, const char *name, uint64_t bytes) {
     for (unsigned i = 1; i <= shared_arrays; i++)
       if (memories[i].key == key && memories[i].bytes == bytes) return i;

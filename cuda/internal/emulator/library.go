@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/dl"
 )
 
-// Library is compiled kernels. It stays in memory for good.
+// Library is compiled kernels. It is never unloaded.
 type Library struct {
 	create   func(seed uint64, unchecked uint32) uintptr
 	destroy  func(device uintptr)
@@ -59,17 +59,17 @@ func open(file string) (*Library, error) {
 	return l, nil
 }
 
-// Unchecked is a check that is left out, to see what a fault does without it.
+// Unchecked is a check to leave out, which shows what a fault does without it.
 type Unchecked uint32
 
 const (
-	// Races between threads and between blocks go unseen.
+	// Races is the check for races between threads and between blocks.
 	Races Unchecked = 1 << iota
-	// Unwritten memory can be read. It is filled with ones: NaN, or -1.
+	// Unwritten is the check for reads of memory that was never written. It is filled with ones: NaN, or -1.
 	Unwritten
 )
 
-// Device makes a device, on which everything is checked except what is named. The seed decides the orders that blocks and
+// Device makes a device that makes all checks but the ones left out. The seed decides the orders that blocks and
 // threads run in.
 func (l *Library) Device(seed uint64, unchecked ...Unchecked) (*Device, error) {
 	var all Unchecked

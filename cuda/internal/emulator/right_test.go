@@ -211,6 +211,40 @@ func TestArgumentsOfAllTypes(t *testing.T) {
 	}
 }
 
+type pair struct {
+	out driver.Pointer
+	a   float32
+	b   int32
+}
+
+type largest struct {
+	unused [15]float64
+	c, d   int32
+}
+
+func TestArgumentsThatAreStructs(t *testing.T) {
+	d := device(t, library(t, "right"), 1)
+	out := alloc(t, d, 3*8)
+	p, l := driver.StructOf(&pair{out, 0.5, -7}), driver.StructOf(&largest{c: 1 << 30, d: 3})
+	launch(t, d, "structs", 1, 1, p, int32(9), l)
+	if diff := cmp.Diff([]float64{0.5, 2, 1<<30 - 3}, download[float64](t, d, out, 3)); diff != "" {
+		t.Error(diff)
+	}
+	short := driver.StructOf(&pair{out: out + 8})
+	for want, arguments := range map[string][]any{
+		"argument 2 has 16 bytes: it takes 128":                {p, int32(9), short},
+		"argument 0 is a pointer: it takes a struct":           {out, int32(9), l},
+		"argument 1 is a struct: it takes an int32":            {p, p, l},
+		"2 arguments: it takes 3":                              {p, l},
+		"(element 3) of allocation 1, argument 0, of 24 bytes": {driver.StructOf(&pair{out: out + 24}), int32(9), l},
+		"out of bounds: element of the null pointer":           {driver.StructOf(&pair{}), int32(9), l},
+	} {
+		if err := d.Launch("structs", 1, 1, arguments...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
 // orders returns the order of threads and blocks on a device with this seed, for two launches.
 func orders(t *testing.T, l *Library, seed uint64) (all [2][]uint32) {
 	d := device(t, l, seed)
@@ -236,8 +270,8 @@ func TestSeedDecidesOrder(t *testing.T) {
 			blocks[o[0]/16] = true
 		}
 	}
-	// Of 20 orders of 4 blocks and 16 threads, two are the same with probability below 1e-10. That block 0 isn't in each
-	// of 4 places once: 4·(3/4)^20 = 1.3 %, but the seeds are fixed.
+	// Of 20 orders of 4 blocks and 16 threads, two are the same with probability below 1e-10. That block 0 isn't in
+	// each of 4 places once: 4·(3/4)^20 = 1.3 %, but the seeds are fixed.
 	if len(seen) != 20 || len(blocks) != 4 {
 		t.Errorf("%d orders, block 0 in %d places", len(seen), len(blocks))
 	}

@@ -47,7 +47,7 @@ const (
 	jitErrorLogBytes = 6
 )
 
-// load compiles a module. The driver's compiler says what it can't in a log.
+// load compiles a module. The driver's compiler writes its complaints to a log.
 func (d *Device) load(ptx []byte) error {
 	image := append(append([]byte{}, ptx...), 0)
 	return d.do(func() error {
@@ -77,7 +77,7 @@ func (d *Device) do(f func() error) error {
 	return d.onThread(f)
 }
 
-// onThread calls f with the device's context on the calling thread, for those who have the lock.
+// onThread calls f with the device's context on the calling thread. The caller has the lock.
 func (d *Device) onThread(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -90,7 +90,7 @@ func (d *Device) onThread(f func() error) error {
 // Info describes the device.
 func (d *Device) Info() driver.Info { return d.info }
 
-// Alloc makes room on the device. What is in it isn't said.
+// Alloc allocates memory, whose content is undefined.
 func (d *Device) Alloc(bytes int) (driver.Pointer, error) {
 	var p uint64
 	err := d.do(func() error {
@@ -102,12 +102,12 @@ func (d *Device) Alloc(bytes int) (driver.Pointer, error) {
 	return driver.Pointer(p), nil
 }
 
-// Free gives room back.
+// Free frees memory.
 func (d *Device) Free(p driver.Pointer) error {
 	return d.do(func() error { return d.library.failed("cuMemFree", d.library.call.memFree(uint64(p))) })
 }
 
-// Upload copies bytes to the device, from an offset on.
+// Upload copies bytes to an offset on the device.
 func (d *Device) Upload(to driver.Pointer, offset int, from []byte) error {
 	if len(from) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (d *Device) Upload(to driver.Pointer, offset int, from []byte) error {
 	})
 }
 
-// Download copies bytes from the device, from an offset on.
+// Download copies bytes from an offset on the device.
 func (d *Device) Download(to []byte, from driver.Pointer, offset int) error {
 	if len(to) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func (d *Device) Clear(p driver.Pointer, offset, bytes int) error {
 	})
 }
 
-// Launch starts a kernel. It returns before the kernel has ended: what goes wrong in it is an error of a later call.
+// Launch starts a kernel and doesn't wait for its end: a later call returns its errors.
 func (d *Device) Launch(kernel string, blocks, threads int, args ...any) error {
 	words, err := driver.Arguments(args...)
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *Device) Launch(kernel string, blocks, threads int, args ...any) error {
 	}
 	params := make([]unsafe.Pointer, len(words)+1) // one more, so that there is a first
 	for i := range words {
-		params[i] = unsafe.Pointer(&words[i].Word) // the low half of the word is in front
+		params[i] = unsafe.Pointer(&words[i].Words[0]) // the low half of the word is in front
 	}
 	err = d.do(func() error {
 		function, err := d.kernel(kernel)
@@ -178,7 +178,7 @@ func (d *Device) kernel(name string) (uintptr, error) {
 	return 0, errors.New("there is no such kernel")
 }
 
-// Synchronize waits for everything that was started.
+// Synchronize waits for everything that was launched.
 func (d *Device) Synchronize() error {
 	return d.do(func() error { return d.library.failed("cuCtxSynchronize", d.library.call.ctxSynchronize()) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// functions are those of the driver interface that are used. Handles are pointers; sizes are size_t.
+// functions are the functions of the driver interface that this package calls. Handles are pointers; sizes are size_t.
 type functions struct {
 	init              func(flags uint32) result
 	driverGetVersion  func(version *int32) result
@@ -37,7 +37,7 @@ type functions struct {
 	launchKernel      func(function uintptr, gx, gy, gz, bx, by, bz, shared uint32, stream uintptr, params, extra unsafe.Pointer) result
 }
 
-// names are the functions' names in the library.
+// names returns the functions by their names in the library.
 func (f *functions) names() map[string]any {
 	return map[string]any{
 		"cuInit": &f.init, "cuDriverGetVersion": &f.driverGetVersion,
@@ -53,10 +53,10 @@ func (f *functions) names() map[string]any {
 	}
 }
 
-// result is what every function of the driver interface returns; 0 is success.
+// result is the status that every function of the driver interface returns; 0 is success.
 type result int32
 
-// Error is what the driver says of a call that failed.
+// Error reports that a call of the driver failed.
 type Error struct {
 	Call string // the function, as the driver interface names it
 	Name string // of the error: CUDA_ERROR_OUT_OF_MEMORY
@@ -73,16 +73,16 @@ func (e *Error) Is(target error) bool { return e.code == 2 && target == driver.E
 type Library struct {
 	call    functions
 	version int32
-	empty   bool // there is no device to drive, and the driver doesn't start
+	empty   bool // there is no device, and so the driver doesn't start
 }
 
 // system is the driver of this machine, opened once.
 var system = sync.OnceValues(func() (*Library, error) { return open(systemNames...) })
 
-// System opens this machine's driver. Where there is none the error is [driver.ErrNoDriver].
+// System opens this machine's driver. Without one the error is [driver.ErrNoDriver].
 func System() (*Library, error) { return system() }
 
-// open opens the first library of the given names that is there.
+// open opens the first library that exists of the given names.
 func open(names ...string) (*Library, error) {
 	var handle uintptr
 	var first error
@@ -122,7 +122,7 @@ func open(names ...string) (*Library, error) {
 	return l, nil
 }
 
-// failed returns nil for success.
+// failed returns the error of a call, nil for success.
 func (l *Library) failed(call string, r result) error {
 	if r == 0 {
 		return nil
@@ -147,7 +147,7 @@ func goString(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// The attributes of devices that are asked for.
+// Attributes of devices.
 const (
 	attributeMultiprocessors = 16
 	attributeMajor           = 75

@@ -2,5 +2,5 @@
 
 package libcuda
 
-// systemNames are what the driver's library is called.
+// systemNames are the names of the driver's library.
 var systemNames = []string{"libcuda.so.1", "libcuda.so"}

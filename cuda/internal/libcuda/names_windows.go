@@ -1,4 +1,4 @@
 package libcuda
 
-// systemNames are what the driver's library is called.
+// systemNames are the names of the driver's library.
 var systemNames = []string{"nvcuda.dll"}

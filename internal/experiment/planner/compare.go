@@ -11,14 +11,14 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Settings say which plans are compared, and what all of them keep to.
+// Settings name the plans to compare, and the limits of all of them.
 type Settings struct {
-	// Plan is what all plans share and makes them valid. Its method, subset rate, repetitions and space count for nothing.
+	// Plan has the settings that all plans share. Its method, subset rate, repetitions and space are ignored.
 	Plan tuner.Settings
-	// Grid is what trials draw from, candidates of one sampling rate and number of steps. Their noise counts for nothing.
+	// Grid has candidates of one sampling rate and one number of steps. Their noise is ignored.
 	Grid       tuner.Grid
-	Candidates int     // m, of the grid that is tried, which may be another than Grid
-	Tried      float64 // the least probability, in (0, 1), with which a given candidate is drawn
+	Candidates int     // m, which may differ from the length of Grid
+	Tried      float64 // minimum probability that a given candidate is drawn, in (0, 1)
 
 	Methods     []tuner.Method
 	SubsetRates []float64 // q, ascending
@@ -27,29 +27,29 @@ type Settings struct {
 	Epsilon, Delta float64 // of the guarantee
 	Accounting     accountant.Options
 
-	LeastRate float64 // q below this one is shown, and never chosen
-	MostWork  float64 // neither is a plan that computes more than this; 0 is no limit
+	MinRate float64 // minimum q to recommend
+	MaxWork float64 // maximum work to recommend; 0 is no limit
 }
 
-// An Option is a plan.
+// Option is a plan.
 type Option struct {
 	Trials
 	Method     tuner.Method
 	SubsetRate float64 // q; 0 for the baseline, which has none
-	// NoiseMultiplier meets the budget: the smallest in the Rényi modes, and in mode Best one for which epsilon is less than
-	// its target by at most a share Within. It is +Inf where none does.
+	// NoiseMultiplier meets the budget. In the Rényi modes it is the minimum, and in mode Best epsilon is below its target
+	// by a share of at most Within. It is +Inf if no noise meets the budget.
 	NoiseMultiplier float64
-	Work            float64 // gradients expected, in runs on all of the data
+	Work            float64 // expected gradients, in runs on all of the data
 }
 
-// Feasible reports whether some noise meets the budget.
+// Feasible reports whether any noise meets the budget.
 func (o Option) Feasible() bool { return !math.IsInf(o.NoiseMultiplier, 1) }
 
-// Compare returns the trials of each family, and an option for each method, subset rate and family whose trials are not
-// out of reach. Where a method has its least noise at a subset rate between others, one more is tried around there, with
-// that family alone. Compare calls progress from one goroutine at a time.
+// Compare returns the trials of each family, and an option for each method, subset rate and family within reach. Where
+// a method needs its minimum noise at a subset rate between others, Compare adds an option of the same family nearby.
+// It calls progress from one goroutine at a time.
 func Compare(ctx context.Context, s Settings, progress func(done, total int)) ([]Trials, []Option, error) {
-	// What is wrong with a plan whatever its trials are would put them all out of reach.
+	// A fault of the shared settings would put all trials out of reach.
 	if err := s.plan(tuner.Baseline, 0, Trials{Repetitions: accountant.Poisson{Mean: 1}}).WithNoise(1).Validate(); err != nil {
 		return nil, nil, fmt.Errorf("plan: %w", err)
 	}
@@ -91,16 +91,17 @@ func Compare(ctx context.Context, s Settings, progress func(done, total int)) ([
 	return all, options, nil
 }
 
-// Least returns the option of the least noise among those that LeastRate and MostWork allow; see [Best].
-func (s Settings) Least(options []Option) (least Option, ok bool) {
+// Recommended returns the [Best] of the options that MinRate and MaxWork allow.
+func (s Settings) Recommended(options []Option) (least Option, ok bool) {
 	return Best(slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return !s.allows(o) }))
 }
 
-// Alike is the share of noise that makes no difference to a model. With wider distributions it can save most of the work.
+// Alike is the share of noise that makes no difference to a model. With wider distributions it can save most of the
+// work.
 const Alike = 0.01
 
-// Best returns the option that computes least, the first of equal ones, among those whose noise is the least of all, give or
-// take a share Alike of it, and false if none meets the budget.
+// Best returns the option of minimum work among those whose noise exceeds the minimum by a share of at most [Alike],
+// the first of equal ones. It returns false if no option is feasible.
 func Best(options []Option) (best Option, ok bool) {
 	least := math.Inf(1)
 	for _, o := range options {
@@ -118,11 +119,11 @@ func Best(options []Option) (best Option, ok bool) {
 }
 
 func (s Settings) allows(o Option) bool {
-	return o.Feasible() && (o.Method == tuner.Baseline || o.SubsetRate >= s.LeastRate) && (s.MostWork == 0 || o.Work <= s.MostWork)
+	return o.Feasible() && (o.Method == tuner.Baseline || o.SubsetRate >= s.MinRate) && (s.MaxWork == 0 || o.Work <= s.MaxWork)
 }
 
-// finer returns a line of one more subset rate for a method, or nil where its least noise is at an end. Through that point
-// and its neighbours goes a parabola over log q, whose lowest point is between the neighbours.
+// finer returns a line of one more subset rate for a method, or nil if its minimum of noise is at an end. The rate is
+// at the minimum of the parabola, over log q, through the option of minimum noise and its neighbours.
 func (s Settings) finer(m tuner.Method, lines []*line) *line {
 	var best *line
 	at := 0
@@ -142,12 +143,12 @@ func (s Settings) finer(m tuner.Method, lines []*line) *line {
 		x[i], y[i] = math.Log(o.SubsetRate), o.NoiseMultiplier
 	}
 	left, right := (y[1]-y[0])/(x[1]-x[0]), (y[2]-y[1])/(x[2]-x[1])
-	if !(left < right) { // also where a neighbour has no noise at all
+	if !(left < right) { // as where a neighbour is infeasible
 		return nil
 	}
 	lowest := (x[0]+x[1])/2 - left*(x[2]-x[0])/(2*(right-left))
 	q := math.Round(1000*math.Exp(lowest)) / 1000
-	if !(q > best.rates[at-1] && q < best.rates[at+1] && q >= s.LeastRate) || q == best.rates[at] {
+	if !(q > best.rates[at-1] && q < best.rates[at+1] && q >= s.MinRate) || q == best.rates[at] {
 		return nil
 	}
 	return &line{method: m, trials: best.trials, rates: []float64{q}, ratio: best.ratio}

@@ -50,7 +50,7 @@ func small() Settings {
 		Epsilon:     2,
 		Delta:       1e-5,
 		Accounting:  accountant.Options{Mode: accountant.Tight},
-		LeastRate:   0.1,
+		MinRate:     0.1,
 	}
 }
 
@@ -80,7 +80,8 @@ func TestTrialsAreTheFewest(t *testing.T) {
 			}
 		}
 	}
-	// Half of its draws are of one trial or so, whatever its mean: to try nine with probability 0.95 it takes tails beyond any plan.
+	// Half of its draws are of one trial or so, whatever its mean: to try nine with probability 0.95 it takes tails
+	// beyond any plan.
 	s := small()
 	s.Candidates, s.Tried = 9, 0.95
 	if got := s.trials(families[5]); got.Repetitions != nil || got.Family != "logarithmic" {
@@ -152,8 +153,8 @@ func TestOptionsMeetTheBudget(t *testing.T) {
 					}
 				}
 			}
-			least, ok := s.Least(options)
-			if !ok || least.SubsetRate != 0 && least.SubsetRate < s.LeastRate {
+			least, ok := s.Recommended(options)
+			if !ok || least.SubsetRate != 0 && least.SubsetRate < s.MinRate {
 				t.Errorf("least noise by %+v, %v", least, ok)
 			}
 		})
@@ -172,7 +173,7 @@ func TestNoPlanMeetsTheBudget(t *testing.T) {
 			t.Errorf("%+v has noise", o)
 		}
 	}
-	if o, ok := s.Least(options); ok || len(options) == 0 {
+	if o, ok := s.Recommended(options); ok || len(options) == 0 {
 		t.Errorf("%d options, the best is %+v", len(options), o)
 	}
 }
@@ -218,8 +219,8 @@ func TestLeastKeepsToItsLimits(t *testing.T) {
 	}{
 		{0, 0, 0}, {0.1, 0, 1} /* as good as the next, for half of the work */, {0.1, 3, 3}, {0.2, 0, 5}, {0.1, 0.95, 5}, {0.1, 0.8, -1},
 	} {
-		s := Settings{LeastRate: c.rate, MostWork: c.work}
-		got, ok := s.Least(options)
+		s := Settings{MinRate: c.rate, MaxWork: c.work}
+		got, ok := s.Recommended(options)
 		if ok != (c.want >= 0) || ok && got != options[c.want] {
 			t.Errorf("q from %v, work to %v: %+v, %v, want option %d", c.rate, c.work, got, ok, c.want)
 		}
@@ -237,15 +238,15 @@ func TestFinerFindsTheLowestPoint(t *testing.T) {
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer == nil || finer.rates[0] != 0.12 {
 		t.Errorf("%+v, want q 0.12", finer)
 	}
-	s.LeastRate = 0.1 // what is left of it shows the slope all the same
+	s.MinRate = 0.1 // what is left of it shows the slope all the same
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer == nil || finer.rates[0] != 0.12 {
 		t.Errorf("%+v, want q 0.12", finer)
 	}
-	s.LeastRate = 0.15 // then 0.3 is the best, at the end
+	s.MinRate = 0.15 // then 0.3 is the best, at the end
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer != nil {
 		t.Errorf("%+v beside the least rate", finer)
 	}
-	l.options[1].NoiseMultiplier, s.LeastRate = 1.5, 0.1 // lowest at less than 0.1
+	l.options[1].NoiseMultiplier, s.MinRate = 1.5, 0.1 // lowest at less than 0.1
 	l.options[0].NoiseMultiplier, l.options[2].NoiseMultiplier = 1.51, 3
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer != nil {
 		t.Errorf("%+v below the least rate", finer)
@@ -254,7 +255,7 @@ func TestFinerFindsTheLowestPoint(t *testing.T) {
 		t.Errorf("%+v of another method", finer)
 	}
 	l.options[2].NoiseMultiplier = math.Inf(1)
-	s.LeastRate = 0
+	s.MinRate = 0
 	if finer := s.finer(tuner.Variant1, []*line{l}); finer != nil && !(finer.rates[0] > 0.02 && finer.rates[0] < 0.3) {
 		t.Errorf("%+v beside no noise at all", finer)
 	}

@@ -5,23 +5,24 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// A Family has a distribution of K, the number of trials, for each mean. The larger the mean, the less it misses.
+// Family is a family of distributions of K, the number of trials, by their mean. The larger the mean, the less they
+// miss.
 type Family struct {
 	Name   string
-	OfMean func(mean float64) (accountant.Repetitions, error) // an error where it has none of that mean
+	OfMean func(mean float64) (accountant.Repetitions, error) // an error if none has that mean
 }
 
-// Trials are a family's member of the smallest mean that tries each candidate often enough.
+// Trials is the distribution of a family whose mean is the minimum that tries each candidate often enough.
 type Trials struct {
 	Family      string
-	Repetitions accountant.Repetitions // nil where that takes more trials than a plan can hold
-	Mean        float64                // of K, in whole hundredths, so that it can be written down
+	Repetitions accountant.Repetitions // nil if that takes more trials than a plan can hold
+	Mean        float64                // of K, in whole hundredths, for command lines
 	Tried       float64                // the probability that a given candidate is drawn
 }
 
 const (
-	hundred  = 100
-	mostMean = 1e6 // package tuner takes no larger one
+	hundred = 100
+	maxMean = 1e6 // package tuner's maximum
 )
 
 // trials finds the mean by doubling and bisection.
@@ -38,7 +39,7 @@ func (s Settings) trials(f Family) Trials {
 	low, high := 0, 1
 	found, enough := at(high)
 	for ; !enough; found, enough = at(high) {
-		if low, high = high, 2*high; high > hundred*mostMean {
+		if low, high = high, 2*high; high > hundred*maxMean {
 			return Trials{Family: f.Name}
 		}
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// A line has the options of one method and family by subset rate.
+// line holds the options of one method and family, by subset rate.
 type line struct {
 	method  tuner.Method
 	trials  Trials
 	rates   []float64
-	ratio   float64 // of the noise in mode Best to that in mode Tight, as far as known
+	ratio   float64 // of the noise in mode Best to that in mode Tight, at the last rate
 	options []Option
 }
 
-// usualRatio is where a line begins: a guess, which costs nothing but time.
+// usualRatio is a line's first guess of its ratio. A poor guess costs time alone.
 const usualRatio = 0.8
 
 // settleAll settles lines side by side, each from one subset rate to the next.
@@ -72,7 +72,7 @@ func (s Settings) settle(ctx context.Context, l *line, q float64) error {
 	return nil
 }
 
-// noise calibrates a plan; in mode Best, whose bounds take long, it searches only as far as a table needs.
+// noise calibrates a plan. In mode Best, whose bounds take long, it stops at the precision of a table.
 func (s Settings) noise(ctx context.Context, l *line, p planned) (float64, error) {
 	o := s.Accounting
 	if o.Mode != accountant.Best {
@@ -99,7 +99,7 @@ func (s Settings) noise(ctx context.Context, l *line, p planned) (float64, error
 	return noise, err
 }
 
-// planned are the settings of one plan.
+// planned is the settings of one plan.
 type planned struct {
 	tuner.Settings
 	grid tuner.Grid
@@ -112,7 +112,7 @@ func (s Settings) plan(m tuner.Method, q float64, t Trials) planned {
 	return planned{p, s.Grid}
 }
 
-// WithNoise gives all candidates the same noise.
+// WithNoise returns the settings with the same noise for all candidates.
 func (p planned) WithNoise(noise float64) tuner.Settings {
 	p.Space = p.grid.WithNoiseMultiplier(noise)
 	return p.Settings
@@ -126,12 +126,12 @@ func (p planned) calibrate(epsilon, delta float64, o accountant.Options) (float6
 	return settled.Space.(tuner.Grid)[0].NoiseMultiplier, nil
 }
 
-// Within is the share of epsilon that the search in mode Best may leave unused.
+// Within is the maximum share of epsilon that the search in mode Best leaves unused.
 const Within = 4e-3
 
-// search returns a noise multiplier at which epsilon, which falls with it, is at most the target and at least
-// (1-Within) of it, or just enough where epsilon jumps over that. It follows secants of logarithms, which are nearly
-// straight, and keeps to the bracket.
+// search returns a noise multiplier whose epsilon is at most the target and at least (1-Within) of it, or just below a
+// jump of epsilon. Epsilon has to fall with noise. The search follows secants of logarithms, which are nearly straight,
+// within a bracket.
 func search(target, guess float64, epsilonAt func(noise float64) (float64, error)) (float64, error) {
 	const usualSlope = -1.4
 	goal := math.Log(target * (1 - Within/2))

@@ -13,8 +13,8 @@ import (
 //go:embed testdata/fake.c
 var source []byte
 
-// Library compiles the fake driver and returns its path, a libcuda.so in a folder of its own. Without a C compiler the test is
-// skipped.
+// Library compiles the fake driver and returns its path, a libcuda.so in a folder of its own. Without a C compiler the
+// test is skipped.
 func Library(t *testing.T) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -40,6 +40,7 @@ func Devices() []driver.Info {
 	}
 }
 
-// PTX returns what the fake driver takes for a module with two kernels: add(p, n, x) adds the float64 x to the first n
-// float32 at p, each by a thread, and nothing() does nothing.
-func PTX() []byte { return []byte(".version 6.0 // add nothing") }
+// PTX returns what the fake driver takes for a module with three kernels: add(p, n, x) adds the float64 x to the first
+// n float32 at p, each by a thread; add_structs(i, where, by) adds i + by.x·by.times to the first where.n at where.to;
+// and nothing() does nothing.
+func PTX() []byte { return []byte(".version 6.0 // add add_structs nothing") }

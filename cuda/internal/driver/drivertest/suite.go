@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// Test holds an implementation to the interface. Its driver is the one that [Library] makes.
+// Test tests an implementation of the interface on the fake driver that [Library] makes.
 func Test(t *testing.T, s driver.System) {
 	for _, c := range []struct {
 		name string
@@ -71,6 +71,18 @@ func memoryAndLaunches(t *testing.T, s driver.System) {
 	if err := d.Launch("nothing", 1, 1); err != nil {
 		t.Fatal(err)
 	}
+	where := struct {
+		to        driver.Pointer
+		n, unused int32
+		zeros     [13]float64
+	}{to: p, n: 4}
+	by := struct {
+		x     float64
+		times int64
+	}{0.25, 4}
+	if err := d.Launch("add_structs", 1, 8, int32(7), driver.StructOf(&where), driver.StructOf(&by)); err != nil {
+		t.Fatal(err)
+	}
 	if err := d.Clear(p, 4, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +96,7 @@ func memoryAndLaunches(t *testing.T, s driver.System) {
 	if err := driver.Download(d, got, p, 0); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]float32{1.5, 0, 3.5, 4, 9}, got); diff != "" {
+	if diff := cmp.Diff([]float32{9.5, 0, 11.5, 12, 9}, got); diff != "" {
 		t.Error(diff)
 	}
 	if err := d.Free(p); err != nil {
@@ -224,8 +236,8 @@ func at(depth int, f func()) {
 	runtime.KeepAlive(&frame)
 }
 
-// What was opened twice is closed twice, and what is closed once stays closed. Refusals above closed a device that wasn't
-// opened to the end.
+// What was opened twice is closed twice, and what is closed once stays closed. Refusals above closed a device that
+// wasn't opened to the end.
 func closing(t *testing.T, s driver.System) {
 	d, other := open(t, s, 0), open(t, s, 0)
 	for range 2 {

@@ -1,5 +1,6 @@
-// Package parquetguard reads Parquet files with github.com/parquet-go/parquet-go and lets that library believe nothing
-// that the file doesn't bear out. [Open] opens a file, [File.Column] a column of it, and [Column.Next] returns its values.
+// Package parquetguard reads Parquet files with github.com/parquet-go/parquet-go and lets that library believe
+// nothing that the file doesn't bear out. [Open] opens a file, [File.Column] a column of it, and [Column.Next]
+// returns its values.
 //
 // The library allocates what a file claims, before it reads the bytes that would have to be there: the elements of a
 // list in the footer, the values of a page, the length of a run of equal values. A file of a few bytes can claim

@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxUnpacked is what tests let a file unpack to.
+// maxUnpacked bounds the bytes that a file unpacks to in tests.
 const maxUnpacked = 256 << 20
 
 // open opens all columns of a file.
@@ -65,7 +65,7 @@ func frugal(t *testing.T, most uint64, f func()) {
 	}
 }
 
-// written returns a file of the library's writer.
+// written returns a file that the library's writer wrote.
 func written[T any](t testing.TB, rows ...T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -94,13 +94,13 @@ func compact(t testing.TB, v any) string {
 	return string(b)
 }
 
-// onlyPage is a page of a Parquet file that a test makes by hand.
+// onlyPage is a page of a Parquet file made by hand.
 type onlyPage struct {
 	header format.PageHeader
 	data   string
 }
 
-// onlyColumn is a Parquet file of one column, whose footer and pages make the claims of a test.
+// onlyColumn is a Parquet file of one column made by hand, whose footer and pages may make false claims.
 type onlyColumn struct {
 	kind                   format.Type
 	repetition             format.FieldRepetitionType

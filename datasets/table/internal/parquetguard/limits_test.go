@@ -13,8 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Footer, groups of rows, chunks of columns and pages all say how many rows there are. Where they disagree, rows
-// would be left out in silence.
+// The footer, row groups, column chunks and pages all state the number of rows. If they disagree, rows would be lost in
+// silence.
 func TestParquetRowsAgree(t *testing.T) {
 	three := dataPage(3, format.Plain, int32s(5, 6, 7))
 	whole := onlyColumn{kind: format.Int32, fileRows: 3, rows: 3, values: 3, pages: []onlyPage{three}}
@@ -46,7 +46,7 @@ func TestParquetRowsAgree(t *testing.T) {
 	}
 }
 
-// gzipBomb is a file of 100 KB that unpacks to 100 MB.
+// gzipBomb returns a file of 100 KB that unpacks to 100 MB.
 func gzipBomb(t testing.TB) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -63,7 +63,7 @@ func gzipBomb(t testing.TB) string {
 	return b.String()
 }
 
-// zstdBomb is a frame of so many blocks, each of 128 KiB of one byte.
+// zstdBomb returns a frame of so many blocks, each of 128 KiB of one byte.
 func zstdBomb(blocks int) string {
 	const windowOf128K = "\x38"
 	block := func(last int) string {
@@ -73,8 +73,8 @@ func zstdBomb(blocks int) string {
 	return "\x28\xb5\x2f\xfd\x00" + windowOf128K + strings.Repeat(block(0), blocks-1) + block(1)
 }
 
-// A few bytes of a page can say that a value is repeated two billion times, and the library would allocate them all.
-// A page that unpacks to more than it claims, too.
+// A few bytes of a page can claim two billion equal values, all of which the library would allocate. It would also
+// unpack a page to more than it claims.
 func TestParquetBombs(t *testing.T) {
 	run := func(n uint64, value string) string { return string(binary.AppendUvarint(nil, n<<1)) + value }
 	prefixed := func(s string) string { return int32s(int32(len(s))) + s }
@@ -137,7 +137,7 @@ func TestParquetBombs(t *testing.T) {
 	}
 }
 
-// Pages count even if they have nothing: any number of columns may claim the same ones.
+// Empty pages count: any number of columns may claim the same ones.
 func TestParquetEmptyPagesCount(t *testing.T) {
 	column := onlyColumn{kind: format.Int32}
 	for range 3 {
@@ -154,8 +154,8 @@ func TestParquetEmptyPagesCount(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, its columns end after as many values as it has rows, or with an error: never with a panic, nor
-// with memory by what the file claims.
+// A column of any file ends after as many values as the file has rows, or with an error: never with a panic, nor with
+// memory by a claim.
 func FuzzColumns(f *testing.F) {
 	f.Add([]byte(written(f, row{1, "a"}, row{2, "b"}, row{3, "a"})))
 	f.Add([]byte(onlyColumn{kind: format.Int32, fileRows: 3, rows: 3, values: 3, pages: []onlyPage{

@@ -151,8 +151,8 @@ func overPage(unpacked int64) error {
 	return problemf("a page unpacks to more than its header claims").citing("it claims %d bytes", unpacked)
 }
 
-// readPageHeader returns the header at a position and its length. Most headers have about a hundred bytes; statistics can
-// make them longer.
+// readPageHeader returns the header at a position and its length. Most headers have about a hundred bytes; statistics
+// can make them longer.
 func readPageHeader(file io.ReaderAt, from, end int64) (page, int64, error) {
 	for window := int64(1 << 10); ; window <<= 5 {
 		in := make([]byte, min(window, end-from))

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A footer of a few bytes that claims a long list took more memory than any machine has, and that ends a program without a
+// A footer of a few bytes that claims a long list took more memory than any machine has, which ends a program without a
 // panic.
 func TestParquetFooterClaims(t *testing.T) {
 	most := binary.AppendUvarint(nil, math.MaxInt32)
@@ -35,7 +35,7 @@ func TestParquetFooterClaims(t *testing.T) {
 	}
 }
 
-// onePage returns a file with one page, which a header describes as the caller likes.
+// onePage returns a file with one page and any header for it.
 func onePage(t testing.TB, header format.PageHeader, page string, codec format.CompressionCodec) string {
 	t.Helper()
 	body := compact(t, &header) + page
@@ -56,7 +56,7 @@ func onePage(t testing.TB, header format.PageHeader, page string, codec format.C
 	return parquetFooter("PAR1"+body, compact(t, &meta))
 }
 
-// What the header of a page claims is no reason to make room for it.
+// No memory is allocated because the header of a page claims it.
 func TestParquetPageClaims(t *testing.T) {
 	value := "\x07\x00\x00\x00"
 	header := func(change func(*format.PageHeader)) format.PageHeader {
@@ -101,7 +101,7 @@ func TestParquetPageClaims(t *testing.T) {
 	}
 }
 
-// Long statistics make a header longer than what is read of it at first.
+// A header with long statistics is longer than the first read.
 func TestParquetLongHeader(t *testing.T) {
 	h := format.PageHeader{Type: format.DataPage, UncompressedPageSize: 4, CompressedPageSize: 4,
 		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: 1, Statistics: format.Statistics{Max: bytes.Repeat([]byte("x"), 100_000)}})}

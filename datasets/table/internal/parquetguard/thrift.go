@@ -34,7 +34,8 @@ type thriftReader struct {
 	rest []byte
 	path []int16 // field numbers of the structs that are open
 	deep int     // number of structs, lists and maps that are open
-	// visit, if not nil, is called with each integer that is outside of lists and maps, and with each boolean as 1 or 0.
+	// visit, if not nil, is called with each integer that is outside of lists and maps, and with each boolean as 1 or
+	// 0.
 	visit func(path []int16, v int64)
 }
 

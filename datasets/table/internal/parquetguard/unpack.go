@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// checkBytes unpacks the page to no more bytes than its header claims, and counts the values of its runs. The library does
-// the first without a limit, and allocates the values that runs claim: four bytes may claim two billion.
+// checkBytes unpacks the page to no more bytes than its header claims, and counts the values of its runs. The library
+// does the first without a limit, and allocates the values that runs claim: four bytes may claim two billion.
 func (p *page) checkBytes(file io.ReaderAt, codec format.CompressionCodec, optional bool) error {
 	if p.kind == format.DictionaryPage && (codec == format.Uncompressed || codec == format.Snappy) {
 		return nil // its header was enough

@@ -15,7 +15,7 @@ type row struct {
 	Y string `parquet:"y,dict"`
 }
 
-// What the library says of a file may be what the file holds.
+// The library's text may cite the file.
 func TestParquetLibraryTextIsPrivate(t *testing.T) {
 	file := "5EcR" + strings.TrimPrefix(written(t, row{1, "a"}), "PAR1")
 	_, _, err := open(file)
@@ -40,7 +40,7 @@ func TestPanicsArePrivate(t *testing.T) {
 	}
 }
 
-// A group of fewer rows than none makes no sum of others right, nor do groups of more than can be counted.
+// Neither a negative number of rows nor an overflow can make the sum of row groups right.
 func TestParquetRowGroups(t *testing.T) {
 	for _, c := range []struct {
 		groups []int64
@@ -65,14 +65,14 @@ func TestParquetRowGroups(t *testing.T) {
 	}
 }
 
-// packedDeltas writes numbers whose differences are all the same: a block of 128 in 4 parts whose numbers take no bits.
+// packedDeltas encodes numbers with equal differences: a block of 128 in 4 parts whose numbers take no bits.
 func packedDeltas(count uint64, first, difference int64) []byte {
 	out := binary.AppendUvarint([]byte{0x80, 1, 4}, count)
 	out = binary.AppendVarint(binary.AppendVarint(out, first), difference)
 	return append(out, 0, 0, 0, 0)
 }
 
-// Texts of a page repeat no more than a page may have, however few bytes say so. Lengths below zero make up for none.
+// Texts of a page repeat no more bytes than a page may have. Negative lengths don't make up for others.
 func TestParquetPrefixes(t *testing.T) {
 	const most = 268435456
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestParquetPrefixes(t *testing.T) {
 	}
 }
 
-// The size that a frame claims counts, whatever it holds.
+// The size that a frame claims counts, whatever its contents.
 func TestZstdFrameClaims(t *testing.T) {
 	frame := func(claimed uint64) []byte { // with an 8-byte size and one raw block of four bytes
 		out := binary.LittleEndian.AppendUint64([]byte("\x28\xb5\x2f\xfd\xc0\x38"), claimed)
@@ -111,7 +111,7 @@ func TestZstdFrameClaims(t *testing.T) {
 	}
 }
 
-// Runs may have twice the values of their page and 1,024 more, by which writers fill up groups of eight.
+// Runs may have twice the values of their page and 1,024 more, since writers pad groups of eight.
 func TestParquetRunsAreFilledUp(t *testing.T) {
 	p := &page{kind: format.DataPage, values1: 8}
 	repeated := func(n uint64) []byte { return append(binary.AppendUvarint(nil, n<<1), 1) }

@@ -1,5 +1,5 @@
 // A driver without a GPU, for tests: it has the functions of the driver interface that are used, under their names, keeps
-// memory in memory, and knows two kernels. What a test may want to see goes through the same functions.
+// memory in memory, and knows three kernels. What a test may want to see goes through the same functions.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +51,32 @@ static void add(void **p, unsigned blocks, unsigned threads) {
 	for (int i = 0; i < n && i < (int)(blocks * threads); i++)
 		to[i] += (float)by;
 }
+
+// What add_structs takes: a number, a struct as large as any, and another one.
+struct where {
+	float *to;
+	int n, unused;
+	double zeros[13];
+};
+struct by {
+	double x;
+	int64_t times;
+};
+static void add_structs(void **p, unsigned blocks, unsigned threads) {
+	struct where w = *(struct where *)p[1];
+	struct by b = *(struct by *)p[2];
+	for (int i = 0; i < w.n && i < (int)(blocks * threads); i++)
+		w.to[i] += *(int *)p[0] + (float)(b.x * b.times + w.zeros[12]);
+}
 static void nothing(void **p, unsigned blocks, unsigned threads) {}
 
 int cuModuleGetFunction(void **f, void *m, const char *name) {
 	if (strstr(m, name) == 0)
 		return not_found;
-	*f = strcmp(name, "add") == 0 ? (void *)add : strcmp(name, "nothing") == 0 ? (void *)nothing : 0;
+	*f = strcmp(name, "add") == 0           ? (void *)add
+	     : strcmp(name, "add_structs") == 0 ? (void *)add_structs
+	     : strcmp(name, "nothing") == 0     ? (void *)nothing
+	                                        : 0;
 	return *f ? 0 : not_found;
 }
 int cuMemAlloc_v2(uint64_t *p, size_t n) {

@@ -96,6 +96,23 @@ KERNEL(types)(global<double> out, int32_t i, uint32_t u, int64_t l, uint64_t ul,
 }
 EXPORT(types)
 
+// Structs beside numbers, one of them as large as any.
+struct pair {
+  global<double> out;
+  float a;
+  int32_t b;
+};
+struct largest {
+  double unused[15];
+  int32_t c, d;
+};
+KERNEL(structs)(pair p, int32_t i, largest l) {
+  p.out[0] = p.a;
+  p.out[1] = p.b + i;
+  p.out[2] = l.c - l.d;
+}
+EXPORT(structs)
+
 // The order that threads and blocks run in, as tickets show it.
 KERNEL(order)(global<unsigned> ticket, global<unsigned> threads) {
   threads[blockIdx.x * blockDim.x + threadIdx.x] = atomic_add(ticket, 0, 1u);

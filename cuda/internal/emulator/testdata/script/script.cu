@@ -1,8 +1,8 @@
 // A kernel that does what a table says: phases of accesses to cells, with a barrier after each phase.
 #include "device.cuh"
 
-// For each block, thread, phase and turn, ops has what to do (0 nothing; 1, 2, 3 read, write, add to a cell; 4, 5 read, write
-// two of them as one element of 8 bytes) and where.
+// For each block, thread, phase and turn, ops has what to do (0 nothing; 1, 2, 3 read, write, add to a cell; 4, 5 read,
+// write two of them as one element of 8 bytes) and where.
 DEVICE double perform(int op, int cell, global<int> cells, global<double> pairs) {
   if (op == 1) return cells[cell];
   if (op == 2) cells[cell] = cell;

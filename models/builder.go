@@ -8,11 +8,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Options are what the builders have in common.
+// Options are the options that all builders share.
 type Options struct {
-	Batch      int             // samples in the graph's inputs; 0 means 1
+	Batch      int             // number of samples in the graph's inputs; 0 means 1
 	Activation TemperedSigmoid // the zero value means Tanh
-	Vocabulary int             // of [New]: the number of words that samples are texts of; 0 for samples of numbers
+	Vocabulary int             // for [New], the number of different tokens in texts; 0 for samples of numbers
 	Double     bool            // float64 instead of float32, for tests
 }
 
@@ -24,7 +24,7 @@ type TemperedSigmoid struct {
 // Tanh is the tempered sigmoid that equals the hyperbolic tangent.
 var Tanh = TemperedSigmoid{Scale: 2, Temperature: 2, Offset: 1}
 
-// builder makes a graph and keeps the first error, so that layers read one after another.
+// builder builds a graph. It keeps the first error, so that layers can be added without a check after each.
 type builder struct {
 	graph  *gorgonia.ExprGraph
 	opts   Options
@@ -48,7 +48,7 @@ func newBuilder(o Options) *builder {
 	return b
 }
 
-// do runs one graph operation unless an earlier one failed.
+// do adds the result of op to the graph, unless an earlier operation failed.
 func (b *builder) do(what string, op func() (*gorgonia.Node, error)) *gorgonia.Node {
 	if b.err != nil {
 		return nil
@@ -65,7 +65,7 @@ func (b *builder) input(name string, shape ...int) *gorgonia.Node {
 	return gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 }
 
-// constant makes a number of the graph's own precision.
+// constant adds a number in the graph's precision.
 func (b *builder) constant(v float64) *gorgonia.Node {
 	if b.opts.Double {
 		return gorgonia.NewConstant(v)
@@ -73,7 +73,7 @@ func (b *builder) constant(v float64) *gorgonia.Node {
 	return gorgonia.NewConstant(float32(v))
 }
 
-// activate applies the tempered sigmoid.
+// activate applies the activation of the options to x.
 func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
 	a := b.opts.Activation
 	if a == Tanh {
@@ -104,8 +104,8 @@ func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, p
 	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0, 2, 3}) })
 }
 
-// model closes the graph with the cost of its outputs: the cross-entropy of logits, or half the squared error of a single
-// output, whose gradient is the residual. The inputs are the given ones, then y [batch, outputs].
+// model returns the graph with the given output and inputs, to which it adds the labels y [batch, outputs], and with
+// the cost of its outputs: the cross-entropy of logits, or half the squared error of a single output.
 func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.Node) (train.Model, error) {
 	y := b.input("y", outputs)
 	build := b.crossEntropy

@@ -2,16 +2,22 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	stdfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-func TestRuns(t *testing.T) {
-	for label, want := range map[string][]run{
+func TestMarkup(t *testing.T) {
+	type part struct {
+		text           string
+		italic, raised bool
+	}
+	for label, want := range map[string][]part{
 		"plain":       {{"plain", false, false}},
 		"rate *q*":    {{"rate ", false, false}, {"q", true, false}},
 		"*ε*(*α*)":    {{"ε", true, false}, {"(", false, false}, {"α", true, false}, {")", false, false}},
@@ -19,8 +25,14 @@ func TestRuns(t *testing.T) {
 		"":            nil,
 		"*a* = 2^*n*": {{"a", true, false}, {" = 2", false, false}, {"n", true, true}},
 	} {
-		if diff := cmp.Diff(want, runs(label), cmp.AllowUnexported(run{})); diff != "" {
-			t.Errorf("%q (-want +got)\n%s", label, diff)
+		var got []part
+		setLetters.each(label, textStyle(textSize).Font, func(face font.Face, rise vg.Length, text string) {
+			if text != "" {
+				got = append(got, part{text, face.Font.Style == stdfont.StyleItalic, rise > 0})
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", label, got, want)
 		}
 	}
 }
@@ -29,17 +41,25 @@ func TestRuns(t *testing.T) {
 func box(t *testing.T, label string, sty text.Style, at vg.Point) (low, high vg.Point) {
 	t.Helper()
 	var canvas recorder.Canvas
-	letters.Draw(&canvas, label, sty, at)
+	setLetters.Draw(&canvas, label, sty, at)
 	low, high = vg.Point{X: vg.Length(math.Inf(1)), Y: vg.Length(math.Inf(1))}, vg.Point{X: vg.Length(math.Inf(-1)), Y: vg.Length(math.Inf(-1))}
+	move, sin, cos := vg.Point{}, 0., 1.
 	for _, action := range canvas.Actions {
-		fill, ok := action.(*recorder.Fill)
-		if !ok {
-			continue
-		}
-		for _, c := range fill.Path {
-			if c.Type == vg.MoveComp || c.Type == vg.LineComp || c.Type == vg.CurveComp {
-				low.X, low.Y = min(low.X, c.Pos.X), min(low.Y, c.Pos.Y)
-				high.X, high.Y = max(high.X, c.Pos.X), max(high.Y, c.Pos.Y)
+		switch a := action.(type) {
+		case *recorder.Translate:
+			move = a.Point
+		case *recorder.Rotate:
+			sin, cos = math.Sincos(a.Angle)
+		case *recorder.Fill:
+			for _, c := range a.Path {
+				if c.Type != vg.MoveComp && c.Type != vg.LineComp && c.Type != vg.CurveComp {
+					continue
+				}
+				p := move.Add(vg.Point{
+					X: c.Pos.X*vg.Length(cos) - c.Pos.Y*vg.Length(sin), Y: c.Pos.X*vg.Length(sin) + c.Pos.Y*vg.Length(cos),
+				})
+				low.X, low.Y = min(low.X, p.X), min(low.Y, p.Y)
+				high.X, high.Y = max(high.X, p.X), max(high.Y, p.Y)
 			}
 		}
 	}
@@ -51,7 +71,8 @@ func TestTextIsAsWideAsItSays(t *testing.T) {
 	for _, label := range []string{"subset rate *q*", "*ε* at *δ* = 10^−5^", "HAVE To", "H"} {
 		low, high := box(t, label, sty, vg.Point{X: 7, Y: 3})
 		width := sty.Width(label)
-		// The ink is within the text's box but for the overhang of a letter, and the box is no wider than a letter more.
+		// The ink is within the text's box but for the overhang of a letter, and the box is no wider than a letter
+		// more.
 		if low.X < 7-10 || high.X > 7+width+10 || high.X-low.X < width-30 {
 			t.Errorf("%q: ink from %v to %v, width %v", label, low.X-7, high.X-7, width)
 		}

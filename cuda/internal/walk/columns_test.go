@@ -1,4 +1,4 @@
-package cuda
+package walk
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of each sample's integers every place is named once, beside the others of its integer and after those before it; counts tell where
-// those begin, and their number.
+// Of each sample's integers every place is named once, beside the others of its integer and after those before it;
+// counts tell where those begin, and their number.
 func TestEquals(t *testing.T) {
 	if got := equals([]int32{7, 0, 7, 1 << 30, 0, 7, 3, 3, 3, 3, 3, 3}, 6); !slices.Equal(got, []int32{
 		1, 4, 0, 2, 5, 3, 0, 1, 2, 3, 4, 5,

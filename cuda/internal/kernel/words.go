@@ -1,0 +1,49 @@
+// Code generated from run.cuh and draw.cu by go test ./cuda/internal/kernel -update. DO NOT EDIT.
+
+package kernel
+
+const (
+	ClockNow     = 0
+	ClockNext    = 1
+	ClockEnd     = 2
+	ClockColumns = 3
+)
+
+const (
+	SettingFine      = 0
+	SettingCoarse    = 1
+	SettingDeviation = 2
+	SettingDivisor   = 3
+	SettingRate      = 4
+	SettingBeta1     = 5
+	SettingBeta2     = 6
+	SettingEpsilon   = 7
+	SettingClip      = 8
+	SettingColumns   = 9
+)
+
+const (
+	IdentityKey           = 0
+	IdentityTrial         = 8
+	IdentityThresholdLow  = 9
+	IdentityThresholdHigh = 10
+	IdentityEverybody     = 11
+	IdentityAdam          = 12
+	IdentityColumns       = 13
+)
+
+const (
+	ListFrom    = 0
+	ListCount   = 1
+	ListColumns = 2
+)
+
+const (
+	SizeSamples = 0
+	SizeChunks  = 1
+	SizeColumns = 2
+)
+
+const (
+	DrawThreads = 256
+)

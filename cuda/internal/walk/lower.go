@@ -1,0 +1,300 @@
+package walk
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/arena"
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// Program is a program as kernels read it: bytecode that cuda/kernels/program.cuh defines. It is immutable.
+type Program struct {
+	*compile.Program
+	Gradient, Prediction List
+	Sums                 []int32 // SumWords for each reduction
+	Chunk                int     // maximum number of samples in a chunk; they go through the program together
+
+	values []compile.Value // the program's, then the filters' gradients
+	layout engine.Layout   // of the parameters
+
+	output    []int32 // the operand that is the output
+	tables    []int32
+	constants []float32
+	digest    [sha256.Size]byte // of all that decides a gradient's bits
+
+	// Offsets, in elements of one sample or of a table.
+	columns   []int                // by input: its column among those of its type
+	equals    []int                // by input: the columns that list its equal integers; -1 if no kernel reads them
+	floats    int                  // a sample's floats
+	integers  int                  // a sample's integers, the columns of equals included
+	constAt   map[compile.ID]int   // by constant
+	viewTable map[compile.ID]int32 // by shared value: its table
+}
+
+// List is instructions, Words each, and the layout of the buffers that they use.
+type List struct {
+	Code   []int32
+	Memory arena.Layout
+}
+
+// The samples of a chunk go through the program together, so that its size is a balance: few samples leave arithmetic
+// units idle and make more sums to round; many need buffers that no cache holds, and make fewer chunks than a GPU has
+// multiprocessors. A chunk's buffers have at most chunkFloats, unless minChunk samples need more.
+const (
+	minChunk    = 8
+	maxChunk    = 32
+	chunkFloats = 256 << 10
+)
+
+// Lower compiles a program that has been checked to bytecode. If kernels don't know an instruction, or can't count to a
+// size, the error is an [*engine.UnsupportedError].
+func Lower(p *compile.Program) (*Program, error) {
+	values, backward, reductions := p.Formed()
+	l := &Program{
+		Program: p, values: values, layout: engine.LayoutOf(p),
+		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{},
+	}
+	if missing := p.Missing(); missing != nil {
+		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
+	}
+	if err := l.shared(backward, reductions); err != nil {
+		return nil, err
+	}
+	var err error
+	if l.Gradient, err = l.list(zeroed(slices.Concat(p.Forward, backward)), compile.Kept(reductions)); err != nil {
+		return nil, err
+	}
+	if l.Prediction, err = l.list(p.Predict, []compile.ID{p.Output.Value}); err != nil {
+		return nil, err
+	}
+	for _, r := range reductions {
+		if r.Rule == compile.OfRows {
+			l.Gradient.Code = append(l.Gradient.Code, l.merge(r)...)
+		}
+		l.Sums = append(l.Sums, l.reduction(r)...)
+	}
+	if p.Output.Value != compile.None {
+		l.output = l.operand(&l.Prediction.Memory, p.Output.Value)
+	}
+	l.Chunk = maxChunk
+	for l.Chunk > minChunk && l.Chunk*l.Gradient.Memory.Floats > chunkFloats {
+		l.Chunk /= 2
+	}
+	if size := max(l.Chunk*max(l.Gradient.Memory.Floats, l.Gradient.Memory.Indices, l.Prediction.Memory.Floats, l.Prediction.Memory.Indices), l.layout.Size, len(l.tables), len(l.constants)); size > maxCount {
+		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: "program", Why: fmt.Sprintf("there would be %d numbers of one kind, kernels count to %d", size, maxCount)}
+	}
+	l.digest = l.digestOf()
+	return l, nil
+}
+
+// maxCount is the largest size that kernels count to in an int32, in steps of as many threads as a block has.
+const maxCount = math.MaxInt32 - 1024
+
+// digestOf hashes the words and numbers that decide a gradient's bits. Its result goes into the keys of random draws.
+func (l *Program) digestOf() (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, list := range [][]int32{l.Gradient.Code, l.Sums, l.tables} {
+		binary.Write(h, binary.LittleEndian, int64(len(list)))
+		binary.Write(h, binary.LittleEndian, list)
+	}
+	binary.Write(h, binary.LittleEndian, l.constants)
+	h.Sum(sum[:0])
+	return sum
+}
+
+// shared lays out what all samples have in common: columns, constants and the tables of views.
+func (l *Program) shared(backward []compile.Instruction, reductions []compile.Reduction) error {
+	for _, in := range l.Inputs {
+		before := &l.floats
+		if in.Type == compile.Int32 {
+			before = &l.integers
+		}
+		l.columns, l.equals = append(l.columns, *before), append(l.equals, -1)
+		*before += in.Size
+	}
+	compared := func(id compile.ID) {
+		if i := l.values[id].Index; l.equals[i] < 0 {
+			l.equals[i] = l.integers
+			l.integers += 2 * l.Inputs[i].Size
+		}
+	}
+	for _, in := range backward {
+		if in.Op == compile.GradLookup {
+			compared(in.In[1])
+		}
+	}
+	for _, r := range reductions {
+		if r.Rule == compile.OfRows {
+			compared(r.X)
+		}
+	}
+	for id, v := range l.values {
+		switch v.Kind {
+		case compile.Const:
+			l.constAt[compile.ID(id)] = len(l.constants)
+			l.constants = append(l.constants, v.Data...)
+		case compile.Shared:
+			l.viewTable[compile.ID(id)] = l.table(v.View.Elements())
+		}
+	}
+	if before := max(l.floats, l.integers); before > maxCount {
+		return &engine.UnsupportedError{Engine: "cuda", Operation: "input", Why: fmt.Sprintf("a sample has %d values, kernels count to %d", before, maxCount)}
+	}
+	return nil
+}
+
+func (l *Program) table(numbers []int32) int32 {
+	at := len(l.tables)
+	l.tables = append(l.tables, numbers...)
+	return int32(at)
+}
+
+// zeroed fills a table's gradient with zeros before rows are added to it, since most rows get none.
+func zeroed(code []compile.Instruction) []compile.Instruction {
+	var out []compile.Instruction
+	for _, in := range code {
+		if in.Op == compile.GradLookup && !in.Accumulate {
+			out = append(out, compile.Instruction{Op: compile.Fill, Out: in.Out, Where: compile.None})
+			in.Accumulate = true
+		}
+		out = append(out, in)
+	}
+	return out
+}
+
+// list encodes instructions, of which the values in keep are read afterwards.
+func (l *Program) list(code []compile.Instruction, keep []compile.ID) (List, error) {
+	if slices.Contains(keep, compile.None) {
+		keep = nil
+	}
+	out := List{Memory: arena.Of(l.values, code, keep, false)}
+	var since []access // the last barrier
+	for _, in := range code {
+		number, ok := opcodes[in.Op]
+		if !ok {
+			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String()}
+		}
+		now := l.access(&out.Memory, in)
+		wait := slices.ContainsFunc(since, now.meets)
+		if wait {
+			since = nil
+		}
+		since = append(since, now)
+		out.Code = append(out.Code, l.instruction(&out.Memory, in, number, wait)...)
+	}
+	return out, nil
+}
+
+// instruction returns an instruction's words.
+func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number int32, wait bool) []int32 {
+	w := make([]int32, Words)
+	w[WordOp], w[WordWait], w[WordFunc], w[WordAdd] = number, bit(wait), int32(in.Func), bit(in.Accumulate)
+	w[WordSide], w[WordScalar], w[WordSize] = int32(in.Side)|bit(in.Swap), floatBits(in.Scalar), int32(l.values[in.Out].Size)
+	copy(w[WordOut:], l.operand(m, in.Out))
+	reads := in.Reads()
+	for k, id := range in.In {
+		if v := l.values[id]; slices.Contains(reads, id) && (v.Type == compile.Float32 || v.Kind == compile.Input) {
+			copy(w[WordIn0+3*k:], l.operand(m, id))
+		} else {
+			w[WordIn0+3*k+2] = -1
+		}
+	}
+	w[WordRows], w[WordK], w[WordN], w[WordTransposed] = int32(in.Rows), int32(in.K), int32(in.N), bit(in.TransB)
+	if in.Window != nil {
+		setWindow(w, in.Window)
+	}
+	switch in.Op {
+	case compile.MaxPool:
+		w[WordWhere] = int32(m.Offsets[in.Where])
+	case compile.MaxPoolBack:
+		w[WordWhere] = int32(m.Offsets[in.In[1]])
+	case compile.Gather:
+		w[WordK], w[WordTable] = int32(l.values[in.In[0]].Size), l.table(in.View.Elements())
+	case compile.Scatter, compile.GradSpread:
+		elements := in.View.Elements()
+		w[WordK], w[WordTable] = int32(len(elements)), l.table(inverse(elements, l.values[in.Out].Size))
+		w[WordWarp] = bit(len(elements) >= WarpSize*l.values[in.Out].Size)
+	}
+	return w
+}
+
+// merge returns the words of an instruction that adds up, in place, the rows of a table's gradient that go to the same
+// row.
+func (l *Program) merge(r compile.Reduction) []int32 {
+	w := make([]int32, Words)
+	w[WordOp], w[WordWait], w[WordSize] = OpMerge, 1, int32(l.values[r.Delta].Size)
+	copy(w[WordOut:], l.operand(&l.Gradient.Memory, r.Delta))
+	copy(w[WordIn0:], l.operand(&l.Gradient.Memory, r.X))
+	w[WordRows], w[WordK], w[WordN] = int32(r.Rows), int32(r.K), int32(r.N)
+	return w
+}
+
+// WarpSize is the number of threads of a warp.
+const WarpSize = 32
+
+// inverse inverts a table of n positions that elements go to: it returns n+1 indices into a list, which follows, of the
+// elements that go to position 0, then to position 1, and so on.
+func inverse(to []int32, n int) []int32 {
+	out := make([]int32, n+1, n+1+len(to))
+	for _, k := range to {
+		out[k+1]++
+	}
+	for k := range n {
+		out[k+1] += out[k]
+	}
+	list, next := make([]int32, len(to)), slices.Clone(out)
+	for j, k := range to {
+		list[next[k]] = int32(j)
+		next[k]++
+	}
+	return append(out, list...)
+}
+
+// operand returns the three words of an operand: its space, its offset, and a table or -1.
+func (l *Program) operand(m *arena.Layout, id compile.ID) []int32 {
+	table := int32(-1)
+	v := l.values[id]
+	if v.Kind == compile.Shared {
+		table = l.viewTable[id]
+		id = v.Source
+		v = l.values[id]
+	}
+	switch v.Kind {
+	case compile.Input:
+		if v.Type == compile.Int32 {
+			return []int32{InIntegers, int32(l.columns[v.Index]), int32(l.equals[v.Index])}
+		}
+		return []int32{InData, int32(l.columns[v.Index]), table}
+	case compile.Param:
+		return []int32{InParams, int32(l.layout.Offsets[v.Index]), table}
+	case compile.Const:
+		return []int32{InConstants, int32(l.constAt[id]), table}
+	}
+	return []int32{InBuffer, int32(m.Offsets[id]), table}
+}
+
+// reduction returns a reduction's words.
+func (l *Program) reduction(r compile.Reduction) []int32 {
+	w := make([]int32, SumWords)
+	w[SumParam], w[SumSize] = int32(l.layout.Offsets[r.Param]), int32(l.layout.Lengths[r.Param])
+	switch r.Rule {
+	case compile.Materialised:
+		w[SumRule] = OfGradient
+		copy(w[SumX:], l.operand(&l.Gradient.Memory, r.G))
+		return w
+	case compile.OfRows:
+		w[SumRule], w[SumSize], w[SumK], w[SumN] = OfRows, int32(l.values[r.Delta].Size), int32(r.K), int32(r.N)
+		copy(w[SumX:], l.operand(&l.Gradient.Memory, r.Delta))
+		copy(w[SumDelta:], l.operand(&l.Gradient.Memory, r.X))
+		return w
+	}
+	w[SumRule], w[SumK], w[SumN], w[SumTransposed] = OfProduct, int32(r.K), int32(r.N), bit(r.TransB)
+	copy(w[SumX:], l.operand(&l.Gradient.Memory, r.X))
+	copy(w[SumDelta:], l.operand(&l.Gradient.Memory, r.Delta))
+	return w
+}

@@ -1,0 +1,56 @@
+package walk
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/compile"
+)
+
+// opcodes are the opcodes of the operations that kernels know. A gradient is spread by a scatter.
+var opcodes = map[compile.Op]int32{
+	compile.Unary: OpUnary, compile.Binary: OpBinary, compile.BinaryScalar: OpScalar, compile.MatMul: OpMatmul,
+	compile.Conv: OpConv, compile.MaxPool: OpMaxpool, compile.Gather: OpGather, compile.Scatter: OpScatter,
+	compile.Softmax: OpSoftmax, compile.LogSoftmax: OpLogsoftmax, compile.Fill: OpFill, compile.UnaryBack: OpUnaryBack,
+	compile.BinaryBack: OpBinaryBack, compile.ScalarBack: OpScalarBack, compile.MatMulBack: OpMatmulBack,
+	compile.ConvBack: OpConvBack, compile.MaxPoolBack: OpMaxpoolBack, compile.SoftmaxBack: OpSoftmaxBack,
+	compile.LogSoftmaxBack: OpLogsoftmaxBack, compile.GradMatMul: OpGradMatmul, compile.GradConv: OpGradConv,
+	compile.GradSpread: OpScatter, compile.Lookup: OpLookup, compile.GradLookup: OpGradLookup,
+}
+
+// elementwise reports whether element j of an operation's result depends on elements j of its operands alone, so that
+// one thread has them all.
+func elementwise(op compile.Op) bool {
+	switch op {
+	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack:
+		return true
+	}
+	return false
+}
+
+func bit(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// setWindow writes a window's words. A stride or dilation that is never taken is 1 there: it may be anything in the
+// program, and kernels go through all remainders of strides.
+func setWindow(code []int32, w *compile.Window) {
+	taken := func(step, times int) int {
+		if times == 1 {
+			return 1
+		}
+		return step
+	}
+	for word, n := range map[int]int{
+		WordC: w.C, WordH: w.H, WordW: w.W, WordKh: w.KH, WordKw: w.KW, WordPadH: w.PadH, WordPadW: w.PadW,
+		WordStrideH: taken(w.StrideH, w.OutH), WordStrideW: taken(w.StrideW, w.OutW),
+		WordDilationH: taken(w.DilationH, w.KH), WordDilationW: taken(w.DilationW, w.KW),
+		WordOutC: w.OutC, WordOutH: w.OutH, WordOutW: w.OutW,
+	} {
+		code[word] = int32(n)
+	}
+}
+
+func floatBits(v float32) int32 { return int32(math.Float32bits(v)) }
