@@ -8,13 +8,15 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 )
 
-// Attained returns an epsilon below which no accounting can go: at delta, a plan costs this much for some mechanism
-// with the privacy losses of its training runs and some order of the trials' scores. The order is the best of those
-// that grow an interval of losses, found for the plan as a whole, with every outcome of the final run, and its
-// divergence is evaluated as it is. What lies between it and mode Best is all that a better proof could gain. Losses
-// are those of mode Best's grid, which are above the runs' own by about 1e-5 of epsilon.
+// Attained returns a lower bound on any accounting: at delta, some mechanism with the privacy losses of the plan's
+// training runs costs this epsilon under some order of the trials' scores. No accounting can go below it, and a better
+// proof could gain no more than its distance from mode Best.
 //
-// It is known for single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
+// The order is the best of those that grow an interval of losses, found for the plan as a whole, with every outcome of
+// the final run; its divergence is evaluated as it is. Losses are rounded to mode Best's grid, which puts them above
+// the runs' own by about 1e-5 of epsilon.
+//
+// Attained takes single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
 // Candidates of different costs (MaxOver) count as one run with the largest divergences of all.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := checkDelta(delta); err != nil {
@@ -44,7 +46,8 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 
 var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2", ErrInvalid)
 
-// attained takes events apart as Baseline, Variant1 and Variant2 put them together.
+// attained takes events apart as Baseline, Variant1 and Variant2 put them together, in one place, because it looks at
+// several levels of an event at once.
 func (r *profiler) attained(e Event) (profile, error) {
 	switch e := e.(type) {
 	case Gaussian, PoissonSampled, SelfComposed:
@@ -76,7 +79,8 @@ func (r *profiler) attained(e Event) (profile, error) {
 	return nil, errNoOrder
 }
 
-// worstOrder is for a tuning run on a sample of the data of rate q, before a final run on the rest of them or on all.
+// worstOrder returns the worst order for a tuning run on a sample of the data of rate q, before a final run on the rest
+// of the data or on all.
 func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (profile, error) {
 	if !tune.Event.run() || !final.run() {
 		return nil, errNoOrder

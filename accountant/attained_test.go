@@ -59,7 +59,8 @@ func attainedEvents(t *testing.T) []Event {
 	return all
 }
 
-// TestAttainedIsBelowTheBound holds it to mode Best, and to parts of a plan, which cost no more than the whole.
+// TestAttainedIsBelowTheBound checks it against mode Best, and against parts of a plan, which cost no more than the
+// whole.
 func TestAttainedIsBelowTheBound(t *testing.T) {
 	for _, e := range attainedEvents(t) {
 		p, _, err := newProfile(e)
@@ -117,9 +118,9 @@ func TestAttainedRefuses(t *testing.T) {
 }
 
 // TestTableOfWorstOrders compares epsilon at delta 1e-5 with values by a program of its own, for trials and final runs
-// N(0.38198, 1) against N(0, 1), q = 0.1 and Poisson K: the supremum over orders, each loss of the final run with its own
-// order, and what one order for all of them has. That program's cells were coarser and its values have errors of up to
-// about 1e-3 for 45 runs.
+// N(0.38198, 1) against N(0, 1), q = 0.1 and Poisson K: the supremum over orders, each loss of the final run with its
+// own order, and what one order for all of them has. That program's cells were coarser and its values have errors of up
+// to about 1e-3 for 45 runs.
 func TestTableOfWorstOrders(t *testing.T) {
 	run := Gaussian{NoiseMultiplier: 1 / 0.38198}
 	for _, c := range []struct {

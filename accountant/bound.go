@@ -2,9 +2,9 @@ package accountant
 
 import "github.com/dptrain/dptrain/internal/renyi"
 
-// Bounds returns epsilon at delta by every bound that this package has for e, with the smallest mode that uses it: the
-// Rényi bounds of modes Paper and Tight, and in mode Best the Rényi bound with deltas from privacy-loss distributions
-// and the bound by privacy-loss distributions alone. It serves comparisons; Epsilon gives the smallest.
+// Bounds returns epsilon at delta by every bound of this package for e, each with the smallest mode that uses it: the
+// Rényi bounds of modes Paper and Tight, and of mode Best the Rényi bound with deltas from privacy-loss distributions
+// and the bound by privacy-loss distributions alone. It serves comparisons: Epsilon returns the smallest.
 func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return nil, err
@@ -25,13 +25,13 @@ func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 	return all, nil
 }
 
-// A bound is one way to turn an event into (epsilon, delta).
+// A bound turns an event into (epsilon, delta) in one way.
 type bound interface {
 	epsilon(delta float64) Guarantee
 	delta(epsilon float64) Guarantee
 }
 
-// bounds returns the bounds that o allows for a valid event, less those that another one is never above.
+// bounds returns the bounds that o allows for a valid event, without those that are never below another one.
 func bounds(e Event, o Options) []bound {
 	r := newCurves(o)
 	if o.Mode != Best {
@@ -49,7 +49,7 @@ func bounds(e Event, o Options) []bound {
 	return all
 }
 
-// smallest applies get to every bound of the event and returns the one with the smallest value.
+// smallest applies get to every bound of the event and returns the result with the smallest value.
 func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarantee) float64) (Guarantee, error) {
 	if err := Validate(e); err != nil {
 		return Guarantee{}, err
@@ -67,12 +67,13 @@ func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarante
 	return best.in(o.Mode), nil
 }
 
+// in returns g as a guarantee of a mode.
 func (g Guarantee) in(mode Mode) Guarantee {
 	g.Mode, g.Neighbours = mode, AddRemove
 	return g
 }
 
-// freeBound is that of what ignores its data, however it is put together.
+// A freeBound is for an event that ignores its data, however it is put together.
 type freeBound struct{ name string }
 
 func (b freeBound) epsilon(delta float64) Guarantee { return Guarantee{Delta: delta, Bound: b.name} }
@@ -80,6 +81,7 @@ func (b freeBound) delta(epsilon float64) Guarantee {
 	return Guarantee{Epsilon: epsilon, Bound: b.name}
 }
 
+// A renyiBound converts a Rényi curve.
 type renyiBound struct {
 	curve  renyi.Curve
 	orders Orders

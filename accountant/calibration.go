@@ -7,10 +7,11 @@ import (
 )
 
 // CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the
-// event at the returned value has been evaluated and does not exceed epsilon, and in the Rényi modes the value is
-// within a relative 1e-9 of the optimum, in mode Best mostly within 1e-6. event must not cost more with more noise. The
-// error wraps ErrInfeasible where no noise multiplier below MaxNoise is enough, as happens below the floor that a
-// finite set of orders puts under epsilon.
+// event at the returned value has been evaluated and does not exceed epsilon. The value is within a relative 1e-9 of
+// the optimum in the Rényi modes, and mostly within 1e-6 in mode Best.
+//
+// event must not cost more with more noise. The error wraps ErrInfeasible where no noise multiplier up to MaxNoise is
+// enough, as happens below the floor that a finite set of orders puts under epsilon.
 func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
@@ -19,7 +20,7 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 		return 0, errNoEvent
 	}
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
-	if o.mode() == Best { // what the faster mode Tight asks for is enough, and not far off
+	if o.mode() == Best { // noise that is enough in the faster mode Tight is enough here, and not far off
 		search.tolerance = coarse
 		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
 			search.start, search.stride = tight, 1.25
@@ -32,8 +33,8 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 }
 
 // CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order
-// a of o ([random_search]), rounded up. Orders outside o can't be used afterwards: what holds of whatever is fitted so
-// is RDPLine{c, o.Orders}.
+// a of o ([random_search]), rounded up. Charge a mechanism that was fitted so as RDPLine{c, o.Orders}: orders outside o
+// can't be used afterwards.
 func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkLine(c); err != nil {
 		return 0, err
@@ -48,7 +49,8 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 }
 
 // CalibrateSteps returns the largest count whose event costs at most epsilon at delta. event must not cost less with
-// more steps. The error wraps ErrUnbounded where MaxSteps is not too many.
+// more steps. The error wraps ErrInfeasible where even no steps cost more, and ErrUnbounded where MaxSteps cost no
+// more.
 func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Event) (int, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
@@ -57,7 +59,7 @@ func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Eve
 		return 0, errNoEvent
 	}
 	known := 0
-	if o.mode() == Best { // what the faster mode Tight allows, mode Best allows too
+	if o.mode() == Best { // steps that the faster mode Tight allows are allowed here
 		tight, err := CalibrateSteps(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event)
 		switch {
 		case errors.Is(err, ErrInfeasible): // start from nothing
@@ -112,11 +114,11 @@ func slopeOf(e Event, o Options) (float64, error) {
 	return c.Slope(o.Orders), err
 }
 
-// A noiseSearch looks for a bracket by strides from start on, and narrows it to a relative tolerance.
+// A noiseSearch finds a bracket by strides from start on, and narrows it to a relative tolerance.
 type noiseSearch struct{ tolerance, start, stride float64 }
 
-// smallest finds the smallest noise with excess(noise) <= 0. It keeps a bracket whose upper end is known to be enough
-// and returns that end.
+// smallest returns the smallest noise with excess(noise) <= 0, as the upper end of a bracket, at which excess has been
+// evaluated.
 func (s noiseSearch) smallest(excess func(noise float64) (float64, error), target string) (float64, error) {
 	low, high := 0.0, s.start
 	lowExcess := math.Inf(1)
@@ -142,7 +144,7 @@ func (s noiseSearch) smallest(excess func(noise float64) (float64, error), targe
 			break
 		}
 		high, highExcess = high/stride, x
-		if high < 1.0/MaxNoise { // then noise is not what the target needs
+		if high < 1.0/MaxNoise { // then the target needs no noise
 			x, err := excess(0)
 			if err == nil && x <= 0 {
 				high = 0

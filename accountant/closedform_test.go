@@ -11,11 +11,11 @@ import (
 )
 
 // The Gaussian mechanism and one sampled step of DP-SGD have closed forms. This file evaluates them with a few hundred
-// bits, from series and continued fractions written here, and holds every mode to them: never below, with no tolerance
-// at all, since nothing on this side is rounded to a float64. What it can't see: errors of compositions of sampled steps
-// (inversion_test.go) and of what no closed form covers.
+// bits, from series and continued fractions written here, and checks every mode against them: never below, with no
+// tolerance at all, since nothing on this side is rounded to a float64. What it can't see: errors of compositions of
+// sampled steps (inversion_test.go) and of what no closed form covers.
 
-// precision is what a result keeps, in bits, after whatever cancels.
+// precision is the number of bits that a result keeps after cancellation.
 const precision = 256
 
 func real(x float64) *big.Float        { return new(big.Float).SetPrec(precision).SetFloat64(x) }
@@ -129,8 +129,8 @@ func tailSeries(x *big.Float) *big.Float {
 	return sub(scaled(integer(1, y.Prec()), -1), mul(density(y), sum)).SetPrec(x.Prec())
 }
 
-// tailFraction is density(x)/(x + 1/(x + 2/(x + 3/...))), Laplace's fraction, of which successive convergents lie on both
-// sides of the value: it goes on until they agree.
+// tailFraction is density(x)/(x + 1/(x + 2/(x + 3/...))), Laplace's fraction, of which successive convergents lie on
+// both sides of the value: it goes on until they agree.
 func tailFraction(x *big.Float) *big.Float {
 	p := x.Prec() + 64
 	x = widened(x, p)
@@ -147,9 +147,9 @@ func tailFraction(x *big.Float) *big.Float {
 	}
 }
 
-// gaussianDelta is the divergence of N(mu, 1) from N(0, 1), in either direction, at epsilon:
-// tail(epsilon/mu - mu/2) - e^epsilon tail(epsilon/mu + mu/2), for mu > 0. Above 1 - e^-800 it may be 1, with no float64
-// between; below e^-2^30, and where epsilon is above 2^30, it may be 0.
+// gaussianDelta is the divergence of N(mu, 1) from N(0, 1), in either direction, at epsilon: tail(epsilon/mu - mu/2) -
+// e^epsilon tail(epsilon/mu + mu/2), for mu > 0. Above 1 - e^-800 it may be 1, with no float64 between; below e^-2^30,
+// and where epsilon is above 2^30, it may be 0.
 func gaussianDelta(mu, epsilon *big.Float) *big.Float {
 	p := max(mu.Prec(), epsilon.Prec()) + 64 + 2*uint(max(0, -mu.MantExp(nil)))
 	mu, epsilon = widened(mu, p), widened(epsilon, p)
@@ -164,8 +164,8 @@ func gaussianDelta(mu, epsilon *big.Float) *big.Float {
 	return sub(tail(a), mul(exp(epsilon), tail(b)))
 }
 
-// sampledDelta is the divergence of (1-g) Q + g P from Q at epsilon >= 0, where delta is that of P from Q: it is the
-// larger of the two directions.
+// sampledDelta is the divergence of (1-g) Q + g P from Q at epsilon >= 0, where delta is the divergence of P from Q: it
+// is the larger of the two directions.
 func sampledDelta(g float64, epsilon *big.Float, delta func(epsilon *big.Float) *big.Float) *big.Float {
 	switch g {
 	case 0:
@@ -181,8 +181,8 @@ func sampledDelta(g float64, epsilon *big.Float, delta func(epsilon *big.Float) 
 	return mul(real(g), delta(log1p(quo(level, real(g)))))
 }
 
-// otherSampledDelta is the divergence of Q from (1-g) Q + g P: (1 - c) (1 - e^epsilon' L)_+ with c = (1-g) e^epsilon and
-// e^epsilon' = g e^epsilon/(1 - c).
+// otherSampledDelta is the divergence of Q from (1-g) Q + g P: (1 - c) (1 - e^epsilon' L)_+ with c = (1-g) e^epsilon
+// and e^epsilon' = g e^epsilon/(1 - c).
 func otherSampledDelta(g float64, epsilon *big.Float, delta func(epsilon *big.Float) *big.Float) *big.Float {
 	level := exp(epsilon)
 	rest := sub(real(1), mul(sub(real(1), real(g)), level))
@@ -353,8 +353,9 @@ func TestDeltaAgainstClosedForms(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestClosedFormsAreExact holds the arithmetic above to itself: two precisions, and on both sides of 12 the two ways to
-// the normal distribution, agree to 60 digits. The cases of inversion_test.go at rate 1 compare it with mpmath's.
+// TestClosedFormsAreExact checks the arithmetic above against itself: two precisions, and on both sides of 12 the two
+// ways to the normal distribution, agree to 60 digits. The cases of inversion_test.go at rate 1 compare it with
+// mpmath's.
 func TestClosedFormsAreExact(t *testing.T) {
 	close := func(what string, x, y *big.Float) {
 		t.Helper()

@@ -20,7 +20,7 @@ func (p TruncatedPoisson) Draw(src rand.Source) int {
 // Draw draws K by inversion, with one uniform.
 func (d TruncatedNegativeBinomial) Draw(src rand.Source) int {
 	u := rand.New(src).Float64()
-	// P(K = 1) is phi'(0); P(K = k+1)/P(K = k) = (1-gamma)(k+eta)/(k+1).
+	// P(K = 1) is phi1(0); P(K = k+1)/P(K = k) = (1-gamma)(k+eta)/(k+1).
 	p := math.Exp(d.law().LogSlope(1))
 	k := 1
 	for u >= p && p > 0 {

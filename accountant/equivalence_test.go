@@ -12,9 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An event and what equals it by definition cost the same. The tests of this file compare such pairs over noises of 0.05
-// to 50, up to some thousand steps, rates up to 1 and deltas from 1e-2 to 1e-14, in every mode; every cost is also held to
-// a lower bound on the truth (witness), which for trees of Gaussians is the truth. DPTRAIN_LONG=1 draws forty times as much.
+// An event and what equals it by definition cost the same. The tests of this file compare such pairs over noises of
+// 0.05 to 50, up to some thousand steps, rates up to 1 and deltas from 1e-2 to 1e-14, in every mode; every cost is also
+// checked against a lower bound on the truth (witness), which for trees of Gaussians is the truth. DPTRAIN_LONG=1 draws
+// forty times as much.
 //
 // What they can't see: a fault that all forms of an event share, unless it takes them below the witness, which for many
 // sampled steps is weak. closedform_test.go and inversion_test.go look for those.
@@ -165,8 +166,8 @@ func drawEvent(t *rapid.T, depth int) accountant.Event {
 	return accountant.DPSGD(rate, logUniform(t, "noise", 0.05, 50), int(logUniform(t, "steps", 1, 3000)))
 }
 
-// agree fails where one form of an event costs less than the simple form by more than the relative below, or more by more
-// than the relative above and the absolute grid.
+// agree fails where one form of an event costs less than the simple form by more than the relative below, or more by
+// more than the relative above and the absolute grid.
 func agree(t rapid.TB, what string, simple, formed, below, above, grid float64) {
 	t.Helper()
 	switch {
@@ -274,7 +275,7 @@ func TestRegrouped(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestRandomGaussianTrees holds compositions, maxima and trivial wrappings of Gaussians, nested, to the truth.
+// TestRandomGaussianTrees checks nested compositions, maxima and trivial wrappings of Gaussians against the truth.
 func TestRandomGaussianTrees(t *testing.T) {
 	comparisons := 0
 	check(t, 20, func(t *rapid.T) {
@@ -287,7 +288,7 @@ func TestRandomGaussianTrees(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// transformError allows for the proven error of one transform, which is added to what it composes. It is measured: at
+// transformError allows for the proven error of one transform, which is added to its result. It is measured: at
 // sampling rates from 1e-4 to 1e-2, noises from 0.3 to 2 and from 2 to 2000 steps, that error raises a delta between
 // 1e-14 and 1e-8 by at most 8e-12, and most where few steps at a small rate leave nearly all mass at one loss.
 const transformError = 1e-11
@@ -323,13 +324,13 @@ func transformCost(e accountant.Event) float64 {
 	return total
 }
 
-// notBelow fails where formed, the epsilon of another event in mode Best, is below simple, that of e at delta, by
-// more than grids and transforms explain. Both only make simple too large. Grids raise epsilon, by at most the two
+// notBelow fails where formed, the epsilon of another event in mode Best, is below simple, the epsilon of e at delta,
+// by more than grids and transforms explain. Both only make simple too large. Grids raise epsilon, by at most the two
 // tolerances. The error of transforms raises delta, by an amount that doesn't shrink with delta: at a delta of 1e-14
 // that may double epsilon, and another form, on another grid, need not share it. So an epsilon below the tolerances
-// passes if e's own delta there is at most transformCost above delta. A fault that makes formed too small by less
-// than that passes, too; the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps allow for
-// nothing of this.
+// passes if e's own delta there is at most transformCost above delta. A fault that makes formed too small by less than
+// that passes, too; the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps allow for nothing
+// of this.
 func notBelow(t rapid.TB, what string, e accountant.Event, delta, simple, formed float64) {
 	t.Helper()
 	if formed < math.Max(0, simple-gridCost)*(1-regroupingCost) {

@@ -7,14 +7,15 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// An Event describes what a mechanism did with the data, as an immutable value. It says nothing about its cost: that is
-// what Epsilon, Delta and RDP are for. The set of events is closed; every one of them is listed in this file.
+// An Event describes what a mechanism did with the data, as an immutable value. It says nothing about the cost: call
+// Epsilon, Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed,
+// Composed, SelectBest, MaxOver, SubsetThenRest and Parallel. They are values: a pointer to one is refused.
 //
 // All events share one neighbouring relation, AddRemove.
 //
-// Events that hold a list are made as plain literals and share it with their maker, who changes it neither while a
-// function reads the event nor as long as the event is the record of what was done. Functions of this package change
-// no list and keep none: what they returned doesn't change with it.
+// Events that hold a list are made as plain literals and share it with their maker, who must not change it while a
+// function reads the event, nor as long as the event is the record of what was done. Functions of this package change
+// no list and keep none, so that their results don't change with it.
 type Event interface {
 	// check reports the first invalid value of the event or of a part of it; path names the event for the error.
 	check(path string) error
@@ -25,12 +26,12 @@ type Event interface {
 	run() bool
 	// curve returns the event's Rényi curve, by one theorem for each kind of event.
 	curve(r *curves) renyi.Curve
-	// pair returns a pair that dominates the event. Callers ask [profiler.pair], which knows pairs that it had before.
+	// pair returns a pair that dominates the event. Call [profiler.pair] instead, which computes each pair once.
 	pair(r *profiler) (*pld.Pair, error)
-	// variance estimates the variance of the event's privacy loss, and reports the parts of it that have a grid to
-	// themselves to d.
+	// variance estimates the variance of the event's privacy loss. It hands the parts that are compositions of their
+	// own to d.whole.
 	variance(d *deviations) float64
-	// theorems names what curve uses, outermost first, without repeats.
+	// theorems returns the names of the theorems that curve uses, outermost first, without repeats.
 	theorems() []string
 }
 
@@ -49,7 +50,7 @@ func every(events []Event, has func(Event) bool) bool {
 	return !slices.ContainsFunc(events, func(part Event) bool { return !has(part) })
 }
 
-// cite returns a theorem's name, if any, and the names of all that the parts use, without repeats.
+// cite returns a theorem's name, if any, and the names that the parts cite, without repeats.
 func cite(theorem string, parts ...Event) (names []string) {
 	if theorem != "" {
 		names = append(names, theorem)

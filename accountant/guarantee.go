@@ -20,7 +20,7 @@ const (
 	Paper Mode = "paper"
 	// Tight adds sharper forms of the same Rényi bounds.
 	Tight Mode = "tight"
-	// Best takes the smallest of every bound this package knows, privacy-loss distributions included.
+	// Best takes the smallest of all bounds of this package, privacy-loss distributions included.
 	Best Mode = "best"
 )
 
@@ -42,7 +42,7 @@ func (o Options) check() (Options, error) {
 	return o, err
 }
 
-// A Guarantee is a statement of (Epsilon, Delta)-differential privacy and where it comes from.
+// A Guarantee states (Epsilon, Delta)-differential privacy and its source.
 type Guarantee struct {
 	Epsilon, Delta float64
 	Order          int        // the Rényi order of the conversion; 0 where the bound has none
@@ -51,8 +51,9 @@ type Guarantee struct {
 	Neighbours     Neighbours // always AddRemove
 }
 
-// Epsilon returns the smallest epsilon that the mode's bounds give at delta, in [0, 1]. Epsilon is +Inf where no finite
-// one is known, as at delta 0 for whatever costs anything: no event of this package is purely private.
+// Epsilon returns the guarantee with the smallest epsilon at delta, in [0, 1], by the mode's bounds. Epsilon is +Inf
+// where no finite one is known, as at delta 0 for every event that costs anything: no event of this package is purely
+// private.
 func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return Guarantee{}, err
@@ -64,8 +65,8 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }
 
-// Delta returns the smallest delta that the mode's bounds give at epsilon >= 0. It is 0 only for what costs nothing;
-// where the bound is too small for a float64 it is the smallest positive one.
+// Delta returns the guarantee with the smallest delta at epsilon >= 0, by the mode's bounds. Delta is 0 only for an
+// event that costs nothing; a bound too small for a float64 becomes the smallest positive one.
 func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two oracles. testdata/inversion.json holds the delta of single runs in both directions, which inversion.py has computed in
-// high precision by a method that shares nothing with this package; it can't see anything between its points, nor
-// compositions of different runs. And witness bounds the truth of any event from below, by mechanisms that have a closed
-// form; it is the truth for trees of Gaussians and weak for many sampled steps.
+// Two oracles. testdata/inversion.json holds the delta of single runs in both directions, which inversion.py has
+// computed in high precision by a method that shares nothing with this package; it can't see anything between its
+// points, nor compositions of different runs. And witness bounds the truth of any event from below, by mechanisms that
+// have a closed form; it is the truth for trees of Gaussians and weak for many sampled steps.
 
 type inversion struct {
 	Rate         float64 `json:"rate"`
@@ -66,7 +66,7 @@ func readInversions(t *testing.T) []inversion {
 	return file.Cases
 }
 
-// inversionError is relative, and far above that of the file.
+// inversionError is relative, and far above the error of the file.
 const inversionError = 1e-10
 
 func TestAgainstInversion(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAgainstInversion(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestInversionsAgainstClosedForms holds the two oracles to each other where both apply.
+// TestInversionsAgainstClosedForms checks the two oracles against each other where both apply.
 func TestInversionsAgainstClosedForms(t *testing.T) {
 	comparisons := 0
 	for _, c := range readInversions(t) {
@@ -285,8 +285,8 @@ func withNoise(e accountant.Event, factor float64) accountant.Event {
 	panic("unknown event")
 }
 
-// free reports whether e provably costs nothing. Everything else ends, or may end, in a Gaussian mechanism that is run with
-// positive probability, and has a positive delta at every epsilon.
+// free reports whether e provably costs nothing. Everything else ends, or may end, in a Gaussian mechanism that is run
+// with positive probability, and has a positive delta at every epsilon.
 func free(e accountant.Event) bool {
 	all := func(events []accountant.Event) bool {
 		for _, part := range events {

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 )
 
-// The JSON form of an event is an object whose kind names the type and whose other members are its fields:
+// eventJSON is the JSON form of an event, an object whose kind names the type and whose other members are its fields:
 //
 //	{"kind":"poisson_sampled","sampling_probability":0.01,"event":{"kind":"gaussian","noise_multiplier":2}}
 //
-// It is stable: ledgers and run folders keep it.
+// It is stable: run folders keep it.
 type eventJSON struct {
 	Kind                string      `json:"kind"`
 	NoiseMultiplier     *float64    `json:"noise_multiplier,omitempty"`

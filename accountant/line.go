@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions:
-// what random search promises before it draws a candidate and fits its noise or steps to the promise ([random_search],
-// CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
+// RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions.
+// Random search promises it before it draws a candidate, and then fits the candidate's noise or steps to the promise
+// ([random_search], CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
 //
-// Nothing is promised above Orders: there its curve is infinite, whatever the orders of the options. Below them its
+// Above Orders its curve is infinite, whatever the orders of the options: nothing is promised there. Below them its
 // divergence is at most that at Orders.Low, since divergences grow with the order. It has no privacy-loss distribution,
-// so mode Best bounds a plan that contains it by Rényi divergences.
+// so that mode Best bounds a plan that contains it by Rényi divergences.
 type RDPLine struct {
 	Slope  float64
 	Orders Orders
@@ -46,7 +46,7 @@ func (l RDPLine) curve(r *curves) renyi.Curve {
 	return renyi.Line(l.Slope, renyi.Orders(l.orders()), r.high)
 }
 
-// errNoPair says that an event is known by its Rényi divergences alone.
+// errNoPair reports an event that is known by its Rényi divergences alone.
 var errNoPair = errors.New("no privacy-loss distribution")
 
 func (RDPLine) pair(*profiler) (*pld.Pair, error) { return nil, errNoPair }

@@ -23,7 +23,7 @@ func TestLineCurve(t *testing.T) {
 		case a > 24:
 			want = math.Inf(1)
 		}
-		// Above the line, by more than rounding: what was fitted to it may be above it by that.
+		// Above the line by more than rounding, by which a mechanism that was fitted to it may be above it.
 		if !(c[a] > want && c[a] < want*(1+1e-14)) && !(math.IsInf(want, 1) && math.IsInf(c[a], 1)) {
 			t.Errorf("order %d: %v, want a little more than %v", a, c[a], want)
 		}
@@ -56,8 +56,8 @@ func around(e Event) map[string]Event {
 	}
 }
 
-// TestLineIsThatOfAGaussian: the curve of a Gaussian mechanism is a line, and that is all the Rényi bounds know of either.
-// (A sampled Gaussian has a formula of its own; around hides the Gaussian from it.)
+// TestLineIsThatOfAGaussian: the curve of a Gaussian mechanism is a line, and that is all the Rényi bounds know of
+// either. (A sampled Gaussian has a formula of its own; around hides the Gaussian from it.)
 func TestLineIsThatOfAGaussian(t *testing.T) {
 	const slope = 0.02
 	lines, gaussians := around(RDPLine{Slope: slope}), around(Gaussian{NoiseMultiplier: math.Sqrt(1 / (2 * slope))})
@@ -75,7 +75,7 @@ func TestLineIsThatOfAGaussian(t *testing.T) {
 func TestLineEndsWithItsOrders(t *testing.T) {
 	for name, e := range around(RDPLine{Slope: 0.02, Orders: Orders{Low: 2, High: 24}}) {
 		if name == "variant 1, q 0" {
-			continue // its bound is that of the line itself
+			continue // it has the bound of the line itself
 		}
 		for _, mode := range []Mode{Paper, Tight} {
 			own := mustEpsilon(t, e, 1e-5, Options{Mode: mode, Orders: Orders{Low: 2, High: 24}})
@@ -145,8 +145,8 @@ func TestLineIsChecked(t *testing.T) {
 	}
 }
 
-// TestFittedToALine: what is fitted to a line stays below it at all orders of the line, and then no plan around the
-// line costs less than around the fitted run.
+// TestFittedToALine: a candidate that is fitted to a line stays below it at all orders of the line, and then no plan
+// around the line costs less than around the fitted run.
 func TestFittedToALine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slope := math.Exp(rapid.Float64Range(-7, 0).Draw(t, "log slope"))

@@ -14,7 +14,7 @@ type profile interface {
 	DeltaAt(epsilon float64) float64
 }
 
-// profiler is the privacy-loss accountant: it turns events into pairs on a grid that all pairs share.
+// A profiler is the privacy-loss accountant: it turns events into pairs on one grid.
 type profiler struct {
 	step  float64
 	pairs map[string]pairOrError // by event, since variants use the base run twice
@@ -27,9 +27,9 @@ type pairOrError struct {
 }
 
 const (
-	// finestStep is far above a rounding of 1.
+	// finestStep is the smallest step of a grid, far above a rounding of 1.
 	finestStep = 0x1p-40
-	// mostWork bounds the products of two masses that a whole event takes, to some seconds: a coarser grid takes fewer.
+	// mostWork bounds the products of two masses for a whole event, to some seconds: a coarser grid takes fewer.
 	mostWork = 1 << 28
 )
 
@@ -37,7 +37,7 @@ func newProfiler(step float64) *profiler {
 	return &profiler{step: step, pairs: map[string]pairOrError{}}
 }
 
-// newProfile chooses a grid and returns the profile of e, together with the accountant that made it.
+// newProfile chooses a grid and returns the profile of e, together with its profiler.
 func newProfile(e Event) (profile, *profiler, error) {
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
 		p := newProfiler(step)
@@ -49,7 +49,7 @@ func newProfile(e Event) (profile, *profiler, error) {
 	return nil, newProfiler(1), pld.ErrTooWide
 }
 
-// profiled is implemented by events that, as the outermost one, can be spared the rounding to a grid.
+// profiled is implemented by events with a profile that is sharper than their pair.
 type profiled interface {
 	profile(r *profiler) (profile, error)
 }
@@ -61,7 +61,7 @@ func (r *profiler) profile(e Event) (profile, error) {
 	return r.pair(e)
 }
 
-// pair returns the pair of e, which it computes once.
+// pair returns the pair of e. It computes each pair once.
 func (r *profiler) pair(e Event) (*pld.Pair, error) {
 	key := fmt.Sprintf("%#v", e)
 	known, ok := r.pairs[key]
@@ -76,7 +76,7 @@ func (r *profiler) pair(e Event) (*pld.Pair, error) {
 	return known.pair, known.err
 }
 
-// charge adds up the work of an operation with the result d, which took the products of x's masses with y's.
+// charge adds the products of x's masses with y's to the work, for an operation with the result d.
 func (r *profiler) charge(d *pld.Pair, err error, x, y *pld.Pair) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (r *profiler) charge(d *pld.Pair, err error, x, y *pld.Pair) (*pld.Pair, er
 	return r.withinWork(d)
 }
 
-// chargeEach is charge for an operation that takes a given number of products for each mass of its result.
+// chargeEach adds a given number of products for each mass of the result d.
 func (r *profiler) chargeEach(d *pld.Pair, err error, each int) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (r *profiler) withinWork(d *pld.Pair) (*pld.Pair, error) {
 	return d, nil
 }
 
-// lower replaces the deltas in hat, at renyi.EpsilonHat(a) for index a, by those of e's pair where they are smaller.
+// lower lowers the deltas in hat, at renyi.EpsilonHat(a) for index a, to the deltas of e's pair.
 func (r *profiler) lower(hat []float64, e Event) {
 	d, err := r.pair(e)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *profiler) maximum(events []Event) (*pld.Pair, error) {
 	return r.chargeEach(d, err, len(events))
 }
 
-// largestProfile is the maximum over candidates or shards.
+// A largestProfile is the maximum over candidates or shards.
 type largestProfile []profile
 
 // DeltaAt returns the largest of the profiles' deltas.
@@ -156,7 +156,7 @@ func (r *profiler) largest(events []Event) (profile, error) {
 	return all, nil
 }
 
-// plan adds the bound with one order to the bound by pairs, if tune is the best of several trials.
+// plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials.
 func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
 	best, ok := tune.(SelectBest)
 	if !ok || best.once() {

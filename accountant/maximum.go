@@ -19,7 +19,7 @@ type Parallel struct {
 	Events []Event
 }
 
-// alternatives is implemented by events that cost as much as the costliest of several others.
+// alternatives is implemented by events that cost as much as the costliest of several events.
 type alternatives interface{ alternatives() []Event }
 
 func (m MaxOver) alternatives() []Event  { return m.Events }

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 )
 
-// TestDeepCellsFall holds the bound on divergences to fall with epsilon, and to nothing far out, where K is so large that
-// phi' differs by orders of magnitude between the ends of a cell.
+// TestDeepCellsFall checks that the bound on divergences falls with epsilon, to nothing far out, where K is so large
+// that phi1 differs by orders of magnitude between the ends of a cell.
 func TestDeepCellsFall(t *testing.T) {
 	for _, base := range []Event{DPSGD(0.1, 1, 100), DPSGD(0.03, 1, 3000)} {
 		d, err := newProfiler(gridStep(base)).pair(base)
@@ -69,7 +69,7 @@ func TestExtremeRepetitions(t *testing.T) {
 	}
 }
 
-// TestAttainedAtItsEnds holds what is attained below mode Best's bound, and to be a number, where either has nothing but
+// TestAttainedAtItsEnds checks that Attained is below mode Best's bound, and a number, where either has nothing but
 // roundings or tails to go by.
 func TestAttainedAtItsEnds(t *testing.T) {
 	once := TruncatedNegativeBinomial{Shape: 1, Success: 1}
@@ -100,7 +100,7 @@ func TestAttainedAtItsEnds(t *testing.T) {
 	}
 }
 
-// TestIgnoringDataIsFree holds selections, however large, of what ignores its data to a cost of 0.
+// TestIgnoringDataIsFree checks that selections, however large, of mechanisms that ignore their data cost nothing.
 func TestIgnoringDataIsFree(t *testing.T) {
 	nothing := PoissonSampled{SamplingProbability: 0, Event: Gaussian{1}}
 	one := mustEpsilon(t, Gaussian{1}, 1e-5, Options{Mode: Best})

@@ -6,11 +6,11 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// MaxOrder is the largest Rényi order that Orders may hold.
+// MaxOrder is the largest Rényi order that Orders may hold, 1024.
 const MaxOrder = renyi.MaxOrder
 
 // Orders are the integer Rényi orders Low to High, both included. The zero value means 2 to 256. One set serves every
-// step of a computation: delta_hat, convexification and the final conversion. Theorems about sums over smaller orders
+// step of a computation: deltaHat, convexification and the final conversion. Theorems about sums over smaller orders
 // always sum from order 2, whatever Low is.
 type Orders struct {
 	Low, High int

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 )
 
-// TestOneOrderIsNeverBelowAttained holds the plans that are used to what a concrete order attains.
+// TestOneOrderIsNeverBelowAttained checks the bounds of usual plans against a concrete order.
 func TestOneOrderIsNeverBelowAttained(t *testing.T) {
 	tnb, err := NegativeBinomial(0.5, 15)
 	if err != nil {

@@ -1,20 +1,21 @@
 package accountant
 
-// DPSGD is a whole training run: steps adaptive releases of a clipped gradient sum over Poisson-sampled batches.
-// The sampling rate is the expected batch size over the number of samples; noiseMultiplier is relative to the clipping
-// norm. DP-Adam and any other post-processing of the noisy gradients cost the same.
+// DPSGD returns the event of a whole training run: steps adaptive releases of a clipped gradient sum over
+// Poisson-sampled batches. samplingRate is the expected batch size over the number of samples; noiseMultiplier is
+// relative to the clipping norm. DP-Adam and any other post-processing of the noisy gradients cost the same.
 func DPSGD(samplingRate, noiseMultiplier float64, steps int) Event {
 	return SelfComposed{Event: PoissonSampled{SamplingProbability: samplingRate, Event: Gaussian{NoiseMultiplier: noiseMultiplier}}, Count: steps}
 }
 
-// Variant1 tunes on a random subset of rate q and trains the final model on the rest; r is the distribution of the
-// number of trials and base the cost of one training run (the same noise multiplier, sampling rate and number of steps
-// serve the trials and the final run).
+// Variant1 returns the event of tuning on a random subset of rate q and training the final model on the rest. r is the
+// distribution of the number of trials and base the event of one training run: the trials and the final run have the
+// same noise multiplier, sampling rate and number of steps.
 func Variant1(q float64, r Repetitions, base Event) Event {
 	return SubsetThenRest{SamplingProbability: q, Tune: SelectBest{Event: base, Repetitions: r}, Base: base}
 }
 
-// Variant2 tunes on a random subset of rate q and trains the final model on all of the data.
+// Variant2 returns the event of tuning on a random subset of rate q and training the final model on all of the data,
+// with r and base as for Variant1.
 func Variant2(q float64, r Repetitions, base Event) Event {
 	return Composed{Events: []Event{
 		PoissonSampled{SamplingProbability: q, Event: SelectBest{Event: base, Repetitions: r}},
@@ -22,7 +23,7 @@ func Variant2(q float64, r Repetitions, base Event) Event {
 	}}
 }
 
-// Baseline tunes on all of the data and releases the best model that the tuning trained.
+// Baseline returns the event of tuning on all of the data and releasing the best model that the tuning trained.
 func Baseline(r Repetitions, base Event) Event {
 	return SelectBest{Event: base, Repetitions: r}
 }

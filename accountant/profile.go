@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// padded covers the rounding of a delta's last sums and exponentials, and the underflow of a side's masses, both of
-// which are far smaller.
+// padded raises a delta by more than the rounding of its last sums and exponentials and the underflow of a side's
+// masses. NaN becomes 1.
 func padded(delta float64) float64 {
 	if !(delta < 1) { // NaN too, which is no bound
 		return 1
@@ -16,7 +16,7 @@ func padded(delta float64) float64 {
 	return math.Min(1, delta*(1+1e-9)+0x1p-1000)
 }
 
-// profileBound is the bound that a profile gives.
+// A profileBound inverts a profile.
 type profileBound struct {
 	profile profile
 	name    string
@@ -26,7 +26,7 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 	return Guarantee{Epsilon: epsilon, Delta: padded(b.profile.DeltaAt(epsilon)), Bound: b.name}
 }
 
-// epsilon returns the upper end of the bracket.
+// epsilon returns the upper end of the bracket, at which the profile has been found to be at most delta.
 func (b profileBound) epsilon(delta float64) Guarantee {
 	upper := b.profile
 	plan, ok := upper.(*pld.Plan)
@@ -40,7 +40,8 @@ func (b profileBound) epsilon(delta float64) Guarantee {
 	return Guarantee{Epsilon: high, Delta: delta, Bound: b.name}
 }
 
-// narrowDown lowers an epsilon, of which it takes a few per cent to be enough.
+// narrowDown returns an epsilon of at most high at which deltaAt is at most delta. It expects the smallest one within a
+// few per cent of high.
 func narrowDown(deltaAt func(epsilon float64) float64, delta, high float64) float64 {
 	excess := func(epsilon float64) (float64, error) { return float.Log(deltaAt(epsilon) / delta), nil }
 	highExcess, _ := excess(high)
@@ -62,8 +63,8 @@ func narrowDown(deltaAt func(epsilon float64) float64, delta, high float64) floa
 // planWidth is the relative width at which the search for a plan's epsilon stops.
 const planWidth = 1e-8
 
-// bracket narrows down where deltaAt falls to delta. Both ends have been evaluated, but for a low end of 0 and an
-// infinite high end.
+// bracket narrows down the epsilon at which deltaAt falls to delta. Both ends have been evaluated, but for a low end of
+// 0 and an infinite high end.
 func bracket(deltaAt func(epsilon float64) float64, delta float64) (low, high float64) {
 	excess := func(epsilon float64) (float64, error) { return float.Log(deltaAt(epsilon) / delta), nil }
 	at := func(epsilon float64) float64 { x, _ := excess(epsilon); return x }

@@ -6,7 +6,7 @@ import (
 )
 
 // bestGaussian is the density of the best of K Gaussian releases at y, with the released value as the score, over the
-// nodes of a midpoint rule; shift is what the sample adds.
+// nodes of a midpoint rule; shift is added by the sample.
 func bestGaussian(k Repetitions, shift, noise float64, nodes []float64) []float64 {
 	out := make([]float64, len(nodes))
 	for i, y := range nodes {
@@ -24,8 +24,8 @@ func midpoints(low, high float64, n int) (nodes []float64, width float64) {
 	return nodes, width
 }
 
-// TestTuningOfGaussians integrates the divergences of the best of K Gaussian releases, with the sample pushing the score
-// up and pulling it down.
+// TestTuningOfGaussians integrates the divergences of the best of K Gaussian releases, with the sample pushing the
+// score up and pulling it down.
 func TestTuningOfGaussians(t *testing.T) {
 	geometric, err := Geometric(8)
 	if err != nil {

@@ -36,7 +36,7 @@ func RDP(e Event, o Options) (Curve, error) {
 	return Curve(e.curve(newCurves(o))), nil
 }
 
-// curves is the Rényi accountant: what the events' theorems share.
+// curves is the Rényi accountant: the settings and the memory that the events' theorems share.
 type curves struct {
 	orders Orders
 	high   int // the largest order
@@ -66,8 +66,8 @@ func (r *curves) maximum(events []Event) renyi.Curve {
 	return c
 }
 
-// deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates with different costs it is the
-// largest of their own, which can be smaller than that of the maximum of their curves.
+// deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates of different costs it is the
+// largest of their own deltas, which can be smaller than the delta of the maximum of their curves.
 func (r *curves) deltaHat(e Event) []float64 {
 	several, ok := e.(alternatives)
 	if !ok {
@@ -86,6 +86,7 @@ func (r *curves) deltaHat(e Event) []float64 {
 	return hat
 }
 
+// describe names a bound, for people.
 func describe(method string, e Event) string {
 	return method + ": " + strings.Join(e.theorems(), ", ")
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Repetitions is the distribution of K, the number of trials of a tuning run. The set is closed: Poisson,
-// TruncatedPoisson and TruncatedNegativeBinomial (of which geometric and logarithmic are special cases), as values: a
-// pointer to one is refused.
+// TruncatedPoisson and TruncatedNegativeBinomial, of which the geometric and the logarithmic distribution are special
+// cases. They are values: a pointer to one is refused.
 type Repetitions interface {
 	// Expected returns the mean of K.
 	Expected() float64

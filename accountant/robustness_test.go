@@ -12,12 +12,13 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Whatever the event and the arguments, every public function returns a bound or an error: it never panics, never hangs,
-// never returns NaN or a negative cost, and never claims by underflow that something costs nothing. The fuzz targets and
-// TestExtremes draw events at the edges of floating point; the tables below keep what has gone wrong.
+// Whatever the event and the arguments, every public function returns a bound or an error: it never panics, never
+// hangs, never returns NaN or a negative cost, and never claims by underflow that something costs nothing. The fuzz
+// targets and TestExtremes draw events at the edges of floating point; the tables below keep the cases that have gone
+// wrong.
 //
-// What they can't see: bounds that are too low but not below the witness; slowness short of the watchdog; what needs more
-// parts than the drawn events have.
+// What they can't see: bounds that are too low but not below the witness; slowness short of the watchdog; what needs
+// more parts than the drawn events have.
 
 // watchdog is for calls that never end, not for slow ones.
 const watchdog = 60 * time.Second
@@ -106,8 +107,8 @@ var calls = []struct {
 	}},
 }
 
-// deadline returns a function that passes events on for some seconds, and then turns them into nil, at which a search must
-// stop with an error: a slow calibration is not a hang.
+// deadline returns a function that passes events on for some seconds, and then turns them into nil, at which a search
+// must stop with an error: a slow calibration is not a hang.
 func deadline() func(accountant.Event) accountant.Event {
 	end := time.Now().Add(watchdog / 5)
 	return func(e accountant.Event) accountant.Event {
@@ -220,7 +221,7 @@ func TestFreeEvents(t *testing.T) {
 	}
 }
 
-// The values that drawn events are made of, and what a number may be that makes no sense.
+// The values that drawn events are made of, and senseless numbers.
 var (
 	noises    = []float64{1, 0.3, 0, 5e-324, 1e-300, 1e-160, 1e-9, 0.01, 0.05, 0.1116, 2, 50, 1e3, 1e9, 1e160, 1e300, math.MaxFloat64}
 	rates     = []float64{0.01, 1, 0, 5e-324, 1e-300, 1e-160, 1e-17, 1e-7, 1e-4, 0.3, 0.5, 0.99, 1 - 0x1p-53}
@@ -247,7 +248,8 @@ func (c *code) next() int {
 	return int(b)
 }
 
-// one is an element of the list; 250 to 253 are a senseless number and 255 is that of the eight bytes that follow.
+// one is an element of the list; 250 to 253 are a senseless number and 255 is the number in the eight bytes that
+// follow.
 func (c *code) one(list []float64) float64 {
 	switch i := c.next(); {
 	case i == 255 && len(c.bytes) >= 8:

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// fine is the relative width at which searches stop, and coarse that of a search for noise in mode Best, whose
-	// bounds jump by some 1e-4 of epsilon where cells fall otherwise.
+	// fine is the relative width at which searches stop, and coarse the width for a search for noise in mode Best,
+	// whose bounds jump by some 1e-4 of epsilon where cells fall otherwise.
 	fine, coarse = 1e-10, 1e-7
 )
 
 // narrow shrinks the bracket low < high, excess(low) > 0 >= excess(high), to a relative tolerance, by the ITP method
-// (Oliveira and Takahashi, 2020) on the logarithm: as few evaluations as the secant method on a smooth function and
-// never more than one or two over bisection on any other.
+// (Oliveira and Takahashi, 2020) on the logarithm. It takes as few evaluations as the secant method on a smooth
+// function and never more than one or two over bisection on any other.
 func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(float64) (float64, error)) (float64, float64, error) {
 	a, b := float.Log(low), float.Log(high)
 	fa, fb := lowExcess, highExcess

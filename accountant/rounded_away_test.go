@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRoundedAway has parameters so near the ends of their ranges that masses once got lost in rounding: the bounds were NaN
-// and passed for 0, or below the truth, or the computation ran out of memory or panicked.
+// TestRoundedAway has parameters so near the ends of their ranges that masses once got lost in rounding: the bounds
+// were NaN and passed for 0, or below the truth, or the computation ran out of memory or panicked.
 func TestRoundedAway(t *testing.T) {
 	best := Options{Mode: Best}
 	for _, noise := range []float64{0.1, 0.15, 0.2, 0.25} {
@@ -53,7 +53,7 @@ func TestRoundedAway(t *testing.T) {
 	}
 }
 
-// Subnormal numbers are rounded up too, by mpmath with 800 digits: products of rates, curves, and what is made of them.
+// Subnormal numbers are rounded up too, by mpmath with 800 digits: products of rates, curves, and results of both.
 func TestSubnormalsAreRoundedUp(t *testing.T) {
 	rate := func(q float64, e Event) Event { return PoissonSampled{SamplingProbability: q, Event: e} }
 	for _, c := range []struct {

@@ -21,7 +21,8 @@ func (p PoissonSampled) check(path string) error {
 	return checkPart(path+".Event", p.Event)
 }
 
-// flattened replaces a sample of a sample by one sample of the product of the rates, which has the same distribution.
+// flattened returns e with a sample of a sample replaced by one sample of the product of the rates, which has the same
+// distribution.
 func flattened(e PoissonSampled) PoissonSampled {
 	for {
 		inner, ok := e.Event.(PoissonSampled)
@@ -32,7 +33,8 @@ func flattened(e PoissonSampled) PoissonSampled {
 	}
 }
 
-// gaussianStep returns the sampling rate and noise multiplier of a Gaussian mechanism on a Poisson sample, if e is one.
+// gaussianStep returns the sampling rate and noise multiplier of e if it is a Gaussian mechanism, on a Poisson sample
+// or on all data.
 func gaussianStep(e Event) (rate, noise float64, ok bool) {
 	switch e := e.(type) {
 	case Gaussian:

@@ -52,6 +52,7 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	return r.withinWork(best)
 }
 
+// profile spares a selection that is the whole event the rounding to a grid.
 func (s SelectBest) profile(r *profiler) (profile, error) {
 	if s.once() {
 		return r.pair(s)
@@ -59,6 +60,7 @@ func (s SelectBest) profile(r *profiler) (profile, error) {
 	return s.selection(r, pld.CellCountAlone)
 }
 
+// selection returns the exact worst case of the selection, by cells of at most the given number of losses.
 func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
 	k := s.Repetitions.law()
 	if pld.TooMany(k) {

@@ -34,7 +34,7 @@ func (s SubsetThenRest) curve(r *curves) renyi.Curve {
 	return renyi.Subset(s.Tune.curve(r), s.Base.curve(r), s.SamplingProbability, r.tight)
 }
 
-// only returns the part that all samples go to, or nil.
+// only returns the part that gets all samples, or nil if both get some.
 func (s SubsetThenRest) only() Event {
 	switch s.SamplingProbability {
 	case 0:
@@ -57,6 +57,7 @@ func (s SubsetThenRest) pair(r *profiler) (*pld.Pair, error) {
 	return r.charge(d, err, d, both.Tune)
 }
 
+// profile knows variant 1, whose trials and final run have a bound with one order of scores between them.
 func (s SubsetThenRest) profile(r *profiler) (profile, error) {
 	if e := s.only(); e != nil {
 		return r.profile(e)

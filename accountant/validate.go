@@ -7,15 +7,15 @@ import (
 )
 
 var (
-	// ErrInvalid is wrapped by every error about an event or an argument that makes no sense.
+	// ErrInvalid is wrapped by every error about an invalid event or argument.
 	ErrInvalid = errors.New("invalid")
-	// ErrInfeasible says that no value of the calibrated parameter reaches the target.
+	// ErrInfeasible reports that no value of the calibrated parameter reaches the target.
 	ErrInfeasible = errors.New("infeasible")
-	// ErrUnbounded says that every value of the calibrated parameter meets the target.
+	// ErrUnbounded reports that every value of the calibrated parameter meets the target.
 	ErrUnbounded = errors.New("unbounded")
 )
 
-// EventError names the part of an event that is invalid or that an accountant can't bound.
+// EventError names the part of an event that is invalid, and wraps the reason.
 type EventError struct {
 	Path string // from the outermost event inwards, as in "Composed.Events[1].PoissonSampled"
 	Err  error
@@ -35,7 +35,7 @@ func invalid(path, format string, args ...any) error {
 	return &EventError{Path: path, Err: fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)}
 }
 
-// checkPart validates the event that sits in the field named by prefix (empty for the outermost one).
+// checkPart validates the event in the field named by prefix, which is empty for the outermost event.
 func checkPart(prefix string, e Event) error {
 	if e == nil {
 		return invalid(cmp.Or(prefix, "root"), "no event")
@@ -50,7 +50,7 @@ func checkPart(prefix string, e Event) error {
 	return e.check(name)
 }
 
-// checkRepetitions refuses pointers as well: what one points at could change between a draw of K and its charge.
+// checkRepetitions validates r. It refuses pointers, whose targets could change between a draw of K and its charge.
 func checkRepetitions(r Repetitions) error {
 	switch r.(type) {
 	case nil:

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/nearest"
 )
 
-// decode puts the settings of a YAML document over e and leaves the others alone.
+// decode sets the settings of a YAML document in e, and leaves the others as they are.
 func (e *Experiment) decode(text []byte) error {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -28,19 +28,19 @@ func (e *Experiment) decode(text []byte) error {
 		return errors.New("more than one document; put all settings into one")
 	}
 	root := doc.Content[0]
-	if root.Tag == "!!null" { // nothing but comments
+	if root.Tag == "!!null" { // only comments
 		return nil
 	}
 	return assign(reflect.ValueOf(e).Elem(), root, "")
 }
 
-// set gives the setting at a dotted path a new value, written as in YAML.
+// set sets the setting at a dotted path to a value written as in YAML.
 func (e *Experiment) set(key, value string) error {
 	v := reflect.ValueOf(e).Elem()
 	path := ""
 	names := strings.Split(key, ".")
 	for i, name := range names {
-		if v.Kind() == reflect.Map { // whose keys may have dots
+		if v.Kind() == reflect.Map { // its keys may have dots
 			return setEntry(v, strings.Join(names[i:], "."), path, value)
 		}
 		path = join(path, name)
@@ -56,7 +56,7 @@ func (e *Experiment) set(key, value string) error {
 	return setText(v, path, value)
 }
 
-// setEntry gives one entry of a block by column a new value. The block may be another experiment's as well.
+// setEntry sets one entry of a block by column. It copies the block, which another experiment may share.
 func setEntry(m reflect.Value, key, path, value string) error {
 	entry := reflect.New(m.Type().Elem()).Elem()
 	if err := setText(entry, join(path, key), value); err != nil {
@@ -71,17 +71,18 @@ func setEntry(m reflect.Value, key, path, value string) error {
 	return nil
 }
 
-// setText gives a setting a value that is written as in YAML, or more simply.
+// setText sets a setting to a value written as in YAML, or without its quotes and brackets.
 func setText(v reflect.Value, path, value string) error {
 	if value = strings.TrimSpace(value); value == "" {
 		return fmt.Errorf("%s: no value; want %s, or leave it out", path, wanted(v.Type()))
 	}
-	if v.Kind() == reflect.String { // text needs no quotes here, whatever characters it has
+	if v.Kind() == reflect.String { // text needs no quotes, whatever its characters
 		v.SetString(value)
 		return nil
 	}
 	text := value
-	if listed := v.Kind() == reflect.Slice || v.Kind() == reflect.Array; listed && value[0] != '[' { // nor does a list need brackets
+	// Nor does a list need brackets.
+	if listed := v.Kind() == reflect.Slice || v.Kind() == reflect.Array; listed && value[0] != '[' {
 		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String {
 			v.Set(reflect.ValueOf(namesOf(value)))
 			return nil
@@ -89,11 +90,11 @@ func setText(v reflect.Value, path, value string) error {
 		text = "[" + value + "]"
 	}
 	var doc yaml.Node
-	cut := !named(v.Type()) && strings.ContainsAny(value, "#\n") // YAML leaves out the rest without a word
+	cut := !named(v.Type()) && strings.ContainsAny(value, "#\n") // YAML would silently drop the rest
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || cut {
 		return fmt.Errorf("%s: want %s, got %q", path, wanted(v.Type()), value)
 	}
-	doc.Content[0].Line = 0 // a line number means nothing to someone who wrote none
+	doc.Content[0].Line = 0 // the user wrote no lines
 	return assign(v, doc.Content[0], path)
 }
 
@@ -108,7 +109,7 @@ func namesOf(list string) []string {
 
 var errAlias = errors.New("anchors and aliases are not supported; write the value out")
 
-// assign decodes one node of a document into the setting that stands at path.
+// assign decodes one node of a document into the setting at path.
 func assign(v reflect.Value, n *yaml.Node, path string) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return fmt.Errorf("%s%w", at(n), errAlias)
@@ -121,7 +122,7 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 		if err != nil && !errors.Is(err, errUnlike) {
 			return fmt.Errorf("%s%s: %w", at(n), path, err)
 		}
-		fresh := reflect.New(v.Type()) // a list in a file replaces the preset's, it isn't merged into it
+		fresh := reflect.New(v.Type()) // a file's list replaces the preset's, and isn't merged into it
 		if err != nil || n.Decode(fresh.Interface()) != nil {
 			return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
 		}
@@ -154,14 +155,14 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 	return nil
 }
 
-// numbers matches plain decimal numbers. YAML accepts more: 1_0 is 10, 010 is 8, 0x10 is 16, and .inf is one.
+// numbers matches plain decimal numbers. YAML accepts others: 1_0 is 10, 010 is 8, 0x10 is 16, and .inf is infinite.
 var numbers = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
 // errUnlike reports a node of another type than a setting's.
 var errUnlike = errors.New("not what is wanted")
 
-// plain refuses nodes that the package would decode to another value than the file says, or leave out. It goes through
-// lists and blocks by column.
+// plain returns an error for a node that the YAML package would drop, or decode to another value than a person reads.
+// It descends into lists and blocks by column.
 func plain(t reflect.Type, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -201,7 +202,7 @@ func plain(t reflect.Type, n *yaml.Node) error {
 	return nil
 }
 
-// named tells whether values of a type are names, in which any character may be.
+// named reports whether values of a type are names, which may have any characters.
 func named(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -210,7 +211,7 @@ func named(t reflect.Type) bool {
 	return t.Kind() == reflect.String
 }
 
-// fieldOf returns the field of a struct that carries the key.
+// fieldOf returns the field of a struct that has the key.
 func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
 	if v.Kind() != reflect.Struct {
 		return reflect.Value{}, false
@@ -228,7 +229,7 @@ func keyOf(f reflect.StructField) string {
 	return name
 }
 
-// Keys returns the dotted path of every setting, in the order of the presets.
+// Keys returns the dotted paths of all settings, in the order of the presets.
 func Keys() []string { return keys(reflect.TypeFor[Experiment](), "") }
 
 func keys(t reflect.Type, path string) []string {
@@ -261,8 +262,8 @@ func namesIn(parent string) []string {
 	return names
 }
 
-// unknownKey names the key that was probably meant: by its whole path, or by its last part when the
-// block was forgotten.
+// unknownKey returns an error that names the key that was probably meant: one with a similar path or, if the block was
+// forgotten, with a similar last part.
 func unknownKey(key string) error {
 	last := lastPart(key)
 	near := nearest.Name(append(Keys(), namesIn("")...), func(known string) (int, bool) {
@@ -299,7 +300,7 @@ func at(n *yaml.Node) string {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// wanted names a setting's type in a sentence.
+// wanted returns a setting's type for an error, after "want".
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -327,7 +328,7 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// describe cites a value, or its beginning: a mistaken file can be one long value.
+// describe cites the beginning of a value: a wrong file can be one long value.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -355,7 +356,7 @@ func beginning(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// oneLine strips the YAML package's prefix and keeps the first of its complaints.
+// oneLine returns the first of the YAML package's errors, without the prefix.
 func oneLine(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text, _, _ = strings.Cut(text, "\n")

@@ -85,7 +85,7 @@ func TestBadSettings(t *testing.T) {
 		{"tunes a block", "", sets("tuning.tune=[{a: 1}]"), `tuning.tune: want a list of names, got the list [""]`},
 		{"all and clip", "", sets("tuning.tune=all,clip", "tuning.clipping_norms=1,3"), ""},
 		{"no norms", "", sets("tuning.tune=clip"), "tuning.clipping_norms: must list at least one norm"},
-		{"no batches", "", sets("tuning.tune=batch", "tuning.batch_sizes=[]"), ""}, // the preset's stand
+		{"no batches", "", sets("tuning.tune=batch", "tuning.batch_sizes=[]"), ""}, // the preset's remain
 		{"no rates but epochs", "", sets("tuning.tune=epochs", "tuning.learning_rates=[]"), ""},
 		{"batches and rates", "", sets("tuning.batch_sizes=64", "tuning.sampling_rates=0.1"), "tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one"},
 		{"batch of nothing", "", sets("tuning.batch_sizes=0"), "tuning.batch_sizes: must be whole numbers above 0, got 0"},
@@ -102,7 +102,7 @@ func TestBadSettings(t *testing.T) {
 		{"final rate", "", sets("tuning.largest_final_rate=-1"), "tuning.largest_final_rate: must be a number above 0, or 0 for none, got -1"},
 		{"final rate NaN", "", sets("tuning.largest_final_rate=.nan"), `tuning.largest_final_rate: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
 		{"fixed", "", sets("privacy.fixed=sigma"), `privacy.fixed: must be one of epochs, noise; got "sigma"`},
-		{"fixed noise", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2"), ""}, // the preset's epsilon stands
+		{"fixed noise", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2"), ""}, // the preset's epsilon remains
 		{"fixed noise without any", "", sets("privacy.fixed=noise"), "privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow"},
 		{"fixed noise and epochs", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=rate,epochs"), "tuning.tune: with privacy.fixed noise the epochs follow, so that they can't be tuned"},
 		{"fixed noise and all", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=all"), ""},
@@ -260,7 +260,7 @@ func FuzzOverride(f *testing.F) {
 	})
 }
 
-// By its letters gpu is nearer to cpu.
+// By its letters gpu is more similar to cpu.
 func TestGPUMeansCUDA(t *testing.T) {
 	for _, name := range []string{"gpu", "GPU", "nvidia", "CUDA"} {
 		err := oneOf("performance.engine", name, Engines()...)

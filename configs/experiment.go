@@ -7,12 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Experiment is everything that a run depends on, except its random key.
+// Experiment has all settings of a run; its random key is no setting.
 type Experiment struct {
-	Preset      string      `yaml:"preset,omitempty"` // what the settings stand on; see [Presets]
+	Preset      string      `yaml:"preset,omitempty"` // below the settings; see [Presets]
 	Dataset     string      `yaml:"dataset"`
 	Data        Data        `yaml:"data,omitempty"`        // of data set [Files]
-	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 for samples that are no texts
+	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 for samples that aren't texts
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
 	Privacy     Privacy     `yaml:"privacy"`
@@ -29,8 +29,9 @@ type Activation struct {
 	Offset      float64 `yaml:"offset"`
 }
 
-// Privacy is the block that the guarantee depends on, with the search space in [Tuning]. Of Epsilon and NoiseMultiplier
-// exactly one is set, and the other follows from it; unless Fixed is noise: then both are, and Epochs don't count.
+// Privacy is the block that the guarantee depends on, with the search space in [Tuning]. Either Epsilon or
+// NoiseMultiplier is set, and determines the other. If Fixed is noise, both are set, and determine the epochs in
+// place of Epochs.
 type Privacy struct {
 	Epsilon         *float64 `yaml:"epsilon,omitempty"`          // total, over tuning and final training
 	NoiseMultiplier *float64 `yaml:"noise_multiplier,omitempty"` // sigma, in units of the clipping norm
@@ -43,46 +44,46 @@ type Privacy struct {
 	Shape           float64  `yaml:"repetitions_shape"` // eta of negative-binomial, above -1; the others have none
 	Fixed           string   `yaml:"fixed"`             // [FixedEpochs] or [FixedNoise]
 	SamplingRate    float64  `yaml:"sampling_rate"`     // gamma, the same in the trials and in the final run
-	Epochs          float64  `yaml:"epochs"`            // expected passes over the samples in play
+	Epochs          float64  `yaml:"epochs"`            // expected passes over the samples trained on
 	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
 }
 
-// What is fixed of each run; the rest follows from a given epsilon.
+// The values of [Privacy.Fixed]: what is the same in all runs. A given epsilon determines the rest.
 const (
-	FixedEpochs = "epochs" // the noise follows
-	FixedNoise  = "noise"  // the epochs follow
+	FixedEpochs = "epochs" // epsilon determines the noise
+	FixedNoise  = "noise"  // epsilon determines the epochs
 )
 
-// Repetitions returns the names of the distributions of K. All but poisson are on K >= 1, and it is their mean
-// given that which counts as the mean.
+// Repetitions returns the names of the distributions of K. All except poisson are conditioned on K >= 1, and so are
+// their means.
 func Repetitions() []string {
 	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic"}
 }
 
-// Training says how noisy gradients become updates, which is post-processing.
+// Training is the block of the optimizer, which post-processes noisy gradients.
 type Training struct {
 	Optimizer    string  `yaml:"optimizer"`     // dp-sgd or dp-adam
-	LearningRate float64 `yaml:"learning_rate"` // where it isn't tuned
+	LearningRate float64 `yaml:"learning_rate"` // unless it is tuned
 }
 
 // Performance is the block that can't change the guarantee.
 type Performance struct {
-	Workers int    `yaml:"workers"`      // trials or blocks of samples at work at once; 0 means one for each core
-	Engine  string `yaml:"engine"`       // what trains: see [Engines]
-	Devices []int  `yaml:"devices,flow"` // the GPUs to use, by their numbers; none means all that are usable
+	Workers int    `yaml:"workers"`      // trials or microbatches computed at once; 0 means one for each core
+	Engine  string `yaml:"engine"`       // that trains; see [Engines]
+	Devices []int  `yaml:"devices,flow"` // indices of the GPUs to use; none means all usable ones
 }
 
 // The engines that can be chosen.
 const (
 	EngineAuto = "auto" // GPUs if there are usable ones, else the CPU
 	EngineCPU  = "cpu"
-	EngineCUDA = "cuda" // GPUs, or else it is an error
+	EngineCUDA = "cuda" // GPUs; without any, training is an error
 )
 
 // Engines returns the names of the engines that can be chosen.
 func Engines() []string { return []string{EngineAuto, EngineCPU, EngineCUDA} }
 
-// YAML returns the settings as a file that resolves to them again.
+// YAML returns a settings file that resolves to the same settings.
 func (e Experiment) YAML() ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)

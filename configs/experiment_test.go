@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fill draws a value for every setting, so that a new setting is tested without anyone thinking of it.
+// fill draws a value for each setting, so that new settings are tested as well.
 func fill(t *rapid.T, v reflect.Value, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -144,7 +144,7 @@ func TestPresetsHaveThePapersValues(t *testing.T) {
 	}
 }
 
-// All that a preset leaves to others is in the layer below it, so that every key has a value or means none.
+// Presets have a value for each key, from their own layer or from one below.
 func TestEveryPresetIsValidAndDescribed(t *testing.T) {
 	described := map[string]string{}
 	for _, name := range Presets() {

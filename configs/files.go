@@ -6,27 +6,28 @@ import (
 	"slices"
 )
 
-// Files is the data set of people's own files, which [Data] names.
+// Files is the name of the data set of a person's own files, whose settings are [Data].
 const Files = "files"
 
-// Data are people's own files and how their rows become samples: see package datasets/table. Paths are relative to the
-// working directory. All the rest is public, and must not be found by looking at the training rows.
+// Data is the block of a person's own files, and of the settings that their rows become samples by: see package
+// datasets/table. Paths are relative to the working directory. All other settings are public, and must not be chosen by
+// looking at the training rows.
 type Data struct {
 	Train      string                `yaml:"train,omitempty"` // private
-	Test       string                `yaml:"test,omitempty"`  // public: it selects, and says what nobody gives: columns, task, classes
+	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, and has the columns and, unless given, task and classes
 	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`
 	Ignore     []string              `yaml:"ignore,flow,omitempty"`
 	Categories map[string][]string   `yaml:"categories,omitempty"` // by column
-	Clip       map[string][2]float64 `yaml:"clip,omitempty"`       // lowest and highest value; * is every column of numbers
+	Clip       map[string][2]float64 `yaml:"clip,omitempty"`       // minimum and maximum; * is every column of numbers
 	Scale      map[string][2]float64 `yaml:"scale,omitempty"`      // shift and divisor: (x - shift)/divisor
 }
 
-// given tells whether any files are.
+// given reports whether a file is given.
 func (d Data) given() bool { return d.Train != "" || d.Test != "" }
 
-// validateData leaves to package datasets/table what needs a look at the files.
+// validateData checks the settings of files as far as that is possible without the files.
 func (e Experiment) validateData() error {
 	d := e.Data
 	if e.Dataset != Files {
@@ -45,7 +46,7 @@ func (e Experiment) validateData() error {
 		return errors.New("data.classes: an empty class, which no label can be; list classes alone")
 	}
 	if d.Task == "" {
-		return nil // the public test file decides
+		return nil // it is inferred from the public test file
 	}
 	return oneOf("data.task", d.Task, "classification", "regression")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Files of one's own bring their preset, and what is given of columns adds to what a weaker layer gives of others.
+// Own files choose their preset, and settings of columns add to those of a weaker layer.
 func TestOwnFiles(t *testing.T) {
 	file := `
 data:
@@ -85,7 +85,7 @@ func TestCompleteData(t *testing.T) {
 	}
 }
 
-// A squared loss diverges at nine times the rate that wins in trials, which is what DP-SGD's final run has.
+// A squared loss diverges at nine times the rate of the best trial, which is the rate of DP-SGD's final run.
 func TestOwnFilesAreTrainedByAdam(t *testing.T) {
 	file := "data: {train: a.csv, test: b.csv, label: y}"
 	for _, preset := range []string{"", "files", "files-adam"} {

@@ -2,8 +2,7 @@ package configs
 
 import "github.com/dptrain/dptrain/internal/nearest"
 
-// Nearest returns the candidate that a mistyped name most likely stands for, or "" when none is near
-// enough to be worth suggesting.
+// Nearest returns the candidate that a mistyped name most likely stands for, or "" if none is similar.
 func Nearest(name string, candidates []string) string {
 	return nearest.Name(candidates, func(c string) (int, bool) {
 		d := nearest.Distance(name, c)
@@ -11,5 +10,5 @@ func Nearest(name string, candidates []string) string {
 	})
 }
 
-// tolerance is the number of edits up to which a name counts as mistyped. One letter has no likeness to another.
+// tolerance returns the maximum number of edits of a mistyped name: 0 for a single letter.
 func tolerance(name string) int { return min(max(1, (len(name)+1)/3), len(name)-1) }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An overlay changes what it says, over every data set, and nothing else: DP-Adam takes another learning rate than DP-SGD, and
-// more parameters to tune take more trials, whatever the data set's own are.
+// An overlay changes the settings that it has, over all data sets, and no others: DP-Adam has another learning rate
+// than DP-SGD, and more parameters to tune take more trials, whatever the data set's own are.
 func TestOverlaysAreOverDatasets(t *testing.T) {
 	for _, dataset := range Datasets() {
 		for _, overlay := range []string{"-adam", "-all", "-adam-all"} {
@@ -21,7 +21,7 @@ func TestOverlaysAreOverDatasets(t *testing.T) {
 				t.Fatal(err)
 			}
 			want.Preset = dataset + overlay
-			own := dataset == Files // whose optimizer is DP-Adam already, at a rate of its own
+			own := dataset == Files // its optimizer is DP-Adam anyway, with rates of its own
 			if overlay != "-all" && !own {
 				want.Training.Optimizer = "dp-adam"
 				if rate := got.Training.LearningRate; math.Abs(rate/math.Pow(10, -2.5)-1) < 1e-12 {

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Files of data sets are at the root; layers/common.yaml is below all of them, and the other layers are laid over them.
+// files has the data sets at its root; layers/common.yaml is below all of them, and the other layers are put over them.
 //
 //go:embed *.yaml layers/*.yaml
 var files embed.FS
 
-// Default is the data set that is used when none is named.
+// Default is the name of the data set that is used if none is named.
 const Default = "glyphs"
 
-// overlays are the layers that a preset's name may end with, in this order: mnist-adam-all.
+// overlays are the layers that a preset's name may end in, in this order: mnist-adam-all.
 var overlays = []string{"adam", "all"}
 
-// adam is the optimizer of the overlay of its name, and the one that [Files] has without it.
+// adam is the optimizer of the overlay adam, and the optimizer of [Files] even without it.
 const adam = "dp-adam"
 
 // Datasets returns the names of the data sets that have presets.
 func Datasets() []string {
-	entries, _ := files.ReadDir(".") // the embedded root always reads
+	entries, _ := files.ReadDir(".") // reading the embedded root can't fail
 	var names []string
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
@@ -34,8 +34,8 @@ func Datasets() []string {
 	return names
 }
 
-// Presets returns the names of all presets: for each data set that of its name, by which DP-SGD tunes the learning rate,
-// and those with DP-Adam, with batch size and epochs tuned as well, and with both.
+// Presets returns the names of all presets. Each data set has four: one of its own name, which tunes the learning
+// rate of DP-SGD; one with DP-Adam; one that tunes batch size and epochs too; and one with both.
 func Presets() []string {
 	var names []string
 	for _, dataset := range Datasets() {
@@ -46,7 +46,7 @@ func Presets() []string {
 	return names
 }
 
-// layersOf takes a preset's name apart into data set and overlays.
+// layersOf splits a preset's name into the data set and the overlays.
 func layersOf(preset string) (dataset string, over []string, ok bool) {
 	if !slices.Contains(Presets(), preset) {
 		return "", nil, false
@@ -59,7 +59,7 @@ func layersOf(preset string) (dataset string, over []string, ok bool) {
 	return preset, over, true
 }
 
-// Describe says in a line what a preset is for: the first lines of its files say it.
+// Describe describes a preset in a line, which the first lines of its files say.
 func Describe(preset string) (string, error) {
 	dataset, over, ok := layersOf(preset)
 	if !ok {
@@ -87,21 +87,21 @@ func Describe(preset string) (string, error) {
 	return fmt.Sprintf("%s; %s; tunes %s%s", firstLine(dataset+".yaml"), optimizer, tuned, same), nil
 }
 
-// firstLine returns the comment that an embedded file begins with.
+// firstLine returns the comment at the beginning of an embedded file.
 func firstLine(name string) string {
-	text, _ := files.ReadFile(name) // it is embedded
+	text, _ := files.ReadFile(name) // embedded
 	line, _, _ := strings.Cut(string(text), "\n")
 	return strings.TrimPrefix(line, "# ")
 }
 
-// UnknownDatasetError says that no preset has the name.
+// UnknownDatasetError reports a data set without a preset.
 type UnknownDatasetError struct{ Name string }
 
 func (e *UnknownDatasetError) Error() string {
 	return unknownName("data set", e.Name, Datasets(), "there are "+strings.Join(Datasets(), ", "))
 }
 
-// UnknownPresetError says that there is no such preset.
+// UnknownPresetError reports a name that no preset has.
 type UnknownPresetError struct{ Name string }
 
 func (e *UnknownPresetError) Error() string {
@@ -129,9 +129,9 @@ func Preset(name string) (Experiment, error) {
 	var e Experiment
 	for _, layer := range layers {
 		if layer == "layers/adam.yaml" && e.Training.Optimizer == adam {
-			continue // the data set has learning rates of its own for it
+			continue // the data set has learning rates of its own
 		}
-		text, _ := files.ReadFile(layer) // it is embedded
+		text, _ := files.ReadFile(layer) // embedded
 		if err := e.decode(text); err != nil {
 			return Experiment{}, fmt.Errorf("%s: %w", layer, err)
 		}

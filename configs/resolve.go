@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Override is one setting given on the command line: a dotted path, a value written as in YAML, and what gave it,
-// such as --epsilon, for errors.
+// Override is one setting of the command line: a dotted path, a value written as in YAML and, for errors, its source
+// such as --epsilon.
 type Override struct{ Key, Value, From string }
 
-// ParseOverride reads key=value.
+// ParseOverride parses key=value.
 func ParseOverride(text string) (Override, error) {
 	key, value, ok := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
@@ -24,23 +24,23 @@ func ParseOverride(text string) (Override, error) {
 	return Override{Key: key, Value: strings.TrimSpace(value)}, nil
 }
 
-// File is a settings file. Its name serves error messages; the zero File has no settings.
+// File is a settings file. Its name is for errors; the zero File has no settings.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// layer puts settings over those that are there.
+// layer sets some settings of an experiment.
 type layer func(*Experiment) error
 
-// Resolve puts a settings file and then the overrides over the preset that they name, or over that of the data set that
-// they name, or of [Default], and returns the valid result. Whoever names files of their own names the
-// data set [Files].
+// Resolve puts a settings file and then the overrides over a preset, and returns the valid result. The preset is the
+// one that they name, or the one of the data set that they name, or of [Default]. Naming own files names the data set
+// [Files].
 //
-// Some settings exclude each other, and of those a layer's choice replaces the choice of a weaker one: a preset and a
-// data set of another name; epsilon and noise multiplier, unless privacy.fixed is noise; batch sizes and sampling
-// rates to tune; GPUs and the CPU, which drops the devices. Overrides are one layer: none is stronger than another,
-// and two that give one setting different values are an error.
+// Some settings exclude each other: a preset and a data set of another name; epsilon and noise multiplier, unless
+// privacy.fixed is noise; batch sizes and sampling rates to tune; GPUs and the CPU, which drops the devices. A
+// layer's choice between them replaces a weaker layer's. Overrides are one layer: two that give a setting different
+// values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	overrides = blocksFirst(overrides)
 	layers := []layer{
@@ -77,8 +77,8 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	return e, e.Validate()
 }
 
-// emptyName refuses a file that names a preset or a data set and leaves the name empty, as a template may whose
-// variable isn't set: the default would be trained on in silence.
+// emptyName returns an error for a file in which the name of the preset or the data set is empty, as in a template
+// whose variable isn't set: the default would silently be trained on.
 func emptyName(text []byte) error {
 	var named struct{ Preset, Dataset *string }
 	if err := yaml.Unmarshal(text, &named); err != nil {
@@ -95,7 +95,7 @@ func emptyName(text []byte) error {
 	return nil
 }
 
-// blocksFirst puts blocks by column before single columns, which would be lost if the block came after them.
+// blocksFirst sorts blocks by column before single columns, which a later block would replace.
 func blocksFirst(overrides []Override) []Override {
 	keys := Keys()
 	sorted := slices.Clone(overrides)
@@ -111,8 +111,7 @@ func blocksFirst(overrides []Override) []Override {
 	return sorted
 }
 
-// contradiction returns an error for two valid overrides that give one setting, or one column of a block, different
-// values.
+// contradiction returns an error for two valid overrides that give a setting, or a column of a block, different values.
 func contradiction(overrides []Override) error {
 	type given struct {
 		value any
@@ -142,7 +141,7 @@ func (o Override) source() string {
 	return o.From
 }
 
-// valuesAt returns the setting at a key that was set, and if it is a block by column each entry by its own key.
+// valuesAt returns the setting at a key or, of a block by column, each entry at its own key.
 func valuesAt(e *Experiment, key string) map[string]any {
 	v := reflect.ValueOf(e).Elem()
 	for rest := key; ; {
@@ -165,7 +164,7 @@ func valuesAt(e *Experiment, key string) map[string]any {
 	return values
 }
 
-// presetOf returns the preset that the strongest of the layers that say anything about it chooses.
+// presetOf returns the preset that the strongest layer chooses, of the layers that choose one.
 func presetOf(layers []layer) (Experiment, error) {
 	preset := Default
 	for _, layer := range layers {
@@ -176,7 +175,7 @@ func presetOf(layers []layer) (Experiment, error) {
 		switch {
 		case named.Preset == "" && named.Dataset != "":
 			if dataset, _, _ := layersOf(preset); dataset == named.Dataset {
-				break // it is what the weaker layer's preset is for
+				break // the weaker layer's preset is for this data set
 			}
 			preset = named.Dataset
 			if _, over, ok := layersOf(preset); !ok || over != nil {
@@ -199,7 +198,7 @@ func presetOf(layers []layer) (Experiment, error) {
 
 var errBothGiven = errors.New("epsilon and noise_multiplier are both given; one follows from the other, give one, or privacy.fixed=noise, and the epochs follow")
 
-// applyLayer makes a layer's choice between settings that exclude each other replace the choice below it.
+// applyLayer applies a layer, whose choice between settings that exclude each other replaces the choice below.
 func (e *Experiment) applyLayer(layer layer) error {
 	below := *e
 	e.Performance.Devices = nil
@@ -221,7 +220,7 @@ func (e *Experiment) applyLayer(layer layer) error {
 	return nil
 }
 
-// inheritBudget takes from a weaker layer what this one doesn't say about epsilon and noise.
+// inheritBudget takes epsilon and noise from a weaker layer if this one doesn't give them.
 func (p *Privacy) inheritBudget(below Privacy) error {
 	switch neither := p.Epsilon == nil && p.NoiseMultiplier == nil; {
 	case p.Fixed == FixedNoise || neither:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// YAML reads these as other numbers than a person does, or as the preset's value, without a word.
+// YAML silently reads these as other numbers than a person does, or as the preset's value.
 func TestNumbersArePlain(t *testing.T) {
 	const plain = `want a plain decimal number such as 10 or 2.5e-3, got `
 	for text, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestNumbersArePlain(t *testing.T) {
 	}
 }
 
-// inBlocks writes a setting at a dotted path as a file does.
+// inBlocks returns a settings file with a setting at a dotted path.
 func inBlocks(key, value string) string {
 	block, name, nested := strings.Cut(key, ".")
 	if !nested {
@@ -76,7 +76,7 @@ func TestNothingIsNoValue(t *testing.T) {
 	}
 }
 
-// Of two values for one setting none counts more than the other.
+// Two values for one setting are an error.
 func TestContradictions(t *testing.T) {
 	from := func(source, text string) Override {
 		o := sets(text)[0]
@@ -106,7 +106,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// A column isn't lost because a whole block is given after it.
+// A column isn't lost if a whole block is given after it.
 func TestBlocksAndColumnsAddUp(t *testing.T) {
 	e, err := Resolve(File{}, sets("data.train=a", "data.clip.age=0,1", "data.clip={size: [0, 2]}"))
 	if err != nil || e.Data.Clip["age"] != [2]float64{0, 1} || e.Data.Clip["size"] != [2]float64{0, 2} {
@@ -114,7 +114,7 @@ func TestBlocksAndColumnsAddUp(t *testing.T) {
 	}
 }
 
-// Each value of a list is compared with all others: 200,000 of them hung.
+// Each value of a list is compared with all others: 200,000 of them took forever.
 func TestListsAreBounded(t *testing.T) {
 	list := func(n int) string {
 		texts := make([]string, n)
@@ -142,7 +142,7 @@ func TestListsAreBounded(t *testing.T) {
 	}
 }
 
-// Names may have any character, and what isn't a plain value is refused for that, in files and on the command line.
+// Names may have any characters. Other values must be plain, in files and on the command line.
 func TestNamesAndNodes(t *testing.T) {
 	e, err := Resolve(File{}, sets("data.train=a.csv", "data.ignore=[id#1, id]", "data.categories.colour=[red#1, green]"))
 	if err != nil || len(e.Data.Ignore) != 2 || e.Data.Ignore[0] != "id#1" || e.Data.Categories["colour"][0] != "red#1" {
@@ -197,7 +197,7 @@ func TestLargestGrid(t *testing.T) {
 	}
 }
 
-// A template whose variable is empty trains on no other data set than the one that was meant.
+// A template whose variable is empty doesn't train on another data set.
 func TestAnEmptyNameIsNoName(t *testing.T) {
 	for text, key := range map[string]string{
 		`dataset: ""`: "dataset", "dataset: '  '": "dataset", "dataset: |\n": "dataset", `preset: ""`: "preset", `{preset: "", dataset: mnist}`: "preset",

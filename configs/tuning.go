@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// Tuning is the search space, which is public and which the guarantee depends on, and what is carried from the best trial
-// to the final run. What isn't tuned has its value from the blocks privacy and training.
+// Tuning is the block of the search space, which is public and which the guarantee depends on, and of the transfer
+// from the best trial to the final run. Parameters that aren't tuned have their values from the blocks privacy and
+// training.
 type Tuning struct {
 	Tune             []string  `yaml:"tune,flow"`   // which parameters: see [Tunable] and [TuneAll]
 	Search           string    `yaml:"search"`      // [SearchGrid] or [SearchRandom]
-	Ranges           []string  `yaml:"ranges,flow"` // of a random search: the parameters drawn between the ends of their lists
+	Ranges           []string  `yaml:"ranges,flow"` // parameters that a random search draws between the ends of their lists
 	LearningRates    []float64 `yaml:"learning_rates,flow"`
-	BatchSizes       []int     `yaml:"batch_sizes,flow"` // expected in a trial on the subset; see [Tuning.Rates]
+	BatchSizes       []int     `yaml:"batch_sizes,flow"` // expected values on the subset; see [Tuning.Rates]
 	SamplingRates    []float64 `yaml:"sampling_rates,flow"`
 	Epochs           []float64 `yaml:"epochs,flow"`
 	ClippingNorms    []float64 `yaml:"clipping_norms,flow"`
-	LargestFinalRate float64   `yaml:"largest_final_rate"` // candidates beyond it are left out; 0 means none
+	LargestFinalRate float64   `yaml:"largest_final_rate"` // maximum learning rate of the final run; 0 means none
 	WarmStart        bool      `yaml:"warm_start"`         // the final run starts from the best trial's parameters
 }
 
@@ -27,14 +28,14 @@ type Tuning struct {
 const (
 	TuneRate   = "rate"   // the learning rate
 	TuneBatch  = "batch"  // the sampling rate, which may be given as a batch size
-	TuneEpochs = "epochs" // and with them the number of steps
+	TuneEpochs = "epochs" // and so the number of steps
 	TuneClip   = "clip"   // the clipping norm
-	TuneAll    = "all"    // what the paper tunes: rate, batch and, where they don't follow from the noise, epochs
+	TuneAll    = "all"    // the paper's: rate, batch and, unless the noise determines them, epochs
 )
 
 // The ways to search.
 const (
-	SearchGrid   = "grid"   // a candidate is an element of the product of the lists
+	SearchGrid   = "grid"   // candidates are the product of the lists
 	SearchRandom = "random" // one or more parameters are drawn from ranges
 )
 
@@ -59,9 +60,9 @@ func (e Experiment) Ranged(parameter string) bool {
 	return t.Search == SearchRandom && e.Tunes(parameter) && slices.Contains(t.Ranges, parameter)
 }
 
-// Rates returns the sampling rates to draw from, for n samples of which q are tuned on: those that are given, or
-// B/(q n) for each batch size B, rounded to three significant digits, as in the paper (128 of 6,000 are 0.0213). They are
-// the same for every variant, the baseline included.
+// Rates returns the sampling rates to draw from, for n samples of which the share q is tuned on: the given rates, or
+// B/(q n) for each batch size B, rounded to three significant digits as in the paper (128 of 6,000 are 0.0213). They
+// are the same for all variants, including the baseline.
 func (t Tuning) Rates(q float64, n int) ([]float64, error) {
 	if len(t.BatchSizes) == 0 {
 		return t.SamplingRates, nil
@@ -77,7 +78,7 @@ func (t Tuning) Rates(q float64, n int) ([]float64, error) {
 }
 
 func threeDigits(v float64) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // a number's own digits
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it was just formatted
 	return rounded
 }
 
@@ -121,7 +122,7 @@ func (t Tuning) validateTuned(fixed string) error {
 	return nil
 }
 
-// validateLists checks that what is tuned has values to draw.
+// validateLists returns an error for a tuned parameter without values.
 func (t Tuning) validateLists(fixed string) error {
 	e := Experiment{Privacy: Privacy{Fixed: fixed}, Tuning: t}
 	for i, name := range t.Ranges {
@@ -146,7 +147,7 @@ func (t Tuning) validateLists(fixed string) error {
 			return fmt.Errorf("%s: must list at least one %s", list.key, list.values)
 		}
 		if e.Tunes(list.parameter) {
-			candidates *= list.length // of four short lists
+			candidates *= list.length // can't overflow: four short lists
 		}
 		if e.Ranged(list.parameter) {
 			ranged = true
@@ -155,8 +156,8 @@ func (t Tuning) validateLists(fixed string) error {
 			}
 		}
 	}
-	if t.Search == SearchGrid && candidates > mostCandidates {
-		return fmt.Errorf("tuning: a grid of %d candidates; at most %d can be searched, so shorten the lists, or search at random", candidates, mostCandidates)
+	if t.Search == SearchGrid && candidates > maxCandidates {
+		return fmt.Errorf("tuning: a grid of %d candidates; at most %d can be searched, so shorten the lists, or search at random", candidates, maxCandidates)
 	}
 	if t.Search == SearchRandom && !ranged {
 		return fmt.Errorf("tuning.ranges: nothing that is tuned has a range; name one of %s, or search a grid", strings.Join(t.Tune, ", "))
@@ -164,20 +165,20 @@ func (t Tuning) validateLists(fixed string) error {
 	return nil
 }
 
-// mostValues bounds lists that are searched, each value against all others.
-const mostValues = 1000
+// maxValues bounds lists whose values are compared with all others.
+const maxValues = 1000
 
-// mostCandidates bounds a grid, whose candidates are all made. A given one of so many is next to never tried.
-const mostCandidates = 100_000
+// maxCandidates bounds a grid, whose candidates are all in memory. A given one of so many is almost never tried.
+const maxCandidates = 100_000
 
 func short(key string, length int) error {
-	if length > mostValues {
-		return fmt.Errorf("%s: %d values; at most %d can be listed", key, length, mostValues)
+	if length > maxValues {
+		return fmt.Errorf("%s: %d values; at most %d can be listed", key, length, maxValues)
 	}
 	return nil
 }
 
-// distinct checks a list whose values are equally likely.
+// distinct checks all values of a list, which must differ because they are equally likely.
 func distinct[T comparable](key string, values []T, check func(key string, v T) error) error {
 	if err := short(key, len(values)); err != nil {
 		return err

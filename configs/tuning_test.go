@@ -41,7 +41,7 @@ func TestTunes(t *testing.T) {
 	}
 }
 
-// A batch size comes to the three digits that its share of the tuning set prints as.
+// A batch size becomes its share of the tuning set in three digits.
 func TestRatesHaveThreeDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, n := rapid.Float64Range(0.01, 1).Draw(t, "q"), rapid.IntRange(100, 1e9).Draw(t, "n")
@@ -69,7 +69,7 @@ func TestRatesHaveThreeDigits(t *testing.T) {
 	}
 }
 
-// Of settings that exclude each other the strongest layer's stand.
+// Among settings that exclude each other, the strongest layer's count.
 func TestLayersOfTuning(t *testing.T) {
 	resolve := func(file string, overrides ...string) Experiment {
 		t.Helper()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Validate returns the first setting that makes no sense, in one line that says what it must be.
-// Whether a model or data set exists is not its business.
+// Validate returns an error for the first setting that makes no sense, in one line with the values that it may have. It
+// doesn't check that a model or a data set exists.
 func (e Experiment) Validate() error {
 	p := e.Privacy
 	if err := budget(p); err != nil {
@@ -53,7 +53,7 @@ func (e Experiment) Validate() error {
 	)
 }
 
-// budget checks that of epsilon, noise and epochs one follows from the other two.
+// budget checks that two of epsilon, noise and epochs are given, which determine the third.
 func budget(p Privacy) error {
 	if err := oneOf("privacy.fixed", p.Fixed, FixedEpochs, FixedNoise); err != nil {
 		return err
@@ -70,8 +70,8 @@ func budget(p Privacy) error {
 	return nil
 }
 
-// meanRepetitions ends where package tuner does, which has to hold the trials. A mean of 1 is a K that is
-// always 1, which no Poisson rate gives.
+// meanRepetitions has the maximum of package tuner, which keeps all trials. A mean of 1 means that K is always 1,
+// which no Poisson rate gives.
 func meanRepetitions(distribution string, mu float64) error {
 	low, ok := "above 0", mu > 0
 	switch distribution {
@@ -87,7 +87,7 @@ func meanRepetitions(distribution string, mu float64) error {
 	return nil
 }
 
-// repetitionsShape ends where the distribution is as good as the truncated Poisson one.
+// repetitionsShape has a maximum at which the distribution is almost the truncated Poisson one.
 func repetitionsShape(eta float64) error {
 	if !(eta > -1 && eta <= 1e6) {
 		return fmt.Errorf("privacy.repetitions_shape: must be above -1 and at most 1e6, got %v", eta)
@@ -95,8 +95,7 @@ func repetitionsShape(eta float64) error {
 	return nil
 }
 
-// clippingNorm allows what train.Privacy does: far beyond, single precision has no numbers for gradients of
-// that norm.
+// clippingNorm has the range of train.Privacy: far beyond it, gradients of that norm overflow single precision.
 func clippingNorm(key string, c float64) error {
 	if !(c >= 1e-9 && c <= 1e9) {
 		return fmt.Errorf("%s: must lie between 1e-9 and 1e9, got %v", key, c)
@@ -118,7 +117,7 @@ func finite(key string, v float64) error {
 	return nil
 }
 
-// textLength ends where package datasets does. A text has a token at either end.
+// textLength has the maximum of package datasets. A text has a token at either end.
 func textLength(n int) error {
 	if n != 0 && (n < 2 || n > 1<<14) {
 		return fmt.Errorf("text_length: must be 2 to %d tokens, got %d", 1<<14, n)
@@ -133,7 +132,7 @@ func workers(n int) error {
 	return nil
 }
 
-// devices are numbers. Whether there is a GPU of that number is for those to say who open it.
+// devices checks the indices of GPUs. Opening them finds out whether they exist.
 func devices(p Performance) error {
 	const key = "performance.devices"
 	if err := short(key, len(p.Devices)); err != nil {
@@ -160,7 +159,7 @@ func oneOf(key, v string, allowed ...string) error {
 	hint := ""
 	near := Nearest(v, allowed)
 	if slices.Contains([]string{"gpu", "nvidia", "cuda"}, strings.ToLower(v)) && slices.Contains(allowed, EngineCUDA) {
-		near = EngineCUDA // by its letters gpu is nearer to cpu
+		near = EngineCUDA // gpu has more letters in common with cpu
 	}
 	if near != "" {
 		hint = fmt.Sprintf("; did you mean %s?", near)

@@ -123,7 +123,7 @@ func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
 	return experiment.Steps(e.Privacy)
 }
 
-// accountResult is one line of accounting: what was given and what follows.
+// accountResult is one line of accounting: the plan and its guarantee.
 type accountResult struct {
 	Plan            string  `json:"plan"`
 	SamplingRate    float64 `json:"sampling_rate"`

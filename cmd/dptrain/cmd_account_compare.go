@@ -32,7 +32,7 @@ type comparison struct {
 	Gradients float64             `json:"gradients"` // of single samples, in expectation, tuning and final run together
 }
 
-// The columns: accounting modes and, for epsilons, the Rényi bound among those of mode best, and what is attained.
+// The columns beside the accounting modes: for epsilons the Rényi bound of mode best, and the attained lower bound.
 const (
 	withLosses = "tight+pld"
 	attained   = "attained"

@@ -101,8 +101,8 @@ func nextLine(lines *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// writeAnswer waits for whoever reads the answers, which may be forever, and so it is the one thing that prints and is
-// left to itself by await. The reader then gets all of the answer or nothing, as pipes are for what fits into a page.
+// writeAnswer writes an answer to a reader who may make it wait forever. So it is the one thing that prints and is left
+// to itself by await. The reader then gets all of the answer or nothing, as pipes are for texts that fit into a page.
 func writeAnswer(ctx context.Context, enc *json.Encoder, a *evalAnswer) error {
 	_, err := await(ctx, "answering questions", func() (any, error) {
 		if err := enc.Encode(a); err != nil {

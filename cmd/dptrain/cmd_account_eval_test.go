@@ -76,7 +76,7 @@ func (r *repeating) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A line that never ends is answered, isn't held in memory, and the lines after it are answered as well.
+// A line that never ends is answered without being kept in memory, and the lines after it are answered as well.
 func TestAccountEvalLongLine(t *testing.T) {
 	const question = `{"id": 7, "function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 0, "delta": 0.5}}`
 	for _, c := range []struct {

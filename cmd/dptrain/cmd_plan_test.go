@@ -28,8 +28,8 @@ func planned(t *testing.T, args ...string) comparedPlans {
 	return r
 }
 
-// What is printed to be pasted makes a plan of the noise that is recommended, in which a candidate is tried as often as
-// is said.
+// The printed command line makes a plan of the recommended noise, in which a candidate is tried with the stated
+// probability.
 func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 	for _, args := range [][]string{
 		{"--accounting", "tight", "--epsilon", "2"},

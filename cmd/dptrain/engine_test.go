@@ -27,7 +27,7 @@ var (
 	pascal = cuda.Info{Name: "Pascal", Driver: "12.4", Memory: 8 << 30, Multiprocessors: 20, Major: 6, Minor: 1}
 )
 
-// box is a machine with GPUs that compute as the CPU does, and what becomes of them.
+// box is a machine with GPUs that compute as the CPU does. It records their use.
 type box struct {
 	infos   []cuda.Info
 	broken  error // of opening
@@ -222,7 +222,7 @@ func TestGPUsAreOpenedOnce(t *testing.T) {
 	}
 }
 
-// What GPUs can't run the CPU does, and says so in one line.
+// The CPU trains models that GPUs can't, with a warning of one line.
 func TestProgramsFallBackToTheCPU(t *testing.T) {
 	for _, command := range []string{"train", "tune"} {
 		b := newBox(hopper)
@@ -256,7 +256,7 @@ func TestGPUsFail(t *testing.T) {
 	}
 }
 
-// A model that GPUs which then can't be closed have made isn't released.
+// A model isn't released if the GPUs that trained it can't be closed.
 func TestGPUsFailToClose(t *testing.T) {
 	b := newBox(hopper)
 	b.closing = errors.New("stuck\nfor good")
@@ -283,7 +283,7 @@ func TestInterruptClosesGPUs(t *testing.T) {
 	}
 }
 
-// What GPUs have to say is in the log.
+// Warnings of GPUs are in the log.
 func TestGPUsWarn(t *testing.T) {
 	b := newBox(hopper)
 	b.steps = func() error {
@@ -302,7 +302,7 @@ func TestGPUsWarn(t *testing.T) {
 	}
 }
 
-// Nothing that is released depends on the settings engine and devices, but on the arithmetic of what they choose.
+// Released files depend on the arithmetic of the chosen engine, and not on the settings that choose it.
 func TestEngineSettingsNeverChangeTheRelease(t *testing.T) {
 	var want []byte
 	for _, flags := range []string{"--engine cpu", "--engine auto", "--engine cuda", "--devices 0"} {
@@ -377,7 +377,7 @@ func TestDevicesAsJSON(t *testing.T) {
 	}
 }
 
-// A GPU whose memory is full is blamed, and a way out named.
+// The error of a full GPU names the GPU and a remedy.
 func TestFullMemoryIsBlamed(t *testing.T) {
 	err := blameDevice(fmt.Errorf("load on some GPU: %w", cuda.ErrOutOfMemory))
 	if exitCode(err) != codeDevice || !strings.Contains(err.Error(), "load on some GPU") || !strings.Contains(err.Error(), "--engine cpu") {

@@ -16,7 +16,7 @@ func TestAwaitReturnsWhatIsComputed(t *testing.T) {
 	}
 }
 
-// The computation goes on after the interruption, and shows and returns nothing any more.
+// An abandoned computation goes on, and shows and returns nothing.
 func TestAwaitLeavesWhatDoesNotStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release, ended := make(chan bool), make(chan bool)
@@ -39,7 +39,7 @@ func TestAwaitLeavesWhatDoesNotStop(t *testing.T) {
 	}
 }
 
-// All that was told is shown before the result is there.
+// All reports are shown before the result is there.
 func TestAwaitShowsInOrder(t *testing.T) {
 	var shown []int
 	_, err := follow(t.Context(), nil, "counting", func(f *follower) (int, error) {
@@ -70,7 +70,7 @@ func TestAwaitStartsNothingOnceInterrupted(t *testing.T) {
 	}
 }
 
-// What looks at the context itself is interrupted all the same, whichever is noticed first.
+// A computation that looks at the context itself is interrupted too, whichever is noticed first.
 func TestAwaitSaysWhatWasInterrupted(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -68,15 +68,15 @@ func output(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// near tells whether a printed number is the one that is wanted, to the digits that are printed.
+// near reports whether a printed number is the wanted one, to the printed digits.
 func near(t *testing.T, text string, want float64) bool {
 	t.Helper()
 	got, err := strconv.ParseFloat(text, 64)
 	return err == nil && math.Abs(got-want) <= 2e-5*math.Abs(want)
 }
 
-// Three classes, none of them the one that another place in the list would have: green is maybe, red is no, and who is
-// old is yes. The file's columns are in another order than the schema's. All by hand.
+// A class that is looked up by a wrong index is another one in every row: green rows are maybe, red ones no, and old ones
+// yes. The file's columns are in another order than the schema's. Expected values are computed by hand.
 func TestPredictAndEvaluateClasses(t *testing.T) {
 	classes := []string{"no", "maybe", "yes"}
 	schema := table.Schema{

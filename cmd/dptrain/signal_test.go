@@ -109,7 +109,7 @@ func interrupt(t *testing.T, args []string, doing string, set func(*testing.T, *
 	t.Errorf("it was never interrupted while %s", doing)
 }
 
-// signalAfter tells whether the signal killed the command, and what that said on standard error.
+// signalAfter reports whether the signal killed the command, and returns its standard error.
 func (s *scene) signalAfter(t *testing.T, wait time.Duration) (killed bool, said string) {
 	var stderr bytes.Buffer
 	s.Stderr = &stderr
@@ -165,7 +165,7 @@ func pipe(t *testing.T) (from, to *os.File) {
 	return from, to
 }
 
-// openStdin is a terminal where nobody types.
+// openStdin is a terminal without input.
 func openStdin(t *testing.T, s *scene) { s.Stdin, _ = pipe(t) }
 
 func endlessQuestions(t *testing.T, s *scene) {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,7 +70,7 @@ func checkKind(path string, info os.FileInfo) error {
 	return nil
 }
 
-var errNoFile = fmt.Errorf("file: none; Open returns one beside a nil error")
+var errNoFile = errors.New("file: none; Open returns one beside a nil error")
 
 // pass calls use with the rows of the file, from the first on, in the wanted columns; nil means all. Its errors and
 // those of use name the file. If the file has changed, that is the error, whatever use returned.
@@ -101,7 +102,8 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	return nil
 }
 
-// checkUnchanged compares the file's size and time of modification with those that it was opened with.
+// checkUnchanged compares the file's size and time of modification with those at [Open]. It misses a write that keeps
+// the size within the resolution of that time, which is some milliseconds on most systems.
 func (f *File) checkUnchanged() error {
 	info, err := f.file.Stat()
 	if err != nil {

@@ -41,7 +41,7 @@ func Evaluate(function string, params []byte) (float64, error) {
 	return value, nil
 }
 
-// Each function takes its parameters first and computes only if p.done() finds nothing wrong with them.
+// functions take their parameters first, and compute only if p.done() finds no fault in them.
 var functions = map[string]func(p *params) (float64, error){
 	"rdp_subsampled_gaussian": func(p *params) (float64, error) {
 		return p.rdp(p.step(), p.order())
@@ -176,7 +176,7 @@ func (p *params) epsilon(e accountant.Event) (float64, error) {
 	return g.Epsilon, err
 }
 
-// orInfinity turns the two ways in which a calibration has no finite answer into +Inf.
+// orInfinity returns +Inf for a calibration without a finite answer.
 func orInfinity(value float64, err error) (float64, error) {
 	if errors.Is(err, accountant.ErrInfeasible) || errors.Is(err, accountant.ErrUnbounded) {
 		return math.Inf(1), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// params reads the parameters of Evaluate one by one and remembers the first thing wrong with them.
+// params reads the parameters of a function one by one and remembers the first fault.
 type params struct {
 	fields  map[string]json.RawMessage // those not yet taken
 	err     error
@@ -24,7 +24,7 @@ func parseParams(data []byte) (*params, error) {
 	return &params{fields: fields}, err
 }
 
-// done reports the first fault, or a parameter that nothing has taken.
+// done returns the first fault; a parameter that nothing has taken is one.
 func (p *params) done() error {
 	if p.err == nil && len(p.fields) > 0 {
 		names := make([]string, 0, len(p.fields))
@@ -104,7 +104,7 @@ func (p *params) order() int {
 	return a
 }
 
-// orders takes [low, high]; whoever uses them checks them.
+// orders takes [low, high]. takeOptions checks them.
 func (p *params) orders() (o accountant.Orders) {
 	var bounds []int
 	if p.take("orders", &bounds) {

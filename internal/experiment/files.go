@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -106,54 +105,6 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 	}
 	s.Train = n
 	return s, &ownFiles{private, public}, nil
-}
-
-// muchScaled is the maximum magnitude of values in a column that was scaled to about 1.
-const muchScaled = 50
-
-// largeColumns returns the columns in which public rows have values above muchScaled. scaled reports whether all of
-// these have a scale already: then clipping helps.
-func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
-	scaled = true
-	for i, v := range s.Largest(public) {
-		if v > muchScaled {
-			names = append(names, s.Columns[i].Name)
-			scaled = scaled && s.Columns[i].Scale != nil
-		}
-	}
-	return names, scaled && len(names) > 0
-}
-
-// warning returns a warning of columns of large values, whose share of a clipped gradient leaves little to the others.
-// It is empty if there are none.
-func (s Samples) warning(test string) string {
-	names, shown := s.large, s.large
-	if len(names) == 0 {
-		return ""
-	}
-	more := ""
-	if len(names) > 5 {
-		shown, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
-	}
-	columns, file := strings.Join(shown, ", ")+more, filepath.Base(test)
-	if s.outliers {
-		return fmt.Sprintf("values far above 1 in %s of %s, scaled as they are: a few outliers drown the other rows; %s", columns, file, s.closerClip())
-	}
-	return fmt.Sprintf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", columns, file)
-}
-
-// closerClip returns the remedy for outliers of scaled columns. Its example clips the first one to ten divisors on
-// either side of its shift, with enough digits to tell the two bounds apart whatever the shift.
-func (s Samples) closerClip() string {
-	name := s.large[0]
-	example := ""
-	for _, c := range s.Schema.Columns {
-		if c.Name == name {
-			low, high := c.Scale.Shift-10*c.Scale.Divisor, c.Scale.Shift+10*c.Scale.Divisor
-			example = fmt.Sprintf(", as in --clip %s=%.9g,%.9g", name, min(low, high), max(low, high))
-		}
-	}
-	return "clip closer by public constants" + example
 }
 
 // load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].

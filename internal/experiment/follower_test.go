@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// recorder is a follower that keeps what it is told.
+// recorder is a follower that keeps its reports.
 type recorder struct {
 	notes, warnings []string
 	progress        int

@@ -64,7 +64,7 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 	}
 }
 
-// What trials are drawn from is what is stated.
+// The stated distribution is the one that trials are drawn from.
 func TestPlansHoldTheDistribution(t *testing.T) {
 	for _, name := range configs.Repetitions() {
 		e := experiment(t, "privacy.repetitions="+name, "privacy.noise_multiplier=2")

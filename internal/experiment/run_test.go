@@ -39,7 +39,7 @@ func carryOut(t *testing.T, p *Plan) (Outcome, *recorder) {
 	return o, &r
 }
 
-// What a plan says before anything is read is what its outcome says, and what lands in the run's folder.
+// The statement of a plan, made before anything is read, is the statement of its outcome and of the run's directory.
 func TestPlansOnAKnownDataSet(t *testing.T) {
 	quick := []string{"model=linear", "privacy.epochs=0.2", "privacy.accounting=paper", "privacy.mean_repetitions=3"}
 	for _, tune := range []bool{false, true} {
@@ -69,7 +69,7 @@ func TestPlansOnAKnownDataSet(t *testing.T) {
 	}
 }
 
-// checkWritten checks what a run's folder holds.
+// checkWritten writes a run's directory, and checks its contents.
 func checkWritten(t *testing.T, p *Plan, o Outcome) {
 	t.Helper()
 	dir, err := report.Create(filepath.Join(t.TempDir(), "run"))
@@ -141,8 +141,7 @@ func TestPlansOnOwnFiles(t *testing.T) {
 	}
 }
 
-// Files that take the names of the plan's, and files that change, are never trained on by a plan that was made for
-// others.
+// A plan never trains on files that took the names of its own, nor on files that have changed.
 func TestFilesStayThoseOfThePlan(t *testing.T) {
 	path := func(settings []string, key string) string {
 		_, path, _ := strings.Cut(settings[slices.IndexFunc(settings, func(s string) bool { return strings.HasPrefix(s, key+"=") })], "=")
@@ -205,7 +204,7 @@ func TestPlansInTheWrongOrder(t *testing.T) {
 	}
 }
 
-// Rows read for a released model are those of its schema.
+// A released model reads files by its schema.
 func TestReleasedReadsRows(t *testing.T) {
 	settings := own(t)
 	p := resolve(t, false, settings...)

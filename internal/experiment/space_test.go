@@ -53,7 +53,7 @@ func TestEveryPresetPlans(t *testing.T) {
 	}
 }
 
-// checkSpace holds the statement to what will be done.
+// checkSpace checks a statement against its settings.
 func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s tuner.Settings, stated report.Privacy) {
 	g, err := s.Guarantee(e.Privacy.Delta, Accounting(e.Privacy))
 	if err != nil || g.Epsilon != stated.Epsilon || e.Privacy.Epsilon != nil && g.Epsilon > *e.Privacy.Epsilon {
@@ -114,7 +114,7 @@ func TestSpacesAreStated(t *testing.T) {
 	})
 }
 
-// Noise that is given alone is everybody's.
+// Noise that is given without epsilon is the noise of every candidate.
 func TestGridOfGivenNoise(t *testing.T) {
 	e := experiment(t, "tuning.tune=all", "privacy.noise_multiplier=2", "privacy.accounting=paper")
 	settings, stated, err := planTuning(e, 12000)

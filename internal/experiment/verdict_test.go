@@ -36,7 +36,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// What helps most is named first.
+// The remedy is the one that helps most.
 func TestRemedy(t *testing.T) {
 	var p Plan
 	want := func(text string) {

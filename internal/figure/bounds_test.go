@@ -95,7 +95,7 @@ func TestBoundsAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// few makes the figure small enough for mode best.
+// few returns settings with few enough points for mode best.
 func few() BoundsSettings {
 	s := PaperBounds()
 	s.SubsetRates = []float64{0.01, 0.1, 0.9}

@@ -57,7 +57,7 @@ func TestKeyFits(t *testing.T) {
 	for _, d := range drawings(t) {
 		for _, width := range []vg.Length{250, 520} {
 			key, height := layKey(d.key, width)
-			free := map[vg.Length]vg.Length{} // from where on a line is
+			free := map[vg.Length]vg.Length{} // the left end of the free part of a line
 			for _, l := range key {
 				right := l.XOffs + l.Rectangle(draw.Canvas{}).Size().X
 				if right > width || -l.YOffs+keyLine > height {

@@ -86,7 +86,7 @@ func checkSVG(t *testing.T, name string, content []byte) {
 		}
 		if start, ok := token.(xml.StartElement); ok {
 			elements[start.Name.Local]++
-			for _, a := range start.Attr { // viewers stop drawing a path where it isn't well-formed
+			for _, a := range start.Attr { // viewers draw a path only up to a mistake
 				if a.Name.Local == "d" && (!strings.HasPrefix(a.Value, "M") || strings.Contains(a.Value, "ZZ")) {
 					t.Errorf("%s.svg: path %.20s", name, a.Value)
 				}

@@ -37,7 +37,7 @@ func TestMarkup(t *testing.T) {
 	}
 }
 
-// box returns the extent of what is filled when a label is drawn at a point.
+// box returns the corners of a label's ink when it is drawn at a point.
 func box(t *testing.T, label string, sty text.Style, at vg.Point) (low, high vg.Point) {
 	t.Helper()
 	var canvas recorder.Canvas
@@ -86,7 +86,7 @@ func TestTextIsAligned(t *testing.T) {
 	if middle := (low.X + high.X) / 2; math.Abs(float64(middle-50)) > 1 {
 		t.Errorf("centred on %v, want 50", middle)
 	}
-	// A quarter turn counterclockwise: what ran to the right runs up.
+	// A quarter turn counterclockwise turns right into up.
 	turned := sty
 	turned.Rotation = math.Pi / 2
 	tlow, thigh := box(t, "HOH", turned, vg.Point{X: 50})

@@ -16,20 +16,20 @@ var logFactorials = sync.OnceValue(func() []float64 {
 	return t
 })
 
-// binomialMixture is the family of sums that every theorem of this package comes down to,
+// A binomialMixture is the family of sums
 //
-//	sum_{j=0..n} C(n,j) p^j (1-p)^{n-j} (e^{x_j + y_{n-j}} - 1),  x, y >= 0.
+//	sum_{j=0..n} C(n,j) p^j (1-p)^{n-j} (e^{x_j + y_{n-j}} - 1),  x, y >= 0,
 //
-// It factorises each of them into convolutions of positive sequences, so that nothing cancels, however close to 1 the
-// exponentials are, and so that no exponential is needed inside the double loop over orders:
-// e^{x+y} - 1 = (e^x - 1) e^y + (e^y - 1).
+// for all n at once. It factorises them into convolutions of positive sequences by e^{x+y} - 1 = (e^x - 1) e^y + (e^y -
+// 1), so that nothing cancels, however close to 1 the exponentials are, and no exponential is needed inside the double
+// loop over orders.
 type binomialMixture struct {
 	first, last   sequence // p^j/j! (e^{x_j} - 1) and (1-p)^j/j! e^{y_j}
 	first0, last0 sequence // p^j/j! and (1-p)^j/j! (e^{y_j} - 1); empty where y is 0
 	size          float64  // |log p| + |log(1-p)|
 }
 
-// newBinomialMixture takes p in (0, 1) and exponents that hold x_j at x[j]; a nil y is 0 everywhere.
+// newBinomialMixture takes p in (0, 1) and the exponents x_j at x[j] and y_j at y[j]. A nil y is 0 everywhere.
 func newBinomialMixture(p float64, x, y []float64) binomialMixture {
 	fact := logFactorials()
 	logP, log1P := float.Log(p), math.Log1p(-p)
@@ -92,8 +92,8 @@ func (s sequence) set(i int, x float64) {
 	}
 }
 
-// logConvolution returns log sum_{j=0..n} s_j t_{n-j}. It leaves out terms below 2^-64 of the largest: with at most
-// MaxOrder of them that is less than one rounding.
+// logConvolution returns log sum_{j=0..n} s_j t_{n-j}. It leaves out terms below 2^-64 of the largest: there are at
+// most MaxOrder of them, which together are less than one rounding.
 func (s sequence) logConvolution(t sequence, n int) float64 {
 	sExp, tExp := s.exp[:n+1], t.exp[:n+1]
 	top := int64(2 * absent)

@@ -6,11 +6,11 @@ import "math"
 // len(c)-1. Entries 0 and 1 are 0 and have no meaning: every theorem multiplies order 1 by 0.
 type Curve []float64
 
-// ulp is twice the rounding error of one operation: a value times 1+ulp is at least what it was before rounding.
+// ulp is twice the rounding error of one operation: a value times 1+ulp is at least the value before rounding.
 const ulp = 0x1p-52
 
-// roundedUp raises the result of a few operations by more than their rounding, where it is subnormal too. Its argument
-// must be above 0 in exact arithmetic, and is not let underflow.
+// roundedUp raises the result of a few operations by more than their rounding, subnormal or not. In exact arithmetic
+// the result must be above 0; it doesn't underflow to 0.
 func roundedUp(x float64) float64 { return x*(1+8*ulp) + 8*math.SmallestNonzeroFloat64 }
 
 // NewCurve returns the curve of a mechanism that ignores its data, up to order high.

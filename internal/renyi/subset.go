@@ -23,6 +23,7 @@ func SubsetRemove(tune, base Curve, q float64) Curve {
 	return c
 }
 
+// subsetEdge returns the curve of variant 1 at the rates 0 and 1, where a weight of the theorem has no logarithm.
 func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
 	switch q {
 	case 0:

@@ -78,7 +78,7 @@ func poissonTuned(e Curve, deltaHat []float64, mu, logMean float64) Curve {
 	return t
 }
 
-// logMean rounds up the logarithm of a mean of at least 1, which is off by 2^-53 (70 + 5 times itself) at most.
+// logMean rounds up the logarithm of a mean of at least 1, given within 2^-53 (70 + 5 times itself).
 func logMean(log float64) float64 { return math.Max(0, log)*(1+8*ulp) + 80*ulp }
 
 // PoissonAnyMean returns the curve of the best of K ~ Poisson(mu) runs for any mu > 0: log(e^-mu + mu e^{(a-1)(e(a) +

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the number of characters above which a word is unknown.
+// maxWord is the maximum number of characters of a word that isn't unknown.
 const maxWord = 100
 
 // MinLength is the length of the shortest row: [CLS] and [SEP].
 const MinLength = 2
 
-// Encode fills row with the numbers of a text's pieces, between [CLS] and [SEP] and followed by [PAD], and returns how
-// many there are before the padding. It reads no more of the text than the row has room for. A row shorter
-// than [MinLength] is the caller's mistake.
+// Encode fills row with [CLS], a text's tokens, [SEP] and padding, and returns the number of tokens before the
+// padding. It reads no more of the text than fits the row. It panics if the row is shorter than [MinLength].
 func (v *Vocabulary) Encode(row []int32, text []byte) int {
 	if len(row) < MinLength {
 		panic(fmt.Sprintf("wordpiece: a row of %d, want at least %d", len(row), MinLength))
@@ -32,7 +31,7 @@ type encoder struct {
 	*Vocabulary
 	row  []int32
 	n    int    // pieces in row
-	word []byte // the characters since the last border, no more than maxWord+1 of them
+	word []byte // characters since the last border, at most maxWord+1
 	runs int    // characters in word
 }
 
@@ -40,7 +39,7 @@ func (e *encoder) full() bool { return e.n == len(e.row) }
 
 func (e *encoder) encode(text []byte) {
 	for len(text) > 0 && !e.full() {
-		r, size := utf8.DecodeRune(text) // bytes that aren't UTF-8 are U+FFFD one by one
+		r, size := utf8.DecodeRune(text) // each byte that isn't UTF-8 is U+FFFD
 		text = text[size:]
 		switch {
 		case isSpace(r):
@@ -64,7 +63,7 @@ func (e *encoder) extend(r rune) {
 	}
 }
 
-// endWord writes the pieces of the word and begins another.
+// endWord adds the pieces of the word and begins another.
 func (e *encoder) endWord() {
 	word, start := e.word, e.n
 	unknown := e.runs > maxWord
@@ -84,7 +83,7 @@ func (e *encoder) endWord() {
 	}
 }
 
-// add writes a piece if there is room.
+// add appends a piece unless the row is full.
 func (e *encoder) add(id int32) {
 	if !e.full() {
 		e.row[e.n] = id
@@ -92,10 +91,11 @@ func (e *encoder) add(id int32) {
 	}
 }
 
-// longestPiece returns the longest of the pieces that the word begins with, and its bytes; 0 if there is none.
+// longestPiece returns the longest of the pieces that the word begins with, and its size in bytes, or 0 if there is
+// none.
 func (v *Vocabulary) longestPiece(in map[string]int32, word []byte) (id int32, size int) {
 	for size = min(len(word), v.longest); size > 0; size-- {
-		// A piece is whole characters, so that one that ends within a character is not found.
+		// Pieces are whole characters, and so none ends within a character.
 		if id, ok := in[string(word[:size])]; ok {
 			return id, size
 		}
@@ -122,7 +122,8 @@ func isPunctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// isIdeograph tells the CJK ideographs by the blocks that BERT lists. Kana and Hangul are not among them.
+// isIdeograph reports whether r is in one of the blocks of CJK ideographs that BERT lists, which exclude Kana and
+// Hangul.
 func isIdeograph(r rune) bool {
 	switch {
 	case r < 0x3400:

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Vocabulary numbers the pieces of words. It may be used by several goroutines at once.
+// Vocabulary has the pieces of words, whose tokens are their indices. It may be used by several goroutines at once.
 type Vocabulary struct {
-	pieces        []string         // by number, as in the file
+	pieces        []string         // by token, as in the file
 	first         map[string]int32 // pieces that a word begins with
-	later         map[string]int32 // pieces that go on, without their "##"
-	longest       int              // bytes of a piece
+	later         map[string]int32 // pieces that continue a word, without their "##"
+	longest       int              // maximum size of a piece in bytes
 	unk, cls, sep int32
 }
 
-// The special pieces. [PAD] has the number 0.
+// The special pieces. [PAD] is token 0.
 const (
 	pad = "[PAD]"
 	unk = "[UNK]"
@@ -25,10 +25,10 @@ const (
 	sep = "[SEP]"
 )
 
-// maxPieces bounds a vocabulary; the largest ones of BERT's kind have about 250,000 pieces.
+// maxPieces bounds a vocabulary. The largest ones of BERT's kind have about 250,000 pieces.
 const maxPieces = 1 << 20
 
-// Parse reads a vocabulary: one piece a line, numbered from 0, the first of them [PAD].
+// Parse parses a vocabulary, which has one piece in each line. The first must be [PAD].
 func Parse(file []byte) (*Vocabulary, error) {
 	if !utf8.Valid(file) {
 		return nil, errors.New("vocabulary: not UTF-8")

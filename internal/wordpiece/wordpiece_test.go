@@ -109,7 +109,7 @@ func TestRows(t *testing.T) {
 		{"the film", 4, []string{"[CLS]", "the", "film", "[SEP]"}, 4},
 		{"the film", 5, []string{"[CLS]", "the", "film", "[SEP]", "[PAD]"}, 4},
 		{"unwanted", 4, []string{"[CLS]", "un", "##want", "[SEP]"}, 4}, // cut within a word
-		// The word's last letter makes all of it unknown, however little of it there is room for.
+		// The word's last letter makes all of it unknown, even if it doesn't fit.
 		{"unwanté\u0301", 4, []string{"[CLS]", "[UNK]", "[SEP]", "[PAD]"}, 3},
 	} {
 		row := slices.Repeat([]int32{77}, c.length)
@@ -124,7 +124,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// reference is BERT's algorithm in its own steps, each over the whole text.
+// reference is BERT's algorithm in its original steps, each over the whole text.
 func reference(vocabulary map[string]bool, text string, length int) []string {
 	var clean strings.Builder
 	for _, r := range text {
@@ -268,7 +268,7 @@ func TestShortRowPanics(t *testing.T) {
 	vocabulary(t).Encode(make([]int32, 1), nil)
 }
 
-// realVocabulary is that of bert-base-cased, and reviews some of the IMDB set's.
+// realVocabulary returns the vocabulary of bert-base-cased, and some reviews of the IMDB set.
 func realVocabulary(t testing.TB) (v *Vocabulary, reviews [][]byte) {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("DPTRAIN_DATA"), "imdb")
@@ -291,7 +291,7 @@ func realVocabulary(t testing.TB) (v *Vocabulary, reviews [][]byte) {
 	return v, reviews
 }
 
-// The numbers in the row are those that Hugging Face's bert-base-cased gives: testdata/README.md.
+// The tokens are Hugging Face's for bert-base-cased: testdata/README.md.
 func TestPublishedVocabulary(t *testing.T) {
 	v, reviews := realVocabulary(t)
 	known := set(v)
@@ -320,8 +320,8 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(reviews)), "ns/text")
 }
 
-// Random texts don't find where a block of characters ends: these do, with a character on both sides of each end, and
-// every character of the blocks in which BERT's rules change most often.
+// Random texts miss the ends of blocks of characters. These have a character on both sides of each end, and all
+// characters of the blocks in which BERT's rules change most often.
 func TestBordersOfBlocks(t *testing.T) {
 	v := vocabulary(t)
 	known := set(v)

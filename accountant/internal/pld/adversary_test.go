@@ -12,10 +12,10 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// This file builds the mechanisms of the search in adversary_search_test.go: the exact law of a small mechanism beside the
-// pair that should dominate it. The exact side shares nothing with the package but the parameters of the mechanisms. It
-// only adds, multiplies and divides positive numbers and takes expm1, log1p, log and exp, so that every mass, however
-// small, has a relative error below 1e-12 (TestAdversaryLaws).
+// This file builds the mechanisms of the search in adversary_search_test.go: the exact law of a small mechanism beside
+// the pair that should dominate it. The exact side shares nothing with the package but the parameters of the
+// mechanisms. It only adds, multiplies and divides positive numbers and takes expm1, log1p, log and exp, so that every
+// mass, however small, has a relative error below 1e-12 (TestAdversaryLaws).
 
 // A law holds the probabilities p of outcomes with a sample and q without it.
 type law struct{ p, q []float64 }
@@ -93,8 +93,8 @@ func (l law) best(k repetitions.Distribution, score []int) law {
 	return out
 }
 
-// share is (phi(1-above) - phi(1-above-mass))/mass with phi(z) = E z^K: the probability that the best of K runs falls into
-// a class of outcomes of equal scores, for each unit of its mass.
+// share is (phi(1-above) - phi(1-above-mass))/mass with phi(z) = E z^K: the probability that the best of K runs falls
+// into a class of outcomes of equal scores, for each unit of its mass.
 func share(k repetitions.Distribution, above, mass float64) float64 {
 	if mass == 0 {
 		return 0
@@ -187,9 +187,9 @@ func (d *dice) logWithin(low, high float64) float64 {
 // probability comes near 0 and 1.
 func (d *dice) probability() float64 { return 1 / (1 + math.Exp(d.within(-7, 7))) }
 
-// genes decode a plan. What the bound depends on comes from the embedded dice, and from soft what the adversary is free to
-// choose: orders, post-processing and what follows an outcome. Every function throws the same number of dice whatever they
-// show, as far as it can.
+// genes decode a plan. The parameters of the bound come from the embedded dice, and the free choices of the adversary
+// from soft: orders, post-processing and what follows an outcome. Every function throws the same number of dice
+// whatever they show, as far as it can.
 type genes struct {
 	*dice
 	soft     *dice
@@ -365,8 +365,8 @@ func (g *genes) mixture(laws []law) law {
 	return choice.then(func(i int) law { return laws[i] })
 }
 
-// scores decodes an order with ties: any at all, or one that grows an interval of losses (THEORY.md, section 5), the worst
-// kind for each divergence.
+// scores decodes an order with ties: any at all, or one that grows an interval of losses (THEORY.md, section 5), the
+// worst kind for each divergence.
 func (g *genes) scores(l law) []int {
 	const segments = 12
 	grow, levels, start, tie := g.soft.unit() < 0.7, 2+g.soft.below(5), g.soft.unit(), 1+g.soft.below(8)/7

@@ -15,7 +15,7 @@ func newBuilder(step, low, high float64) (*builder, error) {
 	if !(high*step < LargestLoss && low*step > -LargestLoss) { // NaN too
 		return nil, ErrTooWide
 	}
-	if !(high-low < 2*mostPoints) { // what is trimmed may still bring it below
+	if !(high-low < 2*mostPoints) { // twice as many, as trimming may still leave few enough
 		return nil, ErrTooFine
 	}
 	return &builder{step: step, low: int(low), mass: make([]float64, int(high-low)+1)}, nil

@@ -5,6 +5,9 @@ tuning and final training together, and [NewWorstOrder] computes what such a pla
 DeltaAt method returns delta at epsilon. The package knows no event: package accountant decides which operation holds
 for which. Its callers retry with a coarser grid where an operation returns [ErrTooFine].
 
+Orderings, selections and plans share this package with pairs, because the search for counterexamples
+(adversary_search_test.go) goes through all of them with the same exact laws, and because they need all of a side.
+
 # Dominating pairs
 
 The hockey-stick divergence of P from Q at epsilon is the integral of (p - e^epsilon q)_+; delta at epsilon is its

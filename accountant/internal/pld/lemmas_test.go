@@ -20,7 +20,8 @@ func drawSingular(t *rapid.T, name string) discrete {
 	return d
 }
 
-// TestBoundsOfSingularMechanisms holds every operation on pairs to mechanisms with mass at infinity, which stays there.
+// TestBoundsOfSingularMechanisms checks every operation on pairs with mechanisms that have mass at infinity, which
+// stays there.
 func TestBoundsOfSingularMechanisms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const step = 0.05
@@ -55,7 +56,7 @@ func TestBoundsOfSingularMechanisms(t *testing.T) {
 	})
 }
 
-// TestCompositionSide holds what a composition puts on the grid to its parts, each large enough to be seen.
+// TestCompositionSide checks the sides of a composition against its parts, each large enough to be seen.
 func TestCompositionSide(t *testing.T) {
 	c := &composition{step: 0.01, coarsen: 4, first: -3, last: 2, p: make([]float64, 21), q: make([]float64, 21), pAbove: 0.05, qBelow: 0.03}
 	for i := range c.p {
@@ -106,7 +107,7 @@ func TestComposedInf(t *testing.T) {
 	}
 }
 
-// TestPutTakesTheLargestLoss holds one mass to its divergence at the largest loss that it may have.
+// TestPutTakesTheLargestLoss checks one mass against its divergence at the largest loss that it may have.
 func TestPutTakesTheLargestLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const step = 0.1
@@ -168,7 +169,8 @@ func TestSideKeepsItsTails(t *testing.T) {
 	}
 }
 
-// TestHullSideMasses asks for what the rounding bounds rely on: no mass is below 0, however straight the hull is.
+// TestHullSideMasses asks for a property that the rounding bounds rely on: no mass is below 0, however straight the
+// hull is.
 func TestHullSideMasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, step := rapid.IntRange(2, 60).Draw(t, "points"), rapid.Float64Range(1e-6, 0.5).Draw(t, "step")
@@ -191,8 +193,8 @@ func TestHullSideMasses(t *testing.T) {
 	})
 }
 
-// TestTiltedBound holds the error bound of a transform to its formula's parts: with count times the squarings, and no
-// smaller than the passes' own.
+// TestTiltedBound checks the error bound of a transform against its formula's parts: with count times the squarings,
+// and no smaller than the passes' own.
 func TestTiltedBound(t *testing.T) {
 	g := &lossGrid{step: 0.02, low: -50, p: make([]float64, 101)}
 	for i := range g.p {
@@ -251,8 +253,8 @@ func TestSampledGaussianKeepsMasses(t *testing.T) {
 	}
 }
 
-// TestSubsetWhereRatiosCancel puts e^epsilon within roundings of the tuning's ratio, where only what cancelled adds keeps
-// the bound above a divergence that is known without cancellation. The base run ignores its data.
+// TestSubsetWhereRatiosCancel puts e^epsilon within roundings of the tuning's ratio, where only what cancelled adds
+// keeps the bound above a divergence that is known without cancellation. The base run ignores its data.
 func TestSubsetWhereRatiosCancel(t *testing.T) {
 	const step = 0.5
 	one := func(loss float64) *Pair {
@@ -262,7 +264,7 @@ func TestSubsetWhereRatiosCancel(t *testing.T) {
 	for i := 1; i < 40; i++ {
 		const loss = 40.0
 		epsilon := loss - math.Ln2 - float64(i)*0x1p-47
-		x := epsilon - loss + math.Ln2 + 2.3190468138462996e-17 // ln 2 is that much above the constant
+		x := epsilon - loss + math.Ln2 + 2.3190468138462996e-17 // ln 2 is above the constant by this
 		s := Subset{Tune: one(loss), Base: Neutral(step), Rate: 0.5}
 		if got, want := s.Remove(epsilon), math.Exp(-loss)*0.5-0.5*math.Expm1(x); got < want*(1-1e-9) {
 			t.Errorf("remove: %v is below %v", got, want)

@@ -94,7 +94,7 @@ func outsideOf(p, q []float64, inf float64) *outside {
 	return o
 }
 
-// Masses outside of the cells i to j-1 are rounded by more than the rounding of sums and of what they lack of 1.
+// Masses outside of the cells i to j-1 are moved by more than the rounding of their sums and of 1 less such sums.
 const relativeOut, absoluteOut = 0x1p-40, 0x1p-41
 
 func (o *outside) leastP(i, j int) float64 { return lessOut(o.belowP[i] + o.aboveP[j]) }
@@ -145,12 +145,12 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 func (r row) deepened(last bool) row {
 	n := len(r.crossings)
 	before := slices.Clone(r.crossings)
-	// Between states (i+1, j) and (i, j) a cell's gain is at most that at the end, and its cost at least that at the
-	// beginning. Both states get these.
+	// Between states (i+1, j) and (i, j) a cell's gain is at most its gain at the end, and its cost at least its cost
+	// at the beginning. Both states get these.
 	changed := make([]bool, n)
 	for i := n - 2; i >= 0; i-- {
 		x, inner := &r.crossings[i], &r.crossings[i+1]
-		if !(x.bend <= inner.cost/4 && x.unbend <= math.MaxFloat64) { // of what is left of that cost
+		if !(x.bend <= inner.cost/4 && x.unbend <= math.MaxFloat64) { // by now inner.cost may have been lowered
 			x.bend, x.unbend = 0, 0
 			x.cost, inner.gain = before[i+1].cost, before[i].gain
 			changed[i], changed[i+1] = true, true

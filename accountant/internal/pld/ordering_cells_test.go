@@ -9,10 +9,10 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// The tests of this file were written for changes of the code that those of ordering_test.go didn't see.
+// The tests of this file were written for changes of the code that ordering_test.go didn't see.
 
-// tabulated holds what every piece adds in every interval order, without c: masses are the shares of adversary_test.go, so
-// that small ones keep their digits and nothing is too small to compare.
+// tabulated holds what every piece adds in every interval order, without c: masses are the shares of adversary_test.go,
+// so that small ones keep their digits and nothing is too small to compare.
 type tabulated struct {
 	n        int
 	up, down [][2]float64 // in state (i, j), at i (n+1) + j: of piece j and of piece i-1
@@ -96,8 +96,8 @@ var someK = []repetitions.Distribution{
 	repetitions.NegativeBinomial{Shape: -0.9, Success: 0.01}, repetitions.NegativeBinomial{Shape: 6, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0.5, Success: 1e-4},
 }
 
-// evenLevels are those at which the last outcome, in different orders, adds as much as it costs: then part of it counts,
-// and a whole one as little as none.
+// evenLevels are those at which the last outcome, in different orders, adds as much as it costs: then part of it
+// counts, and a whole one as little as none.
 func (d lossPair) evenLevels(k repetitions.Distribution) []float64 {
 	n := len(d.p)
 	last := n - 1
@@ -106,7 +106,7 @@ func (d lossPair) evenLevels(k repetitions.Distribution) []float64 {
 	}
 	var all []float64
 	outP, outQ := 0.0, 0.0
-	for i := range n - 1 { // placed last but for what is above it and the first i
+	for i := range n - 1 { // placed last but for the cells above it and the first i
 		above := 0.0
 		if last == n-2 {
 			above = d.p[n-1]
@@ -121,7 +121,8 @@ func (d lossPair) evenLevels(k repetitions.Distribution) []float64 {
 	return all
 }
 
-// TestBoundOfFewCells holds the bound on cells as coarse as they come to orders of small parts of them, at many levels.
+// TestBoundOfFewCells checks the bound on cells as coarse as they come against orders of small parts of them, at many
+// levels.
 func TestBoundOfFewCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	for i := range 450 {
@@ -138,8 +139,8 @@ func TestBoundOfFewCells(t *testing.T) {
 	}
 }
 
-// TestBoundOfMixedCells leaves some outcomes whole among others that are cut: where the first part that counts is small,
-// what is allowed for other parts of cells must do.
+// TestBoundOfMixedCells leaves some outcomes whole among others that are cut: where the first part that counts is
+// small, what is allowed for other parts of cells must do.
 func TestBoundOfMixedCells(t *testing.T) {
 	const pieces = 24
 	r := rand.New(rand.NewPCG(34, 1))
@@ -177,8 +178,8 @@ func (d lossPair) cut(pieces int, which ...bool) lossPair {
 	return out
 }
 
-// TestBoundWhereOrdersTie climbs to the level at which it matters most that a part of a cell is placed, where whole ones
-// do as well before another as after it: at about c = e^(their losses' sum). Everything else is cut into pieces.
+// TestBoundWhereOrdersTie climbs to the level at which it matters most that a part of a cell is placed, where whole
+// ones do as well before another as after it: at about c = e^(their losses' sum). Everything else is cut into pieces.
 func TestBoundWhereOrdersTie(t *testing.T) {
 	const pieces = 64
 	r := rand.New(rand.NewPCG(35, 1))
@@ -192,8 +193,8 @@ func TestBoundWhereOrdersTie(t *testing.T) {
 		size := within(0.2, 1)
 		switch i % 3 {
 		case 0:
-			// The whole cells are the second and the last, above the first by positive losses: part of the last, the second, and
-			// the rest of the last.
+			// The whole cells are the second and the last, above the first by positive losses: part of the last, the
+			// second, and the rest of the last.
 			low = within(0.01, 0.2)
 			middle := low + within(0.02, 0.5)
 			high = middle + within(0.002, 0.1)
@@ -255,8 +256,8 @@ func TestBoundWhereOrdersTie(t *testing.T) {
 	t.Logf("least bound/attained %v", closest)
 }
 
-// TestBoundOfCutCells holds the bound on cells that are cut as the package cuts them to what is attained: above, and close
-// in epsilon.
+// TestBoundOfCutCells checks the bound on cells that are cut as the package cuts them against the attained divergence:
+// above, and close in epsilon.
 func TestBoundOfCutCells(t *testing.T) {
 	const shift, slack = 1.01, 1.002
 	r := rand.New(rand.NewPCG(32, 1))
@@ -326,8 +327,8 @@ func raised(s *side, r *rand.Rand) *side {
 	return newSide(s.step, s.low, mass, s.inf)
 }
 
-// TestBestOverCandidates holds the best of K to every order of either of two candidates, with sides whose masses are more
-// than 1 by far and must be cut.
+// TestBestOverCandidates checks the best of K against every order of either of two candidates, with sides whose masses
+// are more than 1 by far and must be cut.
 func TestBestOverCandidates(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 1))
 	const step = 0.11
@@ -371,8 +372,8 @@ func TestBestOverCandidates(t *testing.T) {
 	}
 }
 
-// TestSelectionOnTheGrid holds the pair on the grid to the selection that it stands for, at all deltas of use and between
-// the points at which that was evaluated.
+// TestSelectionOnTheGrid checks the pair on the grid against the selection that it stands for, at all deltas of use and
+// between the points at which that was evaluated.
 func TestSelectionOnTheGrid(t *testing.T) {
 	gaussian := func(noise, step float64) *Pair {
 		d, _, err := Gaussians(step, 1, noise, 1)
@@ -385,7 +386,7 @@ func TestSelectionOnTheGrid(t *testing.T) {
 		name string
 		d    *Pair
 		k    repetitions.Distribution
-		end  float64 // what the grid adds within a step of the largest loss
+		end  float64 // added by the grid within a step of the largest loss
 	}{
 		{"noise 2", gaussian(2, 0.01), repetitions.Poisson{Mean: 15}, 0},
 		{"noise 0.7", gaussian(0.7, 0.02), repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, 0},
@@ -429,8 +430,8 @@ func TestSelectionFarOut(t *testing.T) {
 	}
 }
 
-// TestPartsOfCellsAmongOthers is an order whose exact law was above the bound when too little was allowed for lower cells
-// that come between parts of a cell that counts: by 5e-4 of its value.
+// TestPartsOfCellsAmongOthers is an order whose exact law was above the bound when too little was allowed for lower
+// cells that come between parts of a cell that counts: by 5e-4 of its value.
 func TestPartsOfCellsAmongOthers(t *testing.T) {
 	d := lossPair{
 		[]float64{0.7478276909120892, 0.02318934494616287, 0.19650561786404586, 0.03247734627770206},
@@ -471,7 +472,7 @@ func TestSpansOfSmallMasses(t *testing.T) {
 	}
 }
 
-// TestRareOutcomes holds the bound to outcomes of small masses, which decide at small deltas.
+// TestRareOutcomes checks the bound with outcomes of small masses, which decide at small deltas.
 func TestRareOutcomes(t *testing.T) {
 	for _, rare := range []float64{1e-6, 1e-11, 1e-19} {
 		l := law{[]float64{1 - rare, rare}, []float64{1 - rare*math.Exp(-6), rare * math.Exp(-6)}}

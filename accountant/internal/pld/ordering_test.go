@@ -74,8 +74,8 @@ func (d lossPair) ordering(k repetitions.Distribution) *ordering {
 	return orderingOf(p, q, inf, k)
 }
 
-// bestInterval is the largest integral of (s1 - c s0)_+ over the orders of whole outcomes that grow an interval of losses,
-// in the order of the definition: states are intervals, and both ways to go on count what they add.
+// bestInterval is the largest integral of (s1 - c s0)_+ over the orders of whole outcomes that grow an interval of
+// losses, in the order of the definition: states are intervals, and both ways to go on count what they add.
 func (d lossPair) bestInterval(k repetitions.Distribution, c float64) float64 {
 	n := len(d.p)
 	sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
@@ -163,8 +163,8 @@ func (d lossPair) level(k repetitions.Distribution, r *rand.Rand) float64 {
 // orderError covers the rounding of sums over differences of phi, for integrals of at least 1e-6.
 const orderError = 1e-9
 
-// TestNoOrderBeatsIntervals tries every order of small pairs, whose outcomes are cut into a few pieces each, against the
-// orders that grow an interval, of finer pieces, and against the bound.
+// TestNoOrderBeatsIntervals tries every order of small pairs, whose outcomes are cut into a few pieces each, against
+// the orders that grow an interval, of finer pieces, and against the bound.
 func TestNoOrderBeatsIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	pairs, orders := 0, 0
@@ -199,8 +199,8 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 	t.Logf("%d pairs, %d orders; least bound/attained %v", pairs, orders, closest)
 }
 
-// TestBoundOfCoarseCells holds the bound on whole cells, as coarse as they come, to orders of small parts of cells. It
-// was seen to fail without any one of the three allowances for parts of cells.
+// TestBoundOfCoarseCells checks the bound on whole cells, as coarse as they come, against orders of small parts of
+// cells. It was seen to fail without any one of the three allowances for parts of cells.
 func TestBoundOfCoarseCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
 	for range 600 {
@@ -217,7 +217,7 @@ func TestBoundOfCoarseCells(t *testing.T) {
 	}
 }
 
-// TestBoundOfFineCells holds the bound to what is attained from above, too.
+// TestBoundOfFineCells checks also that the bound is close to the attained divergence.
 func TestBoundOfFineCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
 	for range 100 {
@@ -247,7 +247,7 @@ func TestBoundOfFineCells(t *testing.T) {
 }
 
 // TestTurnsWithinARow has the orders that place a cell between two parts of one that counts, above many small ones that
-// have been placed: what a turn adds there is not hidden by what a part of a large first cell may add.
+// have been placed: the gain of a turn there is not hidden by the gain of a part of a large first cell.
 func TestTurnsWithinARow(t *testing.T) {
 	const small = 40
 	k := repetitions.Poisson{Mean: 1}

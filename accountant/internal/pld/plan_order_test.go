@@ -101,7 +101,7 @@ func (d lossPair) wholeOrder(k repetitions.Distribution) *wholeOrder {
 	return wholeOrderOf(p, q, inf, k)
 }
 
-// TestMixtureIsAbove holds the table of R to the levels that it is for, everywhere.
+// TestMixtureIsAbove checks the table of R against the levels that it is for, everywhere.
 func TestMixtureIsAbove(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	for range 400 {
@@ -129,7 +129,7 @@ func TestMixtureIsAbove(t *testing.T) {
 	}
 }
 
-// TestMixtureIsLogConcave integrates the density anew, by brute force, and holds the table to it from below.
+// TestMixtureIsLogConcave integrates the density anew, by brute force, and checks that the table is above it.
 func TestMixtureIsLogConcave(t *testing.T) {
 	r := rand.New(rand.NewPCG(32, 1))
 	for range 50 {
@@ -161,7 +161,8 @@ func TestMixtureIsLogConcave(t *testing.T) {
 	}
 }
 
-// TestOneOrderBoundOfCoarseCells holds the bound on whole cells, as coarse as they come, to orders of small parts of cells.
+// TestOneOrderBoundOfCoarseCells checks the bound on whole cells, as coarse as they come, against orders of small parts
+// of cells.
 func TestOneOrderBoundOfCoarseCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 1))
 	closest := math.Inf(1)
@@ -188,7 +189,7 @@ func TestOneOrderBoundOfCoarseCells(t *testing.T) {
 	t.Logf("least bound/attained %v", closest)
 }
 
-// TestOneOrderBoundOfFineCells holds the bound to what is attained from above, too.
+// TestOneOrderBoundOfFineCells checks also that the bound is close to the attained divergence.
 func TestOneOrderBoundOfFineCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(34, 1))
 	closest, furthest := math.Inf(1), 0.0

@@ -44,7 +44,7 @@ func gaussianLike(s float64, n int) (d discrete) {
 	return d
 }
 
-// divergences are those of the whole plan with the trial's outcomes in the given order, both ways.
+// divergences returns both divergences of the whole plan with the trial's outcomes in the given order.
 func (s smallPlan) divergences(order []int, variant int, epsilon float64) (remove, add float64) {
 	e := math.Exp(epsilon)
 	u, g, phiU, phiG := 0.0, 0.0, generating(s.k, 0), generating(s.k, 0)
@@ -131,7 +131,8 @@ func TestNoOrderOfASmallPlanBeatsOneOrder(t *testing.T) {
 	t.Logf("%d comparisons, least bound/exact %v", compared, closest)
 }
 
-// TestStatesOfOneOrder holds the bounds on phi'(F) and phi'(G), interpolated inside of every square, to their values.
+// TestStatesOfOneOrder checks the bounds on phi1(F) and phi1(G), interpolated inside of every square, against their
+// values.
 func TestStatesOfOneOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 1))
 	closest := math.Inf(1)
@@ -166,8 +167,8 @@ func TestStatesOfOneOrder(t *testing.T) {
 	t.Logf("least g/b %v", closest)
 }
 
-// TestAllowancesOfPaths holds whole moves and their allowances to paths through parts of cells, where rates are bilinear:
-// with R = 1 they are p phi'(F), and phi' is anything. It climbs to where the paths earn most.
+// TestAllowancesOfPaths checks whole moves and their allowances against paths through parts of cells, where rates are
+// bilinear: with R = 1 they are p phi1(F), and phi1 is arbitrary. It climbs to where the paths earn most.
 func TestAllowancesOfPaths(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 1))
 	m := &mixture{pieces: []piece{{1, 0}, {1, 0}}, scale: 1}
@@ -241,7 +242,8 @@ func (o *wholeOrder) bestPath(parts int) (best float64) {
 	return best
 }
 
-// TestTermsOfVariants evaluates the terms for a tuning run of two outcomes, where losses of the final run are on the grid.
+// TestTermsOfVariants evaluates the terms for a tuning run of two outcomes, where losses of the final run are on the
+// grid.
 func TestTermsOfVariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 1))
 	const step = 0.5

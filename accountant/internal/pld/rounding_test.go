@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tests of this file hold the numerical lemmas of the privacy-loss accountant to what they claim, each against plain
+// The tests of this file check the claims of the numerical lemmas of the privacy-loss accountant, each against plain
 // arithmetic that shares nothing with it. Where both sides are floating point, the plain one sums positive terms.
 
 // TestCellIntegrals compares with Boole's rule on many panels.
@@ -45,8 +45,8 @@ func TestCellIntegrals(t *testing.T) {
 	t.Logf("largest relative error %.1e", worst)
 }
 
-// TestTransformError composes by transform and by plain convolution. What power returns must be at least the plain masses,
-// and no higher than twice its bound on the error: bounds that were far too large would show here.
+// TestTransformError composes by transform and by plain convolution. What power returns must be at least the plain
+// masses, and no higher than twice its bound on the error: bounds that were far too large would show here.
 func TestTransformError(t *testing.T) {
 	src := rand.New(rand.NewPCG(1, 2))
 	largest := 0.0
@@ -105,7 +105,7 @@ func TestTransformError(t *testing.T) {
 	}
 }
 
-// TestFrequencies holds the transform itself to the bound that tilted assumes, against a plain sum with exact angles.
+// TestFrequencies checks the bound that tilted assumes for the transform, against a plain sum with exact angles.
 func TestFrequencies(t *testing.T) {
 	src := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{4, 6, 8, 96, 128, 768, 2048, 3072} {
@@ -141,7 +141,7 @@ func twoSum(high, low, x float64) (float64, float64) {
 	return s, low + (high - (s - v)) + (x - v)
 }
 
-// TestHullSide holds hullSide to values that no hull cancels nicely in: noisy, convex or not, down to 1e-300.
+// TestHullSide checks hullSide with values whose hulls don't cancel nicely: noisy, convex or not, down to 1e-300.
 func TestHullSide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "points")
@@ -183,8 +183,8 @@ func TestHullSide(t *testing.T) {
 	})
 }
 
-// lowestHull is the lower convex hull over e^epsilon at point i, with 1 at 0 and the horizontal ray beyond, by trying all
-// chords.
+// lowestHull is the lower convex hull over e^epsilon at point i, with 1 at 0 and the horizontal ray beyond, by trying
+// all chords.
 func lowestHull(step float64, values []float64, i int) float64 {
 	best := values[i]
 	for a := -1; a < i; a++ {

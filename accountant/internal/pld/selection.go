@@ -96,7 +96,7 @@ func (s *Selection) divergences(o *ordering, step float64) (values []float64, ev
 	for at, stride := 0, 1; value(at) > least; {
 		next := at + stride
 		if float64(next)*step >= LargestLoss {
-			break // the last value holds for what is beyond
+			break // the last value is a bound for all larger epsilons
 		}
 		if next >= 2*mostPoints {
 			return nil, evaluations, ErrTooFine

@@ -15,8 +15,8 @@ type sharing struct {
 	factor      float64
 }
 
-// A density over log c is held by its logarithm at the nodes low, low+step, ..., which is linear between them; beyond
-// them the density is 0. The logarithms are those of a concave function but for roundings far below those of R: a
+// A density over log c is given by its logarithm at the nodes low, low+step, ..., which is linear between them; beyond
+// them the density is 0. The logarithms are a concave function's but for roundings far below those of R: a
 // log-concave density lies within a relative 2^-36 above it, and the table of R is raised by more.
 type density struct {
 	low, step float64

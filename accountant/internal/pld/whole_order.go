@@ -46,7 +46,7 @@ type wholeOrder struct {
 	space  []float64
 }
 
-// An orderState has bounds on phi'(F) and phi'(G), and the logarithm of their ratio.
+// An orderState holds bounds a on phi1(F) and b on phi1(G), and the logarithm of b/a.
 type orderState struct{ a, b, ratio float64 }
 
 // newWholeOrder returns the wholeOrder of a side, cut into cells as by newOrdering.

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// An attackedPlan is a tuning run on a sample of rate q and a final run, with small laws in place of both. Orders of the
-// trial's outcomes are tried one by one, each with the exact law of the whole plan.
+// An attackedPlan is a tuning run on a sample of rate q and a final run, with small laws in place of both. Orders of
+// the trial's outcomes are tried one by one, each with the exact law of the whole plan.
 type attackedPlan struct {
 	trial, final law
 	k            repetitions.Distribution
@@ -53,7 +53,7 @@ func intervalOrders(n int, visit func(score []int)) {
 	}
 }
 
-// attained computes what the package does.
+// attained returns the worst order that the package finds.
 func (s attackedPlan) attained(step float64) *WorstOrder {
 	trial, final := discrete(s.trial).pair(step), discrete(s.final).pair(step)
 	if s.kind == "baseline" {
@@ -138,8 +138,8 @@ func drawSmallLaw(r *rand.Rand, most int, spread float64, infinite bool) law {
 	return law(d)
 }
 
-// TestAttainedOfSmallPlans holds it to every order that grows an interval of few pieces, each order with the exact law of
-// the whole plan, and to orders of many pieces from both sides.
+// TestAttainedOfSmallPlans checks it against every order that grows an interval of few pieces, each order with the
+// exact law of the whole plan, and to orders of many pieces from both sides.
 func TestAttainedOfSmallPlans(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	orders, either := 0, [2]int{}
