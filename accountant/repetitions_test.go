@@ -111,7 +111,8 @@ func TestRepetitions(t *testing.T) {
 
 // TestDraw compares 100,000 draws with the distribution by a chi-square test whose classes hold at least 20 expected
 // draws. The false-reject probability is below 1e-6 for each of the 11 distributions: the limit is the mean of the
-// statistic plus seven standard deviations, which is beyond the 1-1e-6 quantile for 5 or more classes and generous below.
+// statistic plus seven standard deviations, which is beyond the 1-1e-6 quantile for 5 or more classes and generous
+// below.
 func TestDraw(t *testing.T) {
 	const draws = 100000
 	for i, r := range allRepetitions(t) {
@@ -225,8 +226,8 @@ func TestExpectedAtTheEnds(t *testing.T) {
 	}
 }
 
-// Papernot and Steinke's Theorem 2 for Gaussian trials, by mpmath with 60 digits at the float64 parameters, over the same
-// orders: the curve must not be below it, and not far above.
+// Papernot and Steinke's Theorem 2 for Gaussian trials, by mpmath with 60 digits at the float64 parameters, over the
+// same orders: the curve must not be below it, and not far above.
 func TestNegativeBinomialAtTheEnds(t *testing.T) {
 	for _, c := range []struct {
 		noise, shape, success float64
