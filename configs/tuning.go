@@ -14,7 +14,7 @@ import (
 type Tuning struct {
 	Tune             []string  `yaml:"tune,flow"`   // which parameters: see [Tunable] and [TuneAll]
 	Search           string    `yaml:"search"`      // [SearchGrid] or [SearchRandom]
-	Ranges           []string  `yaml:"ranges,flow"` // parameters that a random search draws between the ends of their lists
+	Ranges           []string  `yaml:"ranges,flow"` // parameters that a random search draws from a range
 	LearningRates    []float64 `yaml:"learning_rates,flow"`
 	BatchSizes       []int     `yaml:"batch_sizes,flow"` // expected values on the subset; see [Tuning.Rates]
 	SamplingRates    []float64 `yaml:"sampling_rates,flow"`

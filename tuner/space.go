@@ -16,7 +16,7 @@ type Candidate struct {
 	SamplingRate    float64 `json:"sampling_rate" yaml:"sampling_rate"` // γ
 	Steps           int     `json:"steps" yaml:"steps"`                 // T; see [train.Steps] for epochs
 	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
-	ClippingNorm    float64 `json:"clipping_norm" yaml:"clipping_norm"` // C, which costs nothing: the noise is in units of it
+	ClippingNorm    float64 `json:"clipping_norm" yaml:"clipping_norm"` // C; the noise is in units of it
 }
 
 // Space is the set of candidates that trials draw from, independently and with replacement: a [Grid] or a [Region].
