@@ -10,7 +10,7 @@ done with the data, [DPSGD] for a training run and [Variant1], [Variant2] or [Ba
 Events are immutable values, which can be put together: [Gaussian], [PoissonSampled], [SelfComposed], [Composed],
 [SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. Their analysis is chosen by [Options], whose zero
 value means the best bounds. [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and [Attained] a
-value below which no accounting can go. Nothing else in this module computes a privacy cost.
+value below which no accounting can go. No other package decides what a run costs.
 
 Neighbours are datasets that differ by one sample, added or removed. Every bound covers both directions. Logarithms are
 natural. Every result is an upper bound: sums are rounded up, grids and searches err to the safe side, and a calibrated
