@@ -26,7 +26,7 @@ func New(o Options) engine.Engine {
 }
 
 // OneByOne returns an engine for all other programs. Gorgonia evaluates the graph and its gradient, one sample at a
-// time: right and slow. Make it the last engine of [engine.FirstOf].
+// time: right and slow. Make it the last engine of train.FirstOf.
 func OneByOne(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (one sample at a time)",
