@@ -88,7 +88,7 @@ func choose(all []Info, asked []int) ([]int, error) {
 	return out, nil
 }
 
-// DeviceError reports a failed GPU, and is an [engine.ErrLost]; out of memory is [ErrOutOfMemory] instead. The steps
+// DeviceError reports a failed GPU, and is a train.ErrLost; out of memory is [ErrOutOfMemory] instead. The steps
 // that a run took since its state was last asked for are lost. A new process may find the GPU well again.
 type DeviceError struct {
 	Device string
@@ -97,7 +97,7 @@ type DeviceError struct {
 
 func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e.Device, e.Err) }
 
-// Unwrap returns [engine.ErrLost] and the driver's error.
+// Unwrap returns train.ErrLost and the driver's error.
 func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
 
 // lost makes an error of a device a [DeviceError], unless only its memory is full.

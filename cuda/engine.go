@@ -22,7 +22,7 @@ type Options struct {
 	Warn func(string)
 }
 
-// Engine runs programs on GPUs. It implements [engine.Engine].
+// Engine runs programs on GPUs. It is a train.Engine.
 type Engine struct {
 	devices    []driver.Device
 	arithmetic string
@@ -130,7 +130,7 @@ func (e *Engine) leave() {
 	e.loads--
 }
 
-// Load uploads the program and its data to every GPU. After Close the error wraps [engine.ErrClosed].
+// Load uploads the program and its data to every GPU. After Close the error wraps train.ErrClosed.
 func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, error) {
 	if err := e.enter(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -178,7 +178,7 @@ func (e *Engine) upload(p *compile.Program, data *engine.Data, load func(driver.
 }
 
 // Close gives the GPUs back. Whatever was loaded on them must be closed before: else Close closes nothing, and its
-// error wraps [engine.ErrInUse]. A second Close does nothing.
+// error wraps train.ErrInUse. A second Close does nothing.
 func (e *Engine) Close() error {
 	if e == nil {
 		return nil
