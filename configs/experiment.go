@@ -12,7 +12,7 @@ type Experiment struct {
 	Preset      string      `yaml:"preset,omitempty"` // the preset that the settings override: see [Presets]
 	Dataset     string      `yaml:"dataset"`
 	Data        Data        `yaml:"data,omitempty"`        // of data set [Files]
-	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 for samples that aren't texts
+	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 if samples aren't texts
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
 	Privacy     Privacy     `yaml:"privacy"`
@@ -39,7 +39,7 @@ type Privacy struct {
 	Accounting      string   `yaml:"accounting"`        // paper, tight or best
 	Variant         string   `yaml:"variant"`           // 1, 2 or baseline
 	SubsetRate      float64  `yaml:"subset_rate"`       // q
-	Repetitions     string   `yaml:"repetitions"`       // the distribution of K, the number of trials; see [Repetitions]
+	Repetitions     string   `yaml:"repetitions"`       // distribution of K, the number of trials; see [Repetitions]
 	MeanRepetitions float64  `yaml:"mean_repetitions"`  // mu, the mean of K
 	Shape           float64  `yaml:"repetitions_shape"` // eta of negative-binomial, above -1; the others have none
 	Fixed           string   `yaml:"fixed"`             // [FixedEpochs] or [FixedNoise]

@@ -14,7 +14,7 @@ const Files = "files"
 // by looking at the training rows.
 type Data struct {
 	Train      string                `yaml:"train,omitempty"` // private
-	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, and has the columns and, unless given, task and classes
+	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, says what isn't given
 	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`

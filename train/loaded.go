@@ -164,7 +164,8 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
-	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy: the values that are hashed are those that the engine gets
+	// A copy: the values that are hashed are those that the engine gets.
+	s.Initial = l.layout.Split(l.layout.Join(s.Initial))
 	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 

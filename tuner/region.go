@@ -50,7 +50,8 @@ func (v Values) draw(s *random.Stream) float64 {
 // at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds it, so that the
 // number is readable and doesn't depend on the last bits of a library's logarithm.
 func (v Values) at(fraction float64) float64 {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64) // always a number
+	// The text is always a number.
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64)
 	return min(max(x, v.Low), v.High)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Compared returns the settings for [planner.Compare] of an experiment on n samples. The caller adds methods, families,
-// subset rates and limits. The number of candidates is 0 for a random search, which the caller has to replace.
+// subset rates and limits, and for a random search, which has none, the number of candidates.
 func Compared(e configs.Experiment, n int) (planner.Settings, error) {
 	steps, err := Steps(e.Privacy)
 	if err != nil {

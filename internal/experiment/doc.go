@@ -10,6 +10,6 @@
 // the private file stays open until Load has read it. So a file that is replaced after that isn't trained on, and one
 // that is changed is an error.
 //
-// The package names no engine: callers hand them over. Its errors have types, of which [Error] is one; exit codes,
+// The package names no engine: callers hand engines over. Its errors have types, of which [Error] is one; exit codes,
 // tables and the console are the command's.
 package experiment

@@ -19,7 +19,7 @@ type Settings struct {
 	InsecureSeed *uint64
 }
 
-// Plan is a run that [Resolve] has settled. Its fields are public knowledge.
+// Plan is a run that [Resolve] has settled. Its fields are public knowledge, and stay as they are.
 type Plan struct {
 	Experiment configs.Experiment
 	Samples    Samples

@@ -25,5 +25,6 @@
 //
 // By its plain functions, on a thread that has the device's primary context, as package libcuda does: its type Ctx
 // makes a context of its own, passes every call to another goroutine, and panics where none can be made. Errors have
-// gorgonia.org/cu's names for the driver's codes, not the driver's texts.
+// gorgonia.org/cu's names for the driver's codes, not the driver's texts. Launches call cuLaunchKernel directly:
+// gorgonia.org/cu's copies 8 bytes of each argument, and a struct has more.
 package cu

@@ -1,4 +1,3 @@
-// Package kerneltest checks what Go repeats of the kernels' headers against them: [Words] the numbers of enums, which
-// it also generates, [Layouts] structs. For tests of packages that are three folders below the kernels' own parent, as
-// their neighbours are.
+// Package kerneltest checks Go's copies of what the kernels' headers define: [Words] compares the numbers of enums, or
+// generates them, and [Layouts] compares structs. Tests of the packages beside it call them.
 package kerneltest

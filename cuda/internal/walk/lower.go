@@ -31,7 +31,8 @@ type Program struct {
 	columns   []int                // by input: its column among those of its type
 	equals    []int                // by input: the columns that list its equal integers; -1 if no kernel reads them
 	floats    int                  // a sample's floats
-	integers  int                  // a sample's integers, the columns of equals included
+	given     int                  // a sample's integers in the inputs
+	integers  int                  // and with the columns of equals
 	constAt   map[compile.ID]int   // by constant
 	viewTable map[compile.ID]int32 // by shared value: its table
 }
@@ -117,6 +118,7 @@ func (l *Program) shared(backward []compile.Instruction, reductions []compile.Re
 		l.columns, l.equals = append(l.columns, *before), append(l.equals, -1)
 		*before += in.Size
 	}
+	l.given = l.integers
 	compared := func(id compile.ID) {
 		if i := l.values[id].Index; l.equals[i] < 0 {
 			l.equals[i] = l.integers

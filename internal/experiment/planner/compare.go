@@ -36,8 +36,8 @@ type Option struct {
 	Trials
 	Method     tuner.Method
 	SubsetRate float64 // q; 0 for the baseline, which has none
-	// NoiseMultiplier meets the budget. In the Rényi modes it is the minimum, and in mode Best epsilon is below its target
-	// by a share of at most Within. It is +Inf if no noise meets the budget.
+	// NoiseMultiplier meets the budget. In the Rényi modes it is the minimum, and in mode Best epsilon is below its
+	// target by a share of at most Within. It is +Inf if no noise meets the budget.
 	NoiseMultiplier float64
 	Work            float64 // expected gradients, in runs on all of the data
 }
