@@ -64,8 +64,8 @@ func maxPoolOne(dst []float32, arg []int32, img []float32, g *windows, c, oy, ox
 	dst[o], arg[o] = best, int32(at)
 }
 
-// MaxPoolBackward adds each dy[i] to dst[arg[i]], in ascending i, with arg from [MaxPool]: the gradient
-// with respect to the image.
+// MaxPoolBackward adds each dy[i] to dst[arg[i]], in ascending i, where arg comes from [MaxPool]. This is the
+// gradient with respect to the image.
 func MaxPoolBackward(dst, dy []float32, arg []int32) {
 	checkLength("MaxPoolBackward", "arg", len(arg), len(dy))
 	for i, at := range arg {
