@@ -1,3 +1,3 @@
-// Package kerneltest checks Go's copies of what the kernels' headers define: [Words] compares the numbers of enums, or
-// generates them, and [Layouts] compares structs. Tests of the packages beside it call them.
+// Package kerneltest checks Go's copies of definitions in the kernels' headers: [Words] compares or generates the
+// numbers of enums, and [Layouts] compares structs. Tests of packages kernel and walk call them.
 package kerneltest

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Program is a program as kernels read it: bytecode that cuda/kernels/program.cuh defines. It is immutable.
+// Program is a program in the bytecode that kernels execute and cuda/kernels/program.cuh defines. It is immutable.
 type Program struct {
 	*compile.Program
 	Gradient, Prediction List
@@ -37,7 +37,7 @@ type Program struct {
 	viewTable map[compile.ID]int32 // by shared value: its table
 }
 
-// List is instructions, Words each, and the layout of the buffers that they use.
+// List is a list of instructions, of Words integers each, and the layout of their buffers.
 type List struct {
 	Code   []int32
 	Memory arena.Layout
@@ -52,8 +52,8 @@ const (
 	chunkFloats = 256 << 10
 )
 
-// Lower compiles a program that has been checked to bytecode. If kernels don't know an instruction, or can't count to a
-// size, the error is an [*engine.UnsupportedError].
+// Lower compiles a program that has been checked to bytecode. If kernels don't know an instruction, or a size is too
+// large for their integers, the error is an [*engine.UnsupportedError].
 func Lower(p *compile.Program) (*Program, error) {
 	values, backward, reductions := p.Formed()
 	l := &Program{
