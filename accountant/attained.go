@@ -9,15 +9,17 @@ import (
 )
 
 // Attained returns a lower bound on any accounting: at delta, some mechanism with the privacy losses of the plan's
-// training runs costs this epsilon under some order of the trials' scores. No accounting can go below it, and a better
-// proof could gain no more than its distance from mode Best.
+// training runs costs this epsilon under some order of the trials' scores. So no accounting can be lower than Attained,
+// and a better proof could lower mode Best at most to it.
 //
-// The order is the best of those that grow an interval of losses, found for the plan as a whole, with every outcome of
-// the final run; its divergence is evaluated as it is. Losses are rounded to mode Best's grid, which puts them above
-// the runs' own by about 1e-5 of epsilon.
+// Attained searches, among the orders that grow an interval of losses, for the one that is worst for the plan as a
+// whole, including every outcome of the final run. It then evaluates the divergence under this order. Losses are
+// rounded to the grid of mode Best, which raises the result above that of the runs' exact losses by about 1e-5 of
+// epsilon.
 //
 // Attained takes single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
-// Candidates of different costs (MaxOver) count as one run with the largest divergences of all.
+// Candidates of different costs ([MaxOver]) are treated as a single run that has, at each point, the largest divergence
+// of any candidate.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err

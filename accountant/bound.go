@@ -2,9 +2,10 @@ package accountant
 
 import "github.com/dptrain/dptrain/internal/renyi"
 
-// Bounds returns epsilon at delta by every bound of this package for e, each with the smallest mode that uses it: the
-// Rényi bounds of modes Paper and Tight, and of mode Best the Rényi bound with deltas from privacy-loss distributions
-// and the bound by privacy-loss distributions alone. It serves comparisons: Epsilon returns the smallest.
+// Bounds returns epsilon at delta by every bound of this package that applies to e, so that they can be compared;
+// [Epsilon] returns the smallest. The Mode of each is the first mode that uses the bound. Modes [Paper] and [Tight]
+// have one Rényi bound each. Mode [Best] adds the Rényi bound with deltas from privacy-loss distributions, and the
+// bound by privacy-loss distributions alone.
 func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return nil, err

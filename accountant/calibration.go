@@ -10,8 +10,8 @@ import (
 // event at the returned value has been evaluated and does not exceed epsilon. The value is within a relative 1e-9 of
 // the optimum in the Rényi modes, and mostly within 1e-6 in mode Best.
 //
-// event must not cost more with more noise. The error wraps ErrInfeasible where no noise multiplier up to MaxNoise is
-// enough, as happens below the floor that a finite set of orders puts under epsilon.
+// event must not cost more with more noise. The error wraps [ErrInfeasible] if no noise multiplier up to [MaxNoise] is
+// enough. This happens, for example, if epsilon is below the minimum that a finite set of orders can prove.
 func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
@@ -33,8 +33,8 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 }
 
 // CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order
-// a of o ([random_search]), rounded up. Charge a mechanism that was fitted so as RDPLine{c, o.Orders}: orders outside o
-// can't be used afterwards.
+// a of o ([random_search]), rounded up. Charge a mechanism with this noise multiplier as RDPLine{c, o.Orders}. Orders
+// outside o can't be used for it.
 func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float64) Event) (float64, error) {
 	if err := checkLine(c); err != nil {
 		return 0, err
@@ -49,8 +49,8 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 }
 
 // CalibrateSteps returns the largest count whose event costs at most epsilon at delta. event must not cost less with
-// more steps. The error wraps ErrInfeasible where even no steps cost more, and ErrUnbounded where MaxSteps cost no
-// more.
+// more steps. The error wraps [ErrInfeasible] if even 0 steps cost more than epsilon, and [ErrUnbounded] if [MaxSteps]
+// steps cost no more.
 func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Event) (int, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// TestNoiseTable holds the noise multipliers of the paper's learning-rate experiments (mean 15, q 0.1, delta 1e-5), which
-// an independent implementation computed with 60 digits and rounded up.
+// TestNoiseTable holds the noise multipliers of the paper's learning-rate experiments (mean 15, q 0.1, delta 1e-5),
+// which an independent implementation computed with 60 digits and rounded up.
 func TestNoiseTable(t *testing.T) {
 	for _, c := range []struct {
 		rate    float64

@@ -1,16 +1,18 @@
 /*
-Package accountant computes the (epsilon, delta) guarantees of private training and tuning. Build the event of what is
-done with the data, [DPSGD] for a training run and [Variant1], [Variant2] or [Baseline] for a run with tuning, and call
-[Epsilon] or [Delta]; call [CalibrateNoise] or [CalibrateSteps] for a parameter that meets a budget:
+Package accountant computes the (epsilon, delta) guarantees of private training and tuning. Build an event that
+describes what is done with the data: [DPSGD] for one training run, [Variant1], [Variant2] or [Baseline] for training
+with tuning. Then call [Epsilon] or [Delta] on it. Call [CalibrateNoise] or [CalibrateSteps] for the noise or the steps
+that meet a budget:
 
 	run := accountant.DPSGD(0.0213, 2, 1878) // sampling rate, noise multiplier, steps
 	plan := accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, run)
 	guarantee, err := accountant.Epsilon(plan, 1e-5, accountant.Options{})
 
-Events are immutable values, which can be put together: [Gaussian], [PoissonSampled], [SelfComposed], [Composed],
-[SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. Their analysis is chosen by [Options], whose zero
-value means the best bounds. [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and [Attained] a
-value below which no accounting can go. Nothing else in this module computes a privacy cost.
+Events are immutable values, from which larger events can be built: [Gaussian], [PoissonSampled], [SelfComposed],
+[Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. Their analysis is chosen by [Options],
+whose zero value means the best bounds. [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and
+[Attained] returns a lower bound on what any accounting can give. No other package decides what a
+run costs.
 
 Neighbours are datasets that differ by one sample, added or removed. Every bound covers both directions. Logarithms are
 natural. Every result is an upper bound: sums are rounded up, grids and searches err to the safe side, and a calibrated
@@ -28,21 +30,21 @@ a >= 2, in both directions. Curves of adaptive compositions add up. Package inte
     log(1 + sum_{k>=2} C(a,k) (1-g)^{a-k} g^k (e^{k(k-1)/(2s^2)} - 1))/(a-1) (Mironov, Talwar and Zhang, 2019).
   - A Poisson sample of any mechanism: Zhu and Wang's bound [subsampling_R]. Rate 1 returns the curve itself, where the
     printed formula adds log 3/(a-1).
-  - The best of K runs, K ~ Poisson(mu): Papernot and Steinke's bound [main_rdp_poisson],
-    r(a) + mu deltaHat + log(mu)/(a-1), where (epsilonHat, deltaHat) is any guarantee of one run with
-    e^epsilonHat <= 1 + 1/(a-1). Equality is the best choice and always available; leaving out mu deltaHat is a known
-    mistake. For mu < 1 the printed bound is false: a mechanism that ignores its data would have the negative divergence
-    log(mu)/(a-1). The sum that the proof bounds also holds the term e^-mu of K = 0, and
-    log(e^-mu + mu e^{(a-1)(r(a) + mu deltaHat)})/(a-1) holds for every mu. Given K >= 1, K has mean mu/(1-e^-mu), which
-    replaces mu in the logarithm.
-  - The best of K runs, K truncated negative binomial: their Theorem 2; see TruncatedNegativeBinomial. Such K cost less
-    at the same mean and vary more.
+  - The best of K runs, K ~ Poisson(mu): Papernot and Steinke's bound [main_rdp_poisson], r(a) + mu deltaHat +
+    log(mu)/(a-1), where (epsilonHat, deltaHat) is any guarantee of one run with e^epsilonHat <= 1 + 1/(a-1). Equality
+    is the best choice and always available; leaving out mu deltaHat is a known mistake. For mu < 1 the printed bound is
+    false: a mechanism that ignores its data would have the negative divergence log(mu)/(a-1). The sum that the proof
+    bounds also holds the term e^-mu of K = 0, and log(e^-mu + mu e^{(a-1)(r(a) + mu deltaHat)})/(a-1) holds for every
+    mu. If K is conditioned on K >= 1, its mean mu/(1-e^-mu) replaces mu in the logarithm.
+  - The best of K runs, K truncated negative binomial: their Theorem 2; see TruncatedNegativeBinomial. At the same mean
+    such a K costs less than a Poisson one, and varies more.
   - Variant 1, tuning on a random subset and training on the rest: Theorem [strategy1_rdp1], at integer orders.
   - Variant 2, tuning on a random subset and training on everything: the amplified tuning curve plus the base curve.
-  - A candidate drawn at random from a grid: the pointwise maximum of the candidates' curves [param_tuning], and of
-    their deltaHat, which can be less than the deltaHat of the maximum. Disjoint shards: the maximum [RDP_parallel].
-  - A candidate that is fitted to a line c·a only after it is drawn [random_search]: the line, at the orders to which it
-    was fitted and at no others (RDPLine).
+  - A candidate drawn at random from a grid: the pointwise maximum of the candidates' curves [param_tuning], with the
+    maximum of their values of deltaHat, which can be smaller than deltaHat of the maximum curve. Disjoint shards: the
+    maximum [RDP_parallel].
+  - A candidate that is fitted to a line c·a only after it is drawn [random_search]: the line, but only at the orders
+    that it was fitted at ([RDPLine]).
   - At delta, a curve gives the smallest r(a) + log(1-1/a) - log(delta a)/(a-1) over the orders [rdp_to_dp].
 
 # Mode tight
@@ -52,29 +54,30 @@ Mode tight adds four bounds, each valid by itself. Proofs of the first and the t
  1. deltaHat from two moments: (sqrt(e^{r(2)} - 1 + k^2) - k)/2 with k = e^epsilonHat - 1.
  2. (a-1) times a Rényi divergence is convex in a and 0 at a = 1. So the tuning curve may be replaced by the lower
     convex hull of the points (a-1, (a-1) r(a)) and (0, 0).
- 3. Variant 1 without the sample against with it costs at most what variant 2 costs.
+ 3. The divergence of variant 1 without the sample from variant 1 with it is at most that of variant 2.
  4. Sampling never costs more than not sampling.
 
 # Mode best: privacy-loss distributions
 
-Mode best returns the smaller of two values: the Rényi bound of mode tight with deltaHat from a privacy-loss
-distribution of one run where that is smaller, and a bound by privacy-loss distributions alone. Package
-accountant/internal/pld computes the second, with the exact worst case of private selection over all orders of scores,
-and one order for tuning and final training together; docs/bounds.md has the proofs. Guarantee.Bound names the bound
-that won.
+Mode best returns the smaller of two values. One is the Rényi bound of mode tight, but with deltaHat from the
+privacy-loss distribution of one run if that is smaller. The other is a bound by privacy-loss distributions alone.
+Package accountant/internal/pld computes the second, with the exact worst case of private selection over all orders of
+scores, and one order for tuning and final training together; docs/bounds.md has the proofs. Guarantee.Bound names the
+bound that won.
 
-Distributions are bounds on any grid. The grid is chosen from the deviation of the losses so that epsilon is high by
-about 1e-4 of its value, and the cells of a selection so that it is by another 5e-4 at most at usual settings.
+Distributions are bounds on any grid. The grid's step is chosen by the standard deviation of the losses so that it makes
+epsilon too large by about 1e-4 of its value. The cells of a selection add at most another 5e-4 at usual settings.
 
 # Rounding
 
 Results are upper bounds in floating point too. In the Rényi modes nothing cancels, every operation raises its result by
-more than its rounding, and conversions add the rounding of their logarithms; against values with 60 digits (testdata)
-no result is high by more than 1e-6 of its value. Every operation on distributions works with sums of non-negative terms
-and raises its result by a relative 2^-32, which is more than their rounding. What costs anything never costs 0: delta
-is at least the smallest positive float64, and epsilon at delta 0 is infinite.
+more than its rounding, and conversions add the rounding of their logarithms; compared with values of 60 digits
+(testdata), no result is too large by more than 1e-6 of its value. Every operation on distributions works with sums of
+non-negative terms and raises its result by a relative 2^-32, which is more than the rounding of the sums. An event that
+costs anything never has cost 0: its delta is at least the smallest positive float64, and its epsilon at delta 0 is
+infinite.
 
-The error of a library function is taken to be at most one unit in the last place, as Go's are documented or measured to
-be; every bound leaves room for several.
+The bounds assume that a function of package math errs by at most one unit in the last place, as Go documents or as was
+measured. Every bound would allow an error of several units.
 */
 package accountant

@@ -10,7 +10,8 @@ func (p Poisson) Draw(src rand.Source) int {
 	return drawPoisson(rand.New(src), p.Mean)
 }
 
-// Draw draws the first arrival of a unit-rate process on [0, Rate] given that there is one, then the later arrivals.
+// Draw draws the first arrival of a unit-rate process on [0, Rate] on condition that there is one, and then counts the
+// later arrivals.
 func (p TruncatedPoisson) Draw(src rand.Source) int {
 	r := rand.New(src)
 	first := -math.Log1p(r.Float64() * math.Expm1(-p.Rate))

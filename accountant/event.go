@@ -7,15 +7,15 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// An Event describes what a mechanism did with the data, as an immutable value. It says nothing about the cost: call
-// Epsilon, Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed,
-// Composed, SelectBest, MaxOver, SubsetThenRest and Parallel. They are values: a pointer to one is refused.
+// An Event is an immutable value that describes what a mechanism does with the data. It holds no cost: call Epsilon,
+// Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed,
+// SelectBest, MaxOver, SubsetThenRest and Parallel. Functions refuse a pointer to one of them.
 //
 // All events share one neighbouring relation, AddRemove.
 //
-// Events that hold a list are made as plain literals and share it with their maker, who must not change it while a
-// function reads the event, nor as long as the event is the record of what was done. Functions of this package change
-// no list and keep none, so that their results don't change with it.
+// An event that holds a list shares it with the caller that made the event. The caller must not change the list while a
+// function reads the event, nor later if the event is to describe what was done. Functions of this package neither
+// change nor keep a list, so their results don't change with it.
 type Event interface {
 	// check reports the first invalid value of the event or of a part of it; path names the event for the error.
 	check(path string) error

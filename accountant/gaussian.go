@@ -8,8 +8,9 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// Gaussian is one release of a sum of vectors of norm at most C with Gaussian noise of standard deviation
-// NoiseMultiplier·C in every coordinate. A NoiseMultiplier of 0 is a release without noise: its epsilon is infinite.
+// Gaussian releases a sum of vectors, one from each sample and of L2 norm at most C, with Gaussian noise of standard
+// deviation NoiseMultiplier·C in every coordinate. A NoiseMultiplier of 0 is a release without noise: its epsilon is
+// infinite.
 type Gaussian struct {
 	NoiseMultiplier float64
 }

@@ -47,13 +47,13 @@ type Guarantee struct {
 	Epsilon, Delta float64
 	Order          int        // the Rényi order of the conversion; 0 where the bound has none
 	Mode           Mode       // the mode that was asked for
-	Bound          string     // the theorems that gave it, for people
+	Bound          string     // the theorems that gave it, in words
 	Neighbours     Neighbours // always AddRemove
 }
 
-// Epsilon returns the guarantee with the smallest epsilon at delta, in [0, 1], by the mode's bounds. Epsilon is +Inf
-// where no finite one is known, as at delta 0 for every event that costs anything: no event of this package is purely
-// private.
+// Epsilon returns the guarantee with the smallest epsilon at delta, in [0, 1], by the mode's bounds. Epsilon is +Inf if
+// no finite one is known. At delta 0 this is so for every event that costs anything, because none has pure differential
+// privacy.
 func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	if err := checkDelta(delta); err != nil {
 		return Guarantee{}, err
@@ -66,7 +66,7 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 }
 
 // Delta returns the guarantee with the smallest delta at epsilon >= 0, by the mode's bounds. Delta is 0 only for an
-// event that costs nothing; a bound too small for a float64 becomes the smallest positive one.
+// event that costs nothing. If the bound is too small for a float64, Delta is the smallest positive float64.
 func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err

@@ -10,12 +10,12 @@ import (
 )
 
 // RDPLine is any mechanism with a Rényi divergence of at most Slope·a at every order a of Orders, in both directions.
-// Random search promises it before it draws a candidate, and then fits the candidate's noise or steps to the promise
+// Random search fixes the line before it draws a candidate, and then fits the candidate's noise or steps to the line
 // ([random_search], CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
 //
-// Above Orders its curve is infinite, whatever the orders of the options: nothing is promised there. Below them its
-// divergence is at most that at Orders.Low, since divergences grow with the order. It has no privacy-loss distribution,
-// so that mode Best bounds a plan that contains it by Rényi divergences.
+// At orders above Orders its curve is infinite, even if the options have higher orders. Below Orders it is that at
+// Orders.Low, since divergences grow with the order. An RDPLine has no privacy-loss distribution, so mode [Best] bounds
+// an event that contains one by Rényi divergences alone.
 type RDPLine struct {
 	Slope  float64
 	Orders Orders
@@ -55,7 +55,8 @@ func (RDPLine) variance(*deviations) float64 { return 0 }
 
 func (RDPLine) theorems() []string { return []string{"line above RDP"} }
 
-// MarshalJSON implements json.Marshaler. It writes the orders out, as [low, high], where they are left to the default.
+// MarshalJSON implements json.Marshaler. It writes the orders as [low, high], even if they are zero and mean the
+// default.
 func (l RDPLine) MarshalJSON() ([]byte, error) {
 	o := l.orders()
 	return json.Marshal(eventJSON{Kind: "rdp_line", Slope: &l.Slope, Orders: []int{o.Low, o.High}})

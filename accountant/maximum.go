@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// MaxOver runs one of Events, drawn at random from a public distribution that this value need not know
-// (Lemma [param_tuning]).
+// MaxOver runs one of Events, drawn at random (Lemma [param_tuning]). The distribution is public; the bound holds for
+// every distribution.
 type MaxOver struct {
 	Events []Event
 }

@@ -3,8 +3,8 @@ package accountant
 import "math"
 
 // Missed returns the probability that K trials, which draw from a grid independently and with replacement, never draw a
-// given one of its candidates: E (1-1/candidates)^K, for Poisson e^(-Mean/candidates). It includes P(K = 0), at which
-// nothing is drawn. It is NaN for an invalid distribution, and for less than one candidate.
+// given one of its candidates: E (1-1/candidates)^K, for Poisson e^(-Mean/candidates). It includes the probability of K
+// = 0, when nothing is drawn. It is NaN for an invalid distribution, and for less than one candidate.
 func Missed(r Repetitions, candidates int) float64 {
 	if checkRepetitions(r) != nil || candidates < 1 {
 		return math.NaN()

@@ -9,9 +9,9 @@ import (
 // MaxOrder is the largest Rényi order that Orders may hold, 1024.
 const MaxOrder = renyi.MaxOrder
 
-// Orders are the integer Rényi orders Low to High, both included. The zero value means 2 to 256. One set serves every
-// step of a computation: deltaHat, convexification and the final conversion. Theorems about sums over smaller orders
-// always sum from order 2, whatever Low is.
+// Orders are the integer Rényi orders Low to High, both included. The zero value means 2 to 256. The same orders are
+// used in all parts of a computation: deltaHat, convexification and the final conversion. Theorems with sums over
+// smaller orders always sum from order 2, even if Low is larger.
 type Orders struct {
 	Low, High int
 }

@@ -14,8 +14,8 @@ func Variant1(q float64, r Repetitions, base Event) Event {
 	return SubsetThenRest{SamplingProbability: q, Tune: SelectBest{Event: base, Repetitions: r}, Base: base}
 }
 
-// Variant2 returns the event of tuning on a random subset of rate q and training the final model on all of the data,
-// with r and base as for Variant1.
+// Variant2 returns the event of tuning on a random subset of rate q and training the final model on all of the data. r
+// and base are those of [Variant1].
 func Variant2(q float64, r Repetitions, base Event) Event {
 	return Composed{Events: []Event{
 		PoissonSampled{SamplingProbability: q, Event: SelectBest{Event: base, Repetitions: r}},

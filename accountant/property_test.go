@@ -89,8 +89,9 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// TestModesAreOrdered draws fewer plans, since mode Best takes some tens of milliseconds. There monotonicity holds up to
-// the discretisation, which changes with the plan: relative to epsilon, and where epsilon is tiny relative to the grid.
+// TestModesAreOrdered draws fewer plans, since mode Best takes some tens of milliseconds. There monotonicity holds up
+// to the discretisation, which changes with the plan: relative to epsilon, and where epsilon is tiny relative to the
+// grid.
 func TestModesAreOrdered(t *testing.T) {
 	draws := 0
 	rapid.Check(t, func(t *rapid.T) {

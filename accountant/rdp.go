@@ -8,11 +8,11 @@ import (
 )
 
 // A Curve holds a bound on the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2
-// to len(c)-1. Entries 0 and 1 are 0 and have no meaning.
+// to len(c)-1. Entries 0 and 1 are always 0 and aren't divergences.
 type Curve []float64
 
-// Slope returns the smallest s with c[a] <= s·a at every order of o that the curve has, the line of the paper's random
-// search ([random_search]). Zero orders mean 2 to 256.
+// Slope returns the smallest s with c[a] <= s·a at every order of o that the curve has. It is the slope of the line in
+// the paper's random search ([random_search]). A zero o means orders 2 to 256.
 func (c Curve) Slope(o Orders) float64 {
 	if o == (Orders{}) {
 		o = defaultOrders

@@ -11,7 +11,7 @@ import (
 
 // Repetitions is the distribution of K, the number of trials of a tuning run. The set is closed: Poisson,
 // TruncatedPoisson and TruncatedNegativeBinomial, of which the geometric and the logarithmic distribution are special
-// cases. They are values: a pointer to one is refused.
+// cases. Functions refuse a pointer to one of them.
 type Repetitions interface {
 	// Expected returns the mean of K.
 	Expected() float64
@@ -28,7 +28,7 @@ type Repetitions interface {
 	theorem() string
 }
 
-// Poisson is the paper's K ~ Poisson(Mean), Mean > 0. K = 0 is possible: such a run releases a fixed answer.
+// Poisson is the paper's K ~ Poisson(Mean), Mean > 0. K = 0 is possible, and then the tuning releases a fixed answer.
 type Poisson struct {
 	Mean float64
 }

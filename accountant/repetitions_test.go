@@ -75,16 +75,16 @@ func TestRepetitions(t *testing.T) {
 				t.Errorf("%#v: probabilities add up to %v with mean %v, want mean %v", r, total, mean, r.Expected())
 			}
 			if got := math.Exp(r.law().LogSlope(1 - z)); math.Abs(got-slope) > 1e-8*slope {
-				t.Errorf("%#v: phi'(%v) = %v, want %v", r, z, got, slope)
+				t.Errorf("%#v: phi1(%v) = %v, want %v", r, z, got, slope)
 			}
 			if repetitions.Once(r.law()) {
 				continue // nothing asks for more
 			}
 			if got := math.Exp(r.law().LogSlope(1-z)) * r.law().Growth(1-z); math.Abs(got-second) > 1e-7*(second+slope) {
-				t.Errorf("%#v: phi''(%v) = %v, want %v", r, z, got, second)
+				t.Errorf("%#v: phi2(%v) = %v, want %v", r, z, got, second)
 			}
 			if got := slope * math.Pow(r.law().Growth(1-z), 2) * r.law().Curvature(); math.Abs(got-third) > 1e-6*(third+slope) {
-				t.Errorf("%#v: phi'''(%v) = %v, want %v", r, z, got, third)
+				t.Errorf("%#v: phi3(%v) = %v, want %v", r, z, got, third)
 			}
 			for _, mass := range []float64{1e-9, 0.1, 0.7} {
 				rise := 0.0
@@ -100,7 +100,7 @@ func TestRepetitions(t *testing.T) {
 				}
 			}
 			if x := r.law().LogSlope(0) - r.law().LogSlope(1-z); math.Abs(r.law().Fall(x)-(1-z)) > 1e-9 {
-				t.Errorf("%#v: log phi' falls by %v at %v, want %v", r, x, r.law().Fall(x), 1-z)
+				t.Errorf("%#v: log phi1 falls by %v at %v, want %v", r, x, r.law().Fall(x), 1-z)
 			}
 		}
 		if got := r.law().None(); math.Abs(got-probability(r, 0)) > 1e-15 {
@@ -111,7 +111,8 @@ func TestRepetitions(t *testing.T) {
 
 // TestDraw compares 100,000 draws with the distribution by a chi-square test whose classes hold at least 20 expected
 // draws. The false-reject probability is below 1e-6 for each of the 11 distributions: the limit is the mean of the
-// statistic plus seven standard deviations, which is beyond the 1-1e-6 quantile for 5 or more classes and generous below.
+// statistic plus seven standard deviations, which is beyond the 1-1e-6 quantile for 5 or more classes and generous
+// below.
 func TestDraw(t *testing.T) {
 	const draws = 100000
 	for i, r := range allRepetitions(t) {
@@ -225,8 +226,8 @@ func TestExpectedAtTheEnds(t *testing.T) {
 	}
 }
 
-// Papernot and Steinke's Theorem 2 for Gaussian trials, by mpmath with 60 digits at the float64 parameters, over the same
-// orders: the curve must not be below it, and not far above.
+// Papernot and Steinke's Theorem 2 for Gaussian trials, by mpmath with 60 digits at the float64 parameters, over the
+// same orders: the curve must not be below it, and not far above.
 func TestNegativeBinomialAtTheEnds(t *testing.T) {
 	for _, c := range []struct {
 		noise, shape, success float64

@@ -7,12 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Experiment has all settings of a run; its random key is no setting.
+// Experiment holds all settings of a command that trains. Its random key isn't one of them.
 type Experiment struct {
-	Preset      string      `yaml:"preset,omitempty"` // below the settings; see [Presets]
+	Preset      string      `yaml:"preset,omitempty"` // the preset that the settings override: see [Presets]
 	Dataset     string      `yaml:"dataset"`
 	Data        Data        `yaml:"data,omitempty"`        // of data set [Files]
-	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 for samples that aren't texts
+	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 if samples aren't texts
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
 	Privacy     Privacy     `yaml:"privacy"`
@@ -29,9 +29,9 @@ type Activation struct {
 	Offset      float64 `yaml:"offset"`
 }
 
-// Privacy is the block that the guarantee depends on, with the search space in [Tuning]. Either Epsilon or
-// NoiseMultiplier is set, and determines the other. If Fixed is noise, both are set, and determine the epochs in
-// place of Epochs.
+// Privacy is the block that, together with the search space in [Tuning], determines the guarantee. Normally either
+// Epsilon or NoiseMultiplier is set, and it determines the other. If Fixed is noise, both are set, and they determine
+// the number of epochs; Epochs is ignored.
 type Privacy struct {
 	Epsilon         *float64 `yaml:"epsilon,omitempty"`          // total, over tuning and final training
 	NoiseMultiplier *float64 `yaml:"noise_multiplier,omitempty"` // sigma, in units of the clipping norm
@@ -39,7 +39,7 @@ type Privacy struct {
 	Accounting      string   `yaml:"accounting"`        // paper, tight or best
 	Variant         string   `yaml:"variant"`           // 1, 2 or baseline
 	SubsetRate      float64  `yaml:"subset_rate"`       // q
-	Repetitions     string   `yaml:"repetitions"`       // the distribution of K, the number of trials; see [Repetitions]
+	Repetitions     string   `yaml:"repetitions"`       // distribution of K, the number of trials; see [Repetitions]
 	MeanRepetitions float64  `yaml:"mean_repetitions"`  // mu, the mean of K
 	Shape           float64  `yaml:"repetitions_shape"` // eta of negative-binomial, above -1; the others have none
 	Fixed           string   `yaml:"fixed"`             // [FixedEpochs] or [FixedNoise]
@@ -48,19 +48,20 @@ type Privacy struct {
 	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
 }
 
-// The values of [Privacy.Fixed]: what is the same in all runs. A given epsilon determines the rest.
+// The values of Privacy.Fixed, the setting that all runs share. Epsilon then determines the other one.
 const (
 	FixedEpochs = "epochs" // epsilon determines the noise
 	FixedNoise  = "noise"  // epsilon determines the epochs
 )
 
-// Repetitions returns the names of the distributions of K. All except poisson are conditioned on K >= 1, and so are
-// their means.
+// Repetitions returns the names of the distributions of K. All except poisson are conditioned on K >= 1, and a mean is
+// that of the conditioned distribution.
 func Repetitions() []string {
 	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic"}
 }
 
-// Training is the block of the optimizer, which post-processes noisy gradients.
+// Training is the block of the optimizer. The optimizer post-processes noisy gradients, so the block doesn't change the
+// guarantee.
 type Training struct {
 	Optimizer    string  `yaml:"optimizer"`     // dp-sgd or dp-adam
 	LearningRate float64 `yaml:"learning_rate"` // unless it is tuned
@@ -68,9 +69,9 @@ type Training struct {
 
 // Performance is the block that can't change the guarantee.
 type Performance struct {
-	Workers int    `yaml:"workers"`      // trials or microbatches computed at once; 0 means one for each core
-	Engine  string `yaml:"engine"`       // that trains; see [Engines]
-	Devices []int  `yaml:"devices,flow"` // indices of the GPUs to use; none means all usable ones
+	Workers int    `yaml:"workers"`      // cores to use; 0 means all
+	Engine  string `yaml:"engine"`       // the engine to train on: see [Engines]
+	Devices []int  `yaml:"devices,flow"` // indices of the GPUs to use; an empty list means all usable ones
 }
 
 // The engines that can be chosen.

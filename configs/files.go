@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Files is the name of the data set of a person's own files, whose settings are [Data].
+// Files is the name of the data set for the user's own files. [Data] holds its settings.
 const Files = "files"
 
-// Data is the block of a person's own files, and of the settings that their rows become samples by: see package
-// datasets/table. Paths are relative to the working directory. All other settings are public, and must not be chosen by
-// looking at the training rows.
+// Data is the block about the user's own files: their paths, and how their rows become samples (see package
+// datasets/table). Paths are relative to the working directory. All other settings are public, and must not be chosen
+// by looking at the training rows.
 type Data struct {
 	Train      string                `yaml:"train,omitempty"` // private
-	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, and has the columns and, unless given, task and classes
+	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, says what isn't given
 	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`
@@ -51,7 +51,8 @@ func (e Experiment) validateData() error {
 	return oneOf("data.task", d.Task, "classification", "regression")
 }
 
-// Complete returns an error if files are missing that training needs.
+// Complete returns an error if a setting that training on own files needs is missing, or if both files have the same
+// path.
 func (d Data) Complete() error {
 	switch {
 	case d.Train == "":

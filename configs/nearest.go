@@ -2,7 +2,7 @@ package configs
 
 import "github.com/dptrain/dptrain/internal/nearest"
 
-// Nearest returns the candidate that a mistyped name most likely stands for, or "" if none is similar.
+// Nearest returns the candidate most similar to a mistyped name, or "" if none is similar.
 func Nearest(name string, candidates []string) string {
 	return nearest.Name(candidates, func(c string) (int, bool) {
 		d := nearest.Distance(name, c)

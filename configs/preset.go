@@ -12,7 +12,7 @@ import (
 //go:embed *.yaml layers/*.yaml
 var files embed.FS
 
-// Default is the name of the data set that is used if none is named.
+// Default is the name of the data set that [Resolve] takes if no setting names one.
 const Default = "glyphs"
 
 // overlays are the layers that a preset's name may end in, in this order: mnist-adam-all.
@@ -59,7 +59,7 @@ func layersOf(preset string) (dataset string, over []string, ok bool) {
 	return preset, over, true
 }
 
-// Describe describes a preset in a line, which the first lines of its files say.
+// Describe returns one line about a preset, made from the first lines of its files.
 func Describe(preset string) (string, error) {
 	dataset, over, ok := layersOf(preset)
 	if !ok {
@@ -101,7 +101,7 @@ func (e *UnknownDatasetError) Error() string {
 	return unknownName("data set", e.Name, Datasets(), "there are "+strings.Join(Datasets(), ", "))
 }
 
-// UnknownPresetError reports a name that no preset has.
+// UnknownPresetError reports that no preset has the name.
 type UnknownPresetError struct{ Name string }
 
 func (e *UnknownPresetError) Error() string {

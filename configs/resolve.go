@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Override is one setting of the command line: a dotted path, a value written as in YAML and, for errors, its source
-// such as --epsilon.
+// Override is one setting from the command line. Key is a dotted path, Value is written as in YAML, and From is the
+// source that errors name, such as --epsilon.
 type Override struct{ Key, Value, From string }
 
 // ParseOverride parses key=value.
@@ -24,7 +24,7 @@ func ParseOverride(text string) (Override, error) {
 	return Override{Key: key, Value: strings.TrimSpace(value)}, nil
 }
 
-// File is a settings file. Its name is for errors; the zero File has no settings.
+// File is a settings file. Errors cite its name. The zero File has no settings.
 type File struct {
 	Name string
 	Text []byte
@@ -33,14 +33,14 @@ type File struct {
 // layer sets some settings of an experiment.
 type layer func(*Experiment) error
 
-// Resolve puts a settings file and then the overrides over a preset, and returns the valid result. The preset is the
-// one that they name, or the one of the data set that they name, or of [Default]. Naming own files names the data set
+// Resolve puts a settings file and then the overrides over a preset, and returns the valid result. If they name no
+// preset, it is that of the data set that they name, or else of [Default]. If they set a path in data, the data set is
 // [Files].
 //
 // Some settings exclude each other: a preset and a data set of another name; epsilon and noise multiplier, unless
-// privacy.fixed is noise; batch sizes and sampling rates to tune; GPUs and the CPU, which drops the devices. A
-// layer's choice between them replaces a weaker layer's. Overrides are one layer: two that give a setting different
-// values are an error.
+// privacy.fixed is noise; batch sizes and sampling rates to tune; GPUs and the CPU engine. A later layer's choice
+// replaces an earlier layer's: the CPU engine, for example, drops the GPUs of an earlier layer. Overrides are one
+// layer: two that give a setting different values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	overrides = blocksFirst(overrides)
 	layers := []layer{

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Tuning is the block of the search space, which is public and which the guarantee depends on, and of the transfer
-// from the best trial to the final run. Parameters that aren't tuned have their values from the blocks privacy and
+// Tuning is the block of the search space and of the step from the best trial to the final run. The search space is
+// public, and the guarantee depends on it. Hyperparameters that aren't tuned have the values in the blocks privacy and
 // training.
 type Tuning struct {
-	Tune             []string  `yaml:"tune,flow"`   // which parameters: see [Tunable] and [TuneAll]
+	Tune             []string  `yaml:"tune,flow"`   // which hyperparameters: see [Tunable] and [TuneAll]
 	Search           string    `yaml:"search"`      // [SearchGrid] or [SearchRandom]
-	Ranges           []string  `yaml:"ranges,flow"` // parameters that a random search draws between the ends of their lists
+	Ranges           []string  `yaml:"ranges,flow"` // hyperparameters that a random search draws from ranges
 	LearningRates    []float64 `yaml:"learning_rates,flow"`
 	BatchSizes       []int     `yaml:"batch_sizes,flow"` // expected values on the subset; see [Tuning.Rates]
 	SamplingRates    []float64 `yaml:"sampling_rates,flow"`
@@ -24,11 +24,11 @@ type Tuning struct {
 	WarmStart        bool      `yaml:"warm_start"`         // the final run starts from the best trial's parameters
 }
 
-// The parameters that can be tuned.
+// The hyperparameters that can be tuned.
 const (
 	TuneRate   = "rate"   // the learning rate
 	TuneBatch  = "batch"  // the sampling rate, which may be given as a batch size
-	TuneEpochs = "epochs" // and so the number of steps
+	TuneEpochs = "epochs" // the epochs, and with them the number of steps
 	TuneClip   = "clip"   // the clipping norm
 	TuneAll    = "all"    // the paper's: rate, batch and, unless the noise determines them, epochs
 )
@@ -36,16 +36,16 @@ const (
 // The ways to search.
 const (
 	SearchGrid   = "grid"   // candidates are the product of the lists
-	SearchRandom = "random" // one or more parameters are drawn from ranges
+	SearchRandom = "random" // one or more hyperparameters are drawn from ranges
 )
 
-// Tunable returns the names of the parameters that can be tuned.
+// Tunable returns the names of the hyperparameters that can be tuned.
 func Tunable() []string { return []string{TuneRate, TuneBatch, TuneEpochs, TuneClip} }
 
 // Searches returns the names of the ways to search.
 func Searches() []string { return []string{SearchGrid, SearchRandom} }
 
-// Tunes reports whether a parameter is tuned.
+// Tunes reports whether a hyperparameter is tuned.
 func (e Experiment) Tunes(parameter string) bool {
 	if parameter == TuneEpochs && e.Privacy.Fixed == FixedNoise {
 		return false
@@ -54,15 +54,15 @@ func (e Experiment) Tunes(parameter string) bool {
 	return all || slices.Contains(e.Tuning.Tune, parameter)
 }
 
-// Ranged reports whether a parameter is drawn between the ends of its list.
+// Ranged reports whether a random search draws a hyperparameter from the range between the ends of its list.
 func (e Experiment) Ranged(parameter string) bool {
 	t := e.Tuning
 	return t.Search == SearchRandom && e.Tunes(parameter) && slices.Contains(t.Ranges, parameter)
 }
 
-// Rates returns the sampling rates to draw from, for n samples of which the share q is tuned on: the given rates, or
-// B/(q n) for each batch size B, rounded to three significant digits as in the paper (128 of 6,000 are 0.0213). They
-// are the same for all variants, including the baseline.
+// Rates returns the sampling rates to draw from, given n samples and the subset rate q. They are t.SamplingRates, or
+// B/(q n) for each batch size B, rounded to three significant digits as in the paper (128/6000 becomes 0.0213). All
+// variants, including the baseline, have the same rates.
 func (t Tuning) Rates(q float64, n int) ([]float64, error) {
 	if len(t.BatchSizes) == 0 {
 		return t.SamplingRates, nil

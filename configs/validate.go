@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Validate returns an error for the first setting that makes no sense, in one line with the values that it may have. It
-// doesn't check that a model or a data set exists.
+// Validate returns an error for the first invalid setting, or nil. The error is one line and lists valid values.
+// Validate doesn't check that a model or a data set exists.
 func (e Experiment) Validate() error {
 	p := e.Privacy
 	if err := budget(p); err != nil {

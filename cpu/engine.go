@@ -12,10 +12,11 @@ import (
 
 // Options configure an engine's speed; they don't change what it computes.
 type Options struct {
-	Workers int // cores that all runs together may use; 0 means all. More than there are gain nothing, and cost memory
+	Workers int // number of cores that all runs together use; 0 means all; more than the machine has only cost memory
 }
 
-// New returns the CPU engine, which runs every program whose operations all have rules.
+// New returns the CPU engine. It runs every program without an Opaque instruction, that is, every graph whose
+// operations all have rules.
 func New(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (" + kernel.Implementation() + ")",
@@ -25,8 +26,8 @@ func New(o Options) engine.Engine {
 	}
 }
 
-// OneByOne returns an engine for all other programs. Gorgonia evaluates the graph and its gradient, one sample at a
-// time: right and slow. Make it the last engine of train.FirstOf.
+// OneByOne returns an engine for the other programs, for which Gorgonia evaluates the graph and its gradient one sample
+// at a time. This is correct, but slow. Make it the last engine of train.FirstOf.
 func OneByOne(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (one sample at a time)",

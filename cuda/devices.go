@@ -12,15 +12,14 @@ import (
 // Info describes a GPU.
 type Info = driver.Info
 
-// ErrNoDevice reports that there is no usable GPU. The error that wraps it says which part is missing, and how to get
-// it.
+// ErrNoDevice reports that there is no usable GPU. The error that wraps it names the missing part and how to get it.
 var ErrNoDevice = errors.New("no usable GPU")
 
-// ErrOutOfMemory reports that a GPU's memory is full, even for one thread block and one run at a time.
+// ErrOutOfMemory reports that a GPU's memory isn't enough even for one thread block and one run at a time.
 var ErrOutOfMemory = driver.ErrOutOfMemory
 
-// Devices describes the GPUs that this machine's driver sees. A GPU's index is its number in [Options].Devices. Without
-// a driver, or without any GPU, the error is an [ErrNoDevice].
+// Devices describes the GPUs that this machine's driver sees. A GPU's index in the result is its number in
+// Options.Devices. Without a driver or without any GPU the error wraps [ErrNoDevice].
 func Devices() ([]Info, error) {
 	s, err := system()
 	if err != nil {
@@ -88,8 +87,8 @@ func choose(all []Info, asked []int) ([]int, error) {
 	return out, nil
 }
 
-// DeviceError reports a failed GPU, and is a train.ErrLost; out of memory is [ErrOutOfMemory] instead. The steps
-// that a run took since its state was last asked for are lost. A new process may find the GPU well again.
+// DeviceError reports a failed GPU. It wraps train.ErrLost. Full memory is [ErrOutOfMemory] instead. The steps that
+// a run took since its state was last read are lost. The GPU may work again in a new process.
 type DeviceError struct {
 	Device string
 	Err    error

@@ -1,10 +1,10 @@
-// Package cuda is the engine for NVIDIA GPUs: [New] opens them, and package train takes the [Engine] that it returns.
-// It keeps the contract of package engine. On a machine without a GPU all of it is tested on an emulated device. It
-// hasn't run on a card yet: a card's times here are predictions.
+// Package cuda is the engine for NVIDIA GPUs: [New] opens them and returns an [Engine] for package train. The engine
+// fulfils the contract of package engine. Machines without a GPU test all of it on an emulated device. It hasn't run on
+// a card yet, so the times below are predictions.
 //
 // # A step
 //
-// A step of all runs of a group is four launches, whatever the number of runs and the length of the program:
+// A step of all runs of a group takes four launches, for any number of runs and any length of the program:
 //
 //	draw_members        draws which members are in each run's minibatch, a bit for each
 //	draw_minibatch      lists each run's minibatch and divides it into chunks, on a block for each run
@@ -13,24 +13,24 @@
 //	release_and_update  draws the noise, releases the sums and lets the optimizer move the parameters, eight
 //	                    coordinates a thread
 //
-// Data, programs, parameters, moments, step numbers, minibatches, sums and noise stay on the device. The host launches,
-// checks every 20 ms that the device is well and that the caller still wants the steps, and copies a run's state when
-// it is asked for. Outputs for scoring are computed on the device too (predict); the host computes scores from them, a
-// few numbers a sample.
+// Data, programs, parameters, moments, step numbers, minibatches, sums and noise stay on the device. The host launches
+// kernels, and checks every 20 ms that the device hasn't failed and that the context isn't cancelled. It copies a run's
+// state when the caller asks for it. Outputs for scoring are computed on the device too (predict); the host computes
+// scores from these few numbers for each sample.
 //
 // # Gradients
 //
-// One interface, gradients, has all of a step that depends on how gradients are computed: clipped_sums and predict, and
-// the program and data that they read. Package cuda/internal/walk implements it, by an interpreter of bytecode. Draws,
-// releases, states and polling are this package's, for any implementation.
+// Everything that depends on how gradients are computed is behind one interface, gradients: the kernels clipped_sums
+// and predict, and the program and data that they read. Package cuda/internal/walk implements it, by an interpreter of
+// bytecode. Draws, releases, states and polling are in this package and the same for any implementation.
 //
 // # Predictions
 //
-// For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table has: the multiply-adds that
-// are needed; those that are executed (rows go by eight and columns by lanes); additions to the grid if none is 0;
-// coordinates that get noise; a block's memory; and the floor that these give on an H100: 2 µs a launch, the
-// multiply-adds of the busiest of 132 multiprocessors at 128 a cycle and 1.755 GHz, 80 additions to the grid a cycle,
-// which is a guess, and 24 bytes of 3.35 TB/s for each coordinate's update:
+// For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table lists the multiply-adds
+// that are needed; those that are executed (rows are padded to eight and columns to lanes); additions to the grid if
+// none is 0; coordinates that get noise; a block's memory; and the floor, a minimum time that these give on an H100.
+// The floor counts 2 µs for a launch; the multiply-adds of the busiest of 132 multiprocessors, at 128 a cycle and 1.755
+// GHz; additions to the grid, at 80 a cycle, which is a guess; and 24 bytes for each coordinate's update, at 3.35 TB/s.
 //
 //	     a step of  launches chunks  samples      needs   executes   atomics   noise    memory   floor
 //	cnn  15 trials         4    346     1916     2.33 G     2.65 G     9.0 M   0.4 M    827 KB  213 µs
@@ -40,19 +40,22 @@
 //	imdb 15 trials         4     96      964     0.00 G     0.00 G     4.0 M   7.0 M    787 KB   86 µs
 //	imdb final run         4     52      580     0.00 G     0.00 G     2.4 M   0.5 M    787 KB   28 µs
 //
-// A tuning has 1,878 steps of each kind, so that the floor is 0.7 s for the CNN and 0.4 s for the MLP, and 4,297 for
-// the texts of imdb: 0.5 s. Reasons not to reach it:
+// A tuning has 1,878 steps of each kind, so its floor is 0.7 s for the CNN and 0.4 s for the MLP. For the texts of imdb
+// it has 4,297, and the floor is 0.5 s. Reasons why a card takes longer:
 //
-//   - A step of a convolution's loop, 32 multiply-adds a lane, takes some 110 instructions: it computes for each number
-//     of a patch where in the image it is, and whether it is there.
-//   - Eight rows make one warp's work: the CNN's product of 512 by 32 is one, while seven others of the block wait.
+//   - A step of a convolution's loop, 32 multiply-adds a lane, takes some 110 instructions: for each number of a patch
+//     it computes the position in the image, and whether that is inside the image.
+//   - A warp computes eight rows at a time: the CNN's product of 512 by 32 keeps one warp busy, while the seven others
+//     of the block wait.
 //   - A multiprocessor has registers for one block of 8 warps, which hide little latency.
 //   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
 //   - With 56 chunks 76 multiprocessors have none.
-//   - A coordinate's noise and update take a thread some 290 instructions, as ptxas compiles them for DP-SGD:
-//     microseconds for the CNN, 70 µs for 15 trials over texts, where every row of the table gets noise in every step.
+//   - A coordinate's noise and update take a thread some 290 instructions, as ptxas compiles them for DP-SGD. That is a
+//     few microseconds for the CNN, and 70 µs for 15 trials on texts, where every row of the embedding table gets noise
+//     in every step.
 //   - The table leaves out the 20,000 numbers or so that texts multiply elementwise, copy and merge for each sample:
-//     their blocks wait for memory, and a thread that merges padding goes through all of it.
+//     the blocks wait for memory meanwhile, and the one thread that merges the rows of the padding token reads all of
+//     them.
 //
 // Two to four times the floor is likely. Tests check the emulated device's counts against these figures.
 //
@@ -60,14 +63,16 @@
 //
 // Package cuda/internal/driver is the interface to a device. Three packages implement it: cuda/internal/libcuda opens
 // the driver's own library at run time, so that one ordinary binary serves machines with and without a GPU;
-// cuda/internal/cu is gorgonia.org/cu, under the build tag cu, for builds with the CUDA toolkit; cuda/internal/emulator
-// is the emulated device, which runs kernels compiled by the system's C++ compiler and watches every access.
+// cuda/internal/cu calls gorgonia.org/cu, under the build tag cu, for builds with the CUDA toolkit;
+// cuda/internal/emulator is the emulated device, which runs kernels compiled by the system's C++ compiler and checks
+// every memory access.
 //
 // # Several GPUs, little memory, failures
 //
-// A group's runs are spread over the engine's GPUs, which must be of one compute capability. If memory is short, fewer
-// blocks work, or fewer runs advance at a time, which [Options].Warn reports; no result depends on it. A launch that
-// fails is a [DeviceError]: it ends the runs of that GPU, in the states that were last asked for, and no others.
+// A group's runs are spread over the engine's GPUs, which must be of one compute capability. If memory is short, the
+// engine uses fewer blocks or advances fewer runs at a time, and calls Options.Warn. No result depends on it. If a
+// launch fails, the error is a [DeviceError]. It ends the runs of that GPU, in the states that were read last, and no
+// others.
 //
 // # Tests
 //

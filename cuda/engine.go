@@ -16,9 +16,11 @@ import (
 
 // Options change how fast an engine runs, never what it computes. [New] copies Devices.
 type Options struct {
-	// Devices are the numbers of the GPUs to use; nil means all usable ones of the first one's compute capability.
+	// Devices are the numbers of the GPUs to use. Nil means all usable GPUs with the compute capability of the first
+	// usable one.
 	Devices []int
-	// Warn is called, from any goroutine, when memory is short and the engine takes less at a time; it may be nil.
+	// Warn is called, from any goroutine, when memory is short and the engine uses fewer blocks or advances fewer runs
+	// at a time. It may be nil.
 	Warn func(string)
 }
 
@@ -36,9 +38,9 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New opens GPUs. The error is an [ErrNoDevice] if no GPU is usable, and another one if a GPU that [Options].Devices
-// names can't be used. If it names none, GPUs that can't be opened are left out. Runs of a group are spread over the
-// GPUs, which must be of one compute capability, so that a run ends the same on each.
+// New opens GPUs. If no GPU is usable, the error wraps [ErrNoDevice]. If Options.Devices names a GPU that can't be
+// used, the error reports that GPU; if it is nil, New leaves out GPUs that can't be opened. Runs of a group are spread
+// over the GPUs. All GPUs must have the same compute capability, so that a run gives the same result on each.
 func New(o Options) (*Engine, error) {
 	s, err := system()
 	if err != nil {
@@ -177,8 +179,8 @@ func (e *Engine) upload(p *compile.Program, data *engine.Data, load func(driver.
 	return l, nil
 }
 
-// Close gives the GPUs back. Whatever was loaded on them must be closed before: else Close closes nothing, and its
-// error wraps train.ErrInUse. A second Close does nothing.
+// Close releases the GPUs. Close everything that was loaded on them first; otherwise Close does nothing and its error
+// wraps train.ErrInUse. A second Close does nothing.
 func (e *Engine) Close() error {
 	if e == nil {
 		return nil

@@ -30,7 +30,7 @@ func ExampleNew() {
 	//
 	//	cuda.ErrOutOfMemory   of Load and Start: the program, its data or one run alone don't fit; fewer blocks and
 	//	                      fewer runs at a time have been tried
-	//	train.ErrLost         of Train and Predict: the GPU failed. The process is done with it; another process, or the
-	//	                      CPU, goes on from the last state that was asked for, if its arithmetic is the same
+	//	train.ErrLost         of Train and Predict: the GPU failed. The process is done with it; another process, or
+	//	                      the CPU, goes on from the last state that was asked for, if its arithmetic is the same
 	_ = e
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Checksum is the name of an algorithm, sha256 or md5, a colon, and a sum in hexadecimal. MD5 is for files whose
-// authors publish no other; it detects damage, but no attacker who made two files for it.
+// authors publish no other checksum. It detects damage, but no forgery.
 type Checksum string
 
 const (

@@ -422,7 +422,8 @@ func TestDownloadUnknownSize(t *testing.T) {
 func TestDownloadNeedless(t *testing.T) {
 	m, o := newMirror(t), options(t)
 	e := blobEntry(m.url)
-	e.files[0].or = &file{name: "blob.bin", size: 3, sum: sha256Prefix + "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"} // "abc"
+	// The sum of "abc".
+	e.files[0].or = &file{name: "blob.bin", size: 3, sum: sha256Prefix + "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
 	o.Dir = t.TempDir()
 	writeTree(t, filepath.Join(o.Dir, "blobs"), map[string]string{"blob.bin": "abc"})
 	if err := e.fetch(t.Context(), o); err != nil {

@@ -10,9 +10,9 @@ import (
 
 // Kinds of errors, for [errors.Is].
 var (
-	// ErrInvalid reports data that are wrong.
+	// ErrInvalid reports data that are damaged, or whose format or values are wrong.
 	ErrInvalid = errors.New("invalid data")
-	// ErrUnavailable reports data that are neither here nor on a mirror that can be reached.
+	// ErrUnavailable reports data that are not on this machine, when no mirror can be reached.
 	ErrUnavailable = errors.New("data not available")
 )
 
@@ -29,7 +29,7 @@ func invalidf(format string, args ...any) error {
 	return &kindError{ErrInvalid, fmt.Sprintf(format, args...)}
 }
 
-// ChecksumError reports a file with another checksum or size than the published one. It matches [ErrInvalid].
+// ChecksumError reports a file whose checksum or size differs from the published one. It matches [ErrInvalid].
 type ChecksumError struct {
 	Path           string
 	Want, Sum      Checksum
@@ -47,7 +47,7 @@ func (e *ChecksumError) Error() string {
 // Unwrap returns [ErrInvalid].
 func (e *ChecksumError) Unwrap() error { return ErrInvalid }
 
-// UnknownError reports a name that no data set has.
+// UnknownError reports that no data set has the name.
 type UnknownError struct {
 	Name    string
 	Known   []string

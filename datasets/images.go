@@ -22,9 +22,9 @@ type RawSet struct {
 	Edition       State // [OK], [Unofficial] or [Unverified]: whether the files are the published ones
 }
 
-// OpenRaw returns the named data set of images as bytes, for a program that normalises them block by block, such as
-// the extraction of features. [Open] would normalise all of them at once. Its errors are those of Open, and one for a
-// set that isn't of images.
+// OpenRaw returns the named data set of images as bytes. A program that needs few samples at a time, such as one that
+// extracts features, can normalise them in parts, while [Open] normalises all at once. The errors of OpenRaw are those
+// of Open, and one for a set that doesn't consist of images.
 func OpenRaw(ctx context.Context, name string, o Options) (*RawSet, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -59,8 +59,8 @@ func (r *RawSet) set() *Set {
 // Size returns the number of bytes of one image.
 func (im *Images) Size() int { return product(im.Shape) }
 
-// Normalise writes the samples of the images first, first+1, … to dst, whose length must be a multiple of Size. It
-// panics if there aren't as many images.
+// Normalise writes the samples of the images first, first+1, … to dst until it is full. The length of dst must be a
+// multiple of Size. Normalise panics if there are too few images.
 func (im *Images) Normalise(dst []float32, first int, n Normalisation) {
 	size := im.Size()
 	if len(dst)%size != 0 || first < 0 || first+len(dst)/size > im.N {
@@ -95,8 +95,8 @@ func (im *Images) split(n Normalisation) Split {
 	return s
 }
 
-// Normalisation has the constants by which bytes became samples, one Mean and one Std for each channel: see the package
-// comment. It is zero for a set of texts.
+// Normalisation holds the constants that turn bytes into samples, one Mean and one Std for each channel: see the
+// package comment. It is the zero value for a set of texts.
 type Normalisation struct {
 	Mean, Std []float64
 }

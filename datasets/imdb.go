@@ -53,7 +53,8 @@ func imdbEntry() *entry {
 		files: []file{
 			{
 				name: "aclImdb_v1.tar.gz", size: 84_125_825,
-				sum:  md5Prefix + "7c2ac02c03563afcf9b574c7e56c153a", // as PyTorch and others have it; no SHA-256 is published
+				// PyTorch has this sum too; no SHA-256 is published.
+				sum:  md5Prefix + "7c2ac02c03563afcf9b574c7e56c153a",
 				urls: []string{"https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz"},
 				tree: set.tree(),
 			},

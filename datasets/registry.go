@@ -18,10 +18,10 @@ type Info struct {
 	ClassNames []string `json:"class_names,omitempty"`
 	Vocabulary int      `json:"vocabulary,omitempty"` // number of different tokens; 0 for images
 	Bytes      int64    `json:"bytes"`                // of all files as downloaded; 0 if the set is made at run time
-	// Where is the folder with its files, or "built in"; empty if not all files are here.
+	// Where is the folder with the set's files, or "built in". It is empty if a file is missing.
 	Where string `json:"where"`
-	// Edition is [OK], [Unofficial] or [Unverified] for unpacked files. It is empty for files of which only the sizes
-	// were checked.
+	// Edition is [OK], [Unofficial] or [Unverified] for an unpacked folder. It is empty for other files, whose sizes
+	// alone were checked.
 	Edition  State  `json:"edition,omitempty"`
 	Source   string `json:"source"` // home page
 	Licence  string `json:"licence"`
@@ -31,7 +31,7 @@ type Info struct {
 // Kind is the kind of contents of a set's files.
 type Kind string
 
-// The kinds. [Open] opens images and texts, and [Weights] weights.
+// The kinds. [Open] reads images and texts; [Weights] reads weights.
 const (
 	KindImages  Kind = "images"
 	KindTexts   Kind = "texts"
@@ -61,8 +61,8 @@ func weights() []*entry { return []*entry{resnet20Entry()} }
 
 func everything() []*entry { return append(registry(), weights()...) }
 
-// AllNames returns the names that [List], [Fetch] and [Verify] know: of data sets, the default one first, and of
-// weights.
+// AllNames returns the names that [List], [Fetch] and [Verify] accept: the data sets, the default one first, and then
+// the weights.
 func AllNames() []string { return names(everything()) }
 
 func names(entries []*entry) []string {
@@ -83,9 +83,9 @@ func lookup(entries []*entry, name string) (*entry, error) {
 	return nil, &UnknownError{Name: name, Known: known, Nearest: nearestTo(name, known)}
 }
 
-// Open returns the named data set. It downloads files that aren't here. The error is an [*UnknownError], matches
-// [ErrUnavailable] if a download fails, matches [ErrInvalid] if a file is wrong, which includes a [*ChecksumError],
-// or is the context's. A later call resumes an interrupted download.
+// Open returns the named data set. It downloads missing files; a later call resumes an interrupted download. The error
+// is an [*UnknownError] for an unknown name, or the context's error. It matches [ErrUnavailable] if a download fails,
+// and [ErrInvalid] if a file is wrong, as a [*ChecksumError] does.
 func Open(ctx context.Context, name string, o Options) (*Set, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -134,8 +134,8 @@ func (e *entry) describe() Info {
 	return info
 }
 
-// List describes all data sets and looks for their files. It checks the sizes of files only, except in an unpacked
-// folder with known checksums, whose edition sizes don't determine. [Verify] reads all files.
+// List describes all data sets and looks for their files. It checks only the sizes of files, except in an unpacked
+// folder whose checksums are known: the edition depends on them. [Verify] reads all files.
 func List(o Options) ([]Info, error) {
 	var infos []Info
 	for _, e := range everything() {
@@ -152,7 +152,7 @@ func List(o Options) ([]Info, error) {
 	return infos, nil
 }
 
-// Fetch downloads the files of the named data set that aren't here, and verifies all of them. Its errors are those of
+// Fetch downloads the missing files of the named data set, and verifies all of its files. Its errors are those of
 // [Open].
 func Fetch(ctx context.Context, name string, o Options) error {
 	e, err := lookup(everything(), name)
@@ -200,16 +200,17 @@ type FileStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	Path  string `json:"path,omitempty"` // empty if the file is missing or the set has none
-	Note  string `json:"note,omitempty"` // explains the state to a person
+	Note  string `json:"note,omitempty"` // an explanation of the state in words
 	// Addresses are URLs from which a missing file can be fetched by hand.
 	Addresses []string `json:"addresses,omitempty"`
-	// Want is the published checksum, and Sum that of the file here. They are empty if there is none.
+	// Want is the published checksum, and Sum the checksum of the file that was found. Each is empty if there is none.
 	Want Checksum `json:"want,omitempty"`
 	Sum  Checksum `json:"sum,omitempty"`
 }
 
-// Verify reads all files of the named data set, compares them with their checksums, and downloads nothing. A set that
-// is made at run time has one status. A missing or wrong file is a status; an error is a failure to find the status.
+// Verify reads all files of the named data set, compares them with their checksums, and downloads nothing. For a set
+// that is made at run time it returns a single status. A missing or wrong file is reported by its status. Verify
+// returns an error only if it can't determine a status.
 func Verify(ctx context.Context, name string, o Options) ([]FileStatus, error) {
 	e, err := lookup(everything(), name)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Split is the training or the test part of a data set: N samples and their classes. Samples has arrays of numbers;
-// or else Tokens and Weights have texts. The others are nil.
+// Split is the training or the test part of a data set: N samples and their classes. For texts Tokens and Weights are
+// set and Samples is nil; otherwise Samples is set and the two are nil.
 type Split struct {
 	N           int
 	SampleShape []int     // of one sample, without the batch axis: [1 28 28] is one channel of 28 rows, [256] a text
@@ -43,9 +43,9 @@ type Set struct {
 	Edition       State // [OK], [Unofficial] or [Unverified]: whether its files are the published ones
 }
 
-// Check returns an error for the first fault of the set, which matches [ErrInvalid]: counts that disagree, a value that
-// isn't finite, a label out of range, or a test split of another shape or other classes than the training split. [Open]
-// calls it.
+// Check returns an error that matches [ErrInvalid] for the set's first fault, or nil. Faults are counts that disagree,
+// a value that isn't finite, a label out of range, or a test split of another shape or other classes than the training
+// split. [Open] calls it.
 func (s *Set) Check() error {
 	if s == nil {
 		return invalidf("no set; Open returns one beside a nil error")

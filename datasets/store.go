@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
-// DirVariable names the environment variable with the folder of data sets that are here already, such as
-// $DPTRAIN_DATA/mnist/train-images-idx3-ubyte.gz.
+// DirVariable is the name of the environment variable that holds the path of a folder of data sets. The folder has one
+// folder for each set, for example with the file $DPTRAIN_DATA/mnist/train-images-idx3-ubyte.gz.
 const DirVariable = "DPTRAIN_DATA"
 
 // Options are the folders of data sets, and how to load them. The zero value is right for most programs.
@@ -35,7 +35,7 @@ type Options struct {
 type Progress struct {
 	Set         string
 	Task        string // "downloading", in bytes, or "tokenising", in texts
-	File        string // that is worked on
+	File        string // name of the file, or "reviews" for texts
 	Done, Total int64
 }
 

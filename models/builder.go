@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Batch      int             // number of samples in the graph's inputs; 0 means 1
 	Activation TemperedSigmoid // the zero value means Tanh
-	Vocabulary int             // for [New], the number of different tokens in texts; 0 for samples of numbers
+	Vocabulary int             // for [New]: the number of different tokens of texts, or 0 if samples aren't texts
 	Double     bool            // float64 instead of float32, for tests
 }
 

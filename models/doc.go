@@ -1,23 +1,24 @@
-// Package models builds networks for package train, the ones of the paper's experiments among them.
+// Package models builds networks for package train, including those of the paper's experiments.
 //
 // To build one for samples of any shape, call [New] with its name. [CNN], [MLP] and [EmbeddingClassifier] build one
-// with sizes of your own. The result is a [train.Model]: a Gorgonia graph of stock operations, whose parameters have no
-// values, and a function that draws their initial values from a seed (Gorgonia's initialisers seed from the clock). Its
-// inputs and cost are
+// with sizes of your own. The result is a [train.Model]: a Gorgonia graph of stock operations and a function Initial.
+// The graph's parameters have no values; Initial draws them from a seed, because Gorgonia's own initialisers seed from
+// the clock. The inputs and the cost of the graph are
 //
 //	x  [batch, …]       the samples
 //	y  [batch, outputs] their labels: classes one-hot, or with one output a number to regress on
 //	cost = −Σ_batch Σ_classes y ∘ log softmax(logits)    for classes
 //	cost = ½ Σ_batch (output − y)²                       for a number
 //
-// The inputs of [EmbeddingClassifier] are token ids and their weights in place of x.
+// EmbeddingClassifier has two inputs in place of x: token ids and their weights.
 //
-// The gradient of the squared error grows with the residual, and training clips it. Scale labels to about unit size, by
-// public constants, for the clipping norm to fit.
+// The gradient of the squared error grows with the residual, and training clips it. Scale labels to about unit size by
+// public constants, so that common clipping norms fit.
 //
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
 //
-// [ResNet20] is for networks that are trained already, on public data: it computes features of images, on which a
-// linear model is trained. [ResNet.Fold] makes its parameters of tensors with PyTorch's names.
+// [ResNet20] builds a network that is not to be trained. With the weights of a network trained on public data it
+// computes features of images, and a linear model is trained on the features. [ResNet.Fold] converts such weights,
+// under PyTorch's names, to parameters.
 package models

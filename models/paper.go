@@ -19,9 +19,9 @@ const (
 
 // CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height,
 // width] of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution
-// 16→32 (4×4, stride 2), max-pool (2, stride 1), a dense layer to 32 and one to the outputs. For 28×28 grey images and
-// ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x [batch,
-// channels, height, width].
+// 16→32 (4×4, stride 2), max-pool (2, stride 1), a dense layer of 32 units and a dense layer of the outputs. For 28×28
+// grey images and ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x
+// [batch, channels, height, width].
 func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {

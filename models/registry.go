@@ -13,7 +13,7 @@ import (
 func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 
 // New builds a model for samples of the given shape, without the batch axis. outputs is the number of classes, or 1 for
-// a number to regress on. spec is a name, for some models followed by a colon and numbers:
+// a regression. spec is a name, which for some models may be followed by a colon and numbers:
 //
 //	linear        logistic regression (softmax), or linear regression
 //	mlp           fully connected, with the paper's hidden layers of 120 and 120
@@ -21,7 +21,7 @@ func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 //	cnn           the paper's convolutional network, for images: see [CNN]
 //	embedding     the paper's network for texts, which are token ids: see [EmbeddingClassifier]
 //
-// The shape of texts is [length], and Options.Vocabulary is set. The error names the argument that doesn't fit.
+// For texts, shape is [length], and Options.Vocabulary must be set. The error names the argument that doesn't fit.
 func New(spec string, shape []int, outputs int, o Options) (train.Model, error) {
 	name, widths, err := parse(spec)
 	if err != nil {
@@ -54,13 +54,13 @@ func New(spec string, shape []int, outputs int, o Options) (train.Model, error) 
 	}
 }
 
-// Activated reports whether models of the specification use [Options.Activation].
+// Activated reports whether the models that [New] builds for spec use Options.Activation.
 func Activated(spec string) bool {
 	name, _, _ := parse(spec)
 	return name == "cnn" || name == "mlp"
 }
 
-// Check returns an error for a specification that [New] refuses for samples of any shape.
+// Check returns an error for a specification that [New] refuses whatever the shape of samples, or nil.
 func Check(spec string) error {
 	_, _, err := parse(spec)
 	return err
@@ -104,7 +104,7 @@ func parse(spec string) (name string, widths []int, err error) {
 	return name, widths, nil
 }
 
-// UnknownError reports a name that no model has.
+// UnknownError reports that no model has the name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {

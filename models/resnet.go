@@ -8,11 +8,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Features is the number of features that [ResNet20] computes of an image.
+// Features is the number of features that [ResNet20] computes from an image.
 const Features = 64
 
-// ResNet is a residual network for inference: each of its batch norms is folded into the convolution before. Its logits
-// are a linear function of its features.
+// ResNet is a residual network for inference: each batch norm is folded into the convolution before it. Its logits are
+// a linear function of its features.
 type ResNet struct {
 	train.Model
 	features *gorgonia.Node // [batch, Features]
@@ -28,12 +28,13 @@ type folded struct {
 
 // ResNet20 builds the residual network of 20 layers for 32×32 colour images of He, Zhang, Ren and Sun ("Deep Residual
 // Learning for Image Recognition", 2016, section 4.2): a convolution 3→16; three layers of three blocks with 16, 32 and
-// 64 channels, the second and third layer with a stride of 2; the mean over the image; and 64→classes. Where a block
-// changes the shape its shortcut is a convolution 1×1, as in torchvision. The input is x [batch, 3, 32, 32].
-// [ResNet.Fold] makes its parameters.
+// 64 channels, the second and third layer with a stride of 2; the mean over the image; and 64→classes. The shortcut of
+// a block that changes the shape is a 1×1 convolution, as in torchvision. The input is x [batch, 3, 32, 32].
+// [ResNet.Fold] returns values for the parameters.
 //
-// Activations are rectifiers, whatever the options: the public weights were trained with them. The paper's table has
-// tempered sigmoids for this network, but the layer that it trained privately, the last, has no activation.
+// Activations are ReLU, and Options.Activation is ignored, because the public weights were trained with ReLU. The
+// paper's table has tempered sigmoids for this network, but only the last layer was trained privately, and that layer
+// has no activation.
 func ResNet20(o Options, classes int) (ResNet, error) {
 	b := &resnetBuilder{builder: newBuilder(o)}
 	input := b.input("x", 3, 32, 32)
@@ -54,7 +55,7 @@ func ResNet20(o Options, classes int) (ResNet, error) {
 	return ResNet{model, features, b.convs, classes}, err
 }
 
-// Extractor returns the network with its features as the output, without the fully connected layer.
+// Extractor returns the network without its fully connected layer. Its outputs are the features.
 func (n ResNet) Extractor() train.Model {
 	m := n.Model
 	m.Output = n.features

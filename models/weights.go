@@ -33,13 +33,13 @@ const epsilon = 1e-5
 
 // Fold returns the values of Parameters for the tensors of a trained network, which have torchvision's names:
 // conv1.weight, bn1.running_var, layer2.0.downsample.0.weight, fc.bias. It folds each batch norm into the convolution
-// before, which has no bias:
+// before it; those convolutions have no bias:
 //
 //	y = γ (w∗x − μ)/√(σ² + ε) + β = (s w)∗x + (β − s μ),   s = γ/√(σ² + ε),  ε = 10⁻⁵,
 //
-// computed in float64 and rounded once. tensors must hold every tensor of the network, in its shape and of finite
-// numbers, and no others but the batch norms' num_batches_tracked, which Fold ignores. The result shares no memory with
-// them. The error is a [*WeightsError].
+// computed in float64 and rounded once. tensors must hold every tensor of the network, in its shape and with finite
+// numbers. It may also hold the batch norms' num_batches_tracked, which Fold ignores, but no other tensor. The result
+// shares no memory with them. The error is a [*WeightsError].
 func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 	w := weights{left: maps.Clone(tensors)}
 	var out [][]float32

@@ -3,12 +3,13 @@ package train
 import "github.com/dptrain/dptrain/accountant"
 
 // Event returns the privacy event of one run with these settings. It depends on SamplingRate, NoiseMultiplier and Steps
-// alone. It checks nothing: accountants refuse impossible events, and [New] refuses impossible settings.
+// alone. It checks nothing: the functions of package accountant refuse an invalid event, and [New] refuses invalid
+// settings.
 func (p Privacy) Event() accountant.Event { return mechanism{p}.event() }
 
-// Guarantee returns the guarantee of one run with these settings at delta, in [0, 1]. Its epsilon is the smallest one
-// that the options' bounds give, +Inf where they give none. Guarantee reads the fields that [Privacy.Event] reads; the
-// others may be missing. Its errors, which wrap [accountant.ErrInvalid], are those of [accountant.Epsilon].
+// Guarantee returns the guarantee of one run with these settings at delta, in [0, 1]. Its epsilon is the smallest that
+// the bounds of o give, or +Inf if they give none. Guarantee reads only the fields that [Privacy.Event] reads; the
+// others may be zero. Its errors are those of [accountant.Epsilon] and wrap [accountant.ErrInvalid].
 //
 // The guarantee covers this run alone. Settings that were chosen by training on the same data cost more: see package
 // tuner.
@@ -17,8 +18,9 @@ func (p Privacy) Guarantee(delta float64, o accountant.Options) (accountant.Guar
 }
 
 // Calibrate returns p with the smallest noise multiplier, rounded up, whose guarantee at delta is at most epsilon, and
-// that guarantee. It ignores the noise multiplier of p, and returns 0 for it where a run without noise costs no more
-// than epsilon, as a run of no steps does. It reads no fields but those of [Privacy.Event], and keeps the others.
+// that guarantee. It ignores the noise multiplier of p. The result's is 0 if a run without noise costs no more than
+// epsilon, such as a run of no steps. Calibrate reads only the fields that [Privacy.Event] reads, and copies the
+// others.
 //
 // Its errors are those of [accountant.CalibrateNoise]: they wrap [accountant.ErrInfeasible] where no noise is enough,
 // and [accountant.ErrInvalid] where an argument or a setting makes no sense.

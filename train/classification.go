@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Classification is a set of samples with their classes, for a model of two inputs or more: the columns of the sample,
+// Classification is a set of samples with their classes. The model's inputs are one or more columns of the sample, and
 // then its label one-hot.
 type Classification struct {
 	*Data
@@ -15,16 +15,16 @@ type Classification struct {
 	classes int
 }
 
-// NewClassification returns a Classification of len(labels) samples, as the splits of package datasets hold them:
-// samples has that many rows of equal length, and each label is in [0, classes). It copies samples and labels. The
-// error is a [*DataError].
+// NewClassification returns a Classification of len(labels) samples, such as the samples and labels of a
+// datasets.Split. samples has len(labels) rows of equal length, and each label is in [0, classes). It copies samples
+// and labels. The error is a [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
 	return classificationOf(labels, classes, engine.Column{Floats: samples})
 }
 
-// NewTokenClassification returns a Classification of texts, for a model whose inputs are token ids, then others, then
-// the label one-hot. Each of ids and others has len(labels) rows of equal length. It copies all of them. The error is a
-// [*DataError].
+// NewTokenClassification returns a Classification of texts. The model's inputs are the token ids, the columns in
+// others, and the label one-hot, in this order. ids and each column of others have len(labels) rows of equal length. It
+// copies its arguments. The error is a [*DataError].
 func NewTokenClassification(ids, labels []int32, classes int, others ...[]float32) (*Classification, error) {
 	return classificationOf(labels, classes, slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...)
 }
@@ -49,10 +49,10 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 	return &Classification{Data: data, labels: labels, classes: classes}, nil
 }
 
-// Samples returns the number of samples; 0 of nil.
+// Samples returns the number of samples. A nil set has 0.
 func (c *Classification) Samples() int { return c.Inputs().Samples() }
 
-// Classes returns the number of classes; 0 of nil.
+// Classes returns the number of classes. A nil c has 0.
 func (c *Classification) Classes() int {
 	if c == nil {
 		return 0

@@ -15,8 +15,8 @@ import (
 
 // Data is a checked set of samples, one column for each input of a model. Make it by [NewData], or for labelled samples
 // by [NewClassification] or [NewRegression]. It owns its memory and never changes, because runs derive their noise from
-// a hash of their data: two runs of one key on data that changed in between would share noise, and their difference
-// would release a gradient without any.
+// a hash of their data. If data changed between two runs of one key, the runs would share noise, and the difference of
+// their results would reveal a gradient without noise.
 type Data struct {
 	columns engine.Data
 	digest  func() [sha256.Size]byte // of the columns, computed once
@@ -34,14 +34,14 @@ type DataError struct {
 func (e *DataError) Error() string { return e.Problem }
 
 // NewData returns a set of samples. Column k holds the values of the model's input k: as many rows as there are
-// samples, of equal length, row after row. NewData copies the columns; callers that drop theirs halve the memory. The
-// error, a [*DataError], reports a column that doesn't divide into rows, or the first value that isn't finite.
+// samples, of equal length, row after row. NewData copies the columns; drop your own to save the memory. The error, a
+// [*DataError], reports a column that doesn't divide into rows, or the first value that isn't finite.
 func NewData(samples int, columns ...[]float32) (*Data, error) {
 	return NewTypedData(samples, engine.Floats(columns...)...)
 }
 
-// NewTypedData is like [NewData], for columns of floating-point numbers or integers. A model gathers rows of a
-// parameter by integers; [Load] checks that the parameter has such rows.
+// NewTypedData is like [NewData], for columns of floating-point numbers or integers. Integers index rows of a
+// parameter, an embedding table; [Load] checks that the parameter has these rows.
 func NewTypedData(samples int, columns ...Column) (*Data, error) {
 	return newData(samples, copied(columns))
 }
@@ -119,7 +119,7 @@ func checkColumn(samples int, column engine.Column) error {
 	return nil
 }
 
-// Samples returns the number of samples; 0 of nil.
+// Samples returns the number of samples. A nil set has 0.
 func (d *Data) Samples() int {
 	if d == nil {
 		return 0

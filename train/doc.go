@@ -13,9 +13,9 @@
 //
 //	θ ← θ − η ( 1/|B| Σ_{x ∈ B_j} clip(∇f(x, θ), C) + Z ),   Z ~ N(0, C²σ²/|B|² I)
 //
-// where the minibatch B_j holds each sample with probability γ, independently and afresh at every
-// step, and |B| = γ·n is its expected size. DP-Adam (Kingma and Ba, 2015) takes the same noisy mean
-// gradient where DP-SGD multiplies it by η.
+// where the minibatch B_j holds each sample with probability γ, independently and afresh at every step, and |B| = γ·n
+// is its expected size. DP-SGD multiplies the noisy mean gradient by η; DP-Adam gives the same noisy mean gradient to
+// the update rule of Adam (Kingma and Ba, 2015).
 //
 // Neighbouring data sets differ by adding or removing one sample. The nominal size of the data set is
 // public.
@@ -23,11 +23,11 @@
 // # What the guarantee depends on
 //
 // [Privacy] alone decides the guarantee: sampler, clipping, noise and the event that an accountant charges all come
-// from one value of it. Everything else (the model, the data, the [Optimizer], the engine and its options) neither adds
-// to nor takes from the guarantee, as long as it isn't chosen by looking at the data.
+// from one value of it. Nothing else (the model, the data, the [Optimizer], the engine and its options) changes the
+// guarantee, unless it was chosen by looking at the data.
 //
-// Runs report how far they are and nothing else: drawn batch sizes, gradient norms and training losses carry no noise,
-// so no function returns them.
+// A run reports its progress and nothing else. Drawn batch sizes, gradient norms and training losses carry no noise, so
+// no function returns them.
 //
-// Nothing is logged. What is right but slow, such as a fallback to another engine, is returned ([Loaded.Fallback]).
+// The package logs nothing. A result that is correct but slow comes with its reason: see [Loaded.Fallback].
 package train

@@ -35,7 +35,8 @@ func (c *Classification) Evaluate(outputs []float32) ([]ClassCounts, error) {
 	return counts, nil
 }
 
-// Errors are the distances of a model's outputs from the labels, in the labels' unit.
+// Errors measures how far a model's outputs are from the labels. RootMeanSquare and MeanAbsolute are in the labels'
+// unit.
 type Errors struct {
 	RootMeanSquare float64
 	MeanAbsolute   float64
@@ -72,8 +73,8 @@ func checkOutputs(got, samples, each int) error {
 	return nil
 }
 
-// Predicted returns the class that a sample's logits predict: the index of the largest, the first of equals, or -1 if
-// there is a NaN.
+// Predicted returns the class that a sample's logits predict: the index of the largest logit, or the first such index
+// of several, or -1 if a logit is NaN.
 func Predicted(logits []float32) int { return argmax(logits) }
 
 // Probabilities returns the softmax of one sample's logits.

@@ -2,8 +2,8 @@ package train
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// ErrGraph is wrapped by all errors of graphs that can't be trained privately, [MixError] and [RefusedError] among
-// them.
+// ErrGraph is wrapped by every error about a graph that can't be trained privately, such as [MixError] and
+// [RefusedError].
 var ErrGraph = compile.ErrSource
 
 // MixError reports an operation that mixes the samples of a batch, so that no per-sample gradient exists. No engine

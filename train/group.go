@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Group is training runs side by side, which are numbered in the order of their settings. Make one by [Loaded.Start].
-// Its methods wait for each other, but while Train is at work they return errors that wrap [ErrInUse], Close included.
-// After Close their errors wrap [ErrClosed].
+// Group is a set of runs that train side by side. Their numbers are the positions of their settings, from 0. Make one
+// by [Loaded.Start]. Its methods may be called concurrently and run one after another. During Train, however, all of
+// them, even Close, return at once an error that wraps [ErrInUse]. After Close their errors wrap [ErrClosed].
 type Group struct {
 	model    *Loaded
 	runs     engine.Runs
@@ -72,8 +72,8 @@ var errNoContext = &SettingError{"context", nil, "one; context.Background() is n
 const polled = 100 * time.Millisecond
 
 // Train takes all steps that are left. It calls progress, which may be nil, with the progress of each run, several
-// times a second and at the end. A run that fails stops and the others go on; the error is then a [RunErrors]. On a
-// cancelled context every run stops after a whole step, and the error is the context's; Train may be called again.
+// times a second and at the end. If a run fails, the others go on, and the error is a [RunErrors]. If ctx is cancelled,
+// every run stops after a whole step, and Train returns the context's error; Train may then be called again.
 func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
@@ -86,8 +86,16 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	for i, done := range g.runs.Done() {
 		left[i] = g.settings[i].Privacy.Steps - done
 	}
-	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	ended, running := make(chan error, 1), true
 	go func() { ended <- g.runs.Steps(ctx, left...) }()
+	defer func() {
+		cancel()
+		if running { // progress panicked: the group must not stay in use, nor its runs go on unseen
+			<-ended
+			end()
+		}
+	}()
 	tick := time.NewTicker(polled)
 	defer tick.Stop()
 	for {
@@ -97,6 +105,7 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 				progress(g.progress())
 			}
 		case err := <-ended:
+			running = false
 			last := g.progress()
 			end()
 			if progress != nil {
@@ -123,7 +132,7 @@ func (g *Group) loaded() *Loaded {
 	return g.model
 }
 
-// Result returns the result of a run that has taken all its steps. Before that it is an error.
+// Result returns the result of a run that has taken all its steps, and an error for a run that hasn't.
 func (g *Group) Result(run int) (Result, error) {
 	end, err := g.begin(run)
 	if err != nil {
@@ -148,9 +157,9 @@ func (g *Group) Result(run int) (Result, error) {
 	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
 }
 
-// Score returns the score of each given run's model, at its current parameters, on public test samples, by their
-// metric. Outputs that aren't finite score as badly as any can. On the training samples the score would be a private
-// statistic.
+// Score returns, for each given run, the score of its model with its current parameters on public test samples. The
+// metric is test.Metric. A sample with a NaN among its logits counts as wrong, and an R² that isn't finite becomes the
+// lowest finite float64. On training samples the score would be a private statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -174,9 +183,8 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	return out, nil
 }
 
-// Predict returns the outputs of each given run's model, at its current parameters, for all samples: a slice for each
-// run, sample after sample. It ignores columns that the output doesn't depend on, such as labels. On the training
-// samples outputs are private.
+// Predict returns, for each given run, the outputs of its model with its current parameters, sample after sample. It
+// ignores columns that the output doesn't depend on, such as labels. Outputs for training samples are private.
 func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -213,9 +221,9 @@ func (g *Group) State(run int) (State, error) {
 	}}, nil
 }
 
-// Restore replaces a run's state by an earlier or later one of the same run: a run with the same settings, key, initial
-// values, model and data, on an engine of the same arithmetic. The run then continues, to the last bit, as the one that
-// the state was taken from.
+// Restore replaces a run's state by an earlier or later state of the same run, that is, of a run with the same
+// settings, key, initial values, model and data on an engine of the same arithmetic. The run then continues bit for bit
+// as the run that the state was taken from.
 func (g *Group) Restore(run int, s State) error {
 	end, err := g.begin(run)
 	if err != nil {

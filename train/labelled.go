@@ -7,8 +7,8 @@ type Labelled interface {
 	Samples() int
 	// Metric returns the metric of a model's score. A higher score is better.
 	Metric() Metric
-	// Constant returns the score of the best constant output: the share of the largest class, or for a number 0. A
-	// model that has learned something scores higher.
+	// Constant returns the score of the best constant output: the share of the largest class for [Accuracy], 0 for
+	// [R2]. A model that has learned something scores higher.
 	Constant() float64
 	// Inputs returns the model's inputs, labels included; nil if there are none.
 	Inputs() *Data

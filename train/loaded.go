@@ -33,8 +33,8 @@ func (l *Loaded) ready() error {
 	return nil
 }
 
-// Load compiles the model and loads it with its data on the engine. Errors of the graph wrap [ErrGraph]. An error of
-// the data is a [*DataError], and that of an operation that the engine doesn't support an [*UnsupportedError].
+// Load compiles the model and loads it with its data on the engine. An error about the graph wraps [ErrGraph]. An error
+// about the data is a [*DataError]. If the engine doesn't support an operation, the error wraps an [*UnsupportedError].
 func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
@@ -54,8 +54,9 @@ func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 	return &Loaded{engine: e, loaded: loaded, draw: model.Initial, program: program, layout: engine.LayoutOf(program), data: &own}, nil
 }
 
-// Fallback returns the reasons why engines of a [FirstOf] were passed over for the one that loaded the model, or nil if
-// the first one did. The guarantee is the same, but training may be much slower: tell the user.
+// Fallback returns, for an engine of [FirstOf], the reasons why the engines before the one that loaded the model don't
+// support it, or nil if there are none before. The guarantee is the same on every engine, but training may be much
+// slower, so show the user these reasons.
 func (l *Loaded) Fallback() error {
 	if l.ready() != nil {
 		return nil
@@ -63,7 +64,7 @@ func (l *Loaded) Fallback() error {
 	return engine.Passed(l.loaded)
 }
 
-// CheckTest returns an error, which wraps a [*DataError], if the model can't be scored on the test set.
+// CheckTest returns an error that wraps a [*DataError] if the model can't be scored on the test set.
 func (l *Loaded) CheckTest(test Labelled) error {
 	if err := l.ready(); err != nil {
 		return err
@@ -94,8 +95,8 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	return test.scorable()
 }
 
-// Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. The
-// error of wrong settings is a [*SettingError]. Start copies the settings. Close the group before the Loaded.
+// Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. If
+// settings are wrong, the error wraps a [*SettingError]. Start copies the settings. Close the group before the Loaded.
 func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -103,11 +104,17 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 	if err := l.groups.enter(); err != nil {
 		return nil, fmt.Errorf("start: the loaded model is %w; load it again", err)
 	}
+	started := false
+	defer func() {
+		if !started { // an error, or a panic of the model's Initial
+			l.groups.leave()
+		}
+	}()
 	g, err := l.start(settings)
 	if err != nil {
-		l.groups.leave()
 		return nil, err
 	}
+	started = true
 	return g, nil
 }
 
@@ -163,7 +170,8 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
-	s.Initial = l.layout.Split(l.layout.Join(s.Initial)) // a copy: the values that are hashed are those that the engine gets
+	// A copy: the values that are hashed are those that the engine gets.
+	s.Initial = l.layout.Split(l.layout.Join(s.Initial))
 	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
 }
 

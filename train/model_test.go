@@ -3,6 +3,8 @@ package train
 import (
 	"math/rand/v2"
 	"reflect"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -51,15 +53,60 @@ func TestStartDrawsInitialValues(t *testing.T) {
 	}
 }
 
-// Groups are started concurrently; the model's function needn't be safe for that. The race detector looks on.
+// Groups are started concurrently, and the model's function need be neither safe for that nor leave its memory alone
+// afterwards. Eight draws of 2^16 values into one memory take turns, each value its own run's.
 func TestInitialValuesAreDrawnOneRunAtATime(t *testing.T) {
-	l, err := Load(&fakeEngine{}, drawing(t), threeClouds(t, 60).Data)
+	model := drawing(t)
+	values := [][]float32{make([]float32, 1<<16), make([]float32, 1<<16)}
+	model.Initial = func(seed rand.Source) [][]float32 {
+		own := float32(seed.Uint64() >> 40)
+		for _, v := range values {
+			for k := range v {
+				if v[k] = own; k%(1<<12) == 0 {
+					runtime.Gosched() // another draw would begin
+				}
+			}
+		}
+		return values
+	}
+	l, err := Load(&fakeEngine{}, model, threeClouds(t, 60).Data)
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn := make([][][]float32, 8)
 	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() { l.initial(settings()) })
+	for i := range drawn {
+		all.Go(func() {
+			s := settings()
+			s.Trial = uint32(i)
+			drawn[i] = l.initial(s)
+		})
 	}
 	all.Wait()
+	for i, got := range drawn {
+		want := float32(settings().Key.Stream(random.ID{Purpose: random.Initialisation, Trial: uint32(i)}).Uint64() >> 40)
+		for _, v := range got {
+			if k := slices.IndexFunc(v, func(x float32) bool { return x != want }); k >= 0 {
+				t.Errorf("trial %d: value %d is %v, want %v", i, k, v[k], want)
+			}
+		}
+	}
+}
+
+// An Initial that panics leaves no group behind, which would keep the model from being closed.
+func TestInitialThatPanics(t *testing.T) {
+	m := drawing(t)
+	m.Initial = func(rand.Source) [][]float32 { panic("mine") }
+	l := must(Load(&fakeEngine{}, m, threeClouds(t, 60).Data))
+	func() {
+		defer func() {
+			if got := recover(); got != "mine" {
+				t.Errorf("recovered %v", got)
+			}
+		}()
+		_, _ = l.Start(settings())
+	}()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -12,7 +12,8 @@ const (
 )
 
 // Optimizer turns noisy mean gradients into parameter updates. Make one by [SGD] or [Adam]. Its fields are Method,
-// LearningRate and, for DP-Adam alone, Beta1, Beta2 and Epsilon. All of it is post-processing, so it costs no privacy.
+// LearningRate and, for DP-Adam alone, Beta1, Beta2 and Epsilon. Updates are post-processing, so an optimizer costs no
+// privacy.
 type Optimizer = engine.Optimizer
 
 // SGD returns the DP-SGD optimizer: θ ← θ − η G for the noisy mean gradient G.

@@ -12,8 +12,9 @@ import (
 // Predictor computes the outputs of a model with fixed parameters. Make one by [NewPredictor]. It trains nothing, so it
 // holds no data and takes no privacy settings.
 //
-// An output is a function of its sample and of the parameters alone. The output of a private sample is private, and
-// where the parameters are public, a guarantee for training on outputs holds for the samples behind them.
+// An output is a function of its sample and of the parameters alone. So the output of a private sample is private. If
+// the parameters are public, a model may be trained on outputs: its guarantee holds for the samples that they were
+// computed from.
 //
 // Its methods are not safe for concurrent use. After Close the error of Predict wraps [ErrClosed].
 type Predictor struct {
@@ -98,8 +99,8 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// Arithmetic returns the name of the arithmetic of outputs, or "" for a zero Predictor. Predictors of the same model,
-// with the same parameters and arithmetic, compute the same bits.
+// Arithmetic returns the name of the arithmetic that outputs are computed in, or "" for a zero Predictor. Predictors of
+// the same model, with the same parameters and arithmetic, compute the same bits.
 func (p *Predictor) Arithmetic() string {
 	if p == nil || p.loaded == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 type Privacy struct {
 	// SamplingRate is γ, each sample's probability of being in a step's minibatch; in (0, 1].
 	SamplingRate float64 `json:"sampling_rate" yaml:"sampling_rate"`
-	// NoiseMultiplier is σ, the standard deviation of the noise divided by ClippingNorm; at least 0, which gives no
+	// NoiseMultiplier is σ, the standard deviation of the noise divided by ClippingNorm; at least 0. With 0 there is no
 	// privacy at all.
 	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
 	// ClippingNorm is C, the maximum L2 norm of one sample's contribution to a step; in [1e-9, 1e9], well within the
@@ -48,8 +48,8 @@ func (p Privacy) Validate() error {
 func (p Privacy) ExpectedBatchSize() float64 { return p.SamplingRate * p.NominalSize }
 
 // Steps returns the number of steps in the given epochs at a sampling rate: epochs/samplingRate, rounded half up. It
-// takes both numbers as the decimals that they print as, so that 40/0.0256 = 1562.5 rounds to 1563 although neither
-// float64 is exact. The error is a [*SettingError].
+// reads both numbers as the shortest decimals that they print as, so 40/0.0256 = 1562.5 rounds to 1563, although 0.0256
+// has no exact float64. The error is a [*SettingError].
 func Steps(epochs, samplingRate float64) (int, error) {
 	if !(epochs >= 0 && finite(epochs)) {
 		return 0, &SettingError{"epochs", epochs, "a finite number, 0 or above"}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Regression is a set of samples with numbers as labels, for a model of two inputs, the sample and its label, and one
+// Regression is a set of samples whose labels are numbers. The model has two inputs, the sample and its label, and one
 // output.
 type Regression struct {
 	*Data
@@ -22,7 +22,7 @@ func NewRegression(samples, targets []float32) (*Regression, error) {
 	return &Regression{Data: data, targets: data.columns.Columns[1].Floats}, nil
 }
 
-// Samples returns the number of samples; 0 of nil.
+// Samples returns the number of samples. A nil set has 0.
 func (r *Regression) Samples() int { return r.Inputs().Samples() }
 
 // Metric returns [R2].

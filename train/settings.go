@@ -14,17 +14,18 @@ type Settings struct {
 	Optimizer Optimizer
 	Key       Key
 
-	// Trial is a number that distinguishes runs of one Key. Runs that differ in it, in any other setting, in the data
-	// or in the model draw different noise; runs that differ in nothing are the same run.
+	// Trial is a number that distinguishes runs of one Key. Runs that differ in the trial, another setting, the data or
+	// the model draw different noise. Otherwise they are the same run and draw the same noise.
 	Trial uint32
 	// Members are the positions of the samples to train on, ascending. Nil means all samples, an empty slice none.
 	Members []int32
-	// Initial holds the initial values of the parameters, in the order of [Model.Parameters]. Nil means the values that
-	// [Model.Initial] draws from Key and Trial, or, where that is nil, those bound in the graph.
+	// Initial holds the initial values of the parameters, in the order of [Model.Parameters]. If it is nil,
+	// [Model.Initial] draws the values from Key and Trial; if that function is nil too, they are those bound in the
+	// graph.
 	Initial [][]float32
 }
 
-// Format prints the settings, whatever the verb, without the key, which is secret, and the members, which may be a
+// Format prints the settings for any verb. It leaves out the key, which is secret, and the members, which may be a
 // private choice.
 func (s Settings) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "%s at learning rate %v, %+v", s.Optimizer.Method, s.Optimizer.LearningRate, s.Privacy)
@@ -37,14 +38,14 @@ type Parameter struct {
 	Values []float32
 }
 
-// Result is the result of a finished run. The guarantee of Event covers all of it.
+// Result is the result of a finished run. The guarantee of Event covers both fields.
 type Result struct {
 	Parameters []Parameter
 	Event      accountant.Event
 }
 
-// ErrDiverged reports that training gave no finite model to release. The budget is spent all the same. Package tuner
-// returns it; [Result.Diverged] reports the same of a single run.
+// ErrDiverged reports that training gave no finite model to release. The privacy budget is spent nevertheless. Package
+// tuner returns this error; for a single run call [Result.Diverged].
 var ErrDiverged = errors.New("training diverged: parameters aren't finite; try smaller learning rates")
 
 // Diverged reports whether a parameter is infinite or NaN.

@@ -13,8 +13,8 @@ import (
 )
 
 // State is the state that a run carries from step to step: parameters, the optimizer's moments and the number of steps
-// taken. Random streams are named by key, trial and step, so the state of their generator is no part of it. A state
-// belongs to one run, and no other restores it. [State.MarshalBinary] encodes it.
+// taken. It holds no state of a random generator, because key, trial and step name each random stream. A state belongs
+// to one run, and no other run can restore it. [State.MarshalBinary] encodes it.
 //
 // A state must not be edited: a run that continues from other parameters draws the same noise as the run that the state
 // was taken from.
@@ -45,7 +45,7 @@ func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 // Step returns the number of steps taken.
 func (s State) Step() int { return s.inner.Step }
 
-// ErrState reports bytes that are no encoded state: cut short, changed, or of another version.
+// ErrState reports bytes that aren't an encoded state, or one that is cut short, changed or of another version.
 var ErrState = errors.New("not a training state, or a damaged one")
 
 // stateMagic names the encoding and its version.
@@ -60,8 +60,8 @@ const stateMagic = "dptrain state 1\n"
 //	         uint32 number of tensors, then for each tensor uint32 length and that many float32
 //	checksum 32 bytes, SHA-256 of all before
 //
-// JSON would not do: it has no NaN, and a run that diverged must be resumable like any other. The checksum finds
-// damage, not intent.
+// The encoding isn't JSON, which has no NaN: a run that diverged must be resumable like any other. The checksum detects
+// damage, but no forgery.
 func (s State) MarshalBinary() ([]byte, error) {
 	out := append([]byte(stateMagic), s.run[:]...)
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.inner.Step))

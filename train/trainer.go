@@ -5,14 +5,15 @@ import (
 	"errors"
 )
 
-// Trainer is one training run: a [Group] of one. Make one by [New]. Its methods wait for each other, but while Train is
-// at work they return errors that wrap [ErrInUse], Close included. After Close their errors wrap [ErrClosed].
+// Trainer is one training run: a [Group] of one. Make one by [New]. Its methods may be called concurrently and run one
+// after another. During Train, however, all of them but CheckTest and Fallback return at once an error that wraps
+// [ErrInUse], even Close. After Close their errors wrap [ErrClosed].
 type Trainer struct {
 	group *Group
 }
 
-// New compiles the model, checks it against settings and data, and makes a run ready on the engine. Its errors are
-// those of [Load] and [Loaded.Start].
+// New compiles the model, checks settings and data against it, and starts a run on the engine. Its errors are those of
+// [Load] and [Loaded.Start].
 func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 	loaded, err := Load(e, model, data)
 	if err != nil {
@@ -26,8 +27,8 @@ func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 }
 
 // Train takes the steps that are left and returns the result. It calls progress, which may be nil, several times a
-// second and at the end. On a cancelled context it stops after a whole step and returns the context's error. Then
-// [Trainer.State] returns the state to resume from, and Train may be called again.
+// second and at the end. If ctx is cancelled, Train stops after a whole step and returns the context's error.
+// [Trainer.State] then returns the state to resume from, and Train may be called again.
 func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, error) {
 	var only func([]Progress)
 	if progress != nil {
@@ -73,7 +74,7 @@ func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
 	return out[0], nil
 }
 
-// CheckTest returns an error, which wraps a [*DataError], if the model can't be scored on the test set.
+// CheckTest returns an error that wraps a [*DataError] if the model can't be scored on the test set.
 func (t *Trainer) CheckTest(test Labelled) error { return t.loaded().CheckTest(test) }
 
 // Fallback returns the reasons why engines were passed over, or nil: see [Loaded.Fallback].

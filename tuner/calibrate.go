@@ -9,12 +9,12 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Guarantee returns the guarantee of tuning and final run together at delta, in [0, 1]. Its epsilon is the smallest one
-// that the options' bounds give, +Inf where they give none.
+// Guarantee returns the guarantee of tuning and final run together at delta, in [0, 1]. Its epsilon is the smallest
+// that the bounds of o give, or +Inf if they give none.
 //
-// Guarantee reads Method, SubsetRate, Repetitions and Space, but no learning rates and clipping norms. The others may
-// be missing; [NewPlan] checks them. The error is a [*train.SettingError] for method or subset rate, or one of
-// [accountant.Epsilon], which wraps [accountant.ErrInvalid].
+// Guarantee reads Method, SubsetRate, Repetitions, and the Space without its learning rates and clipping norms. The
+// other fields may be zero; [NewPlan] checks them. If method or subset rate are wrong, the error is a
+// [*train.SettingError]; otherwise it is an error of [accountant.Epsilon] and wraps [accountant.ErrInvalid].
 func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
 		return accountant.Guarantee{}, err
@@ -22,23 +22,23 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 	return accountant.Epsilon(s.Event(), delta, o)
 }
 
-// Calibrate returns a copy of s whose tuning and final run together guarantee at most epsilon at delta, and that
-// guarantee, which is computed from the copy.
+// Calibrate returns a copy of s whose tuning and final run together cost at most epsilon at delta, and the guarantee of
+// that copy.
 //
-// In a [Grid] it sets the noise multipliers, and ignores those in s. Candidates of one sampling rate and number of
-// steps get the same one: the smallest with which a run alone meets a target epsilon that all kinds of runs share (the
-// paper's grid search). Calibrate returns the multipliers for the largest target that meets the budget. Where all
-// candidates have the same sampling rate and steps, that is the smallest multiplier that meets it, rounded up.
+// In a [Grid] Calibrate replaces the noise multipliers. As in the paper's grid search, one target epsilon holds for
+// every single run: candidates with the same sampling rate and steps get the same noise multiplier, the smallest with
+// which a run alone meets the target. Calibrate chooses the largest target that meets the budget. If all candidates
+// have the same sampling rate and steps, the result is the smallest noise multiplier that meets the budget, rounded up.
 //
-// In a [Region] whose sampling rates and epochs are in lists it sets Runs in the same way, or if the noise is given as
-// [CalibrateSteps] does. In any other it sets Line, below which [NewPlan] fits candidates as it draws them.
+// In a [Region] whose sampling rates and epochs are lists, Calibrate sets Runs in the same way, or in the way of
+// [CalibrateSteps] if the region has a NoiseMultiplier. In any other Region it sets Line, and [NewPlan] fits each
+// candidate to the line when it draws it.
 //
-// Calibrate reads the fields that [Settings.Guarantee] reads; the others may be missing. The error is a
-// [*train.SettingError] for method or subset rate, or one of [accountant.CalibrateNoise]: it wraps
-// [accountant.ErrInfeasible] where no noise is enough, as where mode and orders put a floor under epsilon, and
-// [accountant.ErrInvalid] where an argument or a setting makes no sense.
+// Calibrate reads the fields that [Settings.Guarantee] reads; the others may be zero. If method or subset rate are
+// wrong, the error is a [*train.SettingError]. Otherwise it wraps [accountant.ErrInfeasible] if no noise is enough
+// (mode and orders may put a floor under epsilon), or [accountant.ErrInvalid] if an argument or a setting is invalid.
 //
-// The zero accountant.Options are the best bounds, which need the least noise.
+// The zero accountant.Options choose the best bounds, which need the smallest noise multiplier.
 func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, accountant.Guarantee{}, err
@@ -83,12 +83,12 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 	return s, g, err
 }
 
-// CalibrateSteps is like [Calibrate] for given noise: in a [Grid] it sets the steps, and ignores those in s. Candidates
-// of one sampling rate and noise multiplier get the same number: the largest with which a run alone meets a target
-// epsilon that all kinds of runs share. For a [Region] it does the same as Calibrate.
+// CalibrateSteps is like [Calibrate], but keeps the noise multipliers of a [Grid] and replaces its steps. Candidates
+// with the same sampling rate and noise multiplier get the same number of steps, the largest with which a run alone
+// meets the common target. For a [Region] it does what Calibrate does.
 //
-// The error wraps [accountant.ErrInfeasible] where a candidate can't take a step, and [accountant.ErrUnbounded] where
-// any number of steps meets epsilon.
+// The error wraps [accountant.ErrInfeasible] if epsilon doesn't allow a candidate even one step, and
+// [accountant.ErrUnbounded] if any number of steps meets epsilon.
 func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	grid, ok := s.own().Space.(Grid)
 	if !ok {

@@ -11,25 +11,24 @@ import (
 // Executor carries out plans on one engine, which trains the trials side by side.
 type Executor struct {
 	Engine train.Engine
-	// Model is compiled once. If it draws initial parameters, each trial and the final run begin with their own, as in
-	// the paper.
+	// Model is compiled once. If it has a function Initial, each trial and the final run draw their own initial
+	// parameters, as in the paper.
 	Model train.Model
-	// Data is X with its labels. Test is the public test set that the winner is selected on.
+	// Data is X with its labels. Test is the public test set: the model with the best score on it wins.
 	Data *train.Data
 	Test train.Labelled
-	// Progress, unless nil, is called with each event, never concurrently.
+	// Progress is called with each event, one call at a time. It may be nil.
 	Progress func(PrivateProgress)
-	// Fallback, unless nil, is called with the reason if the engine passed the model on to a slower one: see
-	// [train.Loaded.Fallback].
+	// If Fallback isn't nil and [train.Loaded.Fallback] returns a reason, Fallback is called with it.
 	Fallback func(reason error)
 }
 
-// Run carries out a plan. Before it trains anything it returns an error for a plan that [NewPlan] doesn't draw from the
-// same settings and key, and for settings, model, data and test set that don't fit together. On a cancelled context it
-// stops every run after a whole step and returns the context's error.
+// Run carries out a plan. Before any training Run checks that [NewPlan] draws the same plan from its settings and key,
+// and that settings, model, data and test set fit together. If ctx is cancelled, Run stops every run after a whole step
+// and returns the context's error.
 //
-// A trial that fails scores lowest and tuning goes on; if all trials fail, Run returns the error of the first. The
-// error wraps [train.ErrDiverged] if there is no finite model to release.
+// A trial that fails gets the lowest score, and tuning goes on. If all trials fail, Run returns the first trial's
+// error. If there is no finite model to release, the error of Run wraps [train.ErrDiverged].
 func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
 	if ctx == nil {
 		return Result{}, &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}

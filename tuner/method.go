@@ -20,8 +20,8 @@ func (m Method) validate() error {
 	return &train.SettingError{Setting: "tuning method", Value: string(m), Want: "baseline, variant1 or variant2"}
 }
 
-// ExpectedWork returns the expected work of tuning and final run, in units of one run on all of the data: a trial on a
-// random subset of rate q is q of a run. meanTrials is the mean of K. All candidates are taken to have the same
+// ExpectedWork returns the expected work of tuning and final run. The unit is one run on all of the data, so a trial on
+// a random subset of rate q costs q. meanTrials is the mean of K. The result assumes that all candidates have the same
 // sampling rate and steps.
 func (m Method) ExpectedWork(q, meanTrials float64) float64 {
 	switch m {

@@ -7,12 +7,13 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// FinalStream is the number of the final run's random streams. Trial i, counted from 0, has number i+1.
+// FinalStream is the stream number of the final run. Trial i, counted from 0, has stream number i+1. The number selects
+// random streams.
 const FinalStream uint32 = 0
 
-// Plan is a tuning with all its random choices, as pure data. Make it by [NewPlan], and don't change it: [Executor.Run]
-// draws the plan again from its settings and key, refuses one that differs, and carries out and charges what it drew.
-// The same settings and key give the same plan.
+// Plan describes a tuning and all its random choices as pure data. Make it by [NewPlan], and don't change it:
+// [Executor.Run] draws the plan again from its settings and key, and refuses a plan that differs from it. The same
+// settings and key give the same plan.
 type Plan struct {
 	Settings Settings
 	First    Candidate    // the winner if no trial is drawn
@@ -34,8 +35,9 @@ type Trial struct {
 }
 
 // NewPlan draws a plan. Its errors are those of [Settings.Validate], and a [*train.SettingError] for the zero key. It
-// copies the settings. Each plan that is carried out needs a key of its own: plans of one key draw their subsets and
-// numbers of trials from the same streams, and the guarantees of draws that depend on each other don't compose.
+// copies the settings. Give each plan that is carried out a key of its own. Plans with the same key draw their subsets
+// and numbers of trials from the same streams, so the draws aren't independent, and the guarantees of the plans don't
+// compose.
 func NewPlan(s Settings, key train.Key) (Plan, error) {
 	s = s.own()
 	if err := s.Validate(); err != nil {
@@ -143,5 +145,5 @@ func (p Plan) GoString() string { return p.String() }
 // String reveals nothing, so that no format prints the draws by accident.
 func (PrivateDraws) String() string { return "private" }
 
-// GoString reveals nothing either.
+// GoString returns the same text as String, which reveals nothing.
 func (PrivateDraws) GoString() string { return "private" }

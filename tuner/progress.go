@@ -10,18 +10,18 @@ const (
 	Finished Kind = "finished" // a run has ended, with a model or without
 )
 
-// PrivateProgress is an event in the course of tuning, for the person who runs it. It contains K and the progress of
+// PrivateProgress reports an event of tuning to the person who runs the program. It contains K and the progress of
 // trials, so it must not be published.
 type PrivateProgress struct {
 	Kind   Kind
 	Final  bool // the event concerns the final run
-	Trial  int  // or else this trial, 1..Trials
+	Trial  int  // number of the trial that the event concerns, from 1, unless Final
 	Trials int  // K
 
 	TrialsDone  int // trials that have taken all their steps, or failed
 	Step, Steps int // of the run
 
-	// Done and Total are the work done and all work, in expected per-sample gradients. If candidates differ in cost,
+	// Done is the work done and Total the whole work, in expected per-sample gradients. If candidates differ in cost,
 	// Total is an estimate until the final run begins.
 	Done, Total float64
 

@@ -13,22 +13,23 @@ import (
 )
 
 // Region is a space for random search (paper, [random_search]): each hyperparameter is drawn independently. [Calibrate]
-// or [CalibrateSteps] sets the cost of its runs beforehand: as Runs, where sampling rates and epochs are in lists, or
-// else as Line. Then each drawn candidate is fitted below the line, so that its Rényi divergence is at most Slope·a at
-// every order a of the line, and charged the line.
+// or [CalibrateSteps] fixes the cost of its runs before any is drawn. If sampling rates and epochs are lists, it sets
+// Runs. Otherwise it sets Line: each candidate, once drawn, gets the noise or steps with which its Rényi divergence is
+// at most Slope·a at every order a of the line, and is charged the line.
 type Region struct {
 	LearningRate, SamplingRate, ClippingNorm Values
-	// If NoiseMultiplier is 0, Epochs are drawn, and become steps by [train.Steps], and the noise multiplier is the
-	// smallest that fits. Otherwise all candidates have NoiseMultiplier, and the largest number of steps that fits.
+	// If NoiseMultiplier is 0, a candidate's epochs are drawn from Epochs, [train.Steps] turns them into steps, and the
+	// noise multiplier is the smallest that fits. Otherwise each candidate has NoiseMultiplier and the largest number
+	// of steps that fits.
 	Epochs          Values
 	NoiseMultiplier float64
 
 	Runs []Run              // the run of each sampling rate and number of epochs, or none
-	Line accountant.RDPLine // used if there are no Runs
+	Line accountant.RDPLine // used if Runs is empty
 }
 
-// Values are the values that a hyperparameter is drawn from: those in List, with equal probability, or if it is empty
-// the numbers from Low to High, log-uniformly and rounded to six significant digits.
+// Values is the set that a hyperparameter is drawn from. If List isn't empty, each of its values has the same
+// probability. Otherwise the value is drawn log-uniformly from Low to High and rounded to six significant digits.
 type Values struct {
 	List []float64 `json:"values,omitempty"`
 	Low  float64   `json:"low,omitempty"`
@@ -49,7 +50,8 @@ func (v Values) draw(s *random.Stream) float64 {
 // at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds it, so that the
 // number is readable and doesn't depend on the last bits of a library's logarithm.
 func (v Values) at(fraction float64) float64 {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64) // always a number
+	// The text is always a number.
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64)
 	return min(max(x, v.Low), v.High)
 }
 
@@ -253,13 +255,13 @@ func (r Region) validate(s Settings) error {
 	return nil
 }
 
-// Parameter is a hyperparameter by name, with the values that it is drawn from.
+// Parameter is the name of a hyperparameter with the values that it is drawn from.
 type Parameter struct {
 	Name string `json:"name"`
 	Values
 }
 
-// Parameters returns the values of each hyperparameter that is drawn. They share no memory with the region.
+// Parameters returns each hyperparameter that is drawn, with its values. The result shares no memory with the region.
 func (r Region) Parameters() []Parameter {
 	all := []Parameter{{"learning rate", r.LearningRate}, {"sampling rate", r.SamplingRate}, {"clipping norm", r.ClippingNorm}}
 	if r.NoiseMultiplier == 0 {

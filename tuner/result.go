@@ -5,7 +5,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Result is the result of tuning, in two types so that the private part isn't mistaken for the released one.
+// Result is the result of tuning. Its two parts have different types, so that the private part isn't mistaken for the
+// released one.
 type Result struct {
 	Released Released
 	Private  Private

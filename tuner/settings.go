@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Settings are the settings of a tuning. All of them are public, and the guarantee follows from them alone: see
+// Settings are the settings of one tuning. All of them are public, and they alone determine the guarantee: see
 // [Settings.Event]. Functions that return settings or a plan copy the search space.
 type Settings struct {
 	Method      Method
@@ -28,8 +28,8 @@ const (
 	minSuccess = 1e-6
 )
 
-// Validate returns an error for the first invalid setting: one that wraps a [*train.SettingError], or an
-// [*accountant.EventError] for a distribution of K that makes no sense.
+// Validate returns an error for the first invalid setting, or nil. It wraps a [*train.SettingError], or an
+// [*accountant.EventError] if the distribution of K is invalid.
 func (s Settings) Validate() error {
 	if err := s.validateMethod(); err != nil {
 		return err
@@ -108,9 +108,9 @@ func validateRepetitions(r accountant.Repetitions) error {
 
 // Event returns the privacy event of tuning and final run together.
 //
-// A trial on a random candidate costs at most the pointwise maximum over the candidates (Lemma
-// param_tuning), or the line below which they are fitted. The final run is charged the same, because
-// the choice of its candidate depends on the data.
+// A trial with a random candidate costs at most the pointwise maximum over the candidates (Lemma param_tuning), or the
+// line that they are fitted to. The final run is charged the same, because its candidate was chosen by looking at the
+// data.
 func (s Settings) Event() accountant.Event {
 	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
@@ -126,8 +126,9 @@ func (s Settings) Event() accountant.Event {
 	}
 }
 
-// FinalLearningRate returns the learning rate of the final run for the tuned one of a trial. DP-SGD's grows with the
-// nominal size of the data set, DP-Adam's stays (paper, section on extrapolating hyperparameters).
+// FinalLearningRate returns the learning rate of the final run if tuned is that of the winning trial. For DP-SGD it
+// grows with the nominal size of the data set, for DP-Adam it equals tuned (paper, section on extrapolating
+// hyperparameters).
 func (s Settings) FinalLearningRate(tuned float64) float64 {
 	if s.Optimizer.Method != train.DPSGD {
 		return tuned
@@ -142,8 +143,8 @@ func (s Settings) FinalLearningRate(tuned float64) float64 {
 	}
 }
 
-// WithinFinalRate returns a copy of s without the learning rates that are above the limit in the final run. The rule
-// doesn't depend on the data, so it costs nothing. The error is a [*train.SettingError] if no rate is left.
+// WithinFinalRate returns a copy of s without the learning rates whose [Settings.FinalLearningRate] exceeds limit. The
+// rule doesn't depend on the data, so it costs no privacy. The error is a [*train.SettingError] if no rate is left.
 func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
 	if err := s.validateMethod(); err != nil {
 		return Settings{}, err

@@ -10,13 +10,14 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Candidate is one choice of hyperparameters. Its learning rate is the one of trials: see [Settings.FinalLearningRate].
+// Candidate is one choice of hyperparameters. Its learning rate is for trials; the final run scales it by
+// [Settings.FinalLearningRate].
 type Candidate struct {
 	LearningRate    float64 `json:"learning_rate" yaml:"learning_rate"`
 	SamplingRate    float64 `json:"sampling_rate" yaml:"sampling_rate"` // γ
 	Steps           int     `json:"steps" yaml:"steps"`                 // T; see [train.Steps] for epochs
 	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
-	ClippingNorm    float64 `json:"clipping_norm" yaml:"clipping_norm"` // C, which costs nothing: the noise is in units of it
+	ClippingNorm    float64 `json:"clipping_norm" yaml:"clipping_norm"` // C; doesn't change the cost
 }
 
 // Space is the set of candidates that trials draw from, independently and with replacement: a [Grid] or a [Region].
@@ -42,7 +43,8 @@ type Space interface {
 	below(limit float64) Space
 }
 
-// Grid is a list of candidates, which are drawn with equal probability. The first is the winner if no trial is drawn.
+// Grid is a list of candidates, which are drawn with equal probability. If no trial is drawn, the first candidate is
+// the winner.
 type Grid []Candidate
 
 // LearningRates returns a grid of copies of base with the given learning rates.
@@ -60,9 +62,9 @@ type Lists struct {
 	LearningRates, SamplingRates, Epochs, ClippingNorms []float64
 }
 
-// Grid returns the product of the lists, the learning rate varying fastest. Epochs become steps by [train.Steps];
-// without a list of epochs steps are 0. Noise multipliers are 0. The error is a [*train.SettingError] for two values of
-// Epochs that become the same number of steps, and for one that becomes none.
+// Grid returns the product of the lists, the learning rate varying fastest. [train.Steps] turns epochs into steps;
+// without a list of epochs, steps are 0. Noise multipliers are 0. The error is a [*train.SettingError] if two values of
+// Epochs give the same number of steps, or if one gives 0 steps.
 func (l Lists) Grid() (Grid, error) {
 	var grid Grid
 	for _, gamma := range l.SamplingRates {
@@ -129,7 +131,7 @@ func (r Run) event() accountant.Event {
 	return accountant.DPSGD(r.SamplingRate, r.NoiseMultiplier, r.Steps)
 }
 
-// Runs returns the runs of the candidates, each once: those that differ in learning rate or clipping norm alone have
+// Runs returns the different runs of the candidates. Candidates that differ only in learning rate or clipping norm have
 // the same run.
 func (g Grid) Runs() []Run {
 	var runs []Run

@@ -75,8 +75,8 @@ func near(t *testing.T, text string, want float64) bool {
 	return err == nil && math.Abs(got-want) <= 2e-5*math.Abs(want)
 }
 
-// A class that is looked up by a wrong index is another one in every row: green rows are maybe, red ones no, and old ones
-// yes. The file's columns are in another order than the schema's. Expected values are computed by hand.
+// A class that is looked up by a wrong index is another one in every row: green rows are maybe, red ones no, and old
+// ones yes. The file's columns are in another order than the schema's. Expected values are computed by hand.
 func TestPredictAndEvaluateClasses(t *testing.T) {
 	classes := []string{"no", "maybe", "yes"}
 	schema := table.Schema{

@@ -17,15 +17,15 @@ type Summary struct {
 	Name    string `json:"name"`
 	Shape   []int  `json:"shape,omitempty"`
 	Missing int    `json:"missing"`
-	// Numbers reports whether all values are numbers. The fields from Whole to Deviation are 0 otherwise.
+	// Numbers reports whether all values are numbers. If not, the fields from Whole to Deviation are zero.
 	Numbers   bool    `json:"numbers"`
 	Whole     bool    `json:"whole"` // whether no number has a fraction
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
-	// Texts is the number of values that aren't numbers, such as NA for a missing one, in a column that has numbers
-	// too. Text is the first of them.
+	// Texts is the number of values that aren't numbers, such as NA, in a column that also has numbers. Text is the
+	// first such value.
 	Texts int    `json:"texts,omitempty"`
 	Text  string `json:"text,omitempty"`
 	// Categories are the different values as texts, sorted, if there are at most [MaxClasses].
@@ -33,8 +33,8 @@ type Summary struct {
 	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
 }
 
-// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: means,
-// ranges and categories of private rows, once they are used in training, are a release without accounting.
+// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: to use means,
+// ranges or categories of private rows in training would release them without accounting.
 func Describe(public *File) (Description, error) {
 	var d Description
 	err := public.pass(nil, func(r rows) error {
@@ -122,7 +122,7 @@ func (s *summing) summary(f field) Summary {
 	return out
 }
 
-// Task returns the task that [Infer] infers from a label with these values.
+// Task returns the task that [Infer] infers if this column is the label.
 func (s Summary) Task() Task {
 	if s.Numbers && (!s.Whole || len(s.Categories) == 0) {
 		return Regression

@@ -12,16 +12,16 @@ import (
 	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
-// Error reports a problem of a file and its position. Its text goes to logs that others read, and so it contains
-// nothing from a row or a header of a private file: only names from a [Schema] or from a person, numbers of rows and
-// cells, and positions.
+// Error reports a problem of a file and its position. Its text goes to logs that others read, so it contains nothing
+// from a row or a header of a private file. It contains only names from a [Schema] or from a person, numbers of rows
+// and cells, and positions.
 type Error struct {
 	File    string
-	Row     string // such as "line 7", counted from 1; empty if the problem isn't one row's
-	Column  string // empty if the problem isn't one column's
+	Row     string // such as "line 7", counted from 1; empty if the problem concerns no single row
+	Column  string // empty if the problem concerns no single column
 	Problem string
-	// Private cites the file at that position, such as `the cell is "x"`. It is empty if there is nothing to cite,
-	// and in errors of [Infer] and [Describe], whose files are public: there Problem cites it.
+	// Private quotes the file at that position, such as `the cell is "x"`. It is empty if there is nothing to quote,
+	// and in errors of [Infer] and [Describe]: their files are public, so Problem has the quotation.
 	Private string
 }
 
@@ -89,7 +89,7 @@ func inColumn(err error, name string) *Error {
 	return &e
 }
 
-// Cited moves Private into the text of an error about a public file, such as the test file.
+// Cited returns err with Private in its text. Call it only for errors about a public file, such as the test file.
 func Cited(err error) error {
 	var e *Error
 	if err == nil || !errors.As(err, &e) || e.Private == "" {
@@ -102,7 +102,7 @@ func Cited(err error) error {
 
 // OptionError reports an option that can't be used.
 type OptionError struct {
-	Option  string // the name of its field of [Options] in lower case
+	Option  string // the name of the field of [Options], in lower case
 	Problem string
 }
 

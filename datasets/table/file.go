@@ -11,7 +11,7 @@ import (
 )
 
 // File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from
-// the beginning, and all by one descriptor: another file that takes its name meanwhile is never read. If the file was
+// the beginning, through the same descriptor, so they never read another file that has taken its name. If the file was
 // written to since [Open], they return an [*Error].
 type File struct {
 	path   string
@@ -19,8 +19,8 @@ type File struct {
 	opened os.FileInfo // size and modification time when it was opened
 }
 
-// Open opens a file in the format that its name ends in, one of the [Formats], and reads nothing of it yet. The
-// caller must close it.
+// Open opens a file for reading. The extension of its name, one of [Formats], is its format. Open reads nothing of it
+// yet. The caller must close it.
 func Open(path string) (*File, error) {
 	if formatOf(path) == "" {
 		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
@@ -46,8 +46,13 @@ func Open(path string) (*File, error) {
 	return &File{path, file, info}, nil
 }
 
-// Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+// Close closes the file. A nil file has nothing to close.
+func (f *File) Close() error {
+	if f == nil {
+		return nil
+	}
+	return f.file.Close()
+}
 
 // formatOf returns the one of the formats that a name ends in, or "".
 func formatOf(path string) string {

@@ -85,6 +85,13 @@ func TestChangedFilesAreRefused(t *testing.T) {
 		"as long": func(path, contents string) error {
 			return errors.Join(os.WriteFile(path, []byte(contents), 0o600), os.Chtimes(path, later, later))
 		},
+		"longer, as old": func(path, contents string) error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.WriteFile(path, []byte(contents+contents), 0o600), os.Chtimes(path, time.Time{}, info.ModTime()))
+		},
 		"older now": func(path, contents string) error { return os.Chtimes(path, time.Time{}, later.Add(-48*time.Hour)) },
 	} {
 		for format, contents := range oneTable(t) {
@@ -150,7 +157,11 @@ func TestNoFile(t *testing.T) {
 			}
 		}
 	}
-	if f, err := Open(filepath.Join(t.TempDir(), "none.csv")); f != nil || !errors.Is(err, os.ErrNotExist) {
+	f, err := Open(filepath.Join(t.TempDir(), "none.csv"))
+	if f != nil || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that isn't there: %v, %v", f, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("a nil file is closed: %v", err)
 	}
 }

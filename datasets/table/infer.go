@@ -7,15 +7,16 @@ import (
 	"slices"
 )
 
-// MaxClasses is the maximum number of different whole numbers that [Infer] takes for classes without being asked to.
+// MaxClasses is the maximum number of different whole numbers that [Infer] takes for classes if no setting gives the
+// task.
 const MaxClasses = 100
 
 // maxListed bounds inferred classes: a label with more is a column of names or numbers that was given by mistake.
 const maxListed = 10000
 
-// Infer returns a schema with the columns of the public test file, in their order and with their shapes. Options give
-// task and classes, or else the labels of the file do. Never give it private data: see the package comment. Wrong
-// options are an [*OptionError], a wrong file is an [*Error].
+// Infer returns a schema with the columns of the public test file, in the file's order and with their shapes. Task and
+// classes come from o or, if o has none, from the labels in the file. Never call Infer on private data: see the package
+// comment. The error about an option is an [*OptionError], and about the file an [*Error].
 func Infer(test *File, o Options) (_ *Schema, err error) {
 	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {

@@ -11,23 +11,23 @@ type Task string
 
 // The tasks.
 const (
-	Classification Task = "classification" // which of several classes it is in
+	Classification Task = "classification" // one of several classes
 	Regression     Task = "regression"     // a number
 )
 
-// All stands for every column of numbers that isn't named itself and, in a list of categories, for every category that
-// isn't listed.
+// All stands for every column of numbers that the same setting doesn't name and, in a list of categories, for every
+// category that isn't listed.
 const All = "*"
 
-// Options are the settings that rows become samples by. All of them must be public: none may be chosen by looking at
-// private rows.
+// Options are the settings of the conversion from rows to samples. All of them must be public: none may be chosen by
+// looking at private rows.
 type Options struct {
 	Label   string   // the column of labels
 	Task    Task     // empty: inferred from the public test file
 	Classes []string // in the order of a model's outputs; empty: inferred from the public test file
 	Ignore  []string // columns to leave out
 
-	Categories map[string][]string   // by column, which becomes one-hot
+	Categories map[string][]string   // by column, whose values become one-hot
 	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
 	Scale      map[string][2]float64 // shift and divisor by column: x becomes (x - shift)/divisor
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Overlap counts the rows of a public file that are rows of the private file too. It is a private statistic, which the
+// Overlap counts the rows that a public file shares with a private one. Its fields are private statistics, which the
 // guarantee doesn't cover.
 type Overlap struct {
 	Private  int // rows of the private file
 	Public   int // rows of the public file
 	Distinct int // different rows of the public file
 	Shared   int // public rows that equal a private row in every value and in the label
-	// Chance bounds the share of equal rows in independent files of the same kind, by the share of private rows that
-	// equal another private row and the uncertainty of that share.
+	// Chance is an upper bound on the share of public rows that would equal a private row if the files were
+	// independent. It is the share of private rows that equal another private row, plus the uncertainty of that share.
 	Chance float64
 	Copy   bool // whether the files hold the same rows in the same order, which chance doesn't explain
 }
@@ -26,23 +26,24 @@ const fewRows = 5
 const rare = 1e-3
 
 // All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each
-// other count once, since one of them is a private row if and only if all are. A private file of few rows may have no
-// equal rows by luck, and so two rows are added.
+// other count once, since one of them is a private row if and only if all of them are. A small private file may have no
+// equal rows by luck, so All adds two rows to those that Chance is computed from.
 func (o Overlap) All() bool {
 	chance := min(1, o.Chance+2/float64(o.Private))
 	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
 }
 
-// Many reports whether more public rows are private rows than chance explains: more than one, and more than four
-// standard deviations above the expected number. Chance itself is uncertain by one private row, which matters if the
-// public file is several times larger.
+// Many reports whether chance can't explain the number of public rows that are private rows: it is more than one, and
+// more than four standard deviations above the expected number. The standard deviation includes an uncertainty of
+// Chance of one private row, which matters if the public file is several times larger.
 func (o Overlap) Many() bool {
 	expected, each := o.Chance*float64(o.Public), max(0, float64(o.Public)/float64(o.Private)-2)
 	return o.Shared > 1 && float64(o.Shared) > expected+4*math.Sqrt(expected*(1-o.Chance)+each*each)
 }
 
-// Overlap compares private samples, read for [Training], with public ones, read for [Testing]. It compares hashes of 64
-// bits: two different rows count as equal with probability 2⁻⁶⁴. Samples without rows share none.
+// Overlap compares private samples with public ones. Read the private ones with [Training], the public ones with
+// [Testing]. It compares hashes of 64 bits, so two different rows count as equal with probability 2⁻⁶⁴. If either has
+// no rows, none is shared.
 func (s *Schema) Overlap(private, public *Samples) Overlap {
 	if private.N == 0 || public.N == 0 {
 		return Overlap{Private: private.N, Public: public.N}

@@ -23,8 +23,8 @@ type Samples struct {
 	Numbers []float32 // or the N labels of a regression, scaled
 }
 
-// Read reads a file's rows as samples. It finds columns by name, in any order, and ignores those that the schema
-// lacks. A wrong cell is an [*Error] that names row and column.
+// Read reads a file's rows as samples. It finds the schema's columns by name, in any order, and ignores other columns.
+// The error about a cell is an [*Error] that names row and column.
 func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 	if s == nil {
 		return nil, errNoSchema
@@ -49,7 +49,7 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 }
 
 // Count returns the number of a training file's rows, which is public by the definition of the guarantee. It converts
-// no values, and so returns the errors of [Schema.Read] only as far as headers show them.
+// no values, so of the errors of [Schema.Read] it finds only those that headers show.
 func (s *Schema) Count(f *File) (n int, err error) {
 	if s == nil {
 		return 0, errNoSchema

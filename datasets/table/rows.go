@@ -42,7 +42,7 @@ type rows interface {
 	close() error
 }
 
-// Formats returns the endings that the name of a file may have.
+// Formats returns the file name extensions that [Open] accepts.
 func Formats() []string { return []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz"} }
 
 // maxRows bounds the rows of a training set.

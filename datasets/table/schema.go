@@ -40,8 +40,8 @@ func (c Column) width() int {
 	return product(c.Shape)
 }
 
-// Largest returns the largest magnitude of the samples' values in each column. It is a statistic: give it public rows
-// only.
+// Largest returns the largest magnitude of the samples' values in each column. These are statistics of the rows: pass
+// public samples only.
 func (s *Schema) Largest(public *Samples) []float32 {
 	largest := make([]float32, len(s.Columns))
 	for rest := public.Values; len(rest) > 0; {
@@ -82,7 +82,7 @@ func (l Label) Number(output float32) float64 {
 	return float64(output)*l.Scale.Divisor + l.Scale.Shift
 }
 
-// Difference converts a difference of outputs of a regression to the unit of the file.
+// Difference converts the difference of two outputs of a regression to the unit of the file.
 func (l Label) Difference(outputs float64) float64 {
 	if l.Scale == nil {
 		return outputs
@@ -92,7 +92,8 @@ func (l Label) Difference(outputs float64) float64 {
 
 var errNoSchema = errors.New("schema: none; Infer returns one beside a nil error")
 
-// Check returns an error for a schema that [Infer] can't have returned. Call it for one that was read from a file.
+// Check returns an error for a schema that [Infer] can't have returned, or nil. Call it on a schema that was read from
+// a file.
 func (s *Schema) Check() error {
 	if s == nil {
 		return errNoSchema

@@ -2,8 +2,9 @@
 Package accounteval answers "dptrain account eval": call [Evaluate] with the name of a function, one of [Functions], and
 its parameters as JSON.
 
-The functions are those of the project's reference vectors for an accountant, accountant/testdata/accounting.json, by
-which other implementations can be compared. Functions of guarantees ask package accountant; functions of single Rényi
-orders put the theorems of package renyi together as package accountant does, which a test compares to the last bit.
+The functions are those of the project's reference vectors, accountant/testdata/accounting.json, so that other
+accountants can be compared with this one. Functions of guarantees call package accountant. Functions of single Rényi
+orders combine the theorems of package renyi in the same way as package accountant; a test checks that both give the
+same bits.
 */
 package accounteval

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// Functions returns the names that Evaluate knows, sorted.
+// Functions returns the names that [Evaluate] accepts, sorted.
 func Functions() []string {
 	names := make([]string, 0, len(functions))
 	for n := range functions {
@@ -21,9 +21,9 @@ func Functions() []string {
 }
 
 // Evaluate computes one named function of the reference vectors (accountant/testdata/accounting.json documents each of
-// them) from a JSON object of parameters. Unknown, repeated, missing and senseless parameters are errors that wrap
-// [accountant.ErrInvalid]. The value is +Inf where no finite answer exists. Every function takes orders, an array [low,
-// high], and mode.
+// them) from a JSON object of parameters. If a parameter is unknown, repeated, missing or invalid, the error wraps
+// [accountant.ErrInvalid]. The result is +Inf if there is no finite answer. Every function takes the parameters orders,
+// an array of low and high, and mode.
 func Evaluate(function string, params []byte) (float64, error) {
 	f, ok := functions[function]
 	if !ok {

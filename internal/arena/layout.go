@@ -8,13 +8,13 @@ import (
 )
 
 // Layout is the position of each value in one arena of floats and one of indices. Offsets and sizes count elements of
-// one sample; an engine multiplies them by the number of samples that it takes through a program together.
+// one sample; an engine multiplies them by the number of samples in a microbatch.
 type Layout struct {
 	Offsets         []int // by value; -1 for a value without a buffer
 	Floats, Indices int   // the size of each arena
 }
 
-// Instruction is an instruction of a program, or of an engine's form of it.
+// Instruction is an instruction of a compile.Program, or of a program that an engine lowered.
 type Instruction interface {
 	Reads() []compile.ID
 	Writes() []compile.ID // the result first
@@ -31,7 +31,7 @@ type buffer struct {
 }
 
 // Of returns a layout for the buffers that a list of instructions reads or writes, and for its inputs too if inputs is
-// set. keep names values that are read after the last instruction. Equal lists get equal layouts.
+// set. keep names values that are read after the last instruction. Equal arguments give equal layouts.
 func Of[I Instruction](values []compile.Value, code []I, keep []compile.ID, inputs bool) Layout {
 	buffers := make([]*buffer, len(values))
 	for _, l := range compile.Lifetimes(code, keep) {

@@ -13,8 +13,8 @@ import (
 //
 // Errors wrap [ErrSource]. An operation that mixes samples is a [*MixError], and one that can't be trained at all is a
 // [*RefusedError]. A graph with an operation that has no rule compiles to a program of one instruction, [Opaque], if it
-// was built with a batch of one and holds pure operations only; otherwise it is an error. Either all parameters have
-// values bound or none has.
+// was built with a batch of one and holds pure operations only; otherwise it is an error. The graph must bind values to
+// all parameters or to none.
 func Compile(src Source) (p *Program, err error) {
 	t := &tracer{
 		prog:  &Program{Output: Tensor{Value: None}},

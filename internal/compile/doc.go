@@ -13,87 +13,88 @@
 // size, or on a sample's position in the batch, is a [RefusedError].
 //
 // Inputs and parameters have names of their own: Gorgonia takes two nameless nodes of one shape for the same node.
-// Every other leaf must be a constant made by gorgonia.NewConstant: a parameter that its user forgot to list would be
-// frozen without a word. The cost isn't divided by the batch size, not even as a number: training divides by the
-// expected batch size, and gradients divided twice would drown in noise that is made for the clipping norm.
+// Every other leaf must be a constant made by gorgonia.NewConstant: otherwise a parameter that its user forgot to list
+// would stay constant, and no error would tell. The cost must not be divided by the batch size, nor by a constant equal
+// to it. Training divides by the expected batch size, so such gradients would be divided twice, far below the clipping
+// norm and so below the noise.
 //
 // # The rewrite
 //
 // Rules of this package differentiate the graph in reverse, instead of gorgonia.Grad. Reverse mode meets every use of a
 // parameter with exactly the pair that the per-sample gradient is made of: the operand x, and δ, the cost's gradient
-// with respect to the result. It keeps what the rules need in the form in which they need it. Gorgonia's own
-// differentiation remains an independent oracle ([Reference]), with central differences for a second opinion. There is
-// a rule for each use of a parameter:
+// with respect to the result. So the rules have both factors at hand. Tests check the rules against Gorgonia's own
+// differentiation ([Reference]) and against central differences. There is a rule for each use of a parameter:
 //
 //	product     y = x W        g_i = x_iᵀ δ_i            ‖g_i‖² = ‖x_i‖² ‖δ_i‖²   Σ c_i g_i = xᵀ diag(c) δ
 //	convolution y = W * x      g_i = δ_i im2col(x_i)     of the materialized g_i, which is small
 //	broadcast   y = x ∘ b      g_i = sum of ∂y·δ_i over the broadcast axes
 //	lookup      y_r = W[t_r]   g_i[v] = Σ_{r: t_r = v} δ_r   ‖g_i‖² = Σ_v ‖g_i[v]‖²       each g_i[v] added to row v
 //
-// The first form of the norm is Goodfellow's ("Efficient per-example gradient computations", 2015). A product with
-// several rows in each sample is materialized and measured as a convolution's gradient is. Two Gram matrices would give
-// its norm without that, Σ_pq (x_p·x_q)(δ_p·δ_q) (Li et al., "Large language models can be strong differentially
-// private learners", 2022), which is faster for few rows. But if rows nearly cancel, that norm is a rounding error, and
-// the gradient would be clipped by the error. So an engine measures the numbers that it sums. If a parameter is used
-// more than once, the parts of g_i overlap and their norms don't add: all uses write into one per-sample gradient,
-// which is then measured and summed.
+// The first form of the norm is Goodfellow's ("Efficient per-example gradient computations", 2015). If each sample has
+// several rows, the gradient of a product is materialized and measured like that of a convolution. Two Gram matrices
+// would give its norm without materializing it, Σ_pq (x_p·x_q)(δ_p·δ_q) (Li et al., "Large language models can be
+// strong differentially private learners", 2022), which is faster for few rows. But if rows nearly cancel, the norm so
+// computed is mostly rounding error, and the gradient would be clipped by a wrong norm. So an engine measures exactly
+// the numbers that it sums. If a parameter is used more than once, the parts of g_i overlap and their norms don't add:
+// all uses write into one per-sample gradient, which is then measured and summed.
 //
 // The gradient of a table has one nonzero row for each different index t of the sample, however long the table is. The
 // program describes it by indices and δ ([OfRows]) and doesn't materialize it, unless the table has another use. Rows
-// of δ with the same index must be added before their norm is taken: two equal rows make one of twice the norm.
+// of δ with the same index must be added before their norm is taken: the sum of two equal rows has twice their norm.
 //
 // # Integers
 //
-// An input of integers indexes rows of tables ([Lookup]) and nothing else. An instruction reads the input as it is;
-// arithmetic on integers, parts of them and several inputs together have no rule. [Program.Range] bounds the indices.
-// Engines refuse data beyond it before anything runs, since no kernel checks.
+// An input of integers indexes rows of tables ([Lookup]) and nothing else. An instruction reads the whole input
+// unchanged. There is no rule for arithmetic on integers, for slices of an input of integers, or for several such
+// inputs put together. [Program.Range] bounds the indices. Engines refuse data outside this range before anything runs,
+// since kernels don't check indices.
 //
 // # One sample at a time
 //
-// An operation with no rule makes the whole graph one instruction ([Opaque]), which is Gorgonia's own gradient, one
-// sample at a time: right and slow. The graph must be built with a batch of one, because only then is "the gradient of
-// one sample" defined without knowing what the operation does.
+// An operation with no rule makes the whole graph one instruction ([Opaque]), which computes Gorgonia's own gradient,
+// one sample at a time. This is correct, but slow. The graph must be built with a batch of one: only then is the
+// gradient of one sample defined whatever the operation does.
 //
-// This is right only for pure functions. An operation that keeps state lets one sample see the one before;
-// one that draws makes equal keys give unequal models; one that prints lets samples out. So the package lists the
-// operations that are known to be pure and to have the right gradient, by Go type with its package, and by operator;
-// operations.md is generated from the list. Every other operation is a [RefusedError]. Package enginetest checks the
-// gradient of every listed operation against differences. A sample's cost is evaluated before its gradient, and a
-// sample whose cost isn't finite has none. Errors never quote Gorgonia's message of a failure, which may contain the
-// sample.
+// This is right only for pure functions. An operation with state lets a sample influence the next one. An operation
+// that draws random numbers gives different models for the same key. An operation that prints may reveal samples. So
+// the package lists the operations that are known to be pure and to have the right gradient, by Go type with its
+// package, and by operator; operations.md is generated from the list. Every other operation is a [RefusedError].
+// Package enginetest checks the gradient of every listed operation against differences. A sample's cost is evaluated
+// before its gradient. If the cost isn't finite, the gradient isn't computed and is NaN. Errors never quote Gorgonia's
+// message of a failure, which may contain the sample.
 //
 // # Reading Gorgonia's graphs
 //
-// Gorgonia's graph finds nodes by an index that is stale once a node was taken out, and Gorgonia takes nodes out by
-// itself: the 1-x whose logarithm is asked for. So this package reads operands from the node itself, by reflection; it
-// adds nodes to copies of the graph only; and it checks that every node still has the hash that it was made with, since
-// Gorgonia recycles the nodes that it took out, though others still use them.
+// Gorgonia's graph finds nodes by an index, which is wrong once a node has been removed. And Gorgonia removes nodes by
+// itself, for example the node 1-x when a graph takes its logarithm. So this package reads operands from the node
+// itself, by reflection, and adds nodes only to copies of the graph. It also checks that every node still has the hash
+// that it was made with, because Gorgonia reuses nodes that it has removed, even if other nodes still refer to them.
 //
-// No graph makes [Compile] panic, and none that it takes should make an engine panic: it checks shapes, windows and
-// operands first, because some of Gorgonia's operations fail in goroutines of their own.
+// No graph makes Compile panic, and no program that it returns should make an engine panic. Compile checks shapes,
+// windows and operands first, because some of Gorgonia's operations panic in goroutines of their own.
 //
 // # The program
 //
 // A [Program] is data that knows no device. Its [Value]s are typed tensors of one sample. Inputs, and what instructions
 // write, have a row for each sample; parameters, constants and views of them are the same for all. [Instruction]s are
 // in order: Predict computes the output, Forward the cost's terms, Backward the factors of the gradients. Each
-// instruction acts on every sample by itself, so that an engine takes as many samples at a time as it likes.
+// instruction acts on every sample by itself, so an engine may process any number of samples at a time.
 //
 // The comment beside each [Op] defines its arithmetic; one row of a table says which operands it takes and reads, and
-// what it may do in place. Where elements move, a strided [View] says from where or to where: instructions read
-// transposed values, slices and repeated axes through views, and add to a view to sum over an axis. A [Window]
-// describes a convolution or pooling, whose windows an engine needn't write out.
+// what it may do in place. A strided [View] gives the positions that elements move from or to: instructions read
+// transposed values, slices and repeated axes through views, and sum over an axis by adding to a view. A [Window]
+// describes a convolution or pooling; an engine needn't materialize the windows' contents.
 //
 // After Backward, a [Reduction] for each parameter describes its per-sample gradient. The gradient of a matrix, a
-// filter or a table that is used once isn't materialized: an engine measures and sums it in whatever memory it has. It
-// must sum the numbers that it measured.
+// filter or a table that is used once isn't materialized: an engine chooses how to measure and sum it. It must sum the
+// very numbers that it measured.
 //
 // A program assigns no memory. [Lifetimes] returns the range of instructions that need each value,
-// [Instruction.InPlace] the operand whose buffer a result may reuse, and [Kept] the values that the reductions read;
-// each engine lays out its own memory and lowers the instructions to its device. An engine that meets an operation it
-// doesn't know refuses the program and names the operation. [Opaque], which stands for a whole graph, is one of them.
+// [Instruction.InPlace] returns the operand whose buffer a result may reuse, and [Kept] returns the values that the
+// reductions read. Each engine lays out its own memory and lowers the instructions to its device. An engine refuses a
+// program with an operation that it doesn't know, such as [Opaque], and names the operation.
 //
 // [Program.String] lists a program for people, and testdata has the listings of both models. A graph has the same
-// listing each time, and for every batch size for which it compiles. [Program.Check] checks all that engines rely on,
-// in a program of any origin; programs that [Compile] returns pass it.
+// listing each time, and for every batch size for which it compiles. [Program.Check] checks everything that engines
+// rely on, in any program; programs that Compile returns pass it.
 package compile

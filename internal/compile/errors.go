@@ -43,8 +43,8 @@ func (e *RuleError) Error() string {
 	return s
 }
 
-// RefusedError reports an operation, or a use of one, that can't be trained privately although it mixes no samples, not
-// even one sample at a time.
+// RefusedError reports an operation, or a use of one, that mixes no samples but can't be trained privately, not even
+// one sample at a time.
 type RefusedError struct {
 	Op      string
 	Node    string

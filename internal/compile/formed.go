@@ -3,9 +3,9 @@ package compile
 import "slices"
 
 // Formed returns the program's values, backward pass and reductions for an engine that keeps per-sample gradients of
-// filters in memory. It turns each [OfConv] reduction into a [Materialised] one, and puts the instruction that
-// materializes the gradient as early as x and δ are complete and no other instruction needs δ, so that lifetimes are
-// short.
+// filters in memory. It turns each [OfConv] reduction into a [Materialised] one, and inserts an instruction that
+// materializes the gradient. For short lifetimes the instruction is at the first position where x and δ are complete
+// and no later instruction needs δ.
 func (p *Program) Formed() (values []Value, backward []Instruction, reductions []Reduction) {
 	values = slices.Clone(p.Values)
 	after := map[int][]Instruction{}

@@ -2,8 +2,8 @@ package compile
 
 import "math"
 
-// Func is an elementwise function. Unary and binary functions are in the order of Gorgonia's operator types, from which
-// settings.go reads them.
+// Func is an elementwise function. The constants are in the order of Gorgonia's operator types, which settings.go
+// converts to them.
 type Func uint8
 
 // The unary functions.
@@ -111,8 +111,8 @@ func (f Func) Unary(x float64) float64 {
 	return math.NaN()
 }
 
-// UnaryDerivative returns the derivative of a unary function at x, given its value y there. It is 0 for steps and
-// signs.
+// UnaryDerivative returns the derivative of a unary function at x, given its value y there. It is 0 for Sign, Ceil and
+// Floor.
 func (f Func) UnaryDerivative(x, y float64) float64 {
 	switch f {
 	case Abs:

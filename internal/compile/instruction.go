@@ -7,7 +7,7 @@ import "slices"
 type Instruction struct {
 	Op         Op
 	Func       Func // elementwise operations
-	In         []ID // in the order of Op's comment; an operand that Reads leaves out may be gone
+	In         []ID // in the order of Op's comment; the buffer of an operand that isn't in Reads may be reused already
 	Out        ID
 	Where      ID      // MaxPool: the positions of its maxima; else None
 	Rows, K, N int     // products, softmax and lookups

@@ -8,7 +8,7 @@ import (
 )
 
 // lookup lowers the rows of a table, a parameter or constant, that an input of integers indexes for each sample. The
-// indices must be the input itself, reshaped at maximum: then [Program.Range] bounds each of them before anything runs.
+// indices must be the input itself, at most reshaped: then [Program.Range] bounds each of them before anything runs.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	switch {
@@ -39,8 +39,8 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 // precision, which represents all integers up to it.
 const maxExact = 1 << 24
 
-// Range returns the minimum and maximum that input i, of integers, may hold: its values must be rows of every table
-// that it indexes. Engines check data against it before they check the program or run anything.
+// Range returns the minimum and the maximum of valid integers in input i, which index a row of every table that the
+// input is used with. Engines check data against them before they check the program or run anything.
 func (p *Program) Range(i int) (minimum, maximum int32) {
 	minimum, maximum = math.MinInt32, math.MaxInt32
 	if p.missing != nil {

@@ -8,7 +8,7 @@ import (
 // ID identifies a value of a program: it is an index of [Program.Values].
 type ID int
 
-// None is the ID of no value.
+// None stands for the absence of a value.
 const None ID = -1
 
 // Kind is the origin of a value.
@@ -55,7 +55,7 @@ type Tensor struct {
 	Value ID
 }
 
-// Rule is the way in which a parameter's per-sample gradient g follows from values that Forward and Backward leave.
+// Rule says how a parameter's per-sample gradient g is computed from values that Forward and Backward wrote.
 type Rule uint8
 
 // The rules. All but Materialised describe g by its factors, so that no engine needs all of g in memory.
@@ -66,8 +66,8 @@ const (
 	OfRows                   // g = 0 [N, K], then g[X[r]] += δ[r] for each of Rows rows
 )
 
-// Reduction describes one parameter's clipped sum, taken after the backward pass. Nothing else uses its Delta or G by
-// then, so that an engine may scale it in place.
+// Reduction describes one parameter's clipped sum, taken after the backward pass. By then nothing else uses its Delta
+// or G, so an engine may scale them in place.
 type Reduction struct {
 	Param    int
 	Rule     Rule
@@ -115,11 +115,11 @@ func Kept(reductions []Reduction) []ID {
 // don't change it.
 func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 
-// Missing returns nil, or for an [Opaque] program the operation that has no rule.
+// Missing returns the operation that has no rule if the program is Opaque, and nil otherwise.
 func (p *Program) Missing() *RuleError { return p.missing }
 
-// Reference returns the evaluator of an [Opaque] program's graph, or nil for every other program. Concurrent calls to
-// it take turns.
+// Reference returns the evaluator of an [Opaque] program's graph, or nil for every other program. The evaluator's
+// methods may be called concurrently and run one after another.
 func (p *Program) Reference() *Reference { return p.reference }
 
 // Initial returns a copy of the values that the graph binds to the parameters, or nil if it binds none.

@@ -11,8 +11,8 @@ import (
 )
 
 // Reference computes one sample's gradient with Gorgonia's own differentiation and operations. Tests check step
-// programs against it, and it is the engine of graphs that have no step program. It is slow. Concurrent calls take
-// turns, since Gorgonia's operations keep state.
+// programs against it, and it is the engine of graphs that have no step program. It is slow. Its methods may be called
+// concurrently, but run one after another, since Gorgonia's operations keep state.
 //
 // Reference evaluates a copy of the graph node by node, on copies of values, instead of calling Gorgonia's tape machine
 // (v0.9.18). That machine lets an operation overwrite a value that a reshaped view, or a gradient shared by two

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// String lists a program for people: its values, as %ID, and its instructions, all for one sample. Programs with equal
-// listings may differ in the values of constants and of initial parameters.
+// String returns a listing of the program: its values, as %ID, and its instructions, with the shapes of one sample.
+// Programs with equal listings may differ in the values of constants and of initial parameters.
 func (p *Program) String() string {
 	var b strings.Builder
 	b.WriteString("values\n")

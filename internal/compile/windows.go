@@ -11,7 +11,7 @@ import (
 // for each output position and is [OutH·OutW, C·KH·KW], with elements in the order (c, kh, kw).
 type Window struct {
 	C, H, W, KH, KW      int
-	PadH, PadW           int // on both sides: 0 to a convolution, never the maximum of pooling
+	PadH, PadW           int // on both sides; a convolution reads 0 there, and pooling never takes its maximum there
 	StrideH, StrideW     int
 	DilationH, DilationW int
 	OutC, OutH, OutW     int

@@ -11,12 +11,12 @@ import (
 const MostInChunk = 64
 
 // Chunks divides an ascending batch into chunks of at most maximum samples: chunk k is batch[cuts[k]:cuts[k+1]]. It
-// appends to cuts and returns it; an empty batch has the one cut 0.
+// appends the cuts to cuts and returns the result. For an empty batch it appends only 0.
 //
 // Consider a binary tree over the indices of the data set, from 0 up to some power of two, whose nodes are the ranges
-// [a·2ˡ, (a+1)·2ˡ). A chunk is the samples of the batch in a node that has at most maximum of them, while its parent
-// has more. So one sample more or less changes chunks on its own path only. Two neighbours p < q of the batch are in
-// different chunks if the smallest node with both, of level l = the bit length of p xor q, has more than maximum
+// [a·2ˡ, (a+1)·2ˡ). A chunk is the set of the batch's samples in a node with at most maximum of them whose parent has
+// more than maximum. So one sample more or less changes only chunks on its own path. Two neighbours p < q of the batch
+// are in different chunks if the smallest node with both, of level l = the bit length of p xor q, has more than maximum
 // samples. Prefix sums of the batch over the indices thus give every cut independently of the others.
 func Chunks(batch []int32, maximum int, cuts []int) []int {
 	cuts = append(cuts, 0)

@@ -13,7 +13,7 @@ type Column struct {
 	Ints   []int32 // token ids, say
 }
 
-// Floats returns a column for each slice, which it shares.
+// Floats returns a column for each slice. A column shares the slice's memory.
 func Floats(columns ...[]float32) []Column {
 	out := make([]Column, len(columns))
 	for i, c := range columns {

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/dptrain/dptrain/internal/random"
 
-// Minibatch appends to dst, in ascending order, the members that take part in a step: member k if word k of the step's
-// minibatch stream keeps it ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples
+// Minibatch appends to dst, in ascending order, the members that take part in a step. Word k of the step's minibatch
+// stream decides on member k ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples
 // if the job has none.
 func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
 	return j.stream(random.Minibatch, step).Bernoulli(j.Mechanism.SamplingProbability, members, dst)

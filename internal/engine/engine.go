@@ -25,8 +25,8 @@ type Engine interface {
 
 // Loaded is a program and its data on a device. Its methods may be called concurrently.
 type Loaded interface {
-	// Arithmetic identifies the arithmetic of gradients: equal names mean equal bits. Jobs on different arithmetics
-	// must draw different noise, because equal noise cancels in the difference of two releases.
+	// Arithmetic identifies the arithmetic of gradients: equal names mean equal bits. Jobs that differ only in their
+	// arithmetic must draw different noise, because equal noise would cancel in the difference of their releases.
 	Arithmetic() string
 	// Start checks jobs and prepares runs of them that advance side by side. A job that can't run is a [*FieldError].
 	// Start copies what it keeps of a job, whose slices may change afterwards.
@@ -37,9 +37,9 @@ type Loaded interface {
 }
 
 // Runs are jobs that advance side by side, each exactly as it would alone, to the last bit. They are numbered from 0 in
-// the order in which they were started. A number out of range and a call after Close, even a second Close, are faults
-// of the caller, on which an engine may panic; package train returns errors instead, [ErrClosed] after Close. Only Done
-// may be called concurrently with other methods. The caller may change what they return.
+// the order in which they were started. A run's number out of range and a call after Close, even a second Close, are
+// errors of the caller, and an engine may panic; package train checks for them and returns errors. Only Done may be
+// called concurrently with other methods. The caller may change the slices that methods return.
 type Runs interface {
 	// Steps takes steps[i] logical steps of run i. If [CheckSteps] refuses the numbers, no run moves. When the context
 	// is cancelled every run stops after a whole step, and Steps returns the context's error. A run that fails stops at
@@ -54,7 +54,7 @@ type Runs interface {
 	// State returns a copy of a run's state.
 	State(run int) State
 
-	// Restore sets a run's state to a copy of s, whose lengths must be the run's.
+	// Restore sets a run's state to a copy of s. The slices of s must have the lengths of the run's own.
 	Restore(run int, s State) error
 
 	// Predict returns, for each of the given runs at its current parameters, the program's output for every sample of
@@ -65,8 +65,8 @@ type Runs interface {
 	Close() error
 }
 
-// CheckSteps checks the arguments of [Runs].Steps, given the numbers of steps done. A run takes up to 2³¹−1 steps, as
-// many as a [State] and the names of streams count.
+// CheckSteps checks the arguments of [Runs].Steps, given the numbers of steps done. A run takes at most 2³¹−1 steps,
+// the maximum in the name of a stream.
 func CheckSteps(steps, done []int) error {
 	if len(steps) != len(done) {
 		return fmt.Errorf("%d numbers of steps for %d runs", len(steps), len(done))
@@ -79,13 +79,14 @@ func CheckSteps(steps, done []int) error {
 	return nil
 }
 
-// ErrLost is wrapped by errors about a device that failed. No run on it continues, whatever state it is restored to.
+// ErrLost is wrapped by errors about a device that failed. No run on this device can continue, not even from a restored
+// state.
 var ErrLost = errors.New("the device is lost")
 
 // ErrClosed is wrapped by errors about a use after Close.
 var ErrClosed = errors.New("closed already")
 
-// ErrInUse is wrapped by errors about something that can't be closed, or used, during another use.
+// ErrInUse is wrapped by errors about an object that can't be closed or used because it is in use.
 var ErrInUse = errors.New("in use")
 
 // RunErrors reports the runs of a group that failed: element i is run i's error, or nil.
@@ -183,8 +184,8 @@ type chosen struct {
 }
 
 // Passed returns the errors of the engines that [FirstOf] tried before the one that loaded the program:
-// [*UnsupportedError] values, joined, or nil if the first engine loaded it. Show it to the user: the guarantee is the
-// same, the time may not be.
+// [*UnsupportedError] values, joined, or nil if the first engine loaded it. Show it to the user, because the engine may
+// be slower. The guarantee is the same.
 func Passed(l Loaded) error {
 	if c, ok := l.(chosen); ok {
 		return c.passed

@@ -11,7 +11,7 @@ import (
 // Job is one training run over loaded data, as pure data. An engine changes no slice in it and keeps copies: the caller
 // may change them once [Loaded].Start has returned.
 type Job struct {
-	Members   []int32 // the samples in play, ascending; nil for all of the data, empty for none
+	Members   []int32 // indices of the samples to train on, ascending; nil for all of the data, empty for none
 	Mechanism Mechanism
 	Optimizer Optimizer
 	Key       random.Key
@@ -20,8 +20,8 @@ type Job struct {
 }
 
 // State is all that a run carries from step to step. Vectors are laid out by [Layout], with 0 in the padding. [Job] and
-// State together determine the run's future: random streams are named by key, trial and step, so that the number of
-// steps is their position.
+// State together determine the run's future: key, trial and step name each random stream, so a state needs no position
+// in a stream but its step.
 type State struct {
 	Step   int // steps done
 	Params []float32

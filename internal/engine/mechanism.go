@@ -31,9 +31,9 @@ func (m Mechanism) ClipTo() float64 { return m.ClippingNorm * (1 - clippingMargi
 func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.ClippingNorm }
 
 // ClipFactor returns the factor that clips a gradient of the given squared norm to c: min(1, c/norm), computed in
-// float64 and rounded to float32. It returns 0 if the norm isn't finite: such a sample contributes nothing, and none of
-// its NaNs may. It also returns 0 in place of a factor below 2⁻¹⁰⁰, whose products single precision would round too
-// coarsely.
+// float64 and rounded to float32. It returns 0 if the norm isn't finite, and then the sample, whose gradient may have
+// NaNs, contributes nothing to the sum. It also returns 0 for a factor below 2⁻¹⁰⁰, because single precision would
+// round its products too coarsely.
 func ClipFactor(squaredNorm, c float64) float32 {
 	norm := math.Sqrt(squaredNorm)
 	switch {

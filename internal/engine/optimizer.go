@@ -14,7 +14,7 @@ const (
 	Adam Method = "dp-adam"
 )
 
-// Optimizer turns noisy mean gradients into updates of the parameters. It is post-processing: nothing in it costs
+// Optimizer turns noisy mean gradients into updates of the parameters. Updates are post-processing, so they cost no
 // privacy.
 type Optimizer struct {
 	Method       Method

@@ -31,7 +31,7 @@ func (g *G) In(name string, shape ...int) *gorgonia.Node {
 	return n
 }
 
-// Ids adds an input of integers of the given shape for one sample, of Gorgonia's type of indices.
+// Ids adds an input of integers, in the type that Gorgonia uses for indices. shape is that of one sample.
 func (g *G) Ids(name string, shape ...int) *gorgonia.Node {
 	shape = append([]int{g.Batch}, shape...)
 	n := gorgonia.NewTensor(g.Graph, tensor.Int, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))

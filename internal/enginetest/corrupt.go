@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Corrupt changes one exported field, or list element, anywhere in a program. An engine refuses the changed program or
-// runs it; it doesn't crash.
+// Corrupt changes one exported field, or list element, anywhere in a program. An engine must refuse the changed program
+// or run it, and must not crash.
 func Corrupt(t *rapid.T, p *compile.Program) { corrupt(t, reflect.ValueOf(p).Elem()) }
 
 func corrupt(t *rapid.T, v reflect.Value) {

@@ -20,7 +20,7 @@ var mistaken = map[string]bool{"function log2": true, "function inverse sqrt": t
 // CheckDifferences checks the gradients of the engine and of [compile.Reference] against central differences of the
 // cost, in up to 48 coordinates of each parameter and in one random direction over all. Gorgonia's own machine
 // evaluates the cost in double precision, each time on a new graph, so that the differences share nothing with package
-// compile. mistaken leaves out the reference's gradient.
+// compile. If mistaken is set, Gorgonia's gradient is known to be wrong and isn't checked.
 func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
 	t.Helper()
 	p := z.Program(t, 1)

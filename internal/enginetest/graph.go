@@ -97,8 +97,8 @@ func (s Suite) near(got, want, scale float64) bool {
 	return math.Abs(got-want) <= s.Tolerance*(math.Abs(scale)+0.01)
 }
 
-// RandomData returns samples for a program's inputs: standard normal values, and integers of which every other one is
-// among the first three of its range, so that samples repeat them.
+// RandomData returns samples for a program's inputs: standard normal values, and integers. Every second integer is one
+// of the first three of its range, so that samples have equal ones.
 func RandomData(p *compile.Program, samples int, seed uint64) *engine.Data {
 	stream := random.InsecureKey(seed).Stream(random.ID{Purpose: random.Initialisation})
 	r := rand.New(stream)
@@ -139,7 +139,7 @@ func part(c engine.Column, from, to int) engine.Column {
 	return engine.Column{Floats: c.Floats[from:to]}
 }
 
-// Sample returns one sample's inputs in the form of [compile.Reference].
+// Sample returns one sample's inputs in the form that [compile.Reference] takes.
 func Sample(data *engine.Data, i int) [][]float32 {
 	var row [][]float32
 	for _, c := range data.Columns {

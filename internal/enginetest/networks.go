@@ -28,7 +28,7 @@ func Source(m train.Model) compile.Source {
 	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
 }
 
-// Bound returns a model in the compiler's form, and binds initial values that it draws from seed.
+// Bound returns a model as a compile.Source, with initial values bound that it draws from seed.
 func Bound(m train.Model, seed rand.Source) (compile.Source, error) {
 	for i, values := range m.Initial(seed) {
 		p := m.Parameters[i]

@@ -149,7 +149,7 @@ func release(t TB, s Suite) {
 	}
 }
 
-// After moves a state one step forward by package engine alone, given the clipped sum.
+// After takes one step of a run from its clipped sum, by the functions of package engine alone, and updates its state.
 func After(p *compile.Program, j engine.Job, state *engine.State, sum []float64, samples int) {
 	l, m := engine.LayoutOf(p), j.Mechanism
 	grid := m.Grid(samples)

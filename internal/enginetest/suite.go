@@ -12,17 +12,18 @@ import (
 type Suite struct {
 	// Engine returns the engine under test.
 	Engine func() engine.Engine
-	// Inspect looks into runs that the engine started.
+	// Inspect returns an Inspector of runs that the engine started.
 	Inspect func(engine.Runs) Inspector
-	// Tolerance bounds the errors of gradients, norms and outputs against Gorgonia's, relative to the size of the
-	// whole. In single precision 2e-4 allows for sums of thousands of terms in another order.
+	// Tolerance is the maximum error of gradients, norms and outputs compared with Gorgonia's, relative to the
+	// magnitude of the whole gradient or output. In single precision 2e-4 allows for sums of thousands of terms in
+	// another order.
 	Tolerance float64
-	// Short leaves out tests that take long and test no further promise: most random graphs, most batch sizes.
+	// Short leaves out slow tests that repeat others with more cases: most random graphs, most batch sizes.
 	Short bool
 }
 
-// Inspector shows a run's private intermediate results: sums before they get their noise, and gradient norms.
-// Production code has none; engines implement it in their tests.
+// Inspector shows a run's private intermediate results: sums before noise is added, and gradient norms. Production code
+// implements no Inspector; engines implement it in their tests.
 type Inspector interface {
 	// ClippedSum returns a run's clipped sum over the given samples, in ascending order, at its current parameters,
 	// laid out by [engine.Layout], and the squared norm of each sample's gradient. It is the very sum that a step with
@@ -41,8 +42,8 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// Checks returns, by name, the tests of the half of the contract on which privacy rests. They report to a [TB], so that
-// tests of the suite can see whether they find a fault.
+// Checks returns, by name, the tests of that half of the contract that privacy depends on. They report to a [TB], so
+// that the suite's own tests can verify that they find faults.
 func Checks() map[string]func(TB, Suite) {
 	return map[string]func(TB, Suite){
 		"Exact":      exact,

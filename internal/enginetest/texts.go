@@ -5,8 +5,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Texts returns samples for package models' model of texts, whose inputs are ids, weights and one-hot labels. Texts
-// have one word to the whole length, then padding by id 0 of weight 0, and words repeat.
+// Texts returns samples for package models' model of texts, whose inputs are ids, weights and one-hot labels. A text
+// has at least one word and at most as many as fit, and then padding with id 0 and weight 0. Words repeat.
 func Texts(p *compile.Program, samples int, seed uint64) *engine.Data {
 	d := RandomData(p, samples, seed)
 	length, classes := p.Inputs[0].Size, p.Inputs[2].Size

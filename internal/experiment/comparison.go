@@ -13,7 +13,7 @@ import (
 )
 
 // Compared returns the settings for [planner.Compare] of an experiment on n samples. The caller adds methods, families,
-// subset rates and limits. The number of candidates is 0 for a random search, which the caller has to replace.
+// subset rates and limits. For a random search, which has no grid, it adds the number of candidates too.
 func Compared(e configs.Experiment, n int) (planner.Settings, error) {
 	steps, err := Steps(e.Privacy)
 	if err != nil {
@@ -44,8 +44,8 @@ func MethodOf(variant string) (tuner.Method, bool) {
 	return m, ok
 }
 
-// FamilyOf returns the family of distributions of a name: one of [configs.Repetitions], or negative-binomial with a
-// shape, as in negative-binomial:2.
+// FamilyOf returns the family of distributions with the given name: one of [configs.Repetitions], or negative-binomial
+// with a shape, such as negative-binomial:2.
 func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	kind, shape, shaped := strings.Cut(name, ":")
 	p.Repetitions = kind
@@ -65,8 +65,8 @@ func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	}}, nil
 }
 
-// Recommended returns the option of minimum noise that the settings allow, calibrated as by [Resolve], and its
-// guarantee. trials and options are the results of [planner.Compare].
+// Recommended returns the option that s recommends, with its noise multiplier calibrated in the same way as by
+// [Resolve], and its guarantee. trials and options are the results of [planner.Compare].
 func Recommended(e configs.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) (planner.Option, accountant.Guarantee, error) {
 	least, ok := s.Recommended(options)
 	if !ok {

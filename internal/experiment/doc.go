@@ -1,15 +1,15 @@
-// Package experiment carries out experiments, from settings to a released model: call [Resolve], which makes a [Plan]
-// of settings, [Plan.Load], which reads its data, [Plan.Run], which tunes or trains, and [Plan.Write], which fills the
-// run's directory. [Open] makes a released model ready for predictions.
+// Package experiment carries out experiments, from settings to a released model. Call [Resolve] to make a [Plan] from
+// settings, [Plan.Load] to read its data, [Plan.Run] to tune or train, and [Plan.Write] to write the run's directory.
+// [Open] opens a released model for predictions.
 //
-// A plan is public. [Plan.Statement] is its guarantee, [Plan.Warnings] lists its faults, and both are settled before
-// the first private value is read: Resolve counts the rows of a private file and reads nothing else of it. What a
-// [Follower] sees while a plan is loaded and run is private, and so is [Outcome.Private].
+// A plan is public. [Plan.Statement] returns its guarantee and [Plan.Warnings] its weaknesses. Both are fixed before
+// any private value is read: Resolve counts the rows of a private file and reads nothing else of it. The reports that a
+// [Follower] receives while a plan is loaded and run are private, and so is Outcome.Private.
 //
-// Resolve opens each of a person's own files once. It infers the schema from the public file and reads all rows of it;
-// the private file stays open until Load has read it. So a file that is replaced after that isn't trained on, and one
-// that is changed is an error.
+// Resolve opens each of the user's own files once. It infers the schema from the public file and reads all its rows.
+// The private file stays open until Load has read it. So if a file is replaced after Resolve opened it, Load reads the
+// original; if it is changed, the error says so.
 //
-// The package names no engine: callers hand them over. Its errors have types, of which [Error] is one; exit codes,
-// tables and the console are the command's.
+// The package imports no engine: callers pass engines to it. Its errors have types, such as [Error], which the command
+// turns into exit codes. Tables and the console are part of the command too.
 package experiment

@@ -2,12 +2,12 @@ package experiment
 
 import "fmt"
 
-// Kind classifies an [Error] by what a person has to change.
+// Kind says what the user has to change to avoid an [Error].
 type Kind int
 
 // The kinds.
 const (
-	Usage  Kind = iota + 1 // settings that make no sense
+	Usage  Kind = iota + 1 // invalid settings
 	Input                  // data or files that can't be used
 	Budget                 // a privacy budget that no noise meets
 )

@@ -13,7 +13,7 @@ import (
 type Follower interface {
 	Note(text string)
 	Warn(text string)
-	// Progress reports that done of total units of work are done, and what is going on.
+	// Progress reports that done of total units of work are done. what describes the current work.
 	Progress(done, total float64, what string)
 	// Tuning reports an event of a tuning.
 	Tuning(tuner.PrivateProgress)

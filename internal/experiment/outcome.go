@@ -10,7 +10,7 @@ import (
 // Outcome is the result of a run.
 type Outcome struct {
 	Release report.Release
-	Verdict Verdict // public: it follows from the release and public labels
+	Verdict Verdict // public: computed from the release and public labels
 	Private any     // the content of private/run.json
 }
 
@@ -22,7 +22,7 @@ type trained struct {
 	private         any // for private/run.json
 }
 
-// Write fills a run's directory with an outcome of the plan.
+// Write writes the files of an outcome of the plan into a run's directory.
 func (p *Plan) Write(dir *report.Dir, o Outcome) error {
 	settings, err := p.Experiment.YAML()
 	if err != nil {

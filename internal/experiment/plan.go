@@ -14,12 +14,13 @@ import (
 // Settings are all settings that a run depends on.
 type Settings struct {
 	configs.Experiment
-	Tune bool // tune hyperparameters, or else train once with the given ones
-	// InsecureSeed, unless nil, seeds all random draws, so that the run can be repeated. It voids the guarantee.
+	Tune bool // whether to tune hyperparameters; if not, train once with the given ones
+	// If InsecureSeed isn't nil, it seeds all random draws, so that the run can be repeated. The guarantee is then
+	// void.
 	InsecureSeed *uint64
 }
 
-// Plan is a run that [Resolve] has settled. Its fields are public knowledge.
+// Plan is a run that [Resolve] has planned. Its fields are public. Don't change them.
 type Plan struct {
 	Experiment configs.Experiment
 	Samples    Samples
@@ -38,7 +39,8 @@ type work interface {
 	run(context.Context, *Plan, train.Engine, train.Key, Follower) (trained, error)
 }
 
-// Resolve makes a plan of settings: it counts samples and settles noise and epsilon. The caller has to close the plan.
+// Resolve makes a plan from settings. It counts samples, and calibrates the noise or computes epsilon. The caller must
+// close the plan.
 func Resolve(s Settings) (*Plan, error) {
 	samples, files, err := describe(s.Experiment)
 	if err != nil {
@@ -74,11 +76,11 @@ func (p *Plan) settle(tune bool) (err error) {
 // Close closes the private file of a plan that wasn't loaded.
 func (p *Plan) Close() error { return p.files.Swap(nil).close() }
 
-// Statement returns the plan's guarantee, and the settings that it follows from.
+// Statement returns the plan's guarantee and the settings that determine it.
 func (p *Plan) Statement() report.Privacy { return p.privacy }
 
-// Warnings returns the faults of a plan that can be carried out: a guarantee that protects little, columns that aren't
-// scaled, too little memory.
+// Warnings returns the weaknesses of a plan, which can be carried out nevertheless: a guarantee that protects little,
+// columns that aren't scaled, too little memory.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
 	for _, w := range []string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory)} {
@@ -89,8 +91,8 @@ func (p *Plan) Warnings() []string {
 	return warnings
 }
 
-// Load reads the data; call it once. The engine computes features of images. It should be the CPU's, whichever engine
-// trains afterwards, so that all of them train on the same features.
+// Load reads the data; call it once. The given engine computes features of images. It should be the CPU engine, even if
+// another engine trains afterwards, so that all engines train on the same features.
 func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) error {
 	data, err := p.load(ctx, features, f)
 	if err != nil {
@@ -122,7 +124,7 @@ func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loa
 	return files.load(e.Data, p.Samples)
 }
 
-// Run carries out a plan whose data are loaded. Each run draws a key of its own, unless the seed is insecure.
+// Run carries out a plan whose data are loaded. Each call draws a new key, unless Settings.InsecureSeed is set.
 func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, error) {
 	if p.data == nil {
 		return Outcome{}, errors.New("run a plan: its data aren't loaded")

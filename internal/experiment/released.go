@@ -12,15 +12,15 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Released is a released model that is ready to compute.
+// Released is a released model that is ready for predictions.
 type Released struct {
 	report.Model
 	*train.Predictor
 	engine train.Engine
 }
 
-// Open reads a released model from a run's directory. The given engine computes, whichever engine trained. The caller
-// has to close the model.
+// Open reads a released model from a run's directory. The given engine computes predictions; another one may have
+// trained the model. The caller must close the model.
 func Open(run string, e train.Engine) (*Released, error) {
 	model, parameters, err := report.ReadModel(run)
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *Released) TestSet(ctx context.Context, f Follower) (Rows, error) {
 	return Rows{Labels: set.test, Data: set.test.Inputs()}, nil
 }
 
-// TrainedOn reports whether a run's settings name a training file that is the given one, or has its name. It reports
+// TrainedOn reports whether the training file in a run's settings is the given file or has the same name. It returns
 // false if the run's private folder is missing.
 func TrainedOn(run, file string) bool {
 	text, err := ReadSettings(filepath.Join(run, "private", "settings.yaml"))

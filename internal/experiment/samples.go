@@ -14,7 +14,7 @@ import (
 type Samples struct {
 	Train, Test int           // numbers of samples
 	Features    string        // the weights that make samples of images; empty for other data
-	Schema      *table.Schema // of a person's own files; nil for named data sets
+	Schema      *table.Schema // of the user's own files; nil for named data sets
 
 	large    []string // columns of such files: see largeColumns
 	outliers bool     // all of these are scaled

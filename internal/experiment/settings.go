@@ -9,7 +9,8 @@ import (
 // maxSettings bounds a settings file, in bytes. Presets have a thousandth of it.
 const maxSettings = 1 << 20
 
-// ReadSettings reads a settings file, which may be a pipe or a terminal. One without an end is an error.
+// ReadSettings reads a settings file, which may be a pipe or a terminal. The size is limited, so that a file without an
+// end is an error.
 func ReadSettings(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -64,7 +64,7 @@ func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
 	return p
 }
 
-// Steps returns the number of steps that the settings' epochs come to. Less than one is an [Error].
+// Steps returns the number of steps in the epochs of the settings. It returns an error if there isn't even one step.
 func Steps(p configs.Privacy) (int, error) {
 	steps, err := train.Steps(p.Epochs, p.SamplingRate)
 	if err != nil {

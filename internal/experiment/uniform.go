@@ -7,14 +7,15 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Uniform accounts for experiments whose runs all have the same sampling rate and steps. Their cost doesn't depend on
-// the number of samples.
+// Uniform computes the privacy cost of an experiment whose runs all have the same sampling rate and steps. The cost
+// doesn't depend on the number of samples.
 type Uniform struct {
 	configs.Experiment
 	Single bool // account for one run, without tuning
 }
 
-// Events returns a function that makes the event of the experiment with given noise, by the steps of each run.
+// Events returns a function that returns the event of the experiment for a number of steps of each run. The settings
+// must give the noise.
 func (u Uniform) Events() (func(steps int) accountant.Event, error) {
 	if u.Single {
 		return func(steps int) accountant.Event { return trainingPrivacy(u.Experiment, 0, steps).Event() }, nil

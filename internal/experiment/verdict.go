@@ -11,7 +11,7 @@ import (
 type Verdict struct {
 	Constant report.Score
 	Answer   string // the constant answer
-	Warning  string // a remedy for a model that is no better; empty for a better one
+	Warning  string // what to change if the model isn't better than the constant answer; empty if it is
 }
 
 // judge returns the verdict on a score on the public test set.

@@ -40,14 +40,14 @@ func New(e engine.Engine, w Weights) (*Extractor, error) {
 	return &Extractor{predictor, w.sum()}, nil
 }
 
-// Options configure the cache and the reports of an extraction.
+// Options configure the cache and the callbacks of an extraction.
 type Options struct {
 	// Cache is the folder that holds the folder of features. Empty means the folder dptrain in [os.UserCacheDir].
 	Cache string
 	// Progress, if not nil, is called on the caller's goroutine while features are computed, with the number of images
 	// done. It isn't called for cached features.
 	Progress func(done, total int)
-	// Warn, if not nil, is called if the cache can't be used, which costs time and nothing else.
+	// Warn, if not nil, is called if the cache can't be used. The result is the same, but takes longer.
 	Warn func(error)
 }
 
@@ -107,5 +107,5 @@ func (x *Extractor) compute(ctx context.Context, images Images, progress func(do
 	return out, nil
 }
 
-// Close frees what the engine holds.
+// Close frees the network's memory on the engine.
 func (x *Extractor) Close() error { return x.predictor.Close() }

@@ -7,12 +7,12 @@ const pixels = 3 * 32 * 32
 // second on two cores. Tests change it too.
 var atOnce = 1000
 
-// Images is a set of N images [3, 32, 32], normalised as for the network's training. They are read piece by piece, so
-// that they needn't be in memory at once.
+// Images is a set of N images [3, 32, 32], normalised in the same way as the images that the network was trained on.
+// They are read in parts, so that not all of them need to be in memory.
 type Images struct {
 	N int
-	// Read writes the images first, first+1, … to dst, as many as fit, one after another. It isn't asked for images
-	// beyond the last, and returns the same image for the same index each time.
+	// Read writes the images first, first+1, … to dst, as many as fit, one after another. It isn't called for images
+	// beyond the last, and must return the same image for the same index each time.
 	Read func(dst []float32, first int)
 }
 

@@ -25,7 +25,7 @@ type BoundsSettings struct {
 }
 
 // PaperBounds returns the settings of Figure compare_dp_bounds: 50 epochs at sampling rate 1/100, compared in all
-// modes. The figure's caption names mu 45; the paper's experiments use mu 15.
+// modes. mu is 45, from the figure's caption, and 15, from the paper's experiments.
 func PaperBounds() BoundsSettings {
 	rates := make([]float64, 99)
 	for i := range rates {
@@ -60,7 +60,8 @@ var methods = []method{
 	}},
 }
 
-// Bounds compares what tuning and training cost together, as epsilon over the subset rate.
+// Bounds compares bounds on the cost of tuning and training together. It shows epsilon as a function of the subset
+// rate.
 type Bounds struct {
 	settings BoundsSettings
 	epsilon  [][][][]float64 // by mean, mode, method and subset rate
@@ -152,7 +153,7 @@ func (b Bounds) compute(p point) error {
 	return nil
 }
 
-// Table returns a row for each panel and subset rate, with a column for each method and mode. Epsilons have all digits.
+// Table returns a row for each panel and subset rate, with a column for each method and mode. Epsilons aren't rounded.
 func (b Bounds) Table() [][]string {
 	s := b.settings
 	header := []string{"sampling_rate", "noise_multiplier", "steps", "delta", "mu", "q"}

@@ -1,6 +1,6 @@
-// Package figure computes and draws figures of privacy costs. [ComputeBounds], [ComputeLines] and [NewTradeoff]
-// return a [Figure]; [Reserve] returns a [Place] in a folder, and [Place.Encode] and [Place.Write] write the figure
-// there as PNG, SVG and PDF, with every number drawn as CSV.
+// Package figure computes and draws figures of privacy costs. [ComputeBounds], [ComputeLines] and [NewTradeoff] return
+// a [Figure]; [Reserve] returns a [Place] in a folder, and [Place.Encode] and [Place.Write] write the figure there as
+// PNG, SVG and PDF, and its numbers as CSV.
 //
 // [Bounds] is Figure compare_dp_bounds of the paper (Koskela and Kulkarni, "Practical Differentially Private
 // Hyperparameter Tuning with Subsampling"): epsilon over the subset rate q, for both variants of private tuning, for
@@ -8,13 +8,13 @@
 // trials mu, and shows the tighter bounds of package accountant beside the paper's.
 //
 // [Lines] is Figure mnist_novel_x: the RDP curves of training runs and, above each, the smallest line c·alpha up to a
-// given order. Random search draws candidates whose curves stay below such a line; it wastes the space between the
-// two.
+// given order. Random search fits its candidates' curves below such a line and is charged the line; the gap between
+// line and curve is wasted.
 //
-// [Tradeoff] isn't in the paper. It shows the noise that a budget leaves over the subset rate, if every candidate is
-// tried with a given probability. Package internal/experiment/planner computes its numbers.
+// [Tradeoff] isn't in the paper. As a function of the subset rate it shows the noise multiplier that meets a budget if
+// every candidate is tried with a given probability. Package internal/experiment/planner computes its numbers.
 //
-// The drawings are made to survive a black and white printer: marker and dash pattern alone tell the curves apart, and
-// colour repeats them. The files contain no time stamp and, since text is drawn as filled outlines, no font: the same
-// numbers give the same bytes, and every viewer shows the same picture.
+// The drawings are readable in black and white: markers and dash patterns distinguish the curves even without colours.
+// The files contain no time stamp and, since text is drawn as filled outlines, no font: the same numbers give the same
+// bytes, and every viewer shows the same picture.
 package figure

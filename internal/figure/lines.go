@@ -11,7 +11,7 @@ import (
 type LinesSettings struct {
 	SamplingRates []float64 // gamma; one panel for each
 	Candidates    []Candidate
-	Order         int // the largest RDP order, up to which lines are above their curves
+	Order         int // the largest RDP order; lines are above their curves up to it
 }
 
 // Candidate is a training run without its sampling rate.

@@ -14,11 +14,11 @@ import (
 var (
 	// ErrExists reports that a file of the figure exists.
 	ErrExists = errors.New("already exists")
-	// ErrFormat reports a file name that ends in no format of a figure.
+	// ErrFormat reports a file name whose extension is no format of a figure.
 	ErrFormat = errors.New("no format for a figure")
 )
 
-// Place is a folder, and the names of the files that a figure will have there.
+// Place is a folder and the names of the files in it that a figure is written to.
 type Place struct {
 	dir, name string
 	formats   []format
@@ -32,8 +32,8 @@ func Reserve(dir, name string) (*Place, error) {
 	return reserve(&Place{dir: dir, name: name, formats: formats})
 }
 
-// ReserveFile does the same for one file, whose name ends in its format. Another ending is an error that wraps
-// [ErrFormat].
+// ReserveFile is like [Reserve] for a single file. The extension of its name is its format; for an unknown one the
+// error wraps [ErrFormat].
 func ReserveFile(path string) (*Place, error) {
 	dir, file := filepath.Split(path)
 	for _, f := range formats {
@@ -89,7 +89,7 @@ func (p *Place) Encode(f Figure) (Files, error) {
 	return files, nil
 }
 
-// Write writes the files and returns their paths. Each file appears whole or not at all.
+// Write writes the files and returns their paths. No file is ever visible half written.
 func (p *Place) Write(files Files) ([]string, error) {
 	paths := p.paths()
 	for i, path := range paths {

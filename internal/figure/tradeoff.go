@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Tradeoff shows the noise multiplier that a budget leaves over the subset rate q, in plans that try each candidate
-// with a given probability. It has a panel for each method, with a curve for each distribution of the number of
-// trials.
+// Tradeoff shows, as a function of the subset rate q, the noise multiplier that meets a budget in plans that try each
+// candidate with a given probability. Each method has a panel, and each distribution of the number of trials a curve in
+// it.
 type Tradeoff struct {
 	settings TradeoffSettings
 	points   []TradeoffPoint
@@ -27,7 +27,7 @@ type TradeoffSettings struct {
 // TradeoffPoint is a plan.
 type TradeoffPoint struct {
 	Method          string
-	SubsetRate      float64 // q; 0 for a method without one, whose least noise is drawn as a level line
+	SubsetRate      float64 // q; 0 for a method without q: its minimum noise is a horizontal line
 	Repetitions     string  // the distribution
 	Mean            float64 // of the number of trials
 	Tried           float64 // the probability that a given candidate is tried
@@ -35,7 +35,7 @@ type TradeoffPoint struct {
 }
 
 // NewTradeoff returns a figure that joins the points of each method and distribution in their order. The error wraps
-// [accountant.ErrInvalid] if there is nothing to draw, or there are more distributions than curves can be told apart.
+// [accountant.ErrInvalid] if there is nothing to draw, or if there are more distributions than distinguishable curves.
 func NewTradeoff(s TradeoffSettings, points []TradeoffPoint) (Tradeoff, error) {
 	t := Tradeoff{s, points}
 	if n, most := len(t.distributions()), len(markers)*len(strokes); n > most {
@@ -51,7 +51,7 @@ func NewTradeoff(s TradeoffSettings, points []TradeoffPoint) (Tradeoff, error) {
 	return t, fmt.Errorf("%w figure: no plan with a subset rate meets the budget, there is nothing to draw", accountant.ErrInvalid)
 }
 
-// Table returns a row for each plan. Numbers have all digits.
+// Table returns a row for each plan. Numbers aren't rounded.
 func (t Tradeoff) Table() [][]string {
 	s := t.settings
 	rows := [][]string{{"candidates", "tried_at_least", "epsilon", "delta", "method", "q", "repetitions", "mu", "tried", "noise_multiplier"}}

@@ -1,3 +1,3 @@
-// Package nearest finds the name that a mistyped one most likely stands for. Call [Name] with the candidates and a
+// Package nearest finds the valid name that is most similar to a mistyped one. Call [Name] with the candidates and a
 // measure such as [Distance]; the caller decides which candidates are near enough to suggest.
 package nearest

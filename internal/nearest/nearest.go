@@ -1,6 +1,6 @@
 package nearest
 
-// Name returns the candidate with the fewest edits, the first of equals, or "" if none is near enough. edits returns a
+// Name returns the candidate with the fewest edits, the first of several, or "" if none is near enough. edits returns a
 // candidate's number of edits and whether that is near enough to suggest.
 func Name(candidates []string, edits func(candidate string) (n int, near bool)) string {
 	best, fewest := "", 0

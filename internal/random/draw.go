@@ -25,7 +25,7 @@ func (s *Stream) IntN(n int) int {
 }
 
 // Poisson draws from the Poisson distribution with the given mean: the number of arrivals before the time mean in a
-// process of rate 1. It approximates for no mean, at the price of one word and some 10 ns for each arrival; rounding
+// process of rate 1. It uses no approximation for large means; each arrival takes one word and some 10 ns. Rounding
 // changes the distribution by less than (1+mean)²·2^-52 in total variation. It panics unless mean is finite and at
 // least 0.
 func (s *Stream) Poisson(mean float64) int {
@@ -76,8 +76,9 @@ func (s *Stream) Bernoulli(p float64, members []int32, dst []int32) []int32 {
 	return dst
 }
 
-// Normals fills dst with independent standard normals. They come in pairs from pairs of words (normals.go), so dst
-// uses exactly len(dst) words, or len(dst)+1 when that is odd: the last pair's second normal is dropped.
+// Normals fills dst with independent standard normals. They come in pairs from pairs of words (normals.go), so Normals
+// takes len(dst) words if len(dst) is even. If it is odd, Normals takes one word more and drops the second normal of
+// the last pair.
 func (s *Stream) Normals(dst []float64) {
 	var words [groupWords]uint64
 	for len(dst) > 1 {

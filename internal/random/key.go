@@ -8,12 +8,11 @@ import (
 	"fmt"
 )
 
-// Key is the one secret from which all draws of a run come: a 256-bit ChaCha20 key. A reader who knows it can subtract
-// the noise, so it belongs with the run's private files and never in a log: formatted as text, a Key hides itself.
+// Key is the one secret from which all draws of a run come: a 256-bit ChaCha20 key. With the key one can subtract the
+// noise, so it belongs with the run's private files and never in a log. Formatting a Key as text doesn't show it.
 type Key [32]byte
 
-// NewKey returns a key from the operating system's entropy source. Where that fails the program ends: see
-// [rand.Read].
+// NewKey returns a key from the operating system's entropy source. If that fails, the program ends: see [rand.Read].
 func NewKey() Key {
 	var k Key
 	_, _ = rand.Read(k[:]) // it returns no error
@@ -36,7 +35,7 @@ func (k Key) String() string { return "random.Key(hidden)" }
 // Format hides the key from every verb of package fmt, %d and %x included.
 func (k Key) Format(f fmt.State, _ rune) { fmt.Fprint(f, k.String()) }
 
-// MarshalJSON refuses, so that encoding a structure that holds a key doesn't publish it.
+// MarshalJSON returns an error, so that no structure that holds a key can be encoded and published.
 func (k Key) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("a random key is secret: not encoded")
 }

@@ -13,8 +13,8 @@ const (
 )
 
 // Stream is the ChaCha20 keystream (RFC 8439) of one key and nonce from block 0 on, read as little-endian 64-bit words.
-// It holds 2^35 of them, far more than one step uses. Drawing past the last is a programming error and panics: the
-// block counter would wrap round and the noise repeat.
+// It holds 2^35 of them, far more than one step uses. Drawing beyond the last word is a programming error and panics,
+// since the block counter would wrap around and the noise would repeat.
 //
 // A Stream implements math/rand/v2.Source. It isn't safe for concurrent use; make one for each goroutine instead.
 type Stream struct {
@@ -37,8 +37,8 @@ func (k Key) Stream(id ID) *Stream {
 	return s
 }
 
-// Seek moves the stream to the word with the given index from the stream's beginning, in constant time. Seeking past
-// the end isn't an error; drawing there is.
+// Seek moves the stream to the word with the given index from the stream's beginning, in constant time. Seek may move
+// beyond the end, but drawing there panics.
 func (s *Stream) Seek(word uint64) { s.next = word }
 
 // Uint64 draws one word.

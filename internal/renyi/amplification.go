@@ -3,7 +3,7 @@ package renyi
 import "github.com/dptrain/dptrain/internal/float"
 
 // Sampled returns the curve of a mechanism with curve c on a Poisson sample of the given rate (Zhu and Wang, Theorem
-// [subsampling_R]). With tight it is at most c, since sampling never costs more than not sampling.
+// [subsampling_R]). If tight is set, the result is at most c, since sampling never costs more than not sampling.
 func Sampled(c Curve, rate float64, tight bool) Curve {
 	if tight {
 		return minimum(amplified(c, rate), c)

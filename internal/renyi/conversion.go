@@ -39,8 +39,8 @@ func logDeltaIntercept(a int, r float64) float64 {
 	return (x-1)*(r*(1+8*ulp)+math.Log1p(-1/x)) - float.Log(x) + 16*ulp*float.Log(x+1)
 }
 
-// Epsilon returns the smallest epsilon at delta over the orders of o, and the order that gives it. A curve of zeros
-// costs nothing, and has order 0.
+// Epsilon returns the smallest epsilon at delta over the orders of o, and the order that gives it. For a curve of zeros
+// both are 0.
 func (c Curve) Epsilon(o Orders, delta float64) (epsilon float64, order int) {
 	if c.zero() {
 		return 0, 0
@@ -55,8 +55,8 @@ func (c Curve) Epsilon(o Orders, delta float64) (epsilon float64, order int) {
 	return epsilon, order
 }
 
-// Delta returns the smallest delta at epsilon over the orders of o, and the order that gives it; for a delta of 1 and
-// for a curve of zeros it is 0.
+// Delta returns the smallest delta at epsilon over the orders of o, and the order that gives it. The order is 0 if
+// delta is 1 or all of the curve is 0.
 func (c Curve) Delta(o Orders, epsilon float64) (delta float64, order int) {
 	if c.zero() {
 		return 0, 0

@@ -3,7 +3,7 @@ package renyi
 import "math"
 
 // A Curve bounds the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2 to
-// len(c)-1. Entries 0 and 1 are 0 and have no meaning: every theorem multiplies order 1 by 0.
+// len(c)-1. Entries 0 and 1 are 0 and aren't divergences: in every theorem the factor of order 1 is 0.
 type Curve []float64
 
 // ulp is twice the rounding error of one operation: a value times 1+ulp is at least the value before rounding.
@@ -53,7 +53,8 @@ func Sum(x, y Curve) Curve {
 	return combine(x, y, func(a, b float64) float64 { return (a + b) * (1 + ulp) })
 }
 
-// Maximum returns the pointwise maximum, the curve of a candidate drawn at random, or of disjoint shards.
+// Maximum returns the pointwise maximum: the curve of a candidate drawn at random from two, and of two mechanisms on
+// disjoint shards.
 func Maximum(x, y Curve) Curve { return combine(x, y, math.Max) }
 
 func minimum(x, y Curve) Curve { return combine(x, y, math.Min) }

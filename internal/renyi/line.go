@@ -2,9 +2,10 @@ package renyi
 
 import "math"
 
-// Line returns the curve that promises slope·a at every order a of o: below o.Low the value at o.Low, since divergences
-// grow with the order, and above o.High nothing. It is raised by more than the rounding of a slope taken from a curve,
-// so that a mechanism that was fitted to the line by its slope is not above it.
+// Line returns a curve with the value slope·a at every order a of o. Below o.Low it is the value at o.Low, since
+// divergences grow with the order; above o.High it is +Inf, or 0 if slope is 0. Line raises the values by more than the
+// rounding of a slope that was computed from a curve, so that a mechanism fitted to the line by its slope isn't above
+// it.
 func Line(slope float64, o Orders, high int) Curve {
 	c := NewCurve(high)
 	if slope == 0 {

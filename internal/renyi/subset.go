@@ -1,7 +1,7 @@
 package renyi
 
-// SubsetAdd bounds variant 1 with the sample against without it, by equation [RDP_Poisson3_2] of Theorem
-// [strategy1_rdp1]: tune runs on a subset of rate q, base on the rest.
+// SubsetAdd bounds the divergence of variant 1 with the sample from variant 1 without it, by equation [RDP_Poisson3_2]
+// of Theorem [strategy1_rdp1]. tune runs on a subset of rate q, and base on the rest.
 func SubsetAdd(tune, base Curve, q float64) Curve {
 	if c, edge := subsetEdge(tune, base, q); edge {
 		return c
@@ -9,7 +9,8 @@ func SubsetAdd(tune, base Curve, q float64) Curve {
 	return mixtureCurve(newBinomialMixture(q, tune.moments(0), base.moments(0)), tune.high())
 }
 
-// SubsetRemove bounds variant 1 without the sample against with it, by equation [RDP_Poisson4_2].
+// SubsetRemove bounds the divergence of variant 1 without the sample from variant 1 with it, by equation
+// [RDP_Poisson4_2].
 func SubsetRemove(tune, base Curve, q float64) Curve {
 	if c, edge := subsetEdge(tune, base, q); edge {
 		return c
@@ -34,8 +35,9 @@ func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
 	return nil, false
 }
 
-// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. With tight, SubsetRemove is capped
-// by variant 2, tune on a sample of rate q composed with base on everything.
+// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. If tight is set, SubsetRemove is
+// replaced by the curve of variant 2 where that is smaller: tune on a sample of rate q, composed with base on
+// everything.
 //
 // Proof of the cap. With m = a-1 and w = (1-q)/(q x + 1-q), (1-w+w y)^-m <= 1-w+w y^-m, and E y = 1 gives E y^-m >= 1.
 func Subset(tune, base Curve, q float64, tight bool) Curve {

@@ -13,8 +13,8 @@ import (
 // 1 + 1/(a-1) allows. Equality is the best choice and always available.
 func EpsilonHat(a int) float64 { return math.Log1p(1/float64(a-1)) * (1 - 2*ulp) }
 
-// DeltaHat returns, at index a = 2..high, the curve's delta at EpsilonHat(a): the smallest over the orders of o and,
-// with tight, the bound by two moments.
+// DeltaHat returns a slice whose element a, for a = 2..high, is the curve's delta at EpsilonHat(a). It is the smallest
+// over the orders of o and, if tight is set, over the bound by two moments as well.
 func (c Curve) DeltaHat(o Orders, tight bool) []float64 {
 	hat := make([]float64, len(c))
 	if c.zero() {
@@ -65,7 +65,8 @@ func PoissonTuned(e Curve, deltaHat []float64, mu float64) Curve {
 	return poissonTuned(e, deltaHat, mu, logMean(float.Log(mu)))
 }
 
-// TruncatedPoissonTuned returns the same for K ~ Poisson(rate) given K >= 1, whose mean replaces mu in the logarithm.
+// TruncatedPoissonTuned returns the curve of the best of K runs for K ~ Poisson(rate) given K >= 1. It is that of
+// [PoissonTuned], but in its logarithm the mean of K replaces mu.
 func TruncatedPoissonTuned(e Curve, deltaHat []float64, rate, mean float64) Curve {
 	return poissonTuned(e, deltaHat, rate, logMean(float.Log(mean)))
 }
@@ -120,8 +121,8 @@ func expm1Excess(x float64) float64 {
 //
 //	e(a) + (1+eta) min over l >= 1 of ((1-1/l) e(l) + log(1/gamma)/l) + log(E K)/(a-1).
 //
-// The l are 1 and the orders of o. Between integers the bracket is monotone along the chord of (l-1) e(l), so that
-// integer l lose nothing. logExpected is log E K, within 2^-53 (70 + 5 times itself).
+// The l are 1 and the orders of o. Integer l are enough: between integers the bracket is monotone along the chord of
+// (l-1) e(l). logExpected is log E K, with an error of at most 2^-53 (70 + 5 log E K).
 func NegativeBinomialTuned(e Curve, o Orders, eta, gamma, logExpected float64) Curve {
 	logInverse := -float.Log(gamma) * (1 + ulp)
 	extra := logInverse // l = 1

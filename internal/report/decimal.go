@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// Up prints an epsilon with four decimals, rounded up as by [RoundUp].
+// Up prints an epsilon by [RoundUp] with four decimals.
 func Up(epsilon float64) string { return RoundUp(epsilon, 4) }
 
-// RoundUp prints v >= 0 with up to the given number of decimals. Parsed again, the text is at least v and exceeds it by
-// less than one unit of the last decimal: a printed guarantee is never better than the computed one, and printed noise
-// is enough. It rounds digits, as v times a power of ten would itself be rounded, down as well as up.
+// RoundUp prints v >= 0 with up to the given number of decimals. The printed number is at least v and exceeds it by
+// less than one unit of the last decimal. So a printed guarantee is never better than the computed one, and a printed
+// noise multiplier is never too small. RoundUp works on decimal digits, because v times a power of ten would itself be
+// rounded, perhaps down.
 func RoundUp(v float64, decimals int) string {
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	if read, _ := strconv.ParseFloat(text, 64); read < v {

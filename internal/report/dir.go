@@ -14,7 +14,7 @@ import (
 // ErrExists reports that the run directory is already there.
 var ErrExists = errors.New("already exists")
 
-// Dir is a run directory in the making. Nothing stands at its path until Publish.
+// Dir is a run directory that is being written. Nothing exists at its path until [Dir.Publish].
 type Dir struct {
 	path       string
 	partial    string
@@ -22,8 +22,8 @@ type Dir struct {
 	began      time.Time
 }
 
-// Create makes the directory's working copy beside path, which shows whether path can be written. A path that exists
-// is ErrExists.
+// Create makes the directory's working copy beside path, so it fails if path can't be written. If path exists, the
+// error wraps [ErrExists].
 func Create(path string) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -107,8 +107,8 @@ func (d *Dir) open() error {
 	return os.Chmod(d.partial, info.Mode().Perm())
 }
 
-// Publish renames the finished directory to its path. If the path was taken since Create, it uses the first free one of
-// path-2, path-3, …, which Path then returns: a name doesn't cost hours of training.
+// Publish renames the finished directory to its path. If something was created at path since [Create], Publish uses the
+// first free one of path-2, path-3, …, so that hours of training aren't lost. [Dir.Path] then returns the new path.
 func (d *Dir) Publish() error {
 	if err := errors.Join(d.open(), d.date()); err != nil {
 		return d.unpublished(err)

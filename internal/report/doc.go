@@ -9,9 +9,10 @@
 //	DIR/private/                        K, trials, scores, timings, settings, log; mode 0700
 //
 // The guarantee covers the released model and its hyperparameters, and nothing in private/: the number of trials, their
-// scores, their times and the size of the tuning subset depend on the data, and no accountant charges for them. So
-// nothing in released/ carries a time or a count of trials, and its files are dated to the beginning of the day.
+// scores, their times and the size of the tuning subset depend on the data, and no accountant charges for them. So no
+// file in released/ contains a time or a number of trials, and the files' modification times are the beginning of the
+// day.
 //
-// A [Dir] is built under another name beside its final path and renamed when it is complete: an interrupted run leaves
-// nothing that passes for a result.
+// A [Dir] is written under another name beside its final path, and renamed when it is complete. So an interrupted run
+// leaves nothing that could be mistaken for a result.
 package report

@@ -21,7 +21,7 @@ type Model struct {
 	Network    string     `json:"model"` // as package models names it
 	Activation Activation `json:"activation"`
 	Shape      []int      `json:"sample_shape"`          // of one sample, without the batch axis
-	Features   string     `json:"features_of,omitempty"` // the public weights whose features of images samples are
+	Features   string     `json:"features_of,omitempty"` // the public weights that compute samples from images, if any
 	Vocabulary int        `json:"vocabulary,omitempty"`  // of texts: the number of words
 	Outputs    int        `json:"outputs"`               // one for each class, or one number
 	Task       string     `json:"task"`                  // classification or regression

@@ -11,8 +11,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Release is everything that a run publishes. It must hold public settings and values that the guarantee covers, and
-// nothing else.
+// Release is everything that a run publishes. It must hold only public settings and values that the guarantee covers.
 type Release struct {
 	Parameters      []train.Parameter
 	Model           Model
@@ -25,11 +24,11 @@ type Release struct {
 type Hyperparameters struct {
 	Optimizer         string   `json:"optimizer"`
 	LearningRate      float64  `json:"learning_rate"`
-	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // as selected, before it was scaled
+	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // the selected rate, before it was scaled
 	SamplingRate      float64  `json:"sampling_rate"`
 	ExpectedBatchSize float64  `json:"expected_batch_size"`
 	Steps             int      `json:"steps"`
-	Epochs            float64  `json:"epochs"` // expected passes over the run's data, as its steps make them
+	Epochs            float64  `json:"epochs"` // expected passes over the run's data: Steps times SamplingRate
 	ClippingNorm      float64  `json:"clipping_norm"`
 	NoiseMultiplier   float64  `json:"noise_multiplier"`
 }
@@ -53,28 +52,28 @@ func (h Hyperparameters) Scaled() bool {
 	return h.TunedLearningRate != nil && *h.TunedLearningRate != h.LearningRate
 }
 
-// Privacy is the guarantee, and the settings that it follows from.
+// Privacy is the guarantee and the settings that determine it.
 type Privacy struct {
 	Epsilon  float64 `json:"epsilon"`
 	Delta    float64 `json:"delta"`
-	Insecure bool    `json:"insecure_seed"` // the random draws can be repeated by others: no guarantee holds
+	Insecure bool    `json:"insecure_seed"` // others can repeat the random draws, so no guarantee holds
 
 	// Warnings give the reasons why the guarantee is void or protects little: see [Privacy.Warned].
 	Warnings []string `json:"warnings,omitempty"`
 
 	Samples int `json:"training_samples"` // n, public
 
-	// The settings that all runs have in common, or once tuning has selected them the final run's. The others are 0.
+	// Before tuning: the settings that all runs share, and 0 for the others. After tuning: the final run's settings.
 	SamplingRate    float64 `json:"sampling_rate,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
 	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
 	Steps           int     `json:"steps,omitempty"`
 
-	Tuning *Tuning `json:"tuning,omitempty"` // nil for a run without
+	Tuning *Tuning `json:"tuning,omitempty"` // nil without tuning
 
 	Accounting string `json:"accounting"`          // paper, tight or best
 	Bound      string `json:"bound"`               // the theorems that gave epsilon
-	Order      int    `json:"rdp_order,omitempty"` // the order that epsilon was smallest at
+	Order      int    `json:"rdp_order,omitempty"` // the Rényi order that gave the smallest epsilon
 }
 
 // guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values that programs can

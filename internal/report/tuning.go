@@ -13,7 +13,7 @@ type Tuning struct {
 	Method          string   `json:"method"` // variant 1, variant 2 or baseline
 	SubsetRate      float64  `json:"subset_rate,omitempty"`
 	Repetitions     string   `json:"repetitions"`                 // distribution, as in settings
-	Shape           *float64 `json:"repetitions_shape,omitempty"` // of negative-binomial alone
+	Shape           *float64 `json:"repetitions_shape,omitempty"` // for negative-binomial only
 	MeanRepetitions float64  `json:"mean_repetitions"`
 	Space           Space    `json:"space"`
 	WarmStart       bool     `json:"warm_start"`
@@ -24,14 +24,14 @@ type Space struct {
 	Search     string            `json:"search"`               // grid or random
 	Candidates int               `json:"candidates,omitempty"` // of a grid
 	Parameters []tuner.Parameter `json:"parameters"`           // the tuned ones
-	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: each kind of run once
+	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: the different runs
 	Line       *Line             `json:"rdp_line,omitempty"`   // of a random search: the bound of each candidate
 
 	// The minimum and maximum learning rate of the final run.
 	FinalLearningRates [2]float64 `json:"final_learning_rates"`
-	// The limit that was set for it before any data were read; 0 for none.
+	// The maximum that the user set for the final learning rate before any data were read; 0 for none.
 	LargestFinalRate float64 `json:"largest_final_rate,omitempty"`
-	// The probability that no trial draws a given candidate of a grid, or from a given tenth of a region.
+	// The probability that no trial draws a given candidate of a grid, or a candidate in a given tenth of a region.
 	Missed float64 `json:"probability_of_missing"`
 }
 

@@ -9,8 +9,8 @@ import (
 // 5.2: tier 2 is epsilon up to 10).
 const largestEpsilon = 10
 
-// Warned returns p with its warnings: that the guarantee is void, and its weaknesses. Show them wherever the guarantee
-// is shown.
+// Warned returns p with Warnings set: a warning if the guarantee is void, and its weaknesses. Show them wherever the
+// guarantee is shown.
 func (p Privacy) Warned() Privacy {
 	p.Warnings = nil
 	if p.Insecure {
@@ -20,7 +20,7 @@ func (p Privacy) Warned() Privacy {
 	return p
 }
 
-// Weaknesses returns the reasons why a guarantee that holds protects little.
+// Weaknesses returns the reasons why the guarantee, although it holds, protects little.
 func (p Privacy) Weaknesses() []string {
 	var out []string
 	if p.Epsilon > largestEpsilon {

@@ -37,14 +37,14 @@ func New(out io.Writer, terminal bool, level logrus.Level) *Console {
 	return c
 }
 
-// Watched reports whether private progress may be shown: on a terminal, or at level debug. Strangers may read other
-// places, such as a scheduler's log.
+// Watched reports whether private progress may be shown: on a terminal, or at level debug. Other output, such as a
+// scheduler's log, may be read by people who must not see it.
 func (c *Console) Watched() bool { return c.terminal || c.level >= logrus.DebugLevel }
 
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }
 
-// LogTo copies log entries of every level to w, until the next call. LogTo(nil) ends it.
+// LogTo copies log entries of every level to w, until the next call. LogTo(nil) ends the copying.
 func (c *Console) LogTo(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *Console) LogTo(w io.Writer) {
 // every is the time between two log lines of progress.
 const every = 10 * time.Second
 
-// Progress shows that done of total units of work are done, and what is going on.
+// Progress shows that done of total units of work are done. what describes the current work.
 func (c *Console) Progress(done, total float64, what string) {
 	c.mu.Lock()
 	now := c.now()
@@ -85,7 +85,8 @@ func (c *Console) Progress(done, total float64, what string) {
 	}
 }
 
-// Working logs what is going on and for how long, in place of Progress where the share of work that is done is private.
+// Working logs a description of the current work and its duration so far. Call it instead of [Console.Progress] if the
+// share of work done is private.
 func (c *Console) Working(what string) {
 	c.mu.Lock()
 	now := c.now()

@@ -12,8 +12,8 @@ const maxWord = 100
 // MinLength is the length of the shortest row: [CLS] and [SEP].
 const MinLength = 2
 
-// Encode fills row with [CLS], a text's tokens, [SEP] and padding, and returns the number of tokens before the
-// padding. It reads no more of the text than fits the row. It panics if the row is shorter than [MinLength].
+// Encode fills row with [CLS], a text's tokens, [SEP] and padding, and returns the number of tokens before the padding.
+// It stops reading the text when the row is full. It panics if the row is shorter than [MinLength].
 func (v *Vocabulary) Encode(row []int32, text []byte) int {
 	if len(row) < MinLength {
 		panic(fmt.Sprintf("wordpiece: a row of %d, want at least %d", len(row), MinLength))

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Vocabulary has the pieces of words, whose tokens are their indices. It may be used by several goroutines at once.
+// Vocabulary is a list of pieces of words. The token of a piece is its index. A Vocabulary may be used concurrently.
 type Vocabulary struct {
 	pieces        []string         // by token, as in the file
 	first         map[string]int32 // pieces that a word begins with

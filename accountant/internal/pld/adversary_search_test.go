@@ -169,8 +169,8 @@ func newSearch(decode func(g *genes) (law, []judged), seed uint64, counts *tally
 	return s
 }
 
-// climb tries mechanisms until the first violation and returns the largest ratio. Most of them have the bounds of the best
-// so far: bounds take longer than exact laws.
+// climb tries mechanisms until the first violation and returns the largest ratio. Most of them have the bounds of the
+// best so far: bounds take longer than exact laws.
 func (s *search) climb(starts, steps int) float64 {
 	const softTries = 4
 	var best *genes
@@ -255,8 +255,8 @@ func (s *search) description(g *genes) (notes string) {
 	return notes
 }
 
-// epsilons are where the search climbs, on the grid around that, near the loss of an outcome, anywhere, and for new bounds
-// everywhere.
+// epsilons are where the search climbs, on the grid around that, near the loss of an outcome, anywhere, and for new
+// bounds everywhere.
 func (s *search) epsilons(g *genes, exact law) []float64 {
 	p, q, low, high := exact.p, exact.q, 0.0, 40.0
 	if s.reverse {
@@ -281,8 +281,8 @@ func (s *search) epsilons(g *genes, exact law) []float64 {
 	return all
 }
 
-// compare returns the ratio to climb, if this is the direction of the search: +Inf for a violation, and what is off in the
-// level, below 0, where that is too much.
+// compare returns the ratio to climb, if this is the direction of the search: +Inf for a violation, and what is off in
+// the level, below 0, where that is too much.
 func (s *search) compare(epsilon float64, p, q []float64, bound float64, climbs bool) float64 {
 	s.comparisons++
 	exact := hockey(p, q, epsilon+2*massError) * (1 - massError)
@@ -322,11 +322,11 @@ func bandOf(delta float64) int {
 }
 
 // TestAdversary searches for mechanisms whose exact divergences exceed the bound by pairs. Seeds are fixed: the same
-// command finds the same violation again. The short setting was seen to fail with T(u) = u, a mean of K that is 0.05 too
-// low, T too large by 2e-3 of 1-T or at the end of its outcome, q and 1-q exchanged, any mass at infinity dropped, masses
-// rounded down or to the nearest point, tails of e^-50 dropped, the first candidate for the maximum, a delta low by 1e-8 of
-// its value or by 1e-15, an epsilon high by 1e-10 of its value, and with what commit a3f37eb did. The long setting takes
-// half an hour on one core:
+// command finds the same violation again. The short setting was seen to fail with T(u) = u, a mean of K that is 0.05
+// too low, T too large by 2e-3 of 1-T or at the end of its outcome, q and 1-q exchanged, any mass at infinity dropped,
+// masses rounded down or to the nearest point, tails of e^-50 dropped, the first candidate for the maximum, a delta low
+// by 1e-8 of its value or by 1e-15, an epsilon high by 1e-10 of its value, and with what commit a3f37eb did. The long
+// setting takes half an hour on one core:
 //
 //	DPTRAIN_LONG=1 go test -run TestAdversary -timeout 4h -v ./accountant/internal/pld
 func TestAdversary(t *testing.T) {

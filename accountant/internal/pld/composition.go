@@ -13,7 +13,7 @@ const (
 	// for more, its error bounds would be worth nothing.
 	mostTransform = 1 << 20
 	mostComposed  = 1 << 32
-	// Transforms is how many products of two masses the transforms of a composition take, for each mass of the result.
+	// Transforms is the work of the transforms of a composition, in products of two masses for each mass of the result.
 	Transforms = 64
 )
 
@@ -130,7 +130,7 @@ func composedInf(inf float64, finite []float64, count int) float64 {
 	return n * inf * math.Exp((n-1)*math.Max(0, float.Log(total)+rounding))
 }
 
-// Power returns a pair that dominates count adaptive runs of what d dominates.
+// Power returns a pair that dominates count adaptive runs of a mechanism that d dominates.
 func (d *Pair) Power(count int) (*Pair, error) {
 	switch count {
 	case 0:

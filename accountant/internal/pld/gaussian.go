@@ -18,7 +18,7 @@ var (
 const mostBins = 1 << 18
 
 // A lossGrid holds the masses p[i] of P at the losses (low+i)·step, and so the masses p e^-loss of Q, rounded up. A
-// loss may be off by shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
+// loss may be off by up to shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
 type lossGrid struct {
 	step       float64
 	low        int
@@ -127,8 +127,8 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 // normalBelow returns the standard normal distribution function at t.
 func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
 
-// SampledGaussianVariance estimates the variance of one step's loss halfway between P and Q, by quadrature. It serves
-// to choose grids, so that its error costs tightness alone.
+// SampledGaussianVariance estimates the variance of one step's loss halfway between P and Q, by quadrature. It is only
+// used to choose grids, so its error can make a bound looser but not wrong.
 func SampledGaussianVariance(rate, noise float64) float64 {
 	const nodes, reach = 1000, 12
 	var losses, weights [nodes]float64
@@ -153,7 +153,7 @@ const finePoints = 32
 
 // Gaussians returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling
 // rate and noise multiplier. It composes them on a grid of their own that is finer by an integer factor. each is the
-// work in products of two masses for each mass of the result, or 0.
+// work, in products of two masses for each mass of the result; it is 0 if rate or count is 0.
 func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err error) {
 	if rate == 0 || count == 0 {
 		return Neutral(step), 0, nil

@@ -43,7 +43,7 @@ func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 			// c is rounded down, so that 1 - c z is no less than it should be where it nearly cancels.
 			x := level{w: m * alpha, c: math.Min(beta/alpha*(1-0x1p-48), largest)}
 			x.log = math.Log(x.c)
-			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // by rounding: they count more at the smaller c
+			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // they count more at the smaller c
 				x.w, x.c = x.w+levels[n].w, math.Min(x.c, levels[n].c)
 				x.log, levels = math.Log(x.c), levels[:n]
 			}

@@ -39,16 +39,17 @@ type crossing struct {
 }
 
 const (
-	// CellCount is the number of cells of different losses for a selection inside of a plan, and CellCountAlone for one
-	// that is the whole plan, which needs few values. Errors fall with its square.
+	// CellCount is the number of cells of different losses for a selection within a plan. CellCountAlone is that for a
+	// selection which is the whole plan, and so is evaluated at fewer values. Errors fall with the square of the
+	// number.
 	CellCount, CellCountAlone = 256, 512
 	// Cells are cut where log phi1 falls by more than coarsestFall across them, or by less where there are few, down to
 	// deepestFall below its largest value.
 	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
 )
 
-// TooMany reports whether K can be so large that the derivatives of phi, or their factors, leave the range in which
-// float64s keep all their digits. Sums of cells are too coarse for such K anyway.
+// TooMany reports whether K can be so large that the derivatives of phi, or their factors, leave the range of normal
+// float64s. For such K a selection's cells would be too coarse anyway.
 func TooMany(k repetitions.Distribution) bool { return !(slopesAt(k, 0).third < 0x1p900) }
 
 // newOrdering returns the ordering of a side, cut into cells of at most count losses.
@@ -140,8 +141,8 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 	return r.deepened(j == len(p)-1)
 }
 
-// deepened replaces allowances that are NaN, or no smaller than what they allow for because phi1 falls far across a
-// cell. Cells below the last row are placed before it or after it: there turns are four times as large.
+// deepened replaces allowances that are infinite or NaN, or no smaller than what they allow for because phi1 falls far
+// across a cell. Cells below the last row are placed before it or after it: there turns are four times as large.
 func (r row) deepened(last bool) row {
 	n := len(r.crossings)
 	before := slices.Clone(r.crossings)

@@ -391,7 +391,8 @@ func TestSelectionOnTheGrid(t *testing.T) {
 		{"noise 2", gaussian(2, 0.01), repetitions.Poisson{Mean: 15}, 0},
 		{"noise 0.7", gaussian(0.7, 0.02), repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, 0},
 		{"noise 20", gaussian(20, 0.0005), repetitions.Poisson{Mean: 0.5}, 0},
-		{"four outcomes", discrete{[]float64{0.3, 0.599, 0.1, 0.001}, []float64{0.35, 0.6, 0.05, 0}}.pair(0.001), repetitions.Poisson{Mean: 0.01}, 1e-6}, // sudden falls
+		// Sudden falls.
+		{"four outcomes", discrete{[]float64{0.3, 0.599, 0.1, 0.001}, []float64{0.35, 0.6, 0.05, 0}}.pair(0.001), repetitions.Poisson{Mean: 0.01}, 1e-6},
 	} {
 		d, step := c.d, c.d.removal.step
 		s := NewSelection(d, c.k, 48)

@@ -33,8 +33,8 @@ func Products(d, e *Pair) float64 {
 	return float64(len(d.removal.mass))*float64(len(e.removal.mass)) + float64(len(d.addition.mass))*float64(len(e.addition.mass))
 }
 
-// Finite returns d without its masses at infinity, which for a training run are the tails beyond the grid. It is no
-// bound.
+// Finite returns d without its masses at infinity, which for a training run are the tails beyond the grid. The result
+// isn't a bound.
 func (d *Pair) Finite() *Pair { return &Pair{d.removal.finite(), d.addition.finite()} }
 
 // onBoth applies f to each direction of pairs that share a grid.
@@ -54,7 +54,8 @@ func onBoth(f func(sides []*side) (*side, error), pairs ...*Pair) (*Pair, error)
 	return &Pair{removal, addition}, nil
 }
 
-// Composed returns a pair that dominates the adaptive composition of what d and e dominate: losses add up.
+// Composed returns a pair that dominates the adaptive composition of two mechanisms that d and e dominate. Losses add
+// up.
 func Composed(d, e *Pair) (*Pair, error) { return onBoth(composedSides, d, e) }
 
 // composedSides composes two sides d and e.

@@ -40,7 +40,7 @@ func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distributio
 // final run, and returns the rest of the divergence, which no order changes.
 type terms func(epsilon float64, add func(m, alpha, beta float64)) (fixed float64)
 
-// DeltaAt bounds delta at any real epsilon. It evaluates a oneOrder, which takes long, only where that may lower the
+// DeltaAt bounds delta at any real epsilon. It evaluates a oneOrder, which takes long, only if that may lower the
 // result.
 func (p *Plan) DeltaAt(epsilon float64) float64 {
 	remove, add := p.Pairs.Remove(epsilon), p.Pairs.Add(epsilon)

@@ -39,9 +39,9 @@ func unsampledLoss(rate, l float64) float64 {
 	return math.Log1p(x)
 }
 
-// Sampled returns a pair that dominates, on a Poisson sample of the given rate, what d dominates: with the sample the
-// law is (1-rate) Q + rate P (Zhu, Dong and Wang, 2022, Theorem 11), so that every loss l of removal becomes log(1 -
-// rate + rate e^l) under the same Q.
+// Sampled returns a pair that dominates a mechanism on a Poisson sample of the given rate, if d dominates the mechanism
+// on all data. With the sample the law is (1-rate) Q + rate P (Zhu, Dong and Wang, 2022, Theorem 11), so that every
+// loss l of removal becomes log(1 - rate + rate e^l) under the same Q.
 func Sampled(d *Pair, rate float64) (*Pair, error) {
 	switch rate {
 	case 0:

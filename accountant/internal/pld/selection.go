@@ -31,7 +31,7 @@ func (s *Selection) DeltaAt(epsilon float64) float64 {
 // Remove bounds the divergence of the outcome with a sample from the outcome without it.
 func (s *Selection) Remove(epsilon float64) float64 { return s.at(s.removal, epsilon) }
 
-// Add bounds the reverse.
+// Add bounds the divergence of the outcome without a sample from the outcome with it.
 func (s *Selection) Add(epsilon float64) float64 { return s.at(s.addition, epsilon) }
 
 func (s *Selection) at(o *ordering, epsilon float64) float64 {

@@ -3,7 +3,8 @@ package pld
 import "math"
 
 // Variant2 returns the terms of a tuning run on a sample of rate q before a final run on all data. With the sample the
-// outcomes have the law (q s1 + (1-q) s0) f1, and without it s0 f0, f1 and f0 being the final run's laws.
+// outcomes have the law (q s1 + (1-q) s0) f1, and without it s0 f0, where f1 and f0 are the laws of the final run with
+// and without the sample in its data.
 func Variant2(final *Pair, q float64) (removal, addition terms) {
 	removal = func(epsilon float64, add func(m, alpha, beta float64)) float64 {
 		s := final.removal
@@ -25,7 +26,8 @@ func Variant2(final *Pair, q float64) (removal, addition terms) {
 	return removal, addition
 }
 
-// Variant1 returns the same for a final run on the rest of the data: with the sample the law is q s1 f0 + (1-q) s0 f1.
+// Variant1 is like [Variant2] for a final run on the rest of the data: with the sample the law is q s1 f0 + (1-q) s0
+// f1.
 func Variant1(final *Pair, q float64) (removal, addition terms) {
 	masses := final.removal.opposite()
 	rest := cutToOne(masses)

@@ -7,10 +7,10 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// A WorstOrder computes the divergence of a tuning run and a final run under the best order of scores, of those that
-// grow an interval of losses, that it finds for the plan as a whole. With the sample an outcome of both runs has the
-// law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's outcome with and without the
-// sample in its data, and u, v and w belong to the final run's outcome.
+// A WorstOrder computes the divergence of a tuning run and a final run together under one order of scores: the worst
+// that it finds for the plan as a whole among orders that grow an interval of losses. With the sample an outcome of
+// both runs has the law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's outcome with and
+// without the sample in its data, and u, v and w belong to the final run's outcome.
 type WorstOrder struct {
 	u, v, w []float64
 	none    float64 // P(K=0)

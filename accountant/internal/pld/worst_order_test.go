@@ -161,7 +161,8 @@ func TestAttainedOfSmallPlans(t *testing.T) {
 			} else {
 				either[1]++
 			}
-			if got < want*(1-5e-3) || got > want*(1+2e-2) { // the grid's masses spread to higher losses, and its pieces are finer
+			// The grid's masses spread to higher losses, and its pieces are finer.
+			if got < want*(1-5e-3) || got > want*(1+2e-2) {
 				t.Errorf("%+v, epsilon %v: %v, and of few pieces %v and %v", s, epsilon, got, with, without)
 			}
 			if epsilon != 0.4 {

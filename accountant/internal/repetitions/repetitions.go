@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// A Distribution is the distribution of K, as the search for the worst order of scores needs it.
+// A Distribution is the distribution of K, with the functions that the search for the worst order of scores calls.
 type Distribution interface {
 	// None returns P(K = 0).
 	None() float64
@@ -14,11 +14,11 @@ type Distribution interface {
 	LogSlope(w float64) float64
 	// Growth returns phi2/phi1 at 1-w, which falls with w.
 	Growth(w float64) float64
-	// Curvature returns phi1 phi3/phi2^2, which is the same everywhere.
+	// Curvature returns phi1 phi3/phi2^2, which is the same at every z.
 	Curvature() float64
 	// Span returns phi(1-w) - phi(1-w-mass) over phi1(1-w).
 	Span(w, mass float64) float64
-	// Fall returns the w at which LogSlope is x less than at 0.
+	// Fall returns the w with LogSlope(w) = LogSlope(0) - x.
 	Fall(x float64) float64
 }
 
@@ -73,8 +73,8 @@ func (d NegativeBinomial) perTrial() float64 {
 	return 1 / logInverse
 }
 
-// LogExpected returns the logarithm of the mean, within 2^-53 (70 + 5 times itself). For small gamma it avoids powers
-// of gamma, which magnify the rounding of their exponents, and overflow.
+// LogExpected returns the logarithm l of the mean, with an error of at most 2^-53 (70 + 5 l). For small gamma it avoids
+// powers of gamma, which magnify the rounding of their exponents, and overflow.
 func (d NegativeBinomial) LogExpected() float64 {
 	if d.Success > 0.3 {
 		return float.Log(d.Expected())
@@ -135,8 +135,8 @@ func (d NegativeBinomial) Fall(x float64) float64 {
 // odds are gamma/(1-gamma).
 func (d NegativeBinomial) odds() float64 { return d.Success / (1 - d.Success) }
 
-// WithMean returns the truncated negative binomial distribution of the given shape > -1 and mean >= 1. ok is false
-// where none comes within a relative 1e-6 of the mean.
+// WithMean returns the truncated negative binomial distribution of the given shape > -1 and mean >= 1. ok is false if
+// no such distribution has a mean within a relative 1e-6 of the given one.
 func WithMean(shape, mean float64) (d NegativeBinomial, ok bool) {
 	d = NegativeBinomial{Shape: shape, Success: 1}
 	// The mean falls from infinity to 1 as Success goes from 0 to 1: bisect its logarithm.

@@ -1,10 +1,11 @@
-// Package kernel holds the single-threaded float32 loops under the CPU engine: the matrix product, elementwise
-// functions, reductions, the clipped sum's exact accumulator, convolution's patches and max pooling.
+// Package kernel holds the single-threaded float32 loops of the CPU engine: the matrix product, elementwise functions,
+// reductions, the clipped sum's exact accumulator, convolution's patches and max pooling.
 //
-// A plain Go function, its twin, defines every kernel. On amd64 most kernels have a faster form in assembly, for AVX2
-// with FMA and for AVX-512, which start-up chooses by what the processor can do. A fast form returns the twin's bits:
-// sums are defined by lanes (see [Dot]) instead of an order that a register's width suggests, and only [Gemm] and the
-// transcendental functions fuse a multiplication with an addition. There are two exceptions:
+// A plain Go function, its twin, defines every kernel. On amd64 most kernels have faster forms in assembly, one for
+// AVX2 with FMA and one for AVX-512. The program chooses among them at start-up by the processor's features. A fast
+// form returns the twin's bits: the order of a sum is part of its definition (see [Dot]) and independent of the width
+// of registers, and only [Gemm] and the transcendental functions fuse a multiplication with an addition. There are two
+// exceptions:
 //
 //   - [Exp], [Tanh], [Sigmoid] and [Log] are defined by package math in float64, rounded once. The
 //     fast forms are within the documented number of units in the last place, and the two register
@@ -16,7 +17,7 @@
 //
 // NaN and infinities propagate as in float32 arithmetic. The payload and sign of a NaN are unspecified.
 //
-// Functions panic when slices have the wrong lengths and name the argument: that is a fault of the caller, as an index
-// out of range is. An elementwise dst may be exactly a source (the same elements); slices that overlap in any other way
+// If a slice has the wrong length, functions panic and name the argument, since this is a caller's error, like an index
+// out of range. An elementwise dst may be exactly a source (the same elements); slices that overlap in any other way
 // give unspecified results.
 package kernel

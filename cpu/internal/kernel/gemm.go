@@ -8,9 +8,10 @@ package kernel
 // overwrites C, which may then hold NaN, and alpha = 0 leaves A and B unread.
 //
 // The result depends on the arguments and on [Implementation] alone. An element of C is the same for all m and n, so
-// that a sample's values don't depend on the other samples of its microbatch. (Tuned libraries such as OpenBLAS neither
-// promise nor do that.) "avx2" and "avx512" agree bit for bit: an element's sum is one chain of fused multiply-adds
-// from zero in ascending order, times alpha, plus beta times the old element in one more fused multiply-add.
+// that a sample's values don't depend on the other samples of its microbatch. (Optimized libraries such as OpenBLAS
+// give different bits for different m and n.) "avx2" and "avx512" agree bit for bit: an element's sum is one chain of
+// fused multiply-adds from zero in ascending order, times alpha, plus beta times the old element in one more fused
+// multiply-add.
 func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	checkMatrix("a", len(a), lda, m, k, transA)
 	checkMatrix("b", len(b), ldb, k, n, transB)
@@ -28,7 +29,8 @@ func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int,
 // Implementation returns the name of [Gemm]'s implementation: "avx512" or "avx2" if the processor has it, else "plain".
 func Implementation() string { return active.product.name }
 
-// Arithmetic returns the name of what results depend on: implementations with equal names agree bit for bit.
+// Arithmetic returns the name of the arithmetic that results depend on. Implementations with equal names return equal
+// bits.
 func Arithmetic() string {
 	if active == &plain {
 		return "plain"

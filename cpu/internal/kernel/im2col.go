@@ -2,10 +2,10 @@ package kernel
 
 import "fmt"
 
-// Im2col lays out the patches of one image, c×h×w, as the rows of a matrix: dst is (oh·ow)×(c·kh·kw), row
-// oy·ow+ox holds the patch under the kernel at output position (oy, ox), channel by channel, row by row.
-// oh = (h + 2·padH − dilH·(kh−1) − 1)/strideH + 1 and ow alike; what lies in the padding is zero. This is
-// the layout of Gorgonia's im2colOp.
+// Im2col lays out the patches of one image, c×h×w, as the rows of a matrix: dst is (oh·ow)×(c·kh·kw). Its row oy·ow+ox
+// holds the patch under the kernel at output position (oy, ox), channel by channel, row by row. oh = (h + 2·padH −
+// dilH·(kh−1) − 1)/strideH + 1, and ow likewise. Elements in the padding are zero. This is the layout of Gorgonia's
+// im2colOp.
 func Im2col(dst, img []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, dilH, dilW int) {
 	g := newPatches("Im2col", c, h, w, kh, kw, padH, padW, strideH, strideW, dilH, dilW)
 	g.check("Im2col", dst, img, "dst", "img")
@@ -19,8 +19,8 @@ func Im2col(dst, img []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, d
 	active.copyPatches(dst, s.floats, g)
 }
 
-// Col2im is the adjoint of [Im2col]: it adds every element of col to the element of dst, an image c×h×w, from which
-// Im2col would have copied it.
+// Col2im is the adjoint of [Im2col]: it adds every element of col to the element of dst that Im2col copies it from. dst
+// is an image, c×h×w.
 func Col2im(dst, col []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, dilH, dilW int) {
 	g := newPatches("Col2im", c, h, w, kh, kw, padH, padW, strideH, strideW, dilH, dilW)
 	g.check("Col2im", col, dst, "col", "dst")

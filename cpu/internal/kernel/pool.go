@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// MaxPool takes the maximum over each kh×kw window of each channel of an image, c×h×w. dst and arg are
-// c×oh×ow with oh = (h + 2·padH − kh)/strideH + 1 and ow alike. arg holds the index in img of the element
-// taken: the first in row order among equals. NaN counts as larger than every number, so that it isn't
-// lost. Padding is never taken: it must be narrower than the window.
+// MaxPool takes the maximum over each kh×kw window of each channel of an image, c×h×w. dst and arg are c×oh×ow with oh
+// = (h + 2·padH − kh)/strideH + 1 and ow alike. arg holds the index in img of each maximum; of equal elements it is the
+// first in row order. NaN counts as larger than every number, so that it isn't lost. Padding is never taken: it must be
+// narrower than the window.
 //
 // On numbers above −MaxFloat32 this agrees with Gorgonia's maxPoolOp (v0.9.18, op_nn.go), which skips NaN.
 func MaxPool(dst []float32, arg []int32, img []float32, c, h, w, kh, kw, padH, padW, strideH, strideW int) {
@@ -64,8 +64,8 @@ func maxPoolOne(dst []float32, arg []int32, img []float32, g *windows, c, oy, ox
 	dst[o], arg[o] = best, int32(at)
 }
 
-// MaxPoolBackward adds each dy[i] to dst[arg[i]], in ascending i, with arg from [MaxPool]: the gradient
-// with respect to the image.
+// MaxPoolBackward adds each dy[i] to dst[arg[i]], in ascending i, where arg comes from [MaxPool]. This is the
+// gradient with respect to the image.
 func MaxPoolBackward(dst, dy []float32, arg []int32) {
 	checkLength("MaxPoolBackward", "arg", len(arg), len(dy))
 	for i, at := range arg {

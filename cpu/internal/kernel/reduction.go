@@ -51,15 +51,15 @@ const squaresBlock = 32 * lanes
 // to 2⁻¹⁵⁰, and relative to this sum of 2⁻⁸³ by less than 2⁻⁶⁶.
 const squaresLeast = 1e-25
 
-// SumSquares returns Σ a[i]². For up to 2³⁴ elements of any magnitude, denormal numbers too, the relative error is
-// below 39·2⁻²⁴ < 2.4e-6, so that no gradient seems shorter than it is by more than that. The sum is +Inf only if the
-// squares in a block of 2048 elements add up to more than a float32 holds: one element above 1.8e19 in magnitude is
-// enough.
+// SumSquares returns Σ a[i]². For up to 2³⁴ elements of any magnitude, even subnormal, the relative error is below
+// 39·2⁻²⁴ < 2.4e-6. So the measured norm of a gradient is not below the true one by more than this. The sum is +Inf
+// only if the squares in a block of 2048 elements add up to more than a float32 holds: one element above 1.8e19 in
+// magnitude is enough.
 //
 // Blocks are summed in float32 in the order that [Dot] documents, and the blocks' sums in float64: an element meets one
-// rounding when squared, 31 in a lane and 6 when lanes are folded; the rest of the bound covers their second order, the
-// sum of blocks and underflow. If the sum is so small that underflow could show, it is computed again in float64, where
-// squares are exact.
+// rounding when squared, 31 in a lane and 6 when lanes are folded; the rest of the bound covers second-order terms, the
+// sum of the blocks and underflow. If the sum is so small that underflow could show, it is computed again in float64,
+// where squares are exact.
 func SumSquares(a []float32) float64 {
 	var total float64
 	for block := range slices.Chunk(a, squaresBlock) {

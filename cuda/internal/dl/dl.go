@@ -4,8 +4,8 @@ package dl
 
 import "github.com/ebitengine/purego"
 
-// Open opens a library, by file or by name. It stays open for good. If global, the libraries that are opened after it
-// see its symbols; otherwise it keeps them to itself, as two builds of the same kernels must.
+// Open opens a library, by file or by name. It is never closed. If global is set, libraries that are opened later see
+// its symbols. Otherwise they don't, so that two builds of the same kernels don't mix.
 func Open(library string, global bool) (handle uintptr, err error) {
 	if global {
 		return purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_GLOBAL)

@@ -24,8 +24,8 @@ func StructOf[T any](v *T) Struct {
 // Kind is the type of an argument: one of the letters of the constants.
 type Kind byte
 
-// The types of arguments, which are those of kernels' parameters: global<T>, int32_t, uint32_t, int64_t, uint64_t,
-// float, double, and structs of these.
+// The types of arguments. The corresponding parameters of kernels have the types global<T>, int32_t, uint32_t, int64_t,
+// uint64_t, float, double, and structs of these.
 const (
 	KindPointer Kind = 'p'
 	KindInt32   Kind = 'i'
@@ -44,7 +44,7 @@ type Argument struct {
 }
 
 // Arguments turns what is passed to [Device.Launch] into words. It takes Pointer, int32, uint32, int64, uint64,
-// float32, float64 and Struct, and nothing else: an int has no size of its own.
+// float32, float64 and Struct, but no other type, and no int, whose size differs between machines.
 func Arguments(arguments ...any) ([]Argument, error) {
 	out := make([]Argument, len(arguments))
 	for i, a := range arguments {

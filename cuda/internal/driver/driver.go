@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// Pointer is an address in a device's memory; 0 is none. It may point anywhere into an allocation: p+8 is 8 bytes on.
+// Pointer is an address in a device's memory; 0 is the null pointer. It may point anywhere into an allocation: p+8
+// points 8 bytes further.
 type Pointer uint64
 
 // System is a machine's driver.
@@ -27,16 +28,16 @@ type Info struct {
 
 // Errors that implementations' errors wrap.
 var (
-	// ErrNoDriver reports that there is no driver on this machine, or none that works.
+	// ErrNoDriver reports that this machine has no working driver.
 	ErrNoDriver = errors.New("no NVIDIA driver")
-	// ErrOutOfMemory reports that a device's memory is full. The device goes on.
+	// ErrOutOfMemory reports that a device's memory is full. The device still works.
 	ErrOutOfMemory = errors.New("out of device memory")
 )
 
-// Device runs kernels on its own memory. It may be used from several goroutines, whose calls take turns.
+// Device runs kernels on its own memory. Its methods may be called concurrently and run one after another.
 //
-// Offsets and sizes are in bytes. A launch may still run when Launch returns, and its error may be that of any later
-// call, of Synchronize at the latest. Uploads, downloads and clears wait for the launches before them.
+// Offsets and sizes are in bytes. A launch may still run when Launch returns, and any later call may return its error,
+// Synchronize at the latest. Uploads, downloads and clears wait for the launches before them.
 type Device interface {
 	Info() Info
 
@@ -51,8 +52,8 @@ type Device interface {
 	// Clear sets bytes to 0.
 	Clear(p Pointer, offset, bytes int) error
 
-	// Launch runs a kernel on blocks of threads. There is an argument for each of the kernel's parameters, of the same
-	// type: one of those that [Arguments] takes.
+	// Launch runs a kernel on blocks of threads. arguments must have a value for each of the kernel's parameters, of
+	// the same type. [Arguments] lists the types.
 	Launch(kernel string, blocks, threads int, arguments ...any) error
 	// Synchronize waits until all launches are done.
 	Synchronize() error

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrFree reports that a device doesn't take memory back.
+// ErrFree reports that a device failed to free memory.
 var ErrFree = errors.New("give memory back")
 
-// Memory is allocations on a device that are freed together.
+// Memory is a set of allocations on a device that are freed together.
 type Memory struct {
 	Device Device
 	held   []Pointer
@@ -44,10 +44,11 @@ func Put[T Number](m *Memory, numbers []T) (Pointer, error) {
 	return p, err
 }
 
-// Join makes other's allocations, on the same device, m's.
+// Join moves the allocations of other, which must be on the same device, to m.
 func (m *Memory) Join(other Memory) { m.held = append(m.held, other.held...) }
 
-// Free frees all of it. Its error is the first of its failures, an [ErrFree]: a lost device says the same to each call.
+// Free frees all allocations. The error wraps [ErrFree] and is the first one, since a lost device returns the same
+// error for each call.
 func (m *Memory) Free() error {
 	var first error
 	for _, p := range m.held {
@@ -59,7 +60,8 @@ func (m *Memory) Free() error {
 	return first
 }
 
-// Halve calls allocate with n, then with half of it, and so on until memory suffices. It returns the number that did.
+// Halve calls allocate with n, n/2, n/4, … until it doesn't run out of memory, and returns the number of the call that
+// succeeded.
 func Halve(n int, allocate func(int) error) (int, error) {
 	for {
 		err := allocate(n)

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrNoCompiler reports that there is no emulated device on this machine, for want of a C++ compiler whose libraries
+// ErrNoCompiler reports that this machine can't have an emulated device, because it has no C++ compiler whose libraries
 // this program can open.
 var ErrNoCompiler = errors.New("no C++ compiler for the emulated device")
 
@@ -40,9 +40,9 @@ const (
 )
 
 // Build compiles kernels, the files *.cu, each by itself. They include the files *.cuh beside them and those of
-// headers, of which they may bring their own version. Without a compiler the error is [ErrNoCompiler]. The compiler is
-// that of the variable CXX, or else g++, clang++ or c++. It is given extra flags after the package's own: kernels that
-// run once are done sooner with less optimization.
+// headers; a file beside them takes precedence over one of the same name in headers. Without a compiler the error is
+// [ErrNoCompiler]. The compiler is the one that the environment variable CXX names, or else g++, clang++ or c++. extra
+// are flags added after the package's own: for kernels that run only once, less optimization takes less time in all.
 func Build(ctx context.Context, headers, kernels fs.FS, extra ...string) (*Library, error) {
 	files, err := collect(headers, kernels)
 	if err != nil {

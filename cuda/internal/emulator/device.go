@@ -12,7 +12,8 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// Device is an emulated device. After a fault it goes on, with whatever the launch had written until then.
+// Device is an emulated device. It still works after a fault; memory then holds what the launch had written until the
+// fault.
 type Device struct {
 	library *Library
 	seed    uint64
@@ -28,14 +29,14 @@ type Counters struct {
 	Launches     uint64
 	BytesRead    uint64 // of global memory, without atomic additions
 	BytesWritten uint64
-	Atomics      uint64 // also those on shared memory
+	Atomics      uint64 // on global and on shared memory
 	Barriers     uint64 // that a block passed
 	MultiplyAdds uint64 // by multiply_add
 }
 
 var errClosed = errors.New("the device is closed")
 
-// Info names the device by its seed, which repeats a fault.
+// Info describes the device. The name contains its seed, with which a fault can be repeated.
 func (d *Device) Info() driver.Info {
 	return driver.Info{Name: fmt.Sprintf("emulated device, seed %d", d.seed), Memory: 1 << 32, Multiprocessors: 2}
 }
@@ -100,7 +101,7 @@ func (d *Device) Clear(p driver.Pointer, offset, bytes int) error {
 	})
 }
 
-// Launch implements [driver.Device]. The kernel has run when it returns.
+// Launch implements [driver.Device]. It returns after the kernel has ended.
 func (d *Device) Launch(kernel string, blocks, threads int, arguments ...any) error {
 	for _, n := range []int{blocks, threads} {
 		if n < 0 || n > math.MaxInt32 {
@@ -124,7 +125,7 @@ func (d *Device) Launch(kernel string, blocks, threads int, arguments ...any) er
 	})
 }
 
-// Synchronize implements [driver.Device]. Launches have ended when they return.
+// Synchronize implements [driver.Device]. It has nothing to wait for, since Launch waits for the kernel.
 func (d *Device) Synchronize() error {
 	return d.with(func(*Library, uintptr) bool { return true })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/dl"
 )
 
-// Library is compiled kernels. It is never unloaded.
+// Library holds compiled kernels. It is never unloaded.
 type Library struct {
 	create   func(seed uint64, unchecked uint32) uintptr
 	destroy  func(device uintptr)
@@ -59,18 +59,19 @@ func open(file string) (*Library, error) {
 	return l, nil
 }
 
-// Unchecked is a check to leave out, which shows what a fault does without it.
+// Unchecked is a check to leave out, to see what a fault does if it isn't detected.
 type Unchecked uint32
 
 const (
 	// Races is the check for races between threads and between blocks.
 	Races Unchecked = 1 << iota
-	// Unwritten is the check for reads of memory that was never written. It is filled with ones: NaN, or -1.
+	// Unwritten is the check for reads of memory that was never written. All bits of new memory are 1, so it reads as
+	// NaN or -1.
 	Unwritten
 )
 
-// Device makes a device that makes all checks but the ones left out. The seed decides the orders that blocks and
-// threads run in.
+// Device returns a device that makes all checks except the unchecked ones. The seed determines the orders in which
+// blocks and threads run.
 func (l *Library) Device(seed uint64, unchecked ...Unchecked) (*Device, error) {
 	var all Unchecked
 	for _, u := range unchecked {

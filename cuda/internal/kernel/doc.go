@@ -1,5 +1,5 @@
-// Package kernel has in Go what run.cuh defines for the kernels of a step: [Minibatches] and [Group], which are
-// kernels' parameters, and the numbers of columns.
+// Package kernel holds Go's copies of the definitions in run.cuh, the header of a step's kernels: the kernels'
+// parameters [Minibatches] and [Group], and the numbers of columns.
 //
 // The numbers are generated from the enums of the headers (go test ./cuda/internal/kernel -update), and the structs are
 // tested against the headers'.

@@ -2,15 +2,16 @@ package kernel
 
 import "github.com/dptrain/dptrain/cuda/internal/driver"
 
-// Minibatches is the parameter that connects the runs of a step with the kernels that compute gradients: tables with a
-// row for each run. Their contents and units are documented in run.cuh.
+// Minibatches is the parameter that describes the runs of a step to the kernels that compute gradients. It points to
+// tables with a row for each run; run.cuh documents their contents and units.
 type Minibatches struct {
 	Settings, Batches, Cuts, Sizes, Norms, Sums, Params driver.Pointer
 
 	Runs, Width, Size, Chunk int32
 }
 
-// Group is the parameter that draws and updates take besides: more tables of the runs, which run.cuh documents.
+// Group is another parameter of the kernels for draws and updates. It points to more tables of the runs, which run.cuh
+// documents.
 type Group struct {
 	Identities, Clocks, Lists, Members, Masks, Occupied, Firsts, Seconds driver.Pointer
 

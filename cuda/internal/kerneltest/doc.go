@@ -1,4 +1,3 @@
-// Package kerneltest checks what Go repeats of the kernels' headers against them: [Words] the numbers of enums, which
-// it also generates, [Layouts] structs. For tests of packages that are three folders below the kernels' own parent, as
-// their neighbours are.
+// Package kerneltest checks Go's copies of definitions in the kernels' headers: [Words] compares or generates the
+// numbers of enums, and [Layouts] compares structs. Tests of packages kernel and walk call them.
 package kerneltest

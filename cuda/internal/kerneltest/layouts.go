@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
 )
 
-// Layouts checks that structs of a kernels' file have the fields of Go's, at the same offsets and with the same sizes.
-// The test is skipped where there is no C++ compiler.
+// Layouts checks that structs in a file of the kernels have the same fields as Go's, at the same offsets and with the
+// same sizes. Without a C++ compiler it skips the test.
 func Layouts(t *testing.T, file string, structs map[string]any) {
 	t.Helper()
 	var entries, names []string

@@ -18,8 +18,8 @@ const kernels = "../../kernels"
 
 var update = flag.Bool("update", false, "write words.go instead of comparing with it")
 
-// Words checks that words.go, of the package that is tested, has all names in the enums of some of the kernels' files,
-// or writes it.
+// Words checks that the file words.go of the tested package has all names in the enums of the given files of the
+// kernels. With the flag -update it writes words.go instead.
 func Words(t *testing.T, pkg string, files ...string) {
 	t.Helper()
 	var b bytes.Buffer

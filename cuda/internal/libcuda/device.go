@@ -183,7 +183,7 @@ func (d *Device) Synchronize() error {
 	return d.do(func() error { return d.library.failed("cuCtxSynchronize", d.library.call.ctxSynchronize()) })
 }
 
-// Close gives the device back. To close a closed device does nothing.
+// Close releases the device. A second Close does nothing.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

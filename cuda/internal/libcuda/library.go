@@ -66,7 +66,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Call, e.Text, e.Name) }
 
-// Is makes an error of full memory a [driver.ErrOutOfMemory].
+// Is reports whether target is driver.ErrOutOfMemory and the device's memory is full.
 func (e *Error) Is(target error) bool { return e.code == 2 && target == driver.ErrOutOfMemory }
 
 // Library is an opened driver. It implements [driver.System].
@@ -79,7 +79,7 @@ type Library struct {
 // system is the driver of this machine, opened once.
 var system = sync.OnceValues(func() (*Library, error) { return open(systemNames...) })
 
-// System opens this machine's driver. Without one the error is [driver.ErrNoDriver].
+// System opens this machine's driver. If there is none, the error wraps [driver.ErrNoDriver].
 func System() (*Library, error) { return system() }
 
 // open opens the first library that exists of the given names.

@@ -15,12 +15,15 @@ type columns struct{ floats, integers driver.Pointer }
 // upload copies samples [from, to). A column that is missing keeps its space. Gradients need the columns of equals as
 // well.
 func (l *Program) upload(m *driver.Memory, data *engine.Data, from, to int, gradients bool) (at columns, err error) {
-	n := to - from
+	n, integers := to-from, l.given
+	if gradients {
+		integers = l.integers
+	}
 	if at.floats, err = m.Alloc(4 * n * l.floats); err == nil {
-		at.integers, err = m.Alloc(4 * n * l.integers)
+		at.integers, err = m.Alloc(4 * n * integers)
 	}
 	if err != nil {
-		return at, fmt.Errorf("%d samples of %d values: %w", n, l.floats+l.integers, err)
+		return at, fmt.Errorf("%d samples of %d values: %w", n, l.floats+integers, err)
 	}
 	for k, in := range l.Inputs {
 		column := data.Columns[k]

@@ -45,8 +45,8 @@ type (
 	}
 )
 
-// Load uploads the program and its data. Kernels run with the given number of threads a block, on a block for each
-// multiprocessor, or on fewer if memory is short, which it reports by warn.
+// Load uploads the program and its data. Kernels run with the given number of threads in each block and one block for
+// each multiprocessor. If memory is short, they run with fewer blocks, and Load calls warn.
 func (l *Program) Load(d driver.Device, data *engine.Data, threads int, warn func(string)) (_ *Gradients, err error) {
 	g := &Gradients{program: l, device: d, threads: threads, memory: driver.Memory{Device: d}}
 	defer func() {
@@ -119,7 +119,8 @@ func (g *Gradients) makeBuffers(warn func(string)) error {
 // Chunk returns the maximum number of samples in a chunk.
 func (g *Gradients) Chunk() int { return g.program.Chunk }
 
-// Arithmetic names the bytecode and the size of chunks, which decide the order of sums.
+// Arithmetic returns a digest of the bytecode and the maximum size of chunks. Together they determine the order of
+// sums.
 func (g *Gradients) Arithmetic() string {
 	return fmt.Sprintf("program %x, chunks of %d", g.program.digest[:8], g.program.Chunk)
 }

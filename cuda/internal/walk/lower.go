@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Program is a program as kernels read it: bytecode that cuda/kernels/program.cuh defines. It is immutable.
+// Program is a program in the bytecode that kernels execute and cuda/kernels/program.cuh defines. It is immutable.
 type Program struct {
 	*compile.Program
 	Gradient, Prediction List
@@ -31,12 +31,13 @@ type Program struct {
 	columns   []int                // by input: its column among those of its type
 	equals    []int                // by input: the columns that list its equal integers; -1 if no kernel reads them
 	floats    int                  // a sample's floats
-	integers  int                  // a sample's integers, the columns of equals included
+	given     int                  // a sample's integers in the inputs
+	integers  int                  // and with the columns of equals
 	constAt   map[compile.ID]int   // by constant
 	viewTable map[compile.ID]int32 // by shared value: its table
 }
 
-// List is instructions, Words each, and the layout of the buffers that they use.
+// List is a list of instructions, of Words integers each, and the layout of their buffers.
 type List struct {
 	Code   []int32
 	Memory arena.Layout
@@ -51,8 +52,8 @@ const (
 	chunkFloats = 256 << 10
 )
 
-// Lower compiles a program that has been checked to bytecode. If kernels don't know an instruction, or can't count to a
-// size, the error is an [*engine.UnsupportedError].
+// Lower compiles a program that has been checked to bytecode. If kernels don't know an instruction, or a size is too
+// large for their integers, the error is an [*engine.UnsupportedError].
 func Lower(p *compile.Program) (*Program, error) {
 	values, backward, reductions := p.Formed()
 	l := &Program{
@@ -117,6 +118,7 @@ func (l *Program) shared(backward []compile.Instruction, reductions []compile.Re
 		l.columns, l.equals = append(l.columns, *before), append(l.equals, -1)
 		*before += in.Size
 	}
+	l.given = l.integers
 	compared := func(id compile.ID) {
 		if i := l.values[id].Index; l.equals[i] < 0 {
 			l.equals[i] = l.integers

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Settings name the plans to compare, and the limits of all of them.
+// Settings describe the plans to compare and the limits for all of them.
 type Settings struct {
 	// Plan has the settings that all plans share. Its method, subset rate, repetitions and space are ignored.
 	Plan tuner.Settings
@@ -36,18 +36,18 @@ type Option struct {
 	Trials
 	Method     tuner.Method
 	SubsetRate float64 // q; 0 for the baseline, which has none
-	// NoiseMultiplier meets the budget. In the Rényi modes it is the minimum, and in mode Best epsilon is below its target
-	// by a share of at most Within. It is +Inf if no noise meets the budget.
+	// NoiseMultiplier meets the budget. In the Rényi modes it is the minimum, and in mode Best epsilon is below its
+	// target by a share of at most Within. It is +Inf if no noise meets the budget.
 	NoiseMultiplier float64
-	Work            float64 // expected gradients, in runs on all of the data
+	Work            float64 // expected number of gradients; the unit is one run on all of the data
 }
 
 // Feasible reports whether any noise meets the budget.
 func (o Option) Feasible() bool { return !math.IsInf(o.NoiseMultiplier, 1) }
 
-// Compare returns the trials of each family, and an option for each method, subset rate and family within reach. Where
-// a method needs its minimum noise at a subset rate between others, Compare adds an option of the same family nearby.
-// It calls progress from one goroutine at a time.
+// Compare returns the trials of each family, and an option for each method, subset rate and family whose Repetitions
+// aren't nil. If a method's noise is smallest at a subset rate between two others, Compare adds an option of the same
+// family near the minimum. It calls progress from one goroutine at a time.
 func Compare(ctx context.Context, s Settings, progress func(done, total int)) ([]Trials, []Option, error) {
 	// A fault of the shared settings would put all trials out of reach.
 	if err := s.plan(tuner.Baseline, 0, Trials{Repetitions: accountant.Poisson{Mean: 1}}).WithNoise(1).Validate(); err != nil {
@@ -96,12 +96,12 @@ func (s Settings) Recommended(options []Option) (least Option, ok bool) {
 	return Best(slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return !s.allows(o) }))
 }
 
-// Alike is the share of noise that makes no difference to a model. With wider distributions it can save most of the
-// work.
+// Alike is the relative difference of noise multipliers that is too small to affect a model. Allowing it can save most
+// of the work with wider distributions.
 const Alike = 0.01
 
-// Best returns the option of minimum work among those whose noise exceeds the minimum by a share of at most [Alike],
-// the first of equal ones. It returns false if no option is feasible.
+// Best returns the option of minimum work among those whose noise exceeds the minimum by a share of at most [Alike]. Of
+// several it returns the first. ok is false if no option is feasible.
 func Best(options []Option) (best Option, ok bool) {
 	least := math.Inf(1)
 	for _, o := range options {

@@ -217,7 +217,7 @@ func TestLeastKeepsToItsLimits(t *testing.T) {
 		rate, work float64
 		want       int
 	}{
-		{0, 0, 0}, {0.1, 0, 1} /* as good as the next, for half of the work */, {0.1, 3, 3}, {0.2, 0, 5}, {0.1, 0.95, 5}, {0.1, 0.8, -1},
+		{0, 0, 0}, {0.1, 0, 1} /* half as much work */, {0.1, 3, 3}, {0.2, 0, 5}, {0.1, 0.95, 5}, {0.1, 0.8, -1},
 	} {
 		s := Settings{MinRate: c.rate, MaxWork: c.work}
 		got, ok := s.Recommended(options)

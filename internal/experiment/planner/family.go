@@ -5,8 +5,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Family is a family of distributions of K, the number of trials, by their mean. The larger the mean, the less they
-// miss.
+// Family is a family of distributions of K, the number of trials, with their mean as parameter. A larger mean must give
+// a lower probability of missing a candidate.
 type Family struct {
 	Name   string
 	OfMean func(mean float64) (accountant.Repetitions, error) // an error if none has that mean
@@ -15,7 +15,7 @@ type Family struct {
 // Trials is the distribution of a family whose mean is the minimum that tries each candidate often enough.
 type Trials struct {
 	Family      string
-	Repetitions accountant.Repetitions // nil if that takes more trials than a plan can hold
+	Repetitions accountant.Repetitions // nil if the mean would exceed the maximum number of trials of a plan
 	Mean        float64                // of K, in whole hundredths, for command lines
 	Tried       float64                // the probability that a given candidate is drawn
 }

@@ -126,7 +126,7 @@ func (p planned) calibrate(epsilon, delta float64, o accountant.Options) (float6
 	return settled.Space.(tuner.Grid)[0].NoiseMultiplier, nil
 }
 
-// Within is the maximum share of epsilon that the search in mode Best leaves unused.
+// Within is the maximum share of the target epsilon that the search in mode Best leaves unused.
 const Within = 4e-3
 
 // search returns a noise multiplier whose epsilon is at most the target and at least (1-Within) of it, or just below a

@@ -32,7 +32,7 @@ func Library(t *testing.T) string {
 	return so
 }
 
-// Devices are those of the fake driver.
+// Devices returns the devices of the fake driver.
 func Devices() []driver.Info {
 	return []driver.Info{
 		{Name: "Fake One", Driver: "12.4", Memory: 1 << 30, Multiprocessors: 132, Major: 9, Minor: 0},
@@ -40,7 +40,7 @@ func Devices() []driver.Info {
 	}
 }
 
-// PTX returns what the fake driver takes for a module with three kernels: add(p, n, x) adds the float64 x to the first
-// n float32 at p, each by a thread; add_structs(i, where, by) adds i + by.x·by.times to the first where.n at where.to;
-// and nothing() does nothing.
+// PTX returns a text that the fake driver accepts as a module with three kernels: add(p, n, x) adds the float64 x to
+// the first n float32 at p, one in each thread; add_structs(i, where, by) adds i + by.x·by.times to the first where.n
+// float32 at where.to; and nothing() does nothing.
 func PTX() []byte { return []byte(".version 6.0 // add add_structs nothing") }

@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Column gives the values of a column, one row group after the other.
+// Column iterates over the values of a column, one row group after the other.
 type Column struct {
 	file     io.ReaderAt
 	leaf     int // its number among the file's columns
@@ -33,7 +33,7 @@ type chunk struct {
 }
 
 // Column opens the column of that name, which must have a single value a row, and checks the headers of its pages. The
-// caller has to close it.
+// caller must close the Column.
 func (f *File) Column(name string) (_ *Column, err error) {
 	defer Recover(&err)
 	leaf, ok := f.opened.Schema().Lookup(name)
@@ -76,8 +76,8 @@ func (c *Column) checkHeaders(f *File) error {
 	return nil
 }
 
-// Next returns the value of the next row, whose bytes are good until the next call. After the last row it returns
-// io.EOF.
+// Next returns the value of the next row. The value's bytes are valid until the next call. After the last row it
+// returns io.EOF.
 func (c *Column) Next() (parquet.Value, error) {
 	for c.left == 0 {
 		if err := c.nextGroup(); err != nil {

@@ -8,7 +8,7 @@ import (
 // ErrUnpacked reports a file whose pages unpack to more bytes than [Open] was told to allow.
 var ErrUnpacked = errors.New("the file unpacks to more than it may")
 
-// Error reports claims that a file doesn't bear out.
+// Error reports a claim of a file that its other contents contradict.
 type Error struct {
 	Problem string // without anything that the file holds
 	Private string // cites the file; may be empty
@@ -27,7 +27,7 @@ func (e *Error) citing(format string, args ...any) *Error {
 	return e
 }
 
-// Recover makes an [*Error] of a panic of the library. Defer it where the library is called.
+// Recover turns a panic of the library into an [*Error]. Defer it in functions that call the library.
 func Recover(err *error) {
 	if p := recover(); p != nil {
 		*err = problemf("a damaged Parquet file").citing("%v", p)

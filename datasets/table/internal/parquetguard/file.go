@@ -23,7 +23,8 @@ type File struct {
 	rows   int
 }
 
-// Open opens a Parquet file of size bytes, whose columns may unpack to so many bytes together.
+// Open opens a Parquet file of size bytes. unpacked is the maximum number of bytes that all its columns together may
+// unpack to.
 func Open(file io.ReaderAt, size, unpacked int64) (_ *File, err error) {
 	defer Recover(&err)
 	if err := checkFooter(file, size); err != nil {
@@ -40,7 +41,7 @@ func Open(file io.ReaderAt, size, unpacked int64) (_ *File, err error) {
 	return &File{file: file, size: size, left: unpacked, opened: opened, rows: rows}, nil
 }
 
-// Rows returns the number of rows, on which the footer and the row groups agree.
+// Rows returns the number of rows, which is the same in the footer and in the row groups.
 func (f *File) Rows() int { return f.rows }
 
 // Schema returns the file's schema. Its methods may panic if the file is damaged: see [Recover].

@@ -1,5 +1,5 @@
-// A driver without a GPU, for tests: it has the functions of the driver interface that are used, under their names, keeps
-// memory in memory, and knows three kernels. What a test may want to see goes through the same functions.
+// A driver without a GPU, for tests. It has the functions of the driver interface that are used, under their names,
+// keeps memory in memory, and knows three kernels. Tests observe it through the same functions.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
