@@ -71,3 +71,30 @@ func TestBoundsNameTheirTheorems(t *testing.T) {
 		}
 	}
 }
+
+// Events that describe one mechanism in two ways have one bound in mode Best.
+func TestEventsOfOneMechanism(t *testing.T) {
+	run, other := DPSGD(0.1, 2, 6), DPSGD(0.2, 3, 4)
+	step := run.(SelfComposed).Event
+	for name, c := range map[string][2]Event{
+		"runs of runs":      {SelfComposed{Event: SelfComposed{Event: step, Count: 2}, Count: 3}, run},
+		"a rate of 0":       {SubsetThenRest{SamplingProbability: 0, Tune: other, Base: run}, run},
+		"a rate of 1":       {SubsetThenRest{SamplingProbability: 1, Tune: run, Base: other}, run},
+		"one candidate":     {MaxOver{Events: []Event{run}}, run},
+		"a sample of one":   {PoissonSampled{SamplingProbability: 0.5, Event: PoissonSampled{SamplingProbability: 0.2, Event: Gaussian{NoiseMultiplier: 2}}}, step},
+		"nothing beside it": {Composed{Events: []Event{Composed{}, run}}, run},
+	} {
+		a, err := Epsilon(c[0], 1e-5, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Epsilon(c[1], 1e-5, Options{})
+		if err != nil || math.Abs(a.Epsilon/b.Epsilon-1) > 1e-3 { // grids may differ
+			t.Errorf("%s: epsilon %v, want %v, %v", name, a.Epsilon, b.Epsilon, err)
+		}
+	}
+	c, err := RDP(run, Options{})
+	if err != nil || c.Slope(Orders{}) != c.Slope(Orders{Low: 2, High: 256}) {
+		t.Errorf("the slope by zero orders is %v, %v", c.Slope(Orders{}), err)
+	}
+}
