@@ -11,7 +11,8 @@ that meet a budget:
 Events are immutable values, from which larger events can be built: [Gaussian], [PoissonSampled], [SelfComposed],
 [Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. Their analysis is chosen by [Options],
 whose zero value means the best bounds. [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and
-[Attained] returns a lower bound on what any accounting can give. Nothing else in this module computes a privacy cost.
+[Attained] returns a lower bound on what any accounting can give. No other package decides what a
+run costs.
 
 Neighbours are datasets that differ by one sample, added or removed. Every bound covers both directions. Logarithms are
 natural. Every result is an upper bound: sums are rounded up, grids and searches err to the safe side, and a calibrated

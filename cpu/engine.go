@@ -27,7 +27,7 @@ func New(o Options) engine.Engine {
 }
 
 // OneByOne returns an engine for the other programs, for which Gorgonia evaluates the graph and its gradient one sample
-// at a time. This is correct, but slow. Make it the last engine of [engine.FirstOf].
+// at a time. This is correct, but slow. Make it the last engine of train.FirstOf.
 func OneByOne(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (one sample at a time)",

@@ -117,7 +117,8 @@ func TestLayoutsAreDeterministic(t *testing.T) {
 func TestOpaqueProgramsAreNotLowered(t *testing.T) {
 	p := enginetest.Lone()["largest of a row"].Program(t, 1)
 	var unsupported *engine.UnsupportedError
-	if _, err := lower(p); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Operation, "maxOp") || !strings.Contains(err.Error(), "OneByOne") {
+	remedy := "train.FirstOf(cpu.New(o), cpu.OneByOne(o))"
+	if _, err := lower(p); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Operation, "maxOp") || !strings.Contains(err.Error(), remedy) {
 		t.Errorf("got %v", err)
 	}
 	p.Forward[0].Op = 255 // a later version's operation

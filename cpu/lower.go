@@ -162,7 +162,7 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		return l.gradConv(in), nil
 	case compile.Opaque:
 		missing := l.Missing()
-		return out, &engine.UnsupportedError{Operation: missing.Op, Why: "it has no per-sample rule; engine.FirstOf(cpu.New(o), cpu.OneByOne(o)) trains it one sample at a time"}
+		return out, &engine.UnsupportedError{Operation: missing.Op, Why: "it has no per-sample rule; train.FirstOf(cpu.New(o), cpu.OneByOne(o)) trains it one sample at a time"}
 	default:
 		return out, &engine.UnsupportedError{Operation: in.Op.String()}
 	}

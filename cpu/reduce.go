@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// largest is the maximum squared norm, 2⁶⁰ squared, of a gradient or a factor of one. Beyond it products of floats come
-// close to overflow, and the clip factors that undo that close to underflow, where rounding isn't relative any more. A
-// sample beyond it counts as one without a finite norm.
+// largest is the maximum squared norm, 2⁶⁰ squared, of a parameter's gradient that is kept whole, and of each factor of
+// one that is kept as two. Beyond it products of floats come close to overflow, and the clip factors that undo that
+// close to underflow, where rounding isn't relative any more. A sample beyond it counts as one without a finite norm.
 const largest = 0x1p120
 
 // measure writes each sample's squared gradient norm, summed over parameters.

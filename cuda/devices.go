@@ -87,7 +87,7 @@ func choose(all []Info, asked []int) ([]int, error) {
 	return out, nil
 }
 
-// DeviceError reports a failed GPU. It wraps [engine.ErrLost]. Full memory is [ErrOutOfMemory] instead. The steps that
+// DeviceError reports a failed GPU. It wraps train.ErrLost. Full memory is [ErrOutOfMemory] instead. The steps that
 // a run took since its state was last read are lost. The GPU may work again in a new process.
 type DeviceError struct {
 	Device string
@@ -96,7 +96,7 @@ type DeviceError struct {
 
 func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e.Device, e.Err) }
 
-// Unwrap returns [engine.ErrLost] and the driver's error.
+// Unwrap returns train.ErrLost and the driver's error.
 func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
 
 // lost makes an error of a device a [DeviceError], unless only its memory is full.

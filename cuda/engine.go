@@ -24,7 +24,7 @@ type Options struct {
 	Warn func(string)
 }
 
-// Engine runs programs on GPUs. It implements [engine.Engine].
+// Engine runs programs on GPUs. It is a train.Engine.
 type Engine struct {
 	devices    []driver.Device
 	arithmetic string
@@ -132,7 +132,7 @@ func (e *Engine) leave() {
 	e.loads--
 }
 
-// Load uploads the program and its data to every GPU. After Close the error wraps [engine.ErrClosed].
+// Load uploads the program and its data to every GPU. After Close the error wraps train.ErrClosed.
 func (e *Engine) Load(p *compile.Program, data *engine.Data) (engine.Loaded, error) {
 	if err := e.enter(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -180,7 +180,7 @@ func (e *Engine) upload(p *compile.Program, data *engine.Data, load func(driver.
 }
 
 // Close releases the GPUs. Close everything that was loaded on them first; otherwise Close does nothing and its error
-// wraps [engine.ErrInUse]. A second Close does nothing.
+// wraps train.ErrInUse. A second Close does nothing.
 func (e *Engine) Close() error {
 	if e == nil {
 		return nil

@@ -7,13 +7,13 @@ import (
 
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
-	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/train"
 )
 
 // Training takes the GPUs where there are any, and the CPU's engine for the rest: for machines without, and for graphs
 // with an operation that kernels don't know.
 func ExampleNew() {
-	engines := []engine.Engine{cpu.New(cpu.Options{}), cpu.OneByOne(cpu.Options{})}
+	engines := []train.Engine{cpu.New(cpu.Options{}), cpu.OneByOne(cpu.Options{})}
 	gpu, err := cuda.New(cuda.Options{Warn: func(text string) { log.Print(text) }})
 	switch {
 	case errors.Is(err, cuda.ErrNoDevice):
@@ -22,9 +22,9 @@ func ExampleNew() {
 		log.Fatal(err)
 	default:
 		defer gpu.Close() // after all that was loaded on it is closed
-		engines = append([]engine.Engine{gpu}, engines...)
+		engines = append([]train.Engine{gpu}, engines...)
 	}
-	e := engine.FirstOf(engines...)
+	e := train.FirstOf(engines...)
 
 	// Hand e to train.Load or train.New. What they and their runs return may be
 	//

@@ -11,7 +11,8 @@ import (
 // all of a step that a design of kernels decides. Draws, releases, states and polling are the same for every design.
 type gradients interface {
 	// ClippedSums launches kernels that add the clipped gradients of every run's minibatch to its row of Sums, in units
-	// of the fine grid, and write their squared norms to Norms. A chunk's sum is rounded once.
+	// of the fine grid, and write their squared norms to Norms. A chunk's sum is rounded once, or in the rows of a
+	// table each sample's gradient; see package engine.
 	ClippedSums(kernel.Minibatches) error
 
 	// Predict computes the outputs for samples [from, to) of data by some rows of params, and writes those of rows[k]

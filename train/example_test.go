@@ -2,12 +2,15 @@ package train_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -50,6 +53,64 @@ func Example() {
 	}
 	fmt.Printf("accuracy above 0.9: %v, epsilon %.2f at delta %g\n", accuracy > 0.9, guarantee.Epsilon, guarantee.Delta)
 	// Output: accuracy above 0.9: true, epsilon 1.56 at delta 1e-05
+}
+
+// A run that stops and goes on in another process, which has its key and its state as bytes and makes the rest again.
+func ExampleTrainer_Restore() {
+	model, err := models.New("linear", []int{2}, 2, models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, engine := points(2000), cpu.New(cpu.Options{})
+	settings := train.Settings{
+		Privacy:   train.Privacy{SamplingRate: 0.05, NoiseMultiplier: 2, ClippingNorm: 1, Steps: 4000, NominalSize: 2000},
+		Optimizer: train.SGD(1),
+		Key:       train.NewKey(),
+	}
+	first, err := train.New(engine, model, data.Data, settings)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer first.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	// A signal would stop it; here, the first news of its progress does.
+	if _, err := first.Train(ctx, func(train.Progress) { stop() }); err != nil && !errors.Is(err, context.Canceled) {
+		log.Fatal(err)
+	}
+	state, err := first.State()
+	if err != nil {
+		log.Fatal(err)
+	}
+	saved, err := state.MarshalBinary()
+	if err != nil {
+		log.Fatal(err)
+	}
+	secret := slices.Clone(settings.Key[:]) // both are as private as the data
+
+	again := settings
+	again.Key = train.Key(secret)
+	second, err := train.New(engine, model, data.Data, again)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer second.Close()
+	var read train.State
+	if err := read.UnmarshalBinary(saved); err != nil {
+		log.Fatal(err)
+	}
+	if err := second.Restore(read); err != nil {
+		log.Fatal(err)
+	}
+	result, err := second.Train(context.Background(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	whole, err := first.Train(context.Background(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the same model:", slices.Equal(result.Parameters[0].Values, whole.Parameters[0].Values))
+	// Output: the same model: true
 }
 
 // points returns n points of the plane; those above the diagonal are class 1.

@@ -3,6 +3,7 @@ package train
 import (
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -61,7 +62,9 @@ func TestInitialValuesAreDrawnOneRunAtATime(t *testing.T) {
 		own := float32(seed.Uint64() >> 40)
 		for _, v := range values {
 			for k := range v {
-				v[k] = own
+				if v[k] = own; k%(1<<12) == 0 {
+					runtime.Gosched() // another draw would begin
+				}
 			}
 		}
 		return values

@@ -8,7 +8,7 @@ import (
 )
 
 // lookup lowers the rows of a table, a parameter or constant, that an input of integers indexes for each sample. The
-// indices must be the input itself, reshaped at maximum: then [Program.Range] bounds each of them before anything runs.
+// indices must be the input itself, at most reshaped: then [Program.Range] bounds each of them before anything runs.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	switch {

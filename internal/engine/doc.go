@@ -36,11 +36,11 @@
 //  1. A sample's computed gradient g_i depends on the sample and on the parameters alone, to the last bit: not on the
 //     other samples of its microbatch, tile or warp, nor on its index in the data or in the batch.
 //  2. Its norm is measured on the very numbers that are summed, to a relative 2⁻¹⁸ or better, whatever its size (sums
-//     in single precision stagnate after some 10⁶ squares: add partial sums in double). A norm above 2⁶⁰, of the
-//     gradient or of a factor of it, counts as infinite, since single precision can't measure it. No norm is computed
-//     by Gram matrices, whose result is mostly rounding error if rows nearly cancel. A sample with factor 0 contributes
-//     nothing, even if its gradient has a NaN.
-//  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, which
+//     in single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is
+//     measured as it is kept, whole or as two factors; a norm of one of these above 2⁶⁰ counts as infinite, because it
+//     is beyond single precision's reach. No norm comes from Gram matrices, which leave a rounding error in its place
+//     where rows nearly cancel. A sample with factor 0 contributes nothing, NaN or not.
+//  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, where M
 //     depends on the engine and the program alone. Such a sum of m samples is off by at most m(m+2)·2⁻²⁴·c in norm.
 //  4. A chunk's sum is rounded to the fine grid ([Grid.Round]) before it is added to any other; all later sums are
 //     exact.

@@ -18,7 +18,7 @@ var (
 const mostBins = 1 << 18
 
 // A lossGrid holds the masses p[i] of P at the losses (low+i)·step, and so the masses p e^-loss of Q, rounded up. A
-// loss may be off by shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
+// loss may be off by up to shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
 type lossGrid struct {
 	step       float64
 	low        int

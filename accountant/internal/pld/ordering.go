@@ -141,8 +141,8 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 	return r.deepened(j == len(p)-1)
 }
 
-// deepened replaces allowances that are NaN, or no smaller than what they allow for because phi1 falls far across a
-// cell. Cells below the last row are placed before it or after it: there turns are four times as large.
+// deepened replaces allowances that are infinite or NaN, or no smaller than what they allow for because phi1 falls far
+// across a cell. Cells below the last row are placed before it or after it: there turns are four times as large.
 func (r row) deepened(last bool) row {
 	n := len(r.crossings)
 	before := slices.Clone(r.crossings)

@@ -135,6 +135,33 @@ func (c onlyColumn) file(t testing.TB) string {
 	}))
 }
 
+// groups returns a Parquet file of one column of int32 with row groups of the given pages.
+func groups(t testing.TB, all ...[]onlyPage) string {
+	t.Helper()
+	body := "PAR1"
+	meta := format.FileMetaData{Version: 1, Schema: []format.SchemaElement{
+		{Name: "root", NumChildren: thrift.New(int32(1))},
+		{Name: "x", Type: thrift.New(format.Int32), RepetitionType: thrift.New(format.Required)},
+	}}
+	for _, pages := range all {
+		from, rows := len(body), int64(0)
+		for _, p := range pages {
+			p.header.CompressedPageSize, p.header.UncompressedPageSize = int32(len(p.data)), int32(len(p.data))
+			body += compact(t, &p.header) + p.data
+			rows += int64(p.header.DataPageHeader.V.NumValues)
+		}
+		size := int64(len(body) - from)
+		meta.NumRows += rows
+		meta.RowGroups = append(meta.RowGroups, format.RowGroup{NumRows: rows, TotalByteSize: size, Columns: []format.ColumnChunk{{
+			MetaData: format.ColumnMetaData{
+				Type: format.Int32, PathInSchema: []string{"x"}, NumValues: rows,
+				TotalCompressedSize: size, TotalUncompressedSize: size, DataPageOffset: int64(from),
+			},
+		}}})
+	}
+	return parquetFooter(body, compact(t, &meta))
+}
+
 func dataPage(values int, encoding format.Encoding, data string) onlyPage {
 	return onlyPage{format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
 		NumValues: int32(values), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,

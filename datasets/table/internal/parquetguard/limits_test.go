@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -95,6 +96,9 @@ func TestParquetBombs(t *testing.T) {
 	delta := func(count uint64) string {
 		return string(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 128), 4), count)) + "\x0e"
 	}
+	second := func(encoding format.Encoding, data string) onlyPage {
+		return onlyPage{format.PageHeader{Type: format.DataPageV2, DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1, Encoding: encoding})}, data}
+	}
 	many := onlyColumn{kind: format.Int32, fileRows: 5 << 26, rows: 5 << 26, values: 5 << 26}
 	for range 5 {
 		many.pages = append(many.pages, dataPage(1<<26, format.RLEDictionary, "\x01"+run(1<<26, "\x00")))
@@ -107,22 +111,23 @@ func TestParquetBombs(t *testing.T) {
 		column onlyColumn
 		want   string
 	}{
-		"a small run":       {with(one, dictionaryPage(2, int32s(5, 7)), dataPage(1, format.RLEDictionary, "\x01"+run(1, "\x01"))), ""},
-		"a run":             {with(one, dictionaryPage(2, int32s(5, 7)), dataPage(1, format.RLEDictionary, "\x01"+run(billions, "\x01"))), more},
-		"runs":              {with(one, dictionaryPage(2, int32s(5, 7)), dataPage(1, format.RLEDictionary, "\x01"+strings.Repeat(run(1<<26, "\x01"), 40))), more},
-		"no bits":           {with(one, dictionaryPage(1, int32s(7)), dataPage(1, format.RLEDictionary, "\x00"+run(billions, ""))), more},
-		"small levels":      {with(optional, dataPage(1, format.Plain, prefixed(run(1, "\x01"))+int32s(7))), ""},
-		"levels":            {with(optional, dataPage(1, format.Plain, prefixed(run(billions, "\x01"))+int32s(7))), more},
-		"booleans":          {with(boolean, dataPage(1, format.RLE, prefixed(run(billions, "\x01")))), more},
-		"differences":       {with(one, dataPage(1, format.DeltaBinaryPacked, delta(1<<30))), more},
-		"a difference":      {with(one, dataPage(1, format.DeltaBinaryPacked, delta(1))), ""},
-		"lengths":           {with(text, dataPage(1, format.DeltaLengthByteArray, delta(1<<30))), more},
-		"prefixes":          {with(text, dataPage(1, format.DeltaByteArray, delta(1<<30))), more},
-		"gzip":              {unpacking(format.Gzip, gzipBomb(t)), "a page unpacks to more than its header claims"},
-		"zstd":              {unpacking(format.Zstd, zstdBomb(10_000)), "a page unpacks to more than its header claims"},
-		"snappy":            {snappy, "a page unpacks to more than its header claims"},
-		"pages of a value":  {many, ErrUnpacked.Error()},
-		"an unknown scheme": {unpacking(99, ""), "compressed in an unknown way; save it by snappy"},
+		"a small run":        {with(one, dictionaryPage(2, int32s(5, 7)), dataPage(1, format.RLEDictionary, "\x01"+run(1, "\x01"))), ""},
+		"a run":              {with(one, dictionaryPage(2, int32s(5, 7)), dataPage(1, format.RLEDictionary, "\x01"+run(billions, "\x01"))), more},
+		"runs":               {with(one, dictionaryPage(2, int32s(5, 7)), dataPage(1, format.RLEDictionary, "\x01"+strings.Repeat(run(1<<26, "\x01"), 40))), more},
+		"a run of version 2": {with(one, dictionaryPage(2, int32s(5, 7)), second(format.RLEDictionary, "\x01"+run(billions, "\x01"))), more},
+		"no bits":            {with(one, dictionaryPage(1, int32s(7)), dataPage(1, format.RLEDictionary, "\x00"+run(billions, ""))), more},
+		"small levels":       {with(optional, dataPage(1, format.Plain, prefixed(run(1, "\x01"))+int32s(7))), ""},
+		"levels":             {with(optional, dataPage(1, format.Plain, prefixed(run(billions, "\x01"))+int32s(7))), more},
+		"booleans":           {with(boolean, dataPage(1, format.RLE, prefixed(run(billions, "\x01")))), more},
+		"differences":        {with(one, dataPage(1, format.DeltaBinaryPacked, delta(1<<30))), more},
+		"a difference":       {with(one, dataPage(1, format.DeltaBinaryPacked, delta(1))), ""},
+		"lengths":            {with(text, dataPage(1, format.DeltaLengthByteArray, delta(1<<30))), more},
+		"prefixes":           {with(text, dataPage(1, format.DeltaByteArray, delta(1<<30))), more},
+		"gzip":               {unpacking(format.Gzip, gzipBomb(t)), "a page unpacks to more than its header claims"},
+		"zstd":               {unpacking(format.Zstd, zstdBomb(10_000)), "a page unpacks to more than its header claims"},
+		"snappy":             {snappy, "a page unpacks to more than its header claims"},
+		"pages of a value":   {many, ErrUnpacked.Error()},
+		"an unknown scheme":  {unpacking(99, ""), "compressed in an unknown way; save it by snappy"},
 	} {
 		file := c.column.file(t)
 		frugal(t, 24, func() {
@@ -134,6 +139,37 @@ func TestParquetBombs(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
 		})
+	}
+}
+
+// A column goes from row group to row group, of which some are empty, and the pages of all are checked.
+func TestParquetGroups(t *testing.T) {
+	plain := func(values ...int32) onlyPage { return dataPage(len(values), format.Plain, int32s(values...)) }
+	file := groups(t, []onlyPage{plain(1, 2), plain(3)}, nil, nil, []onlyPage{plain(4)}, nil)
+	if got, n, err := read(file); err != nil || n != 4 || !slices.Equal(got, []int32{1, 2, 3, 4}) {
+		t.Errorf("%v, %d rows, %v", got, n, err)
+	}
+	bomb := dataPage(1, format.DeltaBinaryPacked, string(packedDeltas(1<<24, 5, 0)))
+	file = groups(t, []onlyPage{plain(1, 2)}, []onlyPage{bomb})
+	frugal(t, 24, func() {
+		got, _, err := read(file)
+		if err == nil || !strings.Contains(err.Error(), "a page holds more values than its header claims") || !slices.Equal(got, []int32{1, 2}) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
+// A page that holds more values than it claims adds no rows.
+func TestParquetPagesOfMoreValues(t *testing.T) {
+	for name, pages := range map[string][]onlyPage{
+		"plain":  {dataPage(1, format.Plain, int32s(7, 6))},
+		"a run":  {dictionaryPage(1, int32s(7)), dataPage(1, format.RLEDictionary, "\x01\x06\x00")},
+		"groups": {dictionaryPage(1, int32s(7)), dataPage(1, format.RLEDictionary, "\x01\x03\x00")},
+	} {
+		c := onlyColumn{kind: format.Int32, fileRows: 1, rows: 1, values: 1, pages: pages}
+		if got, n, err := read(c.file(t)); n != 1 || err == nil && !slices.Equal(got, []int32{7}) {
+			t.Errorf("%s: %v, %d rows, %v", name, got, n, err)
+		}
 	}
 }
 

@@ -71,6 +71,12 @@ func TestParquetPageClaims(t *testing.T) {
 				DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: n})}
 		}
 	}
+	levels := func(packed, unpacked, definition, repetition int32) func(*format.PageHeader) {
+		return func(h *format.PageHeader) {
+			*h = format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: unpacked, CompressedPageSize: packed,
+				DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1, DefinitionLevelsByteLength: definition, RepetitionLevelsByteLength: repetition})}
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*format.PageHeader)
@@ -79,6 +85,12 @@ func TestParquetPageClaims(t *testing.T) {
 	}{
 		{"nothing", func(*format.PageHeader) {}, format.Uncompressed, ""},
 		{"packed", func(h *format.PageHeader) { h.CompressedPageSize = math.MaxInt32 }, format.Uncompressed, "a page claims bytes that aren't there"},
+		{"fewer than none packed", func(h *format.PageHeader) { h.CompressedPageSize = -1 }, format.Uncompressed, "a page claims bytes that aren't there"},
+		{"no levels", levels(4, 4, 0, 0), format.Uncompressed, ""},
+		{"levels beyond the packed bytes", levels(4, 8, 3, 2), format.Gzip, "a page claims more levels than it has bytes"},
+		{"levels beyond the unpacked bytes", levels(4, 3, 2, 2), format.Gzip, "a page claims more levels than it has bytes"},
+		{"fewer definition levels than none", levels(4, 4, -1, 2), format.Uncompressed, "a page claims more levels than it has bytes"},
+		{"fewer repetition levels than none", levels(4, 4, 2, -1), format.Uncompressed, "a page claims more levels than it has bytes"},
 		{"unpacked", func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 }, format.Snappy, "a page of more than 268435456 bytes"},
 		{"values", func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = math.MaxInt32 }, format.Uncompressed, "a page of more than 67108864 values"},
 		{"dictionary", dictionary(math.MaxInt32), format.Uncompressed, "a page of more than 67108864 values"},
@@ -98,6 +110,19 @@ func TestParquetPageClaims(t *testing.T) {
 				t.Errorf("%s: %v, want %q", c.name, err, c.want)
 			}
 		})
+	}
+}
+
+// A column's bytes lie in the file, wherever the footer claims them to begin.
+func TestParquetColumnClaims(t *testing.T) {
+	file := onlyColumn{kind: format.Int32, fileRows: 1, rows: 1, values: 1, pages: []onlyPage{dataPage(1, format.Plain, int32s(7))}}.file(t)
+	size := int64(len(file))
+	for _, c := range [][2]int64{{-1, 1}, {size + 1, 0}, {size, 1}, {4, -1}, {4, size - 3}, {4, math.MaxInt64}} {
+		left := int64(maxUnpacked)
+		pages, err := readPageHeaders(strings.NewReader(file), size, &format.ColumnMetaData{DataPageOffset: c[0], TotalCompressedSize: c[1]}, &left)
+		if err == nil || err.Error() != "some of its bytes are not in the file" || pages != nil {
+			t.Errorf("%d bytes from %d on: %v, %v", c[1], c[0], pages, err)
+		}
 	}
 }
 
