@@ -86,8 +86,16 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	for i, done := range g.runs.Done() {
 		left[i] = g.settings[i].Privacy.Steps - done
 	}
-	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	ended, running := make(chan error, 1), true
 	go func() { ended <- g.runs.Steps(ctx, left...) }()
+	defer func() {
+		cancel()
+		if running { // progress panicked: the group must not stay in use, nor its runs go on unseen
+			<-ended
+			end()
+		}
+	}()
 	tick := time.NewTicker(polled)
 	defer tick.Stop()
 	for {
@@ -97,6 +105,7 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 				progress(g.progress())
 			}
 		case err := <-ended:
+			running = false
 			last := g.progress()
 			end()
 			if progress != nil {

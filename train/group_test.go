@@ -155,3 +155,29 @@ func TestPredict(t *testing.T) {
 		t.Error("no data are no error")
 	}
 }
+
+// A progress function that panics stops the runs. The caller that recovers can go on with the group, and close it.
+func TestProgressThatPanics(t *testing.T) {
+	e := &fakeEngine{}
+	g, _ := twoRuns(t, e)
+	e.after = func(int) { time.Sleep(polled / 10) } // so that progress is called while the runs take steps
+	func() {
+		defer func() {
+			if got := recover(); got != "mine" {
+				t.Errorf("recovered %v", got)
+			}
+		}()
+		_ = g.Train(context.Background(), func([]Progress) { panic("mine") })
+	}()
+	at := must(g.State(1)).Step()
+	if at >= 30 {
+		t.Errorf("the runs went on to step %d", at)
+	}
+	e.after = nil
+	if err := g.Train(context.Background(), nil); err != nil || must(g.State(1)).Step() != 30 {
+		t.Errorf("the group doesn't go on: %v", err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -104,11 +104,17 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 	if err := l.groups.enter(); err != nil {
 		return nil, fmt.Errorf("start: the loaded model is %w; load it again", err)
 	}
+	started := false
+	defer func() {
+		if !started { // an error, or a panic of the model's Initial
+			l.groups.leave()
+		}
+	}()
 	g, err := l.start(settings)
 	if err != nil {
-		l.groups.leave()
 		return nil, err
 	}
+	started = true
 	return g, nil
 }
 

@@ -92,3 +92,21 @@ func TestInitialValuesAreDrawnOneRunAtATime(t *testing.T) {
 		}
 	}
 }
+
+// An Initial that panics leaves no group behind, which would keep the model from being closed.
+func TestInitialThatPanics(t *testing.T) {
+	m := drawing(t)
+	m.Initial = func(rand.Source) [][]float32 { panic("mine") }
+	l := must(Load(&fakeEngine{}, m, threeClouds(t, 60).Data))
+	func() {
+		defer func() {
+			if got := recover(); got != "mine" {
+				t.Errorf("recovered %v", got)
+			}
+		}()
+		_, _ = l.Start(settings())
+	}()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -46,8 +46,13 @@ func Open(path string) (*File, error) {
 	return &File{path, file, info}, nil
 }
 
-// Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+// Close closes the file. A nil file has nothing to close.
+func (f *File) Close() error {
+	if f == nil {
+		return nil
+	}
+	return f.file.Close()
+}
 
 // formatOf returns the one of the formats that a name ends in, or "".
 func formatOf(path string) string {

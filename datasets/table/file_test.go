@@ -157,7 +157,11 @@ func TestNoFile(t *testing.T) {
 			}
 		}
 	}
-	if f, err := Open(filepath.Join(t.TempDir(), "none.csv")); f != nil || !errors.Is(err, os.ErrNotExist) {
+	f, err := Open(filepath.Join(t.TempDir(), "none.csv"))
+	if f != nil || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that isn't there: %v, %v", f, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("a nil file is closed: %v", err)
 	}
 }

@@ -1,0 +1,27 @@
+package walk
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/enginetest"
+)
+
+// The digest is a part of the keys of random draws: the same program has the same digest in every version, or a seed
+// no longer releases the same bytes. A change of the bytecode has other digests and says so here.
+func TestDigestsStay(t *testing.T) {
+	all, zoo := sha256.New(), enginetest.Zoo()
+	for _, name := range slices.Sorted(maps.Keys(zoo)) {
+		l, err := Lower(zoo[name].Program(t, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(all, "%s: %x, chunks of %d\n", name, l.digest, l.Chunk)
+	}
+	if got, want := fmt.Sprintf("%x", all.Sum(nil)[:8]), "9d5445b95d040c75"; got != want {
+		t.Errorf("the digests of %d programs hash to %s, want %s", len(zoo), got, want)
+	}
+}
