@@ -48,7 +48,7 @@ type Privacy struct {
 	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
 }
 
-// The values of Privacy.Fixed, the setting that all runs share. Epsilon then determines the other one.
+// The values of Privacy.Fixed, the setting that all runs share. Epsilon determines the other of the two.
 const (
 	FixedEpochs = "epochs" // epsilon determines the noise
 	FixedNoise  = "noise"  // epsilon determines the epochs

@@ -60,7 +60,7 @@ func Activated(spec string) bool {
 	return name == "cnn" || name == "mlp"
 }
 
-// Check returns an error for a specification that [New] refuses whatever the shape of samples, or nil.
+// Check returns an error for a specification that [New] refuses for every shape of samples, or nil.
 func Check(spec string) error {
 	_, _, err := parse(spec)
 	return err

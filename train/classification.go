@@ -15,9 +15,9 @@ type Classification struct {
 	classes int
 }
 
-// NewClassification returns a Classification of len(labels) samples, such as the samples and labels of a
-// datasets.Split. samples has len(labels) rows of equal length, and each label is in [0, classes). It copies samples
-// and labels. The error is a [*DataError].
+// NewClassification returns a Classification of len(labels) samples. A datasets.Split holds its arguments. samples has
+// len(labels) rows of equal length, and each label is in [0, classes). It copies samples and labels. The error is a
+// [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
 	return classificationOf(labels, classes, engine.Column{Floats: samples})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// ErrClosed is wrapped by the errors of methods of a [Loaded], [Group], [Trainer] or [Predictor] after its Close. A
-// second Close is no error.
+// ErrClosed is wrapped by the errors of methods that are called on a closed [Loaded], [Group], [Trainer] or
+// [Predictor]. A second Close is no error.
 var ErrClosed = engine.ErrClosed
 
 // ErrInUse is wrapped by the error of a [Loaded] that is closed before its groups, and by the errors of a [Group] or

@@ -29,5 +29,6 @@
 // A run reports its progress and nothing else. Drawn batch sizes, gradient norms and training losses carry no noise, so
 // no function returns them.
 //
-// The package logs nothing. A result that is correct but slow comes with its reason: see [Loaded.Fallback].
+// The package logs nothing. If training is slow because an engine doesn't support the model, [Loaded.Fallback] returns
+// the reason.
 package train

@@ -48,8 +48,8 @@ func (p Privacy) Validate() error {
 func (p Privacy) ExpectedBatchSize() float64 { return p.SamplingRate * p.NominalSize }
 
 // Steps returns the number of steps in the given epochs at a sampling rate: epochs/samplingRate, rounded half up. It
-// reads both numbers as the shortest decimals that they print as, so 40/0.0256 = 1562.5 rounds to 1563, although 0.0256
-// has no exact float64. The error is a [*SettingError].
+// divides the shortest decimals that print the two numbers, so 40/0.0256 = 1562.5 rounds to 1563, although 0.0256 has
+// no exact float64. The error is a [*SettingError].
 func Steps(epochs, samplingRate float64) (int, error) {
 	if !(epochs >= 0 && finite(epochs)) {
 		return 0, &SettingError{"epochs", epochs, "a finite number, 0 or above"}

@@ -28,8 +28,8 @@
 // sampling rate, steps and noise determine it. A [Grid] is a list of candidates. Each trial is charged the pointwise
 // maximum of the candidates' costs. So is the final run, because its candidate was chosen by looking at the data.
 // Calibrate chooses the noise of each kind of run (one sampling rate and number of steps) so that all kinds cost about
-// the same. A [Region] is a set of ranges. Each candidate drawn from it gets the noise or steps with which its Rényi
-// curve stays below a line, and is charged the line.
+// the same. A [Region] is a set of ranges. A candidate drawn from a region gets the noise or steps with which its Rényi
+// curve stays below a line. The trial is charged the line.
 //
 // A learning rate that wins on q·n samples may be too large once step 3 has scaled it. [Settings.WithinFinalRate]
 // removes such rates from the space by a rule that doesn't depend on the data.
@@ -44,7 +44,7 @@
 // # Odd outcomes
 //
 // K is neither capped nor redrawn. K = 0 is possible only for a Poisson distribution. The winner is then a fixed
-// candidate, the first of a grid or the middle of a region, and the baseline releases an untrained model. A trial that
-// fails or diverges still counts as a trial: its score is -Inf, lower than that of any model, and it has no model. Of
-// trials with equal scores the earliest wins.
+// candidate: the first of a grid, or the middle of a region. The baseline then releases an untrained model. A trial
+// that fails or diverges still counts as a trial: its score is -Inf, lower than that of any model, and it has no model.
+// Of trials with equal scores the earliest wins.
 package tuner

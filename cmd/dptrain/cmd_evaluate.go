@@ -21,20 +21,22 @@ import (
 func newEvaluateCommand(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "evaluate RUN [FILE]",
-		Short: "Tell how well a released model does on labelled rows",
-		Long: `Tell how well a released model does on labelled rows: the accuracy, for all
-classes and for each; or for numbers the root of the mean squared error, the
-mean absolute error and R², in the unit of the file. RUN is a run's folder, or
-its folder "released" wherever that was copied to.
+		Short: "Evaluate a released model on labelled rows",
+		Long: `Evaluate a released model on labelled rows. For classes the result is the
+accuracy, overall and for each class. For numbers it is the root of the mean
+squared error and the mean absolute error, both in the unit of the file, and R².
+RUN is a run's folder, or its folder "released", which may have been copied
+elsewhere.
 
 A model that was trained on files of your own takes a FILE with the columns of
 the training file and the label. Without a file, the model of a data set that is
 known by name is evaluated on the public test set.
 
-On public rows, and on rows that had no part in the training, the result is
-theirs alone. On the private training rows it is a private statistic, which the
-guarantee doesn't cover: don't publish it. A warning says so for a file of the
-training file's name.
+For public rows, and for rows that the model wasn't trained on, the result says
+nothing about the training rows beyond what the released model does. For the
+private training rows it is a private statistic, which the guarantee doesn't
+cover: don't publish it. A warning says so for a file with the training file's
+name.
 
 ` + exitCodes,
 		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv

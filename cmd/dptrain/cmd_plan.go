@@ -41,24 +41,25 @@ func newPlanCommand(g *global) *cobra.Command {
 		Long: `Find plans that try every candidate often enough, with the least noise.
 
 Trials draw their candidates at random, so the best one may never be drawn: with
-15 trials (Poisson) over nine learning rates a given one is missed in 19 % of
-runs. This command finds, for each distribution of the number of trials, the
-smallest mean mu at which each candidate is tried with the probability --tried,
-and then for each variant and subset rate q the noise multiplier that --epsilon
-leaves. "Each" is meant one by one: all of them are tried with a smaller
-probability. It touches no data, and its answer is as public as the settings.
+a Poisson number of trials of mean 15 and nine learning rates, 19 % of runs never
+draw a given one. For each distribution of the number of trials this command
+finds the smallest mean mu at which any given candidate is tried with probability
+--tried. (All candidates together are tried with a smaller probability.) For each
+variant and subset rate q it then finds the noise multiplier that meets
+--epsilon. It reads no data, and its answer is as public as the settings.
 
-The table has the distribution of the least noise for each variant and q, and of
-those within 1 % of it the one that computes least; below it, all distributions at
-the recommended variant and q. Noise in the table meets the budget; with best
-accounting it leaves up to 0.4 % of epsilon unused, and none in the recommended
-plan. Gradients are of single samples, in expectation, final run included:
-what a plan takes in time.
+The table shows, for each variant and q, the distribution that needs the least
+noise; of distributions within 1 % of it, the one with the fewest gradients.
+Below, it shows all distributions at the recommended variant and q. The noise in
+the table meets the budget. With best accounting it may leave up to 0.4 % of
+epsilon unused, except in the recommended plan. Gradients are the expected number
+of gradients of single samples, including the final run, and so a measure of time.
 
-Noise is not all: with a smaller q there is mostly less of it, and a trial tells
-less, as it trains on q of the data, with batches of gamma q n. How small q may be
-is not a matter of privacy. So the recommended plan has the least noise among
-those of a q of at least --subset-at-least, by default that of the preset.`,
+Noise isn't everything. A smaller q mostly needs less noise, but a trial then
+predicts less, because it trains on the share q of the data, with batches of
+gamma q n. Privacy doesn't determine how small q may be. So the recommended plan
+has the least noise among plans whose q is at least --subset-at-least, by default
+the q of the preset.`,
 		Example: `  dptrain plan --dataset mnist --epsilon 4 --tried 0.95
   dptrain plan --dataset mnist --epsilon 2 --subset-at-least 0.05 --plot noise.svg
   dptrain plan --candidates 72 --tried 0.9 --variant 1 --repetitions poisson,geometric --q 0.1,0.15,0.2
@@ -71,7 +72,7 @@ those of a q of at least --subset-at-least, by default that of the preset.`,
 	}
 	opts.addFlags(cmd, append([]string{"variant", "noise-multiplier", "q", "mu", "repetitions"}, notAccounted...)...)
 	fs := cmd.Flags()
-	fs.Float64Var(&opts.tried, "tried", opts.tried, "the least probability with which each candidate is tried")
+	fs.Float64Var(&opts.tried, "tried", opts.tried, "minimum probability with which a given candidate is tried")
 	fs.IntVar(&opts.candidates, "candidates", 0, "number of candidates in the grid; without it that of the settings")
 	fs.StringSliceVar(&opts.variants, "variant", opts.variants, "variants to compare: a `list`")
 	fs.Float64SliceVar(&opts.rates, "q", opts.rates, "subset rates to compare: a `list`")

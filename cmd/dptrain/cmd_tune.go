@@ -15,41 +15,44 @@ func newTuneCommand(g *global) *cobra.Command {
 		Short: "Tune hyperparameters privately, then train the released model",
 		Long: `Tune hyperparameters privately, then train the released model.
 
-A random number of trials, of mean mu, each train with hyperparameters drawn
-from the search space. Variants 1 and 2 do so on a random subset of rate q; what
-the best trial had, its learning rate adapted to the size of the data, then
-trains the released model on the rest (1) or on all of the data (2). The
-baseline tunes on all data and releases the best trial's model.
+The command runs a random number of trials, of mean mu. Each trial trains with
+hyperparameters drawn from the search space. In variants 1 and 2 the trials run
+on a random subset of rate q. The best trial's hyperparameters, with the learning
+rate scaled to the size of the data, then train the released model on the rest of
+the data (variant 1) or on all of it (variant 2). The baseline runs the trials on
+all data and releases the best trial's model.
 
-The number of trials is Poisson, which can be 0: then the first candidate is
-used, and the baseline releases an untrained model. The other
---repetitions draw at least one trial and have mean mu all the same;
-negative-binomial takes its shape from --set privacy.repetitions_shape.
-The plan says how likely a given candidate isn't tried at all.
+The number of trials is Poisson by default and can be 0. Then the first candidate
+is used, and the baseline releases an untrained model. With the other
+--repetitions there is at least one trial, and the mean is mu too;
+--set privacy.repetitions_shape sets the shape of negative-binomial. The plan
+shows the probability that a given candidate isn't tried at all.
 
-Give the total budget by --epsilon, and the noise is calibrated to it, or the
-noise by --noise-multiplier, and epsilon follows; never both, but with --fixed
-noise: then the epochs follow. Epsilons are the smallest that this program can
-prove; --accounting paper gives the paper's. Everything else has its default in
-the preset.
+Give either the total budget by --epsilon, to which the noise is calibrated, or
+the noise by --noise-multiplier, which determines epsilon, but never both, except
+with --fixed noise: then the two determine the epochs. Epsilons are the smallest
+that this program can prove; --accounting paper gives the paper's. The preset has
+defaults for everything else.
 
-The learning rate is tuned, and with --tune what else is named. Lists of values
-are settings (--set tuning.batch_sizes=64,128; sampling_rates instead, epochs,
-learning_rates, clipping_norms). Each sampling rate and number of epochs gets
-noise of its own, so that all kinds of runs cost the same alone. --search random
-draws from the ranges that the lists span, or from the lists of what isn't in
-tuning.ranges. Ranges of batch and epochs take more noise than lists: each
-candidate is then fitted below a line, which is what is charged.
+The learning rate is tuned by default; --tune names what to tune. The lists of
+values are settings: --set tuning.batch_sizes=64,128, or sampling_rates in place
+of batch sizes, and epochs, learning_rates, clipping_norms. Each sampling rate
+and number of epochs gets noise of its own, so that single runs of all kinds cost
+the same. --search random draws the hyperparameters in tuning.ranges from the
+ranges between the ends of their lists, and the others from their lists. Ranges
+of batch and epochs need more noise than lists, because each candidate is then
+fitted below a line of Rényi divergence and charged the line.
 
-A rate that wins in trials can be too large once DP-SGD's is scaled to the final
-run. --largest-final-rate leaves such rates out before anything is trained, and
-their trials go to the others. It must not come from a look at the same data.
+For DP-SGD the final run scales the learning rate up, so a rate that wins in
+trials can be too large there. --largest-final-rate removes such rates before
+anything is trained, and all trials go to the others. Don't choose its value by
+looking at the same data.
 
-The output directory gets two folders. What is in "released" may be published:
-model, hyperparameters, privacy statement. What is in "private" must not be:
-the trials and their scores aren't covered by the guarantee. Timings, the log and
-standard error are private too: how long a run took tells about the number of
-trials.
+The output directory gets two folders. You may publish "released": the model,
+its hyperparameters and the privacy statement. Don't publish "private": the
+guarantee doesn't cover the trials and their scores. Timings, the log and
+standard error are private too, because the time of a run depends on the number
+of trials.
 
 ` + exitCodes,
 		Example: `  dptrain tune

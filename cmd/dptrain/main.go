@@ -56,8 +56,8 @@ data set: nothing is downloaded, and it takes less than a minute.
 
 Standard output has results. Standard error is private: progress, timings,
 warnings and errors can depend on private rows, and a scheduler's log keeps them.
-Where it isn't a terminal it leaves out the number of trials and the contents of
-cells, unless --verbose asks for them.
+If it isn't a terminal, it contains no number of trials and no contents of cells,
+except with --verbose.
 
 ` + exitCodes,
 		Example: `  dptrain tune                                      the embedded digits

@@ -29,7 +29,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	o.addFileFlags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default runs/DATASET-TIME)")
-	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; touch no data (of files of your own the training rows are counted, and the public test file is read)")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and the public test file is read")
 	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
 }
 

@@ -27,7 +27,7 @@ const rare = 1e-3
 
 // All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each
 // other count once, since one of them is a private row if and only if all of them are. A small private file may have no
-// equal rows by luck, so All adds two rows to those that Chance is computed from.
+// equal rows by luck, so All adds the share of two rows to Chance.
 func (o Overlap) All() bool {
 	chance := min(1, o.Chance+2/float64(o.Private))
 	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
