@@ -162,7 +162,8 @@ func TestClosedBeforeItsGroups(t *testing.T) {
 	}
 }
 
-// While a group trains its other methods return ErrInUse. A trainer can be closed once it has taken its steps.
+// While a group trains, in its last call of progress too, its other methods return ErrInUse: a trainer that is closed
+// there would lose its result.
 func TestUseWhileTraining(t *testing.T) {
 	fake := &fakeEngine{}
 	l := must(Load(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
@@ -177,17 +178,20 @@ func TestUseWhileTraining(t *testing.T) {
 	if err := g.Train(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	slow, early := &fakeEngine{after: func(int) { time.Sleep(polled / 20) }}, 0
+	slow, calls := &fakeEngine{after: func(int) { time.Sleep(polled / 20) }}, 0
 	x := must(New(strict{slow}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
-	_, err := x.Train(context.Background(), func(p Progress) {
-		if err := x.Close(); errors.Is(err, ErrInUse) {
-			early++
-		} else if err != nil || p.Step < p.Steps {
+	last := Progress{}
+	if _, err := x.Train(context.Background(), func(p Progress) {
+		if err := x.Close(); !errors.Is(err, ErrInUse) {
 			t.Errorf("closed at step %d of %d: %v", p.Step, p.Steps, err)
 		}
-	})
-	if !errors.Is(err, ErrClosed) || early == 0 {
-		t.Errorf("closed in progress: %v, after %d attempts", err, early)
+		last = p
+		calls++
+	}); err != nil || last.Step != last.Steps || calls < 2 {
+		t.Errorf("%v after %d calls, the last at step %d of %d", err, calls, last.Step, last.Steps)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

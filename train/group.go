@@ -91,10 +91,10 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	go func() { ended <- g.runs.Steps(ctx, left...) }()
 	defer func() {
 		cancel()
-		if running { // progress panicked: the group must not stay in use, nor its runs go on unseen
+		if running { // progress panicked: the runs must not go on unseen
 			<-ended
-			end()
 		}
+		end()
 	}()
 	tick := time.NewTicker(polled)
 	defer tick.Stop()
@@ -106,10 +106,8 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 			}
 		case err := <-ended:
 			running = false
-			last := g.progress()
-			end()
 			if progress != nil {
-				progress(last)
+				progress(g.progress())
 			}
 			return err
 		}
