@@ -108,7 +108,7 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 }
 
 // checkUnchanged compares the file's size and time of modification with those at [Open]. It misses a write that keeps
-// the size within the resolution of that time, which is some milliseconds on most systems.
+// the size and restores that time, or falls within its resolution of some milliseconds.
 func (f *File) checkUnchanged() error {
 	info, err := f.file.Stat()
 	if err != nil {
