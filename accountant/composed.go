@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
@@ -119,13 +118,3 @@ func (c Composed) variance(d *deviations) float64 {
 
 func (s SelfComposed) theorems() []string { return s.Event.theorems() }
 func (c Composed) theorems() []string     { return cite("", c.Events...) }
-
-// MarshalJSON implements json.Marshaler.
-func (s SelfComposed) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "self_composed", Count: &s.Count, Event: s.Event})
-}
-
-// MarshalJSON implements json.Marshaler.
-func (c Composed) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "composed", Events: list(c.Events)})
-}

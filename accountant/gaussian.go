@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
@@ -33,8 +32,3 @@ func (g Gaussian) pair(r *profiler) (*pld.Pair, error) { return r.gaussians(1, g
 func (g Gaussian) variance(*deviations) float64 { return 1 / g.NoiseMultiplier / g.NoiseMultiplier }
 
 func (Gaussian) theorems() []string { return []string{"Gaussian mechanism"} }
-
-// MarshalJSON implements json.Marshaler.
-func (g Gaussian) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "gaussian", NoiseMultiplier: &g.NoiseMultiplier})
-}

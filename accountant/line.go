@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 
@@ -54,10 +53,3 @@ func (RDPLine) pair(*profiler) (*pld.Pair, error) { return nil, errNoPair }
 func (RDPLine) variance(*deviations) float64 { return 0 }
 
 func (RDPLine) theorems() []string { return []string{"line above RDP"} }
-
-// MarshalJSON implements json.Marshaler. It writes the orders as [low, high], even if they are zero and mean the
-// default.
-func (l RDPLine) MarshalJSON() ([]byte, error) {
-	o := l.orders()
-	return json.Marshal(eventJSON{Kind: "rdp_line", Slope: &l.Slope, Orders: []int{o.Low, o.High}})
-}

@@ -1,8 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
-
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 	"github.com/dptrain/dptrain/internal/renyi"
 )
@@ -59,13 +57,3 @@ func (p Parallel) variance(d *deviations) float64 { return d.largest(p.Events...
 
 func (m MaxOver) theorems() []string  { return cite("maximum over candidates", m.Events...) }
 func (p Parallel) theorems() []string { return cite("parallel composition", p.Events...) }
-
-// MarshalJSON implements json.Marshaler.
-func (m MaxOver) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "max_over", Events: list(m.Events)})
-}
-
-// MarshalJSON implements json.Marshaler.
-func (p Parallel) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "parallel", Events: list(p.Events)})
-}

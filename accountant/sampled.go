@@ -1,8 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
-
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/internal/renyi"
@@ -88,9 +86,4 @@ func (p PoissonSampled) theorems() []string {
 		return []string{"Poisson-sampled Gaussian mechanism"}
 	}
 	return cite("amplification by Poisson sampling", flattened(p).Event)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (p PoissonSampled) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "poisson_sampled", SamplingProbability: &p.SamplingProbability, Event: p.Event})
 }

@@ -1,8 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
-
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 	"github.com/dptrain/dptrain/internal/renyi"
@@ -79,8 +77,3 @@ func (s SelectBest) once() bool { return repetitions.Once(s.Repetitions.law()) }
 func (s SelectBest) variance(d *deviations) float64 { return d.whole(s.Event) }
 
 func (s SelectBest) theorems() []string { return cite(s.Repetitions.theorem(), s.Event) }
-
-// MarshalJSON implements json.Marshaler.
-func (s SelectBest) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "select_best", Repetitions: s.Repetitions, Event: s.Event})
-}

@@ -1,8 +1,6 @@
 package accountant
 
 import (
-	"encoding/json"
-
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 	"github.com/dptrain/dptrain/internal/renyi"
 )
@@ -81,8 +79,3 @@ func (s SubsetThenRest) pairs(r *profiler) (pld.Subset, error) {
 func (s SubsetThenRest) variance(d *deviations) float64 { return d.largest(s.Tune, s.Base) }
 
 func (s SubsetThenRest) theorems() []string { return cite("variant 1", s.Tune, s.Base) }
-
-// MarshalJSON implements json.Marshaler.
-func (s SubsetThenRest) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{Kind: "subset_then_rest", SamplingProbability: &s.SamplingProbability, Tune: s.Tune, Base: s.Base})
-}
