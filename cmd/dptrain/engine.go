@@ -12,21 +12,21 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
-	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/train"
 )
 
 // newEngine returns the first of all engines that can run a model. It alone names engines. gpu is nil for the CPU's.
-func newEngine(p configs.Performance, gpu engine.Engine) engine.Engine {
+func newEngine(p configs.Performance, gpu train.Engine) train.Engine {
 	o := cpu.Options{Workers: p.Workers}
-	engines := []engine.Engine{cpu.New(o), cpu.OneByOne(o)}
+	engines := []train.Engine{cpu.New(o), cpu.OneByOne(o)}
 	if gpu != nil {
-		engines = append([]engine.Engine{gpu}, engines...)
+		engines = append([]train.Engine{gpu}, engines...)
 	}
-	return engine.FirstOf(engines...)
+	return train.FirstOf(engines...)
 }
 
 // onCPU returns the engine for predictions and features, which run on the CPU.
-func onCPU() engine.Engine { return newEngine(configs.Performance{}, nil) }
+func onCPU() train.Engine { return newEngine(configs.Performance{}, nil) }
 
 // gpus finds a machine's GPUs and opens them.
 type gpus struct {
@@ -36,7 +36,7 @@ type gpus struct {
 
 // gpuEngine is an engine that holds GPUs until it is closed, as [cuda.Engine] does.
 type gpuEngine interface {
-	engine.Engine
+	train.Engine
 	Close() error
 }
 
