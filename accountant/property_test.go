@@ -169,3 +169,22 @@ func TestCalibrateSteps(t *testing.T) {
 		}
 	})
 }
+
+// At epsilons of some hundreds a plan's levels overflow. The bound without one order for the whole plan remains.
+func TestOverflowingLevels(t *testing.T) {
+	for _, noise := range []float64{3, 3.4, math.Exp(1.25), 3.6, 4} {
+		event := Variant2(1, Poisson{Mean: math.Exp(1.25)}, DPSGD(1, noise, 3992))
+		best, err := Epsilon(event, 1e-9, Options{Mode: Best})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tight, err := Epsilon(event, 1e-9, Options{Mode: Tight})
+		if err != nil || !(best.Epsilon <= tight.Epsilon) {
+			t.Errorf("noise %v: best %v, tight %v, %v", noise, best.Epsilon, tight.Epsilon, err)
+		}
+		// One run costs no less: it is a part of the plan.
+		if run, err := Epsilon(DPSGD(1, noise, 3992), 1e-9, Options{Mode: Best}); err != nil || !(run.Epsilon <= best.Epsilon) {
+			t.Errorf("noise %v: one run %v, the plan %v, %v", noise, run.Epsilon, best.Epsilon, err)
+		}
+	}
+}

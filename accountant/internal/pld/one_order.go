@@ -31,7 +31,8 @@ type level struct {
 	alone     float64 // its bound with an order of its own, K = 0 included
 }
 
-// levels returns the divergence that is the same for all orders, and the levels by ascending c.
+// levels returns the divergence that is the same for all orders, and the levels by ascending c. The divergence is NaN
+// if a level overflows.
 func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 	const largest = 1e250
 	beside := o.terms(epsilon, func(m, alpha, beta float64) {
@@ -42,6 +43,10 @@ func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 		default:
 			// c is rounded down, so that 1 - c z is no less than it should be where it nearly cancels.
 			x := level{w: m * alpha, c: math.Min(beta/alpha*(1-0x1p-48), largest)}
+			if math.IsNaN(x.c) { // alpha and beta overflow: there is no bound
+				same = math.NaN()
+				return
+			}
 			x.log = math.Log(x.c)
 			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // they count more at the smaller c
 				x.w, x.c = x.w+levels[n].w, math.Min(x.c, levels[n].c)
