@@ -15,7 +15,8 @@ import (
 // Attained searches, among the orders that grow an interval of losses, for the one that is worst for the plan as a
 // whole, including every outcome of the final run. It then evaluates the divergence under this order. Losses are
 // rounded to the grid of mode Best, which raises the result above that of the runs' exact losses by about 1e-5 of
-// epsilon.
+// epsilon at usual settings. It raises both by some per cent if the grid is coarse beside epsilon: by 5 % or more for
+// 97 expected trials of 29 steps at sampling rate 2.7e-4 and noise multiplier 1.
 //
 // Attained takes single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
 // Candidates of different costs ([MaxOver]) are treated as a single run that has, at each point, the largest divergence
