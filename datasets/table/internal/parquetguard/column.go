@@ -29,6 +29,7 @@ type Column struct {
 // chunk is a column in one row group.
 type chunk struct {
 	codec format.CompressionCodec
+	kind  format.Type
 	pages []page // that weren't checked by their bytes yet
 }
 
@@ -71,7 +72,7 @@ func (c *Column) checkHeaders(f *File) error {
 			return problemf("row group %d has another number of values in this column than rows", i+1).
 				citing("it has %d rows, claims %d values, and its pages have %d", rows, meta.NumValues, values)
 		}
-		c.chunks = append(c.chunks, chunk{meta.Codec, pages})
+		c.chunks = append(c.chunks, chunk{meta.Codec, meta.Type, pages})
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (c *Column) checkPage() error {
 	for chunk := &c.chunks[0]; len(chunk.pages) > 0; {
 		p := chunk.pages[0]
 		chunk.pages = chunk.pages[1:]
-		if err := p.checkBytes(c.file, chunk.codec, c.optional); err != nil || p.kind != format.DictionaryPage {
+		if err := p.checkBytes(c.file, chunk.codec, chunk.kind, c.optional); err != nil || p.kind != format.DictionaryPage {
 			return err
 		}
 	}

@@ -219,3 +219,55 @@ func FuzzColumns(f *testing.F) {
 		})
 	})
 }
+
+// A page that claims more values than it has is refused. The library would fill them up from its buffers, with what
+// another page left there.
+func TestShortPages(t *testing.T) {
+	version2 := func(values int, encoding format.Encoding, levels, data string) onlyPage {
+		return onlyPage{format.PageHeader{Type: format.DataPageV2, DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{
+			NumValues: int32(values), NumRows: int32(values), Encoding: encoding, DefinitionLevelsByteLength: int32(len(levels)),
+		})}, levels + data}
+	}
+	prefix := func(levels string) string { return int32s(int32(len(levels))) + levels }
+	dictionary := dictionaryPage(2, int32s(5, 6))
+	const (
+		allThree  = "\x06\x01"     // a run of three levels of 1
+		onlyFirst = "\x03\x01"     // a group of eight levels, of which the first is 1
+		indices3  = "\x01\x06\x01" // one bit each: a run of three
+		indices2  = "\x01\x04\x01"
+		delta3    = "\x80\x01\x04\x03\x0a\x01\x00\x00\x00\x00" // 5, 6, 7
+		delta2    = "\x80\x01\x04\x02\x0a\x01\x00\x00\x00\x00"
+	)
+	for name, c := range map[string]struct {
+		nullable  bool
+		good, bad []onlyPage
+	}{
+		"plain": {false, []onlyPage{dataPage(3, format.Plain, int32s(5, 6, 7))}, []onlyPage{dataPage(3, format.Plain, int32s(5, 6))}},
+		"plain, version 2": {false, []onlyPage{version2(3, format.Plain, "", int32s(5, 6, 7))},
+			[]onlyPage{version2(3, format.Plain, "", int32s(5, 6))}},
+		"plain, nullable": {true, []onlyPage{dataPage(3, format.Plain, prefix(allThree)+int32s(5, 6, 7))},
+			[]onlyPage{dataPage(3, format.Plain, prefix(allThree)+int32s(5, 6))}},
+		"plain, nullable, version 2": {true, []onlyPage{version2(3, format.Plain, allThree, int32s(5, 6, 7))},
+			[]onlyPage{version2(3, format.Plain, allThree, int32s(5, 6))}},
+		"nulls": {true, []onlyPage{dataPage(3, format.Plain, prefix(onlyFirst)+int32s(5))},
+			[]onlyPage{dataPage(3, format.Plain, prefix(onlyFirst))}},
+		"levels": {true, []onlyPage{dataPage(3, format.Plain, prefix(allThree)+int32s(5, 6, 7))},
+			[]onlyPage{dataPage(3, format.Plain, prefix("\x04\x01")+int32s(5, 6, 7))}},
+		"dictionary": {false, []onlyPage{dictionary, dataPage(3, format.RLEDictionary, indices3)},
+			[]onlyPage{dictionary, dataPage(3, format.RLEDictionary, indices2)}},
+		"delta": {false, []onlyPage{dataPage(3, format.DeltaBinaryPacked, delta3)}, []onlyPage{dataPage(3, format.DeltaBinaryPacked, delta2)}},
+	} {
+		column := onlyColumn{kind: format.Int32, fileRows: 3, rows: 3, values: 3}
+		if c.nullable {
+			column.repetition = format.Optional
+		}
+		column.pages = c.good
+		if values, _, err := read(column.file(t)); err != nil || len(values) != 3 {
+			t.Errorf("%s: %v, %v", name, values, err)
+		}
+		column.pages = c.bad
+		if values, _, err := read(column.file(t)); err == nil || !strings.Contains(err.Error(), "fewer values") {
+			t.Errorf("%s, short: %v, %v", name, values, err)
+		}
+	}
+}

@@ -13,7 +13,10 @@ import (
 
 // checkBytes unpacks the page to no more bytes than its header claims, and counts the values of its runs. The library
 // does the first without a limit, and allocates the values that runs claim: four bytes may claim two billion.
-func (p *page) checkBytes(file io.ReaderAt, codec format.CompressionCodec, optional bool) error {
+//
+// It also refuses a page of fewer values than its header claims, for which the library may return what is left in its
+// buffers of another page.
+func (p *page) checkBytes(file io.ReaderAt, codec format.CompressionCodec, kind format.Type, optional bool) error {
 	if p.kind == format.DictionaryPage && (codec == format.Uncompressed || codec == format.Snappy) {
 		return nil // its header was enough
 	}
@@ -35,22 +38,31 @@ func (p *page) checkBytes(file io.ReaderAt, codec format.CompressionCodec, optio
 	if p.kind == format.DataPage && optional {
 		levels, data = prefixed(data)
 	}
-	if err := p.checkRuns(levels, 1); err != nil {
-		return err
+	values := p.values()
+	if optional {
+		if err := p.checkRuns(levels, 1, values); err != nil {
+			return err
+		}
+		values = ones(levels, values)
 	}
 	switch p.encoding {
+	case format.Plain:
+		return checkPlain(data, kind, values)
 	case format.RLEDictionary, 2: // PLAIN_DICTIONARY is the name in old files
 		if len(data) == 0 {
-			return nil
+			return fewer(values)
 		}
-		return p.checkRuns(data[1:], int64(data[0]))
+		if data[0] == 0 { // the indices are all 0, and some writers leave out their runs
+			values = 0
+		}
+		return p.checkRuns(data[1:], int64(data[0]), values)
 	case format.RLE:
 		runs, _ := prefixed(data)
-		return p.checkRuns(runs, 1)
+		return p.checkRuns(runs, 1, values)
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		return p.checkDelta(data)
+		return p.checkDelta(data, values)
 	case format.DeltaByteArray:
-		if err := p.checkDelta(data); err != nil {
+		if err := p.checkDelta(data, values); err != nil {
 			return err
 		}
 		return checkPrefixes(data)

@@ -129,7 +129,7 @@ func TestParquetRunsAreFilledUp(t *testing.T) {
 		"a run after groups":   {bytes.Join([][]byte{packed(129), repeated(8)}, nil), true},
 		"one more than groups": {bytes.Join([][]byte{packed(129), repeated(9)}, nil), false},
 	} {
-		if err := p.checkRuns(c.runs, 1); c.good != (err == nil) {
+		if err := p.checkRuns(c.runs, 1, 0); c.good != (err == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
