@@ -2,7 +2,6 @@ package random
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 )
@@ -23,24 +22,6 @@ func (s *Stream) IntN(n int) int {
 	}
 	return int(high)
 }
-
-// Poisson draws from the Poisson distribution with the given mean: the number of arrivals before the time mean in a
-// process of rate 1. It uses no approximation for large means; each arrival takes one word and some 10 ns. Rounding
-// changes the distribution by less than (1+mean)²·2^-52 in total variation. It panics unless mean is finite and at
-// least 0.
-func (s *Stream) Poisson(mean float64) int {
-	if !(mean >= 0 && mean <= math.MaxFloat64) {
-		panic(fmt.Sprintf("random: Poisson(%v): the mean must be finite and at least 0", mean))
-	}
-	arrivals := 0
-	for left := mean - s.exponential(); left > 0; left -= s.exponential() {
-		arrivals++
-	}
-	return arrivals
-}
-
-// exponential draws from the exponential distribution with mean 1.
-func (s *Stream) exponential() float64 { return 0.5 * radiusSquared(s.Uint64()) }
 
 // Bernoulli keeps each member independently with probability p: it appends the members that it keeps to dst, in order,
 // and returns the extended slice. Every member costs one word and is kept if and only if its word is below

@@ -67,55 +67,6 @@ func chiSquare(counts, probabilities []float64) float64 {
 	return distuv.ChiSquared{K: float64(len(counts) - 1)}.Survival(statistic)
 }
 
-// Falsely rejects with probability 1e-6 for each mean.
-func TestPoisson(t *testing.T) {
-	for _, test := range []struct {
-		mean  float64
-		draws int
-	}{{0.01, 100_000}, {0.7, 100_000}, {8, 50_000}, {64, 20_000}, {1500, 4000}} {
-		s := InsecureKey(3).Stream(ID{Purpose: Repetitions, Trial: uint32(test.draws)})
-		law := distuv.Poisson{Lambda: test.mean}
-		// Cells of neighbouring values, each expected at least 20 times.
-		var upper []int
-		var probabilities []float64
-		for k, from := 0, 0.0; ; k++ {
-			to := law.CDF(float64(k))
-			if (to-from)*float64(test.draws) >= 20 && (1-to)*float64(test.draws) >= 20 {
-				upper, probabilities = append(upper, k), append(probabilities, to-from)
-				from = to
-			} else if (1-to)*float64(test.draws) < 20 {
-				upper, probabilities = append(upper, math.MaxInt), append(probabilities, 1-from)
-				break
-			}
-		}
-		counts := make([]float64, len(upper))
-		for range test.draws {
-			i, _ := slices.BinarySearch(upper, s.Poisson(test.mean))
-			counts[i]++
-		}
-		if p := chiSquare(counts, probabilities); len(counts) < 2 || p < 1e-6 {
-			t.Errorf("mean %v: counts %v, p-value %.1e", test.mean, counts, p)
-		}
-	}
-}
-
-// With mean 1e-12, falsely rejects with probability 1e-7.
-func TestPoissonExtremes(t *testing.T) {
-	s := InsecureKey(4).Stream(ID{Purpose: Repetitions})
-	for _, mean := range []float64{0, math.SmallestNonzeroFloat64, 1e-12} {
-		for range 100_000 {
-			if k := s.Poisson(mean); k != 0 {
-				t.Fatalf("Poisson(%v) = %d", mean, k)
-			}
-		}
-	}
-	for _, mean := range []float64{-1, math.Inf(1), math.NaN()} {
-		if !panics(func() { s.Poisson(mean) }) {
-			t.Errorf("Poisson(%v) didn't panic", mean)
-		}
-	}
-}
-
 // A member is kept if and only if its own word is below floor(p·2^64).
 func TestBernoulliIsAThreshold(t *testing.T) {
 	check := func(t *rapid.T) {
