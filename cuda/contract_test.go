@@ -1,14 +1,11 @@
 package cuda
 
 import (
-	"context"
-	"errors"
 	"io/fs"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -20,24 +17,6 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
 )
-
-// library is the kernels compiled for the emulated device, once.
-var library = sync.OnceValues(func() (*emulator.Library, error) {
-	return build(context.Background(), sources)
-})
-
-// kernelsOrSkip skips the test where there is no C++ compiler.
-func kernelsOrSkip(t *testing.T) *emulator.Library {
-	t.Helper()
-	l, err := library()
-	if errors.Is(err, emulator.ErrNoCompiler) {
-		t.Skip("no C++ compiler: the kernels can't be run")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
 
 // opener opens devices; only emulated ones use the seed.
 type opener func(seed uint64) (driver.Device, error)

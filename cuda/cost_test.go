@@ -214,7 +214,7 @@ func TestPredictionsInTheComment(t *testing.T) {
 // The emulated device counts what was predicted: four launches for a step of all runs, multiply-adds to the last one,
 // and an atomic addition for each number on the grid that isn't 0.
 func TestCosts(t *testing.T) {
-	l := kernelsOrSkip(t)
+	l := compiledOrSkip(t, sourcesLibrary)
 	graphs := map[string]int{"cnn": 30, "mlp": 70, "convolutions with stride, padding and dilation": 90, "the same filter twice": 20,
 		"weight and its transpose": 40, "many rows within a sample": 33,
 		"few indices, many rows": 50, "embedding classifier": 60, "a table looked up twice": 40}

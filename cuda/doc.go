@@ -64,8 +64,8 @@
 // Package cuda/internal/driver is the interface to a device. Three packages implement it: cuda/internal/libcuda opens
 // the driver's own library at run time, so that one ordinary binary serves machines with and without a GPU;
 // cuda/internal/cu calls gorgonia.org/cu, under the build tag cu, for builds with the CUDA toolkit;
-// cuda/internal/emulator is the emulated device, which runs kernels compiled by the system's C++ compiler and checks
-// every memory access.
+// cuda/internal/emulator is the emulated device, which checks every memory access. It runs the committed PTX, which
+// package cuda/internal/ptx translates to C++, and kernels compiled from their sources.
 //
 // # Several GPUs, little memory, failures
 //
@@ -76,8 +76,9 @@
 //
 // # Tests
 //
-// The suite of package enginetest runs on the emulated device, draws, noise and updates are checked against package
-// engine bit for bit, and mutants of the kernels must be found. cuda/kernels/build makes the PTX in cuda/kernels/ptx
-// with nvcc 11.8; tests check it against the sources. On a machine with a GPU "make gpu-test" runs the suite on it, and
+// What ships is tested: the suite of package enginetest runs the committed PTX on the emulated device, draws, noise and
+// updates are checked against package engine bit for bit, and mutants of the kernels must be found, of their sources and,
+// with -whole, of the PTX. cuda/kernels/build makes the PTX in cuda/kernels/ptx with nvcc 11.8; tests check that it was
+// made of the sources, and that both compute the same bits. "go test ./cuda -whole" runs the suite in full. On a machine with a GPU "make gpu-test" runs the suite on it, and
 // bench/gpu/run does that and measures.
 package cuda

@@ -54,7 +54,7 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 	}
 	for _, source := range want {
 		if module, ok := strings.CutSuffix(source, ".cu"); ok {
-			if _, err := ptx.ReadFile("kernels/ptx/" + module + ".ptx"); err != nil {
+			if _, err := ptxFiles.ReadFile("kernels/ptx/" + module + ".ptx"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -75,12 +75,12 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 // approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps
 // otherwise.
 func TestPTXRoundsAsItIsWritten(t *testing.T) {
-	files, err := ptx.ReadDir("kernels/ptx")
+	files, err := ptxFiles.ReadDir("kernels/ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		text, err := ptx.ReadFile("kernels/ptx/" + f.Name())
+		text, err := ptxFiles.ReadFile("kernels/ptx/" + f.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,13 +106,13 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 // Lanes of a warp meet at instructions that name all of them, not those that happen to be together. Every access names
 // the kind of memory: a generic one takes longer.
 func TestPTXNamesLanesAndMemory(t *testing.T) {
-	files, err := ptx.ReadDir("kernels/ptx")
+	files, err := ptxFiles.ReadDir("kernels/ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	generic := regexp.MustCompile(`\b(ld|st|atom|red)\.(volatile\.)?(add\.)?[usbf]\d`)
 	for _, f := range files {
-		text, err := ptx.ReadFile("kernels/ptx/" + f.Name())
+		text, err := ptxFiles.ReadFile("kernels/ptx/" + f.Name())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
-// Package emulator is a device without a GPU: [Build] compiles the sources of kernels with the system's C++ compiler,
-// and a [Device] runs them on the CPU and checks every memory access. It is for tests: slow, but exact.
+// Package emulator is a device without a GPU: [Build] compiles kernels with the system's C++ compiler, and a [Device]
+// runs them on the CPU and checks every memory access. It is for tests: slow, but exact.
 //
-// Kernels include device.cuh. If the compiler isn't CUDA's, device.cuh includes this package's headers:
+// Kernels are CUDA sources that include device.cuh, or C++ that package cuda/internal/ptx has translated from PTX. They
+// include this package's headers:
 //
 //	emulated.h         the language of kernels: checked pointers, shared arrays, barriers, warps
+//	emulated_ptx.h     the instructions of PTX
 //	emulated_device.h  the device: every access is checked here
 //	emulated_memory.h  allocations, and a record of the accesses to each of their words
 //	emulated_fiber.h   stacks, and switching between them
@@ -38,8 +40,8 @@
 //
 // Accesses are recorded in words of 4 bytes: if two threads write different bytes of one word, that counts as a race,
 // though a GPU allows it. Threads run until they wait, so a kernel that polls memory for another thread or block never
-// ends. Arrays of a thread's own, integer division by zero and a stack of more than 256 KiB are not checked and end the
-// process. Times say nothing about a GPU. Functions like exp are those of the C library and may differ from a GPU's.
+// ends. In kernels compiled from sources, arrays of a thread's own and integer division by zero are not checked. A stack
+// of more than 256 KiB ends the process. Times say nothing about a GPU. Functions like exp are those of the C library and may differ from a GPU's.
 //
 // Compiled kernels are kept in the folder dptrain/emulated of [os.UserCacheDir].
 package emulator

@@ -52,6 +52,12 @@ char *touch(uint64_t address, int64_t index, Access access, const char *file, in
 // shared_array returns the address of the block's array that key stands for, and makes it if the block has none yet.
 uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const char *file, int line);
 
+// constant_array returns the address of the device's copy of a module's constants.
+uint64_t constant_array(const void *data, uint64_t bytes);
+
+// wrong ends the launch with a fault.
+[[noreturn]] void wrong(const char *fault, const char *file, int line);
+
 uint64_t moved(uint64_t address, int64_t index, uint32_t size);
 void wait_for_block(const char *file, int line);
 void count_multiply_add();

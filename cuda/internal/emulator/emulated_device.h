@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <map>
 #include <new>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Pointed {
 struct Device {
   Allocations allocations;
   Stacks stacks;
+  std::map<const void *, uint64_t> constants; // addresses of modules' constants
   std::vector<Thread> threads;
   std::vector<unsigned> ready;
   Fiber host;
@@ -241,6 +243,23 @@ uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const c
     stop(d);
   }
   return address_of(number);
+}
+
+uint64_t constant_array(const void *data, uint64_t bytes) {
+  Device &d = *place.device;
+  uint64_t &address = d.constants[data];
+  if (address == 0 && (address = d.allocations.allocate(bytes)) != 0) {
+    Memory &m = *d.allocations.find(number_of(address));
+    memcpy(m.data, data, bytes);
+    mark_written(m, 0, bytes);
+  }
+  return address;
+}
+
+void wrong(const char *fault, const char *file, int line) {
+  Device &d = *place.device;
+  complain(d, place.block, place.thread, file, line, "%s", fault);
+  stop(d);
 }
 
 } // namespace emulated
