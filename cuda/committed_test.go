@@ -98,8 +98,8 @@ var sourcesLibrary = sync.OnceValues(func() (*emulator.Library, error) {
 	return build(context.Background(), sources, "-O1")
 })
 
-// Where no function of a library is called the sources and the PTX give the same bits: no compiler or translator changes
-// what a kernel computes.
+// Where no function of a library is called the sources and the PTX give the same bits: no compiler or translator
+// changes what a kernel computes.
 func TestSourcesAndPTXAgree(t *testing.T) {
 	for _, name := range []string{
 		"a convolution with dilated rows", "filter in two shapes", "max-pool with overlap and padding", "matrix times vector",

@@ -40,8 +40,9 @@ func TestPTXMutantsAreFound(t *testing.T) {
 		{kernel: "draw_members", old: "shf.l.wrap.b32", new: "shf.r.wrap.b32", by: byDraws},
 		{kernel: "draw_members", old: "setp.lt.u64", new: "setp.gt.u64", by: byDraws},
 		{kernel: "draw_members", old: "st.global", by: byDraws},
-		{kernel: "draw_minibatch", old: "bar.sync", each: true, equal: 2, by: byDraws},  // after the last scan, and before a second barrier
-		// Equal: for chunks of less than 0.
+		// Equal: the barrier after the last scan, and one that another follows.
+		{kernel: "draw_minibatch", old: "bar.sync", each: true, equal: 2, by: byDraws},
+		// Equal: the borders of chunks of less than 0 samples.
 		{kernel: "draw_minibatch", old: "st.global", each: true, equal: 1, by: byDraws},
 		{kernel: "draw_minibatch", old: "st.shared", each: true, by: byDraws},
 		{kernel: "release_and_update", old: "cvt.rni.f64.f64", new: "cvt.rzi.f64.f64", by: byUpdates},

@@ -13,16 +13,20 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-var seeds atomic.Uint64
+var seeds, engines atomic.Uint64
 
 // emulatedThreads is the number of threads of a block on the emulated device: few, because it takes them one after
 // another. Nothing that is computed depends on it.
 const emulatedThreads = 64
 
-// emulated makes engines on emulated devices, each with a seed of its own.
+// emulated makes engines on emulated devices, each with a seed of its own. One in four has a GPU's threads.
 func emulated(t *testing.T, l *emulator.Library, devices int) func() engine.Engine {
 	return func() engine.Engine {
 		var all []driver.Device
+		threads := emulatedThreads
+		if engines.Add(1)%4 == 0 {
+			threads = gpuThreads
+		}
 		for range devices {
 			d, err := l.Device(seeds.Add(1))
 			if err != nil {
@@ -30,7 +34,7 @@ func emulated(t *testing.T, l *emulator.Library, devices int) func() engine.Engi
 			}
 			all = append(all, d)
 		}
-		return lent{newEngine(all, "cuda, emulated", emulatedThreads, func(s string) { t.Log(s) })}
+		return lent{newEngine(all, "cuda, emulated", threads, func(s string) { t.Log(s) })}
 	}
 }
 

@@ -40,8 +40,9 @@
 //
 // Accesses are recorded in words of 4 bytes: if two threads write different bytes of one word, that counts as a race,
 // though a GPU allows it. Threads run until they wait, so a kernel that polls memory for another thread or block never
-// ends. In kernels compiled from sources, arrays of a thread's own and integer division by zero are not checked. A stack
-// of more than 256 KiB ends the process. Times say nothing about a GPU. Functions like exp are those of the C library and may differ from a GPU's.
+// ends. In kernels compiled from sources, arrays of a thread's own and integer division by zero are not checked. A
+// stack of more than 256 KiB ends the process. Times say nothing about a GPU. Functions like exp are those of the C
+// library and may differ from a GPU's.
 //
 // Compiled kernels are kept in the folder dptrain/emulated of [os.UserCacheDir].
 package emulator

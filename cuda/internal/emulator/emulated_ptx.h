@@ -1,5 +1,5 @@
-// What kernels that were translated from PTX call, besides the functions of emulated.h: package cuda/internal/ptx writes
-// them. Names are those of the manual's instructions.
+// What kernels call that package cuda/internal/ptx translates from PTX, besides the functions of emulated.h. Names are
+// those of the manual's instructions.
 #pragma once
 
 #include <fenv.h>
