@@ -137,7 +137,7 @@ func BenchmarkStep(b *testing.B) {
 					b.ReportMetric(float64(runs)*w.rate*float64(w.inPlay)/perStep, "samples/s")
 					if s.lowered != nil && name == "card" {
 						w.runs = runs
-						b.ReportMetric(perStep/w.step(s.lowered).floor(), "times-the-H100-floor")
+						b.ReportMetric(perStep/w.step(s.lowered, cyclesOf(b, w.model, 6000)).seconds(), "times-the-prediction")
 					}
 				})
 			}

@@ -28,36 +28,37 @@
 //
 // For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table lists the multiply-adds
 // that are needed; those that are executed (rows are padded to eight and columns to lanes); additions to the grid if
-// none is 0; coordinates that get noise; a block's memory; and the floor, a minimum time that these give on an H100.
-// The floor counts 2 µs for a launch; the multiply-adds of the busiest of 132 multiprocessors, at 128 a cycle and 1.755
-// GHz; additions to the grid, at 80 a cycle, which is a guess; and 24 bytes for each coordinate's update, at 3.35 TB/s.
+// none is 0; coordinates that get noise; a block's memory; and cycles, in millions: for gradients those of the busiest of
+// an H100's 132 multiprocessors, and the mean; the rest, draws and updates, is shared evenly. The emulated device counts
+// cycles in the committed PTX: a warp's instructions are issued by one of four schedulers, one a cycle, and between two
+// barriers the busiest scheduler counts. The time is these cycles at 1.755 GHz and 2 µs for a launch, or, if that takes
+// longer, additions to the grid, at 80 a cycle, which is a guess.
 //
-//	     a step of  launches chunks  samples      needs   executes   atomics   noise    memory   floor
-//	cnn  15 trials         4    346     1916     2.33 G     2.65 G     9.0 M   0.4 M    827 KB  213 µs
-//	cnn  final run         4    209     1154     1.40 G     1.60 G     5.4 M   0.0 M    827 KB  141 µs
-//	mlp  15 trials         4     90     1916     0.45 G     0.50 G     9.9 M   1.6 M    104 KB  125 µs
-//	mlp  final run         4     56     1154     0.27 G     0.30 G     6.1 M   0.1 M    104 KB   87 µs
-//	imdb 15 trials         4     96      964     0.00 G     0.00 G     4.0 M   7.0 M    787 KB   86 µs
-//	imdb final run         4     52      580     0.00 G     0.00 G     2.4 M   0.5 M    787 KB   28 µs
+//	     a step of chunks samples    needs executes atomics  noise  memory gradients    (mean)    rest     time
+//	cnn  15 trials    346    1916   2.33 G   2.65 G   9.0 M  0.4 M  827 KB    1.63 M    1.06 M  0.01 M   942 µs
+//	cnn  final run    209    1154   1.40 G   1.60 G   5.4 M  0.0 M  827 KB    1.11 M    0.64 M  0.00 M   642 µs
+//	mlp  15 trials     90    1916   0.45 G   0.50 G   9.9 M  1.6 M  104 KB    0.27 M    0.14 M  0.03 M   182 µs
+//	mlp  final run     56    1154   0.27 G   0.30 G   6.1 M  0.1 M  104 KB    0.27 M    0.08 M  0.00 M   164 µs
+//	imdb 15 trials     96     964   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.34 M    0.16 M  0.12 M   273 µs
+//	imdb final run     52     580   0.00 G   0.00 G   2.4 M  0.5 M  787 KB    0.34 M    0.10 M  0.01 M   207 µs
 //
-// A tuning has 1,878 steps of each kind, so its floor is 0.7 s for the CNN and 0.4 s for the MLP. For the texts of imdb
-// it has 4,297, and the floor is 0.5 s. Reasons why a card takes longer:
+// A tuning has 1,878 steps of each kind of the CNN and the MLP, and 4,297 of imdb's texts. Reasons why a card takes
+// longer:
+//
+//   - A scheduler waits for registers and memory. A multiprocessor has registers for one block of 8 warps, two for each
+//     scheduler, which hide little latency.
+//   - How many instructions of machine code one of PTX becomes is known for the loops of products to a sixth, and guessed
+//     elsewhere (ptx.Kernel.Issues).
+//   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
+//
+// What the cycles are spent on, "go test ./cuda -run - -bench Cycles" shows for each instruction of a program:
 //
 //   - A step of a convolution's loop, 32 multiply-adds a lane, takes some 110 instructions: for each number of a patch
 //     it computes the position in the image, and whether that is inside the image.
-//   - A warp computes eight rows at a time: the CNN's product of 512 by 32 keeps one warp busy, while the seven others
-//     of the block wait.
-//   - A multiprocessor has registers for one block of 8 warps, which hide little latency.
-//   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
 //   - With 56 chunks 76 multiprocessors have none.
-//   - A coordinate's noise and update take a thread some 290 instructions, as ptxas compiles them for DP-SGD. That is a
-//     few microseconds for the CNN, and 70 µs for 15 trials on texts, where every row of the embedding table gets noise
-//     in every step.
-//   - The table leaves out the 20,000 numbers or so that texts multiply elementwise, copy and merge for each sample:
-//     the blocks wait for memory meanwhile, and the one thread that merges the rows of the padding token reads all of
-//     them.
-//
-// Two to four times the floor is likely. Tests check the emulated device's counts against these figures.
+//   - A coordinate's noise and update take a thread some 290 instructions. That is a few microseconds for the CNN, and
+//     70 µs for 15 trials on texts, where every row of the embedding table gets noise in every step.
+//   - The one thread that merges the rows of the padding token reads all of them.
 //
 // # Drivers
 //

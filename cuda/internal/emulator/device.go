@@ -32,6 +32,8 @@ type Counters struct {
 	Atomics      uint64 // on global and on shared memory
 	Barriers     uint64 // that a block passed
 	MultiplyAdds uint64 // by multiply_add
+	Cycles       uint64 // in which schedulers issue instructions, of all blocks; counted in translated PTX alone
+	Busiest      uint64 // the same of each launch's busiest block
 }
 
 var errClosed = errors.New("the device is closed")

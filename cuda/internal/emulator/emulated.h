@@ -55,6 +55,9 @@ uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const c
 // constant_array returns the address of the device's copy of a module's constants.
 uint64_t constant_array(const void *data, uint64_t bytes);
 
+// issued is how many instructions the thread has issued since the last barrier. Kernels that count them add to it.
+uint64_t &issued();
+
 // wrong ends the launch with a fault.
 [[noreturn]] void wrong(const char *fault, const char *file, int line);
 

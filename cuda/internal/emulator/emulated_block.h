@@ -48,6 +48,23 @@ class Block {
     d.ready.push_back(t);
   }
 
+  // count_cycles adds the time since the last barrier: that of the busiest of a multiprocessor's four schedulers, which have
+  // every fourth warp each and issue an instruction a cycle. A warp takes as long as the busiest of its lanes.
+  void count_cycles() {
+    uint64_t schedulers[4] = {};
+    for (unsigned first = 0; first < count; first += 32) {
+      uint64_t most = 0;
+      for (unsigned t = first; t < warp_end(first); t++) {
+        if (d.threads[t].issued > most) most = d.threads[t].issued;
+        d.threads[t].issued = 0;
+      }
+      schedulers[first / 32 % 4] += most;
+    }
+    uint64_t most = 0;
+    for (uint64_t s : schedulers) most = s > most ? s : most;
+    cycles += most;
+  }
+
   void differ(const char *what, unsigned a, unsigned b) {
     const Thread &ta = d.threads[a], &tb = d.threads[b];
     if (tb.state == Returned)
@@ -100,6 +117,7 @@ class Block {
     for (unsigned t = 0; t < count; t++)
       if (!same_place(d.threads[leader], d.threads[t])) return differ("divergent barrier", leader, t);
     for (unsigned t = 0; t < count; t++) release(t);
+    count_cycles();
     d.epoch++;
     d.counters.barriers++;
   }
@@ -122,6 +140,7 @@ public:
     d.ready.clear();
     for (unsigned t = 0; t < count; t++) {
       d.threads[t].fiber.start(d.stacks.top(t), run_thread);
+      d.threads[t].issued = 0;
       release(t);
     }
     while (!d.faulted && returned < count) {
@@ -135,7 +154,11 @@ public:
       d.ready.pop_back();
       turn(t);
     }
+    count_cycles();
+    d.counters.cycles += cycles;
   }
+
+  uint64_t cycles = 0;
 };
 
 } // namespace emulated

@@ -20,6 +20,7 @@ enum Unchecked : uint32_t { Races = 1, Unwritten = 2 };
 
 struct Counters {
   uint64_t launches, bytes_read, bytes_written, atomics, barriers, multiply_adds;
+  uint64_t cycles, busiest; // of all blocks; of each launch's busiest block
 };
 
 enum State : uint8_t { Ready, AtBarrier, AtBallot, AtShuffle, Returned };
@@ -33,6 +34,7 @@ struct Thread {
   uint64_t result;      // which it gets there
   const char *file;     // where it waits
   int line;
+  uint64_t issued;      // instructions since the last barrier
 };
 
 // Pointed is an argument, or a field of one at a byte offset, that points to an allocation.
@@ -255,6 +257,8 @@ uint64_t constant_array(const void *data, uint64_t bytes) {
   }
   return address;
 }
+
+uint64_t &issued() { return place.device->threads[place.thread].issued; }
 
 void wrong(const char *fault, const char *file, int line) {
   Device &d = *place.device;

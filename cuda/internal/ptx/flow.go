@@ -109,14 +109,21 @@ func (k *Kernel) Unset() (out []string) {
 	return out
 }
 
+// ends reports whether the instruction jumps or returns.
+func (in Instruction) ends() bool {
+	return strings.HasPrefix(in.Op, "bra") || in.Op == "ret" || in.Op == "exit"
+}
+
+// waits reports whether the instruction waits for the block.
+func (in Instruction) waits() bool { return strings.HasPrefix(in.Op, "bar") }
+
 // follow returns the instructions that may come after instruction i.
 func (k *Kernel) follow(i int, at map[string]int) (out []int) {
 	in := k.Code[i]
-	jumps := strings.HasPrefix(in.Op, "bra")
-	if jumps && len(in.Operands) == 1 {
+	if strings.HasPrefix(in.Op, "bra") && len(in.Operands) == 1 {
 		out = append(out, at[in.Operands[0]])
 	}
-	if ends := jumps || in.Op == "ret" || in.Op == "exit"; (!ends || in.Guard != "") && i+1 < len(k.Code) {
+	if (!in.ends() || in.Guard != "") && i+1 < len(k.Code) {
 		out = append(out, i+1)
 	}
 	return out

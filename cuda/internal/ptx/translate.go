@@ -94,8 +94,21 @@ func (w *writer) kernel() (string, error) {
 	for _, in := range w.Code {
 		labels[in.Label] = true
 	}
-	for _, in := range w.Code {
+	b.WriteString("\tuint64_t &issued = emulated::issued();\n")
+	var straight strings.Builder // what is executed up to the next label or jump
+	issued := 0
+	flush := func() {
+		if issued > 0 {
+			fmt.Fprintf(&b, "\tissued += %d;\n", issued)
+		}
+		b.WriteString(straight.String())
+		straight.Reset()
+		issued = 0
+	}
+	for i, in := range w.Code {
+		issued += w.Issues(i)
 		if in.Label != "" {
+			flush()
 			fmt.Fprintf(&b, "%s:;\n", name(in.Label))
 			continue
 		}
@@ -103,8 +116,12 @@ func (w *writer) kernel() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("line %d: %s %s: %w", in.Line, in.Op, strings.Join(in.Operands, ", "), err)
 		}
-		fmt.Fprintf(&b, "\t%s\n", text)
+		fmt.Fprintf(&straight, "\t%s\n", text)
+		if in.ends() || in.waits() {
+			flush()
+		}
 	}
+	flush()
 	fmt.Fprintf(&b, "\tptx::wrong(\"the end of the code is reached\", file, 0);\n}\nEXPORT(%s)\n", w.Name)
 	return b.String(), nil
 }
