@@ -131,9 +131,9 @@ func workloads() []workload {
 	return out
 }
 
-// cycles are those in which the busiest scheduler of a multiprocessor issues instructions, by the emulated device's count
-// of the committed PTX: of a chunk of n samples, which is cycles.chunk[n], and of a run's draws and update, by all of
-// their blocks together.
+// cycles are those in which the busiest scheduler of a multiprocessor issues instructions, by the emulated device's
+// count of the committed PTX: of a chunk of n samples, which is cycles.chunk[n], and of a run's draws and update, by
+// all of their blocks together.
 type cycles struct {
 	chunk        []float64
 	draw, update float64
@@ -226,8 +226,9 @@ func (w workload) step(l *walk.Program, c cycles) (out prediction) {
 	return out
 }
 
-// An H100 (SXM): multiprocessors, cycles and bytes of memory in a second. The update reads and writes a sum of eight bytes and a parameter of four. The rate of atomic additions of eight bytes
-// is a guess, which a measurement should replace: one a cycle for each of the level-2 cache's 80 slices.
+// An H100 (SXM): multiprocessors, cycles and bytes of memory in a second. The update reads and writes a sum of eight
+// bytes and a parameter of four. The rate of atomic additions of eight bytes is a guess, which a measurement should
+// replace: one a cycle for each of the level-2 cache's 80 slices.
 const (
 	multiprocessors = 132
 	cyclesPerSecond = 1.755e9

@@ -28,11 +28,11 @@
 //
 // For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table lists the multiply-adds
 // that are needed; those that are executed (rows are padded to eight and columns to lanes); additions to the grid if
-// none is 0; coordinates that get noise; a block's memory; and cycles, in millions: for gradients those of the busiest of
-// an H100's 132 multiprocessors, and the mean; the rest, draws and updates, is shared evenly. The emulated device counts
-// cycles in the committed PTX: a warp's instructions are issued by one of four schedulers, one a cycle, and between two
-// barriers the busiest scheduler counts. The time is these cycles at 1.755 GHz and 2 µs for a launch, or, if that takes
-// longer, additions to the grid, at 80 a cycle, which is a guess.
+// none is 0; coordinates that get noise; a block's memory; and cycles, in millions: for gradients those of the busiest
+// of an H100's 132 multiprocessors, and the mean; the rest, draws and updates, is shared evenly. The emulated device
+// counts cycles in the committed PTX: a warp's instructions are issued by one of four schedulers, one a cycle, and
+// between two barriers the busiest scheduler counts. The time is these cycles at 1.755 GHz and 2 µs for a launch, or,
+// if that takes longer, additions to the grid, at 80 a cycle, which is a guess.
 //
 //	     a step of chunks samples    needs executes atomics  noise  memory gradients    (mean)    rest     time
 //	cnn  15 trials    346    1916   2.33 G   2.65 G   9.0 M  0.4 M  827 KB    1.63 M    1.06 M  0.01 M   942 µs
@@ -47,8 +47,8 @@
 //
 //   - A scheduler waits for registers and memory. A multiprocessor has registers for one block of 8 warps, two for each
 //     scheduler, which hide little latency.
-//   - How many instructions of machine code one of PTX becomes is known for the loops of products to a sixth, and guessed
-//     elsewhere (ptx.Kernel.Issues).
+//   - How many instructions of machine code one of PTX becomes is known for the loops of products to a sixth, and
+//     guessed elsewhere (ptx.Kernel.Issues).
 //   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
 //
 // What the cycles are spent on, "go test ./cuda -run - -bench Cycles" shows for each instruction of a program:

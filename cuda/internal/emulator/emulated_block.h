@@ -48,8 +48,8 @@ class Block {
     d.ready.push_back(t);
   }
 
-  // count_cycles adds the time since the last barrier: that of the busiest of a multiprocessor's four schedulers, which have
-  // every fourth warp each and issue an instruction a cycle. A warp takes as long as the busiest of its lanes.
+  // count_cycles adds the time since the last barrier: that of the busiest of a multiprocessor's four schedulers. Each
+  // has every fourth warp and issues an instruction a cycle. A warp takes as long as the busiest of its lanes.
   void count_cycles() {
     uint64_t schedulers[4] = {};
     for (unsigned first = 0; first < count; first += 32) {

@@ -4,8 +4,8 @@ import "strings"
 
 // Issues returns how many instructions of machine code instruction i takes, about: how often a scheduler of compute
 // capability 9.0 issues for it. It follows the machine code that ptxas 11.8 makes of the kernels: predicates are joined
-// within comparisons, and moves and the parts of an address vanish. Over the loops of products, for which it was counted,
-// the sum of these numbers is within a sixth of the machine code's; elsewhere it is a guess.
+// within comparisons, and moves and the parts of an address vanish. Over the loops of products, for which it was
+// counted, the sum of these numbers is within a sixth of the machine code's; elsewhere it is a guess.
 func (k *Kernel) Issues(i int) int {
 	in := k.Code[i]
 	op, rest, _ := strings.Cut(in.Op, ".")
