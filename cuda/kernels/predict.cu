@@ -16,8 +16,8 @@ KERNEL(predict)(prediction p) {
 		barrier();
 		operand z = operand_of(t, p.output, 0, size);
 		global<float> to = p.out + (size_t(run) * samples + from) * size;
-		for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x))
-			to[e] = value(t, z, e);
+		for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next())
+			to[n.e] = value(t, z, n);
 	}
 }
 EXPORT(predict)

@@ -124,55 +124,46 @@ DEVICE window window_of(global<const int32_t> code) {
 		code[word_out_h], code[word_out_w]};
 }
 
-// point is a position in one sample's image or result, whose plane begins at p.
-struct point {
-	global<const float> p;
-	int y, x;
-};
-
-DEVICE float pixel(const point &at, int plane, int dy, int dx, int h, int w) {
-	int y = at.y + dy, x = at.x + dx;
-	return y >= 0 && y < h && x >= 0 && x < w ? float(at.p[plane + y * w + x]) : 0.0f;
-}
-
 // patch_steps steps through a window: channels, rows, columns.
 struct patch_steps {
 	const window &w;
-	int k, i, j, plane, dy, dx;
-	DEVICE patch_steps(const window &w) : w(w), k(0), i(0), j(0), plane(0), dy(0), dx(0) {}
-	DEVICE bool more() const { return k < w.patch(); }
+	int k, count, i, j, at, row, plane; // at is the element's offset from the window's first one
+	DEVICE patch_steps(const window &w)
+		: w(w), k(0), count(w.patch()), i(0), j(0), at(0), row(w.dilation_h * w.w - w.kw * w.dilation_w),
+		  plane(w.h * w.w - w.kh * w.dilation_h * w.w) {}
+	DEVICE bool more() const { return k < count; }
 	DEVICE void next() {
-		k++;
-		dx += w.dilation_w;
+		k++, at += w.dilation_w;
 		if (++j < w.kw)
 			return;
-		j = 0, dx = 0, dy += w.dilation_h;
+		j = 0, at += row;
 		if (++i < w.kh)
 			return;
-		i = 0, dy = 0, plane += w.h * w.w;
+		i = 0, at += plane;
 	}
 };
 
 // filters are the rows of the filters' matrix.
 struct filters {
-	typedef int cursor;
+	typedef global<const float> cursor;
 	global<const float> p;
 	int patch;
-	DEVICE int begin(int, int m) const { return m * patch; }
-	DEVICE float read(int row, const patch_steps &step) const { return p[row + step.k]; }
+	DEVICE cursor begin(int, int m) const { return p + m * patch; }
+	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.k]; }
 };
 
-// patches are a window's positions in all samples' images, sample after sample.
+// patches are a window's positions in all samples' images, sample after sample. Images have no padding: the host has
+// an instruction write it.
 struct patches {
-	typedef point cursor;
+	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
 	const window &w;
-	DEVICE point begin(int, int n) const {
+	DEVICE cursor begin(int, int n) const {
 		int s = n / w.positions(), p = n % w.positions();
-		return {row_of(t, x, s), p / w.out_w * w.stride_h - w.pad_h, p % w.out_w * w.stride_w - w.pad_w};
+		return row_of(t, x, s) + (p / w.out_w * w.stride_h * w.w + p % w.out_w * w.stride_w);
 	}
-	DEVICE float read(const point &c, const patch_steps &step) const { return pixel(c, step.plane, step.dy, step.dx, w.h, w.w); }
+	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.at]; }
 };
 
 struct conv_out : into_buffer {
@@ -184,15 +175,15 @@ struct conv_out : into_buffer {
 // position_steps steps through a window's positions in an image.
 struct position_steps {
 	const window &w;
-	int k, column, y, x;
-	DEVICE position_steps(const window &w) : w(w), k(0), column(0), y(0), x(0) {}
-	DEVICE bool more() const { return k < w.positions(); }
+	int k, count, column, at, row; // at is the position's offset from the first one
+	DEVICE position_steps(const window &w)
+		: w(w), k(0), count(w.positions()), column(0), at(0), row(w.stride_h * w.w - w.out_w * w.stride_w) {}
+	DEVICE bool more() const { return k < count; }
 	DEVICE void next() {
-		k++;
-		x += w.stride_w;
+		k++, at += w.stride_w;
 		if (++column < w.out_w)
 			return;
-		column = 0, x = 0, y += w.stride_h;
+		column = 0, at += row;
 	}
 };
 
@@ -206,17 +197,17 @@ struct channels {
 	DEVICE static float read(const cursor &c, const position_steps &step) { return c[step.k]; }
 };
 
-// offsets are the elements of a window over one sample's image.
+// offsets are the elements of a window over one sample's image, which has no padding.
 struct offsets {
-	typedef point cursor;
+	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
 	const window &w;
-	DEVICE point begin(int s, int n) const {
+	DEVICE cursor begin(int s, int n) const {
 		int j = n % w.kw, i = n / w.kw % w.kh, c = n / w.kw / w.kh;
-		return {row_of(t, x, s) + size_t(c) * w.h * w.w, i * w.dilation_h - w.pad_h, j * w.dilation_w - w.pad_w};
+		return row_of(t, x, s) + (size_t(c) * w.h * w.w + i * w.dilation_h * w.w + j * w.dilation_w);
 	}
-	DEVICE float read(const point &c, const position_steps &step) const { return pixel(c, 0, step.y, step.x, w.h, w.w); }
+	DEVICE static float read(const cursor &c, const position_steps &step) { return c[step.at]; }
 };
 
 // meeting is the elements of a window that meet row (or column) first_pixel of an image, and every row a multiple of
@@ -245,52 +236,70 @@ struct meeting {
 	}
 };
 
+// padded is the geometry of a result's gradient with zeros around it, which an instruction has written, so that no term
+// needs a comparison.
+struct padded {
+	int h, w, top, left;
+	DEVICE int plane() const { return h * w; }
+};
+
+DEVICE padded padded_of(global<const int32_t> code) { return {code[word_rows], code[word_n], code[word_k], code[word_table]}; }
+
 // back_steps steps through the terms of an image's gradient: filters, and the elements that meet the pixels.
 struct back_steps {
-	const window &w;
-	const meeting &rows, &columns;
-	int o, i, j;
-	DEVICE back_steps(const window &w, const meeting &rows, const meeting &columns)
-		: w(w), rows(rows), columns(columns), o(rows.count == 0 || columns.count == 0 ? w.out_c : 0), i(0), j(0) {}
-	DEVICE bool more() const { return o < w.out_c; }
+	int o, i, j, filters, rows, columns;
+	int filter, at;               // offsets: of the element in the filters, of its position in the gradient
+	int column_filter, column_at; // what the next column adds to them
+	int row_filter, row_at;       // the next row
+	int plane_filter, plane_at;   // the next filter
+	DEVICE back_steps(const window &w, const padded &p, const meeting &r, const meeting &c)
+		: o(r.count == 0 || c.count == 0 ? w.out_c : 0), i(0), j(0), filters(w.out_c), rows(r.count), columns(c.count),
+		  filter(r.first * w.kw + c.first), at(0), column_filter(c.step), column_at(-c.back) {
+		row_filter = r.step * w.kw - (columns - 1) * c.step, row_at = (columns - 1) * c.back - r.back * p.w;
+		plane_filter = w.patch() - (rows - 1) * r.step * w.kw - (columns - 1) * c.step;
+		plane_at = p.plane() + (rows - 1) * r.back * p.w + (columns - 1) * c.back;
+	}
+	DEVICE bool more() const { return o < filters; }
 	DEVICE void next() {
-		if (++j < columns.count)
+		if (++j < columns) {
+			filter += column_filter, at += column_at;
 			return;
+		}
 		j = 0;
-		if (++i < rows.count)
+		if (++i < rows) {
+			filter += row_filter, at += row_at;
 			return;
-		i = 0, o++;
+		}
+		i = 0, o++, filter += plane_filter, at += plane_at;
 	}
 };
 
 // elements are the filters' elements over one channel of the image.
 struct elements {
-	typedef int cursor;
+	typedef global<const float> cursor;
 	global<const float> p;
 	const window &w;
-	DEVICE int begin(int, int c) const { return c * w.kh * w.kw; }
-	DEVICE float read(int channel, const back_steps &s) const {
-		return p[channel + s.o * w.patch() + (s.rows.first + s.i * s.rows.step) * w.kw + s.columns.first + s.j * s.columns.step];
-	}
+	DEVICE cursor begin(int, int c) const { return p + c * w.kh * w.kw; }
+	DEVICE static float read(const cursor &c, const back_steps &step) { return c[step.filter]; }
 };
 
 // pixels are the pixels of all samples' images that certain elements of the window meet.
 struct pixels {
-	typedef point cursor;
+	typedef global<const float> cursor;
 	const tile &t;
 	operand dz;
 	const window &w;
+	const padded &p;
 	const meeting &rows, &columns;
 	DEVICE int y(int n) const { return rows.first_pixel + n / columns.pixels % rows.pixels * w.stride_h; }
 	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
 	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
-	DEVICE point begin(int, int n) const {
-		return {row_of(t, dz, s(n)), rows.position(y(n), w.pad_h, w.stride_h, w.dilation_h),
-			columns.position(x(n), w.pad_w, w.stride_w, w.dilation_w)};
+	DEVICE cursor begin(int, int n) const {
+		int row = rows.position(y(n), w.pad_h, w.stride_h, w.dilation_h) + p.top;
+		int column = columns.position(x(n), w.pad_w, w.stride_w, w.dilation_w) + p.left;
+		return row_of(t, dz, s(n)) + (row * p.w + column);
 	}
-	DEVICE float read(const point &c, const back_steps &s) const {
-		return pixel(c, s.o * w.positions(), -s.i * rows.back, -s.j * columns.back, w.out_h, w.out_w);
-	}
+	DEVICE static float read(const cursor &c, const back_steps &step) { return c[step.at]; }
 };
 
 struct pixels_out : into_buffer {
@@ -345,14 +354,15 @@ DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
 // no term is a needless zero.
 DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
-	operand dz = operand_of(t, code, word_in0, w.result());
+	padded p = padded_of(code);
+	operand dz = operand_of(t, code, word_in0, w.out_c * p.plane());
 	elements f = {operand_of(t, code, word_in1, 0).base, w};
 	// The pattern repeats after the first rows and columns.
 	for (int i = 0; i < minimum(w.stride_h, w.h); i++)
 		for (int j = 0; j < minimum(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
-			pixels at = {t, dz, w, rows, columns};
-			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, rows, columns), f, at,
+			pixels at = {t, dz, w, p, rows, columns};
+			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, p, rows, columns), f, at,
 				pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at));
 		}
 }

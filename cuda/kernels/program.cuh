@@ -30,6 +30,8 @@ enum {
 	word_in2 = word_in1 + 3,
 	word_in3 = word_in2 + 3,
 	word_where = word_in3 + 3, // offset of a pooling's positions among the indices
+	// Of a convolution's way back rows and n are the padded gradient's height and width, k and table its padding above
+	// and to the left.
 	word_rows, word_k, word_n, word_transposed,
 	word_c, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,
@@ -177,15 +179,45 @@ DEVICE global<const float> row_of(const tile &t, const operand &o, int s) {
 	return o.base;
 }
 
-// value returns element e of an operand, counted through all samples of the tile; 0 if the instruction doesn't read it.
-DEVICE float value(const tile &t, const operand &o, int e) {
+// counter counts through arrays of several dimensions, all samples' one after another, as a thread takes their
+// elements: from first in steps. It divides once, and not for each element. at[0] is the index in the last dimension,
+// at[dimensions] the sample.
+template <int dimensions> struct counter {
+	int e, at[dimensions + 1];
+	int sizes[dimensions], step, steps[dimensions + 1];
+
+	DEVICE static void divide(const int *sizes, int n, int *at) {
+		for (int d = 0; d < dimensions; d++)
+			at[d] = n % sizes[d], n /= sizes[d];
+		at[dimensions] = n;
+	}
+
+	DEVICE counter(int first, int step, int last, int before_last = 1, int before_that = 1) : e(first), step(step) {
+		int given[] = {last, before_last, before_that};
+		for (int d = 0; d < dimensions; d++)
+			sizes[d] = given[d];
+		divide(sizes, first, at);
+		divide(sizes, step, steps);
+	}
+	DEVICE void next() {
+		e += step;
+		for (int d = 0; d <= dimensions; d++)
+			at[d] += steps[d];
+		for (int d = 0; d < dimensions; d++)
+			if (at[d] >= sizes[d])
+				at[d] -= sizes[d], at[d + 1]++;
+	}
+};
+
+// value returns an element of an operand, 0 if the instruction doesn't read it.
+DEVICE float value(const tile &t, const operand &o, const counter<1> &n) {
 	if (o.space == in_buffer)
-		return o.base[e];
+		return o.base[n.e];
 	if (o.space == nowhere)
 		return 0;
-	int j = e % o.size;
+	int j = n.at[0];
 	if (o.space == in_data)
-		return o.base[size_t(sample_of(t, e / o.size)) * o.size + j];
+		return o.base[size_t(sample_of(t, n.at[1])) * o.size + j];
 	return o.base[o.table == nullptr ? j : int(int32_t(o.table[j]))];
 }
 

@@ -14,8 +14,8 @@ DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 	operand c = operand_of(t, code, word_in2, size), d = operand_of(t, code, word_in3, size);
 	global<float> z = result_of(t, code);
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x)) {
-		float x = value(t, a, e), v;
+	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next()) {
+		float x = value(t, a, n), v;
 		switch (op) {
 		case op_fill:
 			v = number;
@@ -24,36 +24,38 @@ DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 			v = unary(f, x);
 			break;
 		case op_binary:
-			v = binary(f, x, value(t, b, e));
+			v = binary(f, x, value(t, b, n));
 			break;
 		case op_scalar:
 			v = second ? binary(f, number, x) : binary(f, x, number);
 			break;
 		case op_unary_back:
-			v = x * unary_derivative(f, value(t, b, e), value(t, c, e));
+			v = x * unary_derivative(f, value(t, b, n), value(t, c, n));
 			break;
 		case op_binary_back:
-			v = x * binary_derivative(f, second, value(t, b, e), value(t, c, e), value(t, d, e));
+			v = x * binary_derivative(f, second, value(t, b, n), value(t, c, n), value(t, d, n));
 			break;
 		default: { // op_scalar_back
-			float y = value(t, b, e), of = value(t, c, e);
+			float y = value(t, b, n), of = value(t, c, n);
 			v = x * (second ? binary_derivative(f, 1, number, y, of) : binary_derivative(f, 0, y, number, of));
 		}
 		}
-		z[e] = add ? float(z[e]) + v : v;
+		z[n.e] = add ? float(z[n.e]) + v : v;
 	}
 }
 
-DEVICE void gather(const tile &t, global<const int32_t> code, int from) {
+// gather copies the elements that a table names; 0 for those that it names -1.
+DEVICE void gather(const tile &t, global<const int32_t> code, int given) {
 	int size = code[word_size];
 	bool add = int(int32_t(code[word_add])) == 1;
-	operand x = operand_of(t, code, word_in0, from);
+	operand x = operand_of(t, code, word_in0, given);
 	global<const int32_t> where = t.tables + int32_t(code[word_table]);
 	global<float> z = result_of(t, code);
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * size; e += int(blockDim.x)) {
-		float v = row_of(t, x, e / size)[where[e % size]];
-		z[e] = add ? float(z[e]) + v : v;
+	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next()) {
+		int from = where[n.at[0]];
+		float v = from < 0 ? 0.0f : float(row_of(t, x, n.at[1])[from]);
+		z[n.e] = add ? float(z[n.e]) + v : v;
 	}
 }
 
@@ -67,17 +69,17 @@ DEVICE void scatter(const tile &t, global<const int32_t> code, int from) {
 	global<float> z = result_of(t, code);
 	int lanes = warp ? 32 : 1, mine = warp ? int(lane()) : 0;
 	ROLLED
-	for (int e = int(threadIdx.x) / lanes; e < t.n * size; e += int(blockDim.x) / lanes) {
-		global<const float> row = row_of(t, x, e / size);
+	for (counter<1> n(int(threadIdx.x) / lanes, int(blockDim.x) / lanes, size); n.e < t.n * size; n.next()) {
+		global<const float> row = row_of(t, x, n.at[1]);
 		float sum = 0;
-		int end = starts[e % size + 1];
+		int end = starts[n.at[0] + 1];
 		ROLLED
-		for (int i = int(starts[e % size]) + mine; i < end; i += lanes)
+		for (int i = int(starts[n.at[0]]) + mine; i < end; i += lanes)
 			sum += row[list[i]];
 		if (warp)
 			sum = warp_sum(sum);
 		if (mine == 0)
-			z[e] = add ? float(z[e]) + sum : sum;
+			z[n.e] = add ? float(z[n.e]) + sum : sum;
 	}
 }
 
@@ -137,10 +139,9 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	global<float> z = result_of(t, code);
 	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * w.result(); e += int(blockDim.x)) {
-		int o = e % w.result(), plane = o / w.positions() * w.h * w.w;
-		int y = o % w.positions() / w.out_w * w.stride_h - w.pad_h, x0 = o % w.out_w * w.stride_w - w.pad_w;
-		global<const float> image = row_of(t, x, e / w.result());
+	for (counter<3> n(int(threadIdx.x), int(blockDim.x), w.out_w, w.out_h, w.c); n.e < t.n * w.result(); n.next()) {
+		int plane = n.at[2] * w.h * w.w, y = n.at[1] * w.stride_h - w.pad_h, x0 = n.at[0] * w.stride_w - w.pad_w;
+		global<const float> image = row_of(t, x, n.at[3]);
 		int at = -1;
 		float best = 0;
 		ROLLED
@@ -151,10 +152,13 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 				if (at < 0 || v > best || (v != v && best == best))
 					at = plane + i * w.w + j, best = v;
 			}
-		z[e] = best;
-		where[e] = at;
+		z[n.e] = best;
+		where[n.e] = at;
 	}
 }
+
+// strides returns how many whole strides n has. Most poolings' stride is 1 or 2, and division is slow.
+DEVICE int strides(int n, int stride) { return stride == 1 ? n : stride == 2 ? n >> 1 : n / stride; }
 
 // maxpool_back adds up, for each pixel, the gradients of the windows that took it.
 DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
@@ -164,21 +168,23 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 	global<float> dx = result_of(t, code);
 	global<const int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * w.image(); e += int(blockDim.x)) {
-		int s = e / w.image(), at = e % w.image(), x = at % w.w + w.pad_w, y = at / w.w % w.h + w.pad_h;
-		int plane = at / (w.h * w.w) * w.positions();
+	for (counter<3> n(int(threadIdx.x), int(blockDim.x), w.w, w.h, w.c); n.e < t.n * w.image(); n.next()) {
+		int s = n.at[3], at = n.e - s * w.image(), x = n.at[0] + w.pad_w, y = n.at[1] + w.pad_h;
+		int plane = n.at[2] * w.positions();
 		global<const float> from = row_of(t, dz, s);
-		int top = y < w.kh ? 0 : (y - w.kh) / w.stride_h + 1, left = x < w.kw ? 0 : (x - w.kw) / w.stride_w + 1;
+		global<const int32_t> took = where + size_t(s) * w.result();
+		int top = y < w.kh ? 0 : strides(y - w.kh, w.stride_h) + 1, left = x < w.kw ? 0 : strides(x - w.kw, w.stride_w) + 1;
+		int bottom = minimum(strides(y, w.stride_h), w.out_h - 1), right = minimum(strides(x, w.stride_w), w.out_w - 1);
 		float sum = 0;
 		ROLLED
-		for (int i = top; i <= minimum(y / w.stride_h, w.out_h - 1); i++)
+		for (int i = top; i <= bottom; i++)
 			ROLLED
-			for (int j = left; j <= minimum(x / w.stride_w, w.out_w - 1); j++) {
+			for (int j = left; j <= right; j++) {
 				int o = plane + i * w.out_w + j;
-				if (int32_t(where[size_t(s) * w.result() + o]) == at)
+				if (int32_t(took[o]) == at)
 					sum += from[o];
 			}
-		dx[e] = add ? float(dx[e]) + sum : sum;
+		dx[n.e] = add ? float(dx[n.e]) + sum : sum;
 	}
 }
 
@@ -189,10 +195,9 @@ DEVICE void lookup(const tile &t, global<const int32_t> code) {
 	global<const float> table = operand_of(t, code, word_in1, 0).base;
 	global<float> z = result_of(t, code);
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * rows * k; e += int(blockDim.x)) {
-		int r = e / k;
-		int picked = integers_of(t, code, word_in0, rows, r / rows)[r % rows];
-		z[e] = table[size_t(picked) * k + e % k];
+	for (counter<2> n(int(threadIdx.x), int(blockDim.x), k, rows); n.e < t.n * rows * k; n.next()) {
+		int picked = integers_of(t, code, word_in0, rows, n.at[2])[n.at[1]];
+		z[n.e] = table[size_t(picked) * k + n.at[0]];
 	}
 }
 
@@ -211,9 +216,9 @@ DEVICE void grad_lookup(const tile &t, global<const int32_t> code) {
 	operand dz = operand_of(t, code, word_in0, rows * k);
 	global<float> g = result_of(t, code);
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * rows * k; e += int(blockDim.x)) {
-		int s = e / (rows * k), j = e % k;
-		equals same = equals_of(t, code, word_in1, rows, s, e / k % rows);
+	for (counter<2> c(int(threadIdx.x), int(blockDim.x), k, rows); c.e < t.n * rows * k; c.next()) {
+		int s = c.at[2], j = c.at[0];
+		equals same = equals_of(t, code, word_in1, rows, s, c.at[1]);
 		if (same.count == 0)
 			continue;
 		int picked = integers_of(t, code, word_in1, rows, s)[int32_t(same.positions[0])];
@@ -228,12 +233,12 @@ DEVICE void merge(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k];
 	global<float> z = result_of(t, code);
 	ROLLED
-	for (int e = int(threadIdx.x); e < t.n * rows * k; e += int(blockDim.x)) {
-		int s = e / (rows * k);
-		equals same = equals_of(t, code, word_in0, rows, s, e / k % rows);
+	for (counter<2> n(int(threadIdx.x), int(blockDim.x), k, rows); n.e < t.n * rows * k; n.next()) {
+		int s = n.at[2];
+		equals same = equals_of(t, code, word_in0, rows, s, n.at[1]);
 		if (same.count < 2)
 			continue;
-		global<float> x = z + (size_t(s) * rows * k + e % k);
+		global<float> x = z + (size_t(s) * rows * k + n.at[0]);
 		x[size_t(int32_t(same.positions[0])) * k] = sum_rows(x, same, k);
 		ROLLED
 		for (int i = 1; i < same.count; i++)

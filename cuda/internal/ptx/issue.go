@@ -1,13 +1,31 @@
 package ptx
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Issues returns how many instructions of machine code instruction i takes, about: how often a scheduler of compute
+// Issues returns how many instructions of machine code each instruction takes, about: how often a scheduler of compute
 // capability 9.0 issues for it. It follows the machine code that ptxas 11.8 makes of the kernels: predicates are joined
 // within comparisons, and moves and the parts of an address vanish. Over the loops of products, for which it was
 // counted, the sum of these numbers is within a sixth of the machine code's; elsewhere it is a guess.
-func (k *Kernel) Issues(i int) int {
-	in := k.Code[i]
+func (k *Kernel) Issues() []int {
+	products := map[string]bool{} // registers that get a product of 64 bits, to which an address is added
+	for _, in := range k.Code {
+		if strings.HasPrefix(in.Op, "mul.wide") {
+			products[in.Operands[0]] = true
+		}
+	}
+	out := make([]int, len(k.Code))
+	for i, in := range k.Code {
+		if out[i] = in.issues(); in.Op == "add.s64" && slices.ContainsFunc(in.reads(), func(r string) bool { return products[r] }) {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+func (in Instruction) issues() int {
 	op, rest, _ := strings.Cut(in.Op, ".")
 	double, wide := strings.HasSuffix(rest, "f64"), strings.HasSuffix(rest, "64")
 	switch op {
@@ -43,11 +61,8 @@ func (k *Kernel) Issues(i int) int {
 			return 3
 		}
 	case "add":
-		if rest == "s64" && !(i > 0 && strings.HasPrefix(k.Code[i-1].Op, "mul.wide")) {
-			return 2
-		}
 		if rest == "s64" {
-			return 1
+			return 2
 		}
 	case "bra":
 		if rest == "uni" {

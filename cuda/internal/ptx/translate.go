@@ -105,8 +105,9 @@ func (w *writer) kernel() (string, error) {
 		straight.Reset()
 		issued = 0
 	}
+	issues := w.Issues()
 	for i, in := range w.Code {
-		issued += w.Issues(i)
+		issued += issues[i]
 		if in.Label != "" {
 			flush()
 			fmt.Fprintf(&b, "%s:;\n", name(in.Label))

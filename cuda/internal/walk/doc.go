@@ -13,10 +13,10 @@
 // # Products
 //
 // One loop computes all products (product.cuh): matrix products; convolutions, which read patches directly from the
-// image; the two gradients of both; and the sums of clipped gradients, which go from registers to the grid. A warp
-// computes 8 rows of 32 or 128 results, and one thread adds up each result in a fixed order. So a sample's gradient
-// doesn't depend on the other samples, nor on the number of threads, blocks or devices. Squares for norms are computed
-// and summed in float64.
+// image, or, if they read beyond its borders, from a copy with zeros around it; the two gradients of both; and the sums
+// of clipped gradients, which go from registers to the grid. A warp computes 8 rows of 32 or 128 results, and one
+// thread adds up each result in a fixed order. So a sample's gradient doesn't depend on the other samples, nor on the
+// number of threads, blocks or devices. Squares for norms are computed and summed in float64.
 //
 // # Why chunks, why atomics
 //

@@ -25,7 +25,8 @@ type Program struct {
 	output    []int32 // the operand that is the output
 	tables    []int32
 	constants []float32
-	digest    [sha256.Size]byte // of all that decides a gradient's bits
+	padding   map[compile.ID]image // by copy
+	digest    [sha256.Size]byte    // of all that decides a gradient's bits
 
 	// Offsets, in elements of one sample or of a table.
 	columns   []int                // by input: its column among those of its type
@@ -58,7 +59,7 @@ func Lower(p *compile.Program) (*Program, error) {
 	values, backward, reductions := p.Formed()
 	l := &Program{
 		Program: p, values: values, layout: engine.LayoutOf(p),
-		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{},
+		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{},
 	}
 	if missing := p.Missing(); missing != nil {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
@@ -67,10 +68,10 @@ func Lower(p *compile.Program) (*Program, error) {
 		return nil, err
 	}
 	var err error
-	if l.Gradient, err = l.list(zeroed(slices.Concat(p.Forward, backward)), compile.Kept(reductions)); err != nil {
+	if l.Gradient, err = l.list(l.padded(zeroed(slices.Concat(p.Forward, backward))), compile.Kept(reductions)); err != nil {
 		return nil, err
 	}
-	if l.Prediction, err = l.list(p.Predict, []compile.ID{p.Output.Value}); err != nil {
+	if l.Prediction, err = l.list(l.padded(p.Predict), []compile.ID{p.Output.Value}); err != nil {
 		return nil, err
 	}
 	for _, r := range reductions {
@@ -211,12 +212,20 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number in
 		setWindow(w, in.Window)
 	}
 	switch in.Op {
+	case compile.ConvBack:
+		x := l.padding[in.In[0]]
+		w[WordRows], w[WordN], w[WordK], w[WordTable] = int32(x.padded[0]), int32(x.padded[1]), int32(x.top), int32(x.left)
 	case compile.MaxPool:
 		w[WordWhere] = int32(m.Offsets[in.Where])
 	case compile.MaxPoolBack:
 		w[WordWhere] = int32(m.Offsets[in.In[1]])
 	case compile.Gather:
-		w[WordK], w[WordTable] = int32(l.values[in.In[0]].Size), l.table(in.View.Elements())
+		w[WordK] = int32(l.values[in.In[0]].Size)
+		if x, ok := l.padding[in.Out]; ok {
+			w[WordTable] = l.table(x.elements())
+		} else {
+			w[WordTable] = l.table(in.View.Elements())
+		}
 	case compile.Scatter, compile.GradSpread:
 		elements := in.View.Elements()
 		w[WordK], w[WordTable] = int32(len(elements)), l.table(inverse(elements, l.values[in.Out].Size))

@@ -34,15 +34,17 @@ func bit(b bool) int32 {
 	return 0
 }
 
-// setWindow writes a window's words. A stride or dilation that is never taken is 1 there: it may be anything in the
-// program, and kernels go through all remainders of strides.
-func setWindow(code []int32, w *compile.Window) {
-	taken := func(step, times int) int {
-		if times == 1 {
-			return 1
-		}
-		return step
+// taken returns a stride or dilation that is taken so many times, less one. One that never is is 1 for kernels: it may
+// be anything in the program, and kernels go through all remainders of strides.
+func taken(step, times int) int {
+	if times == 1 {
+		return 1
 	}
+	return step
+}
+
+// setWindow writes a window's words.
+func setWindow(code []int32, w *compile.Window) {
 	for word, n := range map[int]int{
 		WordC: w.C, WordH: w.H, WordW: w.W, WordKh: w.KH, WordKw: w.KW, WordPadH: w.PadH, WordPadW: w.PadW,
 		WordStrideH: taken(w.StrideH, w.OutH), WordStrideW: taken(w.StrideW, w.OutW),
