@@ -21,17 +21,13 @@ import (
 
 // parseModules parses the PTX that is committed.
 func parseModules() (map[string]*ptx.Module, error) {
-	files, err := ptxFiles.ReadDir("kernels/ptx")
+	texts, err := ptxTexts()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]*ptx.Module{}
-	for _, f := range files {
-		text, err := ptxFiles.ReadFile("kernels/ptx/" + f.Name())
-		if err != nil {
-			return nil, err
-		}
-		if out[f.Name()], err = ptx.Parse(f.Name(), string(text)); err != nil {
+	for name, text := range texts {
+		if out[name], err = ptx.Parse(name, text); err != nil {
 			return nil, err
 		}
 	}

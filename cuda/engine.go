@@ -66,7 +66,7 @@ func openAll(s driver.System, o Options) (*Engine, error) {
 	var opened []driver.Device
 	var faults []error
 	for _, i := range chosen {
-		d, err := s.Open(i, ptx...)
+		d, err := load(s, i, all[i], ptx)
 		if err != nil {
 			faults = append(faults, err)
 			continue

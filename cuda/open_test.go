@@ -15,6 +15,7 @@ type machine struct {
 	infos  []Info
 	fault  error // of Devices
 	broken int   // the device that can't be opened; -1 for none
+	text   bool  // it takes no machine code
 	open   *[]int
 	ptx    *[]string
 }
@@ -24,6 +25,9 @@ func (m machine) Devices() ([]Info, error) { return m.infos, m.fault }
 func (m machine) Open(i int, ptx ...[]byte) (driver.Device, error) {
 	if i == m.broken {
 		return nil, errors.New("it is burnt")
+	}
+	if m.text && isCode(string(ptx[0])) {
+		return nil, errors.New("it takes text")
 	}
 	*m.ptx = nil
 	for _, text := range ptx {
@@ -55,6 +59,43 @@ func machineOf(broken int, infos ...Info) machine {
 	return machine{infos: infos, broken: broken, open: new([]int), ptx: new([]string)}
 }
 
+func isCode(image string) bool { return strings.HasPrefix(image, "\x7fELF") }
+
+// Devices get machine code if there is some for them and their driver takes it, and else PTX. An engine's arithmetic is
+// the same.
+func TestMachineCode(t *testing.T) {
+	for _, c := range []struct {
+		major, minor int
+		code         bool
+	}{{7, 0, false}, {7, 5, false}, {8, 0, true}, {8, 6, true}, {8, 9, true}, {9, 0, true}, {9, 1, false}, {10, 0, false}, {12, 0, false}} {
+		var names []string
+		for _, text := range []bool{false, true} {
+			m := machineOf(-1, Info{Name: "A", Major: c.major, Minor: c.minor})
+			m.text = text
+			e, err := openAll(m, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, e.arithmetic)
+			for _, image := range *m.ptx {
+				if isCode(image) != (c.code && !text) {
+					t.Errorf("%d.%d, text %v: an image begins with %q", c.major, c.minor, text, image[:8])
+				}
+				// The ELF header says what the code is for in the low byte of its flags.
+				if isCode(image) && int(image[48]) != 10*c.major {
+					t.Errorf("%d.%d gets machine code for %d", c.major, c.minor, image[48])
+				}
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if names[0] != names[1] {
+			t.Errorf("%d.%d: arithmetic is %q by machine code and %q by PTX", c.major, c.minor, names[0], names[1])
+		}
+	}
+}
+
 // Engines open the devices that they are asked for, with all kernels, and name them.
 func TestOpen(t *testing.T) {
 	infos := []Info{{Name: "A", Major: 9}, {Name: "B", Major: 7, Minor: 5}, {Name: "C", Major: 9}, {Name: "D", Major: 9, Minor: 1}}
@@ -83,7 +124,9 @@ func TestOpen(t *testing.T) {
 		}
 		arithmetic[c.has] = e.arithmetic
 		for _, kernel := range []string{"draw_minibatch", "clipped_sums", "release_and_update", "predict"} {
-			if !slices.ContainsFunc(*m.ptx, func(text string) bool { return strings.Contains(text, ".entry "+kernel+"(") }) {
+			if !slices.ContainsFunc(*m.ptx, func(text string) bool {
+				return strings.Contains(text, ".entry "+kernel+"(") || strings.Contains(text, ".text."+kernel)
+			}) {
 				t.Errorf("devices are opened without %s", kernel)
 			}
 		}

@@ -1,18 +1,50 @@
 package cuda
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
+	"fmt"
+	"io"
 	"io/fs"
+
+	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// ptxFiles holds the kernels as NVIDIA's driver takes them, made by cuda/kernels/build.
+// ptxFiles holds the kernels as NVIDIA's driver takes them, made by cuda/kernels/build: PTX, which it compiles for any
+// card, and machine code of some.
 //
-//go:embed kernels/ptx/*.ptx
+//go:embed kernels/ptx/*.ptx kernels/ptx/*.gz
 var ptxFiles embed.FS
 
 // images returns the kernels' PTX, a module for each source file.
-func images() ([][]byte, error) {
-	names, err := fs.Glob(ptxFiles, "kernels/ptx/*.ptx")
+func images() ([][]byte, error) { return read("kernels/ptx/*.ptx") }
+
+// machineCode returns the kernels' machine code for a device, a module for each source file, or nothing if there is
+// none. Code for compute capability 8.0 runs on 8.6, too, but not on 9.0.
+func machineCode(i Info) ([][]byte, error) {
+	if i.Major != 8 && (i.Major != 9 || i.Minor != 0) {
+		return nil, nil
+	}
+	files, err := read(fmt.Sprintf("kernels/ptx/*.sm_%d0.gz", i.Major))
+	if err != nil {
+		return nil, err
+	}
+	for k, file := range files {
+		r, err := gzip.NewReader(bytes.NewReader(file))
+		if err != nil {
+			return nil, err
+		}
+		if files[k], err = io.ReadAll(r); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// read returns the files of a pattern.
+func read(pattern string) ([][]byte, error) {
+	names, err := fs.Glob(ptxFiles, pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -25,4 +57,19 @@ func images() ([][]byte, error) {
 		out = append(out, text)
 	}
 	return out, nil
+}
+
+// load opens a device with the kernels' machine code, or, if there is none for it or its driver refuses it, with their
+// PTX. The driver then takes some seconds to compile it, and keeps the result for the next process.
+func load(s driver.System, device int, i Info, ptx [][]byte) (driver.Device, error) {
+	code, err := machineCode(i)
+	if err != nil {
+		return nil, err
+	}
+	if code != nil {
+		if d, err := s.Open(device, code...); err == nil {
+			return d, nil
+		}
+	}
+	return s.Open(device, ptx...)
 }

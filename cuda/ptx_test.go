@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +16,23 @@ import (
 )
 
 var hash = flag.Bool("hash", false, "compare hashes only, and make no PTX")
+
+// ptxTexts returns the committed PTX by file.
+func ptxTexts() (map[string]string, error) {
+	names, err := fs.Glob(ptxFiles, "kernels/ptx/*.ptx")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		text, err := ptxFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out[path.Base(name)] = string(text)
+	}
+	return out, nil
+}
 
 // The PTX that is committed was made of these sources, by this script. Where there is nvcc 11.8 it is made again, and
 // must be the same.
@@ -75,16 +94,12 @@ func TestPTXIsThatOfTheSources(t *testing.T) {
 // approximation. In single precision division and roots are rounded to nearest; CUDA's own exp and pow round some steps
 // otherwise.
 func TestPTXRoundsAsItIsWritten(t *testing.T) {
-	files, err := ptxFiles.ReadDir("kernels/ptx")
+	texts, err := ptxTexts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		text, err := ptxFiles.ReadFile("kernels/ptx/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
 			op, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 			op, _, _ = strings.Cut(op, "\t")
 			parts := strings.Split(op, ".")
@@ -96,7 +111,7 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 			case "add", "sub", "mul", "fma", "div", "sqrt":
 				directed := !double && (slices.Contains(parts, "rm") || slices.Contains(parts, "rz"))
 				if !slices.Contains(parts, "rn") && !(directed && (parts[0] == "add" || parts[0] == "fma")) {
-					t.Errorf("%s: %s", f.Name(), strings.TrimSpace(line))
+					t.Errorf("%s: %s", name, strings.TrimSpace(line))
 				}
 			}
 		}
@@ -106,19 +121,15 @@ func TestPTXRoundsAsItIsWritten(t *testing.T) {
 // Lanes of a warp meet at instructions that name all of them, not those that happen to be together. Every access names
 // the kind of memory: a generic one takes longer.
 func TestPTXNamesLanesAndMemory(t *testing.T) {
-	files, err := ptxFiles.ReadDir("kernels/ptx")
+	generic := regexp.MustCompile(`\b(ld|st|atom|red)\.(volatile\.)?(add\.)?[usbf]\d`)
+	texts, err := ptxTexts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	generic := regexp.MustCompile(`\b(ld|st|atom|red)\.(volatile\.)?(add\.)?[usbf]\d`)
-	for _, f := range files {
-		text, err := ptxFiles.ReadFile("kernels/ptx/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
 			if strings.Contains(line, "activemask") || generic.MatchString(line) {
-				t.Errorf("%s: %s", f.Name(), strings.TrimSpace(line))
+				t.Errorf("%s: %s", name, strings.TrimSpace(line))
 			}
 		}
 	}

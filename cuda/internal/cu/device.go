@@ -58,6 +58,9 @@ func (System) Open(ordinal int, ptx ...[]byte) (driver.Device, error) {
 
 // load compiles a module. The driver's compiler writes its complaints to a log.
 func (d *Device) load(ptx []byte) error {
+	if bytes.IndexByte(ptx, 0) >= 0 {
+		return errors.New("gorgonia.org/cu takes kernels as text, and no machine code")
+	}
 	return d.do(func() error {
 		var log [4096]byte // its last byte stays 0
 		module, err := cu.LoadDataEx(string(ptx), &cu.JITErrorLogBuffer{Buffer: log[:len(log)-1]})
