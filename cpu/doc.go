@@ -3,16 +3,16 @@
 //
 // # How a step is computed
 //
-// A run's batch is divided into chunks. There is one worker for each core, and the next free worker takes the next
-// chunk. It takes the chunk's samples through the whole program in microbatches, small enough that their buffers stay
-// in its core's cache, and adds up their clipped gradients. It rounds the chunk's sum to the grid and adds it to its
-// accumulator. After the last chunk the workers divide the parameters into spans. For each span one of them adds the
-// accumulators, which is exact, adds the noise and updates the parameters. The number of workers changes no bit of the
+// A run's batch is divided into shares. There is one worker for each core, and the next free worker takes the next
+// share. It takes the share's samples through the whole program in microbatches, small enough that their buffers stay
+// in its core's cache, and adds up what they contribute: each product is rounded to the grid and counted in whole
+// numbers. After the last share the workers divide the parameters into spans. For each span one of them adds the
+// workers' sums, which is exact, adds the noise and updates the parameters. The number of workers changes no bit of the
 // result.
 //
-// A chunk touches few rows of an embedding table. Its worker lists these rows, and rounds, adds and clears no others.
-// If a sample has several rows with one index, they are added up first. Every step adds noise to the whole table and
-// updates it, which is most of the time of a step on few texts.
+// Samples touch few rows of an embedding table. A worker lists these rows, and adds and clears no others. If a sample
+// has several rows with one index, they are added up first. Every step adds noise to the whole table and updates it,
+// which is most of the time of a step on few texts.
 //
 // # How runs share the cores
 //

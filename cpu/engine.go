@@ -94,7 +94,7 @@ func (l *loaded) Arithmetic() string { return l.arithmetic }
 
 // worker returns a new worker, with the buffers of one core.
 func (l *loaded) worker() *worker {
-	return &worker{space: l.code.workspace(), sum: newChunkSum(l.layout, l.code.widths()), acc: make([]float64, l.layout.Size)}
+	return &worker{space: l.code.workspace(), sum: newSum(l.layout, l.code.widths())}
 }
 
 // Start allocates each job's state.

@@ -15,7 +15,7 @@ type failsOnce struct {
 	left *int
 }
 
-func (f failsOnce) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
+func (f failsOnce) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	if *f.left > 0 {
 		*f.left--
 		return errors.New("out of luck")

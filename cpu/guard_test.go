@@ -19,7 +19,7 @@ type explosive struct {
 	sample int32
 }
 
-func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
+func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	for _, s := range samples {
 		if s == e.sample {
 			panic(data.Columns[0].Floats[int(s)*6 : int(s)*6+6])

@@ -51,8 +51,12 @@ func byThemselves(p *compile.Program, l *lowered) arena.Layout {
 	return out
 }
 
-// emptySum returns an empty clipped sum.
-func emptySum(l *lowered) *chunkSum { return newChunkSum(engine.LayoutOf(l.Program), l.widths()) }
+// emptySum returns an empty clipped sum on a grid of 2⁻¹⁸.
+func emptySum(l *lowered) *sum {
+	s := newSum(engine.LayoutOf(l.Program), l.widths())
+	s.begin(0x1p-18)
+	return s
+}
 
 // everything returns the bits of all that a worker computes.
 func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
@@ -80,10 +84,11 @@ func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 		t.Fatal(err)
 	}
 	var bits []uint64
-	for _, list := range append(sum.parts, out) {
-		for _, v := range list {
-			bits = append(bits, uint64(math.Float32bits(v)))
-		}
+	for _, n := range sum.units {
+		bits = append(bits, uint64(n))
+	}
+	for _, v := range out {
+		bits = append(bits, uint64(math.Float32bits(v)))
 	}
 	for _, v := range squared {
 		if v-v != 0 {

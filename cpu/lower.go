@@ -27,8 +27,8 @@ type binding interface {
 
 // workspace computes gradients and outputs of a few samples at a time. It belongs to one worker.
 type workspace interface {
-	// clipped adds the samples' clipped gradients to sum and writes their squared norms to squared.
-	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error
+	// clipped adds the samples' contributions to sum and writes their squared norms to squared.
+	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error
 	// predict writes the outputs of samples from, …, to-1 to out.
 	predict(b binding, data *engine.Data, from, to int, out []float32) error
 }
@@ -37,8 +37,8 @@ type workspace interface {
 // core.
 const cacheFloats = 192 << 10
 
-// maxMicrobatch bounds the samples that go through the program together. A chunk is one microbatch if its buffers fit.
-const maxMicrobatch = maxInChunk
+// maxMicrobatch bounds the samples that go through the program together.
+const maxMicrobatch = maxShare
 
 // lowered is a step program as this machine runs it: convolutions unroll their images, gradients of filters are
 // materialized, and buffers have offsets in memory.

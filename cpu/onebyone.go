@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
@@ -66,8 +67,9 @@ func (o *oneByOne) row(data *engine.Data, sample int) [][]float32 {
 	return out
 }
 
-// clipped computes one gradient after another. A gradient that isn't finite adds nothing.
-func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
+// clipped computes one gradient after another. A gradient that isn't finite adds nothing. Gradients are measured as
+// they are added, in single precision.
+func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	params, err := o.paramsOf(run)
 	if err != nil {
 		return err
@@ -77,20 +79,21 @@ func (o *oneByOne) clipped(run binding, data *engine.Data, samples []int32, clip
 		if err != nil {
 			return err
 		}
+		rounded := make([][]float32, len(grads))
 		squared[k] = 0
-		for _, g := range grads {
+		for i, g := range grads {
 			for _, v := range g {
-				squared[k] += v * v
+				rounded[i] = append(rounded[i], float32(v))
 			}
+			squared[k] += usable(kernel.SumSquares(rounded[i]))
 		}
-		c := float64(engine.ClipFactor(squared[k], clip))
-		if c == 0 {
+		factor := engine.ClipFactor(squared[k], clip)
+		if factor == 0 {
 			continue
 		}
-		for i, g := range grads {
-			for j, v := range g {
-				sum.parts[i][j] += float32(c * v)
-			}
+		sum.reserve(1)
+		for i, g := range rounded {
+			kernel.AddOuter(sum.parts[i], []float32{factor}, 1, g, len(g), 1, sum.fine)
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func (b *microbatch) workFor(run binding) error {
 
 // clipped takes the samples, a microbatch at a time, forward and backward, measures their norms and adds their clipped
 // gradients to sum.
-func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *chunkSum, squared []float64) error {
+func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	if err := b.workFor(run); err != nil {
 		return err
 	}

@@ -76,41 +76,41 @@ func (b *microbatch) silence(s int) {
 	}
 }
 
-// reduce adds each parameter's gradients, weighted by the clip factors, to sum.
-func (b *microbatch) reduce(sum *chunkSum) {
+// reduce adds the samples' contributions to sum.
+func (b *microbatch) reduce(sum *sum) {
+	sum.reserve(b.n)
 	for _, r := range b.reductions {
 		dst := sum.parts[r.Param]
 		if r.Rule == compile.OfRows {
-			b.scatter(r, dst, sum.tables[r.Param])
+			b.scatter(r, sum)
 			continue
 		}
 		if r.Rule == compile.Materialised {
-			kernel.Gemm(false, false, 1, len(dst), b.n, 1, b.factors[:b.n], b.n, b.rows(r.G), len(dst), 1, dst, len(dst))
+			kernel.AddOuter(dst, b.factors[:b.n], 1, b.rows(r.G), len(dst), b.n, sum.fine)
 			continue
 		}
 		// No other gradient shares δ's buffer: an addition passes its gradient on to one operand only.
 		x, d := b.rows(r.X), b.rows(r.Delta)
 		kernel.ScaleRows(d, d, b.n, r.N, b.factors[:b.n])
 		if r.TransB {
-			kernel.Gemm(true, false, r.N, r.K, b.n, 1, d, r.N, x, r.K, 1, dst, r.K)
+			kernel.AddOuter(dst, d, r.N, x, r.K, b.n, sum.fine)
 		} else {
-			kernel.Gemm(true, false, r.K, r.N, b.n, 1, x, r.K, d, r.N, 1, dst, r.N)
+			kernel.AddOuter(dst, x, r.K, d, r.N, b.n, sum.fine)
 		}
 	}
 }
 
-// scatter adds the samples' merged rows, weighted by the clip factors, to a table's sum, and lists them.
-func (b *microbatch) scatter(r compile.Reduction, sum []float32, t *tableSum) {
-	for s, f := range b.factors[:b.n] {
+// scatter adds what the samples' merged rows contribute to a table's sum, and lists them.
+func (b *microbatch) scatter(r compile.Reduction, sum *sum) {
+	table, t := sum.parts[r.Param], sum.tables[r.Param]
+	for s := range b.n {
 		d, ids := b.row(r.Delta, s), b.indices(r.X, s)
-		kernel.MulScalar(d, d, f)
 		for k, v := range ids {
 			if b.firstOf(ids, k) < k {
 				continue // merged into the first
 			}
 			t.touch(v)
-			row := sum[int(v)*r.K:][:r.K]
-			kernel.Add(row, row, d[k*r.K:][:r.K])
+			kernel.AddOuter(table[int(v)*r.K:][:r.K], b.factors[s:s+1], 1, d[k*r.K:][:r.K], r.K, 1, sum.fine)
 		}
 	}
 }

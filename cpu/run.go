@@ -8,9 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// maxInChunk is this engine's bound on the samples of a chunk; see package engine. A trial's batch of 128 then usually
-// makes four chunks, which cores share evenly.
-const maxInChunk = 48
+// maxShare bounds the samples that a worker takes at a time.
+const maxShare = 48
 
 // run is a job under way.
 type run struct {
@@ -18,6 +17,7 @@ type run struct {
 	job     engine.Job
 	members []int32
 	grid    engine.Grid
+	clip    float64 // the norm that gradients are clipped to
 	binding binding
 
 	done          atomic.Int64
@@ -27,7 +27,6 @@ type run struct {
 	broken        error // the error that stopped it, until it is restored
 
 	batch []int32
-	cuts  []int
 	norms []float64 // the batch's squared norms
 }
 
@@ -41,6 +40,7 @@ func newRun(l *loaded, job engine.Job) *run {
 		binding: l.code.bind(),
 		params:  slices.Clone(job.Initial),
 	}
+	r.clip = job.Mechanism.ClipTo(r.grid, l.layout.Size)
 	r.tensors = l.layout.Split(r.params)
 	if job.Optimizer.Method == engine.Adam {
 		r.first, r.second = make([]float32, l.layout.Size), make([]float32, l.layout.Size)
@@ -57,7 +57,7 @@ func newRun(l *loaded, job engine.Job) *run {
 // parallel returns the number of workers that a step of this run can keep busy: by twice the samples that it expects,
 // or by the parameters to update.
 func (r *run) parallel() int {
-	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (maxInChunk / 4)
+	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (maxShare / 4)
 	return max(len(r.updates), 1+int(expected))
 }
 
@@ -98,17 +98,16 @@ func (r *run) clippedSum(c crew, samples []int32) error {
 	if err := r.binding.set(r.tensors); err != nil {
 		return err
 	}
-	c.clear()
-	r.cuts = engine.Chunks(samples, maxInChunk, r.cuts[:0])
-	r.norms = slices.Grow(r.norms[:0], len(samples))[:len(samples)]
-	return c.share(len(r.cuts)-1, func(w *worker, k int) error {
-		from, to := r.cuts[k], r.cuts[k+1]
-		w.sum.clear()
-		if err := w.space.clipped(r.binding, r.data, samples[from:to], r.job.Mechanism.ClipTo(), w.sum, r.norms[from:to]); err != nil {
-			return err
-		}
-		w.sum.addTo(w.acc, r.grid.Fine)
-		return nil
+	for _, w := range c {
+		w.sum.begin(r.grid.Fine)
+	}
+	n := len(samples)
+	r.norms = slices.Grow(r.norms[:0], n)[:n]
+	// Even shares, and at least four for each worker unless they are small, so that all end at about the same time.
+	shares := max((n+maxShare-1)/maxShare, min(4*len(c), n/(maxShare/4)))
+	return c.share(shares, func(w *worker, k int) error {
+		from, to := k*n/shares, (k+1)*n/shares
+		return w.space.clipped(r.binding, r.data, samples[from:to], r.clip, w.sum, r.norms[from:to])
 	})
 }
 

@@ -24,8 +24,7 @@ type team struct {
 // worker holds the buffers of one core.
 type worker struct {
 	space workspace
-	sum   *chunkSum
-	acc   []float64 // the sum of its chunks, on the grid
+	sum   *sum
 }
 
 func newTeam(size int, hire func() *worker) *team {
@@ -119,20 +118,10 @@ func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
 	return f(w, i)
 }
 
-// clear sets the workers' accumulators to 0.
-func (c crew) clear() {
+// total adds the workers' sums, for coordinates from, from+1, …, to total, which is 0. The addition is exact, and so
+// independent of the order.
+func (c crew) total(from int, total []float64) {
 	for _, w := range c {
-		clear(w.acc)
-	}
-}
-
-// total writes the sum of the workers' accumulators to sum, for coordinates from, from+1, …. The addition is exact, and
-// so independent of the order.
-func (c crew) total(from int, sum []float64) {
-	copy(sum, c[0].acc[from:])
-	for _, w := range c[1:] {
-		for j, v := range w.acc[from:][:len(sum)] {
-			sum[j] += v
-		}
+		w.sum.addTo(total, from)
 	}
 }

@@ -187,13 +187,19 @@ func BenchmarkKernels(b *testing.B) {
 		s := w.beginning(b, e, w.runs)
 		p := s.runs.(*group).parts[0]
 		// Runs that have far to go.
-		if err := driver.Upload(p.device, p.step.group.Clocks, 0, slices.Repeat([]int32{-1, 0, 1 << 30}, len(p.jobs))); err != nil {
+		if err := p.step.setClocks(make([]int, len(p.jobs)), slices.Repeat([]int{1 << 30}, len(p.jobs))); err != nil {
 			b.Fatal(err)
 		}
+		ahead := p.step.ahead
 		for _, k := range []struct {
 			name   string
 			launch func(wave) error
-		}{{"draw", p.step.draw}, {"clipped sums", p.step.clippedSums}, {"update", p.step.update}, {"step", p.step.take}} {
+		}{
+			{fmt.Sprintf("draw of %d steps", ahead), func(w wave) error { return p.step.draw(w, 0, ahead) }},
+			{"clipped sums", func(w wave) error { return p.step.clippedSums(w, 0) }},
+			{"update", func(w wave) error { return p.step.update(w, 0, 0) }},
+			{fmt.Sprintf("%d steps", ahead), func(w wave) error { return p.step.take(w, 0, ahead) }},
+		} {
 			b.Run(fmt.Sprintf("%s/%s/%s", w.model, w.what, k.name), func(b *testing.B) {
 				launch := func(n int) {
 					for range n {
@@ -205,7 +211,7 @@ func BenchmarkKernels(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if err := p.step.draw(p.step.waves()[0]); err != nil { // something to sum
+				if err := p.step.draw(p.step.waves()[0], 0, ahead); err != nil { // something to sum
 					b.Fatal(err)
 				}
 				launch(3)

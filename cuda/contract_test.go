@@ -68,22 +68,22 @@ func get[T driver.Number](t enginetest.TB, d driver.Device, p driver.Pointer, at
 }
 
 // tables returns the runs' rows in the kernels' tables.
-func tables(jobs []engine.Job, samples int, steps []int) (identities []uint32, clocks []int32, settings []float64) {
+func tables(jobs []engine.Job, samples, size int, steps []int) (identities []uint32, clocks []int32, settings []float64) {
 	for i, j := range jobs {
 		identities = append(identities, identityOf(j)...)
-		clocks = append(clocks, -1, int32(steps[i]), 1<<30)
-		settings = append(settings, settingsOf(j, samples)...)
+		clocks = append(clocks, int32(steps[i]), 1<<30, int32(steps[i]))
+		settings = append(settings, settingsOf(j, samples, size)...)
 	}
 	return identities, clocks, settings
 }
 
-// The device draws the minibatches and chunks of package engine, for all runs of a group at once.
+// The device draws the minibatches of package engine, for all runs of a group and several steps at once.
 func TestDrawsAreTheContracts(t *testing.T) { draws(t, kernelsOrSkip(t)) }
 
 func draws(t enginetest.TB, l *emulator.Library) { drawsOn(t, on(l)) }
 
 func drawsOn(t enginetest.TB, open opener) {
-	const samples, most = 5000, 64
+	const samples, slots, launched = 5000, 3, 5
 	var members []int32
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range int32(samples) {
@@ -103,8 +103,8 @@ func drawsOn(t enginetest.TB, open opener) {
 	}
 	for _, n := range []int{0, 1, 7, 8, 9, 64, 65, 2047, 2048, 2049, len(members)} {
 		d, done := device(t, open, uint64(n))
-		identities, clocks, _ := tables(jobs, samples, steps)
-		clocks[kernel.ClockColumns*7+kernel.ClockEnd] = int32(steps[7]) // the last run has reached its end
+		identities, clocks, _ := tables(jobs, samples, 1, steps)
+		clocks[kernel.ClockColumns*7+kernel.ClockEnd] = int32(steps[7] + launched + 1) // the last run has one more step
 		var lists []int64
 		for range jobs {
 			lists = append(lists, 0, int64(n))
@@ -112,40 +112,25 @@ func drawsOn(t enginetest.TB, open opener) {
 		width := max(1, n)
 		g := kernel.Group{
 			Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks), Lists: putOn(t, d, lists), Members: putOn(t, d, members[:width]),
-			Masks: space(t, d, len(jobs)*maskWords(n)), MaskWords: int32(maskWords(n)), DrawBlocks: int32((maskWords(n) + 63) / 64),
 		}
 		m := kernel.Minibatches{
-			Batches: space(t, d, len(jobs)*width), Cuts: space(t, d, len(jobs)*(width+1)), Sizes: space(t, d, 2*len(jobs)),
-			Width: int32(width), Chunk: most,
+			Batches: space(t, d, slots*len(jobs)*width), Sizes: space(t, d, slots*len(jobs)),
+			Runs: int32(len(jobs)), Width: int32(width), Taken: launched,
 		}
-		if err := d.Launch("draw_members", len(jobs)*int(g.DrawBlocks), 64, driver.StructOf(&g)); err != nil {
+		if err := d.Launch("draw_minibatches", slots*len(jobs), kernel.DrawThreads, driver.StructOf(&g), driver.StructOf(&m)); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Launch("draw_minibatch", len(jobs), kernel.DrawThreads, driver.StructOf(&g), driver.StructOf(&m)); err != nil {
-			t.Fatal(err)
-		}
-		for i, j := range jobs {
-			size := get[int32](t, d, m.Sizes, 2*i, 2)
-			clock := get[int32](t, d, g.Clocks, 3*i, 3)
-			if i == 7 {
-				if size[0] != 0 || size[1] != 0 || clock[0] != -1 || int(clock[1]) != steps[i] {
-					t.Errorf("%d members: a run at its end draws %v, clock %v", n, size, clock)
-				}
-				continue
+		for k := range slots * len(jobs) {
+			slot, i := k/len(jobs), k%len(jobs)
+			var want []int32
+			if i < 7 || slot == 0 {
+				want = jobs[i].Minibatch(steps[i]+launched+slot, members[:n], nil)
 			}
-			want := j.Minibatch(steps[i], members[:n], nil)
-			wantCuts := engine.Chunks(want, most, nil)
-			if got := get[int32](t, d, m.Batches, i*width, int(size[0])); !slices.Equal(got, want) {
-				t.Fatalf("%d members, run %d: drew %d samples, want %d, or others", n, i, len(got), len(want))
+			if got := get[int32](t, d, m.Sizes, k, 1)[0]; int(got) != len(want) {
+				t.Fatalf("%d members, run %d, slot %d: drew %d samples, want %d", n, i, slot, got, len(want))
 			}
-			got := get[int32](t, d, m.Cuts, i*(width+1), int(size[1])+1)
-			for k, cut := range wantCuts {
-				if len(got) != len(wantCuts) || int(got[k]) != cut {
-					t.Fatalf("%d members, run %d: cuts %v, want %v", n, i, got, wantCuts)
-				}
-			}
-			if clock[0] != int32(steps[i]) || clock[1] != int32(steps[i])+1 {
-				t.Errorf("run %d: clock %v after step %d", i, clock, steps[i])
+			if got := get[int32](t, d, m.Batches, k*width, len(want)); !slices.Equal(got, want) {
+				t.Fatalf("%d members, run %d, slot %d: other samples are drawn", n, i, slot)
 			}
 		}
 		done()
@@ -184,7 +169,7 @@ func updatesOn(t enginetest.TB, open opener) {
 	var steps []int
 	for i := range jobs {
 		jobs[i].Key, jobs[i].Trial = random.InsecureKey(uint64(9+i)), uint32(i)
-		steps = append(steps, i)
+		steps = append(steps, 7+i)
 		s := engine.State{Step: steps[i], Params: make([]float32, l.Size), First: make([]float32, l.Size), Second: make([]float32, l.Size)}
 		for k, from := range l.Offsets {
 			for at := from; at < from+l.Lengths[k]; at++ {
@@ -202,10 +187,13 @@ func updatesOn(t enginetest.TB, open opener) {
 	}
 	d, done := device(t, open, 5)
 	defer done()
-	identities, clocks, settings := tables(jobs, samples, steps)
-	for i := range jobs[:len(jobs)-1] {
-		clocks[kernel.ClockColumns*i+kernel.ClockNow] = int32(steps[i])
+	const launched, slot = 4, 3
+	from := slices.Clone(steps)
+	for i := range from {
+		from[i] -= launched + slot
 	}
+	identities, clocks, settings := tables(jobs, samples, l.Size, from)
+	clocks[kernel.ClockColumns*(len(jobs)-1)+kernel.ClockEnd] = int32(steps[len(jobs)-1])
 	sums := make([]int64, len(jobs)*l.Size)
 	for i, j := range jobs {
 		for k, from := range l.Offsets {
@@ -224,7 +212,7 @@ func updatesOn(t enginetest.TB, open opener) {
 	}
 	m := kernel.Minibatches{
 		Settings: putOn(t, d, settings), Sums: putOn(t, d, sums), Params: putOn(t, d, join(func(s engine.State) []float32 { return s.Params })),
-		Runs: int32(len(jobs)), Size: int32(l.Size),
+		Runs: int32(len(jobs)), Size: int32(l.Size), Taken: launched, Slot: slot,
 	}
 	if err := d.Launch("release_and_update", len(jobs)*int(g.UpdateBlocks), 32, driver.StructOf(&g), driver.StructOf(&m)); err != nil {
 		t.Fatal(err)
@@ -249,6 +237,9 @@ func updatesOn(t enginetest.TB, open opener) {
 				}
 			}
 		}
+		if got, want := get[int32](t, d, g.Clocks, kernel.ClockColumns*i+kernel.ClockDone, 1)[0], int32(want.Step); rests && got != int32(from[i]) || !rests && got != want {
+			t.Errorf("run %d: %d steps are done, want %d", i, got, want)
+		}
 		for k, left := range get[int64](t, d, m.Sums, i*l.Size, l.Size) {
 			if rests && left != before[i*l.Size+k] || !rests && left != 0 {
 				t.Fatalf("run %d: sum %d is %d afterwards", i, k, left)
@@ -267,13 +258,20 @@ func TestMutantsAreFound(t *testing.T) {
 		file, old, new string
 		check          func(enginetest.TB, *emulator.Library)
 	}{
-		"a dropped barrier":        {"draw.cu", "		barrier();\n		if (threadIdx.x >= reach)", "		if (threadIdx.x >= reach)", draws},
-		"a barrier for some":       {"draw.cu", "	barrier(); // all threads have read the clock", "	if (threadIdx.x > 0) barrier();", draws},
-		"an unwritten cut":         {"draw.cu", "		cut[chunks] = n;", "", draws},
-		"a wrong bound":            {"draw.cu", "count / 32 + (count % 32 != 0)", "count / 32", draws},
+		"a dropped barrier":        {"draw.cu", "		barrier(); // the sums have been read\n", "", draws},
+		"sums read too early":      {"draw.cu", "		before -= ones(mask);\n		barrier();\n", "		before -= ones(mask);\n", draws},
+		"a barrier for some":       {"draw.cu", "		barrier(); // the sums have been read", "		if (threadIdx.x > 0) barrier();", draws},
+		"a number unwritten":       {"draw.cu", "		out.sizes[row] = n;", "		;", draws},
+		"the last eight forgotten": {"draw.cu", "base < count; base", "base + 8 < count; base", draws},
 		"words compared wrongly":   {"draw.cu", "words[i] < threshold", "words[i] <= threshold + (uint64_t(1) << 40)", draws},
-		"a border forgotten":       {"draw.cu", "lower_bound(batch, n, first) > most", "lower_bound(batch, n, first) > most + 1", draws},
+		"the first of all lanes":   {"draw.cu", "if (lane() >= reach)", "if (lane() > reach)", draws},
+		"a warp's samples twice":   {"draw.cu", "if (w == warp)", "if (w == warp && w < 7)", draws},
+		"the slot before":          {"draw.cu", "out.taken + slot;", "out.taken;", draws},
+		"another run's list":       {"draw.cu", "out.batches + row * out.width", "out.batches + run * out.width", draws},
 		"a run that never rests":   {"draw.cu", "bool rests = step >=", "bool rests = step >", draws},
+		"an update that goes on":   {"update.cu", "if (taken >= int32_t", "if (taken > int32_t", updates},
+		"steps that nobody counts": {"update.cu", "		clock[clock_done] = step + 1;", "		;", updates},
+		"the slot's step":          {"update.cu", "drawn.taken + drawn.slot", "drawn.taken", updates},
 		"noise twice":              {"update.cu", "rint(normals[i] * noise * per_grid) * grid;", "2 * rint(normals[i] * noise * per_grid) * grid;", updates},
 		"noise of the step before": {"update.cu", "noise_stream, step)", "noise_stream, step - 1)", updates},
 		"noise not rounded":        {"update.cu", "rint(noisy * per_out) * out", "noisy", updates},

@@ -18,6 +18,13 @@ type prefix struct {
 	instructions int32
 }
 
+// Info says that one block does all work.
+func (p *prefix) Info() driver.Info {
+	info := p.Device.Info()
+	info.Multiprocessors = 1
+	return info
+}
+
 func (p *prefix) Launch(kernel string, blocks, threads int, arguments ...any) error {
 	if program, ok := arguments[0].(driver.Struct); ok && kernel == "clipped_sums" {
 		const word = 5 // its low half is the number of instructions; see program.cuh
@@ -38,7 +45,7 @@ func names() map[int32]string {
 	return out
 }
 
-// BenchmarkCycles reports how many cycles each instruction of a model's program takes for a chunk of five samples, by
+// BenchmarkCycles reports how many cycles each instruction of a model's program takes for a tile of five samples, by
 // the emulated device's count, and its norms and sums: what a change of the kernels makes faster.
 func BenchmarkCycles(b *testing.B) {
 	l, err := library()

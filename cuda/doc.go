@@ -4,12 +4,13 @@
 //
 // # A step
 //
-// A step of all runs of a group takes four launches, for any number of runs and any length of the program:
+// A step of all runs of a group takes two launches, for any number of runs and any length of the program, after a
+// launch that draws minibatches for up to 64 steps:
 //
-//	draw_members        draws which members are in each run's minibatch, a bit for each
-//	draw_minibatch      lists each run's minibatch and divides it into chunks, on a block for each run
-//	clipped_sums        blocks share the chunks of all runs: a block computes the gradients of a chunk's samples,
-//	                    measures them, and adds the chunk's clipped sum, on the fine grid, to the run's
+//	draw_minibatches    lists the minibatches of some steps of all runs, on a block for each list
+//	clipped_sums        blocks share the samples of all runs evenly: a block computes the gradients of a tile of
+//	                    samples, measures them, and adds what they contribute, rounded to the fine grid, to the run's
+//	                    sums
 //	release_and_update  draws the noise, releases the sums and lets the optimizer move the parameters, eight
 //	                    coordinates a thread
 //
@@ -27,20 +28,20 @@
 // # Predictions
 //
 // For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table lists the multiply-adds
-// that are needed; those that are executed (rows are padded to eight and columns to lanes); additions to the grid if
+// that are needed; those that are executed (rows are padded to eight and columns to lanes); additions to the sums if
 // none is 0; coordinates that get noise; a block's memory; and cycles, in millions: for gradients those of the busiest
 // of an H100's 132 multiprocessors, and the mean; the rest, draws and updates, is shared evenly. The emulated device
 // counts cycles in the committed PTX: a warp's instructions are issued by one of four schedulers, one a cycle, and
 // between two barriers the busiest scheduler counts. The time is these cycles at 1.755 GHz and 2 µs for a launch, or,
 // if that takes longer, additions to the grid, at 80 a cycle, which is a guess.
 //
-//	     a step of chunks samples    needs executes atomics  noise  memory gradients    (mean)    rest     time
-//	cnn  15 trials    346    1916   2.33 G   2.65 G   9.0 M  0.4 M  830 KB    1.21 M    0.80 M  0.01 M   706 µs
-//	cnn  final run    209    1154   1.40 G   1.60 G   5.4 M  0.0 M  830 KB    0.83 M    0.48 M  0.00 M   481 µs
-//	mlp  15 trials     90    1916   0.45 G   0.50 G   9.9 M  1.6 M  104 KB    0.26 M    0.13 M  0.03 M   174 µs
-//	mlp  final run     56    1154   0.27 G   0.30 G   6.1 M  0.1 M  104 KB    0.26 M    0.08 M  0.00 M   156 µs
-//	imdb 15 trials     96     964   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.29 M    0.14 M  0.12 M   244 µs
-//	imdb final run     52     580   0.00 G   0.00 G   2.4 M  0.5 M  787 KB    0.29 M    0.08 M  0.01 M   178 µs
+//	     a step of  tiles samples    needs executes atomics  noise  memory gradients    (mean)    rest     time
+//	cnn  15 trials    265    1924   2.34 G   2.62 G   6.9 M  0.4 M  830 KB    0.83 M    0.78 M  0.01 M   483 µs
+//	cnn  final run    229    1155   1.41 G   1.59 G   6.0 M  0.0 M  830 KB    0.50 M    0.47 M  0.00 M   291 µs
+//	mlp  15 trials    140    1924   0.45 G   0.49 G  15.4 M  1.6 M  104 KB    0.16 M    0.15 M  0.03 M   113 µs
+//	mlp  final run    132    1155   0.27 G   0.37 G  14.5 M  0.1 M  104 KB    0.12 M    0.11 M  0.00 M   107 µs
+//	imdb 15 trials    134     970   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.16 M    0.14 M  0.12 M   166 µs
+//	imdb final run    131     580   0.00 G   0.00 G   2.4 M  0.5 M  787 KB    0.10 M    0.09 M  0.01 M    66 µs
 //
 // A tuning has 1,878 steps of each kind of the CNN and the MLP, and 4,297 of imdb's texts. Reasons why a card takes
 // longer:
@@ -55,7 +56,7 @@
 //
 //   - A step of a convolution's loop, 32 multiply-adds a lane, takes 110 instructions, and 59 to 78 in its gradients:
 //     most of the others compute addresses of 64 bits.
-//   - With 56 chunks 76 multiprocessors have none.
+//   - The MLP's time is that of additions to the sums: every block adds to each of 109,000 parameters.
 //   - A coordinate's noise and update take a thread some 290 instructions. That is a few microseconds for the CNN, and
 //     70 µs for 15 trials on texts, where every row of the embedding table gets noise in every step.
 //   - The one thread that merges the rows of the padding token reads all of them.

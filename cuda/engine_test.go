@@ -333,7 +333,7 @@ func TestLostDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := 4*4 + 9 // the first four steps, and a part of the next ones
+	left := 4*3 + 3 // the first four steps, and a part of the next ones
 	e := newEngine([]driver.Device{failing{bad, &left}, good}, "cuda, emulated", emulatedThreads, nil)
 	defer e.Close()
 	loaded, err := e.Load(p, data)
@@ -408,7 +408,7 @@ func TestLostWhilePredicting(t *testing.T) {
 	defer done()
 	p := enginetest.MLP(t, 6, 5, 3)
 	data := enginetest.RandomData(p, 50, 2)
-	left := 4 * 2
+	left := 2 * 3
 	loaded, err := newEngine([]driver.Device{failing{d, &left}}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
 	if err != nil {
 		t.Fatal(err)

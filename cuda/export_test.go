@@ -16,20 +16,13 @@ type inspector struct{ *group }
 func (i inspector) ClippedSum(run int, samples []int32) (sum, squaredNorms []float64, err error) {
 	p, run := i.find(run)
 	step, m := p.step, p.step.minibatches
-	var cuts []int32
-	for _, c := range engine.Chunks(samples, step.gradients.Chunk(), nil) {
-		cuts = append(cuts, int32(c))
-	}
 	size := int(m.Size)
 	units := make([]int64, size)
 	squaredNorms = make([]float64, len(samples))
-	sizes := make([]int32, kernel.SizeColumns)
-	sizes[kernel.SizeSamples], sizes[kernel.SizeChunks] = int32(len(samples)), int32(len(cuts))-1
 	for _, do := range []func() error{
 		func() error { return driver.Upload(p.device, m.Batches, 0, samples) },
-		func() error { return driver.Upload(p.device, m.Cuts, 0, cuts) },
-		func() error { return driver.Upload(p.device, m.Sizes, 0, sizes) },
-		func() error { return step.clippedSums(wave{run, 1}) },
+		func() error { return driver.Upload(p.device, m.Sizes, 0, []int32{int32(len(samples))}) },
+		func() error { return step.clippedSums(wave{run, 1}, 0) },
 		func() error { return driver.Download(p.device, units, m.Sums, run*size) },
 		func() error { return p.device.Clear(m.Sums, 8*run*size, 8*size) },
 		func() error { return driver.Download(p.device, squaredNorms, m.Norms, 0) },

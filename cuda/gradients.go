@@ -10,17 +10,13 @@ import (
 // gradients is a program and its data on one device, and the kernels that compute gradients and predictions of them:
 // all of a step that a design of kernels decides. Draws, releases, states and polling are the same for every design.
 type gradients interface {
-	// ClippedSums launches kernels that add the clipped gradients of every run's minibatch to its row of Sums, in units
-	// of the fine grid, and write their squared norms to Norms. A chunk's sum is rounded once, or in the rows of a
-	// table each sample's gradient; see package engine.
+	// ClippedSums launches kernels that add what the samples of every run's minibatch contribute to its row of Sums, in
+	// units of the fine grid, and write their squared norms to Norms; see package engine.
 	ClippedSums(kernel.Minibatches) error
 
 	// Predict computes the outputs for samples [from, to) of data by some rows of params, and writes those of rows[k]
 	// to out[k], which has space for all of data. It waits for the launches before it.
 	Predict(data *engine.Data, from, to int, params driver.Pointer, rows []int32, out [][]float32) error
-
-	// Chunk returns the maximum number of samples in a chunk.
-	Chunk() int
 
 	// Arithmetic names all that decides the bits of sums and predictions, besides the PTX and the device.
 	Arithmetic() string

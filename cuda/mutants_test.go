@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -37,7 +38,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 	kernelsOrSkip(t)
 	for name, m := range map[string]walkMutant{
 		// Barriers.
-		"a chunk begins before the one before ends":   {"clip.cu", "		barrier(); // the former chunk's values have been read\n", "", "Exact", "race"},
+		"a tile begins before the one before ends":    {"clip.cu", "		barrier(); // the former tile's values have been read\n", "", "Exact", "race"},
 		"norms are measured before the walk ends":     {"clip.cu", "		walk(t, p.code.instructions);\n		barrier();\n", "		walk(t, p.code.instructions);\n", "residual", ""},
 		"sums begin before all norms are there":       {"clip.cu", "		}\n		barrier();\n		if (warp == 0) {", "		}\n		if (warp == 0) {", "residual", ""},
 		"sums begin before it is known of whom":       {"clip.cu", "		barrier();\n		contributions all", "		contributions all", "residual", ""},
@@ -49,29 +50,36 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a pooling forgets whom it took":            {"walk.cuh", "		where[n.e] = at;\n", "", "max-pool: tall windows", "never written"},
 		"the last element of a tile isn't computed": {"walk.cuh", "n.e < t.n * size; n.next()) {\n		float x = value", "n.e < t.n * size - 1; n.next()) {\n		float x = value", "function neg", "never written"},
 		// Bounds.
-		"rows beyond the last":            {"product.cuh", "				if (m0 + i < m)\n", "", "residual", ""},
-		"columns beyond the last":         {"product.cuh", "j < Columns && n0 + 32 * j < n; j++", "j < Columns; j++", stridedGraph, ""},
-		"rows by eight, rounded down":     {"product.cuh", "(m + rows - 1) / rows", "m / rows", "residual", "never written"},
-		"columns by lanes, rounded down":  {"product.cuh", "(n + across - 1) / across", "n / across", "residual", "never written"},
-		"the last sample of a full chunk": {"clip.cu", "t.n = int(int32_t(cut[1])) - from;", "t.n = int(int32_t(cut[1])) - from - (int(int32_t(cut[1])) - from == t.capacity);", "Paths", ""},
-		"the last tile":                   {"predict.cu", "(samples + capacity - 1) / capacity", "samples / capacity", "Outputs", "never written"},
-		"a tile that is always full":      {"predict.cu", "t.n = minimum(capacity, samples - from);", "t.n = capacity;", "Outputs", "out of bounds"},
+		"rows beyond the last":           {"product.cuh", "				if (m0 + i < m)\n", "", "residual", ""},
+		"columns beyond the last":        {"product.cuh", "j < Columns && n0 + 32 * j < n; j++", "j < Columns; j++", stridedGraph, ""},
+		"rows by eight, rounded down":    {"product.cuh", "(m + rows - 1) / rows", "m / rows", "residual", "never written"},
+		"columns by lanes, rounded down": {"product.cuh", "(n + across - 1) / across", "n / across", "residual", "never written"},
+		"a sample between two tiles":     {"clip.cu", "first += t.n;", "first += t.n + (left > t.n);", "Shares", ""},
+		"a tile of any size":             {"clip.cu", "t.n = int(left / tiles);", "t.n = int(left);", "Shares", "out of bounds"},
+		"the last tile":                  {"predict.cu", "(samples + capacity - 1) / capacity", "samples / capacity", "Outputs", "never written"},
+		"a tile that is always full":     {"predict.cu", "t.n = minimum(capacity, samples - from);", "t.n = capacity;", "Outputs", "out of bounds"},
 		// A run's sum on the grid.
 		"a coordinate is dropped":                   {"clip.cu", "if (units != 0)", "if (units != 0 && j != 0)", "Clipping", ""},
-		"a coordinate is added twice":               {"clip.cu", "			atomic_add(sums, j, (unsigned long long)units);\n", "			atomic_add(sums, j, (unsigned long long)units), atomic_add(sums, j, (unsigned long long)units);\n", "Clipping", ""},
+		"a coordinate is added twice":               {"clip.cu", "(long long)int32_t(units));", "(long long)int32_t(units) * 2);", "Clipping", ""},
 		"the last element of a gradient is dropped": {"clip.cu", "j < values; j += int(blockDim.x)", "j < values - 1; j += int(blockDim.x)", "scale by a parameter", ""},
-		"a chunk's last sample is dropped":          {"clip.cu", "k < all.count;", "k < all.count - (all.count > 1);", "residual", ""},
-		"a contribution of one unit is dropped":     {"clip.cu", "if (units != 0)", "if (units < -1 || units > 1)", "Rounding", ""},
-		"rounded towards zero":                      {"clip.cu", "rint(double(sum) * per_fine)", "trunc(double(sum) * per_fine)", "Rounding", ""},
-		"halves are rounded up":                     {"clip.cu", "rint(double(sum) * per_fine)", "floor(double(sum) * per_fine + 0.5)", "Rounding", ""},
-		"units of 32 bits":                          {"clip.cu", "(long long)rint(", "(long long)(int)rint(", "Clipping", ""},
-		"the coarse grid":                           {"clip.cu", "1 / set[setting_fine], n};", "1 / set[setting_coarse], n};", "Clipping", ""},
-		"chunks are taken by every block":           {"clip.cu", "for (int64_t item = blockIdx.x;;", "for (int64_t item = 0;;", "Exact", "race"},
+		"a tile's last sample is dropped":           {"clip.cu", "k < all.count;", "k < all.count - (all.count > 1);", "residual", ""},
+		"a contribution of one unit is dropped":     {"clip.cu", "if (units != 0)", "if (units + 1 > 2)", "Rounding", ""},
+		"a product is rounded before":               {"clip.cu", "word_of(multiply_add(x, y, magic))", "word_of(multiply_add(x, y, 0.0f) + magic)", "Clipping", ""},
+		"a finer grid":                              {"clip.cu", "0x1.8p23 * set", "0x1.8p22 * set", "Rounding", ""},
+		"a surplus of one sample less":              {"clip.cu", "all.count * word_of(magic)", "(all.count - 1) * word_of(magic)", "residual", ""},
+		"units without a sign":                      {"clip.cu", "(long long)int32_t(units)", "(long long)units", "residual", ""},
+		"the coarse grid":                           {"clip.cu", "set[setting_fine]);", "set[setting_coarse]);", "Clipping", ""},
+		"samples are taken by every block":          {"clip.cu", "first = line * blockIdx.x / gridDim.x", "first = 0", "Shares", ""},
+		"a share's last sample is dropped":          {"clip.cu", "last = line * (blockIdx.x + 1) / gridDim.x;", "last = line * (blockIdx.x + 1) / gridDim.x - 1;", "Shares", ""},
+		"samples before a run's first":              {"clip.cu", "			if (first < before)\n				first = before;\n", "", "Shares", ""},
+		"the first run's samples":                   {"clip.cu", "size_t row = size_t(drawn.slot) * drawn.runs + run;", "size_t row = size_t(drawn.slot) * drawn.runs;", "Shares", ""},
+		"the first slot's samples":                  {"clip.cu", "size_t row = size_t(drawn.slot) * drawn.runs + run;", "size_t row = run;", "Shares", ""},
+		"the first slot's numbers of samples":       {"clip.cu", "drawn.sizes + size_t(drawn.slot) * drawn.runs", "drawn.sizes", "Shares", ""},
 		// Clip factors.
 		"no factor":                               {"clip.cu", "clipped ? v * step.factor() : v", "v", "residual", ""},
 		"the factor twice":                        {"clip.cu", "clipped ? v * step.factor() : v", "clipped ? v * step.factor() * step.factor() : v", "residual", ""},
 		"the factor on x and δ":                   {"clip.cu", "clipped ? v * step.factor() : v", "v * step.factor()", "residual", ""},
-		"no factor on a gradient that was formed": {"clip.cu", "multiply_add(s.factor(), float(", "multiply_add(1.0f, float(", "Clipping", ""},
+		"no factor on a gradient that was formed": {"clip.cu", "out.add(s.factor(), ", "out.add(1.0f, ", "Clipping", ""},
 		"samples of factor 0 are summed":          {"clip.cu", "lanes_where(factor != 0), before_me = those & ((1u << lane()) - 1);\n				if (factor != 0) {", "lanes_where(s < t.n), before_me = those & ((1u << lane()) - 1);\n				if (s < t.n) {", "Clipping", ""},
 		"no norm is a small norm":                 {"clip.cu", "if (norm <= clip)", "if (!(norm > clip))", "Clipping", ""},
 		"any norm is usable":                      {"clip.cu", "return squared <= 0x1p120 ? squared : double(INFINITY);", "return squared;", "Clipping", ""},
@@ -95,7 +103,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a table's gradient is replaced":               {"walk.cuh", "g[at] = float(g[at]) + sum_rows", "g[at] = sum_rows", "a table looked up twice", ""},
 		"a table's gradient where it was picked last":  {"walk.cuh", "[int32_t(same.positions[0])];\n		size_t at", "[rows - 1];\n		size_t at", "a table looked up twice", ""},
 		"a sample's gradient in the first one's":       {"walk.cuh", "(size_t(s) * n + picked) * k + j", "size_t(picked) * k + j", "a table that is a weight too", "race"},
-		"rows that aren't clipped":                     {"clip.cu", "v * factor);", "v);", rowsGraph, ""},
+		"rows that aren't clipped":                     {"clip.cu", "out.add(v, factor, 0)", "out.add(v, 1, 0)", rowsGraph, ""},
 		"rows by another's factor":                     {"clip.cu", "float factor = all.factors[e / values]", "float factor = all.factors[0]", "embedding classifier", ""},
 		"rows of whoever is in the tile":               {"clip.cu", "int s = all.rows[e / values]", "int s = e / values", "Tables", ""},
 		"rows of the first contribution alone":         {"clip.cu", "e < all.count * values", "e < values", rowsGraph, ""},
@@ -111,10 +119,10 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		// What is another's.
 		"the first run's parameters":             {"clip.cu", "t.params = drawn.params + size_t(run) * drawn.size;", "t.params = drawn.params;", "Groups", ""},
 		"the first run's clipping norm":          {"clip.cu", "clip_factor(squared, set[setting_clip])", "clip_factor(squared, drawn.settings[setting_clip])", "Groups", ""},
-		"the first run's grid":                   {"clip.cu", "1 / set[setting_fine], n};", "1 / drawn.settings[setting_fine], n};", "Groups", ""},
+		"the first run's grid":                   {"clip.cu", "0x1.8p23 * set[setting_fine]", "0x1.8p23 * drawn.settings[setting_fine]", "Groups", ""},
 		"the first run's sums":                   {"clip.cu", "drawn.sums + (size_t(run) * drawn.size +", "drawn.sums + (", "Groups", ""},
 		"another run's parameters predict":       {"predict.cu", "p.params + size_t(int32_t(p.which[run])) * p.params_size", "p.params + size_t(run) * p.params_size", "Predict", ""},
-		"the first chunk's samples":              {"clip.cu", "drawn.batches + (size_t(run) * drawn.width + from)", "drawn.batches + size_t(run) * drawn.width", "Paths", ""},
+		"the first tile's samples":               {"clip.cu", "(row * drawn.width + from)", "(row * drawn.width)", "Shares", ""},
 		"another block's buffers":                {"program.cuh", "p.floats + size_t(blockIdx.x) * p.float_count * p.capacity", "p.floats", "Exact", "race between blocks"},
 		"another block's indices":                {"program.cuh", "p.indices + size_t(blockIdx.x) * p.index_count * p.capacity", "p.indices", "max-pool: tall windows", "race between blocks"},
 		"a row's place in the tile":              {"program.cuh", "return o.base + size_t(sample_of(t, s)) * o.size;", "return o.base + size_t(s) * o.size;", "Clipping", ""},
@@ -195,11 +203,16 @@ func (m walkMutant) found(t *testing.T) string {
 // check returns the check that must find the mutant, the kernels that it launches, and the level of optimization at
 // which compiling and running together take the least time; results are the same at each.
 func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs []string, level string) {
+	if m.by == "Shares" {
+		return func(t enginetest.TB, s enginetest.Suite) {
+			shares(t, func(uint64) (driver.Device, error) { return s.Engine().(lent).devices[0], nil })
+		}, []string{"clip.cu"}, "-O0"
+	}
 	if check := enginetest.Checks()[m.by]; check != nil {
 		switch m.by {
 		case "Wide":
 			return check, []string{"clip.cu"}, "-O1"
-		case "Exact", "Paths", "Scales", "Clipping", "Rounding":
+		case "Exact", "Additive", "Scales", "Clipping", "Rounding":
 			return check, []string{"clip.cu"}, "-O0"
 		case "Outputs":
 			return check, []string{"predict.cu"}, "-O0"
@@ -223,7 +236,7 @@ func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs 
 		return src, err
 	}
 	return func(t enginetest.TB, s enginetest.Suite) {
-		s.CheckGraph(t, sums, 2, enginetest.RandomData(z.Program(t, 1), 43, 1)) // two chunks, one for each block
+		s.CheckGraph(t, sums, 2, enginetest.RandomData(z.Program(t, 1), 43, 1)) // two tiles for one of the blocks
 	}, []string{"clip.cu"}, "-O0"
 }
 

@@ -123,7 +123,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("the same kernels on like devices are %q and %q", other, e.arithmetic)
 		}
 		arithmetic[c.has] = e.arithmetic
-		for _, kernel := range []string{"draw_minibatch", "clipped_sums", "release_and_update", "predict"} {
+		for _, kernel := range []string{"draw_minibatches", "clipped_sums", "release_and_update", "predict"} {
 			if !slices.ContainsFunc(*m.ptx, func(text string) bool {
 				return strings.Contains(text, ".entry "+kernel+"(") || strings.Contains(text, ".text."+kernel)
 			}) {

@@ -8,13 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dptrain/dptrain/cuda/internal/driver"
-	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // part is the runs of a group that are on one device: their states as the host knows them, and how far they are. They
-// advance together, by steps of four launches.
+// advance together, by steps of two launches, and one more for each group of minibatches.
 type part struct {
 	*resident
 	step   *step
@@ -87,37 +85,34 @@ const pollEvery = 20 * time.Millisecond
 
 // launch launches the steps, between two looks at the device as many as fill the time.
 func (p *part) launch(ctx context.Context, steps []int) error {
-	var clocks []int32
-	from := make([]int, len(steps))
-	for i, n := range steps {
-		from[i] = int(p.done[i].Load())
-		clocks = append(clocks, -1, int32(from[i]), int32(from[i]+n)) // now, next, end
+	var from []int
+	for i := range steps {
+		from = append(from, int(p.done[i].Load()))
 	}
-	if err := driver.Upload(p.device, p.step.group.Clocks, 0, clocks); err != nil {
+	if err := p.step.setClocks(from, steps); err != nil {
 		return err
 	}
 	total, waves := slices.Max(steps), p.step.waves()
 	for launched := 0; launched < total && ctx.Err() == nil; {
 		start := time.Now()
 		n := min(p.batch, total-launched)
-		for range n {
-			for _, w := range waves {
-				if err := p.step.take(w); err != nil {
-					return err
-				}
+		for _, w := range waves {
+			if err := p.step.take(w, launched, n); err != nil {
+				return err
 			}
 		}
 		if err := p.device.Synchronize(); err != nil {
 			return err
 		}
 		launched += n
-		if err := driver.Download(p.device, clocks, p.step.group.Clocks, 0); err != nil {
+		counted, err := p.step.done()
+		if err != nil {
 			return err
 		}
 		for i, n := range steps {
 			done := from[i] + min(launched, n)
-			if counted := clocks[kernel.ClockColumns*i+kernel.ClockNext]; int(counted) != done {
-				return fmt.Errorf("its count of steps is %d where %d were launched", counted, done)
+			if counted[i] != done {
+				return fmt.Errorf("its count of steps is %d where %d were launched", counted[i], done)
 			}
 			p.done[i].Store(int64(done))
 		}

@@ -32,7 +32,7 @@ func (d queued) Launch(kernel string, _, _ int, _ ...any) error {
 // Download shows the steps in the clocks, and nothing else.
 func (d queued) Download(to []byte, from driver.Pointer, offset int) error {
 	if len(to) == 4*kernel.ClockColumns {
-		binary.LittleEndian.PutUint32(to[4:], uint32(*d.steps))
+		binary.LittleEndian.PutUint32(to[4*kernel.ClockDone:], uint32(*d.steps))
 		return nil
 	}
 	return d.Device.Download(to, from, offset)

@@ -36,15 +36,13 @@ func TestPTXMutantsAreFound(t *testing.T) {
 	}
 	kernelsOrSkip(t)
 	for _, m := range []ptxMutant{
-		{kernel: "draw_members", old: "xor.b32", new: "or.b32", by: byDraws},
-		{kernel: "draw_members", old: "shf.l.wrap.b32", new: "shf.r.wrap.b32", by: byDraws},
-		{kernel: "draw_members", old: "setp.lt.u64", new: "setp.gt.u64", by: byDraws},
-		{kernel: "draw_members", old: "st.global", by: byDraws},
-		// Equal: the barrier after the last scan, and one that another follows.
-		{kernel: "draw_minibatch", old: "bar.sync", each: true, equal: 2, by: byDraws},
-		// Equal: the borders of chunks of less than 0 samples.
-		{kernel: "draw_minibatch", old: "st.global", each: true, equal: 1, by: byDraws},
-		{kernel: "draw_minibatch", old: "st.shared", each: true, by: byDraws},
+		{kernel: "draw_minibatches", old: "xor.b32", new: "or.b32", by: byDraws},
+		{kernel: "draw_minibatches", old: "shf.l.wrap.b32", new: "shf.r.wrap.b32", by: byDraws},
+		{kernel: "draw_minibatches", old: "setp.lt.u64", new: "setp.gt.u64", by: byDraws},
+		{kernel: "draw_minibatches", old: "bar.sync", each: true, by: byDraws},
+		{kernel: "draw_minibatches", old: "st.global", each: true, by: byDraws},
+		{kernel: "draw_minibatches", old: "st.shared", each: true, by: byDraws},
+		{kernel: "draw_minibatches", old: "shfl.sync", each: true, by: byDraws},
 		{kernel: "release_and_update", old: "cvt.rni.f64.f64", new: "cvt.rzi.f64.f64", by: byUpdates},
 		{kernel: "release_and_update", old: "fma.rn.f64", new: "mul.rn.f64", by: byUpdates},
 		{kernel: "release_and_update", old: "div.rn.f64", new: "mul.rn.f64", by: byUpdates},
@@ -52,7 +50,7 @@ func TestPTXMutantsAreFound(t *testing.T) {
 		{kernel: "release_and_update", old: "st.global", each: true, by: byUpdates},
 		{kernel: "clipped_sums", old: "atom.global.add.u64", by: byCheck("Clipping")},
 		{kernel: "clipped_sums", old: "bar.sync", by: byCheck("residual")},
-		{kernel: "clipped_sums", old: "cvt.rni.f64.f64", new: "cvt.rzi.f64.f64", by: byCheck("Rounding")},
+		{kernel: "clipped_sums", old: "fma.rn.f32", new: "fma.rz.f32", by: byCheck("Rounding")},
 		{kernel: "clipped_sums", old: "shfl.sync", by: byCheck("residual")},
 		{kernel: "clipped_sums", old: "min.s32", new: "max.s32", by: byCheck("residual")},
 		{kernel: "clipped_sums", old: "sqrt.rn.f64", new: "abs.f64", by: byCheck("Clipping")},

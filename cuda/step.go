@@ -18,6 +18,7 @@ type step struct {
 	threads   int // of a block
 	runs      int
 	width     int // runs that there is memory for the minibatches of
+	ahead     int // steps that minibatches are drawn for at a time
 	memory    driver.Memory
 
 	// The kernels' parameters, for a wave that begins at run 0.
@@ -36,8 +37,8 @@ func newStep(d driver.Device, g gradients, threads int, l engine.Layout, jobs []
 	}()
 	perRun := max(1, (l.Size+8*threads-1)/(8*threads)) // a thread has eight coordinates
 	s.group.UpdateBlocks = int32(perRun)
-	s.minibatches.Size, s.minibatches.Chunk = int32(l.Size), int32(g.Chunk())
-	if err := s.describe(jobs, samples); err != nil {
+	s.minibatches.Size = int32(l.Size)
+	if err := s.describe(jobs, samples, l); err != nil {
 		return nil, err
 	}
 	if s.group.Occupied, err = driver.Put(&s.memory, occupied(l)); err != nil {
@@ -55,7 +56,7 @@ func newStep(d driver.Device, g gradients, threads int, l engine.Layout, jobs []
 }
 
 // describe uploads the rows of jobs in the tables. Runs with the same members share their list.
-func (s *step) describe(jobs []engine.Job, samples int) (err error) {
+func (s *step) describe(jobs []engine.Job, samples int, l engine.Layout) (err error) {
 	var identities []uint32
 	var settings []float64
 	var members []int32
@@ -66,7 +67,7 @@ func (s *step) describe(jobs []engine.Job, samples int) (err error) {
 	width := 1
 	for _, job := range jobs {
 		identities = append(identities, identityOf(job)...)
-		settings = append(settings, settingsOf(job, samples)...)
+		settings = append(settings, settingsOf(job, samples, l.Size)...)
 		list := job.Members
 		if list == nil {
 			list = all
@@ -80,9 +81,7 @@ func (s *step) describe(jobs []engine.Job, samples int) (err error) {
 		lists = append(lists, begins[k], int64(len(list)))
 		width = max(width, len(list))
 	}
-	words := maskWords(width)
-	s.minibatches.Width, s.group.MaskWords = int32(width), int32(words)
-	s.group.DrawBlocks = int32((words + s.threads - 1) / s.threads)
+	s.minibatches.Width = int32(width)
 	if s.group.Identities, err = driver.Put(&s.memory, identities); err != nil {
 		return err
 	}
@@ -99,6 +98,28 @@ func (s *step) describe(jobs []engine.Job, samples int) (err error) {
 	return err
 }
 
+// setClocks notes how many steps the runs have taken, and how many more they shall take.
+func (s *step) setClocks(done, steps []int) error {
+	var clocks []int32
+	for i, n := range done {
+		clocks = append(clocks, int32(n), int32(n+steps[i]), int32(n)) // from, end, done
+	}
+	return driver.Upload(s.device, s.group.Clocks, 0, clocks)
+}
+
+// done reads how many steps the runs have taken.
+func (s *step) done() ([]int, error) {
+	clocks := make([]int32, kernel.ClockColumns*s.runs)
+	if err := driver.Download(s.device, clocks, s.group.Clocks, 0); err != nil {
+		return nil, err
+	}
+	var done []int
+	for i := range s.runs {
+		done = append(done, int(clocks[kernel.ClockColumns*i+kernel.ClockDone]))
+	}
+	return done, nil
+}
+
 func allOf(n int) []int32 {
 	all := make([]int32, n)
 	for i := range all {
@@ -107,37 +128,45 @@ func allOf(n int) []int32 {
 	return all
 }
 
-// maskWords returns the number of words with a bit for each member; at least 1.
-func maskWords(members int) int { return max(1, (members+31)/32) }
+// Minibatches don't depend on parameters. So they are drawn for up to maxAhead steps in one launch, unless their lists
+// would take more than maxLists bytes.
+const (
+	maxAhead = 64
+	maxLists = 64 << 20
+)
 
-// makeMinibatches allocates memory for the minibatches of all runs at a time, or of fewer if that is too much: those
-// then take turns.
+// makeMinibatches allocates memory for the minibatches of all runs at a time, for some steps ahead. If that is too much
+// it is for one step, and if need be for fewer runs, which then take turns.
 func (s *step) makeMinibatches(warn func(string)) error {
-	m, members := &s.minibatches, int(s.minibatches.Width)
-	width, err := driver.Halve(s.runs, func(n int) error {
-		memory := driver.Memory{Device: s.device}
-		for _, v := range []struct {
-			to    *driver.Pointer
-			bytes int
-		}{
-			{&s.group.Masks, 4 * int(s.group.MaskWords)}, {&m.Batches, 4 * members}, {&m.Cuts, 4 * (members + 1)},
-			{&m.Sizes, 4 * kernel.SizeColumns}, {&m.Norms, 8 * members},
-		} {
-			var err error
-			if *v.to, err = memory.Alloc(n * v.bytes); err != nil {
-				return errors.Join(err, memory.Free())
-			}
-		}
-		s.memory.Join(memory)
-		return nil
-	})
-	if err != nil {
+	members := int(s.minibatches.Width)
+	s.width, s.ahead = s.runs, max(1, min(maxAhead, maxLists/(4*members*s.runs)))
+	err := s.allocate(s.runs, s.ahead)
+	if !errors.Is(err, driver.ErrOutOfMemory) {
+		return err
+	}
+	s.ahead = 1
+	if s.width, err = driver.Halve(s.runs, func(n int) error { return s.allocate(n, 1) }); err != nil {
 		return fmt.Errorf("minibatches of up to %d samples: %w", members, err)
 	}
-	if width < s.runs {
-		warn(fmt.Sprintf("%s is short of memory: %d of %d runs advance at a time", s.device.Info().Name, width, s.runs))
+	if s.width < s.runs {
+		warn(fmt.Sprintf("%s is short of memory: %d of %d runs advance at a time", s.device.Info().Name, s.width, s.runs))
 	}
-	s.width = width
+	return nil
+}
+
+// allocate allocates memory for the minibatches of some runs in some steps, or none if there isn't enough.
+func (s *step) allocate(runs, steps int) error {
+	m, memory := &s.minibatches, driver.Memory{Device: s.device}
+	for _, v := range []struct {
+		to    *driver.Pointer
+		bytes int
+	}{{&m.Batches, 4 * int(m.Width) * steps}, {&m.Sizes, 4 * steps}, {&m.Norms, 8 * int(m.Width)}} {
+		var err error
+		if *v.to, err = memory.Alloc(runs * v.bytes); err != nil {
+			return errors.Join(err, memory.Free())
+		}
+	}
+	s.memory.Join(memory)
 	return nil
 }
 
@@ -170,33 +199,38 @@ func (s *step) parameters(w wave) (kernel.Group, kernel.Minibatches) {
 	return g, m
 }
 
-// take launches a step of the runs of a wave.
-func (s *step) take(w wave) error {
-	if err := s.draw(w); err != nil {
-		return err
+// take launches steps of the runs of a wave, after those that were launched since the clocks were set.
+func (s *step) take(w wave, launched, steps int) error {
+	for taken := 0; taken < steps; taken += s.ahead {
+		n := min(s.ahead, steps-taken)
+		if err := s.draw(w, launched+taken, n); err != nil {
+			return err
+		}
+		for slot := range n {
+			if err := errors.Join(s.clippedSums(w, slot), s.update(w, launched+taken, slot)); err != nil {
+				return err
+			}
+		}
 	}
-	if err := s.clippedSums(w); err != nil {
-		return err
-	}
-	return s.update(w)
+	return nil
 }
 
-func (s *step) draw(w wave) error {
+// draw draws the minibatches of the next steps, one in each slot.
+func (s *step) draw(w wave, launched, steps int) error {
 	g, m := s.parameters(w)
-	group := driver.StructOf(&g)
-	if err := s.device.Launch("draw_members", w.n*int(g.DrawBlocks), s.threads, group); err != nil {
-		return err
-	}
-	return s.device.Launch("draw_minibatch", w.n, kernel.DrawThreads, group, driver.StructOf(&m))
+	m.Taken = int32(launched)
+	return s.device.Launch("draw_minibatches", w.n*steps, kernel.DrawThreads, driver.StructOf(&g), driver.StructOf(&m))
 }
 
-func (s *step) clippedSums(w wave) error {
+func (s *step) clippedSums(w wave, slot int) error {
 	_, m := s.parameters(w)
+	m.Slot = int32(slot)
 	return s.gradients.ClippedSums(m)
 }
 
-func (s *step) update(w wave) error {
+func (s *step) update(w wave, launched, slot int) error {
 	g, m := s.parameters(w)
+	m.Taken, m.Slot = int32(launched), int32(slot)
 	return s.device.Launch("release_and_update", w.n*int(g.UpdateBlocks), s.threads, driver.StructOf(&g), driver.StructOf(&m))
 }
 

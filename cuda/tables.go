@@ -26,11 +26,11 @@ func identityOf(j engine.Job) []uint32 {
 	return row
 }
 
-// settingsOf returns a run's row in the kernels' table of settings.
-func settingsOf(j engine.Job, samples int) []float64 {
+// settingsOf returns a run's row in the kernels' table of settings, for a layout of the given size.
+func settingsOf(j engine.Job, samples, size int) []float64 {
 	m, o, g := j.Mechanism, j.Optimizer, j.Mechanism.Grid(samples)
 	row := make([]float64, kernel.SettingColumns)
-	row[kernel.SettingFine], row[kernel.SettingCoarse], row[kernel.SettingClip] = g.Fine, g.Coarse, m.ClipTo()
+	row[kernel.SettingFine], row[kernel.SettingCoarse], row[kernel.SettingClip] = g.Fine, g.Coarse, m.ClipTo(g, size)
 	row[kernel.SettingDeviation], row[kernel.SettingDivisor] = m.NoiseDeviation(), m.ExpectedBatchSize
 	row[kernel.SettingRate], row[kernel.SettingEpsilon] = o.LearningRate, o.Epsilon
 	row[kernel.SettingBeta1], row[kernel.SettingBeta2] = o.Beta1, o.Beta2

@@ -58,15 +58,20 @@ struct factor_of {
 	}
 };
 
-// onto_grid rounds a chunk's sums to the fine grid and adds them to the run's, exactly.
+// onto_grid rounds products to the fine grid, counts them in its units, and adds the counts to the run's sums. In
+// single precision x·y + magic, fused, is magic and the rounded product, if magic is 1.5·2^23 times the grid; its bits
+// are magic's and the count. So a sum of them holds magic's bits once for each of its terms.
 struct onto_grid {
+	typedef uint32_t sum;
 	global<unsigned long long> sums;
-	double per_fine;
+	float magic;
+	uint32_t surplus; // of a sum over all contributions
 	int row;
-	DEVICE void put(size_t j, float sum) const {
-		long long units = (long long)rint(double(sum) * per_fine);
+	DEVICE uint32_t add(float x, float y, uint32_t sum) const { return sum + word_of(multiply_add(x, y, magic)); }
+	DEVICE void put(size_t j, uint32_t sum) const { count(j, sum - surplus); }
+	DEVICE void count(size_t j, uint32_t units) const {
 		if (units != 0)
-			atomic_add(sums, j, (unsigned long long)units);
+			atomic_add(sums, j, (unsigned long long)(long long)int32_t(units));
 	}
 	DEVICE size_t begin(int, int n) const { return n; }
 };
@@ -81,8 +86,7 @@ DEVICE void sum_products(int m, int n, const contributions &all, const factor_of
 }
 
 // add_rows adds the contributions' rows to the rows of the table that they belong to, each element by itself. After a
-// merge a sample has one row for each row of the table, and different samples' rows meet on the grid, where sums are
-// exact.
+// merge a sample has one row for each row of the table.
 DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions &all, const onto_grid &out) {
 	int values = r[sum_size], k = r[sum_k];
 	operand rows = operand_of(t, r, sum_x, values);
@@ -91,46 +95,59 @@ DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions
 		int s = all.rows[e / values], j = e % values;
 		float factor = all.factors[e / values], v = row_of(t, rows, s)[j];
 		int picked = integers_of(t, r, sum_delta, values / k, s)[j / k];
-		out.put(size_t(picked) * k + j % k, v * factor);
+		out.count(size_t(picked) * k + j % k, out.add(v, factor, 0) - word_of(out.magic));
 	}
 }
 
-// ones returns the number of bits that are 1.
-DEVICE int ones(unsigned bits) {
-	int n = 0;
-	for (; bits != 0; bits &= bits - 1)
-		n++;
-	return n;
-}
+// The maximum number of samples in a tile. A sum of 511 contributions fits in 32 bits: each is at most 2^22.
+enum { max_tile = 32 };
 
-// The maximum number of samples in a chunk, on any engine.
-enum { max_chunk = 64 };
+// A tile takes about as long as this many samples more. A block whose share reaches into another run has a tile more,
+// and so gets fewer samples.
+enum { tile_overhead = 6 };
 
-// clipped_sums adds the clipped gradients of every run's minibatch to its sums. Blocks share the chunks of all runs. A
-// block takes the samples of a chunk through the program together, in memory of its own, writes their squared norms,
-// and adds the chunk's clipped sum, rounded to the fine grid.
+// positions returns how many positions a run's samples take in the line of which blocks take even shares.
+DEVICE int64_t positions(int samples) { return samples == 0 ? 0 : int64_t(samples) + tile_overhead; }
+
+// clipped_sums adds the clipped gradients of every run's minibatch to its sums. Blocks share the samples of all runs
+// evenly. A block takes a tile of a run's samples through the program together, in memory of its own, writes their
+// squared norms, and adds what each contributes, rounded to the fine grid.
 KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
-	SHARED(float, factors, max_chunk);
-	SHARED(int, used_rows, max_chunk);
-	SHARED(int, used_samples, max_chunk);
-	SHARED(float, used_factors, max_chunk);
+	SHARED(float, factors, max_tile);
+	SHARED(int, used_rows, max_tile);
+	SHARED(int, used_samples, max_tile);
+	SHARED(float, used_factors, max_tile);
 	SHARED(int, used, 1);
 	tile t = tile_of(p.code, p.data);
 	int warp = int(threadIdx.x / 32), warps = int(blockDim.x / 32), reduced = p.reduced;
 
+	global<const int32_t> sizes = drawn.sizes + size_t(drawn.slot) * drawn.runs;
+	int64_t line = 0;
+	for (int run = 0; run < drawn.runs; run++)
+		line += positions(sizes[run]);
+	int64_t first = line * blockIdx.x / gridDim.x, last = line * (blockIdx.x + 1) / gridDim.x;
 	int run = 0;
-	int64_t before = 0; // chunks of the runs before
-	for (int64_t item = blockIdx.x;; item += gridDim.x) {
-		for (; run < drawn.runs && item >= before + int32_t(drawn.sizes[size_columns * run + size_chunks]); run++)
-			before += int32_t(drawn.sizes[size_columns * run + size_chunks]);
-		if (run == drawn.runs)
+	int64_t before = 0; // positions of the runs before
+	for (;;) {
+		for (; run < drawn.runs; run++) {
+			if (first < before)
+				first = before;
+			if (first < before + int32_t(sizes[run]))
+				break;
+			before += positions(sizes[run]);
+		}
+		if (run == drawn.runs || first >= last)
 			return;
-		global<const int32_t> cut = drawn.cuts + (size_t(run) * (size_t(drawn.width) + 1) + size_t(item - before));
-		int from = cut[0];
-		t.n = int(int32_t(cut[1])) - from;
-		t.samples = drawn.batches + (size_t(run) * drawn.width + from);
+		int from = int(first - before), size = sizes[run];
+		int64_t left = last - before < size ? last - first : size - from; // of the share and the run
+		// Tiles of one size, or one more.
+		int tiles = int((left + t.capacity - 1) / t.capacity);
+		t.n = int(left / tiles);
+		first += t.n;
+		size_t row = size_t(drawn.slot) * drawn.runs + run;
+		t.samples = drawn.batches + (row * drawn.width + from);
 		t.params = drawn.params + size_t(run) * drawn.size;
-		barrier(); // the former chunk's values have been read
+		barrier(); // the former tile's values have been read
 		walk(t, p.code.instructions);
 		barrier();
 
@@ -168,11 +185,12 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 		}
 		barrier();
 		contributions all = {used[0], used_rows, used_samples, used_factors};
+		float magic = float(0x1.8p23 * set[setting_fine]);
 
 		for (int i = 0; i < reduced; i++) {
 			global<const int32_t> r = p.reductions + i * sum_words;
 			int rule = r[sum_rule], k = r[sum_k], n = r[sum_n];
-			onto_grid out = {drawn.sums + (size_t(run) * drawn.size + size_t(int32_t(r[sum_param]))), 1 / set[setting_fine], n};
+			onto_grid out = {drawn.sums + (size_t(run) * drawn.size + size_t(int32_t(r[sum_param]))), magic, all.count * word_of(magic), n};
 			if (rule == of_rows) {
 				add_rows(t, r, all, out);
 				continue;
@@ -190,9 +208,9 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 			int values = r[sum_size];
 			operand g = operand_of(t, r, sum_x, values);
 			for (int j = int(threadIdx.x); j < values; j += int(blockDim.x)) {
-				float sum = 0;
+				uint32_t sum = 0;
 				for (contributing s(all); s.more(); s.next())
-					sum = multiply_add(s.factor(), float(g.base[int64_t(s.row(g)) * values + j]), sum);
+					sum = out.add(s.factor(), g.base[int64_t(s.row(g)) * values + j], sum);
 				out.put(j, sum);
 			}
 		}

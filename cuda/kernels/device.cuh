@@ -18,7 +18,8 @@
 //	                                 the thread's index in its warp of 32; the lanes where b holds; v of another lane.
 //	                                 All 32 lanes take part, except those that have returned
 //	multiply_add(a, b, c)            a·b + c of floats in one rounding; the emulated device counts them
-//	bits_of(x), double_of(b)         a double's bits and back; float_of(b) is the float of 32 bits
+//	ones(b)                          the number of bits of 32 that are 1
+//	bits_of(x), double_of(b)         a double's bits and back; word_of(x), float_of(b) a float's
 //
 // Arithmetic: nothing is contracted (nvcc --fmad=false, g++ -ffp-contract=off): a*b + c is two roundings, fma(a, b, c)
 // is one, on every device. Division and square root are rounded to nearest.
@@ -59,9 +60,11 @@ DEVICE unsigned lane() { return threadIdx.x % 32; }
 DEVICE unsigned lanes_where(bool b) { return __ballot_sync(0xffffffffu, b); }
 template <class T> DEVICE T shuffle(T v, unsigned from) { return __shfl_sync(0xffffffffu, v, from); }
 DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+DEVICE int ones(uint32_t b) { return __popc(b); }
 DEVICE uint64_t bits_of(double x) { return uint64_t(__double_as_longlong(x)); }
 DEVICE double double_of(uint64_t b) { return __longlong_as_double((long long)b); }
 
+DEVICE uint32_t word_of(float x) { return __float_as_uint(x); }
 DEVICE float float_of(uint32_t b) { return __uint_as_float(b); }
 
 #else

@@ -2,6 +2,7 @@
 //
 //	out(b, m, n) = sum over the steps of left(b, m) · right(b, n)
 //
+// The output says how: in single precision, or rounded to a grid and counted.
 // Operands and results are located once for each row and each column: a cursor points to the start of one.
 //
 // One thread adds up each result, step by step in one order, so that it doesn't depend on the position of its sample in
@@ -24,7 +25,7 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 			continue;
 		typename Left::cursor l[rows];
 		typename Right::cursor r[Columns];
-		float sums[rows][Columns];
+		typename Out::sum sums[rows][Columns];
 		for (int i = 0; i < rows; i++) {
 			l[i] = left.begin(b, minimum(m0 + i, m - 1)); // rows beyond the last repeat its work
 			for (int j = 0; j < Columns; j++)
@@ -40,7 +41,7 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 				y[j] = right.read(r[j], step);
 			for (int i = 0; i < rows; i++)
 				for (int j = 0; j < Columns; j++)
-					sums[i][j] = multiply_add(x[i], y[j], sums[i][j]);
+					sums[i][j] = out.add(x[i], y[j], sums[i][j]);
 		}
 		for (int j = 0; j < Columns && n0 + 32 * j < n; j++) {
 			size_t column = out.begin(b, n0 + 32 * j);
@@ -53,10 +54,12 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 
 // into_buffer writes results to a buffer of the tile, or adds them to it. Rows of results are row elements apart.
 struct into_buffer {
+	typedef float sum;
 	global<float> to;
-	bool add;
+	bool accumulate;
 	int row;
-	DEVICE void put(size_t i, float v) const { to[i] = add ? float(to[i]) + v : v; }
+	DEVICE static float add(float x, float y, float sum) { return multiply_add(x, y, sum); }
+	DEVICE void put(size_t i, float v) const { to[i] = accumulate ? float(to[i]) + v : v; }
 };
 
 // counted steps through the terms of a product.

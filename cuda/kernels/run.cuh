@@ -7,9 +7,9 @@
 
 // clock: the columns of a run's step numbers.
 enum {
-	clock_now,  // the step that is taken, counted from 0; -1 while the run rests
-	clock_next, // the steps done, once the step that is taken is done
+	clock_from, // the steps done when the host began to launch
 	clock_end,  // the step before which the run stops
+	clock_done, // the steps done
 	clock_columns
 };
 
@@ -43,25 +43,24 @@ enum {
 	list_columns
 };
 
-// size: the columns of a minibatch's sizes.
-enum { size_samples, size_chunks, size_columns };
-
 // minibatches is the parameter that connects the runs of a step with the kernels that compute gradients: tables with a
 // row for each run. The comments give a row's length.
 struct minibatches {
 	global<const double> settings;   // setting_columns
-	global<int32_t> batches;         // width: the minibatch's samples, ascending
-	global<int32_t> cuts;            // width + 1: the index of each chunk's first sample, then the number of samples
-	global<int32_t> sizes;           // size_columns
+	global<int32_t> batches;         // width: a minibatch's samples, ascending; slot after slot, all runs'
+	                                 // minibatches in each
+	global<int32_t> sizes;           // 1: the number of these samples; slot after slot
 	global<double> norms;            // width: the squared norms of the samples' gradients
 	global<unsigned long long> sums; // size: the sum of clipped gradients, in units of the fine grid
 	global<float> params;            // size
 	int32_t runs;
 	int32_t width;                   // at least 1, and at least any run's members
 	int32_t size;                    // of the layout of parameters
-	int32_t chunk;                   // maximum number of samples in a chunk
+	int32_t taken;                   // the steps that the host has launched since it set the clocks, up to slot 0
+	int32_t slot;                    // of the step that is taken, among those whose minibatches are drawn
+	int32_t unused;
 };
-SAME_IN_GO(minibatches, 7 * 8 + 4 * 4);
+SAME_IN_GO(minibatches, 6 * 8 + 6 * 4);
 
 // group is the parameter that draws and updates take besides: more tables of the runs.
 struct group {
@@ -69,16 +68,13 @@ struct group {
 	global<int32_t> clocks;            // clock_columns
 	global<const int64_t> lists;       // list_columns
 	global<const int32_t> members;     // not by run: the lists' members, one list after another
-	global<uint32_t> masks;            // mask_words: a bit for each member, 1 if it is drawn
 	global<const uint32_t> occupied;   // not by run: bit j%32 of word j/32 is 0 if coordinate j is padding
 	global<float> firsts;              // size: first moments
 	global<float> seconds;             // size: second moments
-	int32_t mask_words;
-	int32_t draw_blocks;               // thread blocks of draw_members for each run
 	int32_t update_blocks;             // thread blocks of release_and_update for each run
 	int32_t unused;
 };
-SAME_IN_GO(group, 8 * 8 + 4 * 4);
+SAME_IN_GO(group, 7 * 8 + 2 * 4);
 
 DEVICE stream stream_of(const group &runs, unsigned run, uint32_t purpose, int32_t step) {
 	global<const uint32_t> id = runs.identities + size_t(run) * identity_columns;

@@ -17,9 +17,15 @@ DEVICE double power(double b, int n) {
 // and so on: update_blocks each.
 KERNEL(release_and_update)(group runs, minibatches drawn) {
 	unsigned run = blockIdx.x / unsigned(runs.update_blocks), size = unsigned(drawn.size);
-	int32_t step = runs.clocks[size_t(run) * clock_columns + clock_now];
+	global<int32_t> clock = runs.clocks + size_t(run) * clock_columns;
+	int64_t taken = int64_t(int32_t(clock[clock_from])) + drawn.taken + drawn.slot;
+	if (taken >= int32_t(clock[clock_end]))
+		return;
+	int32_t step = int32_t(taken);
 	unsigned block = blockIdx.x % unsigned(runs.update_blocks) * blockDim.x + threadIdx.x;
-	if (step < 0 || block * 8 >= size)
+	if (block == 0)
+		clock[clock_done] = step + 1;
+	if (block * 8 >= size)
 		return;
 	global<const double> set = drawn.settings + size_t(run) * setting_columns;
 	double grid = set[setting_fine], out = set[setting_coarse], noise = set[setting_deviation];

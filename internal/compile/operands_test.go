@@ -27,7 +27,7 @@ func trained(t *testing.T, src compile.Source, row ...[]float32) [][]float32 {
 	}
 	defer loaded.Close()
 	runs, err := loaded.Start(engine.Job{
-		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 1e3, ExpectedBatchSize: 1},
+		Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 2, ExpectedBatchSize: 1},
 		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: -1},
 		Initial:   l.Join(p.Initial()),
 	})

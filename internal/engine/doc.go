@@ -18,80 +18,69 @@
 //	grid.Release(sum, noise, mechanism.NoiseDeviation(), mechanism.ExpectedBatchSize)
 //	job.Optimizer.Update(t+1, params, first, second, noise)   // noise now holds the noisy mean gradient
 //
-// C is the clipping norm, for which the noise is made, and c = C(1 − 2⁻¹⁰) is the norm that engines clip to. A step
-// with an empty B still adds noise and updates. The divisor is the expected batch size, never |B|.
+// C is the clipping norm, for which the noise is made, and c, slightly less, is the norm that engines clip to
+// ([Mechanism.ClipTo]). A step with an empty B still adds noise and updates. The divisor is the expected batch size,
+// never |B|.
 //
 // # What engines promise
 //
 // Bit for bit, on every engine: the minibatch ([Job.Minibatch]) and the normals ([Job.Normals]) of a step, which depend
 // on the key, a stream's name and a word's index and not on an engine's schedule; the layout of parameters ([Layout]);
-// the grids, the rounding of chunks' sums, the release and its division ([Grid]); the clip factor of a given squared
-// norm ([ClipFactor]); the optimizer ([Optimizer.Update]).
+// the grids, the rounding of a given contribution, the release and its division ([Grid]); the clip factor of a given
+// squared norm ([ClipFactor]); the optimizer ([Optimizer.Update]).
 //
 // Within a tolerance that each engine states: gradients of samples, their norms, outputs.
 //
 // Bounded, never exceeded: the sensitivity of a step's computed sum S. One sample more or less in any batch changes S
-// by at most C in L2 norm. Five rules ensure this bound, and package enginetest checks every engine against them:
+// by at most C in L2 norm. Four rules ensure this bound, and package enginetest checks every engine against them:
 //
-//  1. A sample's computed gradient g_i depends on the sample and on the parameters alone, to the last bit: not on the
-//     other samples of its microbatch, tile or warp, nor on its index in the data or in the batch.
+//  1. A sample's computed gradient g depends on the sample and on the parameters alone, to the last bit: not on the
+//     other samples of its microbatch, tile or warp, nor on its index in the data or in the batch, nor on the number of
+//     runs, workers or tiles.
 //  2. Its norm is measured on the very numbers that are summed, to a relative 2⁻¹⁸ or better, whatever its size (sums
 //     in single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is
 //     measured as it is kept, whole or as two factors; a norm of one of these above 2⁶⁰ counts as infinite, because it
 //     is beyond single precision's reach. No norm comes from Gram matrices, which leave a rounding error in its place
-//     where rows nearly cancel. A sample with factor 0 contributes nothing, NaN or not.
-//  3. Samples are added in single precision only within a chunk ([Chunks]), of at most M ≤ 64 samples, where M
-//     depends on the engine and the program alone. Such a sum of m samples is off by at most m(m+2)·2⁻²⁴·c in norm.
-//  4. A chunk's sum is rounded to the fine grid ([Grid.Round]) before it is added to any other; all later sums are
-//     exact.
-//  5. The same parameters, batch and sample give the same numbers every time, for any number of runs, workers or tiles.
+//     where rows nearly cancel.
+//  3. The sample contributes to each coordinate once, the multiple of Fine nearest to a product ([Grid.Round]): of the
+//     clip factor f and the coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of
+//     fδ, rounded to single precision. A sample with factor 0 contributes nothing, NaN or not.
+//  4. S is the sum of the batch's contributions, exactly.
 //
 // # Why the sum moves by at most C
 //
 // Removing a sample leaves an empty entry, so that all others keep their indices. So neighbours are data sets of the
 // same size, and one has an empty entry where the other has a sample. The size is public.
 //
-// Let x be a sample that isn't in batch B, M the engine's bound, and N the largest node of the tree ([Chunks]) that
-// holds x's index and at most M samples of B. N may be the root. N is a chunk of B, perhaps an empty one. Let K be any
-// other chunk of B. Nodes are nested or disjoint, and chunks can't be nested, because a node above a chunk holds more
-// than M samples and a chunk doesn't. So K is disjoint from N, doesn't hold x's index, and holds the same samples in
-// B+x as in B; its parent holds more than M in B, and so in B+x. Hence K is a chunk of B+x. In the same way every chunk
-// of B+x outside N is a chunk of B. Within N there are m ≤ M samples of B, and m+1 of B+x: in one chunk, or, if m = M,
-// in several of at most M.
+// By rules 1 and 4 the sums over two batches that differ by one sample differ by that sample's contributions. These are
+// within Fine/2 of the products of rule 3, in each of d coordinates, and so within √d·Fine/2 in norm. The products'
+// norm is at most c(1 + 2⁻¹⁷): f‖g‖ is at most c but for the errors of the norm (rule 2) and of the factor and fδ, each
+// of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine/2)/(1 + 2⁻¹⁶), a sample moves S by
+// less than C.
 //
-// So all other chunks' sums are equal for both batches, to the last bit, by rules 1 and 5, and the difference is
+// These are relative errors. A product fδ that underflows has an additional error of up to 2⁻¹⁵⁰. It is multiplied by
+// an element of x, and the norm of x is at most 2⁶⁰ (rule 2), so that in norm this is at most 2⁻⁹⁰√d. The room that
+// 2⁻¹⁶ leaves above 2⁻¹⁷ is more: at least 2⁻⁵⁷, because C is at least 10⁻¹² and [Job.Check] keeps √d·Fine/2 below
+// C/16, and so √d below 2¹⁹. Up to the maximum clipping norm, 10¹², nothing overflows.
 //
-//	f g_x + (errors of N's chunks in B+x) − (error of N in B).
+// # How engines add
 //
-// f g_x is x's own contribution: at most c(1 + 2⁻¹⁷) by rule 2 and the factor's rounding. By rule 3 single precision
-// errs by at most 64·66·2⁻²⁴ c on one side and by (64·66 + 3)·2⁻²⁴ c on the other, where chunks of at most 64 samples
-// share 65: Σ m_k(m_k+2) is largest for chunks of 64 and 1. Together that is 2⁻¹⁰·0.516 c. Each of at most 1 + 65
-// chunks is rounded once in each coordinate, by at most half of Fine: (M+2)·√d·Fine/2 in norm for d parameters, which
-// [Job.Check] keeps below 2⁻¹²C. Altogether c(1 + 2⁻¹⁷ + 0.516·2⁻¹⁰) + 0.25·2⁻¹⁰ C < C(1 − 0.2·2⁻¹⁰).
-//
-// These are relative errors. A product that underflows has an additional error of up to 2⁻¹⁵⁰. If it is a factor of a
-// gradient, the error is multiplied by the other factor, which is at most 2⁶⁰ (rule 2). In a chunk this adds up to at
-// most 2⁻⁸⁴√d, which is negligible against 10⁻¹², the minimum clipping norm that [Job.Check] allows. Up to the maximum
-// clipping norm, 10¹², nothing overflows.
+// No product is above C, and C is less than 2²² Fine. So a fused multiply-add in single precision rounds a product to
+// the grid, and int32 holds the sum of some contributions, counted in units of Fine ([Grid]). Any number of samples may
+// go through the program together, and any worker or thread block may take any of them: S is the same.
 //
 // # Rows of a table
 //
 // If a sample indexes the rows t_1 … t_L of a table (compile.OfRows), its gradient has Σ_{r: t_r = v} δ_r in row v. The
 // norms of the δ_r don't give its norm: two equal ones make a row of twice the norm, not √2 times. An engine that
-// measured the δ_r and then added them to a chunk's sum one by one could let a sample contribute up to √L times C. So
-// an engine first adds up the δ_r of each row, in single precision and in an order that depends on the sample alone;
-// g_i is the result with its rounding errors. By rule 2 the engine measures this g_i, multiplies it by the factor and
-// adds it to the chunk's sum. Each sample then adds to a coordinate of a chunk's sum at most once, by one product and
-// one addition, as it does for a materialized gradient: rule 3's bound counts m such additions and no others.
+// measured the δ_r and then added them up one by one could let a sample contribute up to √L times C. So an engine first
+// adds up the δ_r of each row, in single precision and in an order that depends on the sample alone; g is the result
+// with its rounding errors, and rules 2 and 3 apply to it. A row that the sample doesn't index has gradient 0 and
+// contributes 0.
 //
-// By rule 4 an engine may also round each sample's rows to the grid separately, as if in these coordinates the sample
-// were a chunk of its own. The other samples then contribute the same in both batches, and x's own rows are rounded
-// once. This error is smaller than the one that the proof allows.
-//
-// A coordinate that no sample of a chunk touches is 0 in the chunk's sum and rounds to 0, so an engine that leaves it
-// out changes no bit of S. The indices that samples hold are private. So every step adds noise to every row, indexed or
-// not. The guarantee doesn't cover the time of a step, which depends on the private indices, as it depends on the
-// private size of the batch.
+// The indices that samples hold are private. So every step adds noise to every row, indexed or not. The guarantee
+// doesn't cover the time of a step, which depends on the private indices, as it depends on the private size of the
+// batch.
 //
 // [Data.Check] checks that indices are rows of their tables, for all samples at once and before anything runs. So no
 // sample can make a kernel read outside a table, or make a run fail.
@@ -103,9 +92,10 @@
 // and interval refining", 2022), which use the fact that, for a given true sum, a sampler can't return every output:
 // the low-order bits of an output rule out true sums. Here
 //
-//  1. the clipped sum is an exact multiple of Fine,
+//  1. the clipped sum is an exact multiple of Fine, about 2⁻²¹ C,
 //  2. the noise, a Gaussian with more than 53 bits of resolution near zero, is rounded to Fine too, and the sum of both
-//     is exact,
+//     is exact. So the sum of both is as if the sum of S and the unrounded noise had been rounded, which is
+//     post-processing: all multiples of Fine are possible for every true sum,
 //  3. before anything else sees it, the result is rounded to Coarse, about 2⁻⁶ of the noise's standard deviation. That
 //     is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance. Each cell of the coarse grid
 //     holds so many of the noise's possible values that gaps between these are visible in no output: neighbouring data

@@ -2,17 +2,26 @@ package engine
 
 import "math"
 
-// Grid is the pair of grids, both powers of two, that a step's sums and noise are rounded to. Sums of chunks, and so of
-// a step, are multiples of Fine; they stay below 2⁵³ Fine, so that adding doubles is exact in any order. A released sum
-// is a multiple of Coarse. The package comment on noise explains why.
+// Grid is the pair of grids, both powers of two, that a step's sums and noise are rounded to. A sample's contributions
+// and the noise are multiples of Fine, and so are their sums, which stay below 2⁵³ Fine, so that adding doubles is
+// exact in any order. A released sum is a multiple of Coarse. The package comment explains why.
+//
+// A contribution is at most 2²² Fine. So single precision can round it, without another rounding: a·b + 1.5·2²³ Fine,
+// fused, is that number of Fine above 1.5·2²³ Fine, whose bits count them. And int32 holds the sum of [MostInInt32].
 type Grid struct {
 	Fine, Coarse float64
 }
 
+// MostInInt32 is the number of contributions, in units of Fine, whose sum int32 holds for certain.
+const MostInInt32 = 1<<9 - 1
+
 // Grid returns the grids of a run over data of the given size. They depend on public numbers only. Batch and noise
 // together stay below 2⁵¹ Fine.
 func (m Mechanism) Grid(samples int) Grid {
-	g := Grid{Fine: floorPower(m.ClippingNorm*(float64(samples)+16*m.NoiseMultiplier+1)) * 0x1p-50}
+	g := Grid{Fine: math.Max(
+		floorPower(m.ClippingNorm)*0x1p-21,
+		floorPower(m.ClippingNorm*(float64(samples)+16*m.NoiseMultiplier+1))*0x1p-50,
+	)}
 	g.Coarse = g.Fine
 	if deviation := m.NoiseDeviation(); deviation > 0 {
 		g.Coarse = math.Max(g.Fine, floorPower(deviation)*0x1p-6)
@@ -20,8 +29,11 @@ func (m Mechanism) Grid(samples int) Grid {
 	return g
 }
 
-// Round returns the multiple of Fine nearest to one coordinate of a chunk's sum, ties to even.
-func (g Grid) Round(sum float32) float64 { return math.RoundToEven(float64(sum)/g.Fine) * g.Fine }
+// Round returns the multiple of Fine nearest to a·b, ties to even: what a sample contributes to a coordinate. The
+// product isn't rounded before.
+func (g Grid) Round(a, b float32) float64 {
+	return math.RoundToEven(float64(a)*float64(b)/g.Fine) * g.Fine
+}
 
 // Release overwrites standard normals with the noisy mean gradient: for each coordinate the sum, a multiple of Fine,
 // plus noise, rounded to a multiple of Coarse and divided by divisor. The noise is the normal times deviation, rounded

@@ -65,16 +65,43 @@ func release(g Grid, sum, normal, deviation float64) float64 {
 	return normals[0]
 }
 
-// Rounding and release agree with exact arithmetic, and a sum moved by a multiple of the coarse grid moves the result
-// by exactly that.
+// A contribution is its product rounded once, by exact arithmetic, and in single precision it is as [Grid] says.
+func TestRound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, samples := anyMechanism(t), rapid.IntRange(0, math.MaxInt32).Draw(t, "samples")
+		g := m.Grid(samples)
+		// Of every size, the largest included; and of few bits, so that there are ties.
+		b := float32(math.Exp2(rapid.Float64Range(-40, 40).Draw(t, "log b")))
+		product := rapid.OneOf(
+			rapid.Float64Range(-m.ClippingNorm, m.ClippingNorm),
+			rapid.Map(rapid.IntRange(-1<<23, 1<<23), func(n int) float64 { return float64(n) / 2 * g.Fine }),
+		).Draw(t, "product")
+		if rapid.Bool().Draw(t, "power of two") {
+			b = float32(floorPower(float64(b)))
+		}
+		a := float32(product / float64(b))
+		exact := new(big.Rat).Mul(new(big.Rat).SetFloat64(float64(a)), new(big.Rat).SetFloat64(float64(b)))
+		if f, _ := exact.Float64(); math.Abs(f) > m.ClippingNorm {
+			return
+		}
+		got := g.Round(a, b)
+		if new(big.Rat).SetFloat64(got).Cmp(nearest(exact, g.Fine)) != 0 {
+			t.Fatalf("%v times %v rounds to %v on %v", a, b, got, g.Fine)
+		}
+		magic := 1.5 * 0x1p23 * g.Fine
+		sum, _ := new(big.Rat).Add(exact, new(big.Rat).SetFloat64(magic)).Float32() // one rounding
+		if units := int32(math.Float32bits(sum) - math.Float32bits(float32(magic))); float64(units)*g.Fine != got {
+			t.Fatalf("%v times %v is %d in single precision, want %v", a, b, units, got/g.Fine)
+		}
+	})
+}
+
+// Release agrees with exact arithmetic, and a sum moved by a multiple of the coarse grid moves the result by
+// exactly that.
 func TestRelease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, samples := anyMechanism(t), rapid.IntRange(0, 1e6).Draw(t, "samples")
 		g, deviation := m.Grid(samples), m.NoiseDeviation()
-		x := float32(rapid.Float64Range(-1, 1).Draw(t, "chunk") * m.ClippingNorm * float64(min(samples, 64)))
-		if got, want := g.Round(x), nearest(new(big.Rat).SetFloat64(float64(x)), g.Fine); new(big.Rat).SetFloat64(got).Cmp(want) != 0 {
-			t.Fatalf("%v rounds to %v, want %v", x, got, want)
-		}
 		sum := math.RoundToEven(rapid.Float64Range(-1, 1).Draw(t, "sum")*m.ClippingNorm*float64(samples)/g.Fine) * g.Fine
 		z := rapid.Float64Range(-9.5, 9.5).Draw(t, "normal")
 		noise := nearest(new(big.Rat).SetFloat64(z*deviation), g.Fine)

@@ -17,17 +17,14 @@ func TestClipFactorBesideC(t *testing.T) {
 	}
 }
 
-// A job may move sums by exactly as much as the proof in the package comment allows, (M+2)·√d·Fine/2 of 2⁻¹²C, and no
-// more.
+// Rounding may move a contribution by exactly as much as the proof in the package comment allows, √d·Fine/2 of C/16,
+// and no more.
 func TestSumsAreRefusedWhereTheProofEnds(t *testing.T) {
-	const parameters = 1 << 20
-	m := Mechanism{SamplingProbability: 1, ClippingNorm: 1, ExpectedBatchSize: 1}
-	m.NoiseMultiplier = 1 << 18 // Fine is 2⁻²⁸, and 66·2¹⁰·2⁻²⁹ is just above 2⁻¹³
-	if err := m.checkSums(0, parameters); err != nil {
+	m := Mechanism{ClippingNorm: 1}
+	if err := m.checkSums(0, 1<<36); err != nil { // Fine is 2⁻²¹
 		t.Error(err)
 	}
-	m.NoiseMultiplier = 1 << 19 // twice that, just above 2⁻¹²; 64·2¹⁰·2⁻²⁸ would be 2⁻¹² itself
-	if err := m.checkSums(0, parameters); err == nil {
-		t.Error("roundings may move a sum by more than a quarter of the margin")
+	if err := m.checkSums(0, 1<<36+1<<12); err == nil {
+		t.Error("rounding may move a contribution by more than a sixteenth of C")
 	}
 }

@@ -13,19 +13,21 @@ type Mechanism struct {
 	ExpectedBatchSize   float64 // the divisor of the noisy sum
 }
 
-// clippingMargin is the part of C by which engines clip to less than C. Norms, clip factors and sums are rounded, so
-// that a sample whose gradient was clipped to C could move the computed sum by more than C, and noise for a sensitivity
-// of C would fall short of its noise multiplier. Casacuberta, Shoemate, Vadhan and Wagaman, "Widespread Underestimation
-// of Sensitivity in Differentially Private Libraries and How to Fix It" (CCS 2022), show that libraries overlooked
-// this. The package comment derives what the margin must cover.
-const clippingMargin = 0x1p-10
-
 // minNorm and maxNorm bound clipping norms so that single precision neither overflows nor underflows: the package
 // comment bounds relative errors, and below some 10^-26 clipped gradients underflow.
 const minNorm, maxNorm = 1e-12, 1e12
 
-// ClipTo returns the norm that each sample's gradient is clipped to, slightly less than C.
-func (m Mechanism) ClipTo() float64 { return m.ClippingNorm * (1 - clippingMargin) }
+// ClipTo returns the norm that gradients of d parameters are clipped to, slightly less than C. Norms, clip factors and
+// contributions are rounded, so that a sample whose gradient was clipped to C could move the computed sum by more than
+// C, and noise for a sensitivity of C would fall short of its noise multiplier. Casacuberta, Shoemate, Vadhan and
+// Wagaman, "Widespread Underestimation of Sensitivity in Differentially Private Libraries and How to Fix It" (CCS
+// 2022), show that libraries overlooked this. The package comment derives the margin.
+func (m Mechanism) ClipTo(g Grid, d int) float64 {
+	return (m.ClippingNorm - g.offset(d)) / (1 + 0x1p-16)
+}
+
+// offset bounds how far rounding to the grid moves a contribution to d coordinates, in L2 norm.
+func (g Grid) offset(d int) float64 { return math.Sqrt(float64(d)) * g.Fine / 2 }
 
 // NoiseDeviation returns the standard deviation of the noise in each coordinate, σ·C.
 func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.ClippingNorm }
@@ -60,15 +62,10 @@ func (m Mechanism) check() error {
 	return nil
 }
 
-// checkSums refuses a job whose sums the grid's roundings could move by more than a quarter of the clipping margin; see
-// the package comment. That takes hundreds of millions of parameters, or a noise multiplier in the millions.
+// checkSums refuses a job if rounding a contribution to the grid could move it by more than a sixteenth of C. That
+// takes billions of parameters, or a noise multiplier in the millions.
 func (m Mechanism) checkSums(samples, parameters int) error {
-	g := m.Grid(samples)
-	if !(g.Fine > 0) || !(g.Fine >= 0x1p-1000) || !(g.Coarse <= 0x1p1000) {
-		return &FieldError{"Mechanism", fmt.Sprintf("clipping norm %v and noise multiplier %v leave no grid for the sums", m.ClippingNorm, m.NoiseMultiplier)}
-	}
-	moved := (MostInChunk + 2) * math.Sqrt(float64(parameters)) * g.Fine / 2
-	if moved > m.ClippingNorm*clippingMargin/4 {
+	if g := m.Grid(samples); !(g.offset(parameters) <= m.ClippingNorm/16) {
 		return &FieldError{"Mechanism", fmt.Sprintf("%d parameters, %d samples and noise multiplier %v are too much for exact sums", parameters, samples, m.NoiseMultiplier)}
 	}
 	return nil

@@ -34,32 +34,29 @@ func TestClipFactor(t *testing.T) {
 	})
 }
 
-// The errors that the package comment lists add up to less than the margin.
-func TestMarginCoversRounding(t *testing.T) {
-	const c, u = 1 - 0x1p-10, 0x1p-24
-	m := Mechanism{ClippingNorm: 1}
-	if m.ClipTo() != c {
-		t.Fatalf("clipped to %v", m.ClipTo())
-	}
-	worst := 0.0
-	for in := 0; in <= MostInChunk; in++ { // samples of x's chunk, without x
-		without := float64(in*(in+2)) * u * c
-		with := float64((in+1)*(in+3)) * u * c
-		if in == MostInChunk {
-			with = 0
-			for first := 1; first <= MostInChunk; first++ { // in two chunks; more of them are smaller
-				second := in + 1 - first
-				with = max(with, float64(first*(first+2)+second*(second+2))*u*c)
-			}
+// What the package comment lists adds up to less than C, and clipping wastes little of C.
+func TestClippingCoversRounding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, samples := anyMechanism(t), rapid.IntRange(0, math.MaxInt32).Draw(t, "samples")
+		d := int(math.Exp2(rapid.Float64Range(0, 36).Draw(t, "log parameters")))
+		g := m.Grid(samples)
+		if m.checkSums(samples, d) != nil {
+			return
 		}
-		worst = max(worst, without+with)
-	}
-	if total := c*(1+0x1p-17) + worst + 0x1p-12; total >= 1 || total < 1-0x1p-10 {
-		t.Errorf("a sample may move the sum by %v", total)
-	}
+		c, offset := m.ClipTo(g, d), math.Sqrt(float64(d))*g.Fine/2
+		if moved := c*(1+0x1p-18)*(1+0x1p-24)*(1+0x1p-24) + offset + 0x1p-90*math.Sqrt(float64(d)); !(moved < m.ClippingNorm) {
+			t.Fatalf("%+v, %d parameters: a sample moves the sum by %v", m, d, moved)
+		}
+		if !(c+offset > m.ClippingNorm*(1-0x1p-15)) {
+			t.Fatalf("%+v, %d parameters: clipped to %v", m, d, c)
+		}
+		if largest := c * (1 + 0x1p-17) / g.Fine; !(largest < 0x1p22) || MostInInt32*(largest+0.5) > math.MaxInt32 {
+			t.Fatalf("%+v: a contribution of %v times the fine grid", m, largest)
+		}
+	})
 }
 
-// A job whose grid would round too coarsely for its margin is refused, whether parameters, samples or noise make it so.
+// A job whose grid would round too coarsely is refused, whether parameters, samples or noise make it so.
 func TestSumsThatCannotBeExact(t *testing.T) {
 	for _, c := range []struct {
 		noise               float64
@@ -67,23 +64,20 @@ func TestSumsThatCannotBeExact(t *testing.T) {
 		fits                bool
 	}{
 		{1, 60000, 110000, true},
-		{1, 60000, 1e8, true},
-		{1, 1e9, 100, true},
+		{1, 60000, 1 << 36, true},
+		{0, 0, 1 << 36, true},
+		{1, math.MaxInt32, 1e9, true},
 		{1e4, 1e6, 1e6, true},
-		{1, 1e9, 1e9, false},
-		{1e9, 10, 1e6, false},
+		{1, 1e9, 1 << 39, false},
+		{1e12, 10, 1e6, false},
 		{1e30, 1, 1, false},
+		{1e300, 1, 1, false},
 	} {
 		m := Mechanism{NoiseMultiplier: c.noise, ClippingNorm: 3}
 		err := m.checkSums(c.samples, c.parameters)
 		var fault *FieldError
 		if c.fits != (err == nil) || !c.fits && (!errors.As(err, &fault) || fault.Field != "Mechanism") {
 			t.Errorf("%+v: %v", c, err)
-		}
-		// Each of 66 roundings moves a coordinate by at most half of Fine.
-		moved := 66 * math.Sqrt(float64(c.parameters)) * m.Grid(c.samples).Fine / 2
-		if c.fits && moved > 3*0x1p-12 || !c.fits && moved < 3*0x1p-13 {
-			t.Errorf("%+v: roundings move a sum by up to %v", c, moved)
 		}
 	}
 }

@@ -25,7 +25,11 @@ func (s Suite) CheckDifferences(t TB, z Graph, mistaken bool) {
 	t.Helper()
 	p := z.Program(t, 1)
 	data := RandomData(p, 1, 3)
-	runs, done := s.start(t, p, data, plain(p, 1e6))
+	runs, done := s.start(t, p, data, plain(p, 1))
+	_, squared := s.clippedSum(t, runs, 0, []int32{0})
+	done()
+	// A norm that is just not clipped to, so that the grid is as fine as it can be.
+	runs, done = s.start(t, p, data, plain(p, min(max(1e-12, 1.25*math.Sqrt(squared[0])), 1e12)))
 	defer done()
 	sum, _ := s.clippedSum(t, runs, 0, []int32{0})
 	opinions := []opinion{{"the engine's", split(p, sum), 1.5 * s.Tolerance}}

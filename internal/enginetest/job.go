@@ -63,6 +63,11 @@ func plain(p *compile.Program, clip float64) engine.Job {
 	return j
 }
 
+// clipTo returns the norm that a job's gradients are clipped to.
+func clipTo(j engine.Job, samples int) float64 {
+	return j.Mechanism.ClipTo(j.Mechanism.Grid(samples), len(j.Initial))
+}
+
 func allOf(samples int) []int32 {
 	all := make([]int32, samples)
 	for i := range all {

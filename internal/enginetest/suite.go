@@ -47,7 +47,7 @@ func (s Suite) Run(t *testing.T) {
 func Checks() map[string]func(TB, Suite) {
 	return map[string]func(TB, Suite){
 		"Exact":      exact,
-		"Paths":      paths,
+		"Additive":   additive,
 		"Alone":      alone,
 		"Neighbours": neighbours,
 		"Wide":       wide,

@@ -38,64 +38,67 @@ func exact(t TB, s Suite) {
 	}
 }
 
-// paths checks that a sample changes chunks on its own path of the tree only: if a node holds more than 64 samples, its
-// halves are summed separately, to the last bit.
-func paths(t TB, s Suite) {
-	p := product(t, 5, 4)
-	const samples = 1024
-	data := RandomData(p, samples, 5)
-	runs, done := s.start(t, p, data, plain(p, 0.7))
-	defer done()
-	sum := func(batch []int32) []float64 {
-		v, _ := s.clippedSum(t, runs, 0, batch)
-		return v
-	}
+// additive checks that the sum over a batch is the sum of what each of its samples contributes, to the last bit, and
+// that no contribution is above 2²² times the fine grid: of gradients of any direction, of such as all contribute the
+// most in one direction, which fill the integers that an engine may add in, and of rows of a table.
+func additive(t TB, s Suite) {
+	const samples = 1300
 	r := rand.New(rand.NewPCG(1, 2))
-	draw := func(from, to, n int) []int32 {
-		var out []int32
-		for _, i := range r.Perm(to - from)[:n] {
-			out = append(out, int32(from+i))
-		}
-		slices.Sort(out)
-		return out
-	}
-	// A node at each level, and the numbers of samples in its halves.
-	for _, c := range []struct{ from, half, left, right int }{
-		{0, 512, 65, 65}, {0, 512, 100, 300}, {0, 512, 512, 512}, {0, 512, 64, 1}, {0, 512, 1, 64}, {0, 512, 33, 32},
-		{512, 256, 64, 1}, {512, 256, 200, 77}, {256, 128, 1, 64}, {896, 64, 64, 64}, {960, 32, 32, 32}, {384, 64, 64, 1},
+	for _, c := range []struct {
+		name   string
+		p      *compile.Program
+		period int // of the samples, which repeat
+	}{
+		{"product", product(t, 5, 4), 65}, {"one number", product(t, 1, 1), 1}, {"broadcast", inner(t, 1), 1}, {"rows of a table", gathering(t, 2, 3, 1), 1},
 	} {
-		left, right := draw(c.from, c.from+c.half, c.left), draw(c.from+c.half, c.from+2*c.half, c.right)
-		both := sum(slices.Concat(left, right))
-		if c.left+c.right <= engine.MostInChunk {
-			continue // may be one chunk
-		}
-		apart := sum(left)
-		for k, v := range sum(right) {
-			apart[k] += v
-		}
-		if !slices.Equal(both, apart) {
-			t.Errorf("%d samples in one half of a node and %d in the other aren't summed apart", c.left, c.right)
-		}
-	}
-	for range 20 {
-		left, right := draw(0, 512, 65+r.IntN(300)), draw(512, 1024, 65+r.IntN(300))
-		x := slices.Index(left, left[r.IntN(len(left))])
-		without := slices.Delete(slices.Clone(left), x, x+1)
-		if len(without) <= engine.MostInChunk {
-			continue
-		}
-		alone, other := sum(left), sum(without)
-		in, out := sum(slices.Concat(left, right)), sum(slices.Concat(without, right))
-		for k := range in {
-			if in[k]-out[k] != alone[k]-other[k] {
-				t.Fatalf("sample %d moves coordinate %d by %v, by %v if half of the data is empty", left[x], k, in[k]-out[k], alone[k]-other[k])
+		data := RandomData(c.p, samples, 5)
+		for k, in := range c.p.Inputs {
+			column := data.Columns[k]
+			for i := range column.Floats {
+				if c.period == 1 {
+					column.Floats[i] = 100
+				} else if from := i - c.period*in.Size; from >= 0 {
+					column.Floats[i] = column.Floats[from]
+				}
 			}
+			for i := range column.Ints {
+				column.Ints[i] = 1
+			}
+		}
+		for _, clip := range []float64{0.7, math.Nextafter(2, 0)} {
+			j := plain(c.p, clip)
+			runs, done := s.start(t, c.p, data, j)
+			fine := j.Mechanism.Grid(samples).Fine
+			each := make([][]float64, c.period)
+			for i := range each {
+				each[i], _ = s.clippedSum(t, runs, 0, []int32{int32(i)})
+				for _, v := range each[i] {
+					if !(math.Abs(v) <= 0x1p22*fine) {
+						t.Fatalf("%s: sample %d contributes %v times the fine grid", c.name, i, v/fine)
+					}
+				}
+			}
+			for _, of := range []int{0, 1, 2, 47, 48, 49, 64, 65, 200, 511, 512, 513, 1023, samples - 1, samples} {
+				var batch []int32
+				want := make([]float64, len(j.Initial))
+				for _, i := range r.Perm(samples)[:of] {
+					batch = append(batch, int32(i))
+					for k, v := range each[i%c.period] {
+						want[k] += v
+					}
+				}
+				slices.Sort(batch)
+				if got, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(got, want) {
+					t.Errorf("%s, clip %v: the sum of %d samples isn't the sum of what each contributes", c.name, clip, of)
+				}
+			}
+			done()
 		}
 	}
 }
 
 // alone checks that a sample's gradient is independent: its norm is the same, to the bit, beside any other samples and
-// at any index, and a chunk's sum is the sum of its samples up to single precision's rounding.
+// at any index, and a sum is the sum of what each sample contributes by itself, to the bit too.
 func alone(t TB, s Suite) {
 	for name, z := range Zoo() {
 		if s.Short && name == "cnn" {
@@ -146,10 +149,8 @@ func alone(t TB, s Suite) {
 				t.Errorf("%s: the same sample has squared norm %v at index 5, %v at %d", name, single[5], single[i], i)
 			}
 		}
-		// Two chunks at least, none above 64: 64·66 + 19·21 roundings, and the grid's.
-		limit := (64*66+19*21)*0x1p-24*clip + 2*samples*math.Sqrt(float64(len(all)))*j.Mechanism.Grid(samples).Fine
-		if got := distance(all, apart); !(got <= limit) {
-			t.Errorf("%s: the sum of %d samples is %v from that of each by itself, at most %v is rounding", name, samples, got, limit)
+		if !slices.Equal(all, apart) {
+			t.Errorf("%s: the sum of %d samples isn't that of each by itself", name, samples)
 		}
 		done()
 	}
@@ -177,7 +178,7 @@ func neighbours(t TB, s Suite) {
 		return v
 	}
 	for _, clip := range []float64{1, 3e-9, 7e8} {
-		axis := unit()
+		axis, limit := unit(), clipTo(plain(p, clip), maximum)
 		scaled := func(direction []float64, norm float64) []float64 {
 			out := make([]float64, size)
 			for k, v := range direction {
@@ -188,7 +189,7 @@ func neighbours(t TB, s Suite) {
 		for name, draw := range map[string]func(i int) []float64{
 			"aligned":                  func(int) []float64 { return scaled(axis, 100*clip) },
 			"aligned along a diagonal": func(int) []float64 { return []float64{clip, clip, clip, clip, clip, clip} },
-			"aligned at the limit":     func(int) []float64 { return scaled(axis, clip*(1-0x1p-10)*(1+r.NormFloat64()*0x1p-20)) },
+			"aligned at the limit":     func(int) []float64 { return scaled(axis, limit*(1+r.NormFloat64()*0x1p-20)) },
 			"cancelling":               func(i int) []float64 { return scaled(axis, clip*float64(100-200*(i%2))) },
 			"small beside large":       func(i int) []float64 { return scaled(axis, clip*math.Pow(2, float64(-i%31))) },
 			"clipped, any direction":   func(int) []float64 { return scaled(unit(), clip*1e3) },
@@ -359,13 +360,13 @@ func clipping(t TB, s Suite) {
 						t.Errorf("%s: the squared norm of %v times %v is %v", name, v.x, v.y, squared[0])
 					}
 					want := 0.0
-					limit := clip * (1 - 0x1p-10)
+					limit := (clip - math.Sqrt(float64(len(j.Initial)))*fine/2) / (1 + 0x1p-16)
 					switch factor := limit / math.Sqrt(squared[0]); {
 					case !usable:
 					case norm <= limit:
 						want = v.x * v.y
 					case factor >= 0x1p-100:
-						want = float64(float32(float64(float32(factor)) * v.x * v.y))
+						want = v.x * float64(float32(factor)*float32(v.y)) // for a y that is 1 the factor, unrounded
 					}
 					if want = math.RoundToEven(want/fine) * fine; sum[0] != want {
 						t.Errorf("%s: clipped to %v, with noise %v, %v times %v contributes %v, want %v", name, clip, noise, v.x, v.y, sum[0], want)
@@ -396,11 +397,11 @@ func clippedVectors(t TB, s Suite) {
 				t.Errorf("%s: the squared norm of %v is %v", name, x, squared[0])
 			}
 			factor := float32(1)
-			if norm := math.Sqrt(squared[0]); norm > j.Mechanism.ClipTo() {
-				factor = float32(j.Mechanism.ClipTo() / norm)
+			if norm := math.Sqrt(squared[0]); norm > clipTo(j, samples) {
+				factor = float32(clipTo(j, samples) / norm)
 			}
 			for k, got := range split(p, sum)[0] {
-				if want := math.RoundToEven(float64(factor*x[k])/fine) * fine; got != want {
+				if want := math.RoundToEven(float64(factor)*float64(x[k])/fine) * fine; got != want {
 					t.Errorf("%s: element %d of %v contributes %v, want %v", name, k, x, got, want)
 				}
 			}
@@ -417,7 +418,7 @@ func floats64(v []float32) []float64 {
 	return out
 }
 
-// rounding checks that sums are rounded to the nearest multiple of the fine grid, ties to even.
+// rounding checks that contributions are rounded to the nearest multiple of the fine grid, ties to even.
 func rounding(t TB, s Suite) {
 	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
 	for name, p := range map[string]*compile.Program{
@@ -521,9 +522,8 @@ func notFinite(t TB, s Suite) {
 			t.Errorf("%v: the squared norm is %v", bad, squared[4])
 		}
 		without, _ := s.clippedSum(t, runs, 0, []int32{0, 1, 2, 3, 5, 6, 7, 8})
-		// The other samples may be added in another order.
-		if got := distance(with, without); !(got <= 9*11*0x1p-24*j.Mechanism.ClippingNorm) {
-			t.Errorf("%v: the sum with the bad sample is %v from the one without", bad, got)
+		if !slices.Equal(with, without) {
+			t.Errorf("%v: the sum with the bad sample isn't the one without", bad)
 		}
 		advance(t, runs, 3)
 		for _, v := range runs.State(0).Params {

@@ -52,7 +52,7 @@ func BenchmarkVector(b *testing.B) {
 	fill(x, r, normal)
 	fill(y, r, normal)
 	Abs(y, y)
-	acc := make([]float64, n)
+	counts := make([]int32, n)
 	perElement(b, "exp", n, func(tb *table) { tb.exp(z, x) })
 	perElement(b, "tanh", n, func(tb *table) { tb.tanh(z, x) })
 	perElement(b, "sigmoid", n, func(tb *table) { tb.sigmoid(z, x) })
@@ -62,7 +62,8 @@ func BenchmarkVector(b *testing.B) {
 	perElement(b, "dot", n, func(tb *table) { tb.dot(x, y) })
 	perElement(b, "sum", n, func(tb *table) { tb.sum(x) })
 	perElement(b, "maximum", n, func(tb *table) { tb.maximum(x) })
-	perElement(b, "accumulateGrid", n, func(tb *table) { tb.accumulateGrid(acc, x, 0x1.8p12) })
+	perElement(b, "addOuter1", n, func(tb *table) { tb.addOuter(counts, x[:1], 1, y, n, 1, 0x1p-10) })
+	perElement(b, "addOuter56x56", n, func(tb *table) { tb.addOuter(counts, x[:56*8], 56, y[:56*8], 56, 8, 0x1p-10) })
 	perElement(b, "transpose196x16", n, func(tb *table) { tb.transpose(z, 196, x, 16, 196, 16) })
 }
 

@@ -41,9 +41,7 @@ func logAVX512(dst, a []float32)
 func dotAVX2(a, b []float32) float32
 func sumAVX2(a []float32) float32
 func maximumAVX2(a []float32) float32
-func accumulateGridAVX2(acc []float64, x []float32, magic float64)
 
 func dotAVX512(a, b []float32) float32
 func sumAVX512(a []float32) float32
 func maximumAVX512(a []float32) float32
-func accumulateGridAVX512(acc []float64, x []float32, magic float64)

@@ -14,7 +14,7 @@ type table struct {
 	exp, tanh, sigmoid, log    func(dst, a []float32)
 	dot                        func(a, b []float32) float32
 	sum, maximum               func(a []float32) float32
-	accumulateGrid             func(acc []float64, x []float32, magic float64)
+	addOuter                   func(sum []int32, x []float32, m int, y []float32, n, k int, grid float32)
 	transpose                  func(dst []float32, ldd int, a []float32, lda, rows, cols int)
 	copyPatches, addPatches    func(col, img []float32, g patches)
 	maxPool                    func(dst []float32, arg []int32, img []float32, g windows)
@@ -29,9 +29,9 @@ var plain = table{
 	square: squarePlain, neg: negPlain, abs: absPlain, sqrt: sqrtPlain,
 	exp: expPlain, tanh: tanhPlain, sigmoid: sigmoidPlain, log: logPlain,
 	dot: dotPlain, sum: sumPlain, maximum: maximumPlain,
-	accumulateGrid: accumulateGridPlain,
-	transpose:      transposePlain,
-	copyPatches:    copyPatchesPlain, addPatches: addPatchesPlain,
+	addOuter:    addOuterPlain,
+	transpose:   transposePlain,
+	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
 	maxPool: maxPoolPlain,
 }
 

@@ -22,9 +22,9 @@ var avx2 = table{
 	square: squareAVX2, neg: negAVX2, abs: absAVX2, sqrt: sqrtAVX2,
 	exp: expAVX2, tanh: tanhAVX2, sigmoid: sigmoidAVX2, log: logAVX2,
 	dot: dotAVX2, sum: sumAVX2, maximum: maximumAVX2,
-	accumulateGrid: accumulateGridAVX2,
-	transpose:      transposeAVX2,
-	copyPatches:    copyPatchesAVX2, addPatches: addPatchesAVX2,
+	addOuter:    addOuterAVX2,
+	transpose:   transposeAVX2,
+	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
 	maxPool: maxPoolAVX2,
 }
 
@@ -36,8 +36,8 @@ var avx512 = table{
 	square: squareAVX512, neg: negAVX512, abs: absAVX512, sqrt: sqrtAVX512,
 	exp: expAVX512, tanh: tanhAVX512, sigmoid: sigmoidAVX512, log: logAVX512,
 	dot: dotAVX512, sum: sumAVX512, maximum: maximumAVX512,
-	accumulateGrid: accumulateGridAVX512,
-	transpose:      transposeAVX2,
-	copyPatches:    copyPatchesAVX2, addPatches: addPatchesAVX2,
+	addOuter:    addOuterAVX512,
+	transpose:   transposeAVX2,
+	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
 	maxPool: maxPoolAVX2,
 }

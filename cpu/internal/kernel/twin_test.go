@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -108,30 +107,6 @@ func TestReductionTwins(t *testing.T) {
 			got, want := tb.maximum(o.a), maximumPlain(o.a)
 			if got != want && (got == got || want == want) { // the sign of zero is free
 				t.Fatalf("maximum is %v, want %v", got, want)
-			}
-		}))
-	}
-}
-
-func TestAccumulateGridTwin(t *testing.T) {
-	for _, tb := range fast(t) {
-		t.Run(tb.name, rapid.MakeCheck(func(t *rapid.T) {
-			n := drawLength(t)
-			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-			x := make([]float32, n)
-			fill(x, r, kind(rapid.IntRange(0, int(kinds)-1).Draw(t, "kind")))
-			got, want := make([]float64, n+1), make([]float64, n+1)
-			for i := range got {
-				got[i] = r.NormFloat64()
-			}
-			copy(want, got)
-			magic := 1.5 * (1 << 52) * math.Ldexp(1, rapid.IntRange(-60, 10).Draw(t, "grid"))
-			tb.accumulateGrid(got[:n], x, magic)
-			accumulateGridPlain(want[:n], x, magic)
-			for i := range want {
-				if math.Float64bits(got[i]) != math.Float64bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
-					t.Fatalf("element %d of %d is %v, want %v", i, n, got[i], want[i])
-				}
 			}
 		}))
 	}

@@ -302,6 +302,14 @@ DEVICE double double_of(uint64_t b) {
   return x;
 }
 
+DEVICE int ones(uint32_t b) { return __builtin_popcount(b); }
+
+DEVICE uint32_t word_of(float x) {
+  uint32_t b;
+  memcpy(&b, &x, sizeof b);
+  return b;
+}
+
 DEVICE float float_of(uint32_t b) {
   float x;
   memcpy(&x, &b, sizeof x);

@@ -179,9 +179,9 @@ func testRightKernels(t *testing.T, d *Device) {
 	}
 
 	p = alloc(t, d, 4)
-	launch(t, d, "other_ones", 1, 1, p)
+	launch(t, d, "other_counted", 1, 1, p)
 	if got := download[uint32](t, d, p, 1); got[0] != 2 {
-		t.Errorf("other_ones: %d: the function of another source", got[0])
+		t.Errorf("other_counted: %d: the function of another source", got[0])
 	}
 	launch(t, d, "nothing", 3, 1024)
 }

@@ -3,9 +3,9 @@
 package kernel
 
 const (
-	ClockNow     = 0
-	ClockNext    = 1
-	ClockEnd     = 2
+	ClockFrom    = 0
+	ClockEnd     = 1
+	ClockDone    = 2
 	ClockColumns = 3
 )
 
@@ -36,12 +36,6 @@ const (
 	ListFrom    = 0
 	ListCount   = 1
 	ListColumns = 2
-)
-
-const (
-	SizeSamples = 0
-	SizeChunks  = 1
-	SizeColumns = 2
 )
 
 const (

@@ -19,9 +19,9 @@ func TestDigestsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(all, "%s: %x, chunks of %d\n", name, l.digest, l.Chunk)
+		fmt.Fprintf(all, "%s: %x, tiles of %d\n", name, l.digest, l.Tile)
 	}
-	if got, want := fmt.Sprintf("%x", all.Sum(nil)[:8]), "60f37ead4383530a"; got != want {
+	if got, want := fmt.Sprintf("%x", all.Sum(nil)[:8]), "f23b5cbe60a9d9f3"; got != want {
 		t.Errorf("the digests of %d programs hash to %s, want %s", len(zoo), got, want)
 	}
 }

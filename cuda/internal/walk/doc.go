@@ -1,11 +1,11 @@
 // Package walk computes clipped sums of gradients and predictions by an interpreter: each thread block executes a
-// program's bytecode, one instruction after another, for a chunk of samples. [Lower] compiles a program to bytecode,
+// program's bytecode, one instruction after another, for a tile of samples. [Lower] compiles a program to bytecode,
 // [Program.Load] uploads it with its data to a device, and [Gradients] launches the kernels clipped_sums and predict on
 // it.
 //
-// # Chunks and buffers
+// # Tiles and buffers
 //
-// The samples of a chunk go through the program together, in buffers of the block's own, which package arena lays out.
+// The samples of a tile go through the program together, in buffers of the block's own, which package arena lays out.
 // There is a barrier between two instructions only if one writes memory that the other reads or writes. Elementwise
 // instructions on the same elements need none, because the same thread processes an element in both. So any graph whose
 // operations have rules runs without new kernels, and a long program takes more barriers, but not more launches.
@@ -18,14 +18,13 @@
 // thread adds up each result in a fixed order. So a sample's gradient doesn't depend on the other samples, nor on the
 // number of threads, blocks or devices. Squares for norms are computed and summed in float64.
 //
-// # Why chunks, why atomics
+// # Why tiles, why atomics
 //
-// A chunk's sum is rounded once, after all its samples are added (package engine, rules 3 and 4). Since a tile is a
-// whole chunk, the sum stays in registers until then and needs no memory, even if a large batch is drawn. 64-bit
-// atomics add multiples of the grid as integers, which is exact, so their order doesn't matter. An alternative is to
-// keep the factors of all gradients of a batch and to sum them in another launch, without atomics. For the CNN that
-// takes 40 KB for each sample, and a batch that doesn't fit in memory needs a different method. The maximum size of a
-// chunk depends on the program alone: 32, or less where a sample needs much memory, 8 for the CNN.
+// Blocks share the samples of all runs evenly, and each takes its share in tiles of one run's. What a tile's samples
+// contribute is added up in registers, in integers, and then by one 64-bit atomic addition for each coordinate, so that
+// no order matters. An alternative is to keep the factors of all gradients of a batch and to sum them in another
+// launch, without atomics. For the CNN that takes 40 KB for each sample, and a batch that doesn't fit in memory needs a
+// different method. The maximum size of a tile is 32, or less where a sample needs much memory, 8 for the CNN.
 //
 // Tensor cores are not used. Operands would have to be rounded to 10 bits before norms are measured, and whether that
 // is faster here must be measured on a card.
@@ -37,9 +36,7 @@
 // order with them, two more integers for each. So threads can add up the rows with the same index, in order and into
 // the first of them, without barriers (op_merge). The result is measured and summed like any materialized gradient.
 //
-// Each sample's rows are added to the grid by themselves, rounded once. The samples of a chunk rarely have a row in
-// common, and to find these rows would take longer than to add them separately. The proof of package engine holds: in
-// these coordinates each sample is a chunk of its own, so the sum of the others is the same with and without it.
+// The samples of a tile rarely have a row in common. So each sample's rows are added to the sums by themselves.
 //
 // A table that is used more than once has a dense gradient in the block's memory. This is correct, but slow for the
 // table of a large vocabulary.

@@ -78,7 +78,7 @@ func (l *Program) Load(d driver.Device, data *engine.Data, threads int, warn fun
 	if err := g.makeBuffers(warn); err != nil {
 		return nil, err
 	}
-	gradient.Code.Instructions, gradient.Code.Capacity = int32(len(l.Gradient.Code)/Words), int32(l.Chunk)
+	gradient.Code.Instructions, gradient.Code.Capacity = int32(len(l.Gradient.Code)/Words), int32(l.Tile)
 	gradient.Code.FloatCount, gradient.Code.IndexCount = int32(l.Gradient.Memory.Floats), int32(l.Gradient.Memory.Indices)
 	code := gradient.Code
 	code.Code, code.Instructions = predict.Code.Code, int32(len(l.Prediction.Code)/Words)
@@ -90,8 +90,8 @@ func (l *Program) Load(d driver.Device, data *engine.Data, threads int, warn fun
 // makeBuffers allocates the blocks' buffers. All launches share them: they run one after another.
 func (g *Gradients) makeBuffers(warn func(string)) error {
 	l := g.program
-	floats := 4 * l.Chunk * max(l.Gradient.Memory.Floats, l.Prediction.Memory.Floats)
-	indices := 4 * l.Chunk * max(l.Gradient.Memory.Indices, l.Prediction.Memory.Indices)
+	floats := 4 * l.Tile * max(l.Gradient.Memory.Floats, l.Prediction.Memory.Floats)
+	indices := 4 * l.Tile * max(l.Gradient.Memory.Indices, l.Prediction.Memory.Indices)
 	want := max(1, g.device.Info().Multiprocessors)
 	blocks, err := driver.Halve(want, func(n int) error {
 		m := driver.Memory{Device: g.device}
@@ -107,7 +107,7 @@ func (g *Gradients) makeBuffers(warn func(string)) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("work memory of %d bytes for a chunk of %d samples: %w", floats+indices, l.Chunk, err)
+		return fmt.Errorf("work memory of %d bytes for a tile of %d samples: %w", floats+indices, l.Tile, err)
 	}
 	if blocks < want {
 		warn(fmt.Sprintf("%s is short of memory: %d of its %d multiprocessors work", g.device.Info().Name, blocks, want))
@@ -116,17 +116,11 @@ func (g *Gradients) makeBuffers(warn func(string)) error {
 	return nil
 }
 
-// Chunk returns the maximum number of samples in a chunk.
-func (g *Gradients) Chunk() int { return g.program.Chunk }
+// Arithmetic returns a digest of the bytecode, which determines the order of a gradient's operations.
+func (g *Gradients) Arithmetic() string { return fmt.Sprintf("program %x", g.program.digest[:8]) }
 
-// Arithmetic returns a digest of the bytecode and the maximum size of chunks. Together they determine the order of
-// sums.
-func (g *Gradients) Arithmetic() string {
-	return fmt.Sprintf("program %x, chunks of %d", g.program.digest[:8], g.program.Chunk)
-}
-
-// ClippedSums launches the kernel that adds the clipped gradients of every run's minibatch to its row of Sums, on the
-// fine grid, and writes their squared norms to Norms.
+// ClippedSums launches the kernel that adds what the samples of every run's minibatch contribute to its row of Sums, in
+// units of the fine grid, and writes their squared norms to Norms.
 func (g *Gradients) ClippedSums(m kernel.Minibatches) error {
 	return g.device.Launch("clipped_sums", g.blocks, g.threads, driver.StructOf(&g.gradient), driver.StructOf(&m))
 }

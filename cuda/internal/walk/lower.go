@@ -17,7 +17,7 @@ type Program struct {
 	*compile.Program
 	Gradient, Prediction List
 	Sums                 []int32 // SumWords for each reduction
-	Chunk                int     // maximum number of samples in a chunk; they go through the program together
+	Tile                 int     // maximum number of samples that go through the program together
 
 	values []compile.Value // the program's, then the filters' gradients
 	layout engine.Layout   // of the parameters
@@ -44,13 +44,13 @@ type List struct {
 	Memory arena.Layout
 }
 
-// The samples of a chunk go through the program together, so that its size is a balance: few samples leave arithmetic
-// units idle and make more sums to round; many need buffers that no cache holds, and make fewer chunks than a GPU has
-// multiprocessors. A chunk's buffers have at most chunkFloats, unless minChunk samples need more.
+// The samples of a tile go through the program together, so that its size is a balance: few samples leave arithmetic
+// units idle and make more additions to the sums; many need buffers that no cache holds. A tile's buffers have at most
+// tileFloats, unless minTile samples need more.
 const (
-	minChunk    = 8
-	maxChunk    = 32
-	chunkFloats = 256 << 10
+	minTile    = 8
+	maxTile    = 32 // as in clip.cu
+	tileFloats = 256 << 10
 )
 
 // Lower compiles a program that has been checked to bytecode. If kernels don't know an instruction, or a size is too
@@ -83,11 +83,11 @@ func Lower(p *compile.Program) (*Program, error) {
 	if p.Output.Value != compile.None {
 		l.output = l.operand(&l.Prediction.Memory, p.Output.Value)
 	}
-	l.Chunk = maxChunk
-	for l.Chunk > minChunk && l.Chunk*l.Gradient.Memory.Floats > chunkFloats {
-		l.Chunk /= 2
+	l.Tile = maxTile
+	for l.Tile > minTile && l.Tile*l.Gradient.Memory.Floats > tileFloats {
+		l.Tile /= 2
 	}
-	if size := max(l.Chunk*max(l.Gradient.Memory.Floats, l.Gradient.Memory.Indices, l.Prediction.Memory.Floats, l.Prediction.Memory.Indices), l.layout.Size, len(l.tables), len(l.constants)); size > maxCount {
+	if size := max(l.Tile*max(l.Gradient.Memory.Floats, l.Gradient.Memory.Indices, l.Prediction.Memory.Floats, l.Prediction.Memory.Indices), l.layout.Size, len(l.tables), len(l.constants)); size > maxCount {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: "program", Why: fmt.Sprintf("there would be %d numbers of one kind, kernels count to %d", size, maxCount)}
 	}
 	l.digest = l.digestOf()

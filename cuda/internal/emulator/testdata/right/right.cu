@@ -34,7 +34,7 @@ KERNEL(histogram)(global<const uint8_t> in, global<unsigned> counts, int n) {
 }
 EXPORT(histogram)
 
-DEVICE unsigned ones(unsigned bits) {
+DEVICE unsigned counted(unsigned bits) {
   unsigned n = 0;
   for (; bits; bits &= bits - 1) n++;
   return n;
@@ -49,8 +49,8 @@ KERNEL(compact)(global<const int> in, global<int> out, global<int> kept, int lim
     if (i >= n) return;
     int v = in[i];
     unsigned keep = lanes_where(v > limit);
-    if (v > limit) out[base + int(ones(keep & ((1u << lane()) - 1)))] = v;
-    base += int(ones(keep));
+    if (v > limit) out[base + int(counted(keep & ((1u << lane()) - 1)))] = v;
+    base += int(counted(keep));
     if (i == n - 1) kept[0] = base;
   }
 }

@@ -1,0 +1,124 @@
+package cpu
+
+import "github.com/dptrain/dptrain/internal/engine"
+
+// sum is what a worker has added up of a step's clipped sum. Samples touch few rows of a table, so that those are
+// listed: a pass over the whole table would take longer than all else.
+type sum struct {
+	fine   float64
+	units  []int32      // of the samples since the last flush, in units of fine; laid out by [engine.Layout]
+	parts  [][]int32    // units by parameter
+	held   int          // the number of those samples, at most engine.MostInInt32
+	before []float64    // of the samples before them; 0 unless flushed
+	filled bool         // before isn't 0
+	dense  []span       // all parameters but tables
+	tables []*tableRows // by parameter; nil for all others
+}
+
+// tableRows lists the rows of a table that units holds.
+type tableRows struct {
+	from, width int
+	touched     []int32 // each row once
+	listed      []bool  // by row
+}
+
+// newSum returns an empty sum. widths has the row length of each parameter that is a table, and 0 for all others.
+func newSum(l engine.Layout, widths []int) *sum {
+	s := &sum{units: make([]int32, l.Size), before: make([]float64, l.Size), tables: make([]*tableRows, len(l.Offsets))}
+	for i, from := range l.Offsets {
+		end := from + l.Lengths[i]
+		s.parts = append(s.parts, s.units[from:end:end])
+		last := len(s.dense) - 1
+		switch {
+		case i < len(widths) && widths[i] > 0:
+			s.tables[i] = &tableRows{from: from, width: widths[i], listed: make([]bool, l.Lengths[i]/widths[i])}
+		case i > 0 && s.tables[i-1] == nil: // the padding between two parameters is 0 and may be added too
+			s.dense[last].to = end
+		default:
+			s.dense = append(s.dense, span{from, end})
+		}
+	}
+	return s
+}
+
+// begin empties the sum, for a step on the given grid.
+func (s *sum) begin(fine float64) {
+	s.fine = fine
+	s.each(func(at span) { clear(s.units[at.from:at.to]) })
+	s.forget()
+	if s.filled {
+		clear(s.before)
+		s.filled = false
+	}
+}
+
+// reserve makes room for the contributions of n more samples, at most engine.MostInInt32.
+func (s *sum) reserve(n int) {
+	if s.held+n > engine.MostInInt32 {
+		s.flush()
+	}
+	s.held += n
+}
+
+// flush adds units to before, exactly, and clears them.
+func (s *sum) flush() {
+	s.each(func(at span) {
+		units, before := s.units[at.from:at.to], s.before[at.from:at.to]
+		for j, n := range units {
+			before[j] += float64(n) * s.fine
+		}
+		clear(units)
+	})
+	s.forget()
+	s.filled = true
+}
+
+// addTo adds the sum, for coordinates from, from+1, …, to total. The addition is exact.
+func (s *sum) addTo(total []float64, from int) {
+	for j, n := range s.units[from:][:len(total)] {
+		total[j] += float64(n) * s.fine
+	}
+	if s.filled {
+		for j, v := range s.before[from:][:len(total)] {
+			total[j] += v
+		}
+	}
+}
+
+// each calls f for all coordinates that may not be 0 in units.
+func (s *sum) each(f func(span)) {
+	for _, at := range s.dense {
+		f(at)
+	}
+	for _, t := range s.tables {
+		if t == nil {
+			continue
+		}
+		for _, v := range t.touched {
+			from := t.from + int(v)*t.width
+			f(span{from, from + t.width})
+		}
+	}
+}
+
+// forget notes that units is all 0.
+func (s *sum) forget() {
+	s.held = 0
+	for _, t := range s.tables {
+		if t == nil {
+			continue
+		}
+		for _, v := range t.touched {
+			t.listed[v] = false
+		}
+		t.touched = t.touched[:0]
+	}
+}
+
+// touch lists a row, once.
+func (t *tableRows) touch(v int32) {
+	if !t.listed[v] {
+		t.listed[v] = true
+		t.touched = append(t.touched, v)
+	}
+}
