@@ -162,7 +162,7 @@ func BenchmarkLoad(b *testing.B) {
 
 // rehearsed is a small part of a workload, which the emulated device takes in seconds.
 func (w workload) rehearsed() workload {
-	w.places, w.inPlay = w.places/50, w.inPlay/50
+	w.places, w.inPlay, w.runs = w.places/50, w.inPlay/50, min(w.runs, 2)
 	return w
 }
 

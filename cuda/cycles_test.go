@@ -24,7 +24,7 @@ type prefix struct {
 
 func (p *prefix) Launch(kernel string, blocks, threads int, arguments ...any) error {
 	if program, ok := arguments[0].(driver.Struct); ok && kernel == "clipped_sums" {
-		const instructions, reduced = 5, 11 // words of gradient_program with a number in their low half; see program.cuh
+		const instructions, reduced = 5, 11 // words of gradient_program, by their low halves; see program.cuh
 		cut := slices.Clone(program)
 		cut[instructions] = cut[instructions]>>32<<32 | uint64(uint32(p.instructions))
 		if !p.sums {
