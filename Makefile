@@ -12,7 +12,7 @@ help:
 	@echo 'make bench  every benchmark'
 	@echo 'make build  bin/dptrain'
 	@echo 'make gpu-test    the tests that need a GPU, on this machine'
-	@echo 'make gpu-bundle  a folder that tests and measures on a machine with a GPU and nothing else'
+	@echo 'make gpu-bundle  an archive that tests and measures on a machine with a GPU and nothing else'
 
 build:
 	go build -o bin/dptrain ./cmd/dptrain
