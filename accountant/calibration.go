@@ -47,9 +47,9 @@ const (
 // secantNoise does the work of CalibrateNoise in mode Best with few evaluations, given noise that is enough. ok is
 // false if it doesn't find a noise multiplier, or if the epsilon of its event turns out above the target.
 //
-// It searches by delta at the target epsilon, because epsilon at delta is a search of its own. In z = sqrt(log 1/delta)
-// the cost of a Gaussian mechanism falls about as a power of its noise, and that of a plan does too, so that a secant of
-// the logarithms hits the target in four to eight evaluations.
+// It searches by delta at the target epsilon, because epsilon at delta is a search of its own. For a plan z = sqrt(log
+// 1/delta) is about a power of the noise, as for a Gaussian mechanism, so that a secant of the logarithms usually hits
+// the target in four to eight evaluations.
 func secantNoise(epsilon, delta float64, o Options, enough float64, event func(noiseMultiplier float64) Event) (noise float64, ok bool) {
 	o, err := o.check()
 	if err != nil || !(delta > 0 && delta < 1) {
