@@ -3,7 +3,7 @@ package accountant
 import "testing"
 
 // The budgets: one epsilon of a whole variant 1 plan under 1 ms, a calibration of the noise multiplier under 50 ms in
-// the Rényi modes; in mode best an epsilon under 0.2 s and a calibration under 1.5 s; all on one core.
+// the Rényi modes; in mode best an epsilon under 0.2 s and a calibration under 1 s; all on one core.
 
 func benchmarkEpsilon(b *testing.B, e Event, o Options) {
 	for b.Loop() {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the
@@ -23,6 +25,9 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 	if o.mode() == Best { // noise that is enough in the faster mode Tight is enough here, and not far off
 		search.tolerance = coarse
 		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
+			if noise, ok := secantNoise(epsilon, delta, o, tight, event); ok {
+				return noise, nil
+			}
 			search.start, search.stride = tight, 1.25
 		}
 	}
@@ -30,6 +35,68 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 		g, err := Epsilon(event(noise), delta, o)
 		return g.Epsilon - epsilon, err
 	}, fmt.Sprintf("epsilon %v at delta %v", epsilon, delta))
+}
+
+const (
+	// settled is the relative error of the noise at which secantNoise ends.
+	settled = 1e-8
+	// mostSecants is the largest number of evaluations of secantNoise.
+	mostSecants = 12
+)
+
+// secantNoise does the work of CalibrateNoise in mode Best with few evaluations, given noise that is enough. ok is
+// false if it doesn't find a noise multiplier, or if the epsilon of its event turns out above the target.
+//
+// It searches by delta at the target epsilon, because epsilon at delta is a search of its own. For a plan z = sqrt(log
+// 1/delta) is about a power of the noise, as for a Gaussian mechanism, so that a secant of the logarithms usually hits
+// the target in four to eight evaluations.
+func secantNoise(epsilon, delta float64, o Options, enough float64, event func(noiseMultiplier float64) Event) (noise float64, ok bool) {
+	o, err := o.check()
+	if err != nil || !(delta > 0 && delta < 1) {
+		return 0, false
+	}
+	logZ := func(delta float64) float64 { return math.Log(-float.Log(delta)) / 2 }
+	searched := epsilon * (1 - 1.25*planWidth)          // by less than epsilon, which profileBound.epsilon rounds up
+	low, high := math.Inf(-1), math.Log(enough)+settled // enough itself may be the smallest
+	x, power := math.Log(enough/1.25), 1.25             // usual values
+	var before, excessBefore float64
+	for i := range mostSecants {
+		noise = math.Exp(x)
+		e := event(noise)
+		if Validate(e) != nil {
+			return 0, false
+		}
+		all := bounds(e, o)
+		excess := logZ(delta) - logZ(least(all, func(b bound) float64 { return b.delta(searched).Delta }))
+		if i > 0 {
+			power = (excessBefore - excess) / (x - before)
+		}
+		if !(power > 0.1 && power < 10) { // then noise isn't what the cost hangs on, or there is no bound
+			return 0, false
+		}
+		switch {
+		case excess > 0:
+			low = x
+		case i > 0 && excess >= -settled*power:
+			return noise, least(all, func(b bound) float64 { return b.epsilon(delta).Epsilon }) <= epsilon
+		default:
+			high = x
+		}
+		before, excessBefore = x, excess
+		if x += excess/power + settled/4; !(low < x && x < high) {
+			x = (low + high) / 2
+		}
+	}
+	return 0, false
+}
+
+// least returns the smallest value of several bounds.
+func least(all []bound, value func(bound) float64) float64 {
+	v := math.Inf(1)
+	for _, b := range all {
+		v = math.Min(v, value(b))
+	}
+	return v
 }
 
 // CalibrateNoiseToLine returns the smallest noise multiplier whose event has an RDP curve of at most c·a at every order

@@ -166,3 +166,82 @@ func TestZeroOptionsAreTheBestBounds(t *testing.T) {
 		}
 	}
 }
+
+// In mode Best a search with few evaluations finds the noise that a search by epsilon finds between a noise multiplier
+// that isn't enough and one that is.
+func TestSecantsFindTheNoise(t *testing.T) {
+	for _, c := range []struct {
+		variant        int
+		rate           float64
+		steps          int
+		epsilon, delta float64
+	}{
+		{1, 0.2, 40, 3, 1e-5},
+		{4, 0.05, 300, 1, 1e-6},
+		{3, 0.0213, 1878, 2, 1e-5},
+		{3, 0.0213, 1878, 0.05, 1e-5},
+		{3, 0.5, 10, 30, 1e-9},
+		{3, 1, 1, 0.3, 0.2},
+	} {
+		p := plan{rate: c.rate, steps: c.steps, mean: 15, q: 0.1, variant: c.variant}
+		evaluations := 0
+		event := func(noise float64) Event {
+			evaluations++
+			p.noise = noise
+			return p.event()
+		}
+		enough, err := CalibrateNoise(c.epsilon, c.delta, Options{Mode: Tight}, event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		evaluations = 0
+		noise, ok := secantNoise(c.epsilon, c.delta, Options{}, enough, event)
+		if !ok || evaluations > 8 {
+			t.Errorf("%+v: found %t, after %d evaluations", c, ok, evaluations)
+			continue
+		}
+		if e := mustEpsilon(t, event(noise), c.delta, Options{}); e > c.epsilon {
+			t.Errorf("%+v: noise %v costs %v", c, noise, e)
+		}
+		for _, less := range []float64{1e-7, 1e-3} {
+			if e := mustEpsilon(t, event(noise*(1-less)), c.delta, Options{}); e <= c.epsilon {
+				t.Errorf("%+v: less noise than %v by %v costs %v", c, noise, less, e)
+			}
+		}
+	}
+}
+
+// What secants don't find is found all the same.
+func TestNoiseThatSecantsDoNotFind(t *testing.T) {
+	fixed := mustEpsilon(t, Gaussian{NoiseMultiplier: 2}, 1e-5, Options{})
+	for name, c := range map[string]struct {
+		epsilon, delta float64
+		event          func(noise float64) Event
+	}{
+		"hardly falls": {fixed * 1.0001, 1e-5, func(noise float64) Event {
+			return Composed{Events: []Event{Gaussian{NoiseMultiplier: 2}, Gaussian{NoiseMultiplier: noise}}}
+		}},
+		"free":    {1, 1e-5, func(noise float64) Event { return DPSGD(0, noise, 10) }},
+		"delta 1": {1, 1, func(noise float64) Event { return Gaussian{NoiseMultiplier: noise} }},
+	} {
+		if noise, ok := secantNoise(c.epsilon, c.delta, Options{}, 400, c.event); ok {
+			t.Errorf("%s: secants find %v", name, noise)
+		}
+		noise, err := CalibrateNoise(c.epsilon, c.delta, Options{}, c.event)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if e := mustEpsilon(t, c.event(noise), c.delta, Options{}); e > c.epsilon {
+			t.Errorf("%s: noise %v costs %v", name, noise, e)
+		}
+		if noise > 0 && mustEpsilon(t, c.event(noise*(1-1e-6)), c.delta, Options{}) <= c.epsilon {
+			t.Errorf("%s: less noise than %v is enough", name, noise)
+		}
+	}
+	for _, event := range []func(float64) Event{func(float64) Event { return nil }, func(noise float64) Event { return Gaussian{NoiseMultiplier: -noise} }} {
+		if noise, ok := secantNoise(1, 1e-5, Options{}, 2, event); ok {
+			t.Errorf("%#v: secants find %v", event(1), noise)
+		}
+	}
+}

@@ -2,13 +2,13 @@ package datasets
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // The names of MNIST's four files, without the suffix .gz.
@@ -91,13 +91,16 @@ type idxArray struct {
 // maxIDX bounds the bytes of an array, so that a wrong header isn't mistaken for a large data set.
 const maxIDX = 1 << 31
 
+// mostExpanded bounds the bytes that a compressed byte can become (zlib's "Technical details": 1032 to 1).
+const mostExpanded = 1032
+
 var gzipMagic = []byte{0x1f, 0x8b}
 
 // parseIDX reads an idx file of unsigned bytes, which may be compressed with gzip. The format, from
 // the MNIST page of LeCun, Cortes and Burges: two zero bytes, the type (8: unsigned byte), the number
 // of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Any
-// departure is an error that matches [ErrInvalid], as is an array without values. Memory grows with the values that are
-// read, not with the header's claim.
+// departure is an error that matches [ErrInvalid], as is an array without values. Memory grows with the file, not
+// with the header's claim.
 func parseIDX(file []byte) (*idxArray, error) {
 	var in io.Reader = bytes.NewReader(file)
 	if bytes.HasPrefix(file, gzipMagic) {
@@ -133,9 +136,11 @@ func parseIDX(file []byte) (*idxArray, error) {
 		a.dims = append(a.dims, int(n))
 	}
 
-	var data bytes.Buffer
-	data.Grow(int(min(size, 1<<16)))
-	n, err := io.CopyN(&data, in, size)
+	a.data = make([]byte, min(size, mostExpanded*int64(len(file))))
+	n, err := io.ReadFull(in, a.data)
+	if err == nil && int64(n) < size {
+		err = io.EOF
+	}
 	if err != nil {
 		return nil, invalidf("value %d of %d: %v", n, size, describe(err))
 	}
@@ -146,7 +151,6 @@ func parseIDX(file []byte) (*idxArray, error) {
 	case !errors.Is(err, io.EOF):
 		return nil, invalidf("after the last value: %v", err)
 	}
-	a.data = slices.Clip(data.Bytes())
 	return a, nil
 }
 

@@ -109,6 +109,15 @@ func TestParseIDXLyingHeader(t *testing.T) {
 	}
 }
 
+// Memory that is bounded by the size of the file still holds the values that compress best.
+func TestParseIDXOfZeros(t *testing.T) {
+	const n = 1 << 22
+	a, err := parseIDX(compress(encodeIDX([]int{n}, make([]byte, n))))
+	if err != nil || len(a.data) != n {
+		t.Error(err)
+	}
+}
+
 func FuzzParseIDX(f *testing.F) {
 	for _, c := range badIDX {
 		f.Add(c.file)

@@ -3,6 +3,8 @@ package datasets
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
 )
 
 // Images are the images of a split as bytes, which take a quarter of the memory of samples.
@@ -88,7 +90,13 @@ func (im *Images) split(n Normalisation) Split {
 		Labels:      make([]int32, len(im.Labels)),
 		Classes:     im.Classes,
 	}
-	im.Normalise(s.Samples, 0, n)
+	size, parts := im.Size(), runtime.GOMAXPROCS(0)
+	var done sync.WaitGroup
+	for k := range parts {
+		from, to := k*im.N/parts, (k+1)*im.N/parts
+		done.Go(func() { im.Normalise(s.Samples[from*size:to*size], from, n) })
+	}
+	done.Wait()
 	for i, l := range im.Labels {
 		s.Labels[i] = int32(l)
 	}

@@ -3,6 +3,8 @@ package datasets
 import (
 	"errors"
 	"math"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -78,5 +80,26 @@ func TestNormalisation(t *testing.T) {
 func TestNoSet(t *testing.T) {
 	if err := (*Set)(nil).Check(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%v: want ErrInvalid", err)
+	}
+}
+
+// A split's values don't depend on the number of goroutines that normalise it.
+func TestSplitInParts(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 1000} {
+		im := Images{N: n, Shape: []int{2, 3}, Pixels: make([]byte, 6*n), Labels: make([]byte, n), Classes: 2}
+		for i := range im.Pixels {
+			im.Pixels[i] = byte(i * 7)
+		}
+		scale := Normalisation{Mean: []float64{0.1, 0.2}, Std: []float64{0.3, 0.4}}
+		want := make([]float32, 6*n)
+		im.Normalise(want, 0, scale)
+		for _, procs := range []int{1, 3, 16} {
+			before := runtime.GOMAXPROCS(procs)
+			got := im.split(scale).Samples
+			runtime.GOMAXPROCS(before)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d images on %d cores: other values", n, procs)
+			}
+		}
 	}
 }

@@ -166,7 +166,12 @@ func (s *store) readFile(ctx context.Context, f file) (path string, contents []b
 		return "", nil, err
 	}
 	defer opened.Close()
-	contents, err = io.ReadAll(opened)
+	info, err := opened.Stat()
+	if err != nil {
+		return opened.Name(), nil, err
+	}
+	contents = make([]byte, info.Size())
+	_, err = io.ReadFull(opened, contents)
 	return opened.Name(), contents, err
 }
 

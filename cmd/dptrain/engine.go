@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -51,25 +52,53 @@ func wanted(p configs.Performance) bool { return p.Engine == configs.EngineCUDA 
 
 // choice is the device that a run is trained on.
 type choice struct {
-	gpus *gpus // nil for the CPU
-	why  error // why no GPU is used, if settings allow one
+	gpus   *gpus             // nil for the CPU
+	why    error             // why no GPU is used, if settings allow one
+	opened <-chan openedGPUs // has the GPUs once they are open
+}
+
+type openedGPUs struct {
+	engine gpuEngine
+	err    error
 }
 
 // choose checks GPUs without opening them, so that settings that can't be met are an error before all that takes time.
-func (g gpus) choose(ctx context.Context, p configs.Performance) (choice, error) {
+func (g gpus) choose(p configs.Performance) (choice, error) {
 	if p.Engine == configs.EngineCPU {
 		return choice{}, nil
 	}
-	_, err := await(ctx, "looking for GPUs", func() (any, error) { return nil, g.check(p.Devices) })
+	err := g.check(p.Devices)
 	switch {
 	case err == nil:
 		return choice{gpus: &g}, nil
-	case errors.Is(err, errInterrupted):
-		return choice{}, err
 	case wanted(p):
 		return choice{}, hintAtCPU(p, err)
 	}
 	return choice{why: err}, nil
+}
+
+// opening returns c with its GPUs being opened beside other work. [choice.open] takes them over. If it doesn't, they
+// are closed when ctx is done.
+func (c choice) opening(ctx context.Context, running *sync.WaitGroup, p configs.Performance, warn func(string)) choice {
+	if c.gpus == nil {
+		return c
+	}
+	opened := make(chan openedGPUs)
+	c.opened = opened
+	running.Go(func() {
+		engine, err := c.gpus.open(cuda.Options{
+			Devices: append([]int(nil), p.Devices...), // nil means all
+			Warn:    warn,
+		})
+		select {
+		case opened <- openedGPUs{engine, err}:
+		case <-ctx.Done():
+			if err == nil {
+				_ = engine.Close() // there is another error, which is reported
+			}
+		}
+	})
+	return c
 }
 
 // check returns an error if one of the numbered GPUs can't be used. Without numbers, one usable GPU is enough.
@@ -120,8 +149,9 @@ func hintAtCPU(p configs.Performance, err error) error {
 	return coded(codeDevice, fmt.Errorf("%w; %s", err, hint))
 }
 
-// open opens the chosen GPUs. It returns nil for the CPU, and reports why unless the CPU was asked for.
-func (c choice) open(p configs.Performance, f *follower) (gpuEngine, error) {
+// open returns the chosen GPUs once they are open; the caller closes them. It returns nil for the CPU, and reports why
+// unless the CPU was asked for.
+func (c choice) open(ctx context.Context, p configs.Performance, f *follower) (gpuEngine, error) {
 	if c.why != nil {
 		f.Note(`training on the CPU: no usable GPU, see "dptrain devices"`)
 		f.log(logrus.DebugLevel, c.why)
@@ -133,18 +163,20 @@ func (c choice) open(p configs.Performance, f *follower) (gpuEngine, error) {
 		f.Note("the GPU's driver compiles the kernels, which takes some seconds the first time")
 	})
 	defer slow.Stop()
-	gpu, err := c.gpus.open(cuda.Options{
-		Devices: append([]int(nil), p.Devices...), // nil means all
-		Warn:    f.Warn,
-	})
-	switch {
-	case err == nil:
-		f.Note("training on " + gpu.Name())
-		return gpu, nil
-	case wanted(p):
-		return nil, hintAtCPU(p, fmt.Errorf("open the GPUs: %w", err))
+	var gpus openedGPUs
+	select {
+	case gpus = <-c.opened:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	f.Warn(fmt.Sprintf("training on the CPU: the GPUs can't be opened: %v", err))
+	switch {
+	case gpus.err == nil:
+		f.Note("training on " + gpus.engine.Name())
+		return gpus.engine, nil
+	case wanted(p):
+		return nil, hintAtCPU(p, fmt.Errorf("open the GPUs: %w", gpus.err))
+	}
+	f.Warn(fmt.Sprintf("training on the CPU: the GPUs can't be opened: %v", gpus.err))
 	return nil, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -28,26 +29,44 @@ func await[T any](ctx context.Context, doing string, compute func() (T, error)) 
 
 // follow is await for a computation that reports its progress to a follower.
 func follow[T any](ctx context.Context, console *ui.Console, doing string, compute func(*follower) (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1) // buffered for an abandoned computation
-	f := &follower{console: console, done: ctx.Done(), shows: make(chan func())}
-	if console != nil {
-		defer console.EndProgress()
-	}
+	return begin(ctx, new(sync.WaitGroup), newFollower(ctx, console), compute).await(ctx, doing)
+}
+
+// A pending computation runs beside others.
+type pending[T any] struct {
+	f    *follower
+	done chan outcome[T]
+}
+
+type outcome[T any] struct {
+	value T
+	err   error
+}
+
+// begin starts a computation and counts it among those that run. [pending.await] waits for it. Until then nothing is
+// shown of it: it stops at the first report that isn't progress, and the progress is lost.
+func begin[T any](ctx context.Context, running *sync.WaitGroup, f *follower, compute func(*follower) (T, error)) *pending[T] {
+	p := &pending[T]{f, make(chan outcome[T], 1)} // buffered for an abandoned computation
 	if ctx.Err() == nil {
-		go func() {
+		running.Go(func() {
 			value, err := compute(f)
-			done <- outcome{value, err}
-		}()
+			p.done <- outcome[T]{value, err}
+		})
+	}
+	return p
+}
+
+// await is the function await for a computation that has begun. Call it once.
+func (p *pending[T]) await(ctx context.Context, doing string) (T, error) {
+	close(p.f.awaited)
+	if console := p.f.console; console != nil {
+		defer console.EndProgress()
 	}
 	for {
 		select {
-		case show := <-f.shows:
+		case show := <-p.f.shows:
 			show()
-		case o := <-done:
+		case o := <-p.done:
 			if o.err == nil || ctx.Err() == nil { // otherwise compute may have failed because of the context
 				return o.value, o.err
 			}
@@ -63,10 +82,15 @@ func follow[T any](ctx context.Context, console *ui.Console, doing string, compu
 type follower struct {
 	console *ui.Console
 	done    <-chan struct{} // closed when nothing waits any more
+	awaited chan struct{}   // closed when the goroutine waits
 	shows   chan func()
 
 	epsilon float64 // of the plan that runs
 	failed  bool    // a trial has failed
+}
+
+func newFollower(ctx context.Context, console *ui.Console) *follower {
+	return &follower{console: console, done: ctx.Done(), awaited: make(chan struct{}), shows: make(chan func())}
 }
 
 func (f *follower) show(show func()) {
@@ -84,7 +108,11 @@ func (f *follower) Note(text string) { f.log(logrus.InfoLevel, text) }
 func (f *follower) Warn(text string) { f.log(logrus.WarnLevel, text) }
 
 func (f *follower) Progress(done, total float64, what string) {
-	f.show(func() { f.console.Progress(done, total, what) })
+	select {
+	case <-f.awaited:
+		f.show(func() { f.console.Progress(done, total, what) })
+	default: // a download must not stop meanwhile
+	}
 }
 
 func (f *follower) Tuning(p tuner.PrivateProgress) { f.show(func() { f.showTuning(p) }) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/ui"
 )
 
 // runOptions are common to the commands that train.
@@ -47,13 +49,23 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if o.seeded {
 		s.InsecureSeed = &o.seed
 	}
-	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.Resolve(s) })
+	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
+	console := g.console()
+	var r *run
+	if !o.dryRun {
+		r = g.begin(ctx, console, p)
+		defer r.end(ctx)
+		ctx = r.ctx
+	}
+	if _, err := await(ctx, accounting, func() (any, error) { return nil, p.Settle() }); err != nil {
+		return err
+	}
 	for _, warning := range p.Warnings() {
-		g.console().Log().Warn(warning)
+		console.Log().Warn(warning)
 	}
 	if o.dryRun {
 		return g.print(newPlanResult(p), func(w io.Writer) { printPlan(w, p) })
@@ -68,7 +80,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 		}
 	}
 	start := time.Now()
-	outcome, err := fill(ctx, g, p, dir)
+	outcome, err := r.fill(dir)
 	if err != nil {
 		err = blameDevice(err)
 		discarded := dir.Discard()
@@ -80,9 +92,9 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if err := dir.Publish(); err != nil {
 		return coded(codeInput, err)
 	}
-	g.console().Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
+	console.Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
 	if warning := outcome.Verdict.Warning; g.json && warning != "" { // text has it in the table
-		g.console().Log().Warn(warning)
+		console.Log().Warn(warning)
 	}
 	if err := g.print(newRunResult(outcome, dir.Path()), func(w io.Writer) { printResult(w, p, outcome, dir.Path()) }); err != nil {
 		return fmt.Errorf("%w; the run is finished, and in %s", err, dir.Path())
@@ -101,13 +113,69 @@ func createDir(path string) (*report.Dir, error) {
 	return dir, nil
 }
 
+// A run carries out a plan. Its parts run side by side where none needs another's result. They are awaited in a fixed
+// order, so that errors and reports come in that order.
+type run struct {
+	plan    *experiment.Plan
+	console *ui.Console
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	device   *pending[choice]
+	data     *pending[any] // nil until begun
+	training *follower
+}
+
+// begin starts to read a plan's data and to open its GPUs, which don't depend on its noise. The user's own files are
+// read later, once the plan is printed, which thus can't depend on them.
+func (g *global) begin(ctx context.Context, console *ui.Console, p *experiment.Plan) *run {
+	r := &run{plan: p, console: console}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.training = newFollower(r.ctx, console)
+	performance := p.Experiment.Performance
+	r.device = begin(r.ctx, &r.running, newFollower(r.ctx, nil), func(*follower) (choice, error) {
+		c, err := g.gpus.choose(performance)
+		if err != nil {
+			return c, err
+		}
+		return c.opening(r.ctx, &r.running, performance, r.training.Warn), nil
+	})
+	if p.Experiment.Dataset != configs.Files {
+		r.load()
+	}
+	return r
+}
+
+func (r *run) load() {
+	r.data = begin(r.ctx, &r.running, newFollower(r.ctx, r.console), func(f *follower) (any, error) {
+		return nil, r.plan.Load(r.ctx, onCPU(), f)
+	})
+}
+
+// end cancels what still runs after an error and waits for it. It doesn't wait if the command is interrupted, because
+// then the process ends.
+func (r *run) end(command context.Context) {
+	r.cancel()
+	ended := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-command.Done():
+	}
+}
+
 // fill does the work between making the run directory and publishing it.
-func fill(ctx context.Context, g *global, p *experiment.Plan, dir *report.Dir) (out experiment.Outcome, err error) {
+func (r *run) fill(dir *report.Dir) (out experiment.Outcome, err error) {
 	log, err := dir.Log()
 	if err != nil {
 		return out, coded(codeInput, err)
 	}
-	console := g.console()
+	console := r.console
 	console.LogTo(log)
 	console.Log().Debug(version())
 	defer func() {
@@ -115,30 +183,35 @@ func fill(ctx context.Context, g *global, p *experiment.Plan, dir *report.Dir) (
 		err = errors.Join(err, log.Close())
 	}()
 
-	choice, err := g.gpus.choose(ctx, p.Experiment.Performance)
+	device, err := r.device.await(r.ctx, "looking for GPUs")
 	if err != nil {
 		return out, err
 	}
-	console.Log().Debugf("open data set %s", p.Experiment.Dataset)
-	_, err = follow(ctx, console, "loading "+p.Experiment.Dataset, func(f *follower) (any, error) { return nil, p.Load(ctx, onCPU(), f) })
-	if err != nil {
+	dataset := r.plan.Experiment.Dataset
+	console.Log().Debugf("open data set %s", dataset)
+	if r.data == nil {
+		r.load()
+	}
+	if _, err := r.data.await(r.ctx, "loading "+dataset); err != nil {
 		return out, err
 	}
-	out, err = follow(ctx, console, "training", func(f *follower) (experiment.Outcome, error) { return trainOn(ctx, p, choice, f) })
-	if err != nil {
+	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
+		return trainOn(r.ctx, r.plan, device, f)
+	})
+	if out, err = training.await(r.ctx, "training"); err != nil {
 		return out, err
 	}
 	if out.Verdict.Warning != "" {
 		console.Log().Debug(out.Verdict.Warning)
 	}
-	return out, p.Write(dir, out)
+	return out, r.plan.Write(dir, out)
 }
 
-// trainOn opens the engine, runs the plan and closes the engine, all in one goroutine: after an interruption the engine
-// is still at work, and only the computation itself can close it.
+// trainOn takes over the engine, runs the plan and closes the engine, all in one goroutine: after an interruption the
+// engine is still at work, and only the computation itself can close it.
 func trainOn(ctx context.Context, p *experiment.Plan, c choice, f *follower) (out experiment.Outcome, err error) {
 	performance := p.Experiment.Performance
-	gpu, err := c.open(performance, f)
+	gpu, err := c.open(ctx, performance, f)
 	if err != nil {
 		return out, err
 	}

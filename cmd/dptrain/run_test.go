@@ -22,7 +22,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space") }
 func TestUnprintedPlanLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	var complaints strings.Builder
-	args := []string{"train", "--dataset", "mnist", "--accounting", "paper", "--epochs", "1", "--out", filepath.Join(dir, "run")}
+	args := []string{"train", "--accounting", "paper", "--epochs", "1", "--out", filepath.Join(dir, "run")}
 	if code := execute(t.Context(), args, fullDisk{}, &complaints, false); code != codeInput || !strings.Contains(complaints.String(), "no space") {
 		t.Errorf("exit code %d, %s", code, complaints.String())
 	}

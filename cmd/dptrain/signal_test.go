@@ -141,19 +141,6 @@ func (s *scene) signalAfter(t *testing.T, wait time.Duration) (killed bool, said
 	}
 }
 
-func files(t *testing.T, folder string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
 // pipe returns a pipe that is open until the test ends.
 func pipe(t *testing.T) (from, to *os.File) {
 	t.Helper()

@@ -66,7 +66,7 @@ func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 }
 
 // Recommended returns the option that s recommends, with its noise multiplier calibrated in the same way as by
-// [Resolve], and its guarantee. trials and options are the results of [planner.Compare].
+// [Plan.Settle], and its guarantee. trials and options are the results of [planner.Compare].
 func Recommended(e configs.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) (planner.Option, accountant.Guarantee, error) {
 	least, ok := s.Recommended(options)
 	if !ok {

@@ -21,7 +21,7 @@ func tableOptions(d configs.Data) table.Options {
 	}
 }
 
-// ownFiles holds a person's own files between [Resolve] and [Plan.Load].
+// ownFiles holds a person's own files between [New] and [Plan.Load].
 type ownFiles struct {
 	private *table.File    // open
 	public  *table.Samples // all rows of the public file

@@ -97,12 +97,19 @@ func MemoryText(bytes float64) string {
 // available is memory.Available, which tests replace.
 var available = memory.Available
 
-// memoryWarning returns a warning if a run of so many bytes probably exceeds the memory that is left, and otherwise
-// nothing.
-func memoryWarning(bytes float64) string {
-	if free, ok := available(); ok && bytes > float64(free) {
+// freeMemory returns the number of bytes that are free, or +Inf if the system doesn't say.
+func freeMemory() float64 {
+	if free, ok := available(); ok {
+		return float64(free)
+	}
+	return math.Inf(1)
+}
+
+// memoryWarning returns a warning if a run of so many bytes probably exceeds the free ones, and otherwise nothing.
+func memoryWarning(bytes, free float64) string {
+	if bytes > free {
 		return fmt.Sprintf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",
-			MemoryText(bytes), MemoryText(float64(free)))
+			MemoryText(bytes), MemoryText(free))
 	}
 	return ""
 }

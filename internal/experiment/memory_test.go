@@ -113,7 +113,7 @@ func TestMemoryWarning(t *testing.T) {
 		{0, false, ""},
 	} {
 		available = func() (uint64, bool) { return c.free, c.known }
-		if got := memoryWarning(2e9); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+		if got := memoryWarning(2e9, freeMemory()); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%d bytes free, %t: %q, want %q", c.free, c.known, got, c.want)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 // Settings are all settings that a run depends on.
@@ -20,15 +19,17 @@ type Settings struct {
 	InsecureSeed *uint64
 }
 
-// Plan is a run that [Resolve] has planned. Its fields are public. Don't change them.
+// Plan is a run that [New] describes and [Plan.Settle] plans. Its fields are public. Don't change them.
 type Plan struct {
 	Experiment configs.Experiment
 	Samples    Samples
-	Memory     float64 // bytes, an estimate of the maximum
+	Memory     float64 // bytes, an estimate of the maximum; 0 until Settle
 
+	tune    bool
+	free    float64 // bytes of memory before data are read; +Inf if unknown
 	privacy report.Privacy
 	seed    *uint64
-	work    work
+	work    work // nil until Settle
 	model   train.Model
 	files   atomic.Pointer[ownFiles] // nil once they are loaded or closed
 	data    *loaded                  // nil until Load
@@ -39,51 +40,50 @@ type work interface {
 	run(context.Context, *Plan, train.Engine, train.Key, Follower) (trained, error)
 }
 
-// Resolve makes a plan from settings. It counts samples, and calibrates the noise or computes epsilon. The caller must
-// close the plan.
-func Resolve(s Settings) (*Plan, error) {
+// New describes a run: it checks the settings of its data and counts samples. The caller must close the plan.
+func New(s Settings) (*Plan, error) {
 	samples, files, err := describe(s.Experiment)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Experiment: s.Experiment, Samples: samples, seed: s.InsecureSeed}
-	if err := p.settle(s.Tune); err != nil {
-		return nil, errors.Join(err, files.close())
-	}
+	p := &Plan{Experiment: s.Experiment, Samples: samples, tune: s.Tune, seed: s.InsecureSeed, free: freeMemory()}
 	p.files.Store(files)
 	return p, nil
 }
 
-func (p *Plan) settle(tune bool) (err error) {
-	if tune {
-		var settings tuner.Settings
-		settings, p.privacy, err = planTuning(p.Experiment, p.Samples.Train)
-		p.work = tuning{settings}
-	} else {
-		var settings train.Settings
-		settings, p.privacy, err = planTraining(p.Experiment, p.Samples.Train)
-		p.work = training{settings}
-	}
+// Settle calibrates the noise, or computes epsilon. Call it once. It reads no data, and can run beside [Plan.Load].
+func (p *Plan) Settle() error {
+	w, privacy, err := p.planned()
 	if err != nil {
 		return err
 	}
+	p.work, p.privacy = w, privacy
 	p.privacy.Insecure = p.seed != nil
 	p.privacy = p.privacy.Warned()
-	p.Memory, err = memoryOf(p.Experiment, p.Samples, tune)
+	p.Memory, err = memoryOf(p.Experiment, p.Samples, p.tune)
 	return err
+}
+
+func (p *Plan) planned() (work, report.Privacy, error) {
+	if p.tune {
+		settings, privacy, err := planTuning(p.Experiment, p.Samples.Train)
+		return tuning{settings}, privacy, err
+	}
+	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
+	return training{settings}, privacy, err
 }
 
 // Close closes the private file of a plan that wasn't loaded.
 func (p *Plan) Close() error { return p.files.Swap(nil).close() }
 
-// Statement returns the plan's guarantee and the settings that determine it.
+// Statement returns the settled plan's guarantee and the settings that determine it.
 func (p *Plan) Statement() report.Privacy { return p.privacy }
 
-// Warnings returns the weaknesses of a plan, which can be carried out nevertheless: a guarantee that protects little,
-// columns that aren't scaled, too little memory.
+// Warnings returns the weaknesses of a settled plan, which can be carried out nevertheless: a guarantee that protects
+// little, columns that aren't scaled, too little memory.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
-	for _, w := range []string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory)} {
+	for _, w := range []string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory, p.free)} {
 		if w != "" {
 			warnings = append(warnings[:len(warnings):len(warnings)], w)
 		}
@@ -124,10 +124,10 @@ func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loa
 	return files.load(e.Data, p.Samples)
 }
 
-// Run carries out a plan whose data are loaded. Each call draws a new key, unless Settings.InsecureSeed is set.
+// Run carries out a settled plan whose data are loaded. Each call draws a new key, unless Settings.InsecureSeed is set.
 func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, error) {
-	if p.data == nil {
-		return Outcome{}, errors.New("run a plan: its data aren't loaded")
+	if p.data == nil || p.work == nil {
+		return Outcome{}, errors.New("run a plan: it isn't settled, or its data aren't loaded")
 	}
 	result, err := p.work.run(ctx, p, e, p.key(), f)
 	if err != nil {

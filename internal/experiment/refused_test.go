@@ -30,7 +30,7 @@ func replaced(settings []string, key, value string) []string {
 	return append(others, key+"="+value)
 }
 
-// Resolve refuses a plan that its run would refuse.
+// New and Settle refuse a plan that its run would refuse.
 func TestPlansOnOwnFilesAreRefused(t *testing.T) {
 	settings := own(t)
 	e := experiment(t, settings...)
@@ -60,8 +60,9 @@ func TestPlansOnOwnFilesAreRefused(t *testing.T) {
 		default:
 			e = experiment(t, replaced(settings, c.key, c.value)...)
 		}
-		p, err := Resolve(Settings{Experiment: e})
+		p, err := New(Settings{Experiment: e})
 		if err == nil {
+			err = p.Settle()
 			p.Close()
 		}
 		refused(t, c.key+" "+c.value, err, c.kind, c.text)

@@ -17,11 +17,14 @@ import (
 
 func resolve(t *testing.T, tune bool, overrides ...string) *Plan {
 	t.Helper()
-	p, err := Resolve(Settings{Experiment: experiment(t, overrides...), Tune: tune, InsecureSeed: new(uint64(7))})
+	p, err := New(Settings{Experiment: experiment(t, overrides...), Tune: tune, InsecureSeed: new(uint64(7))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	if err := p.Settle(); err != nil {
+		t.Fatal(err)
+	}
 	return p
 }
 
@@ -231,6 +234,29 @@ func TestReleasedReadsRows(t *testing.T) {
 		}
 		if rows.Data.Samples() != 60 || (rows.Labels != nil) != labelled || rows.Label.Name != "y" {
 			t.Errorf("%+v", rows)
+		}
+	}
+}
+
+// A plan runs neither without its noise nor without its data.
+func TestUnpreparedPlansDoNotRun(t *testing.T) {
+	quick := experiment(t, "model=linear", "privacy.epochs=0.2", "privacy.accounting=paper")
+	for name, prepare := range map[string]func(*Plan) error{
+		"settled": (*Plan).Settle,
+		"loaded":  func(p *Plan) error { return p.Load(t.Context(), nil, &recorder{}) },
+	} {
+		p, err := New(Settings{Experiment: quick, Tune: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := prepare(p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), &recorder{}); err == nil || !strings.Contains(err.Error(), "isn't settled, or") {
+			t.Errorf("%s only: %v", name, err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
