@@ -40,6 +40,8 @@ const cacheFloats = 192 << 10
 // maxMicrobatch bounds the samples that go through the program together.
 const maxMicrobatch = maxShare
 
+const _ = uint(engine.MostInInt32 - maxMicrobatch) // else sums don't hold a microbatch
+
 // lowered is a step program as this machine runs it: convolutions unroll their images, gradients of filters are
 // materialized, and buffers have offsets in memory.
 type lowered struct {

@@ -62,6 +62,7 @@ func (s *sum) reserve(n int) {
 
 // flush adds units to before, exactly, and clears them.
 func (s *sum) flush() {
+	s.filled = true
 	s.each(func(at span) {
 		units, before := s.units[at.from:at.to], s.before[at.from:at.to]
 		for j, n := range units {
@@ -70,7 +71,6 @@ func (s *sum) flush() {
 		clear(units)
 	})
 	s.forget()
-	s.filled = true
 }
 
 // addTo adds the sum, for coordinates from, from+1, …, to total. The addition is exact.

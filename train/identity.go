@@ -27,7 +27,7 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) i
 		panic(err) // plain numbers and names, all checked to be finite
 	}
 	h := sha256.New()
-	h.Write([]byte("dptrain run 3\n"))
+	h.Write([]byte("dptrain run 4\n"))
 	for _, sum := range [][sha256.Size]byte{p.Digest(), data.digest(), digest(engine.Floats(s.Initial...)...)} {
 		h.Write(sum[:])
 	}

@@ -15,8 +15,8 @@ type Privacy struct {
 	// privacy at all.
 	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
 	// ClippingNorm is C, the maximum L2 norm of one sample's contribution to a step; in [1e-9, 1e9], well within the
-	// range of single precision. In each coordinate a contribution is rounded by at most C/2²², so a C of a million
-	// times the gradients' norms leaves nothing of them.
+	// range of single precision. In each coordinate a contribution is rounded by up to C/2²², or more if there are very
+	// many samples or there is very much noise, so a C of a million times the gradients' norms leaves nothing of them.
 	ClippingNorm float64 `json:"clipping_norm" yaml:"clipping_norm"`
 	// Steps is T, the number of updates; at least 0.
 	Steps int `json:"steps" yaml:"steps"`

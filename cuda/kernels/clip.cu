@@ -101,6 +101,7 @@ DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions
 
 // The maximum number of samples in a tile. A sum of 511 contributions fits in 32 bits: each is at most 2^22.
 enum { max_tile = 32 };
+static_assert(max_tile <= 511, "sums of a tile fit in 32 bits");
 
 // A tile takes about as long as this many samples more. A block whose share reaches into another run has a tile more,
 // and so gets fewer samples.

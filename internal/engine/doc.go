@@ -53,10 +53,10 @@
 // same size, and one has an empty entry where the other has a sample. The size is public.
 //
 // By rules 1 and 4 the sums over two batches that differ by one sample differ by that sample's contributions. These are
-// within Fine/2 of the products of rule 3, in each of d coordinates, and so within √d·Fine/2 in norm. The products'
-// norm is at most c(1 + 2⁻¹⁷): f‖g‖ is at most c but for the errors of the norm (rule 2) and of the factor and fδ, each
-// of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine/2)/(1 + 2⁻¹⁶), a sample moves S by
-// less than C.
+// within Fine/2 of the products of rule 3, in each of d coordinates ([Layout].Size), and so within √d·Fine/2 in norm.
+// The products' norm is at most c(1 + 2⁻¹⁷): f‖g‖ is at most c but for the errors of the norm (rule 2) and of the
+// factor and fδ, each of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine/2)/(1 + 2⁻¹⁶),
+// a sample moves S by less than C.
 //
 // These are relative errors. A product fδ that underflows has an additional error of up to 2⁻¹⁵⁰. It is multiplied by
 // an element of x, and the norm of x is at most 2⁶⁰ (rule 2), so that in norm this is at most 2⁻⁹⁰√d. The room that
@@ -66,7 +66,7 @@
 // # How engines add
 //
 // No product is above C, and C is less than 2²² Fine. So a fused multiply-add in single precision rounds a product to
-// the grid, and int32 holds the sum of some contributions, counted in units of Fine ([Grid]). Any number of samples may
+// the grid, and int32 holds the sum of 511 contributions, counted in units of Fine ([Grid]). Any number of samples may
 // go through the program together, and any worker or thread block may take any of them: S is the same.
 //
 // # Rows of a table
@@ -94,15 +94,17 @@
 //
 //  1. the clipped sum is an exact multiple of Fine, about 2⁻²¹ C,
 //  2. the noise, a Gaussian with more than 53 bits of resolution near zero, is rounded to Fine too, and the sum of both
-//     is exact. So the sum of both is as if the sum of S and the unrounded noise had been rounded, which is
-//     post-processing: all multiples of Fine are possible for every true sum,
-//  3. before anything else sees it, the result is rounded to Coarse, about 2⁻⁶ of the noise's standard deviation. That
-//     is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance. Each cell of the coarse grid
-//     holds so many of the noise's possible values that gaps between these are visible in no output: neighbouring data
-//     sets have the same possible outputs, and a cell's probability differs from that of exact Gaussian noise by a
-//     relative 2⁻⁴³(|z|+1) or so (package random), to first order. Over 2³⁰ draws, a whole tuning run of the largest
-//     model here, such errors add less than a thousandth to epsilon even in the worst case, in which all have the same
-//     sign.
+//     is exact. So, but for ties, it is as if S and the noise had been added first and rounded then, which is
+//     post-processing. All multiples of Fine within 9.49 standard deviations of S are possible. An exact normal lies
+//     beyond with probability 2⁻⁶⁵, which matters where noise is so little that neighbouring sums are as far apart, at
+//     epsilons above 30,
+//  3. before anything else sees it, the result is rounded to Coarse, about 2⁻⁶ of the noise's standard deviation, or
+//     Fine if that is more. That is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance, or
+//     10⁻³ if noise is the least that [Job.Check] allows. Each cell of the coarse grid holds so many of the noise's
+//     possible values that gaps between these are visible in no output: a cell's probability differs from that of exact
+//     Gaussian noise by a relative 2⁻⁴³(|z|+1) or so (package random), to first order. Over 2³⁰ draws, a whole tuning
+//     run of the largest model here, such errors add less than a thousandth to epsilon even in the worst case, in which
+//     all have the same sign.
 //
 // # Arithmetic
 //

@@ -25,8 +25,8 @@ type Engine interface {
 
 // Loaded is a program and its data on a device. Its methods may be called concurrently.
 type Loaded interface {
-	// Arithmetic identifies the arithmetic of gradients: equal names mean equal bits. Jobs that differ only in their
-	// arithmetic must draw different noise, because equal noise would cancel in the difference of their releases.
+	// Arithmetic identifies the arithmetic of gradients and sums: equal names mean equal bits. Jobs that differ only in
+	// their arithmetic must draw different noise, because equal noise would cancel in the difference of their releases.
 	Arithmetic() string
 	// Start checks jobs and prepares runs of them that advance side by side. A job that can't run is a [*FieldError].
 	// Start copies what it keeps of a job, whose slices may change afterwards.

@@ -48,8 +48,8 @@ func (g Grid) Release(sums, normals []float64, deviation, divisor float64) {
 	}
 }
 
-// floorPower returns the largest power of two that is at most x.
+// floorPower returns the largest power of two that is at most x > 0, and NaN if x is infinite.
 func floorPower(x float64) float64 {
-	_, e := math.Frexp(x)
-	return math.Ldexp(1, e-1)
+	fraction, _ := math.Frexp(x)
+	return x / (2 * fraction)
 }

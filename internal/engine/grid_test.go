@@ -12,7 +12,7 @@ import (
 func anyMechanism(t *rapid.T) Mechanism {
 	return Mechanism{
 		SamplingProbability: 0.5,
-		NoiseMultiplier:     rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-3, 1e4)).Draw(t, "noise"),
+		NoiseMultiplier:     rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-3, 1e4), rapid.Float64Range(1e4, 1e9)).Draw(t, "noise"),
 		ClippingNorm:        math.Exp(rapid.Float64Range(-21, 21).Draw(t, "log clip")),
 		ExpectedBatchSize:   1,
 	}
@@ -131,6 +131,16 @@ func TestNoiseIsRoundedByItself(t *testing.T) {
 	for normal, want := range map[float64]float64{0.5: 1, 1.5: 3, -0.5: 1, -1.5: -1, 2.25: 3} {
 		if got := release(g, g.Fine, normal, g.Fine); got != want*g.Fine {
 			t.Errorf("a sum of 1 and noise of %v are released as %v", normal, got/g.Fine)
+		}
+	}
+}
+
+// Ties of a sum and noise go to even multiples of the coarse grid.
+func TestReleaseOfTies(t *testing.T) {
+	g := Grid{Fine: 1, Coarse: 2}
+	for sum, want := range map[float64]float64{1: 0, 3: 4, 5: 4, 7: 8, -1: 0, -3: -4} {
+		if got := release(g, sum, 0, 1); got != want {
+			t.Errorf("%v is released as %v, want %v", sum, got, want)
 		}
 	}
 }

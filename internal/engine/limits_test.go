@@ -28,3 +28,20 @@ func TestSumsAreRefusedWhereTheProofEnds(t *testing.T) {
 		t.Error("rounding may move a contribution by more than a sixteenth of C")
 	}
 }
+
+// Noise is refused where its grid would be seen in it, and where it is beyond all bounds, at the ends of clipping
+// norms.
+func TestNoiseThatTheGridWouldChange(t *testing.T) {
+	for _, c := range []struct {
+		m    Mechanism
+		fits bool
+	}{
+		{Mechanism{ClippingNorm: 1, NoiseMultiplier: 0x1p-18}, true}, {Mechanism{ClippingNorm: 1, NoiseMultiplier: 0x1.fp-19}, false},
+		{Mechanism{ClippingNorm: maxNorm, NoiseMultiplier: 2e295}, false}, {Mechanism{ClippingNorm: maxNorm, NoiseMultiplier: 1e300}, false},
+		{Mechanism{ClippingNorm: minNorm, NoiseMultiplier: math.MaxFloat64}, false}, {Mechanism{ClippingNorm: minNorm, NoiseMultiplier: 1}, true},
+	} {
+		if err := c.m.checkSums(1, 1); (err == nil) != c.fits {
+			t.Errorf("%+v: %v", c.m, err)
+		}
+	}
+}

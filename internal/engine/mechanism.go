@@ -13,11 +13,12 @@ type Mechanism struct {
 	ExpectedBatchSize   float64 // the divisor of the noisy sum
 }
 
-// minNorm and maxNorm bound clipping norms so that single precision neither overflows nor underflows: the package
-// comment bounds relative errors, and below some 10^-26 clipped gradients underflow.
+// minNorm and maxNorm bound clipping norms so that single precision neither overflows nor underflows, with room to
+// spare; see the package comment.
 const minNorm, maxNorm = 1e-12, 1e12
 
-// ClipTo returns the norm that gradients of d parameters are clipped to, slightly less than C. Norms, clip factors and
+// ClipTo returns the norm that gradients of d coordinates, padding included ([Layout]), are clipped to, slightly less
+// than C. Norms, clip factors and
 // contributions are rounded, so that a sample whose gradient was clipped to C could move the computed sum by more than
 // C, and noise for a sensitivity of C would fall short of its noise multiplier. Casacuberta, Shoemate, Vadhan and
 // Wagaman, "Widespread Underestimation of Sensitivity in Differentially Private Libraries and How to Fix It" (CCS
@@ -62,11 +63,16 @@ func (m Mechanism) check() error {
 	return nil
 }
 
-// checkSums refuses a job if rounding a contribution to the grid could move it by more than a sixteenth of C. That
-// takes billions of parameters, or a noise multiplier in the millions.
+// checkSums refuses a job if rounding a contribution to the grid could move it by more than a sixteenth of C, and if
+// rounding its noise to the grid would change its variance by more than some thousandth. The former takes tens of
+// billions of parameters, or a noise multiplier in the hundreds of millions; the latter one below 2⁻¹⁸.
 func (m Mechanism) checkSums(samples, parameters int) error {
-	if g := m.Grid(samples); !(g.offset(parameters) <= m.ClippingNorm/16) {
+	g, deviation := m.Grid(samples), m.NoiseDeviation()
+	if !(g.offset(parameters) <= m.ClippingNorm/16) || deviation-deviation != 0 {
 		return &FieldError{"Mechanism", fmt.Sprintf("%d parameters, %d samples and noise multiplier %v are too much for exact sums", parameters, samples, m.NoiseMultiplier)}
+	}
+	if deviation > 0 && deviation < 8*g.Fine {
+		return &FieldError{"Mechanism.NoiseMultiplier", fmt.Sprintf("noise of a standard deviation of %v is too little for sums that are multiples of %v", deviation, g.Fine)}
 	}
 	return nil
 }

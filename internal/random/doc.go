@@ -32,7 +32,7 @@
 // differential privacy", 2012; Jin, McMurtry, Rubinstein and Ohrimenko, "Are we there yet? Timing and floating-point
 // attacks on differential privacy systems", 2022; Haney et al., "Precision-based attacks and interval refining", 2022).
 // The defence has two halves. Package engine adds noise to sums on a grid on which addition is exact, and rounds the
-// result to a far coarser grid before any other code reads it. The other half is in this package: the errors of its
+// result to a coarser grid before any other code reads it. The other half is in this package: the errors of its
 // normals are much smaller than the coarse grid's width, which is g in units of the noise's standard deviation.
 //
 //   - Tails. r is at most √(130 ln 2) = 9.49. An exact pair has a larger r with probability 2^-65.
