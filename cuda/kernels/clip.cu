@@ -78,11 +78,10 @@ struct onto_grid {
 
 // sum_products adds up the products of all contributions. Where rows of results are long a thread takes four of a
 // row's.
-DEVICE void sum_products(int m, int n, const contributions &all, const factor_of &left, const factor_of &right, const onto_grid &out) {
+DEVICE int sum_products(int m, int n, const contributions &all, const factor_of &left, const factor_of &right, const onto_grid &out, int before) {
 	if (n > 64)
-		multiply<4>(1, m, n, contributing(all), left, right, out);
-	else
-		multiply<1>(1, m, n, contributing(all), left, right, out);
+		return multiply<4>(1, m, n, contributing(all), left, right, out, before);
+	return multiply<1>(1, m, n, contributing(all), left, right, out, before);
 }
 
 // add_rows adds the contributions' rows to the rows of the table that they belong to, each element by itself. After a
@@ -188,6 +187,7 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 		contributions all = {used[0], used_rows, used_samples, used_factors};
 		float magic = float(0x1.8p23 * set[setting_fine]);
 
+		int units = 0;
 		for (int i = 0; i < reduced; i++) {
 			global<const int32_t> r = p.reductions + i * sum_words;
 			int rule = r[sum_rule], k = r[sum_k], n = r[sum_n];
@@ -200,9 +200,9 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 				factor_of x = {operand_of(t, r, sum_x, k), false}, delta = {operand_of(t, r, sum_delta, n), true};
 				if (int(int32_t(r[sum_transposed])) == 1) {
 					out.row = k;
-					sum_products(n, k, all, delta, x, out);
+					units += sum_products(n, k, all, delta, x, out, units);
 				} else {
-					sum_products(k, n, all, x, delta, out);
+					units += sum_products(k, n, all, x, delta, out, units);
 				}
 				continue;
 			}

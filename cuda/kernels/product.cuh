@@ -15,11 +15,14 @@
 
 DEVICE int minimum(int a, int b) { return a < b ? a : b; }
 
+//
+// A unit of work is a warp's. Of several products between two barriers the second begins with the warp that is next
+// after the first: before is the number of units before, and multiply returns how many it had.
 template <int Columns, class Steps, class Left, class Right, class Out>
-DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &left, const Right &right, const Out &out) {
+DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &left, const Right &right, const Out &out, int before = 0) {
 	constexpr int rows = 8, across = 32 * Columns;
-	int down = (m + rows - 1) / rows, over = (n + across - 1) / across;
-	for (int u = int(threadIdx.x / 32); u < batches * down * over; u += int(blockDim.x / 32)) {
+	int down = (m + rows - 1) / rows, over = (n + across - 1) / across, warps = int(blockDim.x / 32);
+	for (int u = (int(threadIdx.x / 32) + warps - before % warps) % warps; u < batches * down * over; u += warps) {
 		int b = u / (down * over), m0 = u / over % down * rows, n0 = u % over * across + int(lane());
 		if (n0 >= n)
 			continue;
@@ -50,6 +53,7 @@ DEVICE void multiply(int batches, int m, int n, const Steps &first, const Left &
 					out.put(column + size_t(m0 + i) * out.row, sums[i][j]);
 		}
 	}
+	return batches * down * over;
 }
 
 // into_buffer writes results to a buffer of the tile, or adds them to it. Rows of results are row elements apart.
@@ -360,12 +364,13 @@ DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	padded p = padded_of(code);
 	operand dz = operand_of(t, code, word_in0, w.out_c * p.plane());
 	elements f = {operand_of(t, code, word_in1, 0).base, w};
+	int units = 0;
 	// The pattern repeats after the first rows and columns.
 	for (int i = 0; i < minimum(w.stride_h, w.h); i++)
 		for (int j = 0; j < minimum(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
 			pixels at = {t, dz, w, p, rows, columns};
-			multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, p, rows, columns), f, at,
-				pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at));
+			units += multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, p, rows, columns), f, at,
+				pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at), units);
 		}
 }
