@@ -40,7 +40,8 @@ func multiplyAdds(l *walk.Program, n int) (executes, needs int) {
 		patch := channels * window[0] * window[1]
 		switch c[walk.WordOp] {
 		case walk.OpMatmul:
-			product(1, 1, n*rows, nn, k)
+			parts := int(c[walk.WordParts])
+			product(1, parts, n*rows, nn, k/parts)
 		case walk.OpMatmulBack:
 			product(1, 1, n*rows, k, nn)
 		case walk.OpGradMatmul:

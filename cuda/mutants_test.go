@@ -28,6 +28,7 @@ const (
 	poolGraph    = "max-pool with overlap and padding"
 	softmaxGraph = "softmaxes beside their operands"
 	rowsGraph    = "mean of rows that are looked up"
+	partsGraph   = "many indices, few rows"
 )
 
 // Each class of fault in package walk's kernels must be found, by the check or graph named here.
@@ -47,7 +48,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a tile begins before the one before is read": {"predict.cu", "		barrier(); // the former tile's outputs have been read\n", "", "Outputs", "race"},
 		// Unwritten memory.
 		"the last norm isn't measured":              {"clip.cu", "for (int s = warp; s < t.n; s += warps)", "for (int s = warp; s < t.n - 1; s += warps)", "residual", "never written"},
-		"a pooling forgets whom it took":            {"walk.cuh", "		where[n.e] = at;\n", "", "max-pool: tall windows", "never written"},
+		"a pooling forgets whom it took":            {"walk.cuh", "		where[n.e] = m.at;\n", "", "max-pool: tall windows", "never written"},
 		"the last element of a tile isn't computed": {"walk.cuh", "n.e < t.n * size; n.next()) {\n		float x = value", "n.e < t.n * size - 1; n.next()) {\n		float x = value", "function neg", "never written"},
 		// Bounds.
 		"rows beyond the last":           {"product.cuh", "				if (m0 + i < m)\n", "", "residual", ""},
@@ -132,7 +133,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		// Geometry.
 		"the strides of patches swapped":                {"product.cuh", "p / w.out_w * w.stride_h * w.w + p % w.out_w * w.stride_w", "p / w.out_w * w.stride_w * w.w + p % w.out_w * w.stride_h", dilatedGraph, ""},
 		"padding that isn't 0":                          {"walk.cuh", "from < 0 ? 0.0f", "from < 0 ? 1.0f", dilatedGraph, ""},
-		"the dilations of patches swapped":              {"product.cuh", "k++, at += w.dilation_w;", "k++, at += w.dilation_h;", dilatedGraph, ""},
+		"the dilations of patches swapped":              {"product.cuh", "k++, filter += w.out_c, at += w.dilation_w;", "k++, filter += w.out_c, at += w.dilation_h;", dilatedGraph, ""},
 		"the strides of a filter's gradient swapped":    {"product.cuh", "k++, at += w.stride_w;", "k++, at += w.stride_h;", dilatedGraph, ""},
 		"padding is read from beside the image":         {"walk.cuh", "from < 0 ?", "from < -1 ?", dilatedGraph, "out of bounds"},
 		"the dilations of a filter's gradient swapped":  {"product.cuh", "i * w.dilation_h * w.w + j * w.dilation_w", "i * w.dilation_w * w.w + j * w.dilation_h", dilatedGraph, ""},
@@ -149,18 +150,27 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a counter that doesn't carry":                  {"program.cuh", "at[d] -= sizes[d], at[d + 1]++;", "at[d] -= sizes[d];", "max-pool: tall windows", ""},
 		"a counter that carries late":                   {"program.cuh", "if (at[d] >= sizes[d])", "if (at[d] > sizes[d])", "max-pool: tall windows", ""},
 		// The rest of the walk.
-		"the last of equals":                {"walk.cuh", "v > best ||", "v >= best ||", "Ties", ""},
-		"a pooling loses NaN":               {"walk.cuh", "if (at < 0 || v > best || (v != v && best == best))", "if (at < 0 || v > best)", "Ties", ""},
-		"a softmax without its maximum":     {"walk.cuh", "	maximum = warp_maximum(maximum);", "	maximum = 0;", "softmaxes of long rows", ""},
-		"each lane's own maximum":           {"walk.cuh", "		maximum = warp_maximum(maximum);\n", "", "softmaxes of long rows", ""},
-		"one softmax for each sample":       {"walk.cuh", "row_of(t, x, r / rows) + r % rows * k;\n		global<float> to", "row_of(t, x, r / rows);\n		global<float> to", "softmaxes of long rows", ""},
-		"a softmax's gradient replaces":     {"walk.cuh", "to[j] = add ? float(to[j]) + v : v;", "to[j] = v;", softmaxGraph, ""},
-		"a lane's part of a long sum":       {"walk.cuh", "		if (warp)\n			sum = warp_sum(sum);\n", "", "sums of many elements", ""},
-		"half of a warp is summed":          {"program.cuh", "for (unsigned reach = 16; reach > 0; reach /= 2)\n		v +=", "for (unsigned reach = 8; reach > 0; reach /= 2)\n		v +=", "sums of many elements", ""},
-		"a convolution's gradient replaces": {"product.cuh", "pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at)", "pixels_out(result_of(t, code), false, at)", windowsGraph, ""},
-		"a product's gradient replaces":     {"product.cuh", "product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1", "product_out z(result_of(t, code), false", "residual", ""},
-		"a scalar on the wrong side":        {"walk.cuh", "v = second ? binary(f, number, x) : binary(f, x, number);", "v = binary(f, x, number);", "function sub of a number", ""},
-		"a derivative by the wrong operand": {"walk.cuh", "binary_derivative(f, second, value", "binary_derivative(f, 0, value", "function div", ""},
+		"the last of equals":                 {"walk.cuh", "v > best ||", "v >= best ||", "Ties", ""},
+		"the last pixel of two by two":       {"walk.cuh", "			m.meet(image[first + w.w + 1], first + w.w + 1);\n", "", "Ties", ""},
+		"windows below two by two":           {"walk.cuh", "if (top + i <= bottom && left + j <= right &&", "if (left + j <= right &&", "Ties", ""},
+		"any two by two is within the image": {"walk.cuh", "w.kw == 2 && w.pad_h == 0 && w.pad_w == 0", "w.kw == 2", "max-pool: padded two by two", ""},
+		"filters for every sample":           {"walk.cuh", "== 1 ? 1 : t.n;", "== 1 ? t.n : t.n;", stridedGraph, ""},
+		"filters of the first row":           {"product.cuh", "begin(int, int m) const { return p + m; }", "begin(int, int m) const { return p; }", dilatedGraph, ""},
+		"channels of the first row":          {"product.cuh", "begin(int, int c) const { return p + c; }", "begin(int, int c) const { return p; }", windowsGraph, ""},
+		"the first part of a row's terms":    {"product.cuh", "m % rows * k + part * terms, 1}", "m % rows * k, 1}", partsGraph, ""},
+		"the first part of a column's":       {"product.cuh", "size_t(part) * terms * down", "0", partsGraph, ""},
+		"rows ahead that aren't there":       {"product.cuh", "if (Left::side_by_side && m0 + rows <= m)", "if (Left::side_by_side)", windowsGraph, ""},
+		"a pooling loses NaN":                {"walk.cuh", "if (v > best || (v != v && best == best))", "if (v > best)", "Ties", ""},
+		"a softmax without its maximum":      {"walk.cuh", "	maximum = warp_maximum(maximum);", "	maximum = 0;", "softmaxes of long rows", ""},
+		"each lane's own maximum":            {"walk.cuh", "		maximum = warp_maximum(maximum);\n", "", "softmaxes of long rows", ""},
+		"one softmax for each sample":        {"walk.cuh", "row_of(t, x, r / rows) + r % rows * k;\n		global<float> to", "row_of(t, x, r / rows);\n		global<float> to", "softmaxes of long rows", ""},
+		"a softmax's gradient replaces":      {"walk.cuh", "to[j] = add ? float(to[j]) + v : v;", "to[j] = v;", softmaxGraph, ""},
+		"a lane's part of a long sum":        {"walk.cuh", "		if (warp)\n			sum = warp_sum(sum);\n", "", "sums of many elements", ""},
+		"half of a warp is summed":           {"program.cuh", "for (unsigned reach = 16; reach > 0; reach /= 2)\n		v +=", "for (unsigned reach = 8; reach > 0; reach /= 2)\n		v +=", "sums of many elements", ""},
+		"a convolution's gradient replaces":  {"product.cuh", "pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at)", "pixels_out(result_of(t, code), false, at)", windowsGraph, ""},
+		"a product's gradient replaces":      {"product.cuh", "product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1", "product_out z(result_of(t, code), false", "residual", ""},
+		"a scalar on the wrong side":         {"walk.cuh", "v = second ? binary(f, number, x) : binary(f, x, number);", "v = binary(f, x, number);", "function sub of a number", ""},
+		"a derivative by the wrong operand":  {"walk.cuh", "binary_derivative(f, second, value", "binary_derivative(f, 0, value", "function div", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

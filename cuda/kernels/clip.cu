@@ -46,14 +46,15 @@ struct contributing {
 
 // factor_of reads one factor of the samples' gradients: x, or δ, which is clipped.
 struct factor_of {
+	static constexpr bool side_by_side = true;
 	struct cursor {
 		global<const float> p;
 	};
 	operand x;
 	bool clipped;
 	DEVICE cursor begin(int, int m) const { return {x.base + m}; }
-	DEVICE float read(const cursor &c, const contributing &step) const {
-		float v = c.p[int64_t(step.row(x)) * int64_t(x.size)];
+	DEVICE float read(const cursor &c, const contributing &step, int ahead) const {
+		float v = (c.p + int64_t(step.row(x)) * int64_t(x.size))[ahead];
 		return clipped ? v * step.factor() : v;
 	}
 };

@@ -36,15 +36,28 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 		}
 		for (int j = 0; j < Columns; j++)
 			r[j] = right.begin(b, minimum(n0 + 32 * j, n - 1));
-		for (Steps step = first; step.more(); step.next()) {
-			float x[rows], y[Columns];
-			for (int i = 0; i < rows; i++)
-				x[i] = left.read(l[i], step);
-			for (int j = 0; j < Columns; j++)
-				y[j] = right.read(r[j], step);
-			for (int i = 0; i < rows; i++)
+		if (Left::side_by_side && m0 + rows <= m) { // one address serves all rows
+			for (Steps step = first; step.more(); step.next()) {
+				float x[rows], y[Columns];
+				for (int i = 0; i < rows; i++)
+					x[i] = left.read(l[0], step, i);
 				for (int j = 0; j < Columns; j++)
-					sums[i][j] = out.add(x[i], y[j], sums[i][j]);
+					y[j] = right.read(r[j], step, 0);
+				for (int i = 0; i < rows; i++)
+					for (int j = 0; j < Columns; j++)
+						sums[i][j] = out.add(x[i], y[j], sums[i][j]);
+			}
+		} else {
+			for (Steps step = first; step.more(); step.next()) {
+				float x[rows], y[Columns];
+				for (int i = 0; i < rows; i++)
+					x[i] = left.read(l[i], step, 0);
+				for (int j = 0; j < Columns; j++)
+					y[j] = right.read(r[j], step, 0);
+				for (int i = 0; i < rows; i++)
+					for (int j = 0; j < Columns; j++)
+						sums[i][j] = out.add(x[i], y[j], sums[i][j]);
+			}
 		}
 		for (int j = 0; j < Columns && n0 + 32 * j < n; j++) {
 			size_t column = out.begin(b, n0 + 32 * j);
@@ -79,26 +92,31 @@ struct strided {
 	int stride;
 };
 
-struct matrix_cursor {
-	typedef strided cursor;
-	DEVICE static float read(const strided &c, const counted &step) { return c.p[size_t(step.k) * c.stride]; }
+// anywhere is rows or columns that needn't lie side by side.
+struct anywhere {
+	static constexpr bool side_by_side = false;
 };
 
-// sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample.
+struct matrix_cursor : anywhere {
+	typedef strided cursor;
+	DEVICE static float read(const strided &c, const counted &step, int) { return c.p[size_t(step.k) * c.stride]; }
+};
+
+// sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample, or parts of them, terms long.
 struct sample_rows : matrix_cursor {
 	const tile &t;
 	operand x;
-	int rows, k;
-	DEVICE sample_rows(const tile &t, operand x, int rows, int k) : t(t), x(x), rows(rows), k(k) {}
-	DEVICE strided begin(int, int m) const { return {row_of(t, x, m / rows) + m % rows * k, 1}; }
+	int rows, k, terms;
+	DEVICE sample_rows(const tile &t, operand x, int rows, int k, int terms) : t(t), x(x), rows(rows), k(k), terms(terms) {}
+	DEVICE strided begin(int part, int m) const { return {row_of(t, x, m / rows) + m % rows * k + part * terms, 1}; }
 };
 
-// stored_columns are the columns of a stored matrix: element (step, n) is at step·down + n·along.
+// stored_columns are the columns of a stored matrix, or parts of them: element (step, n) is at step·down + n·along.
 struct stored_columns : matrix_cursor {
 	global<const float> p;
-	int down, along;
-	DEVICE stored_columns(global<const float> p, int down, int along) : p(p), down(down), along(along) {}
-	DEVICE strided begin(int, int n) const { return {p + size_t(n) * along, down}; }
+	int down, along, terms;
+	DEVICE stored_columns(global<const float> p, int down, int along, int terms) : p(p), down(down), along(along), terms(terms) {}
+	DEVICE strided begin(int part, int n) const { return {p + (size_t(n) * along + size_t(part) * terms * down), down}; }
 };
 
 // own_columns are the columns of each sample's own matrix, whose rows have length elements.
@@ -112,7 +130,7 @@ struct own_columns : matrix_cursor {
 
 struct product_out : into_buffer {
 	size_t batch;
-	DEVICE product_out(global<float> to, bool add, int n, size_t batch) : into_buffer{to, add, n}, batch(batch) {}
+	DEVICE product_out(global<float> to, bool add, int row, size_t batch) : into_buffer{to, add, row}, batch(batch) {}
 	DEVICE size_t begin(int b, int n) const { return b * batch + n; }
 };
 
@@ -134,13 +152,13 @@ DEVICE window window_of(global<const int32_t> code) {
 // patch_steps steps through a window: channels, rows, columns.
 struct patch_steps {
 	const window &w;
-	int k, count, i, j, at, row, plane; // at is the element's offset from the window's first one
+	int k, count, i, j, filter, at, row, plane; // at is the element's offset from the window's first one, filter that of its filters
 	DEVICE patch_steps(const window &w)
-		: w(w), k(0), count(w.patch()), i(0), j(0), at(0), row(w.dilation_h * w.w - w.kw * w.dilation_w),
+		: w(w), k(0), count(w.patch()), i(0), j(0), filter(0), at(0), row(w.dilation_h * w.w - w.kw * w.dilation_w),
 		  plane(w.h * w.w - w.kh * w.dilation_h * w.w) {}
 	DEVICE bool more() const { return k < count; }
 	DEVICE void next() {
-		k++, at += w.dilation_w;
+		k++, filter += w.out_c, at += w.dilation_w;
 		if (++j < w.kw)
 			return;
 		j = 0, at += row;
@@ -150,27 +168,28 @@ struct patch_steps {
 	}
 };
 
-// filters are the rows of the filters' matrix.
+// filters are the columns of the filters' matrix as it is copied: [patch, filters].
 struct filters {
+	static constexpr bool side_by_side = true;
 	typedef global<const float> cursor;
 	global<const float> p;
-	int patch;
-	DEVICE cursor begin(int, int m) const { return p + m * patch; }
-	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.k]; }
+	DEVICE cursor begin(int, int m) const { return p + m; }
+	DEVICE static float read(const cursor &c, const patch_steps &step, int ahead) { return (c + step.filter)[ahead]; }
 };
 
 // patches are a window's positions in all samples' images, sample after sample. Images have no padding: the host has
 // an instruction write it.
-struct patches {
+struct patches : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
 	const window &w;
+	DEVICE patches(const tile &t, operand x, const window &w) : t(t), x(x), w(w) {}
 	DEVICE cursor begin(int, int n) const {
 		int s = n / w.positions(), p = n % w.positions();
 		return row_of(t, x, s) + (p / w.out_w * w.stride_h * w.w + p % w.out_w * w.stride_w);
 	}
-	DEVICE static float read(const cursor &c, const patch_steps &step) { return c[step.at]; }
+	DEVICE static float read(const cursor &c, const patch_steps &step, int) { return c[step.at]; }
 };
 
 struct conv_out : into_buffer {
@@ -195,26 +214,28 @@ struct position_steps {
 };
 
 // channels are the rows of one sample's result of a convolution.
-struct channels {
+struct channels : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand dz;
 	int positions;
+	DEVICE channels(const tile &t, operand dz, int positions) : t(t), dz(dz), positions(positions) {}
 	DEVICE cursor begin(int s, int m) const { return row_of(t, dz, s) + size_t(m) * positions; }
-	DEVICE static float read(const cursor &c, const position_steps &step) { return c[step.k]; }
+	DEVICE static float read(const cursor &c, const position_steps &step, int) { return c[step.k]; }
 };
 
 // offsets are the elements of a window over one sample's image, which has no padding.
-struct offsets {
+struct offsets : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
 	const window &w;
+	DEVICE offsets(const tile &t, operand x, const window &w) : t(t), x(x), w(w) {}
 	DEVICE cursor begin(int s, int n) const {
 		int j = n % w.kw, i = n / w.kw % w.kh, c = n / w.kw / w.kh;
 		return row_of(t, x, s) + (size_t(c) * w.h * w.w + i * w.dilation_h * w.w + j * w.dilation_w);
 	}
-	DEVICE static float read(const cursor &c, const position_steps &step) { return c[step.at]; }
+	DEVICE static float read(const cursor &c, const position_steps &step, int) { return c[step.at]; }
 };
 
 // meeting is the elements of a window that meet row (or column) first_pixel of an image, and every row a multiple of
@@ -261,9 +282,9 @@ struct back_steps {
 	int plane_filter, plane_at;   // the next filter
 	DEVICE back_steps(const window &w, const padded &p, const meeting &r, const meeting &c)
 		: o(r.count == 0 || c.count == 0 ? w.out_c : 0), i(0), j(0), filters(w.out_c), rows(r.count), columns(c.count),
-		  filter(r.first * w.kw + c.first), at(0), column_filter(c.step), column_at(-c.back) {
-		row_filter = r.step * w.kw - (columns - 1) * c.step, row_at = (columns - 1) * c.back - r.back * p.w;
-		plane_filter = w.patch() - (rows - 1) * r.step * w.kw - (columns - 1) * c.step;
+		  filter((r.first * w.kw + c.first) * w.c), at(0), column_filter(c.step * w.c), column_at(-c.back) {
+		row_filter = (r.step * w.kw - (columns - 1) * c.step) * w.c, row_at = (columns - 1) * c.back - r.back * p.w;
+		plane_filter = (w.kh * w.kw - (rows - 1) * r.step * w.kw - (columns - 1) * c.step) * w.c;
 		plane_at = p.plane() + (rows - 1) * r.back * p.w + (columns - 1) * c.back;
 	}
 	DEVICE bool more() const { return o < filters; }
@@ -281,23 +302,25 @@ struct back_steps {
 	}
 };
 
-// elements are the filters' elements over one channel of the image.
+// elements are the filters' elements over one channel of the image. They are copied: [filters, elements, channels].
 struct elements {
+	static constexpr bool side_by_side = true;
 	typedef global<const float> cursor;
 	global<const float> p;
-	const window &w;
-	DEVICE cursor begin(int, int c) const { return p + c * w.kh * w.kw; }
-	DEVICE static float read(const cursor &c, const back_steps &step) { return c[step.filter]; }
+	DEVICE cursor begin(int, int c) const { return p + c; }
+	DEVICE static float read(const cursor &c, const back_steps &step, int ahead) { return (c + step.filter)[ahead]; }
 };
 
 // pixels are the pixels of all samples' images that certain elements of the window meet.
-struct pixels {
+struct pixels : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand dz;
 	const window &w;
 	const padded &p;
 	const meeting &rows, &columns;
+	DEVICE pixels(const tile &t, operand dz, const window &w, const padded &p, const meeting &rows, const meeting &columns)
+		: t(t), dz(dz), w(w), p(p), rows(rows), columns(columns) {}
 	DEVICE int y(int n) const { return rows.first_pixel + n / columns.pixels % rows.pixels * w.stride_h; }
 	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
 	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
@@ -306,7 +329,7 @@ struct pixels {
 		int column = columns.position(x(n), w.pad_w, w.stride_w, w.dilation_w) + p.left;
 		return row_of(t, dz, s(n)) + (row * p.w + column);
 	}
-	DEVICE static float read(const cursor &c, const back_steps &step) { return c[step.at]; }
+	DEVICE static float read(const cursor &c, const back_steps &step, int) { return c[step.at]; }
 };
 
 struct pixels_out : into_buffer {
@@ -315,17 +338,19 @@ struct pixels_out : into_buffer {
 	DEVICE size_t begin(int, int n) const { return size_t(at.s(n)) * at.w.image() + at.y(n) * at.w.w + at.x(n); }
 };
 
+// matmul multiplies the samples' rows by a stored matrix. If there would be few units of work, it adds up parts of a
+// row's terms by themselves, which another instruction then adds up in their order.
 DEVICE void matmul(const tile &t, global<const int32_t> code) {
-	int rows = code[word_rows], k = code[word_k], n = code[word_n];
+	int parts = code[word_parts], rows = code[word_rows], k = code[word_k], n = code[word_n];
 	bool back = int(int32_t(code[word_op])) == op_matmul_back, transposed = int(int32_t(code[word_transposed])) == 1;
 	global<const float> w = operand_of(t, code, word_in1, 0).base;
 	// The matrix is stored as [k, n], or as [n, k] if it is transposed.
 	int by_k = transposed ? 1 : n, by_n = transposed ? k : 1;
-	int terms = back ? n : k, columns = back ? k : n;
-	sample_rows x(t, operand_of(t, code, word_in0, rows * terms), rows, terms);
-	stored_columns y(w, back ? by_n : by_k, back ? by_k : by_n);
-	product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1, columns, 0);
-	multiply<1>(1, t.n * rows, columns, counted{0, terms}, x, y, z);
+	int all = back ? n : k, terms = all / parts, columns = back ? k : n;
+	sample_rows x(t, operand_of(t, code, word_in0, rows * all), rows, all, terms);
+	stored_columns y(w, back ? by_n : by_k, back ? by_k : by_n, terms);
+	product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1, parts * columns, columns);
+	multiply<1>(parts, t.n * rows, columns, counted{0, terms}, x, y, z);
 }
 
 DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
@@ -341,15 +366,15 @@ DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
 
 DEVICE void conv(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
-	filters f = {operand_of(t, code, word_in1, 0).base, w.patch()};
-	patches x = {t, operand_of(t, code, word_in0, w.image()), w};
+	filters f = {operand_of(t, code, word_in1, 0).base};
+	patches x(t, operand_of(t, code, word_in0, w.image()), w);
 	multiply<4>(1, w.out_c, t.n * w.positions(), patch_steps(w), f, x, conv_out(result_of(t, code), w));
 }
 
 DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
-	channels dz = {t, operand_of(t, code, word_in0, w.result()), w.positions()};
-	offsets x = {t, operand_of(t, code, word_in1, w.image()), w};
+	channels dz(t, operand_of(t, code, word_in0, w.result()), w.positions());
+	offsets x(t, operand_of(t, code, word_in1, w.image()), w);
 	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, w.patch(), size_t(w.out_c) * w.patch());
 	if (w.patch() > 64)
 		multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
@@ -363,13 +388,13 @@ DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	padded p = padded_of(code);
 	operand dz = operand_of(t, code, word_in0, w.out_c * p.plane());
-	elements f = {operand_of(t, code, word_in1, 0).base, w};
+	elements f = {operand_of(t, code, word_in1, 0).base};
 	int units = 0;
 	// The pattern repeats after the first rows and columns.
 	for (int i = 0; i < minimum(w.stride_h, w.h); i++)
 		for (int j = 0; j < minimum(w.stride_w, w.w); j++) {
 			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
-			pixels at = {t, dz, w, p, rows, columns};
+			pixels at(t, dz, w, p, rows, columns);
 			units += multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, p, rows, columns), f, at,
 				pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at), units);
 		}

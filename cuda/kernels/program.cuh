@@ -33,7 +33,9 @@ enum {
 	// Of a convolution's way back rows and n are the padded gradient's height and width, k and table its padding above
 	// and to the left.
 	word_rows, word_k, word_n, word_transposed,
-	word_c, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
+	word_parts, // of a product, whose terms are added up in parts
+	word_once = word_parts, // 1: a gather is for the tile and not for each sample
+	word_c = word_parts, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,
 	word_table,  // of a gather: the index of each element; of a scatter: the elements that are added up for each result
 	word_warp,   // 1: a scatter takes a warp for each sum

@@ -46,13 +46,13 @@ DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 
 // gather copies the elements that a table names; 0 for those that it names -1.
 DEVICE void gather(const tile &t, global<const int32_t> code, int given) {
-	int size = code[word_size];
+	int size = code[word_size], samples = int(int32_t(code[word_once])) == 1 ? 1 : t.n;
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand x = operand_of(t, code, word_in0, given);
 	global<const int32_t> where = t.tables + int32_t(code[word_table]);
 	global<float> z = result_of(t, code);
 	ROLLED
-	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next()) {
+	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < samples * size; n.next()) {
 		int from = where[n.at[0]];
 		float v = from < 0 ? 0.0f : float(row_of(t, x, n.at[1])[from]);
 		z[n.e] = add ? float(z[n.e]) + v : v;
@@ -132,9 +132,24 @@ DEVICE void softmax_back(const tile &t, global<const int32_t> code, bool logarit
 	}
 }
 
-// maxpool takes the first of equal maxima. NaN counts as the largest, so that it isn't lost.
+// by_two reports whether windows are of two by two pixels, all within the image, as most poolings' are: loops over them
+// then are unrolled.
+DEVICE bool by_two(const window &w) { return w.kh == 2 && w.kw == 2 && w.pad_h == 0 && w.pad_w == 0; }
+
+// maximum is the first of equal maxima, and its place. NaN counts as the largest, so that it isn't lost.
+struct maximum {
+	int at;
+	float best;
+	DEVICE void meet(float v, int place) {
+		if (v > best || (v != v && best == best))
+			at = place, best = v;
+	}
+};
+
+// maxpool writes the maximum of each window and its place.
 DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
+	bool two = by_two(w);
 	operand x = operand_of(t, code, word_in0, w.image());
 	global<float> z = result_of(t, code);
 	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
@@ -142,18 +157,21 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	for (counter<3> n(int(threadIdx.x), int(blockDim.x), w.out_w, w.out_h, w.c); n.e < t.n * w.result(); n.next()) {
 		int plane = n.at[2] * w.h * w.w, y = n.at[1] * w.stride_h - w.pad_h, x0 = n.at[0] * w.stride_w - w.pad_w;
 		global<const float> image = row_of(t, x, n.at[3]);
-		int at = -1;
-		float best = 0;
-		ROLLED
-		for (int i = y < 0 ? 0 : y; i < minimum(y + w.kh, w.h); i++)
+		int i0 = y < 0 ? 0 : y, j0 = x0 < 0 ? 0 : x0, first = plane + i0 * w.w + j0;
+		maximum m = {first, image[first]};
+		if (two) {
+			m.meet(image[first + 1], first + 1);
+			m.meet(image[first + w.w], first + w.w);
+			m.meet(image[first + w.w + 1], first + w.w + 1);
+		} else {
 			ROLLED
-			for (int j = x0 < 0 ? 0 : x0; j < minimum(x0 + w.kw, w.w); j++) {
-				float v = image[plane + i * w.w + j];
-				if (at < 0 || v > best || (v != v && best == best))
-					at = plane + i * w.w + j, best = v;
-			}
-		z[n.e] = best;
-		where[n.e] = at;
+			for (int i = i0; i < minimum(y + w.kh, w.h); i++)
+				ROLLED
+				for (int j = j0; j < minimum(x0 + w.kw, w.w); j++)
+					m.meet(image[plane + i * w.w + j], plane + i * w.w + j);
+		}
+		z[n.e] = m.best;
+		where[n.e] = m.at;
 	}
 }
 
@@ -163,6 +181,7 @@ DEVICE int strides(int n, int stride) { return stride == 1 ? n : stride == 2 ? n
 // maxpool_back adds up, for each pixel, the gradients of the windows that took it.
 DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
+	bool two = by_two(w);
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand dz = operand_of(t, code, word_in0, w.result());
 	global<float> dx = result_of(t, code);
@@ -176,14 +195,23 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 		int top = y < w.kh ? 0 : strides(y - w.kh, w.stride_h) + 1, left = x < w.kw ? 0 : strides(x - w.kw, w.stride_w) + 1;
 		int bottom = minimum(strides(y, w.stride_h), w.out_h - 1), right = minimum(strides(x, w.stride_w), w.out_w - 1);
 		float sum = 0;
-		ROLLED
-		for (int i = top; i <= bottom; i++)
+		if (two) {
+			for (int i = 0; i < 2; i++)
+				for (int j = 0; j < 2; j++) {
+					int o = plane + (top + i) * w.out_w + left + j;
+					if (top + i <= bottom && left + j <= right && int32_t(took[o]) == at)
+						sum += from[o];
+				}
+		} else {
 			ROLLED
-			for (int j = left; j <= right; j++) {
-				int o = plane + i * w.out_w + j;
-				if (int32_t(took[o]) == at)
-					sum += from[o];
-			}
+			for (int i = top; i <= bottom; i++)
+				ROLLED
+				for (int j = left; j <= right; j++) {
+					int o = plane + i * w.out_w + j;
+					if (int32_t(took[o]) == at)
+						sum += from[o];
+				}
+		}
 		dx[n.e] = add ? float(dx[n.e]) + sum : sum;
 	}
 }

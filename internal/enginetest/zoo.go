@@ -353,6 +353,8 @@ func poolings() map[string]Graph {
 		"tall windows":      {[2]int{7, 6}, [2]int{3, 2}, [2]int{1, 0}, [2]int{2, 1}},
 		"wide windows":      {[2]int{6, 9}, [2]int{2, 4}, [2]int{0, 1}, [2]int{1, 3}},
 		"more than windows": {[2]int{7, 8}, [2]int{2, 1}, [2]int{0, 0}, [2]int{3, 2}},
+		"two by two":        {[2]int{7, 8}, [2]int{2, 2}, [2]int{0, 0}, [2]int{2, 3}},
+		"padded two by two": {[2]int{6, 5}, [2]int{2, 2}, [2]int{1, 1}, [2]int{2, 1}},
 	} {
 		out["max-pool: "+name] = Graph{46, func(g *G) (compile.Source, error) {
 			x, w := g.In("x", 2, c.image[0], c.image[1]), g.Param("w", 3, 2, 1, 1)

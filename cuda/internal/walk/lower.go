@@ -26,6 +26,8 @@ type Program struct {
 	tables    []int32
 	constants []float32
 	padding   map[compile.ID]image // by copy
+	parts     map[compile.ID]int   // by value: the parts of the product that it has
+	turns     map[compile.ID]turn  // by copy
 	digest    [sha256.Size]byte    // of all that decides a gradient's bits
 
 	// Offsets, in elements of one sample or of a table.
@@ -59,7 +61,7 @@ func Lower(p *compile.Program) (*Program, error) {
 	values, backward, reductions := p.Formed()
 	l := &Program{
 		Program: p, values: values, layout: engine.LayoutOf(p),
-		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{},
+		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{}, parts: map[compile.ID]int{}, turns: map[compile.ID]turn{},
 	}
 	if missing := p.Missing(); missing != nil {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
@@ -68,10 +70,10 @@ func Lower(p *compile.Program) (*Program, error) {
 		return nil, err
 	}
 	var err error
-	if l.Gradient, err = l.list(l.padded(zeroed(slices.Concat(p.Forward, backward))), compile.Kept(reductions)); err != nil {
+	if l.Gradient, err = l.list(l.parted(l.turned(l.padded(zeroed(slices.Concat(p.Forward, backward))))), compile.Kept(reductions)); err != nil {
 		return nil, err
 	}
-	if l.Prediction, err = l.list(l.padded(p.Predict), []compile.ID{p.Output.Value}); err != nil {
+	if l.Prediction, err = l.list(l.parted(l.turned(l.padded(p.Predict))), []compile.ID{p.Output.Value}); err != nil {
 		return nil, err
 	}
 	for _, r := range reductions {
@@ -212,6 +214,8 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number in
 		setWindow(w, in.Window)
 	}
 	switch in.Op {
+	case compile.MatMul, compile.MatMulBack:
+		w[WordParts] = int32(max(1, l.parts[in.Out]))
 	case compile.ConvBack:
 		x := l.padding[in.In[0]]
 		w[WordRows], w[WordN], w[WordK], w[WordTable] = int32(x.padded[0]), int32(x.padded[1]), int32(x.top), int32(x.left)
@@ -223,6 +227,9 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number in
 		w[WordK] = int32(l.values[in.In[0]].Size)
 		if x, ok := l.padding[in.Out]; ok {
 			w[WordTable] = l.table(x.elements())
+		} else if x, ok := l.turns[in.Out]; ok {
+			elements := x.elements()
+			w[WordOnce], w[WordSize], w[WordTable] = 1, int32(len(elements)), l.table(elements)
 		} else {
 			w[WordTable] = l.table(in.View.Elements())
 		}

@@ -48,6 +48,8 @@ const (
 	WordK          = 24
 	WordN          = 25
 	WordTransposed = 26
+	WordParts      = 27
+	WordOnce       = 27
 	WordC          = 27
 	WordH          = 28
 	WordW          = 29

@@ -1,0 +1,52 @@
+package walk
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/compile"
+)
+
+// A product of a tile's samples with a matrix of few columns has fewer units of work than a block has warps. Its terms
+// then are added up in parts, at least minTerms each, and the parts in their order by another instruction. How many
+// parts depends on the matrix alone, so that a sample's results don't depend on the tile.
+const (
+	wantUnits = 8 // the warps of a block of a GPU's threads
+	minTerms  = 32
+)
+
+// partsOf returns the number of parts of a product's terms.
+func partsOf(terms, columns int) int {
+	parts := wantUnits / ((columns + WarpSize - 1) / WarpSize)
+	for parts > 1 && (terms%parts != 0 || terms/parts < minTerms) {
+		parts--
+	}
+	return max(1, parts)
+}
+
+// parted divides the terms of products that have few units of work. One that adds to its result isn't divided.
+func (l *Program) parted(code []compile.Instruction) []compile.Instruction {
+	var out []compile.Instruction
+	for _, in := range code {
+		parts := 1
+		if in.Op == compile.MatMul && in.Rows == 1 && !in.Accumulate {
+			parts = partsOf(in.K, in.N)
+		}
+		if parts == 1 {
+			out = append(out, in)
+			continue
+		}
+		id := compile.ID(len(l.values))
+		l.values = append(slices.Clip(l.values), compile.Value{
+			Name: "parts of " + l.values[in.Out].Name, Kind: compile.Buffer, Type: compile.Float32,
+			Shape: []int{parts, in.N}, Size: parts * in.N,
+		})
+		l.parts[id] = parts
+		sum := compile.Instruction{
+			Op: compile.Scatter, In: []compile.ID{id}, Out: in.Out, Where: compile.None,
+			View: compile.View{Shape: []int{parts, in.N}, Strides: []int{0, 1}},
+		}
+		in.Out = id
+		out = append(out, in, sum)
+	}
+	return out
+}
