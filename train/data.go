@@ -71,6 +71,14 @@ func newData(samples int, columns []engine.Column) (*Data, error) {
 	return d, nil
 }
 
+// Prepare computes the hash of the data, about a gigabyte a second, which otherwise the first [Loaded.Start] computes.
+// It saves time beside other work. It may be called concurrently with all uses of the data.
+func (d *Data) Prepare() {
+	if d != nil && d.digest != nil {
+		d.digest()
+	}
+}
+
 // digest returns a hash of the number of columns and of the type, length and values of each.
 func digest(columns ...engine.Column) [sha256.Size]byte {
 	const integers = 1 << 63 // added to the length, which is far smaller

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -158,5 +159,21 @@ func TestGivenSamplesAreKept(t *testing.T) {
 		if data.digest() != c.copied.Inputs().digest() {
 			t.Errorf("%s: other data than a copy's", name)
 		}
+	}
+}
+
+// Prepare computes the hash, and does nothing where there are no data.
+func TestPrepare(t *testing.T) {
+	data := must(NewData(1, []float32{1}))
+	hash, hashed := data.digest, 0
+	data.digest = func() [sha256.Size]byte {
+		hashed++
+		return hash()
+	}
+	if data.Prepare(); hashed != 1 {
+		t.Errorf("hashed %d times", hashed)
+	}
+	for _, none := range []*Data{nil, {}} {
+		none.Prepare()
 	}
 }
