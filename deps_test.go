@@ -28,7 +28,7 @@ var rooms = table{
 
 	// Packages for users.
 	"accountant":     {"accountant/internal/pld", "accountant/internal/repetitions", "internal/float", "internal/renyi"},
-	"train":          {"accountant", "internal/compile", "internal/engine", "internal/random"},
+	"train":          {"accountant", "internal/compile", "internal/engine", "internal/given", "internal/random"},
 	"tuner":          {"accountant", "train", "internal/random"},
 	"models":         {"train"},
 	"datasets":       {"internal/nearest", "internal/wordpiece"},
@@ -47,6 +47,7 @@ var rooms = table{
 	"internal/compile":    nil,
 	"internal/engine":     {"internal/compile", "internal/random"},
 	"internal/arena":      {"internal/compile"},
+	"internal/given":      {"internal/engine"},
 	"internal/enginetest": {"internal/compile", "internal/engine", "internal/random", "models", "train"},
 
 	// Inside tables.
@@ -67,7 +68,7 @@ var rooms = table{
 
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
-	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/memory", "internal/report", "internal/safetensors", "models", "train", "tuner"},
+	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/memory", "internal/report", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
 	"internal/figure":             {"accountant"},
@@ -227,7 +228,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		{"tuner", "datasets", "tuner/x.go: tuner must not import datasets; it may import of ours: accountant, train, internal/random, nothing else"},
 		{"accountant", "internal/random", "tuner/x.go: accountant must not import internal/random; it may import of ours: accountant/internal/pld, accountant/internal/repetitions, internal/float, internal/renyi, nothing else"},
 		{"internal/compile", "train", "tuner/x.go: internal/compile must not import train; it may import of ours: nothing else"},
-		{"train", "cpu", "tuner/x.go: train must not import cpu; it may import of ours: accountant, internal/compile, internal/engine, internal/random, nothing else"},
+		{"train", "cpu", "tuner/x.go: train must not import cpu; it may import of ours: accountant, internal/compile, internal/engine, internal/given, internal/random, nothing else"},
 		{"shed", "train", "package shed: no room for it in the table of deps_test.go"},
 		{"internal/compile/shed", "train", "package internal/compile/shed: no room for it in the table of deps_test.go"},
 		{"train", "internal/engine", ""},

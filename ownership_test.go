@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/internal/wordpiece"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -83,6 +84,18 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			x, y := []float32{1, 2, 3, 4}, []float32{1, 3}
 			var r *train.Regression
 			h.over(func() { x[0], y[1] = 7, 9 }, func() { r = must(train.NewRegression(x, y)) })
+			return []any{released(plain(1), r.Data, private(1)), must(r.Evaluate([]float32{1, 2}))}
+		},
+		"ClassificationOf: labels": func(h handOver) any {
+			samples, labels := given.Away(train.Column{Floats: []float32{1, 2, 3, 4}}), []int32{0, 1}
+			var c *train.Classification
+			h.over(func() { labels[1] = 0 }, func() { c = must(train.ClassificationOf(samples, labels, 2)) })
+			return []any{released(plain(2), c.Data, private(1)), must(c.Evaluate([]float32{1, 0, 0, 1}))}
+		},
+		"RegressionOf: targets": func(h handOver) any {
+			samples, y := given.Away(train.Column{Floats: []float32{1, 2, 3, 4}}), []float32{1, 3}
+			var r *train.Regression
+			h.over(func() { y[1] = 9 }, func() { r = must(train.RegressionOf(samples, y)) })
 			return []any{released(plain(1), r.Data, private(1)), must(r.Evaluate([]float32{1, 2}))}
 		},
 		"Load: *data": func(h handOver) any {

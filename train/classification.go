@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/given"
 )
 
 // Classification is a set of samples with their classes. The model's inputs are one or more columns of the sample, and
@@ -19,18 +20,19 @@ type Classification struct {
 // len(labels) rows of equal length, and each label is in [0, classes). It copies samples and labels. The error is a
 // [*DataError].
 func NewClassification(samples []float32, labels []int32, classes int) (*Classification, error) {
-	return classificationOf(labels, classes, engine.Column{Floats: samples})
+	return ClassificationOf(copied(engine.Column{Floats: samples}), labels, classes)
 }
 
 // NewTokenClassification returns a Classification of texts. The model's inputs are the token ids, the columns in
 // others, and the label one-hot, in this order. ids and each column of others have len(labels) rows of equal length. It
 // copies its arguments. The error is a [*DataError].
 func NewTokenClassification(ids, labels []int32, classes int, others ...[]float32) (*Classification, error) {
-	return classificationOf(labels, classes, slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...)
+	return ClassificationOf(copied(slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...), labels, classes)
 }
 
-// classificationOf adds the column of one-hot labels to the columns of samples, which it copies.
-func classificationOf(labels []int32, classes int, samples ...engine.Column) (*Classification, error) {
+// ClassificationOf is like [NewClassification] and [NewTokenClassification], but keeps the memory of the samples, which
+// are given away, and copies only labels. Only packages of this module can call it: others can't make such samples.
+func ClassificationOf(samples given.Columns, labels []int32, classes int) (*Classification, error) {
 	if classes < 2 {
 		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}
 	}
@@ -42,7 +44,7 @@ func classificationOf(labels []int32, classes int, samples ...engine.Column) (*C
 		}
 		oneHot[i*classes+int(label)] = 1
 	}
-	data, err := newData(len(labels), append(copied(samples), engine.Column{Floats: oneHot}))
+	data, err := newData(len(labels), slices.Concat(samples.Take(), engine.Floats(oneHot)))
 	if err != nil {
 		return nil, err
 	}

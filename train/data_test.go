@@ -2,10 +2,14 @@ package train
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
+
+	"github.com/dptrain/dptrain/internal/given"
 )
 
 func TestNewDataRefuses(t *testing.T) {
@@ -117,5 +121,59 @@ func TestNoData(t *testing.T) {
 	trainer, _ := start(t, settings())
 	if _, err := trainer.Score(context.Background(), nil); err == nil {
 		t.Error("no test set is no error")
+	}
+}
+
+// Samples that are given away are kept in their memory, and are the same data as copies of them.
+func TestGivenSamplesAreKept(t *testing.T) {
+	x, ids, weights := []float32{1, 2, 3, 4}, []int32{5, 6}, []float32{7, 8}
+	labels, targets := []int32{1, 0}, []float32{9, 10}
+	for name, c := range map[string]struct {
+		columns []Column
+		set     func(samples given.Columns) (Labelled, error)
+		copied  Labelled
+	}{
+		"numbers": {
+			[]Column{{Floats: x}},
+			func(samples given.Columns) (Labelled, error) { return ClassificationOf(samples, labels, 2) },
+			must(NewClassification(x, labels, 2)),
+		},
+		"texts": {
+			[]Column{{Ints: ids}, {Floats: weights}},
+			func(samples given.Columns) (Labelled, error) { return ClassificationOf(samples, labels, 2) },
+			must(NewTokenClassification(ids, labels, 2, weights)),
+		},
+		"regression": {
+			[]Column{{Floats: x}},
+			func(samples given.Columns) (Labelled, error) { return RegressionOf(samples, targets) },
+			must(NewRegression(x, targets)),
+		},
+	} {
+		data := must(c.set(given.Away(c.columns...))).Inputs()
+		for k, column := range c.columns {
+			kept := data.columns.Columns[k]
+			if unsafe.SliceData(kept.Floats) != unsafe.SliceData(column.Floats) || unsafe.SliceData(kept.Ints) != unsafe.SliceData(column.Ints) {
+				t.Errorf("%s: column %d is a copy", name, k)
+			}
+		}
+		if data.digest() != c.copied.Inputs().digest() {
+			t.Errorf("%s: other data than a copy's", name)
+		}
+	}
+}
+
+// Prepare computes the hash, and does nothing where there are no data.
+func TestPrepare(t *testing.T) {
+	data := must(NewData(1, []float32{1}))
+	hash, hashed := data.digest, 0
+	data.digest = func() [sha256.Size]byte {
+		hashed++
+		return hash()
+	}
+	if data.Prepare(); hashed != 1 {
+		t.Errorf("hashed %d times", hashed)
+	}
+	for _, none := range []*Data{nil, {}} {
+		none.Prepare()
 	}
 }

@@ -3,6 +3,9 @@ package train
 import (
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/given"
 )
 
 // Regression is a set of samples whose labels are numbers. The model has two inputs, the sample and its label, and one
@@ -15,11 +18,18 @@ type Regression struct {
 // NewRegression returns a Regression of len(targets) samples: samples has that many rows of equal length. It copies
 // samples and targets. The error is a [*DataError].
 func NewRegression(samples, targets []float32) (*Regression, error) {
-	data, err := NewData(len(targets), samples, targets)
+	return RegressionOf(copied(engine.Column{Floats: samples}), targets)
+}
+
+// RegressionOf is like [NewRegression], but keeps the memory of the samples, one column that is given away, and copies
+// only targets. Only packages of this module can call it: others can't make such samples.
+func RegressionOf(samples given.Columns, targets []float32) (*Regression, error) {
+	targets = slices.Clone(targets)
+	data, err := newData(len(targets), slices.Concat(samples.Take(), engine.Floats(targets)))
 	if err != nil {
 		return nil, err
 	}
-	return &Regression{Data: data, targets: data.columns.Columns[1].Floats}, nil
+	return &Regression{Data: data, targets: targets}, nil
 }
 
 // Samples returns the number of samples. A nil set has 0.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -153,9 +154,11 @@ func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
 	return "", nil
 }
 
+// labelled returns rows with their labels. It keeps the memory of the rows.
 func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {
+	samples := given.Away(train.Column{Floats: rows.Values})
 	if s.Label.Task == table.Regression {
-		return train.NewRegression(rows.Values, rows.Numbers)
+		return train.RegressionOf(samples, rows.Numbers)
 	}
-	return train.NewClassification(rows.Values, rows.Classes, s.Outputs())
+	return train.ClassificationOf(samples, rows.Classes, s.Outputs())
 }

@@ -108,6 +108,7 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	if data.privateWarning != "" {
 		f.Warn(data.privateWarning)
 	}
+	data.train.Prepare() // here it costs no time, if the accountant or a GPU's driver is still at work
 	p.data = &data
 	return nil
 }

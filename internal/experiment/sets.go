@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/features"
+	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -49,12 +50,13 @@ func loadSamples(ctx context.Context, name string, textLength int, f Follower) (
 	}}, nil
 }
 
-// classified returns a split as inputs of models: numbers, or tokens and their weights.
+// classified returns a split as inputs of models: numbers, or tokens and their weights. It keeps the split's memory.
 func classified(s *datasets.Split) (*train.Classification, error) {
+	samples := given.Away(train.Column{Floats: s.Samples})
 	if s.Tokens != nil {
-		return train.NewTokenClassification(s.Tokens, s.Labels, s.Classes, s.Weights)
+		samples = given.Away(train.Column{Ints: s.Tokens}, train.Column{Floats: s.Weights})
 	}
-	return train.NewClassification(s.Samples, s.Labels, s.Classes)
+	return train.ClassificationOf(samples, s.Labels, s.Classes)
 }
 
 // loadFeatures loads a data set of images as features, which the engine computes by a network of the given weights, or
@@ -95,7 +97,7 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 		for i, label := range images.Labels {
 			labels[i] = int32(label)
 		}
-		return train.NewClassification(values, labels, images.Classes)
+		return train.ClassificationOf(given.Away(train.Column{Floats: values}), labels, images.Classes)
 	}
 	training, err := of("training", &set.Train)
 	if err != nil {
