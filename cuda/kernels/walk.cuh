@@ -255,8 +255,22 @@ DEVICE void grad_lookup(const tile &t, global<const int32_t> code) {
 	}
 }
 
+// A warp merges as many rows as this, or more: those of a text's padding, say. It isn't less than a warp has lanes.
+enum { many_rows = 32 };
+
+// merge_many adds up one element of the rows at which, k elements each, in the first of them, and sets the others to 0.
+// A whole warp calls it, and each lane has rows of its own.
+DEVICE void merge_many(global<float> x, const equals &which, int k) {
+	float sum = 0;
+	for (int i = int(lane()); i < which.count; i += 32)
+		sum += x[size_t(int32_t(which.positions[i])) * k];
+	sum = warp_sum(sum);
+	for (int i = int(lane()); i < which.count; i += 32)
+		x[size_t(int32_t(which.positions[i])) * k] = i == 0 ? sum : 0.0f;
+}
+
 // merge adds up the rows of a value that go to the same row of a table, in the first of them, and sets the others to 0.
-// One thread has an element of all these rows, so that no barrier is needed.
+// One thread, or one warp, has an element of all these rows, so that no barrier is needed.
 DEVICE void merge(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k];
 	global<float> z = result_of(t, code);
@@ -264,13 +278,27 @@ DEVICE void merge(const tile &t, global<const int32_t> code) {
 	for (counter<2> n(int(threadIdx.x), int(blockDim.x), k, rows); n.e < t.n * rows * k; n.next()) {
 		int s = n.at[2];
 		equals same = equals_of(t, code, word_in0, rows, s, n.at[1]);
-		if (same.count < 2)
+		if (same.count < 2 || same.count >= many_rows)
 			continue;
 		global<float> x = z + (size_t(s) * rows * k + n.at[0]);
 		x[size_t(int32_t(same.positions[0])) * k] = sum_rows(x, same, k);
 		ROLLED
 		for (int i = 1; i < same.count; i++)
 			x[size_t(int32_t(same.positions[i])) * k] = 0.0f;
+	}
+	ROLLED
+	for (int first = int(threadIdx.x / 32) * 32; first < t.n * rows; first += int(blockDim.x)) {
+		int mine = first + int(lane());
+		bool many = mine < t.n * rows && equals_of(t, code, word_in0, rows, mine / rows, mine % rows).count >= many_rows;
+		unsigned those = lanes_where(many);
+		if (those == 0)
+			continue;
+		// One lane has many: the lists of positions follow one another, and its own is at least as long as a warp.
+		int row = first + ones(those - 1), s = row / rows;
+		equals same = equals_of(t, code, word_in0, rows, s, row % rows);
+		ROLLED
+		for (int j = 0; j < k; j++)
+			merge_many(z + (size_t(s) * rows * k + j), same, k);
 	}
 }
 

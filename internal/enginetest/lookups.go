@@ -29,8 +29,8 @@ var lookups = map[string]Graph{
 	// Most of a sample's indices repeat an earlier one of the sample, and there are more rows than samples in a
 	// microbatch.
 	"many indices, few rows": {53, func(g *G) (compile.Source, error) {
-		h := g.Do(gorgonia.Tanh(g.gather(g.Param("e", 3, 2), g.Ids("ids", 70), 70)))
-		return g.Squares(g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 140})), g.Param("w", 140, 2))))
+		h := g.Do(gorgonia.Tanh(g.gather(g.Param("e", 3, 2), g.Ids("ids", 150), 150)))
+		return g.Squares(g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 300})), g.Param("w", 300, 2))))
 	}},
 	"few indices, many rows": {54, func(g *G) (compile.Source, error) {
 		h := g.Do(gorgonia.Tanh(g.gather(g.Param("e", 900, 16), g.Ids("ids", 9), 9)))
