@@ -102,7 +102,8 @@ struct matrix_cursor : anywhere {
 	DEVICE static float read(const strided &c, const counted &step, int) { return c.p[size_t(step.k) * c.stride]; }
 };
 
-// sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample, or parts of them, terms long.
+// sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample, or parts of them, terms
+// long.
 struct sample_rows : matrix_cursor {
 	const tile &t;
 	operand x;
@@ -152,7 +153,9 @@ DEVICE window window_of(global<const int32_t> code) {
 // patch_steps steps through a window: channels, rows, columns.
 struct patch_steps {
 	const window &w;
-	int k, count, i, j, filter, at, row, plane; // at is the element's offset from the window's first one, filter that of its filters
+	int k, count, i, j;
+	int filter;         // offset of the element in the filters
+	int at, row, plane; // its offset from the window's first one; what a row and a channel add to that
 	DEVICE patch_steps(const window &w)
 		: w(w), k(0), count(w.patch()), i(0), j(0), filter(0), at(0), row(w.dilation_h * w.w - w.kw * w.dilation_w),
 		  plane(w.h * w.w - w.kh * w.dilation_h * w.w) {}
