@@ -12,7 +12,7 @@ import (
 func anyPrivacy(t *rapid.T) Privacy {
 	return Privacy{
 		SamplingRate:    rapid.Float64Range(1e-6, 1).Draw(t, "sampling rate"),
-		NoiseMultiplier: rapid.Float64Range(0, 100).Draw(t, "noise multiplier"),
+		NoiseMultiplier: rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-5, 100)).Draw(t, "noise multiplier"),
 		ClippingNorm:    rapid.Float64Range(1e-6, 1e6).Draw(t, "clipping norm"),
 		Steps:           rapid.IntRange(0, 1e6).Draw(t, "steps"),
 		NominalSize:     rapid.Float64Range(1e-3, 1e9).Draw(t, "nominal size"),

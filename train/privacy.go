@@ -11,8 +11,8 @@ import (
 type Privacy struct {
 	// SamplingRate is γ, each sample's probability of being in a step's minibatch; in (0, 1].
 	SamplingRate float64 `json:"sampling_rate" yaml:"sampling_rate"`
-	// NoiseMultiplier is σ, the standard deviation of the noise divided by ClippingNorm; at least 0. With 0 there is no
-	// privacy at all.
+	// NoiseMultiplier is σ, the standard deviation of the noise divided by ClippingNorm: 0, or in [1e-5, 1e9], where
+	// sums are exact. With 0 there is no privacy at all.
 	NoiseMultiplier float64 `json:"noise_multiplier" yaml:"noise_multiplier"`
 	// ClippingNorm is C, the maximum L2 norm of one sample's contribution to a step; in [1e-9, 1e9], well within the
 	// range of single precision. In each coordinate a contribution is rounded by up to C/2²², or more if there are very
@@ -33,8 +33,8 @@ func (p Privacy) Validate() error {
 	switch {
 	case !(p.SamplingRate > 0 && p.SamplingRate <= 1):
 		return &SettingError{"sampling rate", p.SamplingRate, "a number in (0, 1]"}
-	case !(p.NoiseMultiplier >= 0 && finite(p.NoiseMultiplier)):
-		return &SettingError{"noise multiplier", p.NoiseMultiplier, "a finite number, 0 or above"}
+	case p.NoiseMultiplier != 0 && !(p.NoiseMultiplier >= 1e-5 && p.NoiseMultiplier <= 1e9):
+		return &SettingError{"noise multiplier", p.NoiseMultiplier, "0, or a number from 1e-5 to 1e9"}
 	case !(p.ClippingNorm >= 1e-9 && p.ClippingNorm <= 1e9):
 		return &SettingError{"clipping norm", p.ClippingNorm, "a number from 1e-9 to 1e9"}
 	case p.Steps < 0 || p.Steps > maxSteps:

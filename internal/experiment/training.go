@@ -30,7 +30,7 @@ func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, 
 		return train.Settings{}, report.Privacy{}, err
 	}
 	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
-	return settings, stated(e.Privacy, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), nil
+	return settings, stated(e.Privacy, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
 }
 
 // calibrateSteps returns p with the maximum number of steps that its noise allows.
