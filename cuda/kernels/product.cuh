@@ -3,6 +3,7 @@
 //	out(b, m, n) = sum over the steps of left(b, m) · right(b, n)
 //
 // The output says how: in single precision, or rounded to a grid and counted.
+//
 // Operands and results are located once for each row and each column: a cursor points to the start of one.
 //
 // One thread adds up each result, step by step in one order, so that it doesn't depend on the position of its sample in
@@ -15,7 +16,6 @@
 
 DEVICE int minimum(int a, int b) { return a < b ? a : b; }
 
-//
 // A unit of work is a warp's. Of several products between two barriers the second begins with the warp that is next
 // after the first: before is the number of units before, and multiply returns how many it had.
 template <int Columns, class Steps, class Left, class Right, class Out>

@@ -29,7 +29,8 @@
 // the grids, the rounding of a given contribution, the release and its division ([Grid]); the clip factor of a given
 // squared norm ([ClipFactor]); the optimizer ([Optimizer.Update]).
 //
-// Within a tolerance that each engine states: gradients of samples, their norms, outputs.
+// Within a tolerance that each engine states, where no partial sum overflows: gradients of samples, their norms,
+// outputs.
 //
 // Bounded, never exceeded: the sensitivity of a step's computed sum S. One sample more or less in any batch changes S
 // by at most C in L2 norm. Four rules ensure this bound, and package enginetest checks every engine against them:

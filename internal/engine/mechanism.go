@@ -18,11 +18,10 @@ type Mechanism struct {
 const minNorm, maxNorm = 1e-12, 1e12
 
 // ClipTo returns the norm that gradients of d coordinates, padding included ([Layout]), are clipped to, slightly less
-// than C. Norms, clip factors and
-// contributions are rounded, so that a sample whose gradient was clipped to C could move the computed sum by more than
-// C, and noise for a sensitivity of C would fall short of its noise multiplier. Casacuberta, Shoemate, Vadhan and
-// Wagaman, "Widespread Underestimation of Sensitivity in Differentially Private Libraries and How to Fix It" (CCS
-// 2022), show that libraries overlooked this. The package comment derives the margin.
+// than C. Norms, clip factors and contributions are rounded, so that a sample whose gradient was clipped to C could
+// move the computed sum by more than C, and noise for a sensitivity of C would fall short of its noise multiplier.
+// Casacuberta, Shoemate, Vadhan and Wagaman, "Widespread Underestimation of Sensitivity in Differentially Private
+// Libraries and How to Fix It" (CCS 2022), show that libraries overlooked this. The package comment derives the margin.
 func (m Mechanism) ClipTo(g Grid, d int) float64 {
 	return (m.ClippingNorm - g.offset(d)) / (1 + 0x1p-16)
 }
@@ -65,7 +64,7 @@ func (m Mechanism) check() error {
 
 // checkSums refuses a job if rounding a contribution to the grid could move it by more than a sixteenth of C, and if
 // rounding its noise to the grid would change its variance by more than some thousandth. The former takes tens of
-// billions of parameters, or a noise multiplier in the hundreds of millions; the latter one below 2⁻¹⁸.
+// billions of parameters, or a noise multiplier above some 2⁴³/√parameters; the latter one below 2⁻¹⁸.
 func (m Mechanism) checkSums(samples, parameters int) error {
 	g, deviation := m.Grid(samples), m.NoiseDeviation()
 	if !(g.offset(parameters) <= m.ClippingNorm/16) || deviation-deviation != 0 {
