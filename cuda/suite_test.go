@@ -60,7 +60,7 @@ func suite(t *testing.T) enginetest.Suite {
 	return enginetest.Suite{Engine: emulated(t, kernelsOrSkip(t), 1), Inspect: inspect, Tolerance: 2e-4, Short: !*whole}
 }
 
-// The suite in full takes an hour or so on the emulated device.
+// The suite in full takes some minutes on the emulated device, and so do all mutants of the kernels.
 var whole = flag.Bool("whole", false, "run the whole suite on the emulated device, not the short one")
 
 // The engine keeps the contract, on the emulated device.

@@ -12,7 +12,7 @@ KERNEL(predict)(prediction p) {
 		t.n = minimum(capacity, samples - from);
 		t.params = p.params + size_t(int32_t(p.which[run])) * p.params_size;
 		barrier(); // the former tile's outputs have been read
-		walk(t, p.code.instructions);
+		walk<false>(t, p.code.instructions);
 		barrier();
 		operand z = operand_of(t, p.output, 0, size);
 		global<float> to = p.out + (size_t(run) * samples + from) * size;

@@ -6,7 +6,7 @@
 
 // elementwise computes a result of which each element depends on the same elements of the operands alone. A thread has
 // the same elements in every such instruction, so that no barrier is needed between two of them.
-DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
+template <bool gradients> DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 	int size = code[word_size], f = code[word_func];
 	float number = float_of(uint32_t(int32_t(code[word_scalar])));
 	bool add = int(int32_t(code[word_add])) == 1, second = int(int32_t(code[word_side])) == 1;
@@ -15,7 +15,7 @@ DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 	global<float> z = result_of(t, code);
 	ROLLED
 	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next()) {
-		float x = value(t, a, n), v;
+		float x = value(t, a, n), v = 0;
 		switch (op) {
 		case op_fill:
 			v = number;
@@ -30,15 +30,18 @@ DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 			v = second ? binary(f, number, x) : binary(f, x, number);
 			break;
 		case op_unary_back:
-			v = x * unary_derivative(f, value(t, b, n), value(t, c, n));
+			if constexpr (gradients)
+				v = x * unary_derivative(f, value(t, b, n), value(t, c, n));
 			break;
 		case op_binary_back:
-			v = x * binary_derivative(f, second, value(t, b, n), value(t, c, n), value(t, d, n));
+			if constexpr (gradients)
+				v = x * binary_derivative(f, second, value(t, b, n), value(t, c, n), value(t, d, n));
 			break;
-		default: { // op_scalar_back
-			float y = value(t, b, n), of = value(t, c, n);
-			v = x * (second ? binary_derivative(f, 1, number, y, of) : binary_derivative(f, 0, y, number, of));
-		}
+		default: // op_scalar_back
+			if constexpr (gradients) {
+				float y = value(t, b, n), of = value(t, c, n);
+				v = x * (second ? binary_derivative(f, 1, number, y, of) : binary_derivative(f, 0, y, number, of));
+			}
 		}
 		z[n.e] = add ? float(z[n.e]) + v : v;
 	}
@@ -302,37 +305,58 @@ DEVICE void merge(const tile &t, global<const int32_t> code) {
 	}
 }
 
-// walk takes the tile through instructions. Every thread of the block calls it. A barrier must follow before a thread
-// reads what others have written.
-DEVICE void walk(const tile &t, int instructions) {
+// step_back executes an instruction that only gradients need, and reports whether it is one.
+DEVICE bool step_back(const tile &t, global<const int32_t> code, int op) {
+	switch (op) {
+	case op_grad_matmul:
+		grad_matmul(t, code);
+		break;
+	case op_conv_back:
+		conv_back(t, code);
+		break;
+	case op_grad_conv:
+		grad_conv(t, code);
+		break;
+	case op_maxpool_back:
+		maxpool_back(t, code);
+		break;
+	case op_grad_lookup:
+		grad_lookup(t, code);
+		break;
+	case op_merge:
+		merge(t, code);
+		break;
+	case op_softmax_back:
+	case op_logsoftmax_back:
+		softmax_back(t, code, op == op_logsoftmax_back);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+// walk takes the tile through instructions, of gradients or of a prediction only. Every thread of the block calls it. A
+// barrier must follow before a thread reads what others have written.
+template <bool gradients = true> DEVICE void walk(const tile &t, int instructions) {
 	ROLLED
 	for (int i = 0; i < instructions; i++) {
 		global<const int32_t> code = t.code + size_t(i) * words;
 		if (int(int32_t(code[word_wait])) == 1)
 			barrier();
 		int op = code[word_op];
+		if (gradients && step_back(t, code, op))
+			continue;
 		switch (op) {
 		case op_matmul:
 		case op_matmul_back:
 			matmul(t, code);
 			break;
-		case op_grad_matmul:
-			grad_matmul(t, code);
-			break;
 		case op_conv:
 			conv(t, code);
 			break;
-		case op_conv_back:
-			conv_back(t, code);
-			break;
-		case op_grad_conv:
-			grad_conv(t, code);
-			break;
 		case op_maxpool:
 			maxpool(t, code);
-			break;
-		case op_maxpool_back:
-			maxpool_back(t, code);
 			break;
 		case op_gather:
 			gather(t, code, code[word_k]);
@@ -343,22 +367,12 @@ DEVICE void walk(const tile &t, int instructions) {
 		case op_lookup:
 			lookup(t, code);
 			break;
-		case op_grad_lookup:
-			grad_lookup(t, code);
-			break;
-		case op_merge:
-			merge(t, code);
-			break;
 		case op_softmax:
 		case op_logsoftmax:
 			softmax(t, code, op == op_logsoftmax);
 			break;
-		case op_softmax_back:
-		case op_logsoftmax_back:
-			softmax_back(t, code, op == op_logsoftmax_back);
-			break;
 		default:
-			elementwise(t, code, op);
+			elementwise<gradients>(t, code, op);
 		}
 	}
 }

@@ -20,7 +20,8 @@ func (o *operation) translate() string {
 	case "atom", "red":
 		return o.atomic()
 	case "cvta":
-		if !o.is("to.global.u64,global.u64") {
+		// Global addresses are generic ones, and local ones stay local: every access names its space.
+		if !o.is("to.global.u64,global.u64,local.u64,to.local.u64") {
 			return o.unknown()
 		}
 		return o.set(o.operand(0), "u64", o.in(1, "u64"))
