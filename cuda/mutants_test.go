@@ -31,8 +31,8 @@ const (
 	partsGraph   = "many indices, few rows"
 )
 
-// Each class of fault in package walk's kernels must be found, by the check or graph named here. Each is compiled, which
-// takes seconds: without -whole only faults of norms, factors, sums and shares are, on which privacy depends.
+// Each class of fault in package walk's kernels must be found, by the check or graph named here. Each is compiled,
+// which takes seconds: without -whole only faults of norms, factors, sums and shares are, on which privacy depends.
 func TestWalkMutantsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels once for each mutant")
