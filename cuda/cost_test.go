@@ -199,7 +199,7 @@ func cyclesOf(t testing.TB, model string, members int) (out cycles) {
 type prediction struct{ samples, tiles, executes, needs, busiest, mean, rest, additions, noised float64 }
 
 // tilesOf returns the samples in each tile of a block. It takes an even share of a line in which each run has its
-// samples and four places more, in tiles of one run's samples, which are as even.
+// samples and six places more, in tiles of one run's samples, which are as even.
 func tilesOf(sizes []int, most, block, blocks int) (tiles []int) {
 	line := 0
 	for _, n := range sizes {

@@ -67,7 +67,7 @@ func (m Mechanism) check() error {
 // billions of parameters, or a noise multiplier above some 2⁴³/√parameters; the latter one below 2⁻¹⁸.
 func (m Mechanism) checkSums(samples, parameters int) error {
 	g, deviation := m.Grid(samples), m.NoiseDeviation()
-	if !(g.offset(parameters) <= m.ClippingNorm/16) || deviation-deviation != 0 {
+	if !(g.offset(parameters) <= m.ClippingNorm/16) { // NaN if noise is infinite
 		return &FieldError{"Mechanism", fmt.Sprintf("%d parameters, %d samples and noise multiplier %v are too much for exact sums", parameters, samples, m.NoiseMultiplier)}
 	}
 	if deviation > 0 && deviation < 8*g.Fine {

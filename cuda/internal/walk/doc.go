@@ -33,8 +33,9 @@
 //
 // If samples look up rows of a table ([compile.OfRows]), the gradient of the table isn't materialized, for any length
 // of the table. Equal integers of a sample are known from its data: the host sorts the integers once and uploads the
-// order with them, two more integers for each. So threads can add up the rows with the same index, in order and into
-// the first of them, without barriers (op_merge). The result is measured and summed like any materialized gradient.
+// order with them, two more integers for each. So a thread, or a warp if they are many, can add up the rows with the
+// same index, in order and into the first of them, without barriers (op_merge). The result is measured and summed like
+// any materialized gradient.
 //
 // The samples of a tile rarely have a row in common. So each sample's rows are added to the sums by themselves.
 //

@@ -27,12 +27,9 @@ func (l *Program) turned(code []compile.Instruction) []compile.Instruction {
 		x := turn{of: in.In[1], back: in.Op == compile.ConvBack, filters: w.OutC, channels: w.C, patch: w.KH * w.KW}
 		id, done := copies[x]
 		if !done {
-			id = compile.ID(len(l.values))
 			// A buffer has as many elements for each sample of a tile: together enough.
 			size := (len(x.elements()) + minTile - 1) / minTile
-			l.values = append(slices.Clip(l.values), compile.Value{
-				Name: "turned " + l.values[x.of].Name, Kind: compile.Buffer, Type: compile.Float32, Shape: []int{size}, Size: size,
-			})
+			id = l.buffer("turned "+l.values[x.of].Name, size)
 			l.turns[id] = x
 			copies[x] = id
 			out = append(out, compile.Instruction{Op: compile.Gather, In: []compile.ID{x.of}, Out: id, Where: compile.None})

@@ -195,6 +195,14 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID) (List, err
 	return out, nil
 }
 
+// buffer adds a value that the program doesn't have.
+func (l *Program) buffer(name string, shape ...int) compile.ID {
+	l.values = append(slices.Clip(l.values), compile.Value{
+		Name: name, Kind: compile.Buffer, Type: compile.Float32, Shape: shape, Size: compile.ViewOf(shape).Size(),
+	})
+	return compile.ID(len(l.values) - 1)
+}
+
 // instruction returns an instruction's words.
 func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number int32, wait bool) []int32 {
 	w := make([]int32, Words)

@@ -41,11 +41,7 @@ func (l *Program) padded(code []compile.Instruction) []compile.Instruction {
 		}
 		id, done := copies[x]
 		if !done {
-			id = compile.ID(len(l.values))
-			l.values = append(slices.Clip(l.values), compile.Value{
-				Name: "padded " + l.values[x.of].Name, Kind: compile.Buffer, Type: compile.Float32,
-				Shape: []int{x.planes, x.padded[0], x.padded[1]}, Size: x.planes * x.padded[0] * x.padded[1],
-			})
+			id = l.buffer("padded "+l.values[x.of].Name, x.planes, x.padded[0], x.padded[1])
 			l.padding[id] = x
 			copies[x] = id
 			out = append(out, compile.Instruction{Op: compile.Gather, In: []compile.ID{x.of}, Out: id, Where: compile.None})

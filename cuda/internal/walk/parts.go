@@ -1,10 +1,6 @@
 package walk
 
-import (
-	"slices"
-
-	"github.com/dptrain/dptrain/internal/compile"
-)
+import "github.com/dptrain/dptrain/internal/compile"
 
 // A product of a tile's samples with a matrix of few columns has fewer units of work than a block has warps. Its terms
 // then are added up in parts, at least minTerms each, and the parts in their order by another instruction. How many
@@ -35,11 +31,7 @@ func (l *Program) parted(code []compile.Instruction) []compile.Instruction {
 			out = append(out, in)
 			continue
 		}
-		id := compile.ID(len(l.values))
-		l.values = append(slices.Clip(l.values), compile.Value{
-			Name: "parts of " + l.values[in.Out].Name, Kind: compile.Buffer, Type: compile.Float32,
-			Shape: []int{parts, in.N}, Size: parts * in.N,
-		})
+		id := l.buffer("parts of "+l.values[in.Out].Name, parts, in.N)
 		l.parts[id] = parts
 		sum := compile.Instruction{
 			Op: compile.Scatter, In: []compile.ID{id}, Out: in.Out, Where: compile.None,
