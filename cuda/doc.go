@@ -36,12 +36,12 @@
 // if that takes longer, additions to the grid, at 80 a cycle, which is a guess.
 //
 //	     a step of  tiles samples    needs executes atomics  noise  memory gradients    (mean)    rest     time
-//	cnn  15 trials    265    1924   2.34 G   2.62 G   6.9 M  0.4 M  846 KB    0.69 M    0.64 M  0.01 M   399 µs
-//	cnn  final run    229    1155   1.41 G   1.59 G   6.0 M  0.0 M  846 KB    0.43 M    0.40 M  0.00 M   251 µs
-//	mlp  15 trials    140    1924   0.45 G   0.49 G  15.4 M  1.6 M  113 KB    0.15 M    0.14 M  0.03 M   113 µs
-//	mlp  final run    132    1155   0.27 G   0.37 G  14.5 M  0.1 M  113 KB    0.12 M    0.11 M  0.00 M   107 µs
-//	imdb 15 trials    134     970   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.14 M    0.12 M  0.12 M   155 µs
-//	imdb final run    131     580   0.00 G   0.00 G   2.4 M  0.5 M  787 KB    0.09 M    0.08 M  0.01 M    60 µs
+//	cnn  15 trials    265    1924   2.34 G   2.62 G   6.9 M  0.4 M  846 KB    0.50 M    0.46 M  0.01 M   291 µs
+//	cnn  final run    229    1155   1.41 G   1.59 G   6.0 M  0.0 M  846 KB    0.31 M    0.29 M  0.00 M   183 µs
+//	mlp  15 trials    140    1924   0.45 G   0.49 G  15.4 M  1.6 M  127 KB    0.14 M    0.13 M  0.03 M   113 µs
+//	mlp  final run    132    1155   0.27 G   0.37 G  14.5 M  0.1 M  127 KB    0.10 M    0.09 M  0.00 M   107 µs
+//	imdb 15 trials    134     970   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.10 M    0.09 M  0.12 M   130 µs
+//	imdb final run    131     580   0.00 G   0.00 G   2.4 M  0.5 M  787 KB    0.06 M    0.06 M  0.01 M    44 µs
 //
 // A tuning has 1,878 steps of each kind of the CNN and the MLP, and 4,297 of imdb's texts. Reasons why a card takes
 // longer:
@@ -54,9 +54,9 @@
 //
 // What the cycles are spent on, "go test ./cuda -run - -bench Cycles" shows for each instruction of a program:
 //
-//   - A step of a convolution's loop, 32 multiply-adds a lane, takes 70 instructions, 66 on its way back and 59 to 78
-//     in its filters' gradients: most of the others compute addresses of 64 bits. In the sums of clipped gradients it
-//     takes 119, 32 of them to count.
+//   - A step of a convolution's loop, 32 multiply-adds a lane, takes 51 instructions, 54 on its way back and 46 to 71
+//     in its filters' gradients. In the sums of clipped gradients it takes 119, 32 of them to count.
+//     cuda/kernels/ptx/loops.txt has all loops.
 //   - The MLP's time is that of additions to the sums: every block adds to each of 109,000 parameters.
 //   - A coordinate's noise and update take a thread some 290 instructions. That is a few microseconds for the CNN, and
 //     70 µs for 15 trials on texts, where every row of the embedding table gets noise in every step.

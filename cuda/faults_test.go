@@ -189,39 +189,3 @@ func TestClosed(t *testing.T) {
 		t.Errorf("start on what is closed: %v", err)
 	}
 }
-
-// A stride or a dilation that is never taken may be anything, though kernels go through all remainders of strides.
-func TestStepsThatAreNeverTaken(t *testing.T) {
-	p := &compile.Program{
-		Inputs: []compile.Tensor{{Name: "x", Shape: []int{16}, Size: 16, Value: 0}},
-		Params: []compile.Tensor{{Name: "w", Shape: []int{4}, Size: 4, Value: 1}},
-		Output: compile.Tensor{Name: "dx", Shape: []int{16}, Size: 16, Value: 3},
-		Values: []compile.Value{
-			{Name: "x", Kind: compile.Input, Shape: []int{16}, Size: 16},
-			{Name: "w", Kind: compile.Param, Shape: []int{4}, Size: 4},
-			{Name: "z", Shape: []int{1}, Size: 1}, {Name: "dx", Shape: []int{16}, Size: 16},
-		},
-	}
-	w := &compile.Window{C: 1, H: 4, W: 4, KH: 4, KW: 1, OutC: 1, OutH: 1, OutW: 1, StrideH: 1, StrideW: 4, DilationH: 1, DilationW: 1}
-	run := func() []float32 {
-		if err := p.Check(); err != nil {
-			t.Fatal(err)
-		}
-		data, initial := randomData(p, 3, true, 1)
-		j := jobOf(p, initial, 3)
-		o, err := outcomeOf(emulated(t, kernelsOrSkip(t), 1)(), p, data, []engine.Job{j})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o.out[0]
-	}
-	p.Predict = []compile.Instruction{
-		{Op: compile.Conv, In: []compile.ID{0, 1}, Out: 2, Where: compile.None, Window: w},
-		{Op: compile.ConvBack, In: []compile.ID{2, 1}, Out: 3, Where: compile.None, Window: w},
-	}
-	want := run()
-	w.StrideH, w.StrideW, w.DilationW = 1<<30, 1<<30, 1<<30
-	if got := run(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}

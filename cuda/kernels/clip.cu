@@ -6,15 +6,27 @@
 // underflow.
 DEVICE double usable(double squared) { return squared <= 0x1p120 ? squared : double(INFINITY); }
 
-// sum_squares returns the sum of n squares, which only double's rounding makes inexact. A whole warp calls it.
+// sum_squares returns the sum of n squares, which only double's rounding makes inexact. A whole warp calls it. Each of
+// a lane's four sums is a chain of additions that wait for one another.
 DEVICE double sum_squares(global<const float> v, int n) {
-	double sum = 0;
-	for (int j = int(lane()); j < n; j += 32) {
+	double sums[4] = {};
+	int j = int(lane());
+	ROLLED
+	for (; j + 96 < n; j += 128)
+		for (int i = 0; i < 4; i++) {
+			double x = double(float(v[j + 32 * i]));
+			sums[i] += x * x;
+		}
+	ROLLED
+	for (; j < n; j += 32) {
 		double x = double(float(v[j]));
-		sum += x * x;
+		sums[0] += x * x;
 	}
-	return usable(warp_sum(sum));
+	return usable(warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3])));
 }
+
+// A sample's squared norm is added up in parts, by different warps.
+enum { norm_parts = 8 };
 
 // clip_factor returns the factor that clips a gradient of a given squared norm; see engine.ClipFactor.
 DEVICE float clip_factor(double squared, double clip) {
@@ -46,7 +58,7 @@ struct contributing {
 
 // factor_of reads one factor of the samples' gradients: x, or δ, which is clipped.
 struct factor_of {
-	static constexpr bool side_by_side = true;
+	static constexpr bool side_by_side = true, by_four = false, four_steps = false;
 	struct cursor {
 		global<const float> p;
 	};
@@ -69,12 +81,12 @@ struct onto_grid {
 	uint32_t surplus; // of a sum over all contributions
 	int row;
 	DEVICE uint32_t add(float x, float y, uint32_t sum) const { return sum + word_of(multiply_add(x, y, magic)); }
-	DEVICE void put(size_t j, uint32_t sum) const { count(j, sum - surplus); }
-	DEVICE void count(size_t j, uint32_t units) const {
+	DEVICE void put(int j, uint32_t sum) const { count(j, sum - surplus); }
+	DEVICE void count(int j, uint32_t units) const {
 		if (units != 0)
 			atomic_add(sums, j, (unsigned long long)(long long)int32_t(units));
 	}
-	DEVICE size_t begin(int, int n) const { return n; }
+	DEVICE int begin(int, int n) const { return n; }
 };
 
 // sum_products adds up the products of all contributions. Where rows of results are long a thread takes four of a
@@ -88,20 +100,21 @@ DEVICE int sum_products(int m, int n, const contributions &all, const factor_of 
 // add_rows adds the contributions' rows to the rows of the table that they belong to, each element by itself. After a
 // merge a sample has one row for each row of the table.
 DEVICE void add_rows(const tile &t, global<const int32_t> r, const contributions &all, const onto_grid &out) {
-	int values = r[sum_size], k = r[sum_k];
+	int values = r[sum_size], k = r[sum_k], picks = values / k;
 	operand rows = operand_of(t, r, sum_x, values);
+	integers picked = integers_of(t, r, sum_delta, picks);
 	ROLLED
-	for (int e = int(threadIdx.x); e < all.count * values; e += int(blockDim.x)) {
-		int s = all.rows[e / values], j = e % values;
-		float factor = all.factors[e / values], v = row_of(t, rows, s)[j];
-		int picked = integers_of(t, r, sum_delta, values / k, s)[j / k];
-		out.count(size_t(picked) * k + j % k, out.add(v, factor, 0) - word_of(out.magic));
+	for (counter<2> n(int(threadIdx.x), int(blockDim.x), k, picks); n.e < all.count * values; n.next()) {
+		int s = all.rows[n.at[2]], j = n.at[0];
+		float factor = all.factors[n.at[2]], v = row_of(t, rows, s)[n.at[1] * k + j];
+		out.count(integer_at(t, picked, s, n.at[1]) * k + j, out.add(v, factor, 0) - word_of(out.magic));
 	}
 }
 
-// The maximum number of samples in a tile. A sum of 511 contributions fits in 32 bits: each is at most 2^22.
+// The maximum number of samples in a tile. A warp has a lane for each, and a sum of contributions, of which each is at
+// most 2^22, fits in 32 bits: there may be 511.
 enum { max_tile = 32 };
-static_assert(max_tile <= 511, "sums of a tile fit in 32 bits");
+static_assert(max_tile <= 32, "a warp has a lane for each sample of a tile");
 
 // A tile takes about as long as this many samples more. A block whose share reaches into another run has a tile more,
 // and so gets fewer samples.
@@ -114,7 +127,7 @@ DEVICE int64_t positions(int samples) { return samples == 0 ? 0 : int64_t(sample
 // evenly. A block takes a tile of a run's samples through the program together, in memory of its own, writes their
 // squared norms, and adds what each contributes, rounded to the fine grid.
 KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
-	SHARED(float, factors, max_tile);
+	SHARED(double, squares, max_tile * norm_parts);
 	SHARED(int, used_rows, max_tile);
 	SHARED(int, used_samples, max_tile);
 	SHARED(float, used_factors, max_tile);
@@ -152,37 +165,41 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 		walk(t, p.code.instructions);
 		barrier();
 
-		global<const double> set = drawn.settings + size_t(run) * setting_columns;
-		for (int s = warp; s < t.n; s += warps) {
+		// A warp takes every eighth parameter of a sample, whichever warps there are: sums have one order.
+		for (int u = warp; u < t.n * norm_parts; u += warps) {
+			int s = u / norm_parts, part = (u + s) % norm_parts;
 			double squared = 0;
-			for (int i = 0; i < reduced; i++) {
+			for (int i = part; i < reduced; i += norm_parts) {
 				global<const int32_t> r = p.reductions + i * sum_words;
 				bool product = int(int32_t(r[sum_rule])) == of_product;
 				int k = product ? int(int32_t(r[sum_k])) : int(int32_t(r[sum_size])), n = r[sum_n];
-				double part = sum_squares(row_of(t, operand_of(t, r, sum_x, k), s), k);
+				double factor = sum_squares(row_of(t, operand_of(t, r, sum_x, k), s), k);
 				if (product)
-					part *= sum_squares(row_of(t, operand_of(t, r, sum_delta, n), s), n);
-				squared += part;
-			}
-			if (lane() == 0) {
-				drawn.norms[size_t(run) * drawn.width + from + s] = squared;
-				factors[s] = clip_factor(squared, set[setting_clip]);
-			}
-		}
-		barrier();
-		if (warp == 0) {
-			int count = 0;
-			for (int s = int(lane()); s - int(lane()) < t.n; s += 32) {
-				float factor = s < t.n ? float(factors[s]) : 0.0f;
-				unsigned those = lanes_where(factor != 0), before_me = those & ((1u << lane()) - 1);
-				if (factor != 0) {
-					int at = count + ones(before_me);
-					used_rows[at] = s, used_samples[at] = sample_of(t, s), used_factors[at] = factor;
-				}
-				count += ones(those);
+					factor *= sum_squares(row_of(t, operand_of(t, r, sum_delta, n), s), n);
+				squared += factor;
 			}
 			if (lane() == 0)
-				used[0] = count;
+				squares[s * norm_parts + part] = squared;
+		}
+		barrier();
+		global<const double> set = drawn.settings + size_t(run) * setting_columns;
+		if (warp == 0) {
+			int s = int(lane());
+			float factor = 0;
+			if (s < t.n) {
+				double squared = 0;
+				for (int part = 0; part < norm_parts; part++)
+					squared += squares[s * norm_parts + part];
+				drawn.norms[size_t(run) * drawn.width + from + s] = squared;
+				factor = clip_factor(squared, set[setting_clip]);
+			}
+			unsigned those = lanes_where(factor != 0);
+			if (factor != 0) {
+				int at = ones(those & ((1u << s) - 1));
+				used_rows[at] = s, used_samples[at] = sample_of(t, s), used_factors[at] = factor;
+			}
+			if (s == 0)
+				used[0] = ones(those);
 		}
 		barrier();
 		contributions all = {used[0], used_rows, used_samples, used_factors};

@@ -18,6 +18,8 @@
 //	                                 the thread's index in its warp of 32; the lanes where b holds; v of another lane.
 //	                                 All 32 lanes take part, except those that have returned
 //	multiply_add(a, b, c)            a·b + c of floats in one rounding; the emulated device counts them
+//	settled(p)                       p, which the compiler then doesn't compute anew within a loop
+//	four_of(p)                       four floats that lie side by side, if aligned(p): at a multiple of 16 bytes
 //	ones(b)                          the number of bits of 32 that are 1
 //	bits_of(x), double_of(b)         a double's bits and back; word_of(x), float_of(b) a float's
 //
@@ -52,6 +54,13 @@
 
 template <class T> using global = T *;
 
+// The empty instruction hides how p was computed. Its conversions tell that it is global all the same.
+template <class T> DEVICE T *settled(T *p) {
+	size_t address = __cvta_generic_to_global(p);
+	asm("" : "+l"(address));
+	return static_cast<T *>(__cvta_global_to_generic(address));
+}
+
 DEVICE void barrier() { __syncthreads(); }
 template <class T, class U> DEVICE T atomic_add(T *p, size_t i, U v) { return atomicAdd(p + i, T(v)); }
 // All lanes, not those that happen to be together: after a loop that lanes leave at different times nothing but such a
@@ -60,6 +69,14 @@ DEVICE unsigned lane() { return threadIdx.x % 32; }
 DEVICE unsigned lanes_where(bool b) { return __ballot_sync(0xffffffffu, b); }
 template <class T> DEVICE T shuffle(T v, unsigned from) { return __shfl_sync(0xffffffffu, v, from); }
 DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+struct alignas(16) four {
+	float v[4];
+};
+DEVICE bool aligned(const float *p) { return size_t(p) % sizeof(four) == 0; }
+DEVICE four four_of(const float *p) {
+	float4 f = *reinterpret_cast<const float4 *>(p);
+	return {f.x, f.y, f.z, f.w};
+}
 DEVICE int ones(uint32_t b) { return __popc(b); }
 DEVICE uint64_t bits_of(double x) { return uint64_t(__double_as_longlong(x)); }
 DEVICE double double_of(uint64_t b) { return __longlong_as_double((long long)b); }

@@ -90,3 +90,15 @@ DEVICE float binary_derivative(int f, int side, float a, float b, float z) {
 	default: return side == 0 ? b * pow(a, b - 1) : z * log(a); // f_pow
 	}
 }
+
+// known is a function's number that the compiler knows.
+template <int f> struct known {
+	DEVICE operator int() const { return f; }
+};
+
+// choose calls go with a function's number: a known one if it is among those listed, so that a loop within go doesn't
+// choose the function for each element.
+template <int... listed, class Go> DEVICE void choose(int f, const Go &go) {
+	if (!((f == listed && (go(known<listed>()), true)) || ...))
+		go(f);
+}

@@ -17,7 +17,7 @@ KERNEL(predict)(prediction p) {
 		operand z = operand_of(t, p.output, 0, size);
 		global<float> to = p.out + (size_t(run) * samples + from) * size;
 		for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next())
-			to[n.e] = value(t, z, n);
+			to[n.e] = value(t, z, n.e, n.at[0]);
 	}
 }
 EXPORT(predict)

@@ -30,40 +30,70 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 		typename Right::cursor r[Columns];
 		typename Out::sum sums[rows][Columns];
 		for (int i = 0; i < rows; i++) {
-			l[i] = left.begin(b, minimum(m0 + i, m - 1)); // rows beyond the last repeat its work
+			l[i] = left.begin(b, Left::by_four ? m0 + i : minimum(m0 + i, m - 1)); // rows beyond the last repeat its work
 			for (int j = 0; j < Columns; j++)
 				sums[i][j] = 0;
 		}
 		for (int j = 0; j < Columns; j++)
 			r[j] = right.begin(b, minimum(n0 + 32 * j, n - 1));
-		if (Left::side_by_side && m0 + rows <= m) { // one address serves all rows
+		auto add = [&](const Steps &step, const float *x) {
+			float y[Columns];
+			for (int j = 0; j < Columns; j++)
+				y[j] = right.read(r[j], step, 0);
+			for (int i = 0; i < rows; i++)
+				for (int j = 0; j < Columns; j++)
+					sums[i][j] = out.add(x[i], y[j], sums[i][j]);
+		};
+		auto add_up = [&](const auto &read_rows) {
 			for (Steps step = first; step.more(); step.next()) {
-				float x[rows], y[Columns];
+				float x[rows];
+				read_rows(step, x);
+				add(step, x);
+			}
+		};
+		if constexpr (Left::four_steps) {
+			if (left.in_fours()) {
+				for (Steps step = first; step.more();) {
+					float x[4][rows];
+					for (int i = 0; i < rows; i++) {
+						four f = left.read_steps(l[i], step);
+						for (int k = 0; k < 4; k++)
+							x[k][i] = f.v[k];
+					}
+					for (int k = 0; k < 4; k++, step.next())
+						add(step, x[k]);
+				}
+			} else {
+				add_up([&](const Steps &step, float *x) {
+					for (int i = 0; i < rows; i++)
+						x[i] = left.read(l[i], step, 0);
+				});
+			}
+		} else
+		if constexpr (Left::by_four) { // copies have elements beyond the last row
+			add_up([&](const Steps &step, float *x) {
+				for (int i = 0; i < rows; i += 4) {
+					four f = left.read_four(l[0], step, i);
+					for (int k = 0; k < 4; k++)
+						x[i + k] = f.v[k];
+				}
+			});
+		} else if (Left::side_by_side && m0 + rows <= m) { // one address serves all rows
+			add_up([&](const Steps &step, float *x) {
 				for (int i = 0; i < rows; i++)
 					x[i] = left.read(l[0], step, i);
-				for (int j = 0; j < Columns; j++)
-					y[j] = right.read(r[j], step, 0);
-				for (int i = 0; i < rows; i++)
-					for (int j = 0; j < Columns; j++)
-						sums[i][j] = out.add(x[i], y[j], sums[i][j]);
-			}
+			});
 		} else {
-			for (Steps step = first; step.more(); step.next()) {
-				float x[rows], y[Columns];
+			add_up([&](const Steps &step, float *x) {
 				for (int i = 0; i < rows; i++)
 					x[i] = left.read(l[i], step, 0);
-				for (int j = 0; j < Columns; j++)
-					y[j] = right.read(r[j], step, 0);
-				for (int i = 0; i < rows; i++)
-					for (int j = 0; j < Columns; j++)
-						sums[i][j] = out.add(x[i], y[j], sums[i][j]);
-			}
+			});
 		}
 		for (int j = 0; j < Columns && n0 + 32 * j < n; j++) {
-			size_t column = out.begin(b, n0 + 32 * j);
+			int column = out.begin(b, n0 + 32 * j);
 			for (int i = 0; i < rows; i++)
 				if (m0 + i < m)
-					out.put(column + size_t(m0 + i) * out.row, sums[i][j]);
+					out.put(column + (m0 + i) * out.row, sums[i][j]);
 		}
 	}
 	return batches * down * over;
@@ -76,7 +106,7 @@ struct into_buffer {
 	bool accumulate;
 	int row;
 	DEVICE static float add(float x, float y, float sum) { return multiply_add(x, y, sum); }
-	DEVICE void put(size_t i, float v) const { to[i] = accumulate ? float(to[i]) + v : v; }
+	DEVICE void put(int i, float v) const { to[i] = accumulate ? float(to[i]) + v : v; }
 };
 
 // counted steps through the terms of a product.
@@ -86,53 +116,67 @@ struct counted {
 	DEVICE void next() { k++; }
 };
 
-// strided is a row or column of a matrix, which begins at p.
-struct strided {
-	global<const float> p;
-	int stride;
-};
-
 // anywhere is rows or columns that needn't lie side by side.
 struct anywhere {
-	static constexpr bool side_by_side = false;
+	static constexpr bool side_by_side = false, by_four = false, four_steps = false;
 };
 
-struct matrix_cursor : anywhere {
-	typedef strided cursor;
-	DEVICE static float read(const strided &c, const counted &step, int) { return c.p[size_t(step.k) * c.stride]; }
+// copied is the rows of a copy, which an instruction has made so that what all rows read at a step lies side by side.
+// A step has a multiple of eight elements, those beyond the last row among them.
+struct copied {
+	static constexpr bool side_by_side = true, by_four = true, four_steps = false;
+	typedef global<const float> cursor;
+	global<const float> p;
+	DEVICE cursor begin(int, int m) const { return p + m; }
+	template <class Steps> DEVICE static four read_four(const cursor &c, const Steps &step, int ahead) {
+		return four_of(c + (step.copy + ahead));
+	}
 };
+
+// across_rows returns how many elements a step of a copy has for a number of rows.
+DEVICE int across_rows(int rows) { return (rows + 7) / 8 * 8; }
 
 // sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample, or parts of them, terms
 // long.
-struct sample_rows : matrix_cursor {
+struct sample_rows : anywhere {
+	static constexpr bool four_steps = true;
+	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
 	int rows, k, terms;
 	DEVICE sample_rows(const tile &t, operand x, int rows, int k, int terms) : t(t), x(x), rows(rows), k(k), terms(terms) {}
-	DEVICE strided begin(int part, int m) const { return {row_of(t, x, m / rows) + m % rows * k + part * terms, 1}; }
+	DEVICE cursor begin(int part, int m) const { return row_of(t, x, m / rows) + (m % rows * k + part * terms); }
+	DEVICE static float read(const cursor &c, const counted &step, int) { return c[step.k]; }
+	DEVICE bool in_fours() const { return aligned(x.base) && k % 4 == 0 && terms % 4 == 0; }
+	DEVICE static four read_steps(const cursor &c, const counted &step) { return four_of(c + step.k); }
 };
 
 // stored_columns are the columns of a stored matrix, or parts of them: element (step, n) is at step·down + n·along.
-struct stored_columns : matrix_cursor {
+struct stored_columns : anywhere {
+	typedef global<const float> cursor;
 	global<const float> p;
 	int down, along, terms;
 	DEVICE stored_columns(global<const float> p, int down, int along, int terms) : p(p), down(down), along(along), terms(terms) {}
-	DEVICE strided begin(int part, int n) const { return {p + (size_t(n) * along + size_t(part) * terms * down), down}; }
+	DEVICE cursor begin(int part, int n) const { return p + (n * along + part * terms * down); }
+	DEVICE float read(const cursor &c, const counted &step, int) const { return c[step.k * down]; }
 };
 
 // own_columns are the columns of each sample's own matrix, whose rows have length elements.
-struct own_columns : matrix_cursor {
+struct own_columns : anywhere {
+	static constexpr bool side_by_side = true;
+	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
 	int length;
 	DEVICE own_columns(const tile &t, operand x, int length) : t(t), x(x), length(length) {}
-	DEVICE strided begin(int s, int n) const { return {row_of(t, x, s) + n, length}; }
+	DEVICE cursor begin(int s, int n) const { return row_of(t, x, s) + n; }
+	DEVICE float read(const cursor &c, const counted &step, int ahead) const { return (c + step.k * length)[ahead]; }
 };
 
 struct product_out : into_buffer {
-	size_t batch;
-	DEVICE product_out(global<float> to, bool add, int row, size_t batch) : into_buffer{to, add, row}, batch(batch) {}
-	DEVICE size_t begin(int b, int n) const { return b * batch + n; }
+	int batch;
+	DEVICE product_out(global<float> to, bool add, int row, int batch) : into_buffer{to, add, row}, batch(batch) {}
+	DEVICE int begin(int b, int n) const { return b * batch + n; }
 };
 
 // window is the geometry of a convolution: see compile.Window.
@@ -150,34 +194,16 @@ DEVICE window window_of(global<const int32_t> code) {
 		code[word_out_h], code[word_out_w]};
 }
 
-// patch_steps steps through a window: channels, rows, columns.
-struct patch_steps {
-	const window &w;
-	int k, count, i, j;
-	int filter;         // offset of the element in the filters
-	int at, row, plane; // its offset from the window's first one; what a row and a channel add to that
-	DEVICE patch_steps(const window &w)
-		: w(w), k(0), count(w.patch()), i(0), j(0), filter(0), at(0), row(w.dilation_h * w.w - w.kw * w.dilation_w),
-		  plane(w.h * w.w - w.kh * w.dilation_h * w.w) {}
+// listed steps through a list of offsets in an image. It reads them ahead, so that no step waits for its own; two more
+// follow the list.
+struct listed {
+	global<const int32_t> list;
+	int k, count, at, ahead;
+	int copy, across; // offset in a copy, and what a step adds to it
+	DEVICE listed(global<const int32_t> list, int count, int across)
+		: list(list), k(0), count(count), at(list[0]), ahead(list[1]), copy(0), across(across) {}
 	DEVICE bool more() const { return k < count; }
-	DEVICE void next() {
-		k++, filter += w.out_c, at += w.dilation_w;
-		if (++j < w.kw)
-			return;
-		j = 0, at += row;
-		if (++i < w.kh)
-			return;
-		i = 0, at += plane;
-	}
-};
-
-// filters are the columns of the filters' matrix as it is copied: [patch, filters].
-struct filters {
-	static constexpr bool side_by_side = true;
-	typedef global<const float> cursor;
-	global<const float> p;
-	DEVICE cursor begin(int, int m) const { return p + m; }
-	DEVICE static float read(const cursor &c, const patch_steps &step, int ahead) { return (c + step.filter)[ahead]; }
+	DEVICE void next() { k++, copy += across, at = ahead, ahead = list[k + 1]; }
 };
 
 // patches are a window's positions in all samples' images, sample after sample. Images have no padding: the host has
@@ -186,45 +212,32 @@ struct patches : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
-	const window &w;
-	DEVICE patches(const tile &t, operand x, const window &w) : t(t), x(x), w(w) {}
-	DEVICE cursor begin(int, int n) const {
-		int s = n / w.positions(), p = n % w.positions();
-		return row_of(t, x, s) + (p / w.out_w * w.stride_h * w.w + p % w.out_w * w.stride_w);
-	}
-	DEVICE static float read(const cursor &c, const patch_steps &step, int) { return c[step.at]; }
+	int positions;
+	global<const int32_t> first; // pixel of each position
+	DEVICE patches(const tile &t, operand x, int positions, global<const int32_t> first) : t(t), x(x), positions(positions), first(first) {}
+	DEVICE cursor begin(int, int n) const { return row_of(t, x, n / positions) + int32_t(first[n % positions]); }
+	DEVICE static float read(const cursor &c, const listed &step, int) { return c[step.at]; }
 };
 
 struct conv_out : into_buffer {
 	int image;
 	DEVICE conv_out(global<float> to, const window &w) : into_buffer{to, false, w.positions()}, image(w.result()) {}
-	DEVICE size_t begin(int, int n) const { return size_t(n / row) * image + n % row; }
-};
-
-// position_steps steps through a window's positions in an image.
-struct position_steps {
-	const window &w;
-	int k, count, column, at, row; // at is the position's offset from the first one
-	DEVICE position_steps(const window &w)
-		: w(w), k(0), count(w.positions()), column(0), at(0), row(w.stride_h * w.w - w.out_w * w.stride_w) {}
-	DEVICE bool more() const { return k < count; }
-	DEVICE void next() {
-		k++, at += w.stride_w;
-		if (++column < w.out_w)
-			return;
-		column = 0, at += row;
-	}
+	DEVICE int begin(int, int n) const { return n / row * image + n % row; }
 };
 
 // channels are the rows of one sample's result of a convolution.
 struct channels : anywhere {
+	static constexpr bool four_steps = true;
 	typedef global<const float> cursor;
 	const tile &t;
 	operand dz;
 	int positions;
 	DEVICE channels(const tile &t, operand dz, int positions) : t(t), dz(dz), positions(positions) {}
 	DEVICE cursor begin(int s, int m) const { return row_of(t, dz, s) + size_t(m) * positions; }
-	DEVICE static float read(const cursor &c, const position_steps &step, int) { return c[step.k]; }
+	DEVICE static float read(const cursor &c, const listed &step, int) { return c[step.k]; }
+	// A buffer begins at a multiple of 16 bytes.
+	DEVICE bool in_fours() const { return dz.space == in_buffer && positions % 4 == 0; }
+	DEVICE static four read_steps(const cursor &c, const listed &step) { return four_of(c + step.k); }
 };
 
 // offsets are the elements of a window over one sample's image, which has no padding.
@@ -232,105 +245,67 @@ struct offsets : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
-	const window &w;
-	DEVICE offsets(const tile &t, operand x, const window &w) : t(t), x(x), w(w) {}
-	DEVICE cursor begin(int s, int n) const {
-		int j = n % w.kw, i = n / w.kw % w.kh, c = n / w.kw / w.kh;
-		return row_of(t, x, s) + (size_t(c) * w.h * w.w + i * w.dilation_h * w.w + j * w.dilation_w);
-	}
-	DEVICE static float read(const cursor &c, const position_steps &step, int) { return c[step.at]; }
+	global<const int32_t> at; // the first position
+	DEVICE offsets(const tile &t, operand x, global<const int32_t> at) : t(t), x(x), at(at) {}
+	DEVICE cursor begin(int s, int n) const { return row_of(t, x, s) + int32_t(at[n]); }
+	DEVICE static float read(const cursor &c, const listed &step, int) { return c[step.at]; }
 };
 
-// meeting is the elements of a window that meet row (or column) first_pixel of an image, and every row a multiple of
-// the stride further on, pixels of them in all: elements first, first + step, …, count of them. They meet it at
-// positions of the window that are back apart.
+// meeting is pixels along one dimension that meet the same elements of a window.
 struct meeting {
-	int first, step, count, back, first_pixel, pixels;
-	DEVICE meeting(int first_pixel, int size, int pad, int stride, int dilation, int image)
-		: first(0), count(0), first_pixel(first_pixel), pixels((image - first_pixel + stride - 1) / stride) {
-		int remainder = int((int64_t(first_pixel) + pad) % stride);
-		int common = stride, rest = dilation;
-		while (rest != 0) {
-			int next = common % rest;
-			common = rest, rest = next;
-		}
-		step = stride / common, back = dilation / common;
-		while (first < size && int64_t(first) * dilation % stride != remainder)
-			first++;
-		if (first < size)
-			count = (size - first + step - 1) / step;
-	}
-	// position returns the window's position at which its first such element meets a pixel. The division has no
-	// remainder.
-	DEVICE int position(int pixel, int pad, int stride, int dilation) const {
-		return int((int64_t(pixel) + pad - int64_t(first) * dilation) / stride);
-	}
+	int first, step, count, back, pixels, position;
 };
 
-// padded is the geometry of a result's gradient with zeros around it, which an instruction has written, so that no term
-// needs a comparison.
-struct padded {
-	int h, w, top, left;
-	DEVICE int plane() const { return h * w; }
-};
+DEVICE meeting meeting_of(global<const int32_t> table, int pixel) {
+	global<const int32_t> m = table + pixel * meeting_words;
+	return {m[meeting_first], m[meeting_step], m[meeting_count], m[meeting_back], m[meeting_pixels], m[meeting_position]};
+}
 
-DEVICE padded padded_of(global<const int32_t> code) { return {code[word_rows], code[word_n], code[word_k], code[word_table]}; }
-
-// back_steps steps through the terms of an image's gradient: filters, and the elements that meet the pixels.
+// back_steps steps through the terms of an image's gradient: the elements that meet the pixels, and all filters for each
+// of them.
 struct back_steps {
-	int o, i, j, filters, rows, columns;
-	int filter, at;               // offsets: of the element in the filters, of its position in the gradient
-	int column_filter, column_at; // what the next column adds to them
-	int row_filter, row_at;       // the next row
-	int plane_filter, plane_at;   // the next filter
-	DEVICE back_steps(const window &w, const padded &p, const meeting &r, const meeting &c)
-		: o(r.count == 0 || c.count == 0 ? w.out_c : 0), i(0), j(0), filters(w.out_c), rows(r.count), columns(c.count),
-		  filter((r.first * w.kw + c.first) * w.c), at(0), column_filter(c.step * w.c), column_at(-c.back) {
-		row_filter = (r.step * w.kw - (columns - 1) * c.step) * w.c, row_at = (columns - 1) * c.back - r.back * p.w;
-		plane_filter = (w.kh * w.kw - (rows - 1) * r.step * w.kw - (columns - 1) * c.step) * w.c;
-		plane_at = p.plane() + (rows - 1) * r.back * p.w + (columns - 1) * c.back;
+	int i, j, o, rows, columns, filters;
+	int copy, at;               // offsets: of the element in the copied filters, [elements, filters, channels]; of its
+	                            // position in the gradient
+	int filter_copy, filter_at; // what the next filter adds to them
+	int column_copy, column_at; // the next column, after the last filter
+	int row_copy, row_at;       // the next row, after the last column
+	DEVICE back_steps(const window &w, int height, int width, const meeting &r, const meeting &c)
+		: i(0), j(0), o(0), rows(c.count == 0 ? 0 : r.count), columns(c.count), filters(w.out_c), at(0),
+		  filter_copy(across_rows(w.c)), filter_at(height * width) {
+		int element = filters * filter_copy;
+		copy = (r.first * w.kw + c.first) * element;
+		column_copy = (c.step - 1) * element, column_at = -c.back - filters * filter_at;
+		row_copy = (r.step * w.kw - columns * c.step) * element, row_at = columns * c.back - r.back * width;
 	}
-	DEVICE bool more() const { return o < filters; }
+	DEVICE bool more() const { return i < rows; }
 	DEVICE void next() {
-		if (++j < columns) {
-			filter += column_filter, at += column_at;
+		copy += filter_copy, at += filter_at;
+		if (++o < filters)
 			return;
-		}
-		j = 0;
-		if (++i < rows) {
-			filter += row_filter, at += row_at;
+		o = 0, copy += column_copy, at += column_at;
+		if (++j < columns)
 			return;
-		}
-		i = 0, o++, filter += plane_filter, at += plane_at;
+		j = 0, i++, copy += row_copy, at += row_at;
 	}
 };
 
-// elements are the filters' elements over one channel of the image. They are copied: [filters, elements, channels].
-struct elements {
-	static constexpr bool side_by_side = true;
-	typedef global<const float> cursor;
-	global<const float> p;
-	DEVICE cursor begin(int, int c) const { return p + c; }
-	DEVICE static float read(const cursor &c, const back_steps &step, int ahead) { return (c + step.filter)[ahead]; }
-};
-
-// pixels are the pixels of all samples' images that certain elements of the window meet.
+// pixels are the pixels of all samples' images that certain elements of the window meet: one in every stride, from row i
+// and column j. The result's gradient, which they gather, has zeros around it, so that no term needs a comparison.
 struct pixels : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;
 	operand dz;
+	int width; // of the gradient
 	const window &w;
-	const padded &p;
 	const meeting &rows, &columns;
-	DEVICE pixels(const tile &t, operand dz, const window &w, const padded &p, const meeting &rows, const meeting &columns)
-		: t(t), dz(dz), w(w), p(p), rows(rows), columns(columns) {}
-	DEVICE int y(int n) const { return rows.first_pixel + n / columns.pixels % rows.pixels * w.stride_h; }
-	DEVICE int x(int n) const { return columns.first_pixel + n % columns.pixels * w.stride_w; }
+	int i, j;
+	DEVICE pixels(const tile &t, operand dz, int width, const window &w, const meeting &rows, const meeting &columns, int i, int j)
+		: t(t), dz(dz), width(width), w(w), rows(rows), columns(columns), i(i), j(j) {}
+	DEVICE int row(int n) const { return n / columns.pixels % rows.pixels; }
 	DEVICE int s(int n) const { return n / (rows.pixels * columns.pixels); }
 	DEVICE cursor begin(int, int n) const {
-		int row = rows.position(y(n), w.pad_h, w.stride_h, w.dilation_h) + p.top;
-		int column = columns.position(x(n), w.pad_w, w.stride_w, w.dilation_w) + p.left;
-		return row_of(t, dz, s(n)) + (row * p.w + column);
+		return row_of(t, dz, s(n)) + ((rows.position + row(n)) * width + columns.position + n % columns.pixels);
 	}
 	DEVICE static float read(const cursor &c, const back_steps &step, int) { return c[step.at]; }
 };
@@ -338,7 +313,9 @@ struct pixels : anywhere {
 struct pixels_out : into_buffer {
 	const pixels &at;
 	DEVICE pixels_out(global<float> to, bool add, const pixels &at) : into_buffer{to, add, at.w.h * at.w.w}, at(at) {}
-	DEVICE size_t begin(int, int n) const { return size_t(at.s(n)) * at.w.image() + at.y(n) * at.w.w + at.x(n); }
+	DEVICE int begin(int, int n) const {
+		return at.s(n) * at.w.image() + (at.i + at.row(n) * at.w.stride_h) * at.w.w + at.j + n % at.columns.pixels * at.w.stride_w;
+	}
 };
 
 // matmul multiplies the samples' rows by a stored matrix. If there would be few units of work, it adds up parts of a
@@ -360,7 +337,7 @@ DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k], n = code[word_n];
 	own_columns dz(t, operand_of(t, code, word_in0, rows * n), n), x(t, operand_of(t, code, word_in1, rows * k), k);
 	bool transposed = int(int32_t(code[word_transposed])) == 1;
-	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, transposed ? k : n, size_t(k) * n);
+	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, transposed ? k : n, k * n);
 	if (transposed)
 		multiply<1>(t.n, n, k, counted{0, rows}, dz, x, g);
 	else
@@ -369,36 +346,40 @@ DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
 
 DEVICE void conv(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
-	filters f = {operand_of(t, code, word_in1, 0).base};
-	patches x(t, operand_of(t, code, word_in0, w.image()), w);
-	multiply<4>(1, w.out_c, t.n * w.positions(), patch_steps(w), f, x, conv_out(result_of(t, code), w));
+	copied f = {operand_of(t, code, word_in1, 0).base};
+	global<const int32_t> positions = table_of(t, code), window = positions + w.positions();
+	patches x(t, operand_of(t, code, word_in0, w.image()), w.positions(), positions);
+	multiply<4>(1, w.out_c, t.n * w.positions(), listed(window, w.patch(), across_rows(w.out_c)), f, x, conv_out(result_of(t, code), w));
 }
 
 DEVICE void grad_conv(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
 	channels dz(t, operand_of(t, code, word_in0, w.result()), w.positions());
-	offsets x(t, operand_of(t, code, word_in1, w.image()), w);
-	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, w.patch(), size_t(w.out_c) * w.patch());
+	global<const int32_t> positions = table_of(t, code), window = positions + w.positions();
+	offsets x(t, operand_of(t, code, word_in1, w.image()), window);
+	listed steps(positions, w.positions(), 0);
+	product_out g(result_of(t, code), int(int32_t(code[word_add])) == 1, w.patch(), w.out_c * w.patch());
 	if (w.patch() > 64)
-		multiply<4>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+		multiply<4>(t.n, w.out_c, w.patch(), steps, dz, x, g);
 	else
-		multiply<2>(t.n, w.out_c, w.patch(), position_steps(w), dz, x, g);
+		multiply<2>(t.n, w.out_c, w.patch(), steps, dz, x, g);
 }
 
 // conv_back computes an image's gradient. It takes pixels that meet the same elements of the window together, so that
 // no term is a needless zero.
 DEVICE void conv_back(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
-	padded p = padded_of(code);
-	operand dz = operand_of(t, code, word_in0, w.out_c * p.plane());
-	elements f = {operand_of(t, code, word_in1, 0).base};
-	int units = 0;
+	int height = code[word_rows], width = code[word_n];
+	operand dz = operand_of(t, code, word_in0, w.out_c * height * width);
+	copied f = {operand_of(t, code, word_in1, 0).base};
 	// The pattern repeats after the first rows and columns.
-	for (int i = 0; i < minimum(w.stride_h, w.h); i++)
-		for (int j = 0; j < minimum(w.stride_w, w.w); j++) {
-			meeting rows(i, w.kh, w.pad_h, w.stride_h, w.dilation_h, w.h), columns(j, w.kw, w.pad_w, w.stride_w, w.dilation_w, w.w);
-			pixels at(t, dz, w, p, rows, columns);
-			units += multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, p, rows, columns), f, at,
+	int down = minimum(w.stride_h, w.h), across = minimum(w.stride_w, w.w), units = 0;
+	global<const int32_t> table = table_of(t, code);
+	for (int i = 0; i < down; i++)
+		for (int j = 0; j < across; j++) {
+			meeting rows = meeting_of(table, i), columns = meeting_of(table, down + j);
+			pixels at(t, dz, width, w, rows, columns, i, j);
+			units += multiply<4>(1, w.c, t.n * rows.pixels * columns.pixels, back_steps(w, height, width, rows, columns), f, at,
 				pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at), units);
 		}
 }

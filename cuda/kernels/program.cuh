@@ -29,17 +29,30 @@ enum {
 	word_in1 = word_in0 + 3,
 	word_in2 = word_in1 + 3,
 	word_in3 = word_in2 + 3,
-	word_where = word_in3 + 3, // offset of a pooling's positions among the indices
-	// Of a convolution's way back rows and n are the padded gradient's height and width, k and table its padding above
-	// and to the left.
-	word_rows, word_k, word_n, word_transposed,
+	word_where = word_in3 + 3, // offset of a pooling's places among the indices
+	word_rows, // of a convolution's way back: the padded gradient's height; n is its width
+	word_k, word_n, word_transposed,
 	word_parts, // of a product, whose terms are added up in parts
 	word_once = word_parts, // 1: a gather is for the tile and not for each sample
 	word_c = word_parts, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,
-	word_table,  // of a gather: the index of each element; of a scatter: the elements that are added up for each result
+	// Of a gather: the index of each element; of a scatter: the elements that are added up for each result; of a pooling:
+	// a rectangle for each element of a plane (rectangle_of); of a convolution and its filters' gradient: offsets in the
+	// image of the pixel at which each position begins, then of each element of the window, then two zeros; of its way
+	// back: meetings of rows, then of columns.
+	word_table,
 	word_warp,   // 1: a scatter takes a warp for each sum
 	words
+};
+
+// meeting: the words of pixels along one dimension of an image that meet the same elements of a convolution's window:
+// one in every stride. They meet elements first, first + step, …, count of them, at positions of the window that are
+// back apart.
+enum {
+	meeting_first, meeting_step, meeting_count, meeting_back,
+	meeting_pixels,
+	meeting_position, // in the padded gradient, at which the first pixel meets the first element; the next one's is 1 more
+	meeting_words
 };
 
 // in: the space that an operand lies in.
@@ -153,6 +166,8 @@ struct operand {
 	int space, size;
 	global<const float> base;
 	global<const int32_t> table; // of elements' indices; null: elements lie in order
+	// in_order reports whether the elements of all samples lie in order, or aren't read.
+	DEVICE bool in_order() const { return space == in_buffer || space == nowhere; }
 };
 
 DEVICE operand operand_of(const tile &t, global<const int32_t> code, int word, int size) {
@@ -167,8 +182,9 @@ DEVICE operand operand_of(const tile &t, global<const int32_t> code, int word, i
 		o.base = t.params + at;
 	else if (o.space == in_constants)
 		o.base = t.constants + at;
+	o.base = settled(o.base);
 	if (table >= 0)
-		o.table = t.tables + table;
+		o.table = settled(t.tables + table);
 	return o;
 }
 
@@ -211,22 +227,33 @@ template <int dimensions> struct counter {
 	}
 };
 
-// value returns an element of an operand, 0 if the instruction doesn't read it.
-DEVICE float value(const tile &t, const operand &o, const counter<1> &n) {
+// value returns element e of an operand, which is element j of its sample, or 0 if the instruction doesn't read it.
+DEVICE float value(const tile &t, const operand &o, int e, int j) {
 	if (o.space == in_buffer)
-		return o.base[n.e];
-	if (o.space == nowhere)
-		return 0;
-	int j = n.at[0];
+		return o.base[e];
+	if (o.table != nullptr)
+		return o.base[int32_t(o.table[j])];
 	if (o.space == in_data)
-		return o.base[size_t(sample_of(t, n.at[1])) * o.size + j];
-	return o.base[o.table == nullptr ? j : int(int32_t(o.table[j]))];
+		return o.base[size_t(sample_of(t, e / o.size)) * o.size + j];
+	return o.space == nowhere ? 0.0f : float(o.base[j]);
 }
 
-// integers_of points to the integers of sample s that an operand names, size of them.
-DEVICE global<const int32_t> integers_of(const tile &t, global<const int32_t> code, int word, int size, int s) {
-	return t.integers + (size_t(int32_t(code[word + 1])) * t.stored + size_t(sample_of(t, s)) * size);
+// integers is a value that an instruction reads, size integers a sample. The host has written two more columns, from
+// which follows where a sample has the same integer: positions, grouped by their integer, and counts, which hold a
+// group's size at its first position and 0 at the others.
+struct integers {
+	int size;
+	global<const int32_t> values, positions, counts;
+};
+
+DEVICE integers integers_of(const tile &t, global<const int32_t> code, int word, int size) {
+	size_t stored = size_t(t.stored), at = size_t(int32_t(code[word + 1])) * stored;
+	global<const int32_t> positions = settled(t.integers + size_t(int32_t(code[word + 2])) * stored);
+	return {size, settled(t.integers + at), positions, positions + size * stored};
 }
+
+// integer_at returns integer i of sample s.
+DEVICE int integer_at(const tile &t, const integers &x, int s, int i) { return x.values[size_t(sample_of(t, s)) * x.size + i]; }
 
 // equals is the positions at which a sample has the same integer, ascending.
 struct equals {
@@ -235,16 +262,20 @@ struct equals {
 };
 
 // equals_of returns, for each i below size, another integer's positions in sample s, or none, so that each position is
-// in one of the results. The host has written two columns: positions, grouped by their integer, and counts, which hold
-// a group's size at its first position and 0 at the others.
-DEVICE equals equals_of(const tile &t, global<const int32_t> code, int word, int size, int s, int i) {
-	size_t column = size_t(int32_t(code[word + 2])), at = size_t(sample_of(t, s)) * size + i;
-	return {t.integers[(column + size) * t.stored + at], t.integers + (column * t.stored + at)};
+// in one of the results.
+DEVICE equals equals_of(const tile &t, const integers &x, int s, int i) {
+	size_t at = size_t(sample_of(t, s)) * x.size + i;
+	return {x.counts[at], x.positions + at};
+}
+
+// table_of points to an instruction's table.
+DEVICE global<const int32_t> table_of(const tile &t, global<const int32_t> code) {
+	return settled(t.tables + int32_t(code[word_table]));
 }
 
 // result_of points to an instruction's result.
 DEVICE global<float> result_of(const tile &t, global<const int32_t> code) {
-	return t.floats + size_t(int32_t(code[word_out + 1])) * t.capacity;
+	return settled(t.floats + size_t(int32_t(code[word_out + 1])) * t.capacity);
 }
 
 // warp_sum returns the sum over the lanes of a warp to each of them, always added in the same order.

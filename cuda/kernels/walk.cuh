@@ -5,45 +5,70 @@
 #include "product.cuh"
 
 // elementwise computes a result of which each element depends on the same elements of the operands alone. A thread has
-// the same elements in every such instruction, so that no barrier is needed between two of them.
+// the same elements in every such instruction, so that no barrier is needed between two of them. There are loops of their
+// own for operands that are all buffers, and for the functions that models have in most layers.
 template <bool gradients> DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
-	int size = code[word_size], f = code[word_func];
+	int size = code[word_size], f = code[word_func], first = int(threadIdx.x), step = int(blockDim.x), end = t.n * size;
 	float number = float_of(uint32_t(int32_t(code[word_scalar])));
 	bool add = int(int32_t(code[word_add])) == 1, second = int(int32_t(code[word_side])) == 1;
 	operand a = operand_of(t, code, word_in0, size), b = operand_of(t, code, word_in1, size);
 	operand c = operand_of(t, code, word_in2, size), d = operand_of(t, code, word_in3, size);
+	bool buffers = a.in_order() && b.in_order() && c.in_order() && d.in_order();
 	global<float> z = result_of(t, code);
-	ROLLED
-	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < t.n * size; n.next()) {
-		float x = value(t, a, n), v = 0;
-		switch (op) {
-		case op_fill:
-			v = number;
-			break;
-		case op_unary:
-			v = unary(f, x);
-			break;
-		case op_binary:
-			v = binary(f, x, value(t, b, n));
-			break;
-		case op_scalar:
-			v = second ? binary(f, number, x) : binary(f, x, number);
-			break;
-		case op_unary_back:
-			if constexpr (gradients)
-				v = x * unary_derivative(f, value(t, b, n), value(t, c, n));
-			break;
-		case op_binary_back:
-			if constexpr (gradients)
-				v = x * binary_derivative(f, second, value(t, b, n), value(t, c, n), value(t, d, n));
-			break;
-		default: // op_scalar_back
-			if constexpr (gradients) {
-				float y = value(t, b, n), of = value(t, c, n);
-				v = x * (second ? binary_derivative(f, 1, number, y, of) : binary_derivative(f, 0, y, number, of));
+	// result computes an element of the result from those of operands that its parameter returns.
+	auto each = [&](const auto &result) {
+		if (buffers) {
+			ROLLED
+			for (int e = first; e < end; e += step) {
+				float v = result([&](const operand &o) { return o.space == nowhere ? 0.0f : float(o.base[e]); });
+				z[e] = add ? float(z[e]) + v : v;
 			}
+			return;
 		}
-		z[n.e] = add ? float(z[n.e]) + v : v;
+		ROLLED
+		for (counter<1> n(first, step, size); n.e < end; n.next()) {
+			float v = result([&](const operand &o) { return value(t, o, n.e, n.at[0]); });
+			z[n.e] = add ? float(z[n.e]) + v : v;
+		}
+	};
+	switch (op) {
+	case op_fill:
+		each([&](const auto &) { return number; });
+		break;
+	case op_unary:
+		choose<f_square, f_tanh, f_sigmoid>(f, [&](auto f) { each([&](const auto &of) { return unary(f, of(a)); }); });
+		break;
+	case op_binary:
+		choose<f_add, f_sub, f_mul>(f, [&](auto f) { each([&](const auto &of) { return binary(f, of(a), of(b)); }); });
+		break;
+	case op_scalar:
+		choose<f_add, f_mul, f_gt, f_gte>(f, [&](auto f) {
+			each([&](const auto &of) {
+				float x = of(a);
+				return binary(f, second ? number : x, second ? x : number);
+			});
+		});
+		break;
+	case op_unary_back:
+		if constexpr (gradients)
+			choose<f_square, f_tanh, f_sigmoid>(f, [&](auto f) {
+				each([&](const auto &of) { return of(a) * unary_derivative(f, of(b), of(c)); });
+			});
+		break;
+	case op_binary_back:
+		if constexpr (gradients)
+			choose<f_add, f_mul>(f, [&](auto f) {
+				each([&](const auto &of) { return of(a) * binary_derivative(f, second, of(b), of(c), of(d)); });
+			});
+		break;
+	default: // op_scalar_back
+		if constexpr (gradients)
+			choose<f_mul>(f, [&](auto f) {
+				each([&](const auto &of) {
+					float y = of(b);
+					return of(a) * binary_derivative(f, second, second ? number : y, second ? y : number, of(c));
+				});
+			});
 	}
 }
 
@@ -52,7 +77,7 @@ DEVICE void gather(const tile &t, global<const int32_t> code, int given) {
 	int size = code[word_size], samples = int(int32_t(code[word_once])) == 1 ? 1 : t.n;
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand x = operand_of(t, code, word_in0, given);
-	global<const int32_t> where = t.tables + int32_t(code[word_table]);
+	global<const int32_t> where = table_of(t, code);
 	global<float> z = result_of(t, code);
 	ROLLED
 	for (counter<1> n(int(threadIdx.x), int(blockDim.x), size); n.e < samples * size; n.next()) {
@@ -68,7 +93,7 @@ DEVICE void scatter(const tile &t, global<const int32_t> code, int from) {
 	int size = code[word_size];
 	bool add = int(int32_t(code[word_add])) == 1, warp = int(int32_t(code[word_warp])) == 1;
 	operand x = operand_of(t, code, word_in0, from);
-	global<const int32_t> starts = t.tables + int32_t(code[word_table]), list = starts + (size + 1);
+	global<const int32_t> starts = table_of(t, code), list = starts + (size + 1);
 	global<float> z = result_of(t, code);
 	int lanes = warp ? 32 : 1, mine = warp ? int(lane()) : 0;
 	ROLLED
@@ -135,88 +160,114 @@ DEVICE void softmax_back(const tile &t, global<const int32_t> code, bool logarit
 	}
 }
 
-// by_two reports whether windows are of two by two pixels, all within the image, as most poolings' are: loops over them
-// then are unrolled.
-DEVICE bool by_two(const window &w) { return w.kh == 2 && w.kw == 2 && w.pad_h == 0 && w.pad_w == 0; }
+// rectangle is a part of a plane: some of its rows and columns, and the index of the first element.
+struct rectangle {
+	int first, rows, columns;
+};
+
+// rectangle_of reads a pooling's rectangle for element j of a plane: the pixels of a window, or the windows that a
+// pixel lies in.
+DEVICE rectangle rectangle_of(global<const int32_t> table, int j) {
+	int32_t first = table[2 * j], both = table[2 * j + 1];
+	return {first, both >> 16, both & 0xffff};
+}
+
+// places_of points to the places that a pooling has taken.
+DEVICE global<int32_t> places_of(const tile &t, global<const int32_t> code) {
+	return settled(t.indices + size_t(int32_t(code[word_where])) * t.capacity);
+}
+
+// plane_of points to one of a tile's planes, of size elements each: an operand has planes of them for each sample.
+DEVICE global<const float> plane_of(const tile &t, const operand &o, int plane, int planes, int size) {
+	if (o.space == in_buffer)
+		return o.base + plane * size;
+	return row_of(t, o, plane / planes) + plane % planes * size;
+}
 
 // maximum is the first of equal maxima, and its place. NaN counts as the largest, so that it isn't lost.
 struct maximum {
 	int at;
 	float best;
 	DEVICE void meet(float v, int place) {
-		if (v > best || (v != v && best == best))
+		if (!(v <= best) && best == best)
 			at = place, best = v;
 	}
 };
 
-// maxpool writes the maximum of each window and its place.
-DEVICE void maxpool(const tile &t, global<const int32_t> code) {
-	window w = window_of(code);
-	bool two = by_two(w);
+// maxpool writes the maximum of each window and its place in its plane. Windows may all be two by two pixels: then the
+// loop over them is unrolled.
+template <bool two> DEVICE void maxpool(const tile &t, global<const int32_t> code, const window &w) {
 	operand x = operand_of(t, code, word_in0, w.image());
+	global<const int32_t> table = table_of(t, code);
 	global<float> z = result_of(t, code);
-	global<int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
+	global<int32_t> places = places_of(t, code);
 	ROLLED
-	for (counter<3> n(int(threadIdx.x), int(blockDim.x), w.out_w, w.out_h, w.c); n.e < t.n * w.result(); n.next()) {
-		int plane = n.at[2] * w.h * w.w, y = n.at[1] * w.stride_h - w.pad_h, x0 = n.at[0] * w.stride_w - w.pad_w;
-		global<const float> image = row_of(t, x, n.at[3]);
-		int i0 = y < 0 ? 0 : y, j0 = x0 < 0 ? 0 : x0, first = plane + i0 * w.w + j0;
-		maximum m = {first, image[first]};
+	for (counter<1> n(int(threadIdx.x), int(blockDim.x), w.positions()); n.e < t.n * w.result(); n.next()) {
+		rectangle r = rectangle_of(table, n.at[0]);
+		global<const float> from = plane_of(t, x, n.at[1], w.c, w.h * w.w) + r.first;
+		maximum m = {0, from[0]};
 		if (two) {
-			m.meet(image[first + 1], first + 1);
-			m.meet(image[first + w.w], first + w.w);
-			m.meet(image[first + w.w + 1], first + w.w + 1);
+			m.meet(from[1], 1);
+			m.meet(from[w.w], w.w);
+			m.meet(from[w.w + 1], w.w + 1);
 		} else {
 			ROLLED
-			for (int i = i0; i < minimum(y + w.kh, w.h); i++)
+			for (int i = 0; i < r.rows; i++)
 				ROLLED
-				for (int j = j0; j < minimum(x0 + w.kw, w.w); j++)
-					m.meet(image[plane + i * w.w + j], plane + i * w.w + j);
+				for (int j = 0; j < r.columns; j++)
+					m.meet(from[i * w.w + j], i * w.w + j);
 		}
 		z[n.e] = m.best;
-		where[n.e] = m.at;
+		places[n.e] = r.first + m.at;
 	}
 }
 
-// strides returns how many whole strides n has. Most poolings' stride is 1 or 2, and division is slow.
-DEVICE int strides(int n, int stride) { return stride == 1 ? n : stride == 2 ? n >> 1 : n / stride; }
-
-// maxpool_back adds up, for each pixel, the gradients of the windows that took it.
-DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
+DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 	window w = window_of(code);
-	bool two = by_two(w);
+	if (w.kh == 2 && w.kw == 2 && w.pad_h == 0 && w.pad_w == 0)
+		maxpool<true>(t, code, w);
+	else
+		maxpool<false>(t, code, w);
+}
+
+// maxpool_back adds up, for each pixel, the gradients of the windows that took it. Rectangles may all be two by two: then
+// the loop over them is unrolled.
+template <bool two> DEVICE void maxpool_back(const tile &t, global<const int32_t> code, const window &w) {
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand dz = operand_of(t, code, word_in0, w.result());
+	global<const int32_t> table = table_of(t, code), places = places_of(t, code);
 	global<float> dx = result_of(t, code);
-	global<const int32_t> where = t.indices + size_t(int32_t(code[word_where])) * t.capacity;
 	ROLLED
-	for (counter<3> n(int(threadIdx.x), int(blockDim.x), w.w, w.h, w.c); n.e < t.n * w.image(); n.next()) {
-		int s = n.at[3], at = n.e - s * w.image(), x = n.at[0] + w.pad_w, y = n.at[1] + w.pad_h;
-		int plane = n.at[2] * w.positions();
-		global<const float> from = row_of(t, dz, s);
-		global<const int32_t> took = where + size_t(s) * w.result();
-		int top = y < w.kh ? 0 : strides(y - w.kh, w.stride_h) + 1, left = x < w.kw ? 0 : strides(x - w.kw, w.stride_w) + 1;
-		int bottom = minimum(strides(y, w.stride_h), w.out_h - 1), right = minimum(strides(x, w.stride_w), w.out_w - 1);
+	for (counter<1> n(int(threadIdx.x), int(blockDim.x), w.h * w.w); n.e < t.n * w.image(); n.next()) {
+		rectangle r = rectangle_of(table, n.at[0]);
+		global<const float> from = plane_of(t, dz, n.at[1], w.c, w.positions()) + r.first;
+		global<const int32_t> took = places + (n.at[1] * w.positions() + r.first);
 		float sum = 0;
+		auto meet = [&](int window) {
+			if (int32_t(took[window]) == n.at[0])
+				sum += from[window];
+		};
 		if (two) {
 			for (int i = 0; i < 2; i++)
-				for (int j = 0; j < 2; j++) {
-					int o = plane + (top + i) * w.out_w + left + j;
-					if (top + i <= bottom && left + j <= right && int32_t(took[o]) == at)
-						sum += from[o];
-				}
+				for (int j = 0; j < 2; j++)
+					meet(i * w.out_w + j);
 		} else {
 			ROLLED
-			for (int i = top; i <= bottom; i++)
+			for (int i = 0; i < r.rows; i++)
 				ROLLED
-				for (int j = left; j <= right; j++) {
-					int o = plane + i * w.out_w + j;
-					if (int32_t(took[o]) == at)
-						sum += from[o];
-				}
+				for (int j = 0; j < r.columns; j++)
+					meet(i * w.out_w + j);
 		}
 		dx[n.e] = add ? float(dx[n.e]) + sum : sum;
 	}
+}
+
+DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
+	window w = window_of(code);
+	if (w.kh == 2 && w.kw == 2 && w.out_h > 1 && w.out_w > 1)
+		maxpool_back<true>(t, code, w);
+	else
+		maxpool_back<false>(t, code, w);
 }
 
 // lookup copies the rows of a table, k elements each, that the samples' integers name. The host has checked their
@@ -224,10 +275,11 @@ DEVICE void maxpool_back(const tile &t, global<const int32_t> code) {
 DEVICE void lookup(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k];
 	global<const float> table = operand_of(t, code, word_in1, 0).base;
+	integers x = integers_of(t, code, word_in0, rows);
 	global<float> z = result_of(t, code);
 	ROLLED
 	for (counter<2> n(int(threadIdx.x), int(blockDim.x), k, rows); n.e < t.n * rows * k; n.next()) {
-		int picked = integers_of(t, code, word_in0, rows, n.at[2])[n.at[1]];
+		int picked = integer_at(t, x, n.at[2], n.at[1]);
 		z[n.e] = table[size_t(picked) * k + n.at[0]];
 	}
 }
@@ -245,20 +297,21 @@ DEVICE float sum_rows(global<const float> x, const equals &which, int k) {
 DEVICE void grad_lookup(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k], n = code[word_n];
 	operand dz = operand_of(t, code, word_in0, rows * k);
+	integers x = integers_of(t, code, word_in1, rows);
 	global<float> g = result_of(t, code);
 	ROLLED
 	for (counter<2> c(int(threadIdx.x), int(blockDim.x), k, rows); c.e < t.n * rows * k; c.next()) {
 		int s = c.at[2], j = c.at[0];
-		equals same = equals_of(t, code, word_in1, rows, s, c.at[1]);
+		equals same = equals_of(t, x, s, c.at[1]);
 		if (same.count == 0)
 			continue;
-		int picked = integers_of(t, code, word_in1, rows, s)[int32_t(same.positions[0])];
+		int picked = integer_at(t, x, s, same.positions[0]);
 		size_t at = (size_t(s) * n + picked) * k + j;
 		g[at] = float(g[at]) + sum_rows(row_of(t, dz, s) + j, same, k);
 	}
 }
 
-// A warp merges as many rows as this, or more: those of a text's padding, say. It isn't less than a warp has lanes.
+// Of as many rows as this, or more, those of a text's padding, say, each lane adds up some.
 enum { many_rows = 32 };
 
 // merge_many adds up one element of the rows at which, k elements each, in the first of them, and sets the others to 0.
@@ -272,36 +325,38 @@ DEVICE void merge_many(global<float> x, const equals &which, int k) {
 		x[size_t(int32_t(which.positions[i])) * k] = i == 0 ? sum : 0.0f;
 }
 
+// merge_few does the same for one lane.
+DEVICE void merge_few(global<float> x, const equals &which, int k) {
+	x[size_t(int32_t(which.positions[0])) * k] = sum_rows(x, which, k);
+	ROLLED
+	for (int i = 1; i < which.count; i++)
+		x[size_t(int32_t(which.positions[i])) * k] = 0.0f;
+}
+
 // merge adds up the rows of a value that go to the same row of a table, in the first of them, and sets the others to 0.
-// One thread, or one warp, has an element of all these rows, so that no barrier is needed.
+// One warp has all of these rows, so that no barrier is needed.
 DEVICE void merge(const tile &t, global<const int32_t> code) {
 	int rows = code[word_rows], k = code[word_k];
+	integers to = integers_of(t, code, word_in0, rows);
 	global<float> z = result_of(t, code);
-	ROLLED
-	for (counter<2> n(int(threadIdx.x), int(blockDim.x), k, rows); n.e < t.n * rows * k; n.next()) {
-		int s = n.at[2];
-		equals same = equals_of(t, code, word_in0, rows, s, n.at[1]);
-		if (same.count < 2 || same.count >= many_rows)
-			continue;
-		global<float> x = z + (size_t(s) * rows * k + n.at[0]);
-		x[size_t(int32_t(same.positions[0])) * k] = sum_rows(x, same, k);
-		ROLLED
-		for (int i = 1; i < same.count; i++)
-			x[size_t(int32_t(same.positions[i])) * k] = 0.0f;
-	}
 	ROLLED
 	for (int first = int(threadIdx.x / 32) * 32; first < t.n * rows; first += int(blockDim.x)) {
 		int mine = first + int(lane());
-		bool many = mine < t.n * rows && equals_of(t, code, word_in0, rows, mine / rows, mine % rows).count >= many_rows;
-		unsigned those = lanes_where(many);
-		if (those == 0)
-			continue;
-		// One lane has many: the lists of positions follow one another, and its own is at least as long as a warp.
-		int row = first + ones(those - 1), s = row / rows;
-		equals same = equals_of(t, code, word_in0, rows, s, row % rows);
+		unsigned those = lanes_where(mine < t.n * rows && equals_of(t, to, mine / rows, mine % rows).count > 1);
 		ROLLED
-		for (int j = 0; j < k; j++)
-			merge_many(z + (size_t(s) * rows * k + j), same, k);
+		for (; those != 0; those &= those - 1) {
+			int row = first + ones((those & -those) - 1), s = row / rows;
+			equals same = equals_of(t, to, s, row % rows);
+			global<float> x = z + size_t(s) * rows * k;
+			if (same.count < many_rows)
+				ROLLED
+				for (int j = int(lane()); j < k; j += 32)
+					merge_few(x + j, same, k);
+			else
+				ROLLED
+				for (int j = 0; j < k; j++)
+					merge_many(x + j, same, k);
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 
@@ -124,6 +125,21 @@ var shapes = map[string]Graph{
 		flat := g.Do(gorgonia.Reshape(x, tensor.Shape{g.Batch * 9, 3}))
 		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastAdd(g.Do(gorgonia.Mul(flat, w)), b, nil, []byte{0}))))
 		return g.rows(h, 18)
+	}},
+	// Norms of more parameters than a GPU adds up side by side.
+	"many parameters": {49, func(g *G) (compile.Source, error) {
+		h := g.In("x", 5)
+		for i := range 19 {
+			b := g.Param(fmt.Sprintf("b%d", i), 1, 5)
+			h = g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastAdd(h, b, nil, []byte{0}))))
+		}
+		return g.Squares(h)
+	}},
+	// Columns of data begin where those before them end, at any address.
+	"rows behind a number": {53, func(g *G) (compile.Source, error) {
+		a, x := g.In("a", 1), g.In("x", 8)
+		h := g.Do(gorgonia.Add(g.Do(gorgonia.Mul(a, g.Param("v", 1, 4))), g.Do(gorgonia.Mul(x, g.Param("w", 8, 4)))))
+		return g.Squares(g.Do(gorgonia.Tanh(h)))
 	}},
 	"matrix times vector": {10, func(g *G) (compile.Source, error) {
 		x, w := g.In("x", 6), g.Param("w", 6)
@@ -295,10 +311,10 @@ var shapes = map[string]Graph{
 	"poolings side by side": {44, func(g *G) (compile.Source, error) {
 		pool := func(x *gorgonia.Node) *gorgonia.Node {
 			h := g.Do(gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
-			return g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 12}))
+			return g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 24}))
 		}
-		h := g.Do(gorgonia.Sub(pool(g.In("x", 1, 4, 5)), pool(g.In("y", 1, 4, 5))))
-		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 12, 3))))
+		h := g.Do(gorgonia.Sub(pool(g.In("x", 2, 4, 5)), pool(g.In("y", 2, 4, 5))))
+		return g.Squares(g.Do(gorgonia.Mul(h, g.Param("w", 24, 3))))
 	}},
 	"a convolution with dilated rows": {39, func(g *G) (compile.Source, error) {
 		x, w := g.In("x", 2, 7, 5), g.Param("w", 3, 2, 3, 2)
@@ -318,6 +334,12 @@ var shapes = map[string]Graph{
 		soft := g.Do(gorgonia.SoftMax(g.Do(gorgonia.Add(h, g.Number(100)))))
 		logs := g.Do(gorgonia.LogSoftMax(g.Do(gorgonia.Sub(h, g.Number(100)))))
 		return g.rows(g.Do(gorgonia.Add(soft, logs)), 120)
+	}},
+	// A warp has eight rows of a product, of filters and of channels.
+	"more filters than a warp has": {54, func(g *G) (compile.Source, error) {
+		x, w, v := g.In("x", 2, 5, 5), g.Param("w", 10, 2, 1, 1), g.Param("v", 9, 10, 2, 2)
+		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Conv2d(x, w, tensor.Shape{1, 1}, []int{0, 0}, []int{1, 1}, []int{1, 1}))))
+		return g.Squares(g.Do(gorgonia.Conv2d(h, v, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1})))
 	}},
 	"an identity": {34, func(g *G) (compile.Source, error) {
 		h := g.Do(gorgonia.ApplyOp(gorgonia.Iop{}, g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 3)))))
@@ -354,6 +376,8 @@ func poolings() map[string]Graph {
 		"wide windows":      {[2]int{6, 9}, [2]int{2, 4}, [2]int{0, 1}, [2]int{1, 3}},
 		"more than windows": {[2]int{7, 8}, [2]int{2, 1}, [2]int{0, 0}, [2]int{3, 2}},
 		"two by two":        {[2]int{7, 8}, [2]int{2, 2}, [2]int{0, 0}, [2]int{2, 3}},
+		"one window tall":   {[2]int{2, 7}, [2]int{2, 2}, [2]int{0, 0}, [2]int{1, 2}},
+		"one window wide":   {[2]int{5, 2}, [2]int{2, 2}, [2]int{0, 0}, [2]int{1, 1}},
 		"padded two by two": {[2]int{6, 5}, [2]int{2, 2}, [2]int{1, 1}, [2]int{2, 1}},
 	} {
 		out["max-pool: "+name] = Graph{46, func(g *G) (compile.Source, error) {

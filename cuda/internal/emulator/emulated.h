@@ -290,6 +290,18 @@ DEVICE float multiply_add(float a, float b, float c) {
   return fmaf(a, b, c);
 }
 
+struct alignas(16) four {
+  float v[4];
+};
+
+template <class T> DEVICE global<T> settled(global<T> p) { return p; }
+
+DEVICE bool aligned(global<const float> p) { return p.address % sizeof(four) == 0; }
+
+DEVICE four four_of(global<const float> p, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return emulated::read<four>(p.address, {0, file, line});
+}
+
 DEVICE uint64_t bits_of(double x) {
   uint64_t b;
   memcpy(&b, &x, sizeof b);

@@ -6,6 +6,9 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
+// rowsOfProduct is the rows that a warp takes of a product: see product.cuh.
+const rowsOfProduct = 8
+
 // turn is a convolution's filters in another order.
 type turn struct {
 	of                       compile.ID
@@ -14,7 +17,8 @@ type turn struct {
 }
 
 // turned lets an instruction copy the filters of each convolution, once for a tile, so that what the rows of a product
-// read at a step lies side by side: filters for the convolution, channels for its way back.
+// read at a step lies side by side: filters for the convolution, channels for its way back. The next step's begin at a
+// multiple of eight elements, with zeros between.
 func (l *Program) turned(code []compile.Instruction) []compile.Instruction {
 	copies := map[turn]compile.ID{}
 	var out []compile.Instruction
@@ -42,21 +46,24 @@ func (l *Program) turned(code []compile.Instruction) []compile.Instruction {
 }
 
 // elements returns the index among the filters as they are stored, [filters, channels, patch], of each element of the
-// copy: [channels, patch, filters], or [filters, patch, channels] for the way back.
+// copy: [channels, patch, filters], or [patch, filters, channels] for the way back. It is -1 for zeros between.
 func (x turn) elements() []int32 {
-	var out []int32
-	outer, inner := x.channels, x.filters
+	sizes := [3]int{x.channels, x.patch, x.filters}
 	if x.back {
-		outer, inner = inner, outer
+		sizes = [3]int{x.patch, x.filters, x.channels}
 	}
-	for a := range outer {
-		for e := range x.patch {
-			for b := range inner {
-				filter, channel := b, a
+	var out []int32
+	for a := range sizes[0] {
+		for b := range sizes[1] {
+			for c := range sizes[2] {
+				channel, element, filter := a, b, c
 				if x.back {
-					filter, channel = a, b
+					element, filter, channel = a, b, c
 				}
-				out = append(out, int32((filter*x.channels+channel)*x.patch+e))
+				out = append(out, int32((filter*x.channels+channel)*x.patch+element))
+			}
+			for len(out)%rowsOfProduct != 0 {
+				out = append(out, -1)
 			}
 		}
 	}

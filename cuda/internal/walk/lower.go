@@ -70,10 +70,10 @@ func Lower(p *compile.Program) (*Program, error) {
 		return nil, err
 	}
 	var err error
-	if l.Gradient, err = l.list(l.parted(l.turned(l.padded(zeroed(slices.Concat(p.Forward, backward))))), compile.Kept(reductions)); err != nil {
+	if l.Gradient, err = l.list(l.parted(l.turned(l.padded(zeroed(slices.Concat(p.Forward, backward))))), compile.Kept(reductions), true); err != nil {
 		return nil, err
 	}
-	if l.Prediction, err = l.list(l.parted(l.turned(l.padded(p.Predict))), []compile.ID{p.Output.Value}); err != nil {
+	if l.Prediction, err = l.list(l.parted(l.turned(l.padded(p.Predict))), []compile.ID{p.Output.Value}, false); err != nil {
 		return nil, err
 	}
 	for _, r := range reductions {
@@ -172,8 +172,8 @@ func zeroed(code []compile.Instruction) []compile.Instruction {
 	return out
 }
 
-// list encodes instructions, of which the values in keep are read afterwards.
-func (l *Program) list(code []compile.Instruction, keep []compile.ID) (List, error) {
+// list encodes instructions of gradients or of a prediction. The values in keep are read afterwards.
+func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients bool) (List, error) {
 	if slices.Contains(keep, compile.None) {
 		keep = nil
 	}
@@ -181,8 +181,11 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID) (List, err
 	var since []access // the last barrier
 	for _, in := range code {
 		number, ok := opcodes[in.Op]
-		if !ok {
+		if !ok || !gradients && !predicts(number) {
 			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String()}
+		}
+		if w := in.Window; (in.Op == compile.MaxPool || in.Op == compile.MaxPoolBack) && max(w.KH, w.KW) > maxPooled {
+			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String(), Why: fmt.Sprintf("a window has more than %d rows or columns", maxPooled)}
 		}
 		now := l.access(&out.Memory, in)
 		wait := slices.ContainsFunc(since, now.meets)
@@ -226,11 +229,17 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number in
 		w[WordParts] = int32(max(1, l.parts[in.Out]))
 	case compile.ConvBack:
 		x := l.padding[in.In[0]]
-		w[WordRows], w[WordN], w[WordK], w[WordTable] = int32(x.padded[0]), int32(x.padded[1]), int32(x.top), int32(x.left)
+		w[WordRows], w[WordN] = int32(x.padded[0]), int32(x.padded[1])
+		w[WordTable] = l.table(slices.Concat(
+			meetings(in.Window.KH, in.Window.PadH, int(w[WordStrideH]), int(w[WordDilationH]), in.Window.H, x.top),
+			meetings(in.Window.KW, in.Window.PadW, int(w[WordStrideW]), int(w[WordDilationW]), in.Window.W, x.left),
+		))
+	case compile.Conv, compile.GradConv:
+		w[WordTable] = l.table(offsets(in.Window))
 	case compile.MaxPool:
-		w[WordWhere] = int32(m.Offsets[in.Where])
+		w[WordWhere], w[WordTable] = int32(m.Offsets[in.Where]), l.table(rectangles(in.Window, false))
 	case compile.MaxPoolBack:
-		w[WordWhere] = int32(m.Offsets[in.In[1]])
+		w[WordWhere], w[WordTable] = int32(m.Offsets[in.In[1]]), l.table(rectangles(in.Window, true))
 	case compile.Gather:
 		w[WordK] = int32(l.values[in.In[0]].Size)
 		if x, ok := l.padding[in.Out]; ok {

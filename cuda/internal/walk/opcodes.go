@@ -17,6 +17,9 @@ var opcodes = map[compile.Op]int32{
 	compile.GradSpread: OpScatter, compile.Lookup: OpLookup, compile.GradLookup: OpGradLookup,
 }
 
+// predicts reports whether the kernel of predictions knows an opcode: it has none that only gradients need.
+func predicts(opcode int32) bool { return opcode <= OpFill || opcode == OpLookup }
+
 // elementwise reports whether element j of an operation's result depends on elements j of its operands alone, so that
 // one thread has them all.
 func elementwise(op compile.Op) bool {

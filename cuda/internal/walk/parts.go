@@ -24,18 +24,22 @@ func (l *Program) parted(code []compile.Instruction) []compile.Instruction {
 	var out []compile.Instruction
 	for _, in := range code {
 		parts := 1
-		if in.Op == compile.MatMul && in.Rows == 1 && !in.Accumulate {
-			parts = partsOf(in.K, in.N)
+		terms, columns := in.K, in.N
+		if in.Op == compile.MatMulBack {
+			terms, columns = columns, terms
+		}
+		if (in.Op == compile.MatMul || in.Op == compile.MatMulBack) && in.Rows == 1 && !in.Accumulate {
+			parts = partsOf(terms, columns)
 		}
 		if parts == 1 {
 			out = append(out, in)
 			continue
 		}
-		id := l.buffer("parts of "+l.values[in.Out].Name, parts, in.N)
+		id := l.buffer("parts of "+l.values[in.Out].Name, parts, columns)
 		l.parts[id] = parts
 		sum := compile.Instruction{
 			Op: compile.Scatter, In: []compile.ID{id}, Out: in.Out, Where: compile.None,
-			View: compile.View{Shape: []int{parts, in.N}, Strides: []int{0, 1}},
+			View: compile.View{Shape: []int{parts, columns}, Strides: []int{0, 1}},
 		}
 		in.Out = id
 		out = append(out, in, sum)

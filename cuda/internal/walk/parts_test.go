@@ -25,7 +25,8 @@ func TestParts(t *testing.T) {
 	})
 }
 
-// Copied filters have each stored element once, in the order that a product reads them.
+// Copied filters have each stored element once, in the order that a product reads them, and each step begins at a
+// multiple of eight elements.
 func TestTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 7)
@@ -34,9 +35,9 @@ func TestTurns(t *testing.T) {
 		for f := range x.filters {
 			for c := range x.channels {
 				for e := range x.patch {
-					at := (c*x.patch+e)*x.filters + f
+					at := (c*x.patch+e)*eights(x.filters) + f
 					if x.back {
-						at = (f*x.patch+e)*x.channels + c
+						at = (e*x.filters+f)*eights(x.channels) + c
 					}
 					if want := (f*x.channels+c)*x.patch + e; int(got[at]) != want {
 						t.Fatalf("element %d is %d, want %d", at, got[at], want)
@@ -44,9 +45,11 @@ func TestTurns(t *testing.T) {
 				}
 			}
 		}
-		slices.Sort(got)
-		if len(slices.Compact(got)) != x.filters*x.channels*x.patch {
-			t.Fatal("an element is missing")
+		got = slices.DeleteFunc(got, func(k int32) bool { return k < 0 })
+		if len(got) != x.filters*x.channels*x.patch {
+			t.Fatal("an element is there twice")
 		}
 	})
 }
+
+func eights(n int) int { return (n + 7) / 8 * 8 }

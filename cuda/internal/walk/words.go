@@ -70,6 +70,16 @@ const (
 )
 
 const (
+	MeetingFirst    = 0
+	MeetingStep     = 1
+	MeetingCount    = 2
+	MeetingBack     = 3
+	MeetingPixels   = 4
+	MeetingPosition = 5
+	MeetingWords    = 6
+)
+
+const (
 	Nowhere     = 0
 	InBuffer    = 1
 	InData      = 2
