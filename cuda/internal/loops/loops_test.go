@@ -30,6 +30,9 @@ template <class T> DEVICE void f(T n, int m) {
 	for (;;)
 		next();
 }
+
+__device__ __noinline__ int h() {
+}
 `)},
 }
 
@@ -187,7 +190,7 @@ func TestFunctions(t *testing.T) {
 	}
 	for p, want := range map[position]string{
 		{"k.cu", 1}: "k", {"k.cu", 3}: "k", {"k.cu", 9}: "k", {"k.cu", 11}: "k",
-		{"f.cuh", 1}: "f", {"f.cuh", 2}: "next", {"f.cuh", 5}: "f", {"f.cuh", 10}: "f", {"cmath", 7}: "cmath", {"a.hpp", 1}: "a",
+		{"f.cuh", 1}: "f", {"f.cuh", 2}: "next", {"f.cuh", 5}: "f", {"f.cuh", 10}: "f", {"f.cuh", 12}: "h", {"cmath", 7}: "cmath", {"a.hpp", 1}: "a",
 	} {
 		if got := s.function(p); got != want {
 			t.Errorf("%v is in %s, want %s", p, got, want)

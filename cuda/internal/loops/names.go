@@ -15,7 +15,7 @@ type sources map[string][]string // the function of each line, by file
 
 var (
 	kernelStart = regexp.MustCompile(`^KERNEL\((\w+)\)`)
-	atMargin    = regexp.MustCompile(`^(?:template <.*> )?[A-Za-z][^(]*?(\w+)\(`)
+	atMargin    = regexp.MustCompile(`^(?:template <.*> )?[A-Za-z_][^(]*?(\w+)\(`)
 	inStruct    = regexp.MustCompile(`^\t(?:template <.*> )?DEVICE [^(]*?(\w+)\(`)
 )
 
