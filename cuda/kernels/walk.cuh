@@ -244,8 +244,9 @@ template <bool two> DEVICE void maxpool_back(const tile &t, global<const int32_t
 		global<const int32_t> took = places + (n.at[1] * w.positions() + r.first);
 		float sum = 0;
 		auto meet = [&](int window) {
+			float v = from[window]; // read anyway: lanes then stay together
 			if (int32_t(took[window]) == n.at[0])
-				sum += from[window];
+				sum += v;
 		};
 		if (two) {
 			for (int i = 0; i < 2; i++)
