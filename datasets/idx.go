@@ -136,7 +136,7 @@ func parseIDX(file []byte) (*idxArray, error) {
 		a.dims = append(a.dims, int(n))
 	}
 
-	a.data = make([]byte, min(size, mostExpanded*int64(len(file))))
+	a.data = makeLarge[byte](int(min(size, mostExpanded*int64(len(file)))))
 	n, err := io.ReadFull(in, a.data)
 	if err == nil && int64(n) < size {
 		err = io.EOF

@@ -86,7 +86,7 @@ func (im *Images) split(n Normalisation) Split {
 	s := Split{
 		N:           im.N,
 		SampleShape: im.Shape,
-		Samples:     make([]float32, len(im.Pixels)),
+		Samples:     makeLarge[float32](len(im.Pixels)),
 		Labels:      make([]int32, len(im.Labels)),
 		Classes:     im.Classes,
 	}
