@@ -119,7 +119,7 @@ func (d cifar) read(ctx context.Context, src *source) (*RawSet, error) {
 func newCIFARImages(n int) Images {
 	return Images{
 		N: n, Shape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
-		Pixels: make([]byte, n*cifarImage),
+		Pixels: makeLarge[byte](n * cifarImage),
 		Labels: make([]byte, n),
 	}
 }

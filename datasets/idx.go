@@ -26,31 +26,72 @@ type idxSet struct {
 	mean, std float64 // of the normalisation; public constants, not statistics of private images
 }
 
+func (d idxSet) normalisation() Normalisation {
+	return Normalisation{Mean: []float64{d.mean}, Std: []float64{d.std}}
+}
+
 // images reads the four files from the store, which verifies them. An error about a wrong file names it and matches
 // [ErrInvalid].
 func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
-	train, err := d.readSplit(ctx, s, trainImages, trainLabels)
+	train, test, err := readSplits(ctx, s, d, io.ReadFull)
 	if err != nil {
 		return nil, err
 	}
-	test, err := d.readSplit(ctx, s, testImages, testLabels)
-	if err != nil {
-		return nil, err
+	raw := func(s *idxSplit[byte]) Images {
+		return Images{N: s.images.dims[0], Shape: s.shape(), Classes: d.classes, Pixels: s.images.data, Labels: s.labels}
 	}
 	return &RawSet{
-		Name: d.name, Train: *train, Test: *test,
-		Normalisation: Normalisation{Mean: []float64{d.mean}, Std: []float64{d.std}},
-		Edition:       OK,
+		Name: d.name, Train: raw(train), Test: raw(test), Normalisation: d.normalisation(), Edition: OK,
 	}, nil
 }
 
-// readSplit reads images and their labels, which must be as many.
-func (d idxSet) readSplit(ctx context.Context, s *store, imagesName, labelsName string) (*Images, error) {
-	imagesPath, images, err := readIDX(ctx, s, imagesName, 3)
+// load is like images, but normalises each part of a file as soon as it is unpacked, without memory for the raw images.
+func (d idxSet) load(ctx context.Context, s *store) (*Set, error) {
+	train, test, err := readSplits(ctx, s, d, d.normalisation().readFull)
 	if err != nil {
 		return nil, err
 	}
-	labelsPath, labels, err := readIDX(ctx, s, labelsName, 1)
+	normalised := func(s *idxSplit[float32]) Split {
+		return Split{
+			N: s.images.dims[0], SampleShape: s.shape(), Classes: d.classes,
+			Samples: s.images.data, Labels: integers(s.labels),
+		}
+	}
+	return &Set{
+		Name: d.name, Train: normalised(train), Test: normalised(test), Normalisation: d.normalisation(), Edition: OK,
+	}, nil
+}
+
+// idxSplit is a split, with pixels as bytes or normalised.
+type idxSplit[T byte | float32] struct {
+	images *idxArray[T]
+	labels []byte
+}
+
+func (s *idxSplit[T]) shape() []int { return []int{1, s.images.dims[1], s.images.dims[2]} }
+
+// A valueReader reads one byte for each value of a slice until the slice is full, like [io.ReadFull]. It returns the
+// number of values read, and an error if the input ends before.
+type valueReader[T byte | float32] func(in io.Reader, values []T) (int, error)
+
+// readSplits reads both splits of d.
+func readSplits[T byte | float32](ctx context.Context, s *store, d idxSet, read valueReader[T]) (train, test *idxSplit[T], err error) {
+	if train, err = readSplit(ctx, s, d, trainImages, trainLabels, read); err != nil {
+		return nil, nil, err
+	}
+	test, err = readSplit(ctx, s, d, testImages, testLabels, read)
+	return train, test, err
+}
+
+// readSplit reads images and their labels, which must be as many.
+func readSplit[T byte | float32](
+	ctx context.Context, s *store, d idxSet, imagesName, labelsName string, read valueReader[T],
+) (*idxSplit[T], error) {
+	imagesPath, images, err := readIDX(ctx, s, imagesName, 3, read)
+	if err != nil {
+		return nil, err
+	}
+	labelsPath, labels, err := readIDX(ctx, s, labelsName, 1, io.ReadFull)
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +102,17 @@ func (d idxSet) readSplit(ctx context.Context, s *store, imagesName, labelsName 
 	if err := checkLabels(labels.data, d.classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", labelsPath, err)
 	}
-	return &Images{
-		N: images.dims[0], Shape: []int{1, images.dims[1], images.dims[2]}, Classes: d.classes,
-		Pixels: images.data, Labels: labels.data,
-	}, nil
+	return &idxSplit[T]{images, labels.data}, nil
 }
 
-func readIDX(ctx context.Context, s *store, name string, axes int) (path string, a *idxArray, err error) {
+func readIDX[T byte | float32](
+	ctx context.Context, s *store, name string, axes int, read valueReader[T],
+) (path string, a *idxArray[T], err error) {
 	path, contents, err := s.read(ctx, name)
 	if err != nil {
 		return path, nil, err
 	}
-	a, err = parseIDX(contents)
+	a, err = parseIDX(contents, read)
 	if err != nil {
 		return path, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -82,10 +122,10 @@ func readIDX(ctx context.Context, s *store, name string, axes int) (path string,
 	return path, a, nil
 }
 
-// idxArray is an array of bytes of the given shape, row-major.
-type idxArray struct {
+// idxArray is an array of the given shape, row-major.
+type idxArray[T byte | float32] struct {
 	dims []int
-	data []byte
+	data []T
 }
 
 // maxIDX bounds the bytes of an array, so that a wrong header isn't mistaken for a large data set.
@@ -101,7 +141,7 @@ var gzipMagic = []byte{0x1f, 0x8b}
 // of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Any
 // departure is an error that matches [ErrInvalid], as is an array without values. Memory grows with the file, not
 // with the header's claim.
-func parseIDX(file []byte) (*idxArray, error) {
+func parseIDX[T byte | float32](file []byte, read valueReader[T]) (*idxArray[T], error) {
 	var in io.Reader = bytes.NewReader(file)
 	if bytes.HasPrefix(file, gzipMagic) {
 		unpacked, err := gzip.NewReader(in)
@@ -123,7 +163,7 @@ func parseIDX(file []byte) (*idxArray, error) {
 	if err := binary.Read(in, binary.BigEndian, lengths); err != nil {
 		return nil, invalidf("read the idx header: %v", err)
 	}
-	a := &idxArray{}
+	a := &idxArray[T]{}
 	size := int64(1)
 	for _, n := range lengths {
 		if n == 0 {
@@ -136,8 +176,8 @@ func parseIDX(file []byte) (*idxArray, error) {
 		a.dims = append(a.dims, int(n))
 	}
 
-	a.data = make([]byte, min(size, mostExpanded*int64(len(file))))
-	n, err := io.ReadFull(in, a.data)
+	a.data = makeLarge[T](int(min(size, mostExpanded*int64(len(file)))))
+	n, err := read(in, a.data)
 	if err == nil && int64(n) < size {
 		err = io.EOF
 	}

@@ -7,12 +7,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
+	"testing/iotest"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -45,7 +48,7 @@ func TestParseIDXRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "compressed") {
 			file = compress(file)
 		}
-		a, err := parseIDX(file)
+		a, err := parseIDX(file, io.ReadFull)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +93,7 @@ func flip(b []byte, n int) []byte {
 func TestParseIDXRefuses(t *testing.T) {
 	for name, c := range badIDX {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseIDX(c.file)
+			_, err := parseIDX(c.file, io.ReadFull)
 			checkError(t, err, ErrInvalid, c.want)
 		})
 	}
@@ -101,7 +104,7 @@ func TestParseIDXLyingHeader(t *testing.T) {
 	file := encodeIDX([]int{1<<31 - 1}, make([]byte, 100))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := parseIDX(file)
+	_, err := parseIDX(file, io.ReadFull)
 	runtime.ReadMemStats(&after)
 	checkError(t, err, ErrInvalid, "value 100 of 2147483647: the file ends here")
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
@@ -112,7 +115,7 @@ func TestParseIDXLyingHeader(t *testing.T) {
 // Memory that is bounded by the size of the file still holds the values that compress best.
 func TestParseIDXOfZeros(t *testing.T) {
 	const n = 1 << 22
-	a, err := parseIDX(compress(encodeIDX([]int{n}, make([]byte, n))))
+	a, err := parseIDX(compress(encodeIDX([]int{n}, make([]byte, n))), io.ReadFull)
 	if err != nil || len(a.data) != n {
 		t.Error(err)
 	}
@@ -125,11 +128,11 @@ func FuzzParseIDX(f *testing.F) {
 	f.Add(encodeIDX([]int{2, 2, 2}, []byte("eight by")))
 	f.Add(compress(encodeIDX([]int{3}, []byte{1, 2, 3})))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		a, err := parseIDX(file)
+		a, err := parseIDX(file, io.ReadFull)
 		if err != nil {
 			return
 		}
-		again, err := parseIDX(encodeIDX(a.dims, a.data))
+		again, err := parseIDX(encodeIDX(a.dims, a.data), io.ReadFull)
 		if err != nil || !slices.Equal(a.dims, again.dims) || !bytes.Equal(a.data, again.data) {
 			t.Fatalf("%v %v read back as %v, %v", a.dims, a.data, again, err)
 		}
@@ -158,7 +161,8 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 // tinyIDXEntry returns the data set of these files, and options for the folder that they are in.
 func tinyIDXEntry(t *testing.T, files map[string][]byte) (*entry, Options) {
 	t.Helper()
-	e := &entry{info: Info{Name: "tiny"}, images: idxSet{name: "tiny", classes: 3, mean: 0, std: 0.5}.images}
+	d := idxSet{name: "tiny", classes: 3, mean: 0, std: 0.5}
+	e := &entry{info: Info{Name: "tiny"}, images: d.images, load: d.load}
 	o := options(t)
 	o.Dir = t.TempDir()
 	dir := filepath.Join(o.Dir, "tiny")
@@ -187,6 +191,40 @@ func TestOpenIDX(t *testing.T) {
 		!slices.Equal(set.Test.Samples, []float32{2, 0, 0, 2}) {
 		t.Errorf("read %+v", set)
 	}
+	raw, err := e.openRaw(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(raw.set(), set); diff != "" {
+		t.Errorf("samples of raw images (-) and samples (+)\n%s", diff)
+	}
+}
+
+// Samples don't depend on the sizes of the parts that a file is unpacked in.
+func TestNormalisingReadsAll(t *testing.T) {
+	scale := Normalisation{Mean: []float64{0.2}, Std: []float64{0.4}}
+	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 1<<18 + 7} {
+		im := Images{N: n, Shape: []int{1}, Pixels: make([]byte, n)}
+		for i := range im.Pixels {
+			im.Pixels[i] = byte(i % 251)
+		}
+		want := make([]float32, n)
+		im.Normalise(want, 0, scale)
+		for name, in := range map[string]func(io.Reader) io.Reader{
+			"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader, "error with the last": iotest.DataErrReader,
+		} {
+			got := make([]float32, n)
+			if k, err := scale.readFull(in(bytes.NewReader(append(im.Pixels, 1))), got); k != n || err != nil {
+				t.Errorf("%s: read %d of %d pixels, error %v", name, k, n, err)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %d pixels have other samples", name, n)
+			}
+			if k, err := scale.readFull(in(bytes.NewReader(im.Pixels)), make([]float32, n+1)); k != n || err == nil {
+				t.Errorf("%s: read %d of %d pixels where there are only %d, error %v", name, k, n+1, n, err)
+			}
+		}
+	}
 }
 
 func TestOpenIDXRefuses(t *testing.T) {
@@ -206,6 +244,11 @@ func TestOpenIDXRefuses(t *testing.T) {
 			files[c.file] = c.contents
 			e, o := tinyIDXEntry(t, files)
 			_, err := e.open(t.Context(), o)
+			checkError(t, err, ErrInvalid, c.want)
+			raw, err := e.openRaw(t.Context(), o)
+			if err == nil {
+				err = raw.set().Check()
+			}
 			checkError(t, err, ErrInvalid, c.want)
 		})
 	}

@@ -3,6 +3,7 @@ package datasets
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 )
@@ -73,10 +74,7 @@ func (im *Images) Normalise(dst []float32, first int, n Normalisation) {
 	for c := range im.Shape[0] {
 		table := n.table(c)
 		for at := c * plane; at < len(dst); at += size {
-			to := dst[at:][:plane]
-			for i, p := range pixels[at:][:plane] {
-				to[i] = table[p]
-			}
+			table.normalise(dst[at:][:plane], pixels[at:])
 		}
 	}
 }
@@ -86,8 +84,8 @@ func (im *Images) split(n Normalisation) Split {
 	s := Split{
 		N:           im.N,
 		SampleShape: im.Shape,
-		Samples:     make([]float32, len(im.Pixels)),
-		Labels:      make([]int32, len(im.Labels)),
+		Samples:     makeLarge[float32](len(im.Pixels)),
+		Labels:      integers(im.Labels),
 		Classes:     im.Classes,
 	}
 	size, parts := im.Size(), runtime.GOMAXPROCS(0)
@@ -97,10 +95,15 @@ func (im *Images) split(n Normalisation) Split {
 		done.Go(func() { im.Normalise(s.Samples[from*size:to*size], from, n) })
 	}
 	done.Wait()
-	for i, l := range im.Labels {
-		s.Labels[i] = int32(l)
-	}
 	return s
+}
+
+func integers(labels []byte) []int32 {
+	out := make([]int32, len(labels))
+	for i, l := range labels {
+		out[i] = int32(l)
+	}
+	return out
 }
 
 // Normalisation holds the constants that turn bytes into samples, one Mean and one Std for each channel: see the
@@ -109,12 +112,34 @@ type Normalisation struct {
 	Mean, Std []float64
 }
 
-// table returns the sample value of each raw byte of a channel. It has no product followed by a sum, which some
-// platforms fuse, and so its values are the same on all.
-func (n Normalisation) table(channel int) *[256]float32 {
-	var t [256]float32
+// sampleValues has the sample value of each raw byte of a channel.
+type sampleValues [256]float32
+
+// table returns the sample values of a channel. It has no product followed by a sum, which some platforms fuse, and so
+// its values are the same on all.
+func (n Normalisation) table(channel int) *sampleValues {
+	var t sampleValues
 	for raw := range t {
 		t[raw] = float32((float64(raw)/255 - n.Mean[channel]) / n.Std[channel])
 	}
 	return &t
+}
+
+// normalise writes the sample values of as many pixels as dst holds.
+func (t *sampleValues) normalise(dst []float32, pixels []byte) {
+	for i, p := range pixels[:len(dst)] {
+		dst[i] = t[p]
+	}
+}
+
+// readFull is a [valueReader] of images of one channel, which it normalises.
+func (n Normalisation) readFull(in io.Reader, dst []float32) (int, error) {
+	table, part := n.table(0), make([]byte, 64<<10) // stays in a core's cache
+	for done := 0; ; {
+		k, err := io.ReadFull(in, part[:min(len(part), len(dst)-done)])
+		table.normalise(dst[done:][:k], part)
+		if done += k; err != nil || done == len(dst) {
+			return done, err
+		}
+	}
 }

@@ -24,6 +24,7 @@ func mnistEntry() *entry {
 			"https://storage.googleapis.com/cvdf-datasets/mnist/",
 		},
 		images: set.images,
+		load:   set.load,
 	}
 }
 
@@ -53,5 +54,6 @@ func fashionMNISTEntry() *entry {
 			"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 		},
 		images: set.images,
+		load:   set.load,
 	}
 }

@@ -43,10 +43,10 @@ type entry struct {
 	info    Info
 	files   []file
 	mirrors []string // URLs that end in a slash; each has all files under their own names
-	// One of these loads the set.
-	images func(context.Context, *store) (*RawSet, error)
+	// load loads the set. Where it is nil, the set is that of images, normalised.
 	load   func(context.Context, *store) (*Set, error)
-	values Checksum // of weights
+	images func(context.Context, *store) (*RawSet, error) // nil for other sets
+	values Checksum                                       // of weights
 	// verify compares a set that has no files with its recorded checksum.
 	verify func(context.Context) (FileStatus, error)
 }
@@ -95,7 +95,7 @@ func Open(ctx context.Context, name string, o Options) (*Set, error) {
 }
 
 func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
-	if e.images != nil {
+	if e.load == nil {
 		raw, err := e.openRaw(ctx, o)
 		if err != nil {
 			return nil, err

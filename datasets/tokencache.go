@@ -148,7 +148,7 @@ func (c tokenCache) decode(file []byte) (*Set, error) {
 	}{{&set.Train, c.sizes.train}, {&set.Test, c.sizes.test}} {
 		s := part.split
 		*s = Split{N: part.n, SampleShape: []int{c.sizes.length}, Vocabulary: c.sizes.vocabulary, Classes: 2}
-		s.Tokens = make([]int32, s.N*c.sizes.length)
+		s.Tokens = makeLarge[int32](s.N * c.sizes.length)
 		used := make([]int32, s.N)
 		for i := range s.N {
 			s.Labels = append(s.Labels, int32(labels[i]))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -126,12 +127,14 @@ type run struct {
 	device   *pending[choice]
 	data     *pending[any] // nil until begun
 	training *follower
+
+	collectLater func() // ends collectSooner
 }
 
 // begin starts to read a plan's data and to open its GPUs, which don't depend on its noise. The user's own files are
 // read later, once the plan is printed, which thus can't depend on them.
 func (g *global) begin(ctx context.Context, console *ui.Console, p *experiment.Plan) *run {
-	r := &run{plan: p, console: console}
+	r := &run{plan: p, console: console, collectLater: func() {}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.training = newFollower(r.ctx, console)
 	performance := p.Experiment.Performance
@@ -143,9 +146,22 @@ func (g *global) begin(ctx context.Context, console *ui.Console, p *experiment.P
 		return c.opening(r.ctx, &r.running, performance, r.training.Warn), nil
 	})
 	if p.Experiment.Dataset != configs.Files {
+		r.collectLater = collectSooner()
 		r.load()
 	}
 	return r
+}
+
+// collectSooner makes garbage collections more frequent until later is called. By default the accountant's garbage may
+// grow as large as the samples. Memory that is used for the first time costs more than collections do, since samples
+// hold no pointers to follow.
+func collectSooner() (later func()) {
+	const percent = 25
+	before := debug.SetGCPercent(percent)
+	if before < percent { // as a user wants it, perhaps never
+		debug.SetGCPercent(before)
+	}
+	return sync.OnceFunc(func() { debug.SetGCPercent(before) })
 }
 
 func (r *run) load() {
@@ -158,6 +174,7 @@ func (r *run) load() {
 // then the process ends.
 func (r *run) end(command context.Context) {
 	r.cancel()
+	r.collectLater()
 	ended := make(chan struct{})
 	go func() {
 		r.running.Wait()
@@ -195,6 +212,7 @@ func (r *run) fill(dir *report.Dir) (out experiment.Outcome, err error) {
 	if _, err := r.data.await(r.ctx, "loading "+dataset); err != nil {
 		return out, err
 	}
+	r.collectLater()
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
 		return trainOn(r.ctx, r.plan, device, f)
 	})

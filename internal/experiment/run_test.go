@@ -3,6 +3,7 @@ package experiment
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
 )
 
 func resolve(t *testing.T, tune bool, overrides ...string) *Plan {
@@ -178,6 +180,41 @@ func TestFilesStayThoseOfThePlan(t *testing.T) {
 	if err := p.Load(t.Context(), nil, new(recorder)); err == nil || !strings.Contains(err.Error(), "it has changed since it was opened") {
 		t.Errorf("a longer file: %v", err)
 	}
+}
+
+// Load hashes the data, beside the accountant, so that no step has to wait for it.
+func TestLoadHashesTheData(t *testing.T) {
+	const (
+		rows  = 30_000
+		noise = 40_000 // bytes: more than the runtime allocates in the background, less than a hash of these rows does
+	)
+	unhashed, err := train.NewData(rows, make([]float32, rows), make([]float32, 2*rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := allocated(unhashed.Prepare); n < 2*noise {
+		t.Fatalf("a hash of as many values allocates only %d bytes: this test wouldn't notice it", n)
+	}
+	settings := own(t)
+	if err := os.WriteFile(strings.TrimPrefix(settings[0], "data.train="), []byte("x,y\n"+strings.Repeat("-1,no\n1,yes\n", rows/2)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := resolve(t, true, settings...)
+	if err := p.Load(t.Context(), nil, new(recorder)); err != nil {
+		t.Fatal(err)
+	}
+	if n := allocated(p.data.train.Prepare); n > noise {
+		t.Errorf("Load left the data unhashed: a hash allocated %d bytes", n)
+	}
+}
+
+// allocated returns the bytes that f allocates. Nothing may run beside it.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // The number of rows that are trained on is the number that the guarantee is for.
