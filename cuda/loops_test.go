@@ -20,15 +20,15 @@ type bound struct {
 // loopBounds has what the kernels have reached: lower a bound after a change that makes a loop faster. See
 // cuda/internal/loops about names.
 var loopBounds = []bound{
-	{"clipped_sums/walk/conv/multiply/multiply[2]#2", 101, 64, 60},
-	{"clipped_sums/walk/step_back/conv_back/multiply/multiply[2]#2", 56, 32, 60},
+	{"clipped_sums/walk/conv/multiply/multiply[1]#2", 101, 64, 60},
+	{"clipped_sums/walk/step_back/conv_back/multiply/multiply[1]#2", 56, 32, 60},
 	// Filters' gradients of many elements and of few, in steps of four positions and of one.
 	{"clipped_sums/walk/step_back/grad_conv/multiply[1]#3", 185, 128, 60},
-	{"clipped_sums/walk/step_back/grad_conv/multiply[1]/multiply[1]#2", 111, 64, 60},
+	{"clipped_sums/walk/step_back/grad_conv/multiply[1]/multiply[2]#2", 111, 64, 60},
 	{"clipped_sums/walk/step_back/grad_conv/multiply[2]#3", 105, 64, 60},
-	{"clipped_sums/walk/step_back/grad_conv/multiply[2]/multiply[1]#2", 71, 32, 60},
+	{"clipped_sums/walk/step_back/grad_conv/multiply[2]/multiply[2]#2", 71, 32, 60},
 	{"clipped_sums/walk/matmul/multiply#3", 63, 32, 0}, // in steps of four terms, and of one
-	{"clipped_sums/walk/matmul/multiply/multiply[1]#2", 88, 32, 0},
+	{"clipped_sums/walk/matmul/multiply/multiply[2]#2", 88, 32, 0},
 	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[3]#2", 85, 32, 0},
 	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[4]#2", 113, 32, 0},
 	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[3]#2", 85, 32, 0},
@@ -55,9 +55,9 @@ var loopBounds = []bound{
 	{"clipped_sums/walk/maxpool/maxpool[1]#1.2", 43, 0, 40}, // two by two, as the next
 	{"clipped_sums/walk/step_back/maxpool_back/maxpool_back[1]#1.2", 50, 0, 40},
 
-	{"predict/walk/conv/multiply/multiply[2]#2", 102, 64, 60},
+	{"predict/walk/conv/multiply/multiply[1]#2", 102, 64, 60},
 	{"predict/walk/matmul/multiply#3", 63, 32, 0},
-	{"predict/walk/matmul/multiply/multiply[1]#2", 88, 32, 0},
+	{"predict/walk/matmul/multiply/multiply[2]#2", 88, 32, 0},
 }
 
 // A loop of products has this many multiply-adds on its path, or more. Exponentials have some, too.

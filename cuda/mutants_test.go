@@ -175,7 +175,7 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"steps of a copy that follow at once":         {"product.cuh", "return (rows + 7) / 8 * 8;", "return rows;", windowsGraph, ""},
 		"the first four rows twice":                   {"product.cuh", "c + (step.copy + ahead)", "c + step.copy", "more filters than a warp has", ""},
 		"the first of four positions":                 {"product.cuh", "add(step, x[k]);", "add(step, x[0]);", "more filters than a warp has", ""},
-		"rows ahead that aren't there":                {"product.cuh", "if (Left::side_by_side && m0 + rows <= m)", "if (Left::side_by_side)", "residual", ""},
+		"rows ahead that aren't there":                {"product.cuh", "if (Left::lie == side_by_side && m0 + rows <= m)", "if (Left::lie == side_by_side)", "residual", ""},
 		"a pooling loses NaN":                         {"walk.cuh", "if (!(v <= best) && best == best)", "if (v > best)", "Ties", ""},
 		"a pooling forgets NaN":                       {"walk.cuh", "if (!(v <= best) && best == best)", "if (!(v <= best))", "Ties", ""},
 		"a softmax without its maximum":               {"walk.cuh", "	maximum = warp_maximum(maximum);", "	maximum = 0;", "softmaxes of long rows", ""},

@@ -17,7 +17,8 @@ import (
 //go:embed kernels/ptx/*.ptx kernels/ptx/*.gz
 var ptxFiles embed.FS
 
-// images returns the kernels' PTX, a module for each source file.
+// images returns the kernels' PTX, a module for each source file: kernels inline what they call, so that they would
+// share nothing in one module.
 func images() ([][]byte, error) { return read("kernels/ptx/*.ptx") }
 
 // machineCode returns the kernels' machine code for a device, a module for each source file, or nothing if there is

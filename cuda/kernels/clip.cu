@@ -58,7 +58,7 @@ struct contributing {
 
 // factor_of reads one factor of the samples' gradients: x, or δ, which is clipped.
 struct factor_of {
-	static constexpr bool side_by_side = true, by_four = false, four_steps = false;
+	static constexpr rows_lie lie = side_by_side;
 	struct cursor {
 		global<const float> p;
 	};

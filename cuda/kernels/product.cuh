@@ -16,6 +16,14 @@
 
 DEVICE int minimum(int a, int b) { return a < b ? a : b; }
 
+// rows_lie is how the rows of a left operand lie in memory.
+enum rows_lie {
+	anyhow,
+	side_by_side, // what they have for a step
+	in_a_copy,    // the same, in steps that begin at multiples of eight rows: what is beyond the last row is there, too
+	along_steps   // each row's steps follow one another, and may be read by four
+};
+
 // A unit of work is a warp's. Of several products between two barriers the second begins with the warp that is next
 // after the first: before is the number of units before, and multiply returns how many it had.
 template <int Columns, class Steps, class Left, class Right, class Out>
@@ -30,7 +38,7 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 		typename Right::cursor r[Columns];
 		typename Out::sum sums[rows][Columns];
 		for (int i = 0; i < rows; i++) {
-			l[i] = left.begin(b, Left::by_four ? m0 + i : minimum(m0 + i, m - 1)); // rows beyond the last repeat its work
+			l[i] = left.begin(b, minimum(m0 + i, m - 1)); // rows beyond the last repeat its work
 			for (int j = 0; j < Columns; j++)
 				sums[i][j] = 0;
 		}
@@ -51,26 +59,7 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 				add(step, x);
 			}
 		};
-		if constexpr (Left::four_steps) {
-			if (left.in_fours()) {
-				for (Steps step = first; step.more();) {
-					float x[4][rows];
-					for (int i = 0; i < rows; i++) {
-						four f = left.read_steps(l[i], step);
-						for (int k = 0; k < 4; k++)
-							x[k][i] = f.v[k];
-					}
-					for (int k = 0; k < 4; k++, step.next())
-						add(step, x[k]);
-				}
-			} else {
-				add_up([&](const Steps &step, float *x) {
-					for (int i = 0; i < rows; i++)
-						x[i] = left.read(l[i], step, 0);
-				});
-			}
-		} else
-		if constexpr (Left::by_four) { // copies have elements beyond the last row
+		if constexpr (Left::lie == in_a_copy) {
 			add_up([&](const Steps &step, float *x) {
 				for (int i = 0; i < rows; i += 4) {
 					four f = left.read_four(l[0], step, i);
@@ -78,16 +67,33 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 						x[i + k] = f.v[k];
 				}
 			});
-		} else if (Left::side_by_side && m0 + rows <= m) { // one address serves all rows
-			add_up([&](const Steps &step, float *x) {
-				for (int i = 0; i < rows; i++)
-					x[i] = left.read(l[0], step, i);
-			});
 		} else {
-			add_up([&](const Steps &step, float *x) {
+			auto apart = [&](const Steps &step, float *x) {
 				for (int i = 0; i < rows; i++)
 					x[i] = left.read(l[i], step, 0);
-			});
+			};
+			if constexpr (Left::lie == along_steps) {
+				if (left.in_fours())
+					for (Steps step = first; step.more();) {
+						float x[4][rows];
+						for (int i = 0; i < rows; i++) {
+							four f = left.read_four(l[i], step);
+							for (int k = 0; k < 4; k++)
+								x[k][i] = f.v[k];
+						}
+						for (int k = 0; k < 4; k++, step.next())
+							add(step, x[k]);
+					}
+				else
+					add_up(apart);
+			} else if (Left::lie == side_by_side && m0 + rows <= m) { // one address serves all rows
+				add_up([&](const Steps &step, float *x) {
+					for (int i = 0; i < rows; i++)
+						x[i] = left.read(l[0], step, i);
+				});
+			} else {
+				add_up(apart);
+			}
 		}
 		for (int j = 0; j < Columns && n0 + 32 * j < n; j++) {
 			int column = out.begin(b, n0 + 32 * j);
@@ -118,13 +124,13 @@ struct counted {
 
 // anywhere is rows or columns that needn't lie side by side.
 struct anywhere {
-	static constexpr bool side_by_side = false, by_four = false, four_steps = false;
+	static constexpr rows_lie lie = anyhow;
 };
 
 // copied is the rows of a copy, which an instruction has made so that what all rows read at a step lies side by side.
 // A step has a multiple of eight elements, those beyond the last row among them.
 struct copied {
-	static constexpr bool side_by_side = true, by_four = true, four_steps = false;
+	static constexpr rows_lie lie = in_a_copy;
 	typedef global<const float> cursor;
 	global<const float> p;
 	DEVICE cursor begin(int, int m) const { return p + m; }
@@ -139,7 +145,7 @@ DEVICE int across_rows(int rows) { return (rows + 7) / 8 * 8; }
 // sample_rows are the rows of a tile's matrix, of some rows of k elements for each sample, or parts of them, terms
 // long.
 struct sample_rows : anywhere {
-	static constexpr bool four_steps = true;
+	static constexpr rows_lie lie = along_steps;
 	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
@@ -148,7 +154,7 @@ struct sample_rows : anywhere {
 	DEVICE cursor begin(int part, int m) const { return row_of(t, x, m / rows) + (m % rows * k + part * terms); }
 	DEVICE static float read(const cursor &c, const counted &step, int) { return c[step.k]; }
 	DEVICE bool in_fours() const { return aligned(x.base) && k % 4 == 0 && terms % 4 == 0; }
-	DEVICE static four read_steps(const cursor &c, const counted &step) { return four_of(c + step.k); }
+	DEVICE static four read_four(const cursor &c, const counted &step) { return four_of(c + step.k); }
 };
 
 // stored_columns are the columns of a stored matrix, or parts of them: element (step, n) is at step·down + n·along.
@@ -163,7 +169,7 @@ struct stored_columns : anywhere {
 
 // own_columns are the columns of each sample's own matrix, whose rows have length elements.
 struct own_columns : anywhere {
-	static constexpr bool side_by_side = true;
+	static constexpr rows_lie lie = side_by_side;
 	typedef global<const float> cursor;
 	const tile &t;
 	operand x;
@@ -227,7 +233,7 @@ struct conv_out : into_buffer {
 
 // channels are the rows of one sample's result of a convolution.
 struct channels : anywhere {
-	static constexpr bool four_steps = true;
+	static constexpr rows_lie lie = along_steps;
 	typedef global<const float> cursor;
 	const tile &t;
 	operand dz;
@@ -237,7 +243,7 @@ struct channels : anywhere {
 	DEVICE static float read(const cursor &c, const listed &step, int) { return c[step.k]; }
 	// A buffer begins at a multiple of 16 bytes.
 	DEVICE bool in_fours() const { return dz.space == in_buffer && positions % 4 == 0; }
-	DEVICE static four read_steps(const cursor &c, const listed &step) { return four_of(c + step.k); }
+	DEVICE static four read_four(const cursor &c, const listed &step) { return four_of(c + step.k); }
 };
 
 // offsets are the elements of a window over one sample's image, which has no padding.
@@ -261,8 +267,8 @@ DEVICE meeting meeting_of(global<const int32_t> table, int pixel) {
 	return {m[meeting_first], m[meeting_step], m[meeting_count], m[meeting_back], m[meeting_pixels], m[meeting_position]};
 }
 
-// back_steps steps through the terms of an image's gradient: the elements that meet the pixels, and all filters for each
-// of them.
+// back_steps steps through the terms of an image's gradient: the elements that meet the pixels, and all filters for
+// each of them.
 struct back_steps {
 	int i, j, o, rows, columns, filters;
 	int copy, at;               // offsets: of the element in the copied filters, [elements, filters, channels]; of its
@@ -290,8 +296,8 @@ struct back_steps {
 	}
 };
 
-// pixels are the pixels of all samples' images that certain elements of the window meet: one in every stride, from row i
-// and column j. The result's gradient, which they gather, has zeros around it, so that no term needs a comparison.
+// pixels are the pixels of all samples' images that certain elements of the window meet: one in every stride, from row
+// i and column j. The result's gradient, which they gather, has zeros around it, so that no term needs a comparison.
 struct pixels : anywhere {
 	typedef global<const float> cursor;
 	const tile &t;

@@ -36,10 +36,10 @@ enum {
 	word_once = word_parts, // 1: a gather is for the tile and not for each sample
 	word_c = word_parts, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,
-	// Of a gather: the index of each element; of a scatter: the elements that are added up for each result; of a pooling:
-	// a rectangle for each element of a plane (rectangle_of); of a convolution and its filters' gradient: offsets in the
-	// image of the pixel at which each position begins, then of each element of the window, then two zeros; of its way
-	// back: meetings of rows, then of columns.
+	// Of a gather: the index of each element; of a scatter: the elements that are added up for each result; of a
+	// pooling: a rectangle for each element of a plane (rectangle_of); of a convolution and its filters' gradient:
+	// offsets in the image of the pixel at which each position begins, then of each element of the window, then two
+	// zeros; of its way back: meetings of rows, then of columns.
 	word_table,
 	word_warp,   // 1: a scatter takes a warp for each sum
 	words
@@ -51,7 +51,8 @@ enum {
 enum {
 	meeting_first, meeting_step, meeting_count, meeting_back,
 	meeting_pixels,
-	meeting_position, // in the padded gradient, at which the first pixel meets the first element; the next one's is 1 more
+	// In the padded gradient, at which the first pixel meets the first element. The next one's is 1 more.
+	meeting_position,
 	meeting_words
 };
 

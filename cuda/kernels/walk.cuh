@@ -5,8 +5,8 @@
 #include "product.cuh"
 
 // elementwise computes a result of which each element depends on the same elements of the operands alone. A thread has
-// the same elements in every such instruction, so that no barrier is needed between two of them. There are loops of their
-// own for operands that are all buffers, and for the functions that models have in most layers.
+// the same elements in every such instruction, so that no barrier is needed between two of them. There are loops of
+// their own for operands that are all buffers, and for the functions that models have in most layers.
 template <bool gradients> DEVICE void elementwise(const tile &t, global<const int32_t> code, int op) {
 	int size = code[word_size], f = code[word_func], first = int(threadIdx.x), step = int(blockDim.x), end = t.n * size;
 	float number = float_of(uint32_t(int32_t(code[word_scalar])));
@@ -230,8 +230,8 @@ DEVICE void maxpool(const tile &t, global<const int32_t> code) {
 		maxpool<false>(t, code, w);
 }
 
-// maxpool_back adds up, for each pixel, the gradients of the windows that took it. Rectangles may all be two by two: then
-// the loop over them is unrolled.
+// maxpool_back adds up, for each pixel, the gradients of the windows that took it. Rectangles may all be two by two:
+// then the loop over them is unrolled.
 template <bool two> DEVICE void maxpool_back(const tile &t, global<const int32_t> code, const window &w) {
 	bool add = int(int32_t(code[word_add])) == 1;
 	operand dz = operand_of(t, code, word_in0, w.result());

@@ -28,8 +28,9 @@ func meetings(size, pad, stride, dilation, image, before int) []int32 {
 	return out
 }
 
-// offsets returns what a convolution and its filters' gradient read of an image: the index of the first pixel of each of
-// a window's positions, then that of each element of the window from its first pixel, then two zeros that are read ahead.
+// offsets returns what a convolution and its filters' gradient read of an image: the index of the first pixel of each
+// of a window's positions, then that of each element of the window from its first pixel, then two zeros that are read
+// ahead.
 func offsets(w *compile.Window) []int32 {
 	var out []int32
 	for y := range w.OutH {

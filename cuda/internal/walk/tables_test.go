@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// A pooling's rectangles are the pixels of each window and the windows that each pixel lies in; for windows of two there
-// may be windows among them that a pixel doesn't lie in.
+// A pooling's rectangles are the pixels of each window and the windows that each pixel lies in; for windows of two
+// there may be windows among them that a pixel doesn't lie in.
 func TestRectangles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWindow(t)
