@@ -91,8 +91,13 @@ func TestPredictBesideSteps(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	wait.Go(func() { _ = other.Steps(ctx, 1<<30) })
-	for range 20 {
+	wait.Go(func() {
+		for ctx.Err() == nil {
+			_ = other.Steps(ctx, 20)
+			time.Sleep(time.Microsecond) // or it takes the one worker again before predictions wake up, often for a second
+		}
+	})
+	for range 60 {
 		got, err := runs.Predict(context.Background(), data, 0)
 		if err != nil {
 			t.Error(err)
