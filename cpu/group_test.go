@@ -94,7 +94,8 @@ func TestPredictBesideSteps(t *testing.T) {
 	wait.Go(func() {
 		for ctx.Err() == nil {
 			_ = other.Steps(ctx, 20)
-			time.Sleep(time.Microsecond) // or it takes the one worker again before predictions wake up, often for a second
+			// Or it takes the one worker again before a prediction wakes up, often for a second.
+			time.Sleep(time.Microsecond)
 		}
 	})
 	for range 60 {
