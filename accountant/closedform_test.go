@@ -307,21 +307,23 @@ func TestEpsilonAgainstClosedForms(t *testing.T) {
 	comparisons := 0
 	for _, c := range append(gaussianTruths(), sampledTruths()...) {
 		for _, mode := range modes {
-			for _, delta := range []float64{1e-2, 1e-5, 1e-9, 1e-14} {
+			deltas := []float64{1e-2, 1e-5, 1e-9, 1e-14}
+			epsilons, err := accountant.Epsilons(c.event, accountant.Options{Mode: mode}, deltas...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, delta := range deltas {
 				comparisons++
-				g, err := accountant.Epsilon(c.event, delta, accountant.Options{Mode: mode})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if math.IsInf(g.Epsilon, 1) {
+				epsilon := epsilons[i]
+				if math.IsInf(epsilon, 1) {
 					t.Errorf("%s, mode %s, delta %v: epsilon is infinite", c.name, mode, delta)
 					continue
 				}
-				if exact := c.delta(real(g.Epsilon)); exact.Cmp(real(delta)) > 0 {
-					t.Errorf("%s, mode %s: epsilon %v at delta %v, where delta is %.6g", c.name, mode, g.Epsilon, delta, exact)
+				if exact := c.delta(real(epsilon)); exact.Cmp(real(delta)) > 0 {
+					t.Errorf("%s, mode %s: epsilon %v at delta %v, where delta is %.6g", c.name, mode, epsilon, delta, exact)
 				}
-				if lower := real(g.Epsilon * (1 - looseEpsilon)); mode == accountant.Best && g.Epsilon > 0 && c.delta(lower).Cmp(real(delta)) < 0 {
-					t.Errorf("%s, mode %s, delta %v: epsilon %v is high by more than %v of its value", c.name, mode, delta, g.Epsilon, looseEpsilon)
+				if lower := real(epsilon * (1 - looseEpsilon)); mode == accountant.Best && epsilon > 0 && c.delta(lower).Cmp(real(delta)) < 0 {
+					t.Errorf("%s, mode %s, delta %v: epsilon %v is high by more than %v of its value", c.name, mode, delta, epsilon, looseEpsilon)
 				}
 			}
 		}
@@ -331,26 +333,58 @@ func TestEpsilonAgainstClosedForms(t *testing.T) {
 
 func TestDeltaAgainstClosedForms(t *testing.T) {
 	comparisons := 0
+	epsilons := []float64{0, 0.01, 0.1, 1, 5, 20, 50, 100, 200, 300, 500}
 	for _, c := range append(gaussianTruths(), sampledTruths()...) {
+		var truths []*big.Float
+		for _, epsilon := range epsilons {
+			truths = append(truths, c.delta(real(epsilon)))
+		}
 		for _, mode := range modes {
-			for _, epsilon := range []float64{0, 0.01, 0.1, 1, 5, 20, 50, 100, 200, 300, 500} {
+			deltas, err := accountant.Deltas(c.event, accountant.Options{Mode: mode}, epsilons...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, epsilon := range epsilons {
 				comparisons++
-				g, err := accountant.Delta(c.event, epsilon, accountant.Options{Mode: mode})
-				if err != nil {
-					t.Fatal(err)
-				}
-				exact := c.delta(real(epsilon))
-				if real(g.Delta).Cmp(exact) < 0 || g.Delta == 0 {
-					t.Errorf("%s, mode %s: delta %v at epsilon %v, where it is %s", c.name, mode, g.Delta, epsilon, shown(exact))
+				delta, exact := deltas[i], truths[i]
+				if real(delta).Cmp(exact) < 0 || delta == 0 {
+					t.Errorf("%s, mode %s: delta %v at epsilon %v, where it is %s", c.name, mode, delta, epsilon, shown(exact))
 				}
 				limit := mul(exact, real(1+looseDelta))
-				if mode == accountant.Best && exact.Cmp(real(1e-14)) > 0 && real(g.Delta).Cmp(limit) > 0 {
-					t.Errorf("%s, mode %s: delta %v at epsilon %v, where %.6g is true: high by more than %v of it", c.name, mode, g.Delta, epsilon, exact, looseDelta)
+				if mode == accountant.Best && exact.Cmp(real(1e-14)) > 0 && real(delta).Cmp(limit) > 0 {
+					t.Errorf("%s, mode %s: delta %v at epsilon %v, where %.6g is true: high by more than %v of it", c.name, mode, delta, epsilon, exact, looseDelta)
 				}
 			}
 		}
 	}
 	t.Logf("%d comparisons", comparisons)
+}
+
+// TestManyPoints: bounds that are computed once for several points have the values that the package gives at each.
+func TestManyPoints(t *testing.T) {
+	deltas, epsilons := []float64{0.3, 1e-5, 1e-14}, []float64{0, 1, 30, 2000}
+	for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1}, accountant.DPSGD(0.1, 1, 9), accountant.Variant1(0.3, accountant.Poisson{Mean: 3}, accountant.DPSGD(0.1, 2, 5))} {
+		for _, mode := range modes {
+			o := accountant.Options{Mode: mode}
+			all, err := accountant.Epsilons(e, o, deltas...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, delta := range deltas {
+				if g, err := accountant.Epsilon(e, delta, o); err != nil || g.Epsilon != all[i] {
+					t.Errorf("%s, mode %s, delta %v: epsilon %v, %v, and of several %v", text(e), mode, delta, g.Epsilon, err, all[i])
+				}
+			}
+			if all, err = accountant.Deltas(e, o, epsilons...); err != nil {
+				t.Fatal(err)
+			}
+			for i, epsilon := range epsilons {
+				if g, err := accountant.Delta(e, epsilon, o); err != nil || g.Delta != all[i] {
+					t.Errorf("%s, mode %s, epsilon %v: delta %v, %v, and of several %v", text(e), mode, epsilon, g.Delta, err, all[i])
+				}
+			}
+		}
+	}
 }
 
 // TestClosedFormsAreExact checks the arithmetic above against itself: two precisions, and on both sides of 12 the two

@@ -31,39 +31,45 @@ func TestTuningOfGaussians(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	epsilons := []float64{0.05, 0.3, 1, 3}
 	for _, k := range []Repetitions{Poisson{Mean: 0.3}, Poisson{Mean: 1}, Poisson{Mean: 15}, TruncatedPoisson{Rate: 2}, geometric} {
 		for _, noise := range []float64{0.8, 3, 20} {
 			nodes, width := midpoints(-14*noise, 14*noise+1, 12000)
 			with, without := bestGaussian(k, 1, noise, nodes), bestGaussian(k, 0, noise, nodes)
 			event := Baseline(k, Gaussian{NoiseMultiplier: noise})
+			curves := map[Mode][]float64{}
+			for _, mode := range []Mode{Paper, Tight, Best} {
+				c, err := RDP(event, Options{Mode: mode, Orders: Orders{Low: 2, High: 64}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				curves[mode] = c
+			}
+			deltas, err := Deltas(event, Options{Mode: Best}, epsilons...)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, direction := range [][2][]float64{{with, without}, {without, with}} {
 				p, q := direction[0], direction[1]
-				for _, mode := range []Mode{Paper, Tight, Best} {
-					c, err := RDP(event, Options{Mode: mode, Orders: Orders{Low: 2, High: 64}})
-					if err != nil {
-						t.Fatal(err)
+				for _, a := range []int{2, 3, 8, 24} {
+					total := k.law().None()
+					for i := range p {
+						total += width * math.Exp(float64(a)*math.Log(p[i])-float64(a-1)*math.Log(q[i]))
 					}
-					for _, a := range []int{2, 3, 8, 24} {
-						total := k.law().None()
-						for i := range p {
-							total += width * math.Exp(float64(a)*math.Log(p[i])-float64(a-1)*math.Log(q[i]))
-						}
-						if exact := math.Log(total) / float64(a-1); c[a] < exact-1e-9 {
+					exact := math.Log(total) / float64(a-1)
+					for mode, c := range curves {
+						if c[a] < exact-1e-9 {
 							t.Errorf("%#v, noise %v, mode %s, order %d: rdp %v is below %v", k, noise, mode, a, c[a], exact)
 						}
 					}
 				}
-				for _, epsilon := range []float64{0.05, 0.3, 1, 3} {
+				for j, epsilon := range epsilons {
 					exact := 0.0
 					for i := range p {
-						exact += width * math.Max(0, p[i]-math.Exp(epsilon)*q[i])
+						exact += width * max(0, p[i]-math.Exp(epsilon)*q[i])
 					}
-					g, err := Delta(event, epsilon, Options{Mode: Best})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if g.Delta < exact-1e-9 {
-						t.Errorf("%#v, noise %v, epsilon %v: delta %v is below %v", k, noise, epsilon, g.Delta, exact)
+					if deltas[j] < exact-1e-9 {
+						t.Errorf("%#v, noise %v, epsilon %v: delta %v is below %v", k, noise, epsilon, deltas[j], exact)
 					}
 				}
 			}

@@ -107,10 +107,11 @@ var calls = []struct {
 	}},
 }
 
-// deadline returns a function that passes events on for some seconds, and then turns them into nil, at which a search
-// must stop with an error: a slow calibration is not a hang.
+// deadline returns a function that passes events on for a second, and then turns them into nil, at which a search must
+// stop with an error: a slow calibration is not a hang. Of the drawn calibrations those that end at all end within a
+// seventh of that, or take more than ten times as long.
 func deadline() func(accountant.Event) accountant.Event {
-	end := time.Now().Add(watchdog / 5)
+	end := time.Now().Add(min(time.Duration(long())*time.Second, watchdog/5))
 	return func(e accountant.Event) accountant.Event {
 		if time.Now().After(end) {
 			return nil

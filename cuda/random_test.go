@@ -61,7 +61,10 @@ func apart(what string, a, b [][]float32, tolerance float64) string {
 // The CPU engine and this one agree on every program that passes the check.
 func TestRandomPrograms(t *testing.T) {
 	l := kernelsOrSkip(t)
-	seeds := uint64(400)
+	seeds := uint64(200)
+	if *whole {
+		seeds = 2000
+	}
 	if testing.Short() {
 		seeds = 40
 	}

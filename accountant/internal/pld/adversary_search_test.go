@@ -330,15 +330,15 @@ func bandOf(delta float64) int {
 //
 //	DPTRAIN_LONG=1 go test -run TestAdversary -timeout 4h -v ./accountant/internal/pld
 func TestAdversary(t *testing.T) {
-	seeds, starts, steps := 10, 40, 160
+	seeds, cheap, starts, steps := 5, 50, 40, 160
 	if os.Getenv("DPTRAIN_LONG") != "" {
-		seeds, starts, steps = 100, 200, 4000
+		seeds, cheap, starts, steps = 100, 500, 200, 4000
 	}
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			total, most := &tally{}, seeds
 			if a.cheap {
-				most *= 5
+				most = cheap
 			}
 			for seed := range most {
 				if newSearch(a.decode, uint64(seed), total).climb(starts, steps); total.violation != "" {

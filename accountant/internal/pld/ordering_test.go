@@ -74,32 +74,51 @@ func (d lossPair) ordering(k repetitions.Distribution) *ordering {
 	return orderingOf(p, q, inf, k)
 }
 
-// bestInterval is the largest integral of (s1 - c s0)_+ over the orders of whole outcomes that grow an interval of
-// losses, in the order of the definition: states are intervals, and both ways to go on count what they add.
-func (d lossPair) bestInterval(k repetitions.Distribution, c float64) float64 {
+// phis returns, for an end j, phi of the masses of the outcomes [i, j) for every i up to j: of P and of Q.
+func (d lossPair) phis(k repetitions.Distribution) func(j int) [][2]float64 {
 	n := len(d.p)
 	sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
 	for i := range n {
 		sumP[i+1], sumQ[i+1] = sumP[i]+d.p[i], sumQ[i]+d.q[i]
 	}
-	phi := func(sum []float64, i, j int) float64 { return generating(k, math.Max(0, math.Min(sum[j]-sum[i], 1))) }
-	later := make([]float64, n+1)
-	best := 0.0
+	phi := func(sum []float64, i, j int) float64 { return generating(k, max(0, min(sum[j]-sum[i], 1))) }
+	return func(j int) [][2]float64 {
+		row := make([][2]float64, j+1)
+		for i := range row {
+			row[i] = [2]float64{phi(sumP, i, j), phi(sumQ, i, j)}
+		}
+		return row
+	}
+}
+
+// bestInterval is the largest sum of f over the orders of whole outcomes that grow an interval of losses, in the order
+// of the definition: states are intervals, and both ways to go on count what they add to phi of P and of Q.
+func (d lossPair) bestInterval(k repetitions.Distribution, f func(a, b float64) float64) float64 {
+	return bestInterval(len(d.p), d.phis(k), f)
+}
+
+func bestInterval(n int, phis func(j int) [][2]float64, f func(a, b float64) float64) (best float64) {
+	added := func(from, to [2]float64) float64 { return f(to[0]-from[0], to[1]-from[1]) }
+	value, phi := make([]float64, n+1), [][2]float64(nil)
 	for j := n; j >= 0; j-- {
-		now := make([]float64, n+1)
-		for i := 0; i <= j; i++ {
+		longer := phi
+		phi = phis(j)
+		for i := range j + 1 {
 			if j < n {
-				now[i] = later[i] + math.Max(0, phi(sumP, i, j+1)-phi(sumP, i, j)-c*(phi(sumQ, i, j+1)-phi(sumQ, i, j)))
+				value[i] += added(phi[i], longer[i])
 			}
 			if i > 0 {
-				below := now[i-1] + math.Max(0, phi(sumP, i-1, j)-phi(sumP, i, j)-c*(phi(sumQ, i-1, j)-phi(sumQ, i, j)))
-				now[i] = math.Max(now[i], below)
+				value[i] = max(value[i], value[i-1]+added(phi[i], phi[i-1]))
 			}
 		}
-		best = math.Max(best, now[j])
-		later = now
+		best = max(best, value[j])
 	}
 	return best
+}
+
+// above is the integrand (s1 - c s0)_+.
+func above(c float64) func(a, b float64) float64 {
+	return func(a, b float64) float64 { return max(0, a-c*b) }
 }
 
 // bestOrder is the largest integral over all orders of whole outcomes, of which there may be nine.
@@ -150,8 +169,14 @@ func drawK(t testing.TB, r *rand.Rand) repetitions.Distribution {
 func (d lossPair) level(k repetitions.Distribution, r *rand.Rand) float64 {
 	want := math.Exp(-12 * r.Float64() * r.Float64())
 	low, high := 1e-3, 1e9
+	n := len(d.p)
+	rows := make([][][2]float64, n+1)
+	for j, phis := 0, d.phis(k); j <= n; j++ {
+		rows[j] = phis(j)
+	}
 	for range 40 {
-		if mid := math.Sqrt(low * high); d.bestInterval(k, mid) > want {
+		mid := math.Sqrt(low * high)
+		if bestInterval(n, func(j int) [][2]float64 { return rows[j] }, above(mid)) > want {
 			low = mid
 		} else {
 			high = mid
@@ -182,9 +207,9 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 		}
 		pairs, orders = pairs+1, orders+n
 		fine := 48
-		interval := d.split(fine).bestInterval(k, c)
+		interval := d.split(fine).bestInterval(k, above(c))
 		for ; all > interval*(1+orderError) && fine < 800; fine *= 2 { // coarse pieces fake counterexamples
-			interval = d.split(2*fine).bestInterval(k, c)
+			interval = d.split(2*fine).bestInterval(k, above(c))
 		}
 		if all > interval*(1+orderError) {
 			t.Errorf("%v, %#v, c %v: an order has %v, intervals %v", d, k, c, all, interval)
@@ -206,7 +231,7 @@ func TestBoundOfCoarseCells(t *testing.T) {
 	for range 600 {
 		d, k := drawLossPair(r, 7), drawK(t, r)
 		c := d.split(12).level(k, r)
-		attained := d.split(40).bestInterval(k, c)
+		attained := d.split(40).bestInterval(k, above(c))
 		if attained < 1e-6 {
 			continue
 		}
@@ -223,7 +248,7 @@ func TestBoundOfFineCells(t *testing.T) {
 	for range 100 {
 		d, k := drawLossPair(r, 5), drawK(t, r)
 		c := d.split(12).level(k, r)
-		attained := d.split(200).bestInterval(k, c)
+		attained := d.split(200).bestInterval(k, above(c))
 		if attained < 1e-6 || mean(k) > 30 { // the pieces are too coarse
 			continue
 		}

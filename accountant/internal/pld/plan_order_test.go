@@ -39,35 +39,7 @@ func drawHinged(r *rand.Rand) hinged {
 	return h
 }
 
-// bestIntervals is the largest sum of f over the orders of whole outcomes that grow an interval of losses.
-func (d lossPair) bestIntervals(k repetitions.Distribution, f func(a, b float64) float64) (best float64) {
-	n := len(d.p)
-	sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
-	for i := range n {
-		sumP[i+1], sumQ[i+1] = sumP[i]+d.p[i], sumQ[i]+d.q[i]
-	}
-	phi := func(sum []float64, i, j int) float64 { return generating(k, math.Max(0, math.Min(sum[j]-sum[i], 1))) }
-	added := func(i, j, x, y int) float64 {
-		return f(phi(sumP, x, y)-phi(sumP, i, j), phi(sumQ, x, y)-phi(sumQ, i, j))
-	}
-	later := make([]float64, n+1)
-	for j := n; j >= 0; j-- {
-		now := make([]float64, n+1)
-		for i := 0; i <= j; i++ {
-			if j < n {
-				now[i] = later[i] + added(i, j, i, j+1)
-			}
-			if i > 0 {
-				now[i] = math.Max(now[i], now[i-1]+added(i, j, i-1, j))
-			}
-		}
-		best = math.Max(best, now[j])
-		later = now
-	}
-	return best
-}
-
-// bestOfOrders is the same over all orders.
+// bestOfOrders is the largest sum of f over all orders of whole outcomes.
 func (d lossPair) bestOfOrders(k repetitions.Distribution, f func(a, b float64) float64) (best float64) {
 	used := make([]bool, len(d.p))
 	var place func(count int, u, g, sum float64)
@@ -176,7 +148,7 @@ func TestOneOrderBoundOfCoarseCells(t *testing.T) {
 			}
 			return m.rate(a, b, math.Log(b/a))
 		}
-		attained := d.split(40).bestIntervals(k, f)
+		attained := d.split(40).bestInterval(k, f)
 		if attained < 1e-6 {
 			continue
 		}
@@ -206,7 +178,7 @@ func TestOneOrderBoundOfFineCells(t *testing.T) {
 			return m.rate(a, b, math.Log(b/a))
 		}
 		fine := d.split(100)
-		attained := fine.bestIntervals(k, f)
+		attained := fine.bestInterval(k, f)
 		if attained < 1e-6 {
 			continue
 		}
