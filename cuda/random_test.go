@@ -90,7 +90,7 @@ func randomCase(t *testing.T, l *emulator.Library, seed uint64, exact bool) {
 	}
 	tolerance := 2e-4
 	if exact { // nothing is clipped, and the grid has all integers
-		all.Mechanism.ClippingNorm, all.Mechanism.ExpectedBatchSize, tolerance = 1e12, 1, 0
+		all.Mechanism.ClippingNorm, all.Mechanism.ExpectedBatchSize, tolerance = 0x1p21, 1, 0
 	}
 	some := all
 	some.Trial, some.Mechanism.SamplingProbability = 1, 0.5
