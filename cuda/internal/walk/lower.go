@@ -25,10 +25,11 @@ type Program struct {
 	output    []int32 // the operand that is the output
 	tables    []int32
 	constants []float32
-	padding   map[compile.ID]image // by copy
-	parts     map[compile.ID]int   // by value: the parts of the product that it has
-	turns     map[compile.ID]turn  // by copy
-	digest    [sha256.Size]byte    // of all that decides a gradient's bits
+	padding   map[compile.ID]image          // by copy
+	parts     map[compile.ID]int            // by value: the parts of the product that it has
+	turns     map[compile.ID]turn           // by copy
+	pooled    map[compile.ID]compile.Window // by places: the pooling that writes them
+	digest    [sha256.Size]byte             // of all that decides a gradient's bits
 
 	// Offsets, in elements of one sample or of a table.
 	columns   []int                // by input: its column among those of its type
@@ -61,7 +62,8 @@ func Lower(p *compile.Program) (*Program, error) {
 	values, backward, reductions := p.Formed()
 	l := &Program{
 		Program: p, values: values, layout: engine.LayoutOf(p),
-		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{}, parts: map[compile.ID]int{}, turns: map[compile.ID]turn{},
+		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{},
+		parts: map[compile.ID]int{}, turns: map[compile.ID]turn{}, pooled: map[compile.ID]compile.Window{},
 	}
 	if missing := p.Missing(); missing != nil {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
@@ -89,7 +91,7 @@ func Lower(p *compile.Program) (*Program, error) {
 	for l.Tile > minTile && l.Tile*l.Gradient.Memory.Floats > tileFloats {
 		l.Tile /= 2
 	}
-	if size := max(l.Tile*max(l.Gradient.Memory.Floats, l.Gradient.Memory.Indices, l.Prediction.Memory.Floats, l.Prediction.Memory.Indices), l.layout.Size, len(l.tables), len(l.constants)); size > maxCount {
+	if size := max(l.Tile*max(l.Gradient.Memory.Floats, l.Gradient.Memory.Indices, l.Prediction.Memory.Floats, l.Prediction.Memory.Indices, l.Output.Size), l.layout.Size, len(l.tables), len(l.constants)); size > maxCount {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: "program", Why: fmt.Sprintf("there would be %d numbers of one kind, kernels count to %d", size, maxCount)}
 	}
 	l.digest = l.digestOf()
@@ -180,12 +182,8 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 	out := List{Memory: arena.Of(l.values, code, keep, false)}
 	var since []access // the last barrier
 	for _, in := range code {
-		number, ok := opcodes[in.Op]
-		if !ok || !gradients && !predicts(number) {
-			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String()}
-		}
-		if w := in.Window; (in.Op == compile.MaxPool || in.Op == compile.MaxPoolBack) && max(w.KH, w.KW) > maxPooled {
-			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String(), Why: fmt.Sprintf("a window has more than %d rows or columns", maxPooled)}
+		if why, ok := l.known(in, gradients); !ok {
+			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String(), Why: why}
 		}
 		now := l.access(&out.Memory, in)
 		wait := slices.ContainsFunc(since, now.meets)
@@ -193,9 +191,37 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 			since = nil
 		}
 		since = append(since, now)
-		out.Code = append(out.Code, l.instruction(&out.Memory, in, number, wait)...)
+		out.Code = append(out.Code, l.instruction(&out.Memory, in, wait)...)
 	}
 	return out, nil
+}
+
+// known reports whether kernels know an instruction of gradients or of a prediction, and why if it isn't that they don't
+// know its operation.
+func (l *Program) known(in compile.Instruction, gradients bool) (why string, ok bool) {
+	number, ok := opcodes[in.Op]
+	if !ok {
+		return "", false
+	}
+	if !gradients && !predicts(number) {
+		return "a prediction has no derivatives", false
+	}
+	switch in.Op {
+	case compile.MaxPool:
+		l.pooled[in.Where] = *in.Window
+	case compile.MaxPoolBack:
+		if l.pooled[in.In[1]] != *in.Window {
+			return "its window isn't that of the pooling that wrote its places", false
+		}
+	case compile.Gather:
+		if x, ok := l.padding[in.Out]; ok && x.planes*x.padded[0]*x.padded[1] > maxCount {
+			return fmt.Sprintf("an image has more than %d values with its padding", maxCount), false
+		}
+	}
+	if w := in.Window; (in.Op == compile.MaxPool || in.Op == compile.MaxPoolBack) && max(w.KH, w.KW) > maxPooled {
+		return fmt.Sprintf("a window has more than %d rows or columns", maxPooled), false
+	}
+	return "", true
 }
 
 // buffer adds a value that the program doesn't have.
@@ -207,9 +233,9 @@ func (l *Program) buffer(name string, shape ...int) compile.ID {
 }
 
 // instruction returns an instruction's words.
-func (l *Program) instruction(m *arena.Layout, in compile.Instruction, number int32, wait bool) []int32 {
+func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait bool) []int32 {
 	w := make([]int32, Words)
-	w[WordOp], w[WordWait], w[WordFunc], w[WordAdd] = number, bit(wait), int32(in.Func), bit(in.Accumulate)
+	w[WordOp], w[WordWait], w[WordFunc], w[WordAdd] = opcodes[in.Op], bit(wait), int32(in.Func), bit(in.Accumulate)
 	w[WordSide], w[WordScalar], w[WordSize] = int32(in.Side)|bit(in.Swap), floatBits(in.Scalar), int32(l.values[in.Out].Size)
 	copy(w[WordOut:], l.operand(m, in.Out))
 	reads := in.Reads()

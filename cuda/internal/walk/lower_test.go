@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
@@ -20,19 +21,33 @@ func TestRefusals(t *testing.T) {
 	}
 	p = enginetest.MLP(t, 6, 5, 3)
 	p.Predict = append(p.Predict, compile.Instruction{Op: compile.UnaryBack, Out: p.Predict[0].Out})
-	if _, err := Lower(p); !errors.As(err, &unsupported) {
+	if _, err := Lower(p); !errors.As(err, &unsupported) || unsupported.Why == "" {
 		t.Errorf("a derivative in a prediction: %v", err)
 	}
-	for _, back := range []bool{false, true} {
-		p = &compile.Program{Values: []compile.Value{{Name: "x"}, {Name: "z"}}}
-		in := compile.Instruction{Op: compile.MaxPool, Window: &compile.Window{KH: 1, KW: 1 << 15}}
-		if p.Forward = []compile.Instruction{in}; back {
-			in.Op, in.In = compile.MaxPoolBack, []compile.ID{0, 1}
-			p.Forward, p.Backward = nil, []compile.Instruction{in}
-		}
-		if _, err := Lower(p); !errors.As(err, &unsupported) || unsupported.Operation != in.Op.String() {
-			t.Errorf("a window of 2^15 columns: %v", err)
-		}
+	images := func(code ...compile.Instruction) *compile.Program {
+		return &compile.Program{Forward: code, Values: []compile.Value{{Name: "x"}, {Name: "z"}, {Name: "places", Type: compile.Int32}, {Name: "w", Kind: compile.Param}}}
+	}
+	pool := compile.Instruction{Op: compile.MaxPool, In: []compile.ID{0}, Out: 1, Where: 2, Window: &compile.Window{
+		C: 1, H: 1, W: 1 << 15, KH: 1, KW: 1 << 15, OutC: 1, OutH: 1, OutW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
+	}}
+	if _, err := Lower(images(pool)); !errors.As(err, &unsupported) || unsupported.Operation != "maxpool" {
+		t.Errorf("a window of 2^15 columns: %v", err)
+	}
+	back, other := compile.Instruction{Op: compile.MaxPoolBack, In: []compile.ID{1, 2}, Out: 0, Where: compile.None}, *pool.Window
+	pool.Window.KW, other.KW = 2, 1
+	back.Window = &other
+	if _, err := Lower(images(pool, back)); !errors.As(err, &unsupported) || unsupported.Operation != "∂maxpool" {
+		t.Errorf("back by another window: %v", err)
+	}
+	back.Window = pool.Window
+	if _, err := Lower(images(pool, back)); err != nil {
+		t.Errorf("back by the same window: %v", err)
+	}
+	conv := compile.Instruction{Op: compile.Conv, In: []compile.ID{0, 3}, Out: 1, Where: compile.None, Window: &compile.Window{
+		C: 1, H: 1, W: 1, KH: 1, KW: 1, PadH: 1 << 15, PadW: 1 << 15, StrideH: 1 << 15, StrideW: 1 << 15, DilationH: 1, DilationW: 1, OutC: 1, OutH: 3, OutW: 3,
+	}}
+	if _, err := Lower(images(conv)); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Why, "padding") {
+		t.Errorf("2^32 values with padding: %v", err)
 	}
 	// Kernels count in 32 bits.
 	many := enginetest.MLP(t, 6, 5, 3)

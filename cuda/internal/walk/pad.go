@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/compile"
@@ -22,6 +23,7 @@ func (l *Program) padded(code []compile.Instruction) []compile.Instruction {
 	copies := map[image]compile.ID{}
 	var out []compile.Instruction
 	for _, in := range code {
+		maps.DeleteFunc(copies, func(x image, _ compile.ID) bool { return slices.Contains(in.Writes(), x.of) })
 		var operand int
 		var x image
 		switch w := in.Window; in.Op {

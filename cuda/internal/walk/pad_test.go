@@ -84,3 +84,31 @@ func TestPaddedGradients(t *testing.T) {
 		}
 	})
 }
+
+// A padded copy serves until its image is written.
+func TestCopiesAreForgotten(t *testing.T) {
+	w := &compile.Window{C: 1, H: 3, W: 3, KH: 2, KW: 2, PadH: 1, PadW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutC: 1, OutH: 4, OutW: 4}
+	conv := compile.Instruction{Op: compile.Conv, In: []compile.ID{0, 1}, Out: 2, Where: compile.None, Window: w}
+	fill := func(id compile.ID) compile.Instruction {
+		return compile.Instruction{Op: compile.Fill, Out: id, Where: compile.None}
+	}
+	for _, c := range []struct {
+		code []compile.Instruction
+		want int
+	}{
+		{[]compile.Instruction{conv, conv}, 1},
+		{[]compile.Instruction{conv, fill(2), conv}, 1},
+		{[]compile.Instruction{conv, fill(0), conv}, 2},
+	} {
+		l := &Program{padding: map[compile.ID]image{}, values: []compile.Value{{Name: "x"}, {Name: "w"}, {Name: "z"}}}
+		copies := 0
+		for _, in := range l.padded(c.code) {
+			if in.Op == compile.Gather {
+				copies++
+			}
+		}
+		if copies != c.want {
+			t.Errorf("%d copies for %d instructions, want %d", copies, len(c.code), c.want)
+		}
+	}
+}
