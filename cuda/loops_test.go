@@ -52,8 +52,8 @@ var loopBounds = []bound{
 	{"clipped_sums/walk/elementwise/choose[4]/elementwise[1]/elementwise[7]#1.1", 19, 0, 30},
 	{"clipped_sums/walk/elementwise/choose[4]/elementwise[2]/elementwise[7]#2.1", 26, 0, 30},
 	{"clipped_sums/walk/gather#1.1", 23, 0, 0},
-	{"clipped_sums/walk/maxpool/maxpool[1]#1.2", 43, 0, 40}, // two by two, as the next
-	{"clipped_sums/walk/step_back/maxpool_back/maxpool_back[1]#1.2", 50, 0, 40},
+	{"clipped_sums/walk/maxpool/maxpool[1]#1.2", 39, 0, 40}, // two by two, as the next
+	{"clipped_sums/walk/step_back/maxpool_back/maxpool_back[1]#1.2", 47, 0, 40},
 
 	{"predict/walk/conv/multiply/multiply[1]#2", 102, 64, 60},
 	{"predict/walk/matmul/multiply#3", 63, 32, 0},

@@ -153,7 +153,7 @@ struct sample_rows : anywhere {
 	DEVICE sample_rows(const tile &t, operand x, int rows, int k, int terms) : t(t), x(x), rows(rows), k(k), terms(terms) {}
 	DEVICE cursor begin(int part, int m) const { return row_of(t, x, m / rows) + (m % rows * k + part * terms); }
 	DEVICE static float read(const cursor &c, const counted &step, int) { return c[step.k]; }
-	DEVICE bool in_fours() const { return aligned(x.base) && k % 4 == 0 && terms % 4 == 0; }
+	DEVICE bool in_fours() const { return aligned(x.base) && terms % 4 == 0; }
 	DEVICE static four read_four(const cursor &c, const counted &step) { return four_of(c + step.k); }
 };
 

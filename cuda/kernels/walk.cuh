@@ -177,11 +177,12 @@ DEVICE global<int32_t> places_of(const tile &t, global<const int32_t> code) {
 	return settled(t.indices + size_t(int32_t(code[word_where])) * t.capacity);
 }
 
-// plane_of points to one of a tile's planes, of size elements each: an operand has planes of them for each sample.
-DEVICE global<const float> plane_of(const tile &t, const operand &o, int plane, int planes, int size) {
+// in_plane points to element first of one of a tile's planes, of size elements each: an operand has planes of them for
+// each sample.
+DEVICE global<const float> in_plane(const tile &t, const operand &o, int plane, int planes, int size, int first) {
 	if (o.space == in_buffer)
-		return o.base + plane * size;
-	return row_of(t, o, plane / planes) + plane % planes * size;
+		return o.base + (plane * size + first);
+	return row_of(t, o, plane / planes) + (plane % planes * size + first);
 }
 
 // maximum is the first of equal maxima, and its place. NaN counts as the largest, so that it isn't lost.
@@ -204,7 +205,7 @@ template <bool two> DEVICE void maxpool(const tile &t, global<const int32_t> cod
 	ROLLED
 	for (counter<1> n(int(threadIdx.x), int(blockDim.x), w.positions()); n.e < t.n * w.result(); n.next()) {
 		rectangle r = rectangle_of(table, n.at[0]);
-		global<const float> from = plane_of(t, x, n.at[1], w.c, w.h * w.w) + r.first;
+		global<const float> from = in_plane(t, x, n.at[1], w.c, w.h * w.w, r.first);
 		maximum m = {0, from[0]};
 		if (two) {
 			m.meet(from[1], 1);
@@ -240,7 +241,7 @@ template <bool two> DEVICE void maxpool_back(const tile &t, global<const int32_t
 	ROLLED
 	for (counter<1> n(int(threadIdx.x), int(blockDim.x), w.h * w.w); n.e < t.n * w.image(); n.next()) {
 		rectangle r = rectangle_of(table, n.at[0]);
-		global<const float> from = plane_of(t, dz, n.at[1], w.c, w.positions()) + r.first;
+		global<const float> from = in_plane(t, dz, n.at[1], w.c, w.positions(), r.first);
 		global<const int32_t> took = places + (n.at[1] * w.positions() + r.first);
 		float sum = 0;
 		auto meet = [&](int window) {
