@@ -196,8 +196,8 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 	return out, nil
 }
 
-// known reports whether kernels know an instruction of gradients or of a prediction, and why if it isn't that they don't
-// know its operation.
+// known reports whether kernels know an instruction of gradients or of a prediction, and why if it isn't that they
+// don't know its operation.
 func (l *Program) known(in compile.Instruction, gradients bool) (why string, ok bool) {
 	number, ok := opcodes[in.Op]
 	if !ok {
