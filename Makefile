@@ -3,6 +3,9 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 # Packages whose tests run goroutines against each other. The race detector needs a C compiler.
 CONCURRENT = ./datasets ./cpu ./tuner
 
+# Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.
+LONGEST = ./cuda ./accountant ./cmd/dptrain
+
 .PHONY: help build tune test lint race bench gpu-test gpu-bundle
 
 help:
@@ -22,7 +25,7 @@ tune: build
 
 # lint has vetted all packages: without -vet=off go test does it again, and once more for the race detector.
 test: lint race
-	go test -vet=off -timeout 20m ./...
+	go test -vet=off -timeout 20m $(LONGEST) ./...
 
 lint:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-clean: $$unformatted" >&2; exit 1; fi
