@@ -25,11 +25,10 @@ type Program struct {
 	output    []int32 // the operand that is the output
 	tables    []int32
 	constants []float32
-	padding   map[compile.ID]image          // by copy
-	parts     map[compile.ID]int            // by value: the parts of the product that it has
-	turns     map[compile.ID]turn           // by copy
-	pooled    map[compile.ID]compile.Window // by places: the pooling that writes them
-	digest    [sha256.Size]byte             // of all that decides a gradient's bits
+	padding   map[compile.ID]image // by copy
+	parts     map[compile.ID]int   // by value: the parts of the product that it has
+	turns     map[compile.ID]turn  // by copy
+	digest    [sha256.Size]byte    // of all that decides a gradient's bits
 
 	// Offsets, in elements of one sample or of a table.
 	columns   []int                // by input: its column among those of its type
@@ -63,7 +62,7 @@ func Lower(p *compile.Program) (*Program, error) {
 	l := &Program{
 		Program: p, values: values, layout: engine.LayoutOf(p),
 		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{},
-		parts: map[compile.ID]int{}, turns: map[compile.ID]turn{}, pooled: map[compile.ID]compile.Window{},
+		parts: map[compile.ID]int{}, turns: map[compile.ID]turn{},
 	}
 	if missing := p.Missing(); missing != nil {
 		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
@@ -180,10 +179,14 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 		keep = nil
 	}
 	out := List{Memory: arena.Of(l.values, code, keep, false)}
-	var since []access // the last barrier
+	var since []access                        // the last barrier
+	pooled := map[compile.ID]compile.Window{} // by places: the window of the pooling that wrote them
 	for _, in := range code {
-		if why, ok := l.known(in, gradients); !ok {
+		if why, ok := l.known(in, gradients, pooled); !ok {
 			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String(), Why: why}
+		}
+		if in.Op == compile.MaxPool {
+			pooled[in.Where] = *in.Window
 		}
 		now := l.access(&out.Memory, in)
 		wait := slices.ContainsFunc(since, now.meets)
@@ -198,7 +201,7 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 
 // known reports whether kernels know an instruction of gradients or of a prediction, and why if it isn't that they
 // don't know its operation.
-func (l *Program) known(in compile.Instruction, gradients bool) (why string, ok bool) {
+func (l *Program) known(in compile.Instruction, gradients bool, pooled map[compile.ID]compile.Window) (why string, ok bool) {
 	number, ok := opcodes[in.Op]
 	if !ok {
 		return "", false
@@ -207,10 +210,8 @@ func (l *Program) known(in compile.Instruction, gradients bool) (why string, ok 
 		return "a prediction has no derivatives", false
 	}
 	switch in.Op {
-	case compile.MaxPool:
-		l.pooled[in.Where] = *in.Window
 	case compile.MaxPoolBack:
-		if l.pooled[in.In[1]] != *in.Window {
+		if pooled[in.In[1]] != *in.Window {
 			return "its window isn't that of the pooling that wrote its places", false
 		}
 	case compile.Gather:

@@ -3,8 +3,8 @@ package walk
 import "github.com/dptrain/dptrain/internal/compile"
 
 // meetings returns what a convolution's way back reads about one dimension of an image: for each residue of pixels by
-// the stride, the words of [meeting]. Pixels with the same residue meet the same elements of the window. before is the
-// padding before the gradient's first position.
+// the stride, the words of meeting in program.cuh. Pixels with the same residue meet the same elements of the window.
+// before is the padding before the gradient's first position.
 func meetings(size, pad, stride, dilation, image, before int) []int32 {
 	common := stride
 	for rest := dilation; rest != 0; {
