@@ -185,9 +185,9 @@ struct product_out : into_buffer {
 	DEVICE int begin(int b, int n) const { return b * batch + n; }
 };
 
-// window is the geometry of a convolution: see compile.Window.
+// window is the geometry of a convolution or a pooling: see compile.Window. Dilations are in tables alone.
 struct window {
-	int c, h, w, kh, kw, pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, out_c, out_h, out_w;
+	int c, h, w, kh, kw, pad_h, pad_w, stride_h, stride_w, out_c, out_h, out_w;
 	DEVICE int positions() const { return out_h * out_w; }
 	DEVICE int patch() const { return c * kh * kw; }
 	DEVICE int image() const { return c * h * w; }
@@ -196,7 +196,7 @@ struct window {
 
 DEVICE window window_of(global<const int32_t> code) {
 	return {code[word_c], code[word_h], code[word_w], code[word_kh], code[word_kw], code[word_pad_h], code[word_pad_w],
-		code[word_stride_h], code[word_stride_w], code[word_dilation_h], code[word_dilation_w], code[word_out_c],
+		code[word_stride_h], code[word_stride_w], code[word_out_c],
 		code[word_out_h], code[word_out_w]};
 }
 

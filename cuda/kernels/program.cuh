@@ -211,8 +211,8 @@ template <int dimensions> struct counter {
 		at[dimensions] = n;
 	}
 
-	DEVICE counter(int first, int step, int last, int before_last = 1, int before_that = 1) : e(first), step(step) {
-		int given[] = {last, before_last, before_that};
+	DEVICE counter(int first, int step, int last, int before_last = 1) : e(first), step(step) {
+		int given[] = {last, before_last};
 		for (int d = 0; d < dimensions; d++)
 			sizes[d] = given[d];
 		divide(sizes, first, at);
