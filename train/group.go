@@ -230,7 +230,7 @@ func (g *Group) Restore(run int, s State) error {
 	defer end()
 	own := g.settings[run]
 	if s.run != own.identity.derive(own.Key, "state") {
-		return errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)")
+		return fmt.Errorf("%w: resume with the same ones (a graph that draws its values has others each time it is built: give Settings.Initial)", ErrOtherRun)
 	}
 	inner, err := s.inner.laidOut(g.model.layout)
 	if err != nil {

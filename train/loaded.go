@@ -1,6 +1,7 @@
 package train
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -93,6 +94,22 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 		return &DataError{fmt.Sprintf("%d classes, but the model's output has %d values a sample", want, l.program.Output.Size)}
 	}
 	return test.scorable()
+}
+
+// Fingerprint returns, by name, what decides the course of runs of the model besides their settings, and their scores on
+// a test set: "model", "training data" and "test data" as hashes, "engine" as the name of its arithmetic. Runs that go
+// on in another process must find all of it unchanged. The hash of training data is private.
+func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
+	if err := l.CheckTest(test); err != nil {
+		return nil, err
+	}
+	model, data, public := l.program.Digest(), l.data.digest(), test.Inputs().digest()
+	return map[string]string{
+		"model":         hex.EncodeToString(model[:]),
+		"training data": hex.EncodeToString(data[:]),
+		"test data":     hex.EncodeToString(public[:]),
+		"engine":        l.loaded.Arithmetic(),
+	}, nil
 }
 
 // Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. If

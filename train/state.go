@@ -48,6 +48,9 @@ func (s State) Step() int { return s.inner.Step }
 // ErrState reports bytes that aren't an encoded state, or one that is cut short, changed or of another version.
 var ErrState = errors.New("not a training state, or a damaged one")
 
+// ErrOtherRun reports a state that was taken from another run.
+var ErrOtherRun = errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine")
+
 // stateMagic names the encoding and its version.
 const stateMagic = "dptrain state 1\n"
 

@@ -19,6 +19,9 @@ type Executor struct {
 	Test train.Labelled
 	// Progress is called with each event, one call at a time. It may be nil.
 	Progress func(PrivateProgress)
+	// Keeper keeps what is done, so that Run in another process, with the same plan and the rest of the Executor, goes on
+	// from there and returns the same Released.
+	Keeper train.Keeper
 	// If Fallback isn't nil and [train.Loaded.Fallback] returns a reason, Fallback is called with it.
 	Fallback func(reason error)
 }
@@ -26,6 +29,9 @@ type Executor struct {
 // Run carries out a plan. Before any training Run checks that [NewPlan] draws the same plan from its settings and key,
 // and that settings, model, data and test set fit together. If ctx is cancelled, Run stops every run after a whole step
 // and returns the context's error.
+//
+// If the Keeper's store has an earlier call's work, Run goes on from it. If that call had another plan, model, data, test
+// set or engine arithmetic, the error wraps [train.ErrOtherRun], and nothing is trained.
 //
 // A trial that fails gets the lowest score, and tuning goes on. If all trials fail, Run returns the first trial's
 // error. If there is no finite model to release, the error of Run wraps [train.ErrDiverged].
@@ -87,7 +93,17 @@ func (x *execution) check() error {
 	if err != nil {
 		return err
 	}
-	return group.Close()
+	if err := group.Close(); err != nil {
+		return err
+	}
+	fingerprint, err := x.loaded.Fingerprint(x.Test)
+	if err != nil {
+		return err
+	}
+	if fingerprint["plan"], err = x.plan.digest(); err != nil {
+		return err
+	}
+	return x.Keeper.Check(fingerprint)
 }
 
 func (x *execution) run(ctx context.Context) (Result, error) {

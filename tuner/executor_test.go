@@ -65,7 +65,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 		first := -1 // of the trials with the best rate
 		for i, trial := range result.Private.Trials {
 			want := PrivateTrial{Trial: plan.Private.Trials[i], Score: accuracy[trial.Candidate.LearningRate], Seconds: trial.Seconds}
-			if trial != want {
+			if !reflect.DeepEqual(trial, want) {
 				t.Errorf("trial %d: %+v, want %+v", i, trial, want)
 			}
 			if first < 0 && plan.Private.Trials[i].Candidate.LearningRate == 1 {

@@ -188,6 +188,19 @@ func linear() train.Model {
 	}
 }
 
+// biased is another model: linear with a learned constant.
+func biased() train.Model {
+	m := linear()
+	b := gorgonia.NewMatrix(m.Cost.Graph(), tensor.Float32, gorgonia.WithName("b"), gorgonia.WithShape(1, 2), gorgonia.WithInit(gorgonia.Zeroes()))
+	logits := gorgonia.Must(gorgonia.BroadcastAdd(m.Output, b, nil, []byte{0}))
+	m.Parameters = append(m.Parameters, b)
+	m.Output = logits
+	m.Cost = gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
+		gorgonia.Must(gorgonia.HadamardProd(m.Inputs[1], gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
+	m.Initial = func(seed rand.Source) [][]float32 { return append(drawn(seed), []float32{0, 0}) }
+	return m
+}
+
 func drawn(seed rand.Source) [][]float32 {
 	draw := rand.New(seed)
 	return [][]float32{{draw.Float32(), draw.Float32()}}

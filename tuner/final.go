@@ -61,7 +61,7 @@ func (x *execution) finish(ctx context.Context, s train.Settings, tuned Candidat
 		return Result{}, fmt.Errorf("final run: %w", final.err)
 	}
 	result := x.result(final.model, final.score, s, tuned, trials, best)
-	result.Private.FinalSeconds = final.seconds
+	result.Private.FinalSeconds, result.Private.FinalCurve = final.trace.Seconds, final.trace.Curve
 	return result, nil
 }
 

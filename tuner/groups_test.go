@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/train"
 )
 
 // Each trial has its own settings, record and progress, whatever group it is in.
@@ -102,23 +100,5 @@ func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
 		if j.Mechanism.NoiseMultiplier != 2 {
 			t.Errorf("trial %d has noise %v", trial, j.Mechanism.NoiseMultiplier)
 		}
-	}
-}
-
-// Each trial has its own duration.
-func TestSecondsAreTheTrials(t *testing.T) {
-	w := newStopwatch(2)
-	at := w.last
-	wait := func(d time.Duration) { w.last = time.Now().Add(-d) }
-	_ = at
-	wait(2 * time.Second)
-	w.read([]train.Progress{{Step: 3}, {}})
-	if since := time.Since(w.last); since > time.Second {
-		t.Errorf("last look %v ago", since)
-	}
-	wait(5 * time.Second)
-	w.read([]train.Progress{{Step: 3}, {Step: 1}})
-	if a, b := w.seconds[0], w.seconds[1]; a < 1.9 || a > 2.5 || b < 4.9 || b > 5.5 {
-		t.Errorf("seconds %v", w.seconds)
 	}
 }

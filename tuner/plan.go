@@ -1,6 +1,10 @@
 package tuner
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/random"
@@ -76,6 +80,22 @@ func (p Plan) redraw() (Plan, error) {
 		return Plan{}, &train.SettingError{Setting: "plan", Value: "not what its settings and key draw", Want: "one from tuner.NewPlan, unchanged"}
 	}
 	return drawn, nil
+}
+
+// digest returns a hash of the plan, its private draws and its key included.
+func (p Plan) digest() (string, error) {
+	encoded, err := json.Marshal(struct {
+		Settings     Settings
+		First        Candidate
+		Key          []byte
+		Subset, Rest []int32
+		Trials       []Trial
+	}{p.Settings, p.First, p.Private.Key[:], p.Private.Subset, p.Private.Rest, p.Private.Trials})
+	if err != nil {
+		return "", fmt.Errorf("hash the plan: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // drawSubset returns X1, ascending. It is never nil, which would mean all samples.

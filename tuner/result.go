@@ -31,15 +31,17 @@ type Hyperparameters struct {
 type Private struct {
 	SubsetSize   int // |X1|; n for the baseline
 	Trials       []PrivateTrial
-	Best         int     // index of the winning trial; -1 if no trial was drawn
-	FinalSeconds float64 // duration of the final run
+	Best         int                  // index of the winning trial; -1 if no trial was drawn
+	FinalSeconds float64              // duration of the final run
+	FinalCurve   []train.PrivatePoint // learning curve of the final run
 }
 
 // PrivateTrial is the outcome of one trial.
 type PrivateTrial struct {
 	Trial
-	Score    float64 // on the public test set, by its metric; -Inf if it failed or diverged
-	Diverged bool    // its parameters aren't finite
-	Failure  string  // the error, if it failed
-	Seconds  float64 // duration of the trial
+	Score    float64              // on the public test set, by its metric; -Inf if it failed or diverged
+	Diverged bool                 // its parameters aren't finite
+	Failure  string               // the error, if it failed
+	Seconds  float64              // the share of the time that this trial took of the time of all beside it: see [train.PrivateTrace]
+	Curve    []train.PrivatePoint // learning curve
 }

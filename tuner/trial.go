@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/dptrain/dptrain/train"
 )
@@ -23,7 +22,10 @@ const maxTogether = 64
 // tune carries out all trials. It returns their outcomes in the order of the plan. Only the best has its model.
 func (x *execution) tune(ctx context.Context) ([]outcome, error) {
 	trials := len(x.plan.Private.Trials)
-	outcomes := make([]outcome, 0, trials)
+	outcomes, err := x.kept()
+	if err != nil {
+		return nil, fmt.Errorf("go on with the trials: %w", err)
+	}
 	for len(outcomes) < trials {
 		first := len(outcomes)
 		group, err := x.trials(ctx, first, min(first+maxTogether, trials))
@@ -36,6 +38,9 @@ func (x *execution) tune(ctx context.Context) ([]outcome, error) {
 			if i != best {
 				outcomes[i].model = nil
 			}
+		}
+		if err := x.keep(outcomes, best); err != nil {
+			return nil, fmt.Errorf("tuning stopped: %w", err)
 		}
 	}
 	return outcomes, anySucceeded(outcomes)
@@ -72,7 +77,8 @@ func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error)
 			Trial:    x.plan.Private.Trials[from+k],
 			Score:    p.score,
 			Diverged: p.err == nil && p.model == nil,
-			Seconds:  p.seconds,
+			Seconds:  p.trace.Seconds,
+			Curve:    p.trace.Curve,
 		}
 		if p.err != nil {
 			record.Failure = p.err.Error()
@@ -84,14 +90,14 @@ func (x *execution) trials(ctx context.Context, from, to int) ([]outcome, error)
 
 // played is the outcome of one run. A run that diverged or failed has no model and scores lowest.
 type played struct {
-	model   []train.Parameter
-	score   float64
-	err     error
-	seconds float64 // duration of its steps, by the stopwatch
+	model []train.Parameter
+	score float64
+	err   error
+	trace train.PrivateTrace
 }
 
 // play trains models side by side and scores them on the public test set. It returns the context's error, and that of a
-// lost device, which is no fault of a run. The error of a single run is in its outcome.
+// lost device or of a state that can't be kept, which are no fault of a run. The error of a single run is in its outcome.
 func (x *execution) play(ctx context.Context, settings []train.Settings, followers []*follower) ([]played, error) {
 	out := make([]played, len(settings))
 	group, err := x.loaded.Start(settings...)
@@ -107,6 +113,10 @@ func (x *execution) play(ctx context.Context, settings []train.Settings, followe
 				out[i] = played{err: err}
 			}
 		}
+	}
+	var unkept *train.KeepError
+	if errors.As(err, &unkept) {
+		return nil, errors.Join(ctx.Err(), err)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -143,20 +153,19 @@ func (x *execution) playAlone(ctx context.Context, settings []train.Settings, fo
 // all runs.
 func (x *execution) trainAndScore(ctx context.Context, group *train.Group, followers []*follower, out []played) (err error) {
 	defer func() { err = errors.Join(err, group.Close()) }()
-	watch := newStopwatch(len(out))
-	err = group.Train(ctx, func(runs []train.Progress) {
-		watch.read(runs)
+	traces, err := group.TrainKept(ctx, x.Keeper, func(runs []train.Progress) {
 		for i, p := range runs {
 			followers[i].stepped(p)
 		}
 	})
 	var failed train.RunErrors
-	if !errors.As(err, &failed) && err != nil {
+	var unkept *train.KeepError
+	if err != nil && (!errors.As(err, &failed) || errors.As(err, &unkept)) {
 		return err
 	}
 	var whole []int
 	for i := range out {
-		out[i].seconds = watch.seconds[i]
+		out[i].trace = traces[i]
 		if failed != nil && failed[i] != nil {
 			out[i].err = failed[i]
 			continue
@@ -179,28 +188,4 @@ func (x *execution) trainAndScore(ctx context.Context, group *train.Group, follo
 		}
 	}
 	return nil
-}
-
-// stopwatch measures the durations of runs by reading their progress from time to time.
-type stopwatch struct {
-	last    time.Time
-	seconds []float64 // of each run so far
-	steps   []int     // of each run at the last reading
-}
-
-// newStopwatch returns a stopwatch that starts now.
-func newStopwatch(runs int) *stopwatch {
-	return &stopwatch{last: time.Now(), seconds: make([]float64, runs), steps: make([]int, runs)}
-}
-
-// read adds the time since the last reading to each run that has taken a step since.
-func (w *stopwatch) read(runs []train.Progress) {
-	now := time.Now()
-	for i, p := range runs {
-		if p.Step > w.steps[i] {
-			w.seconds[i] += now.Sub(w.last).Seconds()
-			w.steps[i] = p.Step
-		}
-	}
-	w.last = now
 }

@@ -1,0 +1,106 @@
+package tuner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// keptOutcome is the outcome of a trial that has ended, as it is kept. JSON has no -Inf: a trial without a model has no
+// score.
+type keptOutcome struct {
+	Score    *float64             `json:"score,omitempty"`
+	Diverged bool                 `json:"diverged,omitempty"`
+	Failure  string               `json:"failure,omitempty"`
+	Seconds  float64              `json:"seconds"`
+	Curve    []train.PrivatePoint `json:"curve,omitempty"`
+}
+
+// outcomesName is the name of the outcomes in the store.
+const outcomesName = "outcomes"
+
+// keep keeps the outcomes of the trials so far and the state of the best, and forgets the states of the others. The
+// order is that in which a crash in between costs nothing.
+func (x *execution) keep(outcomes []outcome, best int) error {
+	if x.Keeper.Store == nil {
+		return nil
+	}
+	kept := make([]keptOutcome, len(outcomes))
+	var others []uint32
+	for i, o := range outcomes {
+		kept[i] = keptOutcome{Diverged: o.record.Diverged, Failure: o.record.Failure, Seconds: o.record.Seconds, Curve: o.record.Curve}
+		if o.record.Score != lowest {
+			kept[i].Score = &outcomes[i].record.Score
+		}
+		if i != best {
+			others = append(others, x.plan.Private.Trials[i].Stream)
+		}
+	}
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return fmt.Errorf("encode the outcomes: %w", err)
+	}
+	if err := x.Keeper.Store.Save(outcomesName, text); err != nil {
+		return fmt.Errorf("save the outcomes: %w", err)
+	}
+	return x.Keeper.Forget(others...)
+}
+
+// kept returns the outcomes that the store has, those of the first trials.
+func (x *execution) kept() ([]outcome, error) {
+	if x.Keeper.Store == nil {
+		return nil, nil
+	}
+	text, err := x.Keeper.Store.Load(outcomesName)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var kept []keptOutcome
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, fmt.Errorf("%w: outcomes of trials: %w", train.ErrState, err)
+	}
+	if len(kept) > len(x.plan.Private.Trials) {
+		return nil, fmt.Errorf("%w: outcomes of %d trials, and the plan has %d", train.ErrState, len(kept), len(x.plan.Private.Trials))
+	}
+	outcomes := make([]outcome, len(kept))
+	for i, k := range kept {
+		record := PrivateTrial{Trial: x.plan.Private.Trials[i], Score: lowest, Diverged: k.Diverged, Failure: k.Failure, Seconds: k.Seconds, Curve: k.Curve}
+		if k.Score != nil {
+			record.Score = *k.Score
+		}
+		outcomes[i] = outcome{record: record}
+		if k.Failure != "" {
+			outcomes[i].err = errors.New(k.Failure)
+		}
+		f := x.meter.trial(i, x.plan.trial(i).Privacy)
+		f.finished(record.Score, outcomes[i].err)
+	}
+	if best := selectBest(outcomes); best != none && outcomes[best].record.Score != lowest {
+		outcomes[best].model, err = x.keptModel(best)
+	}
+	return outcomes, err
+}
+
+// keptModel returns the model of a trial that has ended.
+func (x *execution) keptModel(trial int) (model []train.Parameter, err error) {
+	settings := x.plan.trial(trial)
+	state, err := x.Keeper.State(settings.Trial)
+	if err == nil && state == nil {
+		err = train.ErrState
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the best trial's model: %w", err)
+	}
+	group, err := x.loaded.Start(settings)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, group.Close()) }()
+	if err := group.Restore(0, *state); err != nil {
+		return nil, err
+	}
+	result, err := group.Result(0)
+	return result.Parameters, err
+}
