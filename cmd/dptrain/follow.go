@@ -77,6 +77,28 @@ func (p *pending[T]) await(ctx context.Context, doing string) (T, error) {
 	}
 }
 
+// awaitEnd is await for a computation that ends by itself soon after the context is done, and saves its work first. It
+// calls stopping when it begins to wait for that.
+func (p *pending[T]) awaitEnd(ctx context.Context, stopping func()) (T, error) {
+	close(p.f.awaited)
+	defer p.f.console.EndProgress()
+	done := ctx.Done()
+	for {
+		select {
+		case show := <-p.f.shows:
+			show()
+		case o := <-p.done:
+			if errors.Is(o.err, context.Canceled) {
+				o.err = fmt.Errorf("%w while training", errInterrupted)
+			}
+			return o.value, o.err
+		case <-done:
+			stopping()
+			done = nil
+		}
+	}
+}
+
 // follower is an [experiment.Follower] that shows reports on a console. It hands them to the goroutine that waits for
 // the computation, so that an abandoned one shows nothing.
 type follower struct {

@@ -14,8 +14,12 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C kills
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, stop) // a second one kills
 	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd())))
 	stop()
 	os.Exit(code)
@@ -80,7 +84,7 @@ except with --verbose.
 		}
 		return nil
 	}
-	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
+	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	return root
 }

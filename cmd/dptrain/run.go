@@ -14,14 +14,16 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/train"
 )
 
 // runOptions are common to the commands that train.
 type runOptions struct {
 	settings
 	out    string
+	store  string
 	dryRun bool
 	seed   uint64
 	seeded bool
@@ -31,87 +33,106 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	o.settings.addFlags(cmd, except...)
 	o.addFileFlags(cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default runs/DATASET-TIME)")
+	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
+	storeFlag(cmd, &o.store)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and the public test file is read")
 	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
 }
 
-func (o runOptions) path(e configs.Experiment) string {
-	if o.out != "" {
-		return o.out
-	}
-	return filepath.Join("runs", e.Dataset+"-"+time.Now().Format("20060102-150405"))
-}
-
-// carryOut resolves and prints the plan, runs it and prints the outcome. All that can fail in less than hours fails
-// before the training. A dry run ends after the plan.
-func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) (err error) {
+// carryOut makes a plan of an experiment and carries it out, or prints it for a dry run.
+func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) error {
 	s := experiment.Settings{Experiment: e, Tune: tune}
 	if o.seeded {
 		s.InsecureSeed = &o.seed
 	}
+	if o.dryRun {
+		return g.dryRun(ctx, s)
+	}
+	return g.carryOut(ctx, s, func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
+}
+
+// create makes the run's folder.
+func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
+	m, r, settings, err := begun(p)
+	if err != nil {
+		return nil, err
+	}
+	path, unique := o.out, false
+	if path == "" {
+		path, unique = filepath.Join(storeDir(o.store), p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405")), true
+	}
+	run, err := runs.Create(path, unique, m, r, settings)
+	switch {
+	case errors.Is(err, runs.ErrExists):
+		return nil, coded(codeInput, fmt.Errorf("%w; give another by --out, or remove it", err))
+	case err != nil:
+		return nil, coded(codeInput, fmt.Errorf("%w; give a directory that can be made by --out", err))
+	}
+	return run, nil
+}
+
+// dryRun prints a plan.
+func (g *global) dryRun(ctx context.Context, s experiment.Settings) (err error) {
 	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	console := g.console()
-	var r *run
-	if !o.dryRun {
-		r = g.begin(ctx, console, p)
-		defer r.end(ctx)
-		ctx = r.ctx
+	if err := g.settle(ctx, p); err != nil {
+		return err
 	}
+	return g.print(newPlanResult(p), func(w io.Writer) { printPlan(w, p) })
+}
+
+// settle settles a plan and shows its warnings.
+func (g *global) settle(ctx context.Context, p *experiment.Plan) error {
 	if _, err := await(ctx, accounting, func() (any, error) { return nil, p.Settle() }); err != nil {
 		return err
 	}
 	for _, warning := range p.Warnings() {
-		console.Log().Warn(warning)
-	}
-	if o.dryRun {
-		return g.print(newPlanResult(p), func(w io.Writer) { printPlan(w, p) })
-	}
-	dir, err := createDir(o.path(e))
-	if err != nil {
-		return err
-	}
-	if !g.json {
-		if err := g.text(func(w io.Writer) { printPlan(w, p) }); err != nil {
-			return errors.Join(err, dir.Discard())
-		}
-	}
-	start := time.Now()
-	outcome, err := r.fill(dir)
-	if err != nil {
-		err = blameDevice(err)
-		discarded := dir.Discard()
-		if errors.Is(err, errInterrupted) && discarded == nil {
-			err = fmt.Errorf("%w; nothing was written", err)
-		}
-		return errors.Join(err, discarded)
-	}
-	if err := dir.Publish(); err != nil {
-		return coded(codeInput, err)
-	}
-	console.Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
-	if warning := outcome.Verdict.Warning; g.json && warning != "" { // text has it in the table
-		console.Log().Warn(warning)
-	}
-	if err := g.print(newRunResult(outcome, dir.Path()), func(w io.Writer) { printResult(w, p, outcome, dir.Path()) }); err != nil {
-		return fmt.Errorf("%w; the run is finished, and in %s", err, dir.Path())
+		g.console().Log().Warn(warning)
 	}
 	return nil
 }
 
-func createDir(path string) (*report.Dir, error) {
-	dir, err := report.Create(path)
-	switch {
-	case errors.Is(err, report.ErrExists):
-		return nil, coded(codeInput, fmt.Errorf("%w; give another by --out, or remove it", err))
-	case err != nil:
-		return nil, coded(codeInput, fmt.Errorf("%w; give a directory that can be made by --out", err))
+// carryOut prints the plan of settings, runs it in a folder and prints the outcome. All that can fail in less than
+// hours fails before the training.
+func (g *global) carryOut(ctx context.Context, s experiment.Settings, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
+	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
+	if err != nil {
+		return err
 	}
-	return dir, nil
+	defer func() { err = errors.Join(err, p.Close()) }()
+	r := g.begin(ctx, g.console(), p)
+	defer r.end(ctx)
+	if err := g.settle(r.ctx, p); err != nil {
+		return err
+	}
+	if r.folder, err = folder(p); err != nil {
+		return err
+	}
+	if !g.json {
+		if err := g.text(func(w io.Writer) { printPlan(w, p) }); err != nil {
+			return r.stop(err)
+		}
+	}
+	start := time.Now()
+	outcome, err := r.fill()
+	if err == nil {
+		err = r.finish(outcome)
+	}
+	if err != nil {
+		return r.stop(err)
+	}
+	dir := r.folder.Dir()
+	r.console.Log().Infof("done in %s", time.Since(start).Round(100*time.Millisecond))
+	if warning := outcome.Verdict.Warning; g.json && warning != "" { // text has it in the table
+		r.console.Log().Warn(warning)
+	}
+	if err := g.print(newRunResult(outcome, dir), func(w io.Writer) { printResult(w, p, outcome, dir) }); err != nil {
+		return fmt.Errorf("%w; the run is finished, and in %s", err, dir)
+	}
+	return nil
 }
 
 // A run carries out a plan. Its parts run side by side where none needs another's result. They are awaited in a fixed
@@ -119,9 +140,10 @@ func createDir(path string) (*report.Dir, error) {
 type run struct {
 	plan    *experiment.Plan
 	console *ui.Console
+	folder  *runs.Run
 
 	ctx     context.Context
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	running sync.WaitGroup
 
 	device   *pending[choice]
@@ -135,7 +157,7 @@ type run struct {
 // read later, once the plan is printed, which thus can't depend on them.
 func (g *global) begin(ctx context.Context, console *ui.Console, p *experiment.Plan) *run {
 	r := &run{plan: p, console: console, collectLater: func() {}}
-	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.training = newFollower(r.ctx, console)
 	performance := p.Experiment.Performance
 	r.device = begin(r.ctx, &r.running, newFollower(r.ctx, nil), func(*follower) (choice, error) {
@@ -173,7 +195,7 @@ func (r *run) load() {
 // end cancels what still runs after an error and waits for it. It doesn't wait if the command is interrupted, because
 // then the process ends.
 func (r *run) end(command context.Context) {
-	r.cancel()
+	r.cancel(nil)
 	r.collectLater()
 	ended := make(chan struct{})
 	go func() {
@@ -186,14 +208,14 @@ func (r *run) end(command context.Context) {
 	}
 }
 
-// fill does the work between making the run directory and publishing it.
-func (r *run) fill(dir *report.Dir) (out experiment.Outcome, err error) {
-	log, err := dir.Log()
+// fill does the work between making the run's folder and finishing it.
+func (r *run) fill() (out experiment.Outcome, err error) {
+	log, err := r.folder.Log()
 	if err != nil {
 		return out, coded(codeInput, err)
 	}
 	console := r.console
-	console.LogTo(log)
+	console.LogTo(&guardedLog{to: log, fail: r.fail})
 	console.Log().Debug(version())
 	defer func() {
 		console.LogTo(nil)
@@ -213,21 +235,53 @@ func (r *run) fill(dir *report.Dir) (out experiment.Outcome, err error) {
 		return out, err
 	}
 	r.collectLater()
+	key, err := r.key()
+	if err != nil {
+		return out, err
+	}
+	if err := r.record(); err != nil {
+		return out, err
+	}
+	if err := r.ctx.Err(); err != nil {
+		return out, fmt.Errorf("%w before the training", errInterrupted)
+	}
+	if err := r.folder.Train(); err != nil {
+		return out, coded(codeInput, err)
+	}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
-		return trainOn(r.ctx, r.plan, device, f)
+		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: store{r}, Reserve: r.folder.Reserve}, f)
 	})
-	if out, err = training.await(r.ctx, "training"); err != nil {
+	if out, err = training.awaitEnd(r.ctx, func() { console.Log().Warn("stopping; again to kill") }); err != nil {
 		return out, err
 	}
 	if out.Verdict.Warning != "" {
 		console.Log().Debug(out.Verdict.Warning)
 	}
-	return out, r.plan.Write(dir, out)
+	return out, nil
+}
+
+// key returns the run's key: the kept one, or else a new one, which is kept before anything is drawn from it.
+func (r *run) key() (key train.Key, err error) {
+	kept, err := r.folder.Key()
+	if err != nil {
+		return key, coded(codeInput, err)
+	}
+	if len(kept) == len(key) {
+		return train.Key(kept), nil
+	}
+	if len(kept) > 0 {
+		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged", r.folder.Dir()))
+	}
+	key = r.plan.Key()
+	if err := r.folder.KeepKey(key[:]); err != nil {
+		return key, coded(codeInput, err)
+	}
+	return key, nil
 }
 
 // trainOn takes over the engine, runs the plan and closes the engine, all in one goroutine: after an interruption the
 // engine is still at work, and only the computation itself can close it.
-func trainOn(ctx context.Context, p *experiment.Plan, c choice, f *follower) (out experiment.Outcome, err error) {
+func trainOn(ctx context.Context, p *experiment.Plan, c choice, j experiment.Job, f *follower) (out experiment.Outcome, err error) {
 	performance := p.Experiment.Performance
 	gpu, err := c.open(ctx, performance, f)
 	if err != nil {
@@ -237,5 +291,5 @@ func trainOn(ctx context.Context, p *experiment.Plan, c choice, f *follower) (ou
 		defer func() { err = errors.Join(err, gpu.Close()) }()
 	}
 	f.epsilon = p.Statement().Epsilon
-	return p.Run(ctx, newEngine(performance, gpu), f)
+	return p.Run(ctx, newEngine(performance, gpu), j, f)
 }

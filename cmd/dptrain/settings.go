@@ -108,6 +108,40 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	complete(cmd, "engine", configs.Engines()...)
 }
 
+// addOnly gives a command the flags of some settings.
+func (s *settings) addOnly(cmd *cobra.Command, flags ...string) {
+	add := func(flag, key, kind, usage string) {
+		if slices.Contains(flags, flag) {
+			f := &settingFlag{flag: flag, key: key, kind: kind}
+			s.flags = append(s.flags, f)
+			cmd.Flags().Var(f, flag, usage)
+		}
+	}
+	for _, def := range settingFlags {
+		add(def.flag, def.key, def.kind, def.usage)
+	}
+	for _, def := range fileFlags {
+		add(def.flag, def.key, def.kind, def.usage)
+	}
+	complete(cmd, "engine", configs.Engines()...)
+}
+
+// overrides returns what the flags of settings give.
+func (s *settings) overrides() []configs.Override {
+	var out []configs.Override
+	for _, f := range s.flags {
+		for _, value := range f.values {
+			out = append(out, configs.Override{Key: f.key, Value: value, From: "--" + f.flag})
+		}
+	}
+	return out
+}
+
+// gives reports whether a flag gives a setting.
+func (s *settings) gives(key string) bool {
+	return slices.ContainsFunc(s.overrides(), func(o configs.Override) bool { return o.Key == key })
+}
+
 // complete registers the values of a flag for the shell's completion.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	if cmd.Flags().Lookup(flag) != nil {
@@ -132,11 +166,7 @@ func (s *settings) read() (configs.Experiment, error) {
 		o.From = "--set"
 		overrides = append(overrides, o)
 	}
-	for _, f := range s.flags {
-		for _, value := range f.values {
-			overrides = append(overrides, configs.Override{Key: f.key, Value: value, From: "--" + f.flag})
-		}
-	}
+	overrides = append(overrides, s.overrides()...)
 	for _, f := range s.columns {
 		given, err := f.overrides()
 		if err != nil {

@@ -1,7 +1,7 @@
 package experiment
 
 import (
-	"errors"
+	"encoding/json"
 
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -22,15 +22,5 @@ type trained struct {
 	private         any // for private/run.json
 }
 
-// Write writes the files of an outcome of the plan into a run's directory.
-func (p *Plan) Write(dir *report.Dir, o Outcome) error {
-	settings, err := p.Experiment.YAML()
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		dir.WriteRelease(o.Release),
-		dir.WritePrivateJSON("run.json", o.Private),
-		dir.WritePrivate("settings.yaml", settings),
-	)
-}
+// PrivateJSON returns the content of private/run.json.
+func (o Outcome) PrivateJSON() ([]byte, error) { return json.MarshalIndent(o.Private, "", "  ") }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -37,7 +38,8 @@ type Plan struct {
 
 // work is a tuning or a training.
 type work interface {
-	run(context.Context, *Plan, train.Engine, train.Key, Follower) (trained, error)
+	run(context.Context, *Plan, train.Engine, Job, Follower) (trained, error)
+	event() accountant.Event
 }
 
 // New describes a run: it checks the settings of its data and counts samples. The caller must close the plan.
@@ -78,6 +80,9 @@ func (p *Plan) Close() error { return p.files.Swap(nil).close() }
 
 // Statement returns the settled plan's guarantee and the settings that determine it.
 func (p *Plan) Statement() report.Privacy { return p.privacy }
+
+// Event returns the privacy event of everything that a settled plan does.
+func (p *Plan) Event() accountant.Event { return p.work.event() }
 
 // Warnings returns the weaknesses of a settled plan, which can be carried out nevertheless: a guarantee that protects
 // little, columns that aren't scaled, too little memory.
@@ -123,30 +128,4 @@ func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loa
 		return loaded{}, errors.New("load a plan: its files are closed")
 	}
 	return files.load(e.Data, p.Samples)
-}
-
-// Run carries out a settled plan whose data are loaded. Each call draws a new key, unless Settings.InsecureSeed is set.
-func (p *Plan) Run(ctx context.Context, e train.Engine, f Follower) (Outcome, error) {
-	if p.data == nil || p.work == nil {
-		return Outcome{}, errors.New("run a plan: it isn't settled, or its data aren't loaded")
-	}
-	result, err := p.work.run(ctx, p, e, p.key(), f)
-	if err != nil {
-		return Outcome{}, err
-	}
-	release := report.Release{
-		Parameters:      result.parameters,
-		Model:           p.data.model,
-		Score:           report.Score{Metric: p.data.test.Metric(), Value: result.score},
-		Hyperparameters: result.hyperparameters,
-		Privacy:         p.privacy.Of(result.hyperparameters),
-	}
-	return Outcome{release, p.judge(p.data.test, release.Score), result.private}, nil
-}
-
-func (p *Plan) key() train.Key {
-	if p.seed != nil {
-		return train.InsecureKey(*p.seed)
-	}
-	return train.NewKey()
 }

@@ -2,9 +2,9 @@ package experiment
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
@@ -83,38 +83,70 @@ func optimizer(name string, learningRate float64) train.Optimizer {
 	return train.SGD(learningRate)
 }
 
+func (t training) event() accountant.Event { return t.Privacy.Event() }
+
 // run trains once, by the random streams of trial 0.
-func (t training) run(ctx context.Context, p *Plan, e train.Engine, key train.Key, f Follower) (out trained, err error) {
+func (t training) run(ctx context.Context, p *Plan, e train.Engine, j Job, f Follower) (out trained, err error) {
 	s := t.Settings
-	s.Key = key
-	trainer, err := train.New(e, p.model, p.data.train, s)
+	s.Key = j.Key
+	loaded, err := train.Load(e, p.model, p.data.train)
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, trainer.Close()) }()
-	if err := trainer.CheckTest(p.data.test); err != nil {
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	group, err := loaded.Start(s)
+	if err != nil {
 		return out, err
 	}
-	warnOfFallback(f, trainer.Fallback())
-
-	start := time.Now()
+	defer func() { err = errors.Join(err, group.Close()) }()
+	keeper := j.keeper(p)
+	if err := t.check(loaded, keeper, s, p); err != nil {
+		return out, err
+	}
+	warnOfFallback(f, loaded.Fallback())
+	if err := j.reserve(p, 1); err != nil {
+		return out, err
+	}
 	what := "training, epsilon " + report.Up(p.privacy.Epsilon)
-	result, err := trainer.Train(ctx, func(p train.Progress) { f.Progress(float64(p.Step), float64(p.Steps), what) })
+	traces, err := group.TrainKept(ctx, keeper, func(runs []train.Progress) {
+		f.Progress(float64(runs[0].Step), float64(runs[0].Steps), what)
+	})
+	var failed train.RunErrors
+	if errors.As(err, &failed) {
+		return out, failed[0]
+	}
+	if err != nil {
+		return out, err
+	}
+	result, err := group.Result(0)
 	if err != nil {
 		return out, err
 	}
 	if result.Diverged() {
 		return out, train.ErrDiverged
 	}
-	score, err := trainer.Score(ctx, p.data.test)
+	score, err := group.Score(ctx, p.data.test, 0)
 	if err != nil {
 		return out, err
 	}
-	private := privateTraining{time.Since(start).Seconds()}
-	return trained{result.Parameters, score, report.HyperparametersOf(s.Privacy, s.Optimizer), private}, nil
+	return trained{result.Parameters, score[0], report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, traces[0]}}, nil
 }
+
+// check keeps the fingerprint of a run that begins, and compares that of one that goes on.
+func (t training) check(loaded *train.Loaded, k train.Keeper, s train.Settings, p *Plan) error {
+	fingerprint, err := loaded.Fingerprint(p.data.test)
+	if err != nil {
+		return err
+	}
+	fingerprint["plan"] = fmt.Sprintf("%v, key %x", s, sha256.Sum256(s.Key[:]))
+	return k.Check(fingerprint)
+}
+
+// warning is in every file with private numbers.
+const warning = "not covered by the privacy guarantee: don't publish"
 
 // privateTraining is private/run.json of a run without tuning.
 type privateTraining struct {
-	Seconds float64 `json:"seconds"`
+	Warning string `json:"warning"`
+	train.PrivateTrace
 }

@@ -58,9 +58,14 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 	}
 }
 
-func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key, f Follower) (trained, error) {
-	drawn, err := tuner.NewPlan(t.Settings, key)
+func (t tuning) event() accountant.Event { return t.Event() }
+
+func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, j Job, f Follower) (trained, error) {
+	drawn, err := tuner.NewPlan(t.Settings, j.Key)
 	if err != nil {
+		return trained{}, err
+	}
+	if err := j.reserve(p, len(drawn.Private.Trials)); err != nil {
 		return trained{}, err
 	}
 	executor := tuner.Executor{
@@ -70,6 +75,7 @@ func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key,
 		Test:     p.data.test,
 		Fallback: func(reason error) { warnOfFallback(f, reason) },
 		Progress: f.Tuning,
+		Keeper:   j.keeper(p),
 	}
 	result, err := executor.Run(ctx, drawn)
 	if err != nil {
@@ -83,33 +89,36 @@ func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, key train.Key,
 
 // privateTuning is private/run.json of a tuning.
 type privateTuning struct {
-	Warning      string         `json:"warning"`
-	Repetitions  int            `json:"repetitions"` // K
-	SubsetSize   int            `json:"subset_size"`
-	Best         int            `json:"best"` // index into trials; -1 for none
-	Trials       []privateTrial `json:"trials"`
-	FinalSeconds float64        `json:"final_seconds"`
+	Warning      string               `json:"warning"`
+	Repetitions  int                  `json:"repetitions"` // K
+	SubsetSize   int                  `json:"subset_size"`
+	Best         int                  `json:"best"` // index into trials; -1 for none
+	Trials       []privateTrial       `json:"trials"`
+	FinalSeconds float64              `json:"final_seconds"`
+	FinalCurve   []train.PrivatePoint `json:"final_curve,omitempty"`
 }
 
 type privateTrial struct {
 	tuner.Candidate
-	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
-	Diverged bool     `json:"diverged,omitempty"`
-	Failure  string   `json:"failure,omitempty"`
-	Seconds  float64  `json:"seconds"`
+	Score    *float64             `json:"score,omitempty"` // missing if it failed or diverged
+	Diverged bool                 `json:"diverged,omitempty"`
+	Failure  string               `json:"failure,omitempty"`
+	Seconds  float64              `json:"seconds"`
+	Curve    []train.PrivatePoint `json:"curve,omitempty"`
 }
 
 func newPrivateTuning(p tuner.Private) privateTuning {
 	out := privateTuning{
-		Warning:      "not covered by the privacy guarantee: don't publish",
+		Warning:      warning,
 		Repetitions:  len(p.Trials),
 		SubsetSize:   p.SubsetSize,
 		Best:         p.Best,
 		Trials:       make([]privateTrial, len(p.Trials)),
 		FinalSeconds: p.FinalSeconds,
+		FinalCurve:   p.FinalCurve,
 	}
 	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
+		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds, t.Curve}
 	}
 	return out
 }

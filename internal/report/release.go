@@ -3,7 +3,10 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"text/template"
 
@@ -100,8 +103,8 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 	return p
 }
 
-// WriteRelease writes the files of released/.
-func (d *Dir) WriteRelease(r Release) error {
+// Write writes the files of released/ into a folder.
+func (r Release) Write(dir string) error {
 	r.Privacy = r.Privacy.Warned()
 	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
 		"activation":  r.Model.Activation.String(),
@@ -145,8 +148,8 @@ func (d *Dir) WriteRelease(r Release) error {
 		"privacy.json":         privacy,
 		"STATEMENT.md":         statement,
 	} {
-		if err := write(d.released(name), content, 0o644); err != nil {
-			return err
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return fmt.Errorf("write what is released: %w", err)
 		}
 	}
 	return nil
@@ -185,4 +188,13 @@ func (r Release) Statement() ([]byte, error) {
 		return nil, fmt.Errorf("write statement: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+func indented(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false) // people read classes such as <=50K
+	err := enc.Encode(value)
+	return b.Bytes(), err
 }

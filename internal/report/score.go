@@ -12,6 +12,9 @@ type Score struct {
 	Value  float64
 }
 
+// ScoreOf returns the score of a metric, by its name.
+func ScoreOf(metric string, value float64) Score { return Score{train.Metric(metric), value} }
+
 // Key returns the name of the score in files.
 func (s Score) Key() string {
 	if s.Metric == train.Accuracy {

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/runs"
+)
+
+type resumeOptions struct {
+	settings
+}
+
+// resumable are the settings that may differ from those that a run began with: they change no result, and where files
+// are is checked by their content.
+var resumable = []string{"workers", "engine", "devices", "train", "test"}
+
+func newResumeCommand(g *global) *cobra.Command {
+	var opts resumeOptions
+	cmd := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with a run that was interrupted, killed or out of disk space",
+		Long: `Go on with a run that was interrupted, killed or out of disk space, from its
+last saved state. It ends in the released bytes that it would have given without
+the interruption. RUN is the run's folder; "dptrain runs list" shows which can be
+resumed.
+
+A run saves its state every minute, and when it is stopped by Ctrl-C, SIGTERM,
+SIGHUP or a full disk. Trials that have ended are kept. Resuming is no second
+release: the run's random draws come from its key, which private/key keeps until
+the run ends, so nothing is drawn twice with another meaning. It is therefore
+refused with other data, another plan, another dptrain or another arithmetic
+(such as a GPU's instead of the CPU's).
+
+At the end the key is overwritten and removed. With the key, whoever has the
+released model can remove its noise: until then guard the folder like the data.
+Backups, snapshots and flash disks may keep copies.
+
+` + exitCodes,
+		Example: `  dptrain resume runs/mnist-20261122-100352
+  dptrain resume runs/files-20261122-100352 --train moved/train.csv
+  dptrain resume runs/mnist-20261122-100352 --workers 4`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s wants one run, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), g, args[0], opts) },
+	}
+	opts.addOnly(cmd, resumable...)
+	return cmd
+}
+
+func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) error {
+	folder, err := runs.Resume(dir)
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	s, err := opts.resumed(folder)
+	if err == nil {
+		err = g.carryOut(ctx, s, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+	}
+	return errors.Join(err, folder.Release())
+}
+
+// resumed returns the settings of a run that was cut off.
+func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err error) {
+	program, err := programHash()
+	if err != nil {
+		return s, coded(codeInput, err)
+	}
+	if r := folder.Record; program != r.Program {
+		return s, coded(codeInput, fmt.Errorf("the run in %s was begun by another dptrain (%s), and this one (%s) may draw or compute otherwise: resume with that one", folder.Dir(), r.MadeBy, version()))
+	}
+	e, err := configs.Resolve(configs.File{Name: "settings.yaml", Text: folder.Settings}, o.overrides())
+	if err != nil {
+		return s, coded(codeUsage, err)
+	}
+	for key, path := range map[string]*string{"data.train": &e.Data.Train, "data.test": &e.Data.Test} {
+		if *path != "" && !filepath.IsAbs(*path) && !o.gives(key) {
+			*path = filepath.Join(folder.Record.Folder, *path)
+		}
+	}
+	return experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}, nil
+}
+
+// samePlan returns an error if a plan isn't that of the run's folder.
+func samePlan(p *experiment.Plan, folder *runs.Run) error {
+	now, err := p.Manifest()
+	if err != nil {
+		return err
+	}
+	m := folder.Manifest
+	if now.Epsilon != m.Epsilon || now.Delta != m.Delta || now.Samples != m.Samples || string(now.Event) != string(m.Event) {
+		return coded(codeInput, fmt.Errorf("the run in %s was planned for %d samples and epsilon %v, and now there are %d and epsilon %v: resume with the same data and settings",
+			folder.Dir(), m.Samples, m.Epsilon, now.Samples, now.Epsilon))
+	}
+	return nil
+}

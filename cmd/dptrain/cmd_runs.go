@@ -1,0 +1,359 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/runs"
+)
+
+func newRunsCommand(g *global) *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "runs",
+		Short: "List, show and compare runs, and clean up after killed ones",
+		Long: `List, show and compare runs, and clean up after killed ones.
+
+Each "tune" or "train" makes a folder in the store, a folder of runs: --store,
+else $` + storeVariable + `, else runs. Its run.json and released/ are public; private/
+is not.`,
+	})
+	cmd.AddCommand(newRunsListCommand(g), newRunsShowCommand(g), newRunsCompareCommand(g), newRunsCleanCommand(g))
+	return cmd
+}
+
+func newRunsListCommand(g *global) *cobra.Command {
+	var dir string
+	var asCSV bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the runs of a store",
+		Long: `List the runs of a store, with what became of them:
+
+  running    a process carries the run out
+  killed     no process does, and it has not ended: "dptrain resume" goes on
+  stopped    by a signal or an error: "dptrain resume" goes on
+  not begun  killed before any training: "dptrain resume" begins
+  finished   the model is in released/
+  failed     no model came out, and the budget counts as spent`,
+		Example: `  dptrain runs list
+  dptrain runs list --csv >runs.csv
+  dptrain runs list --store /data/runs --json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return runRunsList(g, storeDir(dir), asCSV) },
+	}
+	storeFlag(cmd, &dir)
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
+	return cmd
+}
+
+// runLine is a run in a list.
+type runLine struct {
+	Folder string `json:"folder"`
+	State  string `json:"state"` // as people read it
+	runs.Manifest
+	Resumable bool `json:"resumable"`
+}
+
+func newRunLine(i runs.Info) runLine {
+	return runLine{relative(i.Dir), stateOf(i), i.Manifest, i.Resumable()}
+}
+
+// MarshalJSON writes the line's state instead of the manifest's.
+func (l runLine) MarshalJSON() ([]byte, error) {
+	type plain runs.Manifest
+	m := plain(l.Manifest)
+	m.Stage = runs.Stage(l.State)
+	return json.Marshal(struct {
+		Folder string `json:"folder"`
+		plain
+		Resumable bool `json:"resumable"`
+	}{l.Folder, m, l.Resumable})
+}
+
+func stateOf(i runs.Info) string {
+	switch {
+	case i.Running:
+		return "running"
+	case i.Stage == runs.Planned:
+		return "not begun"
+	case i.Stage == runs.Training:
+		return "killed"
+	}
+	return string(i.Stage)
+}
+
+// dataOf returns the name by which people know a run's data.
+func dataOf(i runs.Info) string {
+	if i.Record != nil && i.Record.Data != "" {
+		return i.Record.Data
+	}
+	return i.Dataset
+}
+
+func scoreText(s *runs.Score) string {
+	if s == nil {
+		return ""
+	}
+	return report.ScoreOf(s.Metric, s.Value).String()
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+func runRunsList(g *global, store string, asCSV bool) error {
+	found, unreadable := runs.List(store)
+	lines := []runLine{}
+	table := [][]string{{"RUN", "DAY", "COMMAND", "DATA", "MODEL", "EPSILON", "DELTA", "STATE", "SCORE"}}
+	for _, i := range found {
+		lines = append(lines, newRunLine(i))
+		table = append(table, []string{i.Name, i.Day, i.Command, dataOf(i), i.Model, epsilonText(i.Manifest), exact(i.Delta), stateOf(i), scoreText(i.Score)})
+	}
+	if unreadable != nil {
+		unreadable = coded(codeInput, unreadable)
+	}
+	if len(found) == 0 && !g.json && !asCSV {
+		return errors.Join(g.text(func(w io.Writer) { fmt.Fprintf(w, "no runs in %s\n", store) }), unreadable)
+	}
+	return errors.Join(g.table(lines, table, asCSV), unreadable)
+}
+
+// epsilonText returns a run's epsilon, or that it has none.
+func epsilonText(m runs.Manifest) string {
+	if !m.Guarantee {
+		return "void"
+	}
+	return report.Up(m.Epsilon)
+}
+
+// table prints a result as JSON, CSV or a table with a header.
+func (g *global) table(result any, table [][]string, asCSV bool) error {
+	if g.json && asCSV {
+		return usagef("--json and --csv: give one")
+	}
+	if asCSV {
+		if err := csv.NewWriter(g.stdout).WriteAll(table); err != nil {
+			return coded(codeInput, fmt.Errorf("print result: %w", err))
+		}
+		return nil
+	}
+	return g.print(result, func(w io.Writer) {
+		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, row := range table {
+			for k, cell := range row {
+				if k > 0 {
+					fmt.Fprint(tw, "\t")
+				}
+				fmt.Fprint(tw, cell)
+			}
+			fmt.Fprintln(tw)
+		}
+		tw.Flush()
+	})
+}
+
+func newRunsShowCommand(g *global) *cobra.Command {
+	var private bool
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show a run",
+		Long: `Show a run: what it is, what became of it and what it released. --private also
+shows what the guarantee doesn't cover: times, trials and their scores. Don't
+publish that.`,
+		Example: `  dptrain runs show runs/mnist-20261122-100352
+  dptrain runs show runs/mnist-20261122-100352 --private`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s wants one run, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runRunsShow(g, args[0], private) },
+	}
+	cmd.Flags().BoolVar(&private, "private", false, "show times, trials and scores too, which the guarantee doesn't cover")
+	return cmd
+}
+
+// shownRun is the result of "runs show".
+type shownRun struct {
+	Run     json.RawMessage `json:"run"`
+	Record  *runs.Record    `json:"private_record,omitempty"`
+	Outcome json.RawMessage `json:"private_outcome,omitempty"`
+}
+
+func runRunsShow(g *global, dir string, private bool) error {
+	i, err := runs.Open(dir)
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	line, err := json.Marshal(newRunLine(i))
+	if err != nil {
+		return err
+	}
+	shown := shownRun{Run: line}
+	pairs := [][2]string{
+		{"run", relative(i.Dir)},
+		{"state", stateOf(i)},
+		{"command", i.Command + ", begun on " + i.Day},
+		{"data", fmt.Sprintf("%s, %s training samples", dataOf(i), report.Grouped(i.Samples))},
+		{"model", i.Model},
+	}
+	if i.Method != "" {
+		pairs = append(pairs, [2]string{"method", i.Method})
+	}
+	pairs = append(pairs, [2]string{"privacy", fmt.Sprintf("epsilon %s at delta %s", epsilonText(i.Manifest), exact(i.Delta))})
+	if i.Score != nil {
+		pairs = append(pairs, [2]string{i.Score.Metric, scoreText(i.Score) + " on the public test set"})
+	}
+	if i.TunedLearningRate != nil {
+		pairs = append(pairs, [2]string{"learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", number(i.TunedLearningRate), number(i.LearningRate))})
+	} else if i.LearningRate != nil {
+		pairs = append(pairs, [2]string{"learning rate", number(i.LearningRate)})
+	}
+	if i.Resumable() {
+		pairs = append(pairs, [2]string{"go on", "dptrain resume " + quoted(relative(i.Dir))})
+	}
+	if private {
+		if i.Record == nil {
+			return coded(codeInput, fmt.Errorf("%s: no private record, or no permission to read it; leave out --private", dir))
+		}
+		shown.Record = i.Record
+		for _, m := range i.Record.Moments {
+			pairs = append(pairs, [2]string{"private", m.Time.Format("2006-01-02 15:04:05 MST") + "  " + m.What})
+		}
+		if text, err := os.ReadFile(filepath.Join(i.Dir, "private", "run.json")); err == nil && json.Valid(text) {
+			shown.Outcome = text
+			trials, err := readTrials(i.Dir)
+			if err != nil {
+				return err
+			}
+			for k, t := range trials.Trials {
+				pairs = append(pairs, [2]string{"private", fmt.Sprintf("trial %d: learning rate %v, %s", k+1, t.LearningRate, t.text(i.Score, k == trials.Best))})
+			}
+		}
+	}
+	return g.print(shown, func(w io.Writer) { rows(w, pairs...) })
+}
+
+// trialsOf is what is read of private/run.json.
+type trialsOf struct {
+	Best   int     `json:"best"`
+	Trials []trial `json:"trials"`
+}
+
+type trial struct {
+	LearningRate float64  `json:"learning_rate"`
+	Score        *float64 `json:"score"`
+	Failure      string   `json:"failure"`
+}
+
+// text describes a trial of a run whose score has the metric.
+func (t trial) text(metric *runs.Score, best bool) string {
+	text := "diverged"
+	switch {
+	case t.Failure != "":
+		text = "failed: " + t.Failure
+	case t.Score != nil && metric != nil:
+		text = "score " + scoreText(&runs.Score{Metric: metric.Metric, Value: *t.Score})
+	}
+	if best {
+		text += ", the best"
+	}
+	return text
+}
+
+func readTrials(dir string) (t trialsOf, err error) {
+	path := filepath.Join(dir, "private", "run.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return t, coded(codeInput, err)
+	}
+	if err := json.Unmarshal(text, &t); err != nil {
+		return t, coded(codeInput, fmt.Errorf("%s: %w", path, err))
+	}
+	return t, nil
+}
+
+func newRunsCleanCommand(g *global) *cobra.Command {
+	var dir string
+	var abandon []string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what killed processes left behind",
+		Long: `Remove what killed processes left behind in a store and no run needs: folders
+half made, and keys and states of runs that have ended. It leaves alone what
+a process uses and what can be resumed, except runs named by --abandon: their key
+is destroyed and their folder removed. What an abandoned run has cost stays
+spent, and in the ledger.`,
+		Example: `  dptrain runs clean --dry-run
+  dptrain runs clean --abandon runs/mnist-20261122-100352`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return runRunsClean(g, storeDir(dir), abandon, dryRun) },
+	}
+	storeFlag(cmd, &dir)
+	cmd.Flags().StringArrayVar(&abandon, "abandon", nil, "also remove the `run` in this folder, which was cut off; may be repeated")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	return cmd
+}
+
+// cleaned is the result of "runs clean".
+type cleaned struct {
+	Removed []string `json:"removed"`
+}
+
+func runRunsClean(g *global, store string, abandon []string, dryRun bool) error {
+	left, err := runs.Leftovers(store)
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	done := cleaned{Removed: []string{}}
+	var failed error
+	remove := func(path string, by func(string) error) {
+		if !dryRun {
+			if err := by(path); err != nil {
+				failed = errors.Join(failed, coded(codeInput, err))
+				return
+			}
+		}
+		done.Removed = append(done.Removed, relative(path))
+	}
+	for _, path := range left {
+		remove(path, runs.RemoveLeftover)
+	}
+	for _, path := range abandon {
+		if i, err := runs.Open(path); err != nil || !i.Resumable() {
+			if err == nil {
+				err = fmt.Errorf("%s: its state is %s; only runs that were cut off can be abandoned", path, stateOf(i))
+			}
+			failed = errors.Join(failed, coded(codeInput, err))
+			continue
+		}
+		remove(path, runs.Abandon)
+	}
+	return errors.Join(g.print(done, func(w io.Writer) {
+		verb := "removed "
+		if dryRun {
+			verb = "would remove "
+		}
+		for _, path := range done.Removed {
+			fmt.Fprintln(w, verb+path)
+		}
+		if len(done.Removed) == 0 {
+			fmt.Fprintln(w, "nothing to remove")
+		}
+	}), failed)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/train"
+)
+
+// begun returns what the folder of a run that begins holds.
+func begun(p *experiment.Plan) (m runs.Manifest, r runs.Record, settings []byte, err error) {
+	if m, err = p.Manifest(); err != nil {
+		return m, r, nil, err
+	}
+	if settings, err = p.Experiment.YAML(); err != nil {
+		return m, r, nil, err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return m, r, nil, coded(codeInput, err)
+	}
+	program, err := programHash()
+	if err != nil {
+		return m, r, nil, coded(codeInput, err)
+	}
+	m.MadeBy = version()
+	return m, runs.Record{Data: p.DataName(), Folder: folder, Seed: p.Seed(), Program: program, MadeBy: version().String()}, settings, nil
+}
+
+// stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to go
+// on.
+func (r *run) stop(err error) error {
+	if r.folder == nil {
+		return err
+	}
+	if cause := context.Cause(r.ctx); cause != nil && !errors.Is(cause, context.Canceled) { // such as a full disk
+		err = coded(codeInput, cause)
+	}
+	err = blameDevice(err)
+	m := r.folder.Manifest
+	switch {
+	case m.Stage == runs.Planned && len(r.folder.Record.Moments) == 1:
+		discarded := r.folder.Discard()
+		if errors.Is(err, errInterrupted) && discarded == nil {
+			err = fmt.Errorf("%w; nothing was written", err)
+		}
+		return errors.Join(err, discarded)
+	case errors.Is(err, train.ErrDiverged):
+		return errors.Join(err, r.folder.Fail(err.Error()))
+	}
+	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, quoted(relative(r.folder.Dir())))
+	if stopped := r.folder.Stop(err.Error()); stopped != nil {
+		hint = fmt.Errorf("%w (the stop isn't noted there: %v)", hint, stopped)
+	}
+	return hint
+}
+
+// finish writes what is released. If the run's folder can't take it any more, another one does: the training is paid
+// for.
+func (r *run) finish(o experiment.Outcome) error {
+	private, err := o.PrivateJSON()
+	if err != nil {
+		return err
+	}
+	h := o.Release.Hyperparameters
+	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value}
+	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
+	err = r.folder.Finish(private, o.Release.Write)
+	if err == nil {
+		return nil
+	}
+	if _, gone := os.Stat(r.folder.Dir()); gone == nil {
+		return coded(codeInput, err)
+	}
+	rescue, failed := os.MkdirTemp(filepath.Dir(r.folder.Dir()), filepath.Base(r.folder.Dir())+"-rescued-")
+	if failed != nil {
+		rescue, failed = os.MkdirTemp("", "dptrain-rescued-")
+	}
+	if failed == nil {
+		failed = o.Release.Write(rescue)
+	}
+	if failed != nil {
+		return coded(codeInput, errors.Join(err, failed))
+	}
+	r.console.Log().Warnf("the run's folder is gone; what it releases is in %s", rescue)
+	return coded(codeInput, fmt.Errorf("%w; the model and its statement are in %s", err, rescue))
+}
+
+// fail stops the run for a reason that is no error of the training, such as a full disk.
+func (r *run) fail(err error) {
+	_ = r.folder.Unreserve() // so that states can be saved
+	r.cancel(err)
+}
+
+// store keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them, and the
+// run stops.
+type store struct{ *run }
+
+func (s store) Save(name string, content []byte) error {
+	err := s.folder.Save(name, content)
+	if err == nil || s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
+		return err
+	}
+	s.fail(err)
+	return nil
+}
+
+func (s store) Load(name string) ([]byte, error) { return s.folder.Load(name) }
+func (s store) Remove(name string) error         { return s.folder.Remove(name) }
+
+// guardedLog is the private log. Its first failure stops the run; more of them are no news.
+type guardedLog struct {
+	to     io.Writer
+	fail   func(error)
+	failed bool
+}
+
+func (l *guardedLog) Write(p []byte) (int, error) {
+	if l.failed {
+		return len(p), nil
+	}
+	if _, err := l.to.Write(p); err != nil {
+		l.failed = true
+		l.fail(fmt.Errorf("write the private log: %w", err))
+	}
+	return len(p), nil
+}

@@ -1,0 +1,62 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Job is how a plan is carried out.
+type Job struct {
+	Key   train.Key   // of all draws: see [Plan.Key]
+	Store train.Store // keeps what another process needs to go on; nil keeps nothing
+	// Reserve, unless nil, is called before the training with the number of bytes that states and model will take.
+	Reserve func(bytes int64) error
+}
+
+// keeper returns what keeps the states and scores the learning curves.
+func (j Job) keeper(p *Plan) train.Keeper { return train.Keeper{Store: j.Store, Curve: p.data.test} }
+
+// reserve reserves space for the states of a number of runs that train side by side. Of each there may be two copies
+// for a moment, with as many moments as Adam has; the model is counted once more.
+func (j Job) reserve(p *Plan, runs int) error {
+	if j.Reserve == nil {
+		return nil
+	}
+	parameters := 0
+	for _, n := range p.model.Parameters {
+		parameters += n.Shape().TotalSize()
+	}
+	const copies, moments, rest = 2, 3, 1 << 20
+	return j.Reserve(int64(4*parameters*(copies*moments*max(1, min(runs, maxRunsHeld))+1) + rest))
+}
+
+// Key returns a new key, or that of Settings.InsecureSeed.
+func (p *Plan) Key() train.Key {
+	if p.seed != nil {
+		return train.InsecureKey(*p.seed)
+	}
+	return train.NewKey()
+}
+
+// Run carries out a settled plan whose data are loaded. If the job's store has the work of an earlier call, Run goes on
+// from it; the error wraps [train.ErrOtherRun] if plan, data, model or engine arithmetic are others.
+func (p *Plan) Run(ctx context.Context, e train.Engine, j Job, f Follower) (Outcome, error) {
+	if p.data == nil || p.work == nil {
+		return Outcome{}, errors.New("run a plan: it isn't settled, or its data aren't loaded")
+	}
+	result, err := p.work.run(ctx, p, e, j, f)
+	if err != nil {
+		return Outcome{}, err
+	}
+	release := report.Release{
+		Parameters:      result.parameters,
+		Model:           p.data.model,
+		Score:           report.Score{Metric: p.data.test.Metric(), Value: result.score},
+		Hyperparameters: result.hyperparameters,
+		Privacy:         p.privacy.Of(result.hyperparameters),
+	}
+	return Outcome{release, p.judge(p.data.test, release.Score), result.private}, nil
+}

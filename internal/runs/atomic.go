@@ -1,0 +1,75 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// writeFile replaces a file so that after a crash of the machine either the old or the new content is there. Unlike
+// renameio it synchronises the folder too, and it works on Windows.
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, first(err)), removed(file.Name()))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// first returns the first of joined errors: of a full disk, every call after the first failure says the same again.
+func first(err error) error {
+	var all interface{ Unwrap() []error }
+	if errors.As(err, &all) && len(all.Unwrap()) > 0 {
+		return all.Unwrap()[0]
+	}
+	return err
+}
+
+// removed removes a file that may be missing.
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// syncFolder writes the entries of a folder to the disk.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" { // which can't open folders, and needs no such call
+		return nil
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// syncFiles writes all files below a folder, and the folders, to the disk.
+func syncFiles(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() && runtime.GOOS == "windows" {
+			return err
+		}
+		flag := os.O_RDONLY
+		if runtime.GOOS == "windows" {
+			flag = os.O_RDWR // its Sync needs a file that can be written
+		}
+		file, err := os.OpenFile(path, flag, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(file.Sync(), file.Close())
+	})
+}

@@ -1,0 +1,141 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// Info is what can be read of a run.
+type Info struct {
+	Dir string
+	Manifest
+	Running bool    // a process carries it out
+	Record  *Record // nil without permission, or of a released copy
+}
+
+// Resumable reports whether the run was cut off and [Resume] can take it up.
+func (i Info) Resumable() bool {
+	return !i.Running && i.Stage != Finished && i.Stage != Failed && i.Record != nil
+}
+
+// Open reads the run in a folder. The error wraps [ErrNoRun] for a folder that is no run's.
+func Open(dir string) (Info, error) {
+	m, err := readManifest(dir)
+	if err != nil {
+		return Info{}, err
+	}
+	i := Info{Dir: dir, Manifest: m}
+	var record Record
+	if readJSON(filepath.Join(dir, privateName, recordName), &record) == nil {
+		i.Record = &record
+	}
+	if m.Stage != Finished && m.Stage != Failed {
+		i.Running = locked(filepath.Join(dir, privateName, lockName))
+	}
+	return i, nil
+}
+
+// locked reports whether a process holds a lock, for which it takes the lock for a moment if none does.
+func locked(path string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	taken, err := lock.TryRLock()
+	_ = lock.Close()
+	return err == nil && !taken
+}
+
+// List reads the runs of a store, in the order of their folders' names. What is no run is passed over. Unreadable runs
+// are in the error, and the others are returned all the same.
+func List(store string) ([]Info, error) {
+	entries, err := os.ReadDir(store)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the store of runs: %w", err)
+	}
+	var found []Info
+	var failed error
+	for _, e := range entries {
+		dir := filepath.Join(store, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, manifestName)); err != nil || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		info, err := Open(dir)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		found = append(found, info)
+	}
+	return found, failed
+}
+
+// partialInfix is in the names of folders that are being made or removed, behind a dot and the run's name.
+const partialInfix = ".partial-"
+
+// Leftovers returns what killed processes left in a store, and no run needs: folders that were being made or removed, and
+// the keys and states of runs that have ended. Their content is private.
+func Leftovers(store string) ([]string, error) {
+	entries, err := os.ReadDir(store)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the store of runs: %w", err)
+	}
+	var found []string
+	for _, e := range entries {
+		dir := filepath.Join(store, e.Name())
+		if e.IsDir() && strings.HasPrefix(e.Name(), ".") && strings.Contains(e.Name(), partialInfix) {
+			if !locked(filepath.Join(dir, privateName, lockName)) {
+				found = append(found, dir)
+			}
+			continue
+		}
+		if info, err := Open(dir); err == nil && (info.Stage == Finished || info.Stage == Failed) {
+			for _, name := range []string{keyName, stateName} {
+				if path := filepath.Join(dir, privateName, name); exists(path) {
+					found = append(found, path)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// RemoveLeftover removes what [Leftovers] found. A key is overwritten first.
+func RemoveLeftover(path string) error {
+	if filepath.Base(path) == keyName {
+		return destroy(path)
+	}
+	if key := filepath.Join(path, privateName, keyName); exists(key) {
+		if err := destroy(key); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(path)
+}
+
+// Abandon removes the folder of a run that was cut off and won't be resumed, its key first. What its training cost counts
+// all the same.
+func Abandon(dir string) error {
+	r, err := Resume(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(destroy(r.private(keyName)), r.Discard())
+}

@@ -1,0 +1,75 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Save replaces the state that is kept under a name, durably and whole. With Load and Remove it makes a Run a
+// train.Store.
+func (r *Run) Save(name string, content []byte) error {
+	path, err := r.stateFile(name)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, content, 0o600)
+}
+
+// Load returns the state that is kept under a name, or nil for none.
+func (r *Run) Load(name string) ([]byte, error) {
+	path, err := r.stateFile(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
+}
+
+// Remove removes the state that is kept under a name.
+func (r *Run) Remove(name string) error {
+	path, err := r.stateFile(name)
+	if err != nil {
+		return err
+	}
+	return removed(path)
+}
+
+func (r *Run) stateFile(name string) (string, error) {
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return "", fmt.Errorf("keep state %q: want lower-case letters, digits and -", name)
+	}
+	return filepath.Join(r.private(stateName), name), nil
+}
+
+// Reserve takes space on the disk, in bytes, that [Run.Finish] and [Run.Stop] give back before they write. So a disk
+// that is too small is found before the training, and one that fills up during it leaves room for its end.
+func (r *Run) Reserve(bytes int64) (err error) {
+	file, err := os.OpenFile(r.private(reserveName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("reserve space: %w", err)
+	}
+	// Random-looking content, lest the file system store zeros as a hole or compress them.
+	block := make([]byte, 1<<16)
+	word := uint64(1)
+	for i := range block {
+		word = word*6364136223846793005 + 1442695040888963407
+		block[i] = byte(word >> 56)
+	}
+	for left := bytes; left > 0 && err == nil; left -= int64(len(block)) {
+		_, err = file.Write(block[:min(left, int64(len(block)))])
+	}
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(fmt.Errorf("reserve %d MB for the run's states and its model: %w", (bytes+1e6-1)/1e6, first(err)), r.Unreserve())
+	}
+	return nil
+}
+
+// Unreserve gives reserved space back.
+func (r *Run) Unreserve() error { return removed(r.private(reserveName)) }
