@@ -35,8 +35,8 @@ func MarshalEvent(e Event) ([]byte, error) {
 }
 
 // UnmarshalEvent returns the event that [MarshalEvent] wrote. The order of members and the notation of numbers may
-// differ. An unknown kind, an unknown, missing or repeated member, a number that a float64 can't hold, an invalid event,
-// and an event beyond the limits of MarshalEvent are errors that wrap [ErrInvalid].
+// differ. An unknown kind, an unknown, missing or repeated member, a number that a float64 can't hold, an invalid
+// event, and an event beyond the limits of MarshalEvent are errors that wrap [ErrInvalid].
 func UnmarshalEvent(text []byte) (Event, error) {
 	if len(text) > maxJSONBytes {
 		return nil, fmt.Errorf("decode event: %w: more than %d bytes", ErrInvalid, maxJSONBytes)

@@ -17,8 +17,8 @@ type Sketch = sketch.Sketch
 // it doesn't change if the file is renamed or moved, its rows or columns are put into another order, or it is saved in
 // another format; nor with any setting, since all columns count, by name. Rows are equal if the cells of all columns
 // are. Numbers are equal in any notation, and fractions if they are equal in single precision; a missing cell equals
-// NaN, and true equals 1. [Sketch.Share] recognises a file to which rows were added, or of which rows were removed or changed. A file with
-// a column more or less, or with another name of a column, is another one.
+// NaN, and true equals 1. [Sketch.Share] recognises a file to which rows were added, or of which rows were removed or
+// changed. A file with a column more or less, or with another name of a column, is another one.
 //
 // SketchOf reads the file once and keeps some thousand hashes. It leaves out what [Schema.Read] can leave out: columns
 // that can't be read and, beside them, arrays of an NPZ archive with no rows. In an archive whose arrays have different

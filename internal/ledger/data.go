@@ -13,7 +13,7 @@ import (
 type Data struct {
 	Name   string         `json:"name"`             // of the data set, or of the file
 	Rows   int            `json:"rows"`             // number of training rows
-	Sketch *sketch.Sketch `json:"sketch,omitempty"` // of a person's own file; nil for a data set that is known by its name
+	Sketch *sketch.Sketch `json:"sketch,omitempty"` // of a person's own file; nil for a set that is known by its name
 }
 
 // Named returns a data set that is known by its name, such as mnist.

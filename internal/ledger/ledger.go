@@ -69,18 +69,40 @@ func (l *Ledger) Account(data Data, planned ...Release) (Account, error) {
 	return b.account(&l.composer, data, planned)
 }
 
-// Accounts returns the state of every data set. Recorded data sets that count as one are in one of them.
+// DataSets returns all recorded data sets, those that count as one together.
+func (l *Ledger) DataSets() ([][]Data, error) {
+	b, _, err := l.store.read()
+	if err != nil {
+		return nil, err
+	}
+	return b.dataSets(), nil
+}
+
+func (b *book) dataSets() (sets [][]Data) {
+	rest := b.all()
+	for len(rest) > 0 {
+		var set, others []Data
+		for i, in := range connected(rest, rest[0]) {
+			if in {
+				set = append(set, rest[i])
+			} else {
+				others = append(others, rest[i])
+			}
+		}
+		sets, rest = append(sets, set), others
+	}
+	return sets
+}
+
+// Accounts returns the state of every data set, those of DataSets.
 func (l *Ledger) Accounts() ([]Account, error) {
 	b, _, err := l.store.read()
 	if err != nil {
 		return nil, err
 	}
 	var all []Account
-	for _, d := range b.all() {
-		if slices.ContainsFunc(all, func(a Account) bool { return slices.ContainsFunc(a.Data, d.equal) }) {
-			continue
-		}
-		a, err := b.account(&l.composer, d, nil)
+	for _, set := range b.dataSets() {
+		a, err := b.account(&l.composer, set[0], nil)
 		if err != nil {
 			return nil, err
 		}
