@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -30,6 +31,7 @@ const (
 	codeNetwork     = 5
 	codeDiverged    = 6
 	codeDevice      = 7
+	codeStanding    = 8
 	codeInterrupted = 130
 )
 
@@ -44,6 +46,7 @@ const exitCodes = `Exit codes:
   6    training diverged: no model came out, and the budget counts as spent
   7    device: a GPU failed, or there is none that can be used and the settings
        ask for one
+  8    standing budget: it refuses the run; see dptrain ledger --help
   130  interrupted`
 
 // codedError is an error with its exit code.
@@ -72,6 +75,8 @@ func exitCode(err error) int {
 	var dataset *datasets.UnknownError
 	var file *fs.PathError
 	var device *cuda.DeviceError
+	var standing *ledger.BudgetError
+	var book *ledger.FileError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return codeInterrupted
@@ -79,6 +84,8 @@ func exitCode(err error) int {
 		return given.code
 	case errors.As(err, &failed):
 		return codeOf[failed.Kind]
+	case errors.As(err, &standing):
+		return codeStanding
 	case errors.As(err, &device), errors.Is(err, cuda.ErrNoDevice):
 		return codeDevice
 	case errors.Is(err, train.ErrDiverged):
@@ -89,7 +96,7 @@ func exitCode(err error) int {
 		return codeUsage
 	case errors.Is(err, datasets.ErrUnavailable):
 		return codeNetwork
-	case errors.As(err, &data), errors.As(err, &rows), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
+	case errors.As(err, &data), errors.As(err, &rows), errors.As(err, &book), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
 		return codeInput
 	}
 	return codeInternal

@@ -1,0 +1,113 @@
+package accountant
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A jsonReader takes the members of one JSON object by name. It keeps its first error; afterwards all members are zero.
+// encoding/json alone would overlook repeated and missing members, and names in other cases.
+type jsonReader struct {
+	members map[string]json.RawMessage
+	depth   int
+	err     error
+}
+
+func readObject(text []byte, depth int) *jsonReader {
+	r := &jsonReader{members: map[string]json.RawMessage{}, depth: depth}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if first, err := d.Token(); err != nil || first != json.Delim('{') {
+		r.fail("not a JSON object")
+		return r
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			r.fail("not JSON: %v", err)
+			return r
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			r.fail("not JSON: %v", err)
+			return r
+		}
+		member, _ := name.(string)
+		if _, twice := r.members[member]; twice {
+			r.fail("member %q stands twice", member)
+			return r
+		}
+		r.members[member] = value
+	}
+	if _, err := d.Token(); err != nil {
+		r.fail("not JSON: %v", err)
+	} else if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		r.fail("more than one JSON value")
+	}
+	return r
+}
+
+// end returns the first error. A member that was not taken is one.
+func (r *jsonReader) end() error {
+	for _, name := range slices.Sorted(maps.Keys(r.members)) {
+		r.fail("unknown member %q", name)
+	}
+	return r.err
+}
+
+func (r *jsonReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+	}
+}
+
+// keep keeps the error of a part.
+func (r *jsonReader) keep(part string, err error) {
+	if r.err == nil && err != nil {
+		r.err = fmt.Errorf("%s: %w", part, err)
+	}
+}
+
+func (r *jsonReader) take(name string) json.RawMessage {
+	value, ok := r.members[name]
+	if !ok {
+		r.fail("no member %q", name)
+	}
+	delete(r.members, name)
+	return value
+}
+
+func (r *jsonReader) kind() string {
+	var kind string
+	if text := r.take("kind"); json.Unmarshal(text, &kind) != nil {
+		r.fail("kind is not text")
+	}
+	return kind
+}
+
+// real takes a number. One that isn't 0 and too small for a float64 is an error: a sampling probability of 0 costs
+// nothing.
+func (r *jsonReader) real(name string) float64 {
+	text := string(r.take(name))
+	v, err := strconv.ParseFloat(text, 64)
+	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+	if err != nil || v == 0 && strings.ContainsAny(digits, "123456789") {
+		r.fail("%s is not a number that a float64 holds", name)
+		return 0
+	}
+	return v
+}
+
+func (r *jsonReader) count(name string) int {
+	n, err := strconv.Atoi(string(r.take(name)))
+	if err != nil {
+		r.fail("%s is not a whole number that an int holds", name)
+	}
+	return n
+}

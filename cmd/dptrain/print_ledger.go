@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// ledgerResult is what "dptrain ledger" prints as JSON. All of it is private.
+type ledgerResult struct {
+	Ledger string       `json:"ledger"` // path of the file
+	Data   []ledgerData `json:"data"`
+}
+
+// ledgerData is a data set with its releases.
+type ledgerData struct {
+	Names    []string        `json:"names"` // of the data set, or of all files that count as it
+	Rows     int             `json:"rows"`  // of the largest
+	Together ledger.Total    `json:"together"`
+	Budget   *ledgerBudget   `json:"budget,omitempty"`
+	Releases []ledgerRelease `json:"releases"`
+}
+
+// ledgerBudget is the standing budget that leaves the least.
+type ledgerBudget struct {
+	Epsilon float64  `json:"epsilon"`
+	Delta   float64  `json:"delta"`
+	Spent   *float64 `json:"spent"` // epsilon of all releases at Delta; null if none is finite
+	Left    float64  `json:"left"`  // the difference, or 0
+}
+
+type ledgerRelease struct {
+	Run       string    `json:"run"`
+	Path      string    `json:"path"`
+	Command   string    `json:"command"`
+	Data      string    `json:"data"` // the name it had
+	Rows      int       `json:"rows"`
+	Began     time.Time `json:"began"`
+	Epsilon   float64   `json:"epsilon"` // as the run alone states
+	Delta     float64   `json:"delta"`
+	Guarantee bool      `json:"guarantee"` // false for an insecure seed or no noise
+	Version   string    `json:"version"`
+}
+
+func newLedgerResults(accounts []ledger.Account) []ledgerData {
+	results := []ledgerData{}
+	for _, a := range accounts {
+		d := ledgerData{Together: a.Spent, Releases: []ledgerRelease{}}
+		seen := map[string]bool{}
+		for _, set := range a.Data {
+			d.Rows = max(d.Rows, set.Rows)
+			if !seen[set.Name] {
+				d.Names = append(d.Names, set.Name)
+			}
+			seen[set.Name] = true
+		}
+		for _, r := range a.Releases {
+			d.Releases = append(d.Releases, ledgerRelease{r.Run, r.Path, r.Command, r.Data.Name, r.Data.Rows, r.Began, r.Epsilon, r.Delta, !r.Void, r.Version})
+		}
+		for _, s := range a.Budgets {
+			if d.Budget == nil || s.Left() < d.Budget.Left {
+				d.Budget = &ledgerBudget{Epsilon: s.Epsilon, Delta: s.Delta, Left: s.Left()}
+				if !math.IsInf(s.Spent.Epsilon, 1) {
+					d.Budget.Spent = &s.Spent.Epsilon
+				}
+			}
+		}
+		results = append(results, d)
+	}
+	return results
+}
+
+func printLedger(w io.Writer, path string, all []ledgerData) {
+	if len(all) == 0 {
+		fmt.Fprintf(w, "no release and no budget is recorded in %s\n", path)
+		return
+	}
+	for i, d := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		d.print(w)
+	}
+	fmt.Fprintf(w, "\nprivate, for the owner of the data: %s\n", path)
+}
+
+func (d ledgerData) print(w io.Writer) {
+	names := make([]string, len(d.Names))
+	for i, name := range d.Names {
+		names[i] = cleaned(name)
+	}
+	t := d.Together
+	pairs := [][2]string{
+		{"data", fmt.Sprintf("%s, %s rows", strings.Join(names, ", "), report.Grouped(d.Rows))},
+	}
+	switch t.Releases {
+	case 0:
+		pairs = append(pairs, [2]string{"together", "no release with a guarantee"})
+	case 1:
+		pairs = append(pairs, [2]string{"together", fmt.Sprintf("1 release: epsilon %s at delta %s", report.Up(t.Epsilon), exact(t.Delta))})
+	default:
+		pairs = append(pairs,
+			[2]string{"together", fmt.Sprintf("%s releases: epsilon %s at delta %s", report.Grouped(t.Releases), report.Up(t.Epsilon), exact(t.Delta))},
+			[2]string{"bound", t.Bound},
+			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", report.Up(t.SumEpsilon), report.RoundUp(t.SumDelta, 12))})
+	}
+	if t.Void > 0 {
+		pairs = append(pairs, [2]string{"no guarantee", fmt.Sprintf("%d %s; no epsilon covers what %s revealed", t.Void, plural(t.Void, "release", "releases"), plural(t.Void, "it", "they"))})
+	}
+	if b := d.Budget; b != nil {
+		left := "nothing is left, every run is refused"
+		if b.Left > 0 {
+			left = fmt.Sprintf("%s is left", exact(floored(b.Left)))
+		}
+		pairs = append(pairs, [2]string{"budget", fmt.Sprintf("epsilon %s at delta %s; %s is spent, %s", exact(b.Epsilon), exact(b.Delta), spentText(b.Spent), left)})
+	}
+	rows(w, pairs...)
+	if len(d.Releases) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "BEGAN, UTC\tRUN\tCOMMAND\tDATA\tEPSILON\tDELTA")
+	for _, r := range d.Releases {
+		epsilon, delta := report.Up(r.Epsilon), exact(r.Delta)
+		if !r.Guarantee {
+			epsilon, delta = "none", "no guarantee"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.Run), cleaned(r.Command), cleaned(r.Data), epsilon, delta)
+	}
+	tw.Flush()
+}
+
+func spentText(spent *float64) string {
+	if spent == nil {
+		return "more than any epsilon"
+	}
+	return report.Up(*spent)
+}
+
+// floored rounds what is left of a budget down to four decimals.
+func floored(v float64) float64 {
+	const unit = 1e4
+	return float64(int64(v*unit)) / unit
+}
+
+func plural(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// cleaned replaces characters by which a name could steer a terminal or a table.
+func cleaned(name string) string { return strings.Map(printable, name) }
+
+func printLedgerCSV(w io.Writer, all []ledgerData) {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"data_set", "data", "rows", "began", "run", "command", "epsilon", "delta", "guarantee", "path", "version", "together_epsilon", "together_delta"})
+	for i, d := range all {
+		for _, r := range d.Releases {
+			_ = out.Write([]string{strconv.Itoa(i + 1), r.Data, strconv.Itoa(r.Rows), r.Began.Format(time.RFC3339Nano), r.Run, r.Command,
+				exact(r.Epsilon), exact(r.Delta), strconv.FormatBool(r.Guarantee), r.Path, r.Version, exact(d.Together.Epsilon), exact(d.Together.Delta)})
+		}
+	}
+	out.Flush() // what it can't write, the writer below reports
+}

@@ -1,0 +1,233 @@
+package table
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/sketch"
+)
+
+// Sketch is a fingerprint of the rows of a file; see [SketchOf]. It is private.
+type Sketch = sketch.Sketch
+
+// SketchOf returns a fingerprint of a file's rows, by which the file is recognised later. It is of the content alone:
+// it doesn't change if the file is renamed or moved, its rows or columns are put into another order, or it is saved in
+// another format; nor with any setting, since all columns count, by name. Rows are equal if the cells of all columns
+// are. Numbers are equal in any notation, and fractions if they are equal in single precision; a missing cell equals
+// NaN, and true equals 1. [Sketch.Share] recognises a file to which rows were added, or of which rows were removed or
+// changed. A file with a column more or less, or with another name of a column, is another one.
+//
+// SketchOf reads the file once and keeps some thousand hashes. It leaves out what [Schema.Read] can leave out: columns
+// that can't be read and, beside them, arrays of an NPZ archive with no rows. In an archive whose arrays have different
+// lengths, those of each length are a set of rows of their own.
+//
+// The sketch is private, since each hash of a row can confirm a guess at the row. Write it to files that only the owner
+// of the data can read. The guarantee doesn't cover it.
+func SketchOf(f *File) (Sketch, error) {
+	sets, err := f.readable()
+	if err != nil {
+		return Sketch{}, err
+	}
+	var all sketch.Builder
+	for _, names := range sets {
+		if err := f.addRows(&all, names); err != nil {
+			return Sketch{}, err
+		}
+	}
+	s := all.Sketch()
+	if err := checkCount(s.Rows()); err != nil {
+		return Sketch{}, inFile(f.path, err)
+	}
+	return s, nil
+}
+
+// readable returns the names of the columns that can be read, those of the same number of rows together.
+func (f *File) readable() (sets [][]string, err error) {
+	var fields []field
+	err = f.pass(func(string) bool { return false }, func(r rows) error {
+		fields = slices.Clone(r.fields())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !f.columnar() {
+		return [][]string{fieldNames(fields)}, nil
+	}
+	byLength := map[int][]string{}
+	var failure error
+	for _, c := range fields {
+		err := f.pass(only(c.name), func(r rows) error {
+			if slices.ContainsFunc(r.fields(), func(c field) bool { return !c.skipped }) {
+				byLength[r.known()] = append(byLength[r.known()], c.name)
+			}
+			return nil
+		})
+		if err != nil {
+			failure = err
+		}
+	}
+	for _, length := range slices.Sorted(maps.Keys(byLength)) {
+		sets = append(sets, byLength[length])
+	}
+	switch {
+	case len(sets) > 0:
+		return sets, nil
+	case failure != nil:
+		return nil, anonymous(failure)
+	}
+	return nil, &Error{File: f.path, Problem: "no column can be read; save them as numbers, booleans or text"}
+}
+
+// columnar reports whether the file's format keeps each column by itself, so that one can be left out unread.
+func (f *File) columnar() bool {
+	format := formatOf(f.path)
+	return format == ".parquet" || format == ".npz"
+}
+
+// addRows adds the rows of columns with the given names. It leaves out a column that turns out to be damaged.
+func (f *File) addRows(all *sketch.Builder, names []string) error {
+	for {
+		added := all.Clone()
+		err := f.pass(only(names...), func(r rows) error {
+			h := newRowHash(r.fields())
+			return each(r, "", func(row []cell) error {
+				added.Add(h.of(row))
+				return nil
+			})
+		})
+		if err == nil {
+			*all = *added
+			return nil
+		}
+		var e *Error
+		if !f.columnar() || !errors.As(err, &e) || len(names) == 1 {
+			return anonymous(err)
+		}
+		damaged := slices.Index(names, e.Column)
+		if damaged < 0 { // together they are too large, perhaps
+			damaged = len(names) - 1
+		}
+		names = slices.Delete(slices.Clone(names), damaged, damaged+1)
+	}
+}
+
+// anonymous returns an error without the column's name, which may be private: no schema lists it.
+func anonymous(err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Column == "" {
+		return err
+	}
+	public := *e
+	public.Column = ""
+	private := "the column is " + textCell(e.Column).quoted()
+	if e.Private != "" {
+		private += "; " + e.Private
+	}
+	public.Private = private
+	return &public
+}
+
+func only(names ...string) func(string) bool {
+	wanted := indexOf(names)
+	return func(name string) bool { _, ok := wanted[name]; return ok }
+}
+
+func fieldNames(fields []field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+// rowHash hashes rows. The hash of a row is a function of the sum of its cells' hashes, so the order of columns doesn't
+// matter. Files of sketches hold these hashes: any change needs another form of sketches.
+type rowHash []hashedColumn
+
+type hashedColumn struct {
+	seed  uint64
+	cells int
+}
+
+func newRowHash(fields []field) rowHash {
+	var h rowHash
+	for _, f := range fields {
+		if !f.skipped {
+			h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()})
+		}
+	}
+	return h
+}
+
+func (h rowHash) of(row []cell) uint64 {
+	sum := uint64(0)
+	for _, column := range h {
+		for position, c := range row[:column.cells] {
+			sum += mixed64(mixed64(column.seed+uint64(position)) ^ mixed64(c.hash()))
+		}
+		row = row[column.cells:]
+	}
+	return mixed64(sum)
+}
+
+// hash returns the same value for cells that are equal, in any format.
+func (c cell) hash() uint64 {
+	switch c.kind {
+	case missing:
+		return numberHash(math.NaN())
+	case number:
+		return numberHash(c.number)
+	}
+	if v, ok := parse(c.text); ok {
+		return numberHash(v)
+	}
+	if len(c.text) <= len("-infinity") {
+		switch strings.ToLower(c.text) { // as other programs write them
+		case "nan":
+			return numberHash(math.NaN())
+		case "inf", "+inf", "infinity", "+infinity":
+			return numberHash(math.Inf(1))
+		case "-inf", "-infinity":
+			return numberHash(math.Inf(-1))
+		case "true":
+			return numberHash(1)
+		case "false":
+			return numberHash(0)
+		}
+	}
+	return textHash(c.text)
+}
+
+// numberHash hashes whole numbers as they are and fractions in single precision, as many files have them.
+func numberHash(v float64) uint64 {
+	single := float64(float32(v))
+	switch {
+	case v != v:
+		return 0x7ff8_0000_0000_0001 // the missing value
+	case v == math.Trunc(v) && math.Abs(v) < 1<<53, math.IsInf(single, 0):
+		return math.Float64bits(v + 0) // minus zero is zero
+	}
+	return math.Float64bits(single + 0)
+}
+
+// textHash is FNV-1a, of 64 bits.
+func textHash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// mixed64 is the finalizer of SplitMix64 (Steele, Lea and Flood, 2014), a permutation whose every output bit depends on
+// every input bit.
+func mixed64(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Total is the cost of several releases together. All of it is private.
+type Total struct {
+	Releases int `json:"releases"` // with a guarantee
+	Void     int `json:"void"`     // without any guarantee, which nothing below covers
+
+	Epsilon float64 `json:"epsilon"` // of all together, at Delta
+	Delta   float64 `json:"delta"`
+	Bound   string  `json:"bound"` // what gave Epsilon, in words
+
+	// The sums of the releases' own epsilons and deltas, which are a guarantee of all together too. SumDelta is larger
+	// than Delta if there are several.
+	SumEpsilon float64 `json:"sum_epsilon"`
+	SumDelta   float64 `json:"sum_delta"`
+}
+
+// Account is the state of a data set: its releases so far, and the planned ones.
+type Account struct {
+	Data     []Data    // the recorded data sets that count as this one
+	Releases []Release // recorded, the oldest first; planned ones that are recorded already are left out
+	Planned  []Release
+
+	Spent Total // of Releases
+	With  Total // of Releases and Planned
+
+	Budgets []Standing // the standing budgets, none if there is none
+}
+
+// Line says in one line what was released of a data set and, if there is a planned release, what it makes.
+func (a Account) Line(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", printable(name), releases(a.Spent.Releases))
+	if a.Spent.Releases > 0 {
+		fmt.Fprintf(&b, ", epsilon %s", up(a.Spent.Epsilon))
+		if a.Spent.Releases > 1 {
+			b.WriteString(" together")
+		}
+		fmt.Fprintf(&b, " at delta %v", a.Spent.Delta)
+	}
+	if a.Spent.Void > 0 {
+		fmt.Fprintf(&b, ", and %d more without any guarantee", a.Spent.Void)
+	}
+	if len(a.Planned) == 0 {
+		return b.String()
+	}
+	one := "this one makes"
+	if len(a.Planned) > 1 {
+		one = fmt.Sprintf("%d more make", len(a.Planned))
+	}
+	switch {
+	case a.With.Releases == a.Spent.Releases:
+		b.WriteString("; this one has no guarantee, and no epsilon covers it")
+	case a.Spent.Releases == 0:
+		fmt.Fprintf(&b, "; %s epsilon %s at delta %v", one, up(a.With.Epsilon), a.With.Delta)
+	case a.With.Delta != a.Spent.Delta:
+		fmt.Fprintf(&b, "; %s %s at delta %v", one, up(a.With.Epsilon), a.With.Delta)
+	default:
+		fmt.Fprintf(&b, "; %s %s", one, up(a.With.Epsilon))
+	}
+	return b.String()
+}
+
+func releases(n int) string {
+	switch n {
+	case 0:
+		return "no release so far"
+	case 1:
+		return "1 release so far"
+	}
+	return fmt.Sprintf("%d releases so far", n)
+}
+
+// up prints an epsilon with up to four decimals, and never less than it is.
+func up(v float64) string { return decimals(v, 1) }
+
+// down prints what is left of a budget, and never more than it is.
+func down(v float64) string { return decimals(v, -1) }
+
+func decimals(v, sign float64) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return "infinite"
+	}
+	text := strconv.FormatFloat(v, 'f', 4, 64)
+	read, _ := strconv.ParseFloat(text, 64) // it was just printed
+	if sign*read < sign*v {
+		text = strconv.FormatFloat(read+sign*1e-4, 'f', 4, 64)
+	}
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// account returns the account of the data of the planned releases, or of data.
+func (b *book) account(c *composer, data Data, planned []Release) (Account, error) {
+	from := []Data{data}
+	for _, r := range planned {
+		from = append(from, r.Data)
+	}
+	a := Account{Planned: slices.Clone(planned)}
+	all := b.all()
+	for i, in := range connected(all, from...) {
+		if in {
+			a.Data = append(a.Data, all[i])
+		}
+	}
+	belongs := func(d Data) bool { return slices.ContainsFunc(a.Data, d.equal) }
+	for _, r := range b.releases {
+		if belongs(r.Data) && !slices.ContainsFunc(planned, func(p Release) bool { return p.Run == r.Run }) {
+			a.Releases = append(a.Releases, r)
+		}
+	}
+	with := slices.Concat(a.Releases, planned)
+	var err error
+	delta := smallestDelta(with)
+	if a.Spent, err = c.total(a.Releases, delta); err != nil {
+		return a, err
+	}
+	if a.With, err = c.total(with, delta); err != nil {
+		return a, err
+	}
+	for _, budget := range b.budgets {
+		if !belongs(budget.Data) {
+			continue
+		}
+		s := Standing{Budget: budget}
+		if s.Spent, err = c.totalAt(a.Releases, budget.Delta); err != nil {
+			return a, err
+		}
+		if s.With, err = c.totalAt(with, budget.Delta); err != nil {
+			return a, err
+		}
+		a.Budgets = append(a.Budgets, s)
+	}
+	return a, nil
+}

@@ -1,0 +1,79 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Budget is a standing budget: all releases of a data set together may cost Epsilon at Delta.
+type Budget struct {
+	Data    Data
+	Epsilon float64
+	Delta   float64
+}
+
+// Standing is a budget and what is spent of it. A budget may be below what is spent; it refuses every release then.
+type Standing struct {
+	Budget
+	Spent Total // of the recorded releases, at the budget's delta
+	With  Total // of these and the planned ones
+}
+
+// Left returns what the budget's epsilon exceeds what is spent by, at least 0. By composition a release of a somewhat
+// larger epsilon may fit.
+func (s Standing) Left() float64 { return max(0, s.Epsilon-s.Spent.Epsilon) }
+
+// refusal returns an error if the planned releases don't fit into the budget.
+func (s Standing) refusal() error {
+	if s.With.Void > s.Spent.Void || s.With.Epsilon > s.Epsilon {
+		return &BudgetError{Standing: s}
+	}
+	return nil
+}
+
+// BudgetError reports a release that a standing budget refuses. Its text is private, like the ledger.
+type BudgetError struct{ Standing }
+
+func (e *BudgetError) Error() string {
+	name := printable(e.Data.Name)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: the standing budget of epsilon %s at delta %v refuses this run: ", name, down(e.Epsilon), e.Delta)
+	if e.Spent.Releases == 0 {
+		b.WriteString("nothing is spent")
+	} else {
+		fmt.Fprintf(&b, "%s spent epsilon %s", have(e.Spent.Releases), up(e.Spent.Epsilon))
+	}
+	if e.Spent.Void > 0 {
+		fmt.Fprintf(&b, " (and %d more have no guarantee)", e.Spent.Void)
+	}
+	if e.With.Void > e.Spent.Void {
+		b.WriteString(", and this one has no guarantee, so no budget covers it; run it without a fixed seed and with noise")
+	} else {
+		fmt.Fprintf(&b, ", this one would make it %s, and %s is left", up(e.With.Epsilon), down(e.Left()))
+		if e.Left() > 0 {
+			b.WriteString("; give it a smaller --epsilon")
+		} else {
+			b.WriteString("; train on other data")
+		}
+	}
+	fmt.Fprintf(&b, ", or decide on another budget by dptrain ledger budget")
+	return b.String()
+}
+
+func have(releases int) string {
+	if releases == 1 {
+		return "1 release has"
+	}
+	return fmt.Sprintf("%d releases have", releases)
+}
+
+func (b Budget) check() error {
+	if err := b.Data.check(); err != nil {
+		return err
+	}
+	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 1) || !(b.Delta > 0 && b.Delta < 1) {
+		return fmt.Errorf("a budget of epsilon %v at delta %v: want a finite epsilon above 0, and a delta between 0 and 1", b.Epsilon, b.Delta)
+	}
+	return nil
+}

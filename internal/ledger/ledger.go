@@ -1,0 +1,260 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Ledger is the ledger of one folder. All methods read the file anew, and are safe for concurrent use, within a process
+// and among several.
+type Ledger struct {
+	store    store
+	composer composer
+}
+
+// Open opens the ledger of a folder, which needn't exist yet. A file that can't be read is a [*FileError].
+func Open(dir string) (*Ledger, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the ledger: %w", err)
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &FileError{filepath.Join(dir, fileName), dir + " is not a folder; give the folder of runs", nil}
+	}
+	l := &Ledger{store: store{dir: dir}}
+	_, _, err = l.store.read()
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Path returns the path of the ledger's file.
+func (l *Ledger) Path() string { return l.store.path() }
+
+// Releases returns all releases, in the order in which they were recorded.
+func (l *Ledger) Releases() ([]Release, error) {
+	b, _, err := l.store.read()
+	if err != nil {
+		return nil, err
+	}
+	return b.releases, nil
+}
+
+// Budgets returns all standing budgets.
+func (l *Ledger) Budgets() ([]Budget, error) {
+	b, _, err := l.store.read()
+	if err != nil {
+		return nil, err
+	}
+	return b.budgets, nil
+}
+
+// Account returns the state of a data set, and of what planned releases would make of it. A planned release that is
+// recorded already, by its run's id, counts as planned.
+func (l *Ledger) Account(data Data, planned ...Release) (Account, error) {
+	planned, err := checkedAll(planned)
+	if err != nil {
+		return Account{}, err
+	}
+	b, _, err := l.store.read()
+	if err != nil {
+		return Account{}, err
+	}
+	return b.account(&l.composer, data, planned)
+}
+
+// DataSets returns all recorded data sets, those that count as one together.
+func (l *Ledger) DataSets() ([][]Data, error) {
+	b, _, err := l.store.read()
+	if err != nil {
+		return nil, err
+	}
+	return b.dataSets(), nil
+}
+
+func (b *book) dataSets() (sets [][]Data) {
+	rest := b.all()
+	for len(rest) > 0 {
+		var set, others []Data
+		for i, in := range connected(rest, rest[0]) {
+			if in {
+				set = append(set, rest[i])
+			} else {
+				others = append(others, rest[i])
+			}
+		}
+		sets, rest = append(sets, set), others
+	}
+	return sets
+}
+
+// Accounts returns the state of every data set, those of DataSets.
+func (l *Ledger) Accounts() ([]Account, error) {
+	b, _, err := l.store.read()
+	if err != nil {
+		return nil, err
+	}
+	var all []Account
+	for _, set := range b.dataSets() {
+		a, err := b.account(&l.composer, set[0], nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func checkedAll(all []Release) ([]Release, error) {
+	out := make([]Release, len(all))
+	for i, r := range all {
+		var err error
+		if out[i], err = r.checked(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Record adds a release, and returns the account of its data set, in which the release is the planned one. Call it
+// before training. It is synced to disk when Record returns. A release whose run is recorded already changes nothing,
+// so a run that is resumed is one release; if the record has other data or another event, that is an error. If a
+// standing budget refuses the release, the error is a [*BudgetError], and nothing is recorded.
+//
+// Record accounts without the ledger's lock, and starts again if another process has recorded something meanwhile. From
+// the third time on it keeps the lock.
+func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
+	r, err := r.checked()
+	if err != nil {
+		return Account{}, err
+	}
+	var account Account
+	err = l.change(ctx, func(b *book) (changed bool, err error) {
+		account, err = b.account(&l.composer, r.Data, []Release{r})
+		if err != nil {
+			return false, err
+		}
+		if i := slices.IndexFunc(b.releases, func(o Release) bool { return o.Run == r.Run }); i >= 0 {
+			return false, l.compare(b.releases[i], r)
+		}
+		for _, s := range account.Budgets {
+			if err := s.refusal(); err != nil {
+				return false, err
+			}
+		}
+		b.releases = append(b.releases, r)
+		return true, nil
+	})
+	return account, err
+}
+
+// compare returns an error unless a release is the recorded one of its run.
+func (l *Ledger) compare(recorded, r Release) error {
+	before, errBefore := recorded.eventText()
+	now, errNow := r.eventText()
+	if err := errors.Join(errBefore, errNow); err != nil {
+		return err
+	}
+	if before != now || recorded.Void != r.Void || !recorded.Data.sameContent(r.Data) {
+		return &FileError{l.Path(), fmt.Sprintf("run %q is recorded with other data, or another event; start a new run instead of resuming this one", r.Run), nil}
+	}
+	return nil
+}
+
+// SetBudget sets the standing budget of a data set, in place of all that were set for data that count as the same. It
+// may be below what is spent, and refuses all releases then.
+func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float64) error {
+	budget := Budget{data, epsilon, delta}
+	if err := budget.check(); err != nil {
+		return err
+	}
+	return l.change(ctx, func(b *book) (bool, error) {
+		b.removeBudgets(data)
+		b.budgets = append(b.budgets, budget)
+		return true, nil
+	})
+}
+
+// RemoveBudget removes the standing budgets of a data set, and reports whether there were some.
+func (l *Ledger) RemoveBudget(ctx context.Context, data Data) (removed bool, err error) {
+	err = l.change(ctx, func(b *book) (bool, error) {
+		removed = b.removeBudgets(data)
+		return removed, nil
+	})
+	return removed, err
+}
+
+// removeBudgets removes the budgets of all data that count as the same, and reports whether there were some.
+func (b *book) removeBudgets(data Data) bool {
+	all := b.all()
+	same := connected(all, data)
+	before := len(b.budgets)
+	b.budgets = slices.DeleteFunc(b.budgets, func(s Budget) bool {
+		return same[slices.IndexFunc(all, s.Data.equal)]
+	})
+	return len(b.budgets) < before
+}
+
+// hopeful is the number of times that a change is computed without the lock.
+const hopeful = 2
+
+// change applies a change to the ledger. Unless change reports that it changed something, nothing is written.
+func (l *Ledger) change(ctx context.Context, change func(*book) (changed bool, err error)) error {
+	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := l.try(ctx, try >= hopeful, change)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// try computes a change, with the lock from the start or not, and reports whether it is done: if another process has
+// changed the ledger, it isn't.
+func (l *Ledger) try(ctx context.Context, locked bool, change func(*book) (bool, error)) (done bool, err error) {
+	lock := func() (func(), error) {
+		held, err := l.store.lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return func() { err = errors.Join(err, held.Close()) }, nil
+	}
+	if locked {
+		unlock, err := lock()
+		if err != nil {
+			return false, err
+		}
+		defer unlock()
+	}
+	b, before, err := l.store.read()
+	if err != nil {
+		return false, err
+	}
+	changed, err := change(b)
+	if err != nil || !changed {
+		return err == nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if !locked {
+		unlock, err := lock()
+		if err != nil {
+			return false, err
+		}
+		defer unlock()
+		_, now, err := l.store.read()
+		if err != nil || !bytes.Equal(before, now) {
+			return false, err
+		}
+	}
+	return true, l.store.write(b)
+}

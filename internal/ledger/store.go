@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	fileName = "ledger.json"
+	lockName = "ledger.lock"
+	// temporary is the pattern of new files before they are renamed. Only the owner of the lock has one.
+	temporary = ".ledger-*.tmp"
+	// maxFile bounds the bytes of a ledger.
+	maxFile = 1 << 30
+)
+
+// store is the ledger's file and its folder.
+type store struct {
+	dir string
+	// after is called after each step of a write, if it isn't nil. Only tests set it.
+	after func(step string)
+}
+
+func (s *store) path() string { return filepath.Join(s.dir, fileName) }
+
+// read returns the ledger and the file's content. A file that isn't there is an empty ledger.
+func (s *store) read() (*book, []byte, error) {
+	switch info, err := os.Lstat(s.path()); {
+	case errors.Is(err, fs.ErrNotExist):
+		return &book{}, nil, nil
+	case err != nil:
+		return nil, nil, &FileError{s.path(), "can't be read", err}
+	case !info.Mode().IsRegular():
+		return nil, nil, &FileError{s.path(), "not a regular file, so it can't be replaced as a whole; move the file itself here", nil}
+	case info.Size() > maxFile:
+		return nil, nil, &FileError{s.path(), "larger than 1 GiB, so it isn't a ledger; restore a copy", nil}
+	}
+	file, err := os.Open(s.path())
+	if err != nil {
+		return nil, nil, &FileError{s.path(), "can't be read", err}
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, nil, &FileError{s.path(), "can't be read", err}
+	}
+	b, err := parse(text)
+	if errors.Is(err, errNewer) {
+		return nil, nil, &FileError{s.path(), "can't be read", err}
+	}
+	if err != nil {
+		return nil, nil, &FileError{s.path(), "damaged, and what it remembers can't be made again; restore a copy of it (a file that is moved away is forgotten)", err}
+	}
+	return b, text, nil
+}
+
+// lock waits for the folder's lock.
+func (s *store) lock(ctx context.Context) (*flock.Flock, error) {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return nil, &FileError{s.path(), "its folder can't be made", err}
+	}
+	lock := flock.New(filepath.Join(s.dir, lockName), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		err = errors.Join(err, lock.Close())
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &FileError{s.path(), "can't be locked", err}
+	}
+	return lock, nil
+}
+
+// write replaces the file. The caller has the lock.
+func (s *store) write(b *book) (err error) {
+	text, err := b.encode()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = &FileError{s.path(), "can't be written; the old one is as it was", err}
+		}
+	}()
+	left, err := filepath.Glob(filepath.Join(s.dir, temporary)) // of a writer that was killed
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	file, err := os.CreateTemp(s.dir, temporary) // of mode 0600
+	if err != nil {
+		return err
+	}
+	s.did("create")
+	_, err = file.Write(text)
+	s.did("write")
+	if err == nil {
+		err = file.Sync()
+	}
+	s.did("sync")
+	if err = errors.Join(err, file.Close()); err == nil {
+		s.did("close")
+		err = os.Rename(file.Name(), s.path())
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	s.did("rename")
+	return syncFolder(s.dir)
+}
+
+func (s *store) did(step string) {
+	if s.after != nil {
+		s.after(step)
+	}
+}

@@ -1,0 +1,22 @@
+//go:build unix
+
+package ledger
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// syncFolder makes a rename in a folder durable. File systems that can't sync a folder say EINVAL or ENOTSUP.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, folder.Close())
+}

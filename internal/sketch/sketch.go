@@ -1,0 +1,125 @@
+package sketch
+
+import (
+	"container/heap"
+	"maps"
+	"slices"
+)
+
+// Size is the maximum number of different rows that a sketch keeps.
+const Size = 8192
+
+// A Sketch is a sample of the rows of a set, by their hashes. The zero value is the sketch of no rows. Sketches are
+// immutable.
+type Sketch struct {
+	rows   int
+	hashes []uint64 // of the kept rows, ascending
+	counts []int    // the number of rows with each of them
+}
+
+// Rows returns the number of rows of the set.
+func (s Sketch) Rows() int { return s.rows }
+
+// Equal reports whether two sketches are the same.
+func (s Sketch) Equal(o Sketch) bool {
+	return s.rows == o.rows && slices.Equal(s.hashes, o.hashes) && slices.Equal(s.counts, o.counts)
+}
+
+// last returns the largest hash below and at which the sketch has all rows of its set.
+func (s Sketch) last() uint64 {
+	if len(s.hashes) < Size {
+		return 1<<64 - 1
+	}
+	return s.hashes[len(s.hashes)-1]
+}
+
+// Share estimates the share of the smaller set's rows that the larger set has too, in [0, 1]. A row that a set has
+// several times counts as often, and is shared as often as both sets have it. Rows that are equal by chance count, as
+// in tables of few columns with few values.
+//
+// Share is exact for sets of at most [Size] different rows. Otherwise it compares the rows whose hashes are among the
+// smallest of both sets: all 8192 that are kept, for sets of the same size, and about 8192/r of the smaller set if the
+// larger one has r times as many rows. Of m compared rows the number that are shared varies by about the square root of
+// its mean. For a true share of 5 %, Share is at least 2.5 % with a probability of 99.9 % and more up to r = 10, about
+// 99 % at r = 20, and about 80 % at r = 100. A set that is wholly contained in another one is found with a probability
+// of 99.9 % up to r = 1000. A set that is yet smaller beside the other may have no row to compare: Share is 0 then.
+func (s Sketch) Share(o Sketch) float64 {
+	small, large := s, o
+	if small.rows > large.rows {
+		small, large = large, small
+	}
+	last := min(small.last(), large.last())
+	compared, shared := 0, 0
+	for i, h := range small.hashes {
+		if h > last {
+			break
+		}
+		compared += small.counts[i]
+		if at, ok := slices.BinarySearch(large.hashes, h); ok {
+			shared += min(small.counts[i], large.counts[at])
+		}
+	}
+	if compared == 0 {
+		return 0
+	}
+	return float64(shared) / float64(compared)
+}
+
+// A Builder makes a sketch in memory for [Size] hashes, whatever the number of rows. Its zero value has no rows.
+type Builder struct {
+	rows   int
+	counts map[uint64]int
+	kept   largestFirst
+}
+
+// Add adds a row by its hash.
+func (b *Builder) Add(hash uint64) {
+	b.rows++
+	full := len(b.kept) == Size
+	if full && hash > b.kept[0] {
+		return
+	}
+	if b.counts == nil {
+		b.counts = make(map[uint64]int)
+	}
+	b.counts[hash]++
+	if b.counts[hash] > 1 {
+		return
+	}
+	// A hash that leaves never comes back, since the largest one only falls. So all counts are complete.
+	if full {
+		delete(b.counts, b.kept[0])
+		b.kept[0] = hash
+		heap.Fix(&b.kept, 0)
+		return
+	}
+	heap.Push(&b.kept, hash)
+}
+
+// Clone returns a copy of b, which can be dropped if the rows that are added to it turn out to be damaged.
+func (b *Builder) Clone() *Builder {
+	return &Builder{rows: b.rows, counts: maps.Clone(b.counts), kept: slices.Clone(b.kept)}
+}
+
+// Sketch returns the sketch of the rows so far.
+func (b *Builder) Sketch() Sketch {
+	s := Sketch{rows: b.rows, hashes: slices.Sorted(maps.Keys(b.counts))}
+	for _, h := range s.hashes {
+		s.counts = append(s.counts, b.counts[h])
+	}
+	return s
+}
+
+// largestFirst is a heap.
+type largestFirst []uint64
+
+func (h largestFirst) Len() int           { return len(h) }
+func (h largestFirst) Less(i, j int) bool { return h[i] > h[j] }
+func (h largestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *largestFirst) Push(x any)        { *h = append(*h, x.(uint64)) }
+func (h *largestFirst) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
