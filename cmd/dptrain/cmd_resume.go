@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -65,7 +67,7 @@ func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) e
 	}
 	s, err := opts.resumed(folder)
 	if err == nil {
-		err = g.carryOut(ctx, s, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+		err = g.carryOut(ctx, s, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
 	}
 	return errors.Join(err, folder.Release())
 }
@@ -98,9 +100,15 @@ func samePlan(p *experiment.Plan, folder *runs.Run) error {
 		return err
 	}
 	m := folder.Manifest
-	if now.Epsilon != m.Epsilon || now.Delta != m.Delta || now.Samples != m.Samples || string(now.Event) != string(m.Event) {
+	if now.Epsilon != m.Epsilon || now.Delta != m.Delta || now.Samples != m.Samples || !sameJSON(now.Event, m.Event) {
 		return coded(codeInput, fmt.Errorf("the run in %s was planned for %d samples and epsilon %v, and now there are %d and epsilon %v: resume with the same data and settings",
 			folder.Dir(), m.Samples, m.Epsilon, now.Samples, now.Epsilon))
 	}
 	return nil
+}
+
+// sameJSON reports whether two texts are the same JSON but for spaces.
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // begun returns what the folder of a run that begins holds.
-func begun(p *experiment.Plan) (m runs.Manifest, r runs.Record, settings []byte, err error) {
+func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, settings []byte, err error) {
 	if m, err = p.Manifest(); err != nil {
 		return m, r, nil, err
 	}
@@ -25,12 +25,15 @@ func begun(p *experiment.Plan) (m runs.Manifest, r runs.Record, settings []byte,
 	if err != nil {
 		return m, r, nil, coded(codeInput, err)
 	}
+	if store, err = filepath.Abs(store); err != nil {
+		return m, r, nil, coded(codeInput, err)
+	}
 	program, err := programHash()
 	if err != nil {
 		return m, r, nil, coded(codeInput, err)
 	}
 	m.MadeBy = version()
-	return m, runs.Record{Data: p.DataName(), Folder: folder, Seed: p.Seed(), Program: program, MadeBy: version().String()}, settings, nil
+	return m, runs.Record{Data: p.DataName(), Folder: folder, Store: store, Seed: p.Seed(), Program: program, MadeBy: version().String()}, settings, nil
 }
 
 // stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to go
@@ -98,11 +101,11 @@ func (r *run) fail(err error) {
 	r.cancel(err)
 }
 
-// store keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them, and the
+// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them, and the
 // run stops.
-type store struct{ *run }
+type keptStates struct{ *run }
 
-func (s store) Save(name string, content []byte) error {
+func (s keptStates) Save(name string, content []byte) error {
 	err := s.folder.Save(name, content)
 	if err == nil || s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
 		return err
@@ -111,8 +114,8 @@ func (s store) Save(name string, content []byte) error {
 	return nil
 }
 
-func (s store) Load(name string) ([]byte, error) { return s.folder.Load(name) }
-func (s store) Remove(name string) error         { return s.folder.Remove(name) }
+func (s keptStates) Load(name string) ([]byte, error) { return s.folder.Load(name) }
+func (s keptStates) Remove(name string) error         { return s.folder.Remove(name) }
 
 // guardedLog is the private log. Its first failure stops the run; more of them are no news.
 type guardedLog struct {

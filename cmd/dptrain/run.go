@@ -48,12 +48,12 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if o.dryRun {
 		return g.dryRun(ctx, s)
 	}
-	return g.carryOut(ctx, s, func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
+	return g.carryOut(ctx, s, storeDir(o.store), func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
 }
 
 // create makes the run's folder.
 func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
-	m, r, settings, err := begun(p)
+	m, r, settings, err := begun(p, storeDir(o.store))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (g *global) settle(ctx context.Context, p *experiment.Plan) error {
 
 // carryOut prints the plan of settings, runs it in a folder and prints the outcome. All that can fail in less than
 // hours fails before the training.
-func (g *global) carryOut(ctx context.Context, s experiment.Settings, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
+func (g *global) carryOut(ctx context.Context, s experiment.Settings, store string, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
 	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
 	if err != nil {
 		return err
@@ -105,6 +105,7 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, folder fun
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r := g.begin(ctx, g.console(), p)
 	defer r.end(ctx)
+	r.store = store
 	if err := g.settle(r.ctx, p); err != nil {
 		return err
 	}
@@ -141,6 +142,7 @@ type run struct {
 	plan    *experiment.Plan
 	console *ui.Console
 	folder  *runs.Run
+	store   string // the folder with the ledger
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -249,7 +251,7 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		return out, coded(codeInput, err)
 	}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
-		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: store{r}, Reserve: r.folder.Reserve}, f)
+		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: keptStates{r}, Reserve: r.folder.Reserve}, f)
 	})
 	if out, err = training.awaitEnd(r.ctx, func() { console.Log().Warn("stopping; again to kill") }); err != nil {
 		return out, err

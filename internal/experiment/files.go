@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/given"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -112,6 +113,10 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	schema, public := s.Schema, f.public
 	private, err := schema.Read(f.private, table.Training)
+	var content table.Sketch
+	if err == nil {
+		content, err = table.SketchOf(f.private)
+	}
 	if err = errors.Join(err, f.close()); err != nil {
 		return loaded{}, err
 	}
@@ -134,7 +139,7 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("encode the schema: %w", err)
 	}
-	return loaded{train: training.Inputs(), test: test, privateWarning: overlap, model: report.Model{
+	return loaded{train: training.Inputs(), test: test, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), private.N, content), model: report.Model{
 		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }

@@ -1,9 +1,13 @@
 package experiment
 
 import (
+	"math"
 	"path/filepath"
+	"time"
 
+	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/runs"
 )
 
@@ -15,14 +19,30 @@ const (
 
 // Manifest returns the public description of a settled plan, for the run's folder.
 func (p *Plan) Manifest() (runs.Manifest, error) {
+	event, err := accountant.MarshalEvent(p.Event())
+	if err != nil {
+		return runs.Manifest{}, err
+	}
 	m := runs.Manifest{
+		Event:   event,
 		Command: trainCommand, Dataset: p.Experiment.Dataset, Model: p.Experiment.Model, Samples: p.Samples.Train,
-		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Guarantee: !p.privacy.Insecure,
+		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Guarantee: p.guaranteed(),
 	}
 	if p.tune {
 		m.Command, m.Method = tuneCommand, p.privacy.Tuning.Method
 	}
 	return m, nil
+}
+
+// guaranteed reports whether any guarantee holds: the seed is a secret, and there is noise.
+func (p *Plan) guaranteed() bool { return !p.privacy.Insecure && !math.IsInf(p.privacy.Epsilon, 1) }
+
+// Release returns the release that a plan whose data are loaded makes in a run, for the ledger.
+func (p *Plan) Release(run *runs.Run) ledger.Release {
+	return ledger.Release{
+		Run: run.Record.ID, Path: run.Dir(), Command: run.Manifest.Command, Data: p.data.identity, Event: p.Event(),
+		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(), Version: run.Record.MadeBy,
+	}
 }
 
 // Tuned reports whether a run tunes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -121,7 +122,9 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {
 	e := p.Experiment
 	if e.Dataset != configs.Files {
-		return loadSet(ctx, e.Dataset, e.TextLength, features, f)
+		data, err := loadSet(ctx, e.Dataset, e.TextLength, features, f)
+		data.identity = ledger.Named(e.Dataset, p.Samples.Train)
+		return data, err
 	}
 	files := p.files.Swap(nil)
 	if files == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -46,6 +47,8 @@ type loaded struct {
 	train *train.Data
 	test  train.Labelled
 	model report.Model // describes the data, without a network
+
+	identity ledger.Data // of the training samples, for the ledger; private
 
 	privateWarning string // depends on private rows; empty for none
 }
