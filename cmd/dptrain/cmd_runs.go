@@ -310,8 +310,8 @@ spent, and in the ledger.`,
 	return cmd
 }
 
-// cleaned is the result of "runs clean".
-type cleaned struct {
+// cleanedStore is the result of "runs clean".
+type cleanedStore struct {
 	Removed []string `json:"removed"`
 }
 
@@ -320,7 +320,7 @@ func runRunsClean(g *global, store string, abandon []string, dryRun bool) error 
 	if err != nil {
 		return coded(codeInput, err)
 	}
-	done := cleaned{Removed: []string{}}
+	done := cleanedStore{Removed: []string{}}
 	var failed error
 	remove := func(path string, by func(string) error) {
 		if !dryRun {
