@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,7 +38,7 @@ func carryOut(t *testing.T, p *Plan) (Outcome, *recorder) {
 	if err := p.Load(t.Context(), nil, &r); err != nil {
 		t.Fatal(err)
 	}
-	o, err := p.Run(t.Context(), cpu.New(cpu.Options{}), &r)
+	o, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,20 +75,14 @@ func TestPlansOnAKnownDataSet(t *testing.T) {
 	}
 }
 
-// checkWritten writes a run's directory, and checks its contents.
+// checkWritten writes what is released, and checks its contents.
 func checkWritten(t *testing.T, p *Plan, o Outcome) {
 	t.Helper()
-	dir, err := report.Create(filepath.Join(t.TempDir(), "run"))
-	if err != nil {
+	dir := t.TempDir()
+	if err := o.Release.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(dir, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Publish(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(dir.Path(), cpu.New(cpu.Options{}))
+	r, err := Open(dir, cpu.New(cpu.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +90,7 @@ func checkWritten(t *testing.T, p *Plan, o Outcome) {
 	if diff := cmp.Diff(o.Release.Model.Classes, r.Classes); diff != "" || r.Network != p.Experiment.Model {
 		t.Errorf("released %+v (-want +got)\n%s", r.Model, diff)
 	}
-	text, err := os.ReadFile(filepath.Join(dir.Path(), "private", "settings.yaml"))
+	text, err := p.Experiment.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +101,8 @@ func checkWritten(t *testing.T, p *Plan, o Outcome) {
 	if diff := cmp.Diff(p.Experiment, e); diff != "" {
 		t.Errorf("settings (-want +got)\n%s", diff)
 	}
-	if _, err := os.Stat(filepath.Join(dir.Path(), "private", "run.json")); err != nil {
-		t.Error(err)
+	if text, err := o.PrivateJSON(); err != nil || !json.Valid(text) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 
@@ -230,7 +225,7 @@ func TestAnotherNumberOfRowsIsAnError(t *testing.T) {
 // A plan is loaded before it runs, once, and not after it was closed.
 func TestPlansInTheWrongOrder(t *testing.T) {
 	p := resolve(t, false, own(t)...)
-	if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), new(recorder)); err == nil {
+	if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, new(recorder)); err == nil {
 		t.Error("a plan ran without data")
 	}
 	if err := p.Close(); err != nil {
@@ -249,17 +244,11 @@ func TestReleasedReadsRows(t *testing.T) {
 	settings := own(t)
 	p := resolve(t, false, settings...)
 	o, _ := carryOut(t, p)
-	dir, err := report.Create(filepath.Join(t.TempDir(), "run"))
-	if err != nil {
+	dir := t.TempDir()
+	if err := o.Release.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(dir, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Publish(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(dir.Path(), cpu.New(cpu.Options{}))
+	r, err := Open(dir, cpu.New(cpu.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +278,7 @@ func TestUnpreparedPlansDoNotRun(t *testing.T) {
 		if err := prepare(p); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), &recorder{}); err == nil || !strings.Contains(err.Error(), "isn't settled, or") {
+		if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, &recorder{}); err == nil || !strings.Contains(err.Error(), "isn't settled, or") {
 			t.Errorf("%s only: %v", name, err)
 		}
 		if err := p.Close(); err != nil {

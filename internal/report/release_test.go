@@ -96,19 +96,13 @@ func TestStatement(t *testing.T) {
 
 func TestPrivacyJSON(t *testing.T) {
 	for _, insecure := range []bool{false, true} {
-		d, err := Create(filepath.Join(t.TempDir(), "run"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := t.TempDir()
 		r := example()
 		r.Privacy.Insecure = insecure
-		if err := d.WriteRelease(r); err != nil {
+		if err := r.Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Publish(); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(d.Path(), "released", "privacy.json"))
+		text, err := os.ReadFile(filepath.Join(dir, "privacy.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -131,7 +131,11 @@ func Resume(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := readManifest(dir); err != nil {
+	m, err := readManifest(dir)
+	if err == nil {
+		err = ended(dir, m)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r := &Run{dir: dir}
@@ -144,16 +148,24 @@ func Resume(dir string) (*Run, error) {
 	return r, nil
 }
 
+// ended returns an error that wraps [ErrEnded] if a run has ended.
+func ended(dir string, m Manifest) error {
+	switch m.Stage {
+	case Finished:
+		return fmt.Errorf("the run in %s %w: it is finished, and what it released is in %s", dir, ErrEnded, filepath.Join(dir, releasedName))
+	case Failed:
+		return fmt.Errorf("the run in %s %w: it gave no model, and would give none again", dir, ErrEnded)
+	}
+	return nil
+}
+
 // read reads what resuming takes. Only with the lock does it say what is so.
 func (r *Run) read() (err error) {
 	if r.Manifest, err = readManifest(r.dir); err != nil {
 		return err
 	}
-	switch r.Manifest.Stage {
-	case Finished:
-		return fmt.Errorf("the run in %s %w: it is finished, and what it released is in %s", r.dir, ErrEnded, filepath.Join(r.dir, releasedName))
-	case Failed:
-		return fmt.Errorf("the run in %s %w: it gave no model, and would give none again", r.dir, ErrEnded)
+	if err := ended(r.dir, r.Manifest); err != nil {
+		return err
 	}
 	if err := readJSON(r.private(recordName), &r.Record); err != nil {
 		return fmt.Errorf("%w in %s that can be resumed: %w", ErrNoRun, r.dir, err)
