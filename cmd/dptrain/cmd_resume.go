@@ -17,6 +17,7 @@ import (
 
 type resumeOptions struct {
 	settings
+	keep keeping
 }
 
 // resumable are the settings that may differ from those that a run began with: they change no result, and where files
@@ -57,17 +58,21 @@ Backups, snapshots and flash disks may keep copies.
 		RunE: func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), g, args[0], opts) },
 	}
 	opts.addOnly(cmd, resumable...)
+	opts.keep.addFlags(cmd)
 	return cmd
 }
 
 func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) error {
+	if err := opts.keep.check(); err != nil {
+		return err
+	}
 	folder, err := runs.Resume(dir)
 	if err != nil {
 		return coded(codeInput, err)
 	}
 	s, err := opts.resumed(folder)
 	if err == nil {
-		err = g.carryOut(ctx, s, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+		err = g.carryOut(ctx, s, opts.keep, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
 	}
 	return errors.Join(err, folder.Release())
 }

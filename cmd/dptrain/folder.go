@@ -7,6 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/runs"
@@ -133,4 +136,20 @@ func (l *guardedLog) Write(p []byte) (int, error) {
 		l.fail(fmt.Errorf("write the private log: %w", err))
 	}
 	return len(p), nil
+}
+
+// keeping says how a run keeps its state.
+type keeping struct {
+	every time.Duration
+}
+
+func (k *keeping) addFlags(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&k.every, "save-every", time.Minute, "`time` between two saves of the run's state, from which \"dptrain resume\" goes on")
+}
+
+func (k keeping) check() error {
+	if k.every < time.Millisecond {
+		return usagef("--save-every: want 1ms or more, got %v", k.every)
+	}
+	return nil
 }

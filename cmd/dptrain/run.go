@@ -24,6 +24,7 @@ type runOptions struct {
 	settings
 	out    string
 	store  string
+	keep   keeping
 	dryRun bool
 	seed   uint64
 	seeded bool
@@ -35,6 +36,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
 	storeFlag(cmd, &o.store)
+	o.keep.addFlags(cmd)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and the public test file is read")
 	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
 }
@@ -48,7 +50,10 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if o.dryRun {
 		return g.dryRun(ctx, s)
 	}
-	return g.carryOut(ctx, s, storeDir(o.store), func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
+	if err := o.keep.check(); err != nil {
+		return err
+	}
+	return g.carryOut(ctx, s, o.keep, storeDir(o.store), func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
 }
 
 // create makes the run's folder.
@@ -97,7 +102,7 @@ func (g *global) settle(ctx context.Context, p *experiment.Plan) error {
 
 // carryOut prints the plan of settings, runs it in a folder and prints the outcome. All that can fail in less than
 // hours fails before the training.
-func (g *global) carryOut(ctx context.Context, s experiment.Settings, store string, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
+func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping, store string, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
 	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
 	if err != nil {
 		return err
@@ -105,7 +110,7 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, store stri
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r := g.begin(ctx, g.console(), p)
 	defer r.end(ctx)
-	r.store = store
+	r.store, r.keep = store, k
 	if err := g.settle(r.ctx, p); err != nil {
 		return err
 	}
@@ -143,6 +148,7 @@ type run struct {
 	console *ui.Console
 	folder  *runs.Run
 	store   string // the folder with the ledger
+	keep    keeping
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -251,7 +257,7 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		return out, coded(codeInput, err)
 	}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
-		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: keptStates{r}, Reserve: r.folder.Reserve}, f)
+		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: keptStates{r}, Every: r.keep.every, Reserve: r.folder.Reserve}, f)
 	})
 	if out, err = training.awaitEnd(r.ctx, func() { console.Log().Warn("stopping; again to kill") }); err != nil {
 		return out, err

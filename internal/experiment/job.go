@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -10,14 +11,17 @@ import (
 
 // Job is how a plan is carried out.
 type Job struct {
-	Key   train.Key   // of all draws: see [Plan.Key]
-	Store train.Store // keeps what another process needs to go on; nil keeps nothing
+	Key   train.Key     // of all draws: see [Plan.Key]
+	Store train.Store   // keeps what another process needs to go on; nil keeps nothing
+	Every time.Duration // between two saves; 0 means a minute
 	// Reserve, unless nil, is called before the training with the number of bytes that states and model will take.
 	Reserve func(bytes int64) error
 }
 
 // keeper returns what keeps the states and scores the learning curves.
-func (j Job) keeper(p *Plan) train.Keeper { return train.Keeper{Store: j.Store, Curve: p.data.test} }
+func (j Job) keeper(p *Plan) train.Keeper {
+	return train.Keeper{Store: j.Store, Every: j.Every, Curve: p.data.test}
+}
 
 // reserve reserves space for the states of a number of runs that train side by side. Of each there may be two copies
 // for a moment, with as many moments as Adam has; the model is counted once more.
