@@ -39,6 +39,19 @@ func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, se
 	return m, runs.Record{Data: p.DataName(), Folder: folder, Store: store, Seed: p.Seed(), Program: program, MadeBy: version().String()}, settings, nil
 }
 
+// noteLeftovers shows what killed runs left in the store.
+func (r *run) noteLeftovers() {
+	found, _ := runs.List(r.store) // what can't be read is for "runs list" to say
+	for _, i := range found {
+		if i.Resumable() && i.Dir != r.folder.Dir() {
+			r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", i.Name, quoted(relative(i.Dir)))
+		}
+	}
+	if left, err := runs.Leftovers(r.store); err == nil && len(left) > 0 {
+		r.console.Log().Infof("%s has %d leftovers of killed runs, which are private: dptrain runs clean removes them", relative(r.store), len(left))
+	}
+}
+
 // stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to go
 // on.
 func (r *run) stop(err error) error {

@@ -117,6 +117,7 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping,
 	if r.folder, err = folder(p); err != nil {
 		return err
 	}
+	r.noteLeftovers()
 	if !g.json {
 		if err := g.text(func(w io.Writer) { printPlan(w, p) }); err != nil {
 			return r.stop(err)
@@ -243,6 +244,9 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		return out, err
 	}
 	r.collectLater()
+	if err := r.folder.Reserve(r.plan.Space()); err != nil {
+		return out, coded(codeInput, err)
+	}
 	key, err := r.key()
 	if err != nil {
 		return out, err
@@ -257,15 +261,22 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		return out, coded(codeInput, err)
 	}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
-		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: keptStates{r}, Every: r.keep.every, Reserve: r.folder.Reserve}, f)
+		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: keptStates{r}, Every: r.keep.every}, f)
 	})
-	if out, err = training.awaitEnd(r.ctx, func() { console.Log().Warn("stopping; again to kill") }); err != nil {
+	if out, err = training.awaitEnd(r.ctx, r.sayStopping); err != nil {
 		return out, err
 	}
 	if out.Verdict.Warning != "" {
 		console.Log().Debug(out.Verdict.Warning)
 	}
 	return out, nil
+}
+
+// sayStopping tells a person who interrupts a run that it was heard.
+func (r *run) sayStopping() {
+	if errors.Is(context.Cause(r.ctx), context.Canceled) { // otherwise the run stops by itself
+		r.console.Log().Warn("stopping; again to kill")
+	}
 }
 
 // key returns the run's key: the kept one, or else a new one, which is kept before anything is drawn from it.

@@ -14,8 +14,6 @@ type Job struct {
 	Key   train.Key     // of all draws: see [Plan.Key]
 	Store train.Store   // keeps what another process needs to go on; nil keeps nothing
 	Every time.Duration // between two saves; 0 means a minute
-	// Reserve, unless nil, is called before the training with the number of bytes that states and model will take.
-	Reserve func(bytes int64) error
 }
 
 // keeper returns what keeps the states and scores the learning curves.
@@ -23,18 +21,16 @@ func (j Job) keeper(p *Plan) train.Keeper {
 	return train.Keeper{Store: j.Store, Every: j.Every, Curve: p.data.test}
 }
 
-// reserve reserves space for the states of a number of runs that train side by side. Of each there may be two copies
-// for a moment, with as many moments as Adam has; the model is counted once more.
-func (j Job) reserve(p *Plan, runs int) error {
-	if j.Reserve == nil {
-		return nil
-	}
+// Space returns the number of bytes that a loaded plan's states and its model take on the disk. It is public: it counts
+// as many trials as one run in twenty exceeds. Of each state there may be two copies for a moment; a state has the
+// parameters and up to two moments.
+func (p *Plan) Space() int64 {
 	parameters := 0
 	for _, n := range p.model.Parameters {
 		parameters += n.Shape().TotalSize()
 	}
-	const copies, moments, rest = 2, 3, 1 << 20
-	return j.Reserve(int64(4*parameters*(copies*moments*max(1, min(runs, maxRunsHeld))+1) + rest))
+	const copies, tensors, rest = 2, 3, 1 << 20
+	return int64(4*float64(parameters)*(copies*tensors*runsHeld(p.Experiment, p.tune)+1)) + rest
 }
 
 // Key returns a new key, or that of Settings.InsecureSeed.

@@ -58,14 +58,9 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	if m.Vocabulary > 0 {
 		columns += volume(shape) // the weight of each token
 	}
-	runs, rows := 1.0, rowBytes*float64(s.Train)
-	if mean := e.Privacy.MeanRepetitions; tuned {
+	runs, rows := runsHeld(e, tuned), rowBytes*float64(s.Train)
+	if tuned {
 		rows = memberBytes * float64(s.Train)
-		runs = mean + 2*math.Sqrt(mean)
-		if name := e.Privacy.Repetitions; name != "poisson" && name != "truncated-poisson" {
-			runs = 4 * mean
-		}
-		runs = math.Min(maxRunsHeld, math.Ceil(runs))
 	}
 	played := float64(s.Train)
 	if tuned && methods[e.Privacy.Variant] != tuner.Baseline {
@@ -74,6 +69,19 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	each := 4 * (runCopies*parameters + played + float64(s.Test)*float64(outputs))
 	data := raw + dataCopies*4*float64(s.Train+s.Test)*columns + rows
 	return programBytes + data + 4*alone*parameters + runs*each, nil
+}
+
+// runsHeld returns the number of runs that train side by side in all but one of twenty plans.
+func runsHeld(e configs.Experiment, tuned bool) float64 {
+	if !tuned {
+		return 1
+	}
+	mean := e.Privacy.MeanRepetitions
+	runs := mean + 2*math.Sqrt(mean)
+	if name := e.Privacy.Repetitions; name != "poisson" && name != "truncated-poisson" {
+		runs = 4 * mean
+	}
+	return math.Min(maxRunsHeld, math.Ceil(runs))
 }
 
 func volume(shape []int) float64 {

@@ -104,9 +104,6 @@ func (t training) run(ctx context.Context, p *Plan, e train.Engine, j Job, f Fol
 		return out, err
 	}
 	warnOfFallback(f, loaded.Fallback())
-	if err := j.reserve(p, 1); err != nil {
-		return out, err
-	}
 	what := "training, epsilon " + report.Up(p.privacy.Epsilon)
 	traces, err := group.TrainKept(ctx, keeper, func(runs []train.Progress) {
 		f.Progress(float64(runs[0].Step), float64(runs[0].Steps), what)

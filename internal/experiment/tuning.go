@@ -65,9 +65,6 @@ func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, j Job, f Follo
 	if err != nil {
 		return trained{}, err
 	}
-	if err := j.reserve(p, len(drawn.Private.Trials)); err != nil {
-		return trained{}, err
-	}
 	executor := tuner.Executor{
 		Engine:   e,
 		Model:    p.model,

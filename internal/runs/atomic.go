@@ -22,16 +22,21 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, first(err)), removed(file.Name()))
+		return errors.Join(fmt.Errorf("write %s: %w", path, reason(err)), removed(file.Name()))
 	}
 	return syncFolder(filepath.Dir(path))
 }
 
-// first returns the first of joined errors: of a full disk, every call after the first failure says the same again.
-func first(err error) error {
+// reason returns the first of joined errors, without the temporary name of its file: of a full disk, every call after the
+// first failure says the same again.
+func reason(err error) error {
 	var all interface{ Unwrap() []error }
 	if errors.As(err, &all) && len(all.Unwrap()) > 0 {
-		return all.Unwrap()[0]
+		err = all.Unwrap()[0]
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return file.Err
 	}
 	return err
 }

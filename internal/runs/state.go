@@ -66,7 +66,7 @@ func (r *Run) Reserve(bytes int64) (err error) {
 		_, err = file.Write(block[:min(left, int64(len(block)))])
 	}
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(fmt.Errorf("reserve %d MB for the run's states and its model: %w", (bytes+1e6-1)/1e6, first(err)), r.Unreserve())
+		return errors.Join(fmt.Errorf("reserve %d MB for the run's states and its model: %w", (bytes+1e6-1)/1e6, reason(err)), r.Unreserve())
 	}
 	return nil
 }

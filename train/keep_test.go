@@ -1,0 +1,158 @@
+package train_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
+)
+
+// shelf is a store in memory.
+type shelf map[string][]byte
+
+func (s shelf) Save(name string, content []byte) error {
+	s[name] = slices.Clone(content)
+	return nil
+}
+func (s shelf) Load(name string) ([]byte, error) { return s[name], nil }
+func (s shelf) Remove(name string) error {
+	delete(s, name)
+	return nil
+}
+
+// broken is a store that can't save from some moment on.
+type broken struct {
+	shelf
+	left *int
+}
+
+var errFull = errors.New("the disk is full")
+
+func (b broken) Save(name string, content []byte) error {
+	if *b.left--; *b.left < 0 {
+		return errFull
+	}
+	return b.shelf.Save(name, content)
+}
+
+// crowd returns settings of two runs of different length on 4,000 samples of two classes, and a test set.
+func crowd(t *testing.T) (*train.Loaded, []train.Settings, *train.Classification) {
+	t.Helper()
+	const n, width = 4000, 20
+	samples, labels := make([]float32, n*width), make([]int32, n)
+	for i := range labels {
+		labels[i] = int32(i % 2)
+		for k := range width {
+			samples[i*width+k] = float32(math.Sin(float64(i*width+k))) + float32(labels[i])
+		}
+	}
+	data, err := train.NewClassification(samples, labels, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := models.New("mlp:32", []int{width}, 2, models.Options{Activation: models.TemperedSigmoid{Scale: 2, Temperature: 2, Offset: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := train.Load(cpu.New(cpu.Options{Workers: 2}), model, data.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = loaded.Close() })
+	key := train.InsecureKey(3)
+	settings := make([]train.Settings, 2)
+	for i := range settings {
+		settings[i] = train.Settings{
+			Privacy:   train.Privacy{SamplingRate: 0.25, NoiseMultiplier: 1, ClippingNorm: 1, Steps: 400 * (i + 1), NominalSize: n},
+			Optimizer: train.SGD(0.1), Key: key, Trial: uint32(i + 1),
+		}
+	}
+	return loaded, settings, data
+}
+
+// history is a store that remembers each state, by run and step.
+type history struct {
+	shelf
+	states map[string]map[int]train.State
+}
+
+func (h history) Save(name string, content []byte) error {
+	var s train.State
+	if s.UnmarshalBinary(content) == nil {
+		if h.states[name] == nil {
+			h.states[name] = map[int]train.State{}
+		}
+		h.states[name][s.Step()] = s
+	}
+	return h.shelf.Save(name, content)
+}
+
+// A learning curve has ascending steps, and at each of them the score of the state that was saved in the same pause. The
+// times of runs side by side add up to no more than the time that passed.
+func TestCurvesAreScoresOfTheSteps(t *testing.T) {
+	loaded, settings, test := crowd(t)
+	group, err := loaded.Start(settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer group.Close()
+	h := history{shelf{}, map[string]map[int]train.State{}}
+	began := time.Now()
+	traces, err := group.TrainKept(t.Context(), train.Keeper{Store: h, Every: time.Microsecond, Curve: test}, nil)
+	took := time.Since(began).Seconds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := traces[0].Seconds + traces[1].Seconds; !(sum <= took) || traces[0].Seconds <= 0 || traces[1].Seconds <= 0 {
+		t.Errorf("%v and %v s of %v", traces[0].Seconds, traces[1].Seconds, took)
+	}
+	points := 0
+	for i, trace := range traces {
+		last := 0
+		for _, p := range trace.Curve {
+			state, saved := h.states[fmt.Sprintf("state-%d", i+1)][p.Step]
+			if p.Step <= last || !saved {
+				t.Fatalf("run %d: step %d after %d, saved: %t", i, p.Step, last, saved)
+			}
+			last = p.Step
+			if err := group.Restore(i, state); err != nil {
+				t.Fatal(err)
+			}
+			if score, err := group.Score(t.Context(), test, i); err != nil || score[0] != p.Score {
+				t.Errorf("run %d has score %v after %d steps (%v), its curve says %v", i, score, p.Step, err, p.Score)
+			}
+			points++
+		}
+	}
+	t.Logf("%d points in %.1f s", points, took)
+}
+
+// The first state that can't be saved stops the training with an error that says so; those before it are there.
+func TestAStoreThatIsFullStopsTheTraining(t *testing.T) {
+	loaded, settings, _ := crowd(t)
+	for _, left := range []int{0, 1, 5} {
+		store := broken{shelf{}, new(left)}
+		group, err := loaded.Start(settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = group.TrainKept(t.Context(), train.Keeper{Store: store, Every: time.Millisecond}, nil)
+		var keep *train.KeepError
+		if !errors.As(err, &keep) || !errors.Is(err, errFull) {
+			t.Errorf("%d saves: %v", left, err)
+		}
+		if left > 0 && !slices.Contains(slices.Collect(maps.Keys(store.shelf)), "state-1") {
+			t.Errorf("%d saves: kept %v", left, slices.Collect(maps.Keys(store.shelf)))
+		}
+		if err := group.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
