@@ -69,7 +69,7 @@ var rooms = table{
 
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
-	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/memory", "internal/report", "internal/safetensors", "models", "train", "tuner"},
+	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/report", "internal/runs", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
 	"internal/figure":             {"accountant"},
@@ -79,6 +79,7 @@ var rooms = table{
 	"internal/ledger":             {"accountant", "internal/sketch"},
 	"internal/random":             nil,
 	"internal/report":             {"internal/memory", "internal/safetensors", "train", "tuner"},
+	"internal/runs":               nil,
 	"internal/safetensors":        nil,
 	"internal/ui":                 nil,
 	"internal/wordpiece":          nil,

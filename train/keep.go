@@ -45,9 +45,10 @@ type PrivatePoint struct {
 	Score float64 `json:"score"`
 }
 
-// TrainKept is [Group.Train] with a keeper. It first restores the states that the keeper's store has of the group's runs,
-// by their [Settings.Trial]. Then it trains, and saves states from time to time and at the end, be it that ctx is cancelled. A state that
-// belongs to another run, or can't be saved, is a [*KeepError], and stops the training; what was saved before is still there. TrainKept returns a trace of each run, even with an error.
+// TrainKept is [Group.Train] with a keeper. It first restores the states that the keeper's store has of the group's
+// runs, by their [Settings.Trial]. Then it trains, and saves states from time to time and at the end, be it that ctx is
+// cancelled. A state that belongs to another run, or can't be saved, is a [*KeepError], and stops the training; what
+// was saved before is still there. TrainKept returns a trace of each run, even with an error.
 func (g *Group) TrainKept(ctx context.Context, k Keeper, progress func([]Progress)) ([]PrivateTrace, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -65,8 +66,8 @@ func (g *Group) TrainKept(ctx context.Context, k Keeper, progress func([]Progres
 	return t.traces, errors.Join(err, t.save())
 }
 
-// Check keeps the fingerprint of a run that begins, by [Loaded.Fingerprint] and whatever else decides its course. If the
-// run has begun before, Check compares the kept one: the error names what differs, and wraps [ErrOtherRun].
+// Check keeps the fingerprint of a run that begins, by [Loaded.Fingerprint] and whatever else decides its course. If
+// the run has begun before, Check compares the kept one: the error names what differs, and wraps [ErrOtherRun].
 func (k Keeper) Check(fingerprint map[string]string) error {
 	if k.Store == nil {
 		return nil
@@ -203,8 +204,8 @@ func (t *training) restore() error {
 	return nil
 }
 
-// The time between two points grows with the time that the group has trained, so that the points of a curve are as dense
-// at the beginning as at its end, in proportion. Scoring takes at most a thirtieth of the time.
+// The time between two points grows with the time that the group has trained, so that the points of a curve are as
+// dense at the beginning as at its end, in proportion. Scoring takes at most a thirtieth of the time.
 const (
 	firstPoint = 500 * time.Millisecond
 	pointShare = 10 // of the time so far

@@ -70,7 +70,7 @@ func crowd(t *testing.T) (*train.Loaded, []train.Settings, *train.Classification
 	settings := make([]train.Settings, 2)
 	for i := range settings {
 		settings[i] = train.Settings{
-			Privacy:   train.Privacy{SamplingRate: 0.25, NoiseMultiplier: 1, ClippingNorm: 1, Steps: 400 * (i + 1), NominalSize: n},
+			Privacy:   train.Privacy{SamplingRate: 0.25, NoiseMultiplier: 1, ClippingNorm: 1, Steps: 200 * (i + 1), NominalSize: n},
 			Optimizer: train.SGD(0.1), Key: key, Trial: uint32(i + 1),
 		}
 	}
@@ -94,8 +94,8 @@ func (h history) Save(name string, content []byte) error {
 	return h.shelf.Save(name, content)
 }
 
-// A learning curve has ascending steps, and at each of them the score of the state that was saved in the same pause. The
-// times of runs side by side add up to no more than the time that passed.
+// A learning curve has ascending steps, and at each of them the score of the state that was saved in the same pause.
+// The times of runs side by side add up to no more than the time that passed.
 func TestCurvesAreScoresOfTheSteps(t *testing.T) {
 	loaded, settings, test := crowd(t)
 	group, err := loaded.Start(settings...)

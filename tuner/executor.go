@@ -19,8 +19,8 @@ type Executor struct {
 	Test train.Labelled
 	// Progress is called with each event, one call at a time. It may be nil.
 	Progress func(PrivateProgress)
-	// Keeper keeps what is done, so that Run in another process, with the same plan and the rest of the Executor, goes on
-	// from there and returns the same Released.
+	// Keeper keeps what is done, so that Run in another process, with the same plan and the rest of the Executor, goes
+	// on from there and returns the same Released.
 	Keeper train.Keeper
 	// If Fallback isn't nil and [train.Loaded.Fallback] returns a reason, Fallback is called with it.
 	Fallback func(reason error)
@@ -30,8 +30,8 @@ type Executor struct {
 // and that settings, model, data and test set fit together. If ctx is cancelled, Run stops every run after a whole step
 // and returns the context's error.
 //
-// If the Keeper's store has an earlier call's work, Run goes on from it. If that call had another plan, model, data, test
-// set or engine arithmetic, the error wraps [train.ErrOtherRun], and nothing is trained.
+// If the Keeper's store has an earlier call's work, Run goes on from it. If that call had another plan, model, data,
+// test set or engine arithmetic, the error wraps [train.ErrOtherRun], and nothing is trained.
 //
 // A trial that fails gets the lowest score, and tuning goes on. If all trials fail, Run returns the first trial's
 // error. If there is no finite model to release, the error of Run wraps [train.ErrDiverged].

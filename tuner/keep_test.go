@@ -73,8 +73,8 @@ func kept(t testing.TB, store train.Store, n int) Executor {
 	}
 }
 
-// However often and wherever a tuning dies or is interrupted, it ends in what it releases uninterrupted, and no step that
-// was saved is taken again under other settings.
+// However often and wherever a tuning dies or is interrupted, it ends in what it releases uninterrupted, and no step
+// that was saved is taken again under other settings.
 func TestATuningThatDiesGoesOn(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -39,9 +39,10 @@ type Private struct {
 // PrivateTrial is the outcome of one trial.
 type PrivateTrial struct {
 	Trial
-	Score    float64              // on the public test set, by its metric; -Inf if it failed or diverged
-	Diverged bool                 // its parameters aren't finite
-	Failure  string               // the error, if it failed
-	Seconds  float64              // the share of the time that this trial took of the time of all beside it: see [train.PrivateTrace]
-	Curve    []train.PrivatePoint // learning curve
+	Score    float64 // on the public test set, by its metric; -Inf if it failed or diverged
+	Diverged bool    // its parameters aren't finite
+	Failure  string  // the error, if it failed
+	// The share of the time that this trial took of the time of all beside it: see [train.PrivateTrace].
+	Seconds float64
+	Curve   []train.PrivatePoint // learning curve
 }

@@ -97,7 +97,8 @@ type played struct {
 }
 
 // play trains models side by side and scores them on the public test set. It returns the context's error, and that of a
-// lost device or of a state that can't be kept, which are no fault of a run. The error of a single run is in its outcome.
+// lost device or of a state that can't be kept, which are no fault of a run. The error of a single run is in its
+// outcome.
 func (x *execution) play(ctx context.Context, settings []train.Settings, followers []*follower) ([]played, error) {
 	out := make([]played, len(settings))
 	group, err := x.loaded.Start(settings...)

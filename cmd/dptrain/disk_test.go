@@ -47,8 +47,8 @@ func fill(t *testing.T, dir string) string {
 	return file.Name()
 }
 
-// A disk that is too small, or full when a run has reached some point, stops the run with one error, and nothing that was
-// paid for is lost: with space again it goes on, and ends in the bytes that it releases on a large disk.
+// A disk that is too small, or full when a run has reached some point, stops the run with one error, and nothing that
+// was paid for is lost: with space again it goes on, and ends in the bytes that it releases on a large disk.
 func TestFullDisk(t *testing.T) {
 	args := strings.Fields("tune --model mlp:16 --variant 2 --mu 4 --epochs 6 --insecure-seed 5 --accounting paper --save-every 1ms --quiet --out run")
 	whole := newScene(t, args)

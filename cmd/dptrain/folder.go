@@ -52,8 +52,8 @@ func (r *run) noteLeftovers() {
 	}
 }
 
-// stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to go
-// on.
+// stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to
+// go on.
 func (r *run) stop(err error) error {
 	if r.folder == nil {
 		return err
@@ -117,8 +117,8 @@ func (r *run) fail(err error) {
 	r.cancel(err)
 }
 
-// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them, and the
-// run stops.
+// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them,
+// and the run stops.
 type keptStates struct{ *run }
 
 func (s keptStates) Save(name string, content []byte) error {

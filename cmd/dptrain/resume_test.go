@@ -69,8 +69,8 @@ func killAt(cmd *exec.Cmd, ended <-chan error, point string, after time.Duration
 	return false, <-ended
 }
 
-// However often a run is killed, and wherever, it ends in the bytes that it releases when it isn't, is one release in the
-// ledger, and leaves no key and no state.
+// However often a run is killed, and wherever, it ends in the bytes that it releases when it isn't, is one release in
+// the ledger, and leaves no key and no state.
 func TestKilledRunsGoOn(t *testing.T) {
 	for _, args := range []string{
 		"tune --model mlp:16 --variant 2 --warm-start --mu 5 --epochs 3",

@@ -31,8 +31,8 @@ type Trial struct {
 // maxPanels is the number of panels that are still readable side by side.
 const maxPanels = 6
 
-// NewScores returns a figure of runs with scores in a metric. The error wraps [accountant.ErrInvalid] if there are none or
-// too many.
+// NewScores returns a figure of runs with scores in a metric. The error wraps [accountant.ErrInvalid] if there are none
+// or too many.
 func NewScores(metric string, runs []RunScores) (Scores, error) {
 	if len(runs) < 1 || len(runs) > maxPanels {
 		return Scores{}, fmt.Errorf("%w figure: %d runs; 1 to %d can be drawn side by side", accountant.ErrInvalid, len(runs), maxPanels)
@@ -70,7 +70,8 @@ func (s Scores) drawing() drawing {
 		p := panel{title: r.Name, x: axis{label: "log10 of the learning rate"}, y: axis{label: s.metric}}
 		curves := make([]curve, len(names))
 		for k := range curves {
-			curves[k] = curve{stroke: stroke{}, marker: markers[k], every: 1} // no line: the order of trials means nothing
+			// No line: the order of trials means nothing.
+			curves[k] = curve{stroke: stroke{}, marker: markers[k], every: 1}
 		}
 		add := func(k int, t Trial) {
 			curves[k].x, curves[k].y = append(curves[k].x, math.Log10(t.LearningRate)), append(curves[k].y, t.Score)

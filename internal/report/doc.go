@@ -7,6 +7,6 @@
 //	         STATEMENT.md           the guarantee, for people
 //
 // The guarantee covers the released model and its hyperparameters. It doesn't cover the number of trials, their scores,
-// their times and the size of the tuning subset: they depend on the data, and no accountant charges for them. So no file
-// contains a time or a number of trials. Package runs writes the rest of a run's folder.
+// their times and the size of the tuning subset: they depend on the data, and no accountant charges for them. So no
+// file contains a time or a number of trials. Package runs writes the rest of a run's folder.
 package report

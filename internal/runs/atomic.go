@@ -27,8 +27,8 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// reason returns the first of joined errors, without the temporary name of its file: of a full disk, every call after the
-// first failure says the same again.
+// reason returns the first of joined errors, without the temporary name of its file: of a full disk, every call after
+// the first failure says the same again.
 func reason(err error) error {
 	var all interface{ Unwrap() []error }
 	if errors.As(err, &all) && len(all.Unwrap()) > 0 {

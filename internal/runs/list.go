@@ -82,8 +82,8 @@ func List(store string) ([]Info, error) {
 // partialInfix is in the names of folders that are being made or removed, behind a dot and the run's name.
 const partialInfix = ".partial-"
 
-// Leftovers returns what killed processes left in a store, and no run needs: folders that were being made or removed, and
-// the keys and states of runs that have ended. Their content is private.
+// Leftovers returns what killed processes left in a store, and no run needs: folders that were being made or removed,
+// and the keys and states of runs that have ended. Their content is private.
 func Leftovers(store string) ([]string, error) {
 	entries, err := os.ReadDir(store)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,8 +130,8 @@ func RemoveLeftover(path string) error {
 	return os.RemoveAll(path)
 }
 
-// Abandon removes the folder of a run that was cut off and won't be resumed, its key first. What its training cost counts
-// all the same.
+// Abandon removes the folder of a run that was cut off and won't be resumed, its key first. What its training cost
+// counts all the same.
 func Abandon(dir string) error {
 	r, err := Resume(dir)
 	if err != nil {

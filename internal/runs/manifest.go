@@ -53,12 +53,13 @@ type Score struct {
 
 // Record is what a run's folder keeps of it in private.
 type Record struct {
-	Version int      `json:"version"` // of this format
-	ID      string   `json:"id"`      // random; the ledger knows the run by it
-	Key     string   `json:"key"`     // a hash of settings, data, seed and program; equal keys with a seed mean equal runs
-	Data    string   `json:"data"`    // the name that people know the data by
-	Folder  string   `json:"folder"`  // that relative paths in the settings refer to
-	Store   string   `json:"store"`   // the folder with the ledger that has the run
+	Version int    `json:"version"` // of this format
+	ID      string `json:"id"`      // random; the ledger knows the run by it
+	// A hash of settings, data, seed and program; equal keys with a seed mean equal runs.
+	Key     string   `json:"key"`
+	Data    string   `json:"data"`   // the name that people know the data by
+	Folder  string   `json:"folder"` // that relative paths in the settings refer to
+	Store   string   `json:"store"`  // the folder with the ledger that has the run
 	Seed    *uint64  `json:"insecure_seed,omitempty"`
 	Program string   `json:"program"` // SHA-256 of the program's file
 	MadeBy  string   `json:"made_by"` // the program, its version and commit

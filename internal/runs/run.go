@@ -25,7 +25,8 @@ var (
 	ErrEnded = errors.New("has ended")
 )
 
-// Run is a run that this process carries out. Its methods mustn't be called concurrently, but for Save, Load and Remove.
+// Run is a run that this process carries out. Its methods mustn't be called concurrently, but for Save, Load and
+// Remove.
 type Run struct {
 	Manifest Manifest
 	Record   Record
@@ -124,8 +125,8 @@ func (r *Run) move(dir string) error {
 	return err
 }
 
-// Resume takes over the folder of a run that was cut off. The error wraps [ErrNoRun], [ErrRuns] or [ErrEnded] if there is
-// none to resume.
+// Resume takes over the folder of a run that was cut off. The error wraps [ErrNoRun], [ErrRuns] or [ErrEnded] if there
+// is none to resume.
 func Resume(dir string) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

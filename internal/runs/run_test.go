@@ -186,8 +186,8 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// The time that a run took says about how many trials it had. East of Greenwich the day begins earlier: the zone must not
-// show either.
+// The time that a run took says about how many trials it had. East of Greenwich the day begins earlier: the zone must
+// not show either.
 func TestNothingTellsTheTime(t *testing.T) {
 	defer func() { now = time.Now }()
 	now = func() time.Time { return time.Date(2024, 3, 2, 1, 30, 15, 500, time.FixedZone("", 2*60*60)) }
@@ -285,7 +285,8 @@ func TestListAndLeftovers(t *testing.T) {
 	finished, running, killed, ended := create(t, filepath.Join(store, "a")), create(t, filepath.Join(store, "b")), create(t, filepath.Join(store, "c")), create(t, filepath.Join(store, "d"))
 	must(t, finished.Finish(nil, release), killed.KeepKey([]byte("k")), killed.unlock(), running.KeepKey([]byte("k")))
 	must(t, ended.KeepKey([]byte("k")), ended.Finish(nil, release))
-	must(t, os.WriteFile(filepath.Join(store, "d", "private", "key"), []byte("k"), 0o600)) // killed just before it was removed
+	// Killed just before it was removed.
+	must(t, os.WriteFile(filepath.Join(store, "d", "private", "key"), []byte("k"), 0o600))
 	must(t, os.MkdirAll(filepath.Join(store, ".x.partial-12", "private"), 0o700), os.Mkdir(filepath.Join(store, "other"), 0o700))
 	must(t, os.WriteFile(filepath.Join(store, "file"), nil, 0o600))
 	list, err := List(store)
