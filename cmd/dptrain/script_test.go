@@ -13,7 +13,23 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dptrain": main})
+	testscript.Main(withStore{m}, map[string]func(){"dptrain": main})
+}
+
+// withStore runs the tests with a store of their own, for the commands that run within this process.
+type withStore struct{ *testing.M }
+
+func (m withStore) Run() int {
+	dir, err := os.MkdirTemp("", "dptrain-store-")
+	if err == nil {
+		err = os.Setenv(storeVariable, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return m.M.Run()
 }
 
 // Scripts see no data set, no GPU and no network: a proxy that refuses stands before every download.
