@@ -71,6 +71,7 @@ func exitCode(err error) int {
 	var failed *experiment.Error
 	var setting *train.SettingError
 	var data *train.DataError
+	var kept *train.KeepError
 	var rows *table.Error
 	var dataset *datasets.UnknownError
 	var file *fs.PathError
@@ -96,6 +97,8 @@ func exitCode(err error) int {
 		return codeUsage
 	case errors.Is(err, datasets.ErrUnavailable):
 		return codeNetwork
+	case errors.As(err, &kept), errors.Is(err, train.ErrOtherRun), errors.Is(err, train.ErrState):
+		return codeInput
 	case errors.As(err, &data), errors.As(err, &rows), errors.As(err, &book), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
 		return codeInput
 	}

@@ -251,6 +251,9 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
+	if r.folder.Record.Key, err = r.plan.Identity(r.folder.Record.Program); err != nil {
+		return out, err
+	}
 	if err := r.record(); err != nil {
 		return out, err
 	}

@@ -1,6 +1,9 @@
 package experiment
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"math"
 	"path/filepath"
 	"time"
@@ -43,6 +46,24 @@ func (p *Plan) Release(run *runs.Run) ledger.Release {
 		Run: run.Record.ID, Path: run.Dir(), Command: run.Manifest.Command, Data: p.data.identity, Event: p.Event(),
 		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(), Version: run.Record.MadeBy,
 	}
+}
+
+// Identity returns a hash of a loaded plan's settings, samples and seed, and of the program that carries it out. Runs
+// with equal ones and a seed are the same run. It is private, like a hash of the samples.
+func (p *Plan) Identity(program string) (string, error) {
+	e := p.Experiment
+	e.Performance, e.Data.Train, e.Data.Test = configs.Performance{}, "", ""
+	settings, err := e.YAML()
+	if err != nil {
+		return "", err
+	}
+	training, test := p.data.train.Digest(), p.data.test.Inputs().Digest()
+	text, err := json.Marshal([]any{settings, p.tune, training[:], test[:], p.seed, program})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Tuned reports whether a run tunes.

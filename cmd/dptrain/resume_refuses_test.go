@@ -1,0 +1,137 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stopped returns a scene with a run on files of one's own that was stopped in its training.
+func stopped(t *testing.T) *scene {
+	t.Helper()
+	s := newScene(t, strings.Fields("tune --train train.csv --test test.csv --label y --model linear --delta 0.001 --sampling-rate 0.5 --epochs 20000 --accounting paper --noise-multiplier 500 --mu 3 --quiet --out run"))
+	rows := "x,y\n" + strings.Repeat("-1,no\n1,yes\n-0.8,no\n", 40)
+	for name, text := range map[string]string{"train.csv": rows, "test.csv": "x,y\n-2,no\n2,yes\n"} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stderr bytes.Buffer
+	s.Stderr = &stderr
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Wait() }()
+	for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
+		select {
+		case err := <-ended:
+			t.Fatalf("%v: %s", err, stderr.String())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || s.ProcessState.ExitCode() != codeInterrupted {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	return s
+}
+
+// replaced returns a function that replaces a text in a file below a scene's folder.
+func replaced(name, old, by string) func(*testing.T, *scene) {
+	return func(t *testing.T, s *scene) {
+		path := filepath.Join(s.Dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte(old)) {
+			t.Fatalf("%v: no %q in %s", err, old, text)
+		}
+		if err := os.WriteFile(path, bytes.Replace(text, []byte(old), []byte(by), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A run goes on with the same data, plan, program and arithmetic alone. What is refused changes nothing: with the old
+// things back the run can still be resumed.
+func TestResumeRefusesWhatChanged(t *testing.T) {
+	first := stopped(t)
+	for _, c := range []struct {
+		name   string
+		change func(*testing.T, *scene)
+		flags  string
+		code   int
+		says   string
+	}{
+		{"a cell", replaced("train.csv", "-0.8,no", "-0.7,no"), "", codeInput, "is recorded with other data, or another event"},
+		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
+		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
+		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", codeInput, "the plan changed since the run began"},
+		{"the noise", replaced("run/private/settings.yaml", "noise_multiplier: 500", "noise_multiplier: 400"), "", codeInput, "was planned for 120 samples and epsilon"},
+		{"the arithmetic", replaced("run/private/state/fingerprint", `"engine":"`, `"engine":"other `), "", codeInput, "the run began with engine arithmetic"},
+		{"a state", func(t *testing.T, s *scene) {
+			paths, err := filepath.Glob(filepath.Join(s.Dir, "run/private/state/state-*"))
+			if err != nil || len(paths) == 0 {
+				t.Skip("it has no state yet")
+			}
+			if err := os.Truncate(paths[0], 100); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "not a training state, or a damaged one"},
+		{"the key", func(t *testing.T, s *scene) {
+			if err := os.Truncate(filepath.Join(s.Dir, "run/private/key"), 3); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "its key is damaged"},
+		{"the place of a file", func(t *testing.T, s *scene) {
+			if err := os.Rename(filepath.Join(s.Dir, "train.csv"), filepath.Join(s.Dir, "moved.csv")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "train.csv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scene{Cmd: exec.Command("dptrain", append([]string{"resume", "run", "--quiet"}, strings.Fields(c.flags)...)...)}
+			s.Dir, s.Env = filepath.Join(t.TempDir(), "copy"), first.Env
+			if err := os.CopyFS(s.Dir, os.DirFS(first.Dir)); err != nil {
+				t.Fatal(err)
+			}
+			replaced("run/private/record.json", first.Dir, s.Dir)(t, s)
+			replaced("run/private/record.json", first.Dir, s.Dir)(t, s)
+			c.change(t, s)
+			var stderr bytes.Buffer
+			s.Stderr = &stderr
+			if err := s.Run(); err == nil || s.ProcessState.ExitCode() != c.code || !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("exit code %d, %s", s.ProcessState.ExitCode(), stderr.String())
+			}
+			if !exists(filepath.Join(s.Dir, "run", "private", "key")) || exists(filepath.Join(s.Dir, "run", "released")) {
+				t.Error("what is refused changed the run")
+			}
+		})
+	}
+	t.Run("another program", func(t *testing.T) {
+		path, err := exec.LookPath("dptrain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := filepath.Join(t.TempDir(), "dptrain")
+		if err := os.WriteFile(other, append(program, 0), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(other, "resume", "run")
+		cmd.Dir, cmd.Env = first.Dir, first.Env
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "was begun by another dptrain") {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+}
