@@ -1,20 +1,29 @@
 package main
 
 import (
+	"context"
 	"errors"
 
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/ledger"
 )
+
+// charging is the activity of a command that waits for the ledger.
+const charging = "accounting for all releases of the data"
 
 // record records the release in the ledger before anything is trained, and shows what all releases of the data cost
 // together. The line goes to standard error: which releases count depends on private rows.
 func (r *run) record() error {
-	l, err := ledger.Open(r.store)
-	if err != nil {
-		return coded(codeInput, err)
-	}
-	account, err := await(r.ctx, "accounting for all releases of the data", func() (ledger.Account, error) {
-		return l.Record(r.ctx, r.plan.Release(r.folder))
+	account, err := await(r.ctx, charging, func() (a ledger.Account, err error) {
+		l, err := ledger.Open(r.store)
+		if err != nil {
+			return a, err
+		}
+		release, err := r.plan.Release(r.folder)
+		if err != nil {
+			return a, err
+		}
+		return l.Record(r.ctx, release)
 	})
 	var over *ledger.BudgetError
 	switch {
@@ -25,4 +34,27 @@ func (r *run) record() error {
 	}
 	r.console.Log().Info("budget   " + account.Line(r.plan.DataName()))
 	return nil
+}
+
+// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any.
+func (g *global) showBudget(ctx context.Context, p *experiment.Plan, store string) error {
+	line, err := await(ctx, charging, func() (string, error) {
+		l, err := ledger.Open(store)
+		if err != nil {
+			return "", err
+		}
+		if all, err := l.DataSets(); err != nil || len(all) == 0 {
+			return "", err
+		}
+		release, err := p.Release(nil)
+		if err != nil {
+			return "", err
+		}
+		account, err := l.Account(release.Data, release)
+		return account.Line(p.DataName()), err
+	})
+	if line != "" && err == nil {
+		g.console().Log().Info("budget   " + line)
+	}
+	return err
 }

@@ -37,7 +37,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
 	storeFlag(cmd, &o.store)
 	o.keep.addFlags(cmd)
-	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and the public test file is read")
+	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and looked up in the ledger, and the public test file is read")
 	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
 }
 
@@ -48,7 +48,7 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 		s.InsecureSeed = &o.seed
 	}
 	if o.dryRun {
-		return g.dryRun(ctx, s)
+		return g.dryRun(ctx, s, storeDir(o.store))
 	}
 	if err := o.keep.check(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
 }
 
 // dryRun prints a plan.
-func (g *global) dryRun(ctx context.Context, s experiment.Settings) (err error) {
+func (g *global) dryRun(ctx context.Context, s experiment.Settings, store string) (err error) {
 	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
 	if err != nil {
 		return err
@@ -86,7 +86,10 @@ func (g *global) dryRun(ctx context.Context, s experiment.Settings) (err error) 
 	if err := g.settle(ctx, p); err != nil {
 		return err
 	}
-	return g.print(newPlanResult(p), func(w io.Writer) { printPlan(w, p) })
+	if err := g.print(newPlanResult(p), func(w io.Writer) { printPlan(w, p) }); err != nil {
+		return err
+	}
+	return g.showBudget(ctx, p, store)
 }
 
 // settle settles a plan and shows its warnings.

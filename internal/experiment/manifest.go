@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/runs"
 )
@@ -40,12 +41,33 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 // guaranteed reports whether any guarantee holds: the seed is a secret, and there is noise.
 func (p *Plan) guaranteed() bool { return !p.privacy.Insecure && !math.IsInf(p.privacy.Epsilon, 1) }
 
-// Release returns the release that a plan whose data are loaded makes in a run, for the ledger.
-func (p *Plan) Release(run *runs.Run) ledger.Release {
-	return ledger.Release{
-		Run: run.Record.ID, Path: run.Dir(), Command: run.Manifest.Command, Data: p.data.identity, Event: p.Event(),
-		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(), Version: run.Record.MadeBy,
+// Release returns the release that a plan makes in a run, for the ledger. If the plan's data aren't loaded, it reads the
+// private file for its sketch.
+func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
+	data, err := p.content()
+	if err != nil {
+		return ledger.Release{}, err
 	}
+	r := ledger.Release{
+		Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
+	}
+	if run != nil {
+		r.Run, r.Path, r.Command, r.Version = run.Record.ID, run.Dir(), run.Manifest.Command, run.Record.MadeBy
+	}
+	return r, nil
+}
+
+// content returns what the ledger knows the training samples by.
+func (p *Plan) content() (ledger.Data, error) {
+	files := p.files.Load()
+	switch {
+	case p.data != nil:
+		return p.data.identity, nil
+	case files == nil:
+		return ledger.Named(p.Experiment.Dataset, p.Samples.Train), nil
+	}
+	content, err := table.SketchOf(files.private)
+	return ledger.OfFile(p.DataName(), p.Samples.Train, content), err
 }
 
 // Identity returns a hash of a loaded plan's settings, samples and seed, and of the program that carries it out. Runs
