@@ -49,7 +49,7 @@ func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 		return ledger.Release{}, err
 	}
 	r := ledger.Release{
-		Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
+		Run: "planned", Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
 	}
 	if run != nil {
 		r.Run, r.Path, r.Command, r.Version = run.Record.ID, run.Dir(), run.Manifest.Command, run.Record.MadeBy
