@@ -88,10 +88,30 @@ func TestBudgetsOfConnectedData(t *testing.T) {
 	if _, err := l.Record(t.Context(), gaussian(t, "bridge", bridge, 1e3, 1e-5)); !errors.As(err, &refused) || refused.Spent.Releases != 2 {
 		t.Fatalf("%v, want a refusal that counts both", err)
 	}
-	// A budget for one of them is a budget for all, in place of the others.
+	// A budget for one of them is a budget for all.
 	setBudget(t, l, bridge, 1.01*exactGaussian(1/math.Sqrt(0.5+1e-6), 1e-5), 1e-5)
 	record(t, l, gaussian(t, "bridge", bridge, 1e3, 1e-5))
-	if all, err := l.Budgets(); err != nil || len(all) != 1 {
+	if all, err := l.Budgets(); err != nil || len(all) != 2 || all[0].Epsilon != all[1].Epsilon {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A new budget for a part of the data doesn't free the rest of an earlier one.
+func TestBudgetOfAPart(t *testing.T) {
+	whole, half, rest := rows("whole.csv", span(0, 200)...), rows("half.csv", span(0, 100)...), rows("rest.csv", span(100, 200)...)
+	l := open(t, t.TempDir())
+	setBudget(t, l, whole, 8, 1e-5)
+	setBudget(t, l, half, 2, 1e-6)
+	setBudget(t, l, half, 1, 1e-6)
+	for _, d := range []Data{whole, half, rest} {
+		if a := account(t, l, d); len(a.Budgets) != 2 || a.Budgets[0].Epsilon != 1 || a.Budgets[1].Delta != 1e-6 {
+			t.Errorf("%s: budgets %+v", d.Name, a.Budgets)
+		}
+	}
+	if removed, err := l.RemoveBudget(t.Context(), rest); err != nil || !removed {
+		t.Error(removed, err)
+	}
+	if all, err := l.Budgets(); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -49,13 +49,16 @@ func (s Sketch) Share(o Sketch) float64 {
 		small, large = large, small
 	}
 	last := min(small.last(), large.last())
-	compared, shared := 0, 0
+	compared, shared, at := 0, 0, 0
 	for i, h := range small.hashes {
 		if h > last {
 			break
 		}
 		compared += small.counts[i]
-		if at, ok := slices.BinarySearch(large.hashes, h); ok {
+		for at < len(large.hashes) && large.hashes[at] < h {
+			at++
+		}
+		if at < len(large.hashes) && large.hashes[at] == h {
 			shared += min(small.counts[i], large.counts[at])
 		}
 	}

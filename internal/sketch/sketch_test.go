@@ -191,6 +191,14 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
+func BenchmarkShare(b *testing.B) {
+	r := rand.New(rand.NewPCG(9, 10))
+	x, y := of(random(r, 3*Size)...), of(random(r, 3*Size)...)
+	for b.Loop() {
+		x.Share(y)
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var s Builder
