@@ -156,9 +156,7 @@ type hashedColumn struct {
 func newRowHash(fields []field) rowHash {
 	var h rowHash
 	for _, f := range fields {
-		if !f.skipped {
-			h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()})
-		}
+		h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()}) // of no cells, if it is skipped
 	}
 	return h
 }

@@ -142,6 +142,21 @@ func TestManyDifferentReleases(t *testing.T) {
 	}
 }
 
+// Where the sum of the two parts wins, each has half of delta: the sum isn't below the exact one.
+func TestPartsHaveHalfOfDeltaEach(t *testing.T) {
+	l, d := open(t, t.TempDir()), Named("mnist", 60000)
+	all := []Release{gaussian(t, "last", d, 999, 1e-5)} // last as text too
+	precision := 0.0
+	for noise := 20.; noise < 36; noise++ {
+		all = append(all, gaussian(t, fmt.Sprint(noise), d, noise, 1e-5))
+		precision += 1 / (noise * noise)
+	}
+	got, want := account(t, l, d, all...).With, exactGaussian(1/math.Sqrt(precision), 5e-6)+exactGaussian(999, 5e-6)
+	if got.Epsilon < want || got.Epsilon > 1.05*want || !strings.Contains(got.Bound, "for 1 of 17 different releases Rényi: Gaussian mechanism") {
+		t.Errorf("epsilon %v by %s, want %v", got.Epsilon, got.Bound, want)
+	}
+}
+
 // A total at a fixed delta is never given at another one; without one, it is the sums where these have the smaller
 // epsilon.
 func TestSums(t *testing.T) {

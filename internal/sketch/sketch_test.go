@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // of returns the sketch of rows with the given hashes.
@@ -54,18 +52,13 @@ func TestShareOfSmallSets(t *testing.T) {
 
 // A builder keeps the smallest hashes with their numbers, in any order of the rows. The oracle sorts all of them.
 func TestBuilderKeepsTheSmallest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		n := rapid.SampledFrom([]int{0, 1, Size - 1, Size, Size + 1, 3 * Size}).Draw(t, "rows")
-		different := rapid.SampledFrom([]int{1, 100, Size, 2 * Size, 1 << 40}).Draw(t, "different")
-		rows := make([]uint64, n)
-		for i := range rows {
-			rows[i] = uint64(r.Int64N(int64(different))) * 0x9e3779b97f4a7c15
-		}
-		s := of(rows...)
+	r := rand.New(rand.NewPCG(11, 12))
+	check := func(rows []uint64) {
+		t.Helper()
+		n, s := len(rows), of(rows...)
 		r.Shuffle(n, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		if !s.Equal(of(rows...)) {
-			t.Fatal("the order of the rows matters")
+			t.Error("the order of the rows matters")
 		}
 		slices.Sort(rows)
 		var hashes []uint64
@@ -81,9 +74,23 @@ func TestBuilderKeepsTheSmallest(t *testing.T) {
 			hashes, counts = append(hashes, h), append(counts, 1)
 		}
 		if s.Rows() != n || !slices.Equal(s.hashes, hashes) || !slices.Equal(s.counts, counts) {
-			t.Fatalf("%d rows, %d hashes, want %d and %d", s.Rows(), len(s.hashes), n, len(hashes))
+			t.Errorf("%d rows, %d hashes, want %d and %d", s.Rows(), len(s.hashes), n, len(hashes))
 		}
-	})
+	}
+	for _, n := range []int{0, 1, Size - 1, Size, Size + 1, 3 * Size} {
+		for _, different := range []int64{1, 100, Size, 2 * Size, 1 << 40} {
+			rows := make([]uint64, n)
+			for i := range rows {
+				rows[i] = uint64(r.Int64N(different)) * 0x9e3779b97f4a7c15
+			}
+			check(rows)
+		}
+	}
+	var full []uint64
+	for i := range uint64(Size + 1) {
+		full = append(full, i)
+	}
+	check(append(full, Size-1, Size-1, Size)) // the largest hash that is kept, again, and the smallest that isn't
 }
 
 // The estimate is within five standard deviations of the true share: this fails with a probability below 1e-5 for a new
