@@ -167,8 +167,8 @@ func (l *Ledger) compare(recorded, r Release) error {
 	return nil
 }
 
-// SetBudget sets the standing budget of a data set, and changes the budgets of all data that count as the same to it. It
-// may be below what is spent, and refuses all releases then.
+// SetBudget sets the standing budget of a data set, and changes the budgets of all data that count as the same to it.
+// It may be below what is spent, and refuses all releases then.
 func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float64) error {
 	budget := Budget{data, epsilon, delta}
 	if err := budget.check(); err != nil {

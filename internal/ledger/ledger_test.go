@@ -79,7 +79,7 @@ func account(t testing.TB, l *Ledger, d Data, planned ...Release) Account {
 	return a
 }
 
-// exactGaussian returns the epsilon at delta of a Gaussian mechanism by the formula of Balle and Wang (2018), Theorem 8.
+// exactGaussian returns the epsilon at delta of a Gaussian mechanism by Theorem 8 of Balle and Wang (2018).
 func exactGaussian(noise, delta float64) float64 {
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	low, high := 0.0, 1e4
@@ -200,7 +200,8 @@ func TestLine(t *testing.T) {
 	both := record(t, l, two)
 	e2 := up4(both.With.Epsilon)
 	line(both, "census.csv: 1 release so far, epsilon "+up4(one.Epsilon)+" at delta 1e-05; this one makes "+e2)
-	line(record(t, l, two), "census.csv: 1 release so far, epsilon "+up4(one.Epsilon)+" at delta 1e-05; this one makes "+e2) // resumed
+	resumed := record(t, l, two)
+	line(resumed, "census.csv: 1 release so far, epsilon "+up4(one.Epsilon)+" at delta 1e-05; this one makes "+e2)
 	void := gaussian(t, "3", d, 0, 1e-5)
 	void.Void = true
 	line(record(t, l, void), "census.csv: 2 releases so far, epsilon "+e2+" together at delta 1e-05; this one has no guarantee, and no epsilon covers it")

@@ -41,6 +41,7 @@ const (
 	recorded = 0
 	refused  = 8
 	failed   = 9
+	panicked = 2
 )
 
 func recorder(job []string) int {
@@ -114,13 +115,13 @@ func TestProcessesRaceForABudget(t *testing.T) {
 
 // A writer that is killed between any two steps leaves the old ledger or the new one, and the next one goes on.
 func TestKilledWriters(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "runs [1*") // no pattern
 	l := open(t, dir)
 	record(t, l, gaussian(t, "before", Named("mnist", 1), 4, 1e-5))
 	want := []string{"before"}
 	for _, step := range []string{"create", "write", "sync", "close", "rename"} {
 		cmd, complaint := start(t, dir, step, step)
-		if err := cmd.Wait(); err == nil || slices.Contains([]int{failed, 2}, cmd.ProcessState.ExitCode()) { // 2 is a panic
+		if err := cmd.Wait(); err == nil || slices.Contains([]int{failed, panicked}, cmd.ProcessState.ExitCode()) {
 			t.Fatalf("killed after %s: %v, %s", step, err, complaint)
 		}
 		if step == "rename" {
@@ -138,15 +139,30 @@ func TestKilledWriters(t *testing.T) {
 			}
 		}
 		check()
-		if left, _ := filepath.Glob(filepath.Join(dir, ".ledger-*")); (len(left) == 1) != (step != "rename") {
+		if left := leftovers(t, dir); (len(left) == 1) != (step != "rename") {
 			t.Errorf("killed after %s: %v is left, so this tests nothing", step, left)
 		}
 		next := "after " + step
 		record(t, l, gaussian(t, next, Named("mnist", 1), 4, 1e-5))
 		want = append(want, next)
 		check()
-		if left, _ := filepath.Glob(filepath.Join(dir, ".ledger-*")); len(left) > 0 {
+		if left := leftovers(t, dir); len(left) > 0 {
 			t.Errorf("%v is left", left)
 		}
 	}
+}
+
+// leftovers returns the names of temporary files in a folder.
+func leftovers(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
