@@ -102,7 +102,11 @@ func TestShareOfLargeSets(t *testing.T) {
 			small := random(r, 20000)
 			large := append(random(r, ratio*len(small)-int(share*20000)), small[:int(share*20000)]...)
 			compared := float64(Size) / float64(ratio)
-			got := of(large...).Share(of(small...))
+			a, b := of(large...), of(small...)
+			got := a.Share(b)
+			if other := b.Share(a); other != got {
+				t.Errorf("share %v one way, and %v the other", got, other)
+			}
 			if math.Abs(got-share) > 5*math.Sqrt(share*(1-share)/compared) {
 				t.Errorf("share %v of one %d times as large: %v", share, ratio, got)
 			}
