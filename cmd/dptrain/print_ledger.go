@@ -103,7 +103,11 @@ func (d ledgerData) print(w io.Writer) {
 	}
 	switch t.Releases {
 	case 0:
-		pairs = append(pairs, [2]string{"together", "no release with a guarantee"})
+		text := "no release so far"
+		if t.Void > 0 {
+			text = "no release with a guarantee"
+		}
+		pairs = append(pairs, [2]string{"together", text})
 	case 1:
 		pairs = append(pairs, [2]string{"together", fmt.Sprintf("1 release: epsilon %s at delta %s", report.Up(t.Epsilon), exact(t.Delta))})
 	default:
