@@ -9,10 +9,10 @@ that meet a budget:
 	guarantee, err := accountant.Epsilon(plan, 1e-5, accountant.Options{})
 
 Events are immutable values, from which larger events can be built: [Gaussian], [PoissonSampled], [SelfComposed],
-[Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. Their analysis is chosen by [Options],
-whose zero value means the best bounds. [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and
-[Attained] returns a lower bound on what any accounting can give. No other package decides what a
-run costs.
+[Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. [MarshalEvent] and [UnmarshalEvent]
+write and read them. Their analysis is chosen by [Options], whose zero value means the best bounds. [Bounds] lists all
+bounds of an event, [RDP] returns its Rényi curve, and [Attained] returns a lower bound on what any accounting can give.
+No other package decides what a run costs.
 
 Neighbours are datasets that differ by one sample, added or removed. Every bound covers both directions. Logarithms are
 natural. Every result is an upper bound: sums are rounded up, grids and searches err to the safe side, and a calibrated

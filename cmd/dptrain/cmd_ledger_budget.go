@@ -31,8 +31,11 @@ func newLedgerBudgetCommand(g *global) *cobra.Command {
 
 From then on, a run that would make the epsilon of everything released of DATA
 exceed --epsilon at --delta is refused before it trains, with exit code 8. So is
-a run without any guarantee. The budget takes the place of an earlier one for the
-same data. It may be below what is spent already; then it refuses every run.
+a run without any guarantee. The budget takes the place of an earlier one for all
+data that count as the same. It may be below what is spent already; then it refuses every run.
+
+What is left is the budget less what is spent. A run whose own epsilon is larger
+may fit, since releases compose to less than the sum of their epsilons.
 
 Runs of data that count as the same are under the budget too: see "dptrain ledger
 --help". A budget is no guarantee by itself: it stops runs in this folder of runs

@@ -103,14 +103,18 @@ func (d ledgerData) print(w io.Writer) {
 	}
 	switch t.Releases {
 	case 0:
-		pairs = append(pairs, [2]string{"together", "no release with a guarantee"})
+		text := "no release so far"
+		if t.Void > 0 {
+			text = "no release with a guarantee"
+		}
+		pairs = append(pairs, [2]string{"together", text})
 	case 1:
 		pairs = append(pairs, [2]string{"together", fmt.Sprintf("1 release: epsilon %s at delta %s", report.Up(t.Epsilon), exact(t.Delta))})
 	default:
 		pairs = append(pairs,
 			[2]string{"together", fmt.Sprintf("%s releases: epsilon %s at delta %s", report.Grouped(t.Releases), report.Up(t.Epsilon), exact(t.Delta))},
 			[2]string{"bound", t.Bound},
-			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", report.Up(t.SumEpsilon), report.RoundUp(t.SumDelta, 12))})
+			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", report.Up(t.SumEpsilon), shortly(t.SumDelta))})
 	}
 	if t.Void > 0 {
 		pairs = append(pairs, [2]string{"no guarantee", fmt.Sprintf("%d %s; no epsilon covers what %s revealed", t.Void, plural(t.Void, "release", "releases"), plural(t.Void, "it", "they"))})
@@ -144,6 +148,16 @@ func spentText(spent *float64) string {
 		return "more than any epsilon"
 	}
 	return report.Up(*spent)
+}
+
+// shortly prints a sum of deltas without the digits of its rounding.
+func shortly(v float64) string {
+	for digits := 1; ; digits++ {
+		text := strconv.FormatFloat(v, 'g', digits, 64)
+		if read, _ := strconv.ParseFloat(text, 64); math.Abs(read-v) <= 1e-12*v {
+			return text
+		}
+	}
 }
 
 // floored rounds what is left of a budget down to four decimals.

@@ -22,6 +22,9 @@
 // from the file, such as a cell or the name of a column that the schema lacks. The quotation is in Error.Private. The
 // errors of Infer and Describe, whose files are public, quote the file in their text.
 //
+// [SketchOf] returns a fingerprint of a file's rows, by which a ledger recognises data that were used before. It is
+// computed from private rows, and so it is private too.
+//
 // # From cells to values
 //
 //	number        clipped to [low, high], then (x − shift)/scale, then float32, which must be finite

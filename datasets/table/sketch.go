@@ -27,6 +27,9 @@ type Sketch = sketch.Sketch
 // The sketch is private, since each hash of a row can confirm a guess at the row. Write it to files that only the owner
 // of the data can read. The guarantee doesn't cover it.
 func SketchOf(f *File) (Sketch, error) {
+	if f == nil {
+		return Sketch{}, errNoFile
+	}
 	sets, err := f.readable()
 	if err != nil {
 		return Sketch{}, err
@@ -46,40 +49,39 @@ func SketchOf(f *File) (Sketch, error) {
 
 // readable returns the names of the columns that can be read, those of the same number of rows together.
 func (f *File) readable() (sets [][]string, err error) {
-	var fields []field
-	err = f.pass(func(string) bool { return false }, func(r rows) error {
-		fields = slices.Clone(r.fields())
+	var all []field
+	keep := func(r rows) error {
+		all = slices.Clone(r.fields())
 		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	if !f.columnar() {
-		return [][]string{fieldNames(fields)}, nil
-	}
-	byLength := map[int][]string{}
-	var failure error
-	for _, c := range fields {
-		err := f.pass(only(c.name), func(r rows) error {
-			if slices.ContainsFunc(r.fields(), func(c field) bool { return !c.skipped }) {
-				byLength[r.known()] = append(byLength[r.known()], c.name)
-			}
-			return nil
-		})
-		if err != nil {
-			failure = err
+	failure := f.pass(nil, keep)
+	if failure == nil { // the usual case
+		names := readNames(all)
+		if len(names) == 0 {
+			return nil, &Error{File: f.path, Problem: "no column can be read; save them as numbers, booleans or text"}
 		}
+		return [][]string{names}, nil
 	}
-	for _, length := range slices.Sorted(maps.Keys(byLength)) {
-		sets = append(sets, byLength[length])
-	}
-	switch {
-	case len(sets) > 0:
-		return sets, nil
-	case failure != nil:
+	if !f.columnar() || f.pass(only(), keep) != nil {
 		return nil, anonymous(failure)
 	}
-	return nil, &Error{File: f.path, Problem: "no column can be read; save them as numbers, booleans or text"}
+	byLength := map[int][]string{}
+	for _, c := range all {
+		// An error is that of a column that is left out.
+		_ = f.pass(only(c.name), func(r rows) error {
+			byLength[r.known()] = append(byLength[r.known()], readNames(r.fields())...)
+			return nil
+		})
+	}
+	for _, length := range slices.Sorted(maps.Keys(byLength)) {
+		if names := byLength[length]; len(names) > 0 {
+			sets = append(sets, names)
+		}
+	}
+	if len(sets) == 0 {
+		return nil, anonymous(failure)
+	}
+	return sets, nil
 }
 
 // columnar reports whether the file's format keeps each column by itself, so that one can be left out unread.
@@ -136,10 +138,12 @@ func only(names ...string) func(string) bool {
 	return func(name string) bool { _, ok := wanted[name]; return ok }
 }
 
-func fieldNames(fields []field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
+// readNames returns the names of the fields that aren't skipped.
+func readNames(fields []field) (names []string) {
+	for _, f := range fields {
+		if !f.skipped {
+			names = append(names, f.name)
+		}
 	}
 	return names
 }
@@ -156,9 +160,7 @@ type hashedColumn struct {
 func newRowHash(fields []field) rowHash {
 	var h rowHash
 	for _, f := range fields {
-		if !f.skipped {
-			h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()})
-		}
+		h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()}) // of no cells, if it is skipped
 	}
 	return h
 }

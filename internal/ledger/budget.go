@@ -52,7 +52,7 @@ func (e *BudgetError) Error() string {
 	} else {
 		fmt.Fprintf(&b, ", this one would make it %s, and %s is left", up(e.With.Epsilon), down(e.Left()))
 		if e.Left() > 0 {
-			b.WriteString("; give it a smaller --epsilon")
+			b.WriteString("; give it a smaller --epsilon, which may be above what is left, since releases compose")
 		} else {
 			b.WriteString("; train on other data")
 		}

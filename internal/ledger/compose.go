@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -57,17 +58,12 @@ func (c *composer) totalAt(all []Release, delta float64) (Total, error) {
 			continue
 		}
 		counted = append(counted, r)
-		t.SumEpsilon += r.Epsilon
-		t.SumDelta = min(1, t.SumDelta+r.Delta)
 	}
 	if t.Releases = len(counted); t.Releases == 0 {
 		return t, nil
 	}
-	// Sums of several floats may be rounded down.
-	if t.Releases > 1 {
-		t.SumEpsilon *= 1 + 1e-12
-		t.SumDelta = min(1, t.SumDelta*(1+1e-12))
-	}
+	t.SumEpsilon = sumUp(counted, func(r Release) float64 { return r.Epsilon })
+	t.SumDelta = min(1, sumUp(counted, func(r Release) float64 { return r.Delta }))
 	groups, err := grouped(counted)
 	if err != nil {
 		return t, err
@@ -84,6 +80,16 @@ func (c *composer) totalAt(all []Release, delta float64) (Total, error) {
 		}
 	}
 	return t, nil
+}
+
+// sumUp returns the sum of a value over all releases, rounded up.
+func sumUp(all []Release, value func(Release) float64) float64 {
+	sum := new(big.Float).SetPrec(200).SetMode(big.ToPositiveInf)
+	for _, r := range all {
+		sum.Add(sum, big.NewFloat(value(r)))
+	}
+	v, _ := sum.SetPrec(53).Float64() // the last step rounds up, if any does
+	return v
 }
 
 // group holds equal events.

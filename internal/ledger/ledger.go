@@ -167,16 +167,23 @@ func (l *Ledger) compare(recorded, r Release) error {
 	return nil
 }
 
-// SetBudget sets the standing budget of a data set, in place of all that were set for data that count as the same. It
-// may be below what is spent, and refuses all releases then.
+// SetBudget sets the standing budget of a data set, and changes the budgets of all data that count as the same to it.
+// It may be below what is spent, and refuses all releases then.
 func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float64) error {
 	budget := Budget{data, epsilon, delta}
 	if err := budget.check(); err != nil {
 		return err
 	}
 	return l.change(ctx, func(b *book) (bool, error) {
-		b.removeBudgets(data)
-		b.budgets = append(b.budgets, budget)
+		// A budget that was set for a larger file stays, with the new values: it connects data that this one may not.
+		known := false
+		for _, i := range b.budgetsOf(data) {
+			known = known || b.budgets[i].Data.equal(data)
+			b.budgets[i].Epsilon, b.budgets[i].Delta = epsilon, delta
+		}
+		if !known {
+			b.budgets = append(b.budgets, budget)
+		}
 		return true, nil
 	})
 }
@@ -184,21 +191,26 @@ func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float6
 // RemoveBudget removes the standing budgets of a data set, and reports whether there were some.
 func (l *Ledger) RemoveBudget(ctx context.Context, data Data) (removed bool, err error) {
 	err = l.change(ctx, func(b *book) (bool, error) {
-		removed = b.removeBudgets(data)
+		of := b.budgetsOf(data)
+		for _, i := range slices.Backward(of) {
+			b.budgets = slices.Delete(b.budgets, i, i+1)
+		}
+		removed = len(of) > 0
 		return removed, nil
 	})
 	return removed, err
 }
 
-// removeBudgets removes the budgets of all data that count as the same, and reports whether there were some.
-func (b *book) removeBudgets(data Data) bool {
+// budgetsOf returns the indices of the budgets of all data that count as the same.
+func (b *book) budgetsOf(data Data) (of []int) {
 	all := b.all()
 	same := connected(all, data)
-	before := len(b.budgets)
-	b.budgets = slices.DeleteFunc(b.budgets, func(s Budget) bool {
-		return same[slices.IndexFunc(all, s.Data.equal)]
-	})
-	return len(b.budgets) < before
+	for i, s := range b.budgets {
+		if same[slices.IndexFunc(all, s.Data.equal)] {
+			of = append(of, i)
+		}
+	}
+	return of
 }
 
 // hopeful is the number of times that a change is computed without the lock.

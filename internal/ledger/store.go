@@ -77,24 +77,24 @@ func (s *store) lock(ctx context.Context) (*flock.Flock, error) {
 }
 
 // write replaces the file. The caller has the lock.
-func (s *store) write(b *book) (err error) {
+func (s *store) write(b *book) error {
 	text, err := b.encode()
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = &FileError{s.path(), "can't be written; the old one is as it was", err}
-		}
-	}()
-	left, err := filepath.Glob(filepath.Join(s.dir, temporary)) // of a writer that was killed
-	if err != nil {
-		return err
+	if err := s.replace(text); err != nil {
+		return &FileError{s.path(), "can't be written; the old one is as it was", err}
 	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
+	if err := syncFolder(s.dir); err != nil {
+		return &FileError{s.path(), "written, but its folder can't be synced, so a loss of power could bring the old one back", err}
+	}
+	return nil
+}
+
+// replace writes a new file beside the old one, syncs it and renames it.
+func (s *store) replace(text []byte) error {
+	if err := s.tidy(); err != nil {
+		return err
 	}
 	file, err := os.CreateTemp(s.dir, temporary) // of mode 0600
 	if err != nil {
@@ -115,7 +115,23 @@ func (s *store) write(b *book) (err error) {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	s.did("rename")
-	return syncFolder(s.dir)
+	return nil
+}
+
+// tidy removes the files of writers that were killed.
+func (s *store) tidy() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if left, _ := filepath.Match(temporary, e.Name()); left { // the pattern is a good one
+			if err := os.Remove(filepath.Join(s.dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (s *store) did(step string) {

@@ -44,25 +44,27 @@ func (s Sketch) last() uint64 {
 // 99 % at r = 20, and about 80 % at r = 100. A set that is wholly contained in another one is found with a probability
 // of 99.9 % up to r = 1000. A set that is yet smaller beside the other may have no row to compare: Share is 0 then.
 func (s Sketch) Share(o Sketch) float64 {
-	small, large := s, o
-	if small.rows > large.rows {
-		small, large = large, small
-	}
-	last := min(small.last(), large.last())
-	compared, shared := 0, 0
-	for i, h := range small.hashes {
-		if h > last {
-			break
+	last := min(s.last(), o.last())
+	ofS, ofO, shared := 0, 0, 0 // rows up to last
+	for i, j := 0, 0; ; {
+		moreS, moreO := i < len(s.hashes) && s.hashes[i] <= last, j < len(o.hashes) && o.hashes[j] <= last
+		switch {
+		case !moreS && !moreO:
+			if min(ofS, ofO) == 0 {
+				return 0
+			}
+			return float64(shared) / float64(min(ofS, ofO))
+		case moreS && moreO && s.hashes[i] == o.hashes[j]:
+			ofS, ofO, shared = ofS+s.counts[i], ofO+o.counts[j], shared+min(s.counts[i], o.counts[j])
+			i, j = i+1, j+1
+		case moreS && (!moreO || s.hashes[i] < o.hashes[j]):
+			ofS += s.counts[i]
+			i++
+		default:
+			ofO += o.counts[j]
+			j++
 		}
-		compared += small.counts[i]
-		if at, ok := slices.BinarySearch(large.hashes, h); ok {
-			shared += min(small.counts[i], large.counts[at])
-		}
 	}
-	if compared == 0 {
-		return 0
-	}
-	return float64(shared) / float64(compared)
 }
 
 // A Builder makes a sketch in memory for [Size] hashes, whatever the number of rows. Its zero value has no rows.

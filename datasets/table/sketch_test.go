@@ -1,0 +1,281 @@
+package table
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/internal/sketch"
+)
+
+func sketchOf(t testing.TB, name, contents string) Sketch {
+	t.Helper()
+	s, err := SketchOf(open(t, put(t, name, contents)))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return s
+}
+
+// One table in every format, order and notation has one sketch.
+func TestSketchIsOfTheContent(t *testing.T) {
+	want := sketchOf(t, "a.csv", "age,job,x,y\n39,État,0.1,\n-2,b,0,1\n")
+	type row struct {
+		Y   *float64 `parquet:"y,optional"`
+		X   float32  `parquet:"x"`
+		Age int64    `parquet:"age"`
+		Job string   `parquet:"job,dict"`
+	}
+	for name, contents := range map[string]string{
+		"rows.csv":      "age,job,x,y\n-2,b,0,1\n39,État,0.1,\n",
+		"columns.csv":   "y,x,job,age\n,0.1,État,39\n1,0,b,-2\n",
+		"notation.csv":  "\ufeffage; job;x;y\r\n+39.0;\" État \";1e-1;NaN\r\n-2e0;b;-0;true\r\n",
+		"single.csv":    "age,job,x,y\n39,État,0.10000000149011612,nan\n-2,b,0.000,01\n",
+		"tabs.tsv":      "age\tjob\tx\ty\n39\tÉtat\t.1\t\n-2\tb\t0\tTrue\n",
+		"packed.csv.gz": gzipped(t, "age,job,x,y\n39,État,0.1,\n-2,b,0,1\n"),
+		"rows.parquet":  parquetFile(t, 1, row{nil, 0.1, 39, "État"}, row{new(1.), 0, -2, "b"}),
+		"nan.parquet":   parquetFile(t, 2, row{new(1.), 0, -2, "b"}, row{new(math.NaN()), 0.1, 39, "État"}),
+		"arrays.npz": npz(t, zip.Deflate, map[string]string{
+			"age": npy(1, head("|i1", "False", "(2,)"), []int8{39, -2}),
+			"job": npy(1, head("<U4", "False", "(2, 1)"), []int32{'É', 't', 'a', 't', 'b', 0, 0, 0}),
+			"x":   npy(1, head(">f8", "False", "(2,)"), []uint64{swapped(0.1), swapped(0)}),
+			"y":   npy(1, head("<f4", "True", "(2,)"), []float32{float32(math.NaN()), 1}),
+		}),
+	} {
+		if got := sketchOf(t, name, contents); !got.Equal(want) {
+			t.Errorf("%s: another sketch", name)
+		}
+	}
+	for name, contents := range map[string]string{
+		"cell.csv":    "age,job,x,y\n39,État,0.1,\n-2,b,0,2\n",
+		"case.csv":    "age,job,x,y\n39,état,0.1,\n-2,B,0,1\n",
+		"name.csv":    "Age,job,x,y\n39,État,0.1,\n-2,b,0,1\n",
+		"swap.csv":    "job,age,x,y\n39,État,0.1,\n-2,b,0,1\n",
+		"missing.csv": "age,job,x,y\n39,État,0.1,0\n-2,b,0,1\n",
+		"twice.csv":   "age,job,x,y\n39,État,0.1,\n39,État,0.1,\n-2,b,0,1\n",
+		"column.csv":  "age,job,x\n39,État,0.1\n-2,b,0\n",
+	} {
+		if got := sketchOf(t, name, contents); got.Equal(want) {
+			t.Errorf("%s: the same sketch", name)
+		}
+	}
+}
+
+// swapped returns the bits of v so that little-endian bytes of them are v's big-endian ones.
+func swapped(v float64) uint64 {
+	u, out := math.Float64bits(v), uint64(0)
+	for range 8 {
+		out, u = out<<8|u&0xff, u>>8
+	}
+	return out
+}
+
+// The hashes of rows never change, since ledgers keep them. These are by an implementation in Python, from the doc
+// comments alone: SplitMix64 of the sum over cells of SplitMix64(SplitMix64(SplitMix64(FNV-1a(column)) + position) xor
+// SplitMix64(value)), where a value is FNV-1a of a text or the bits of a number.
+func TestSketchForm(t *testing.T) {
+	for _, c := range []struct {
+		name, contents, want string
+	}{
+		{"a.csv", "age,job,x,y\n39,État,0.1,\n", hashesJSON(0x1e53119d0939e3e)},
+		{"b.csv", "age,job,x,y\n-2,b,0,1\n", hashesJSON(0x19b11375663cfe27)},
+		{"c.npz", npz(t, zip.Store, map[string]string{"image": npy(1, head("|u1", "False", "(1, 2)"), []uint8{1, 2})}), hashesJSON(0x4c1801cb57012fe9)},
+	} {
+		var want Sketch
+		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := sketchOf(t, c.name, c.contents); !got.Equal(want) {
+			text, _ := json.Marshal(got)
+			t.Errorf("%s: %s, want %s", c.contents, text, c.want)
+		}
+	}
+}
+
+func hashesJSON(h uint64) string {
+	var bytes [8]byte
+	for i := range bytes {
+		bytes[i] = byte(h >> (8 * i))
+	}
+	text, _ := json.Marshal(bytes[:])
+	return fmt.Sprintf(`{"form":1,"rows":1,"hashes":%s}`, text)
+}
+
+// Rows that were added, removed or changed leave their share. The rows are fewer than a sketch keeps, so shares are
+// exact.
+func TestSketchRecognisesChangedFiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 200).Draw(t, "rows")
+		kept := rapid.IntRange(0, n).Draw(t, "kept")
+		added := rapid.IntRange(0, 200).Draw(t, "added")
+		if kept+added == 0 {
+			return
+		}
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		row := func(i int) string { return fmt.Sprintf("%d,%v,%d", i, float64(i)/3, i%5) }
+		var before, after []string
+		for i := range n {
+			before = append(before, row(i))
+		}
+		after = append(after, before[:kept]...)
+		for i := range added {
+			after = append(after, row(n+i))
+		}
+		r.Shuffle(len(after), func(i, j int) { after[i], after[j] = after[j], after[i] })
+		of := func(rows []string) Sketch {
+			var s Sketch
+			err := csvPass("a,b,c\n"+strings.Join(rows, "\n"), &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		want := float64(kept) / float64(min(n, len(after)))
+		if got := of(before).Share(of(after)); math.Abs(got-want) > 1e-12 {
+			t.Fatalf("share %v, want %v", got, want)
+		}
+	})
+}
+
+// csvPass sketches a text as a CSV file.
+func csvPass(text string, s *Sketch) error {
+	r, err := openCSV(strings.NewReader(text), int64(len(text)), ',', false)
+	if err != nil {
+		return err
+	}
+	var b sketch.Builder
+	h := newRowHash(r.fields())
+	err = each(r, "", func(row []cell) error { b.Add(h.of(row)); return nil })
+	*s = b.Sketch()
+	return err
+}
+
+// What Read leaves out, a sketch leaves out too.
+func TestSketchRefusesNothingThatReadAccepts(t *testing.T) {
+	label := npy(1, head("|u1", "False", "(4,)"), []uint8{0, 1, 0, 1})
+	x := npy(1, head("<f4", "False", "(4,)"), []float32{1, 2, 3, 4})
+	type nested struct {
+		X    float64   `parquet:"x"`
+		Y    int32     `parquet:"y"`
+		List []float64 `parquet:"list"`
+	}
+	for name, contents := range map[string]string{
+		"plain.npz":   npz(t, zip.Store, map[string]string{"x": x, "y": label}),
+		"objects.npz": npz(t, zip.Store, map[string]string{"x": x, "y": label, "z": npy(1, head("|O", "False", "(4,)"), []uint8{1})}),
+		"scalar.npz":  npz(t, zip.Store, map[string]string{"x": x, "y": label, "n": npy(1, head("<f4", "False", "()"), []float32{1})}),
+		"none.npz":    npz(t, zip.Store, map[string]string{"x": x, "y": label, "a": npy(1, head("<f4", "False", "(0,)"), []float32{})}),
+		"garbage.npz": npz(t, zip.Store, map[string]string{"x": x, "y": label, "a": "not an array"}),
+		"short.npz":   npz(t, zip.Store, map[string]string{"x": x, "y": label, "a": npy(1, head("<f4", "False", "(4,)"), []float32{1, 2})}),
+		"long.npz":    npz(t, zip.Store, map[string]string{"x": x, "y": label, "a": npy(1, head("<f4", "False", "(4,)"), []float32{1, 2, 3, 4, 5})}),
+		"other.npz":   npz(t, zip.Store, map[string]string{"x": x, "y": label, "a": npy(1, head("<f4", "False", "(3,)"), []float32{1, 2, 3})}),
+		"large.npz": npz(t, zip.Deflate, map[string]string{
+			"x": x, "y": label, "a": npy(1, head("|u1", "False", "(4, 50000000)"), []uint8{}), "b": npy(1, head("|u1", "False", "(4, 40000000)"), []uint8{}),
+		}),
+		"lists.parquet": parquetFile(t, 2, nested{1, 0, []float64{1}}, nested{2, 1, nil}, nested{3, 0, nil}, nested{4, 1, nil}),
+		"nan.csv":       "x,y,z\n1,0,nan\n2,1,\n3,0,inf\n4,1,-Infinity\n",
+	} {
+		schema := &Schema{Label: Label{Name: "y", Task: Classification, Classes: []string{"0", "1"}}, Columns: []Column{{Name: "x"}}, Shape: []int{1}}
+		path := put(t, name, contents)
+		if _, err := schema.Read(open(t, path), Training); err != nil {
+			t.Errorf("%s: Read says %v, so this tests nothing", name, err)
+		}
+		s, err := SketchOf(open(t, path))
+		rows := 4
+		if name == "other.npz" {
+			rows = 7 // of two sets
+		}
+		if err != nil || s.Rows() != rows {
+			t.Errorf("%s: %d rows, %v; want %d", name, s.Rows(), err, rows)
+		}
+		if name == "plain.npz" || rows != 4 || strings.HasSuffix(name, ".csv") {
+			continue
+		}
+		// The columns that are left are those of the plain file.
+		if plain := sketchOf(t, "plain.npz", npz(t, zip.Store, map[string]string{"x": x, "y": label})); !s.Equal(plain) {
+			t.Errorf("%s: another sketch than that of its readable columns", name)
+		}
+	}
+}
+
+// Errors are those of Read, and name no column: no schema says which names are public.
+func TestSketchErrors(t *testing.T) {
+	for name, contents := range map[string]string{
+		"header.csv":   secret + ",b\n",
+		"short.csv":    secret + ",b\n1\n",
+		"quote.csv":    secret + ",b\n\"1,2\n",
+		"twice.csv":    secret + "," + secret + "\n1,2\n",
+		"text.parquet": "not parquet",
+		"cut.npz":      npz(t, zip.Store, map[string]string{secret: npy(1, head("<f4", "False", "(4,)"), []float32{1, 2})}),
+		"objects.npz":  npz(t, zip.Store, map[string]string{secret: npy(1, head("|O", "False", "(4,)"), []uint8{1})}),
+		"no-rows.npz":  npz(t, zip.Store, map[string]string{secret: npy(1, head("<f4", "False", "(0,)"), []float32{})}),
+		"lists.parquet": parquetFile(t, 2, struct {
+			L []float64 `parquet:"5EcR3t"`
+		}{[]float64{1}}),
+		"no-rows.parquet": parquetFile[columns](t, 1),
+	} {
+		_, err := SketchOf(open(t, put(t, name, contents)))
+		var e *Error
+		if !errors.As(err, &e) || leaks(err.Error()) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want an *Error that names the file and nothing of its content", name, err)
+		}
+	}
+	if _, err := SketchOf(nil); err == nil {
+		t.Error("no file has a sketch")
+	}
+}
+
+func TestSketchOfAChangedFile(t *testing.T) {
+	path := put(t, "x.csv", "a,b\n1,2\n")
+	f := open(t, path)
+	if err := os.WriteFile(path, []byte("a,b\n1,2\n3,4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := SketchOf(f); err == nil || !strings.Contains(err.Error(), "changed") {
+		t.Errorf("%v, want that it has changed", err)
+	}
+}
+
+// Sketches are of bounded memory, and cost little beside reading.
+func BenchmarkSketch(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("a,b,c,d,e,y\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	const rows = 100000
+	for i := range rows {
+		fmt.Fprintf(&text, "%d,%.4f,%.4f,%s,%d,%d\n", r.IntN(90), r.Float64(), r.NormFloat64(), []string{"red", "green", "blue"}[i%3], i, r.IntN(2))
+	}
+	f := open(b, put(b, "x.csv", text.String()))
+	s, err := Infer(f, Options{Label: "y", Categories: map[string][]string{"d": {"red", "green", "blue"}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Read(f, Training); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("count", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Count(f); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("sketch", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := SketchOf(f); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
