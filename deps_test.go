@@ -69,6 +69,7 @@ var rooms = table{
 
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
+	"internal/build":              nil,
 	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/memory", "internal/report", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
@@ -76,7 +77,7 @@ var rooms = table{
 	"internal/memory":             nil,
 	"internal/nearest":            nil,
 	"internal/random":             nil,
-	"internal/report":             {"internal/memory", "internal/safetensors", "train", "tuner"},
+	"internal/report":             {"internal/build", "internal/memory", "internal/safetensors", "train", "tuner"},
 	"internal/safetensors":        nil,
 	"internal/ui":                 nil,
 	"internal/wordpiece":          nil,

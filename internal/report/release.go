@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"text/template"
 
+	"github.com/dptrain/dptrain/internal/build"
 	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 )
@@ -18,6 +19,7 @@ type Release struct {
 	Score           Score
 	Hyperparameters Hyperparameters
 	Privacy         Privacy
+	MadeBy          build.Info // [Dir.WriteRelease] sets it to the running program
 }
 
 // Hyperparameters are the hyperparameters of the run that made the released parameters.
@@ -87,6 +89,7 @@ type guarantee struct {
 	CoversTuning   bool   `json:"covers_tuning"`
 	CoversFinalRun bool   `json:"covers_final_run"`
 	Privacy
+	MadeBy build.Info `json:"made_by"`
 }
 
 // Alike reports whether all runs had the same sampling rate, steps, noise and clipping norm.
@@ -103,6 +106,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 // WriteRelease writes the files of released/.
 func (d *Dir) WriteRelease(r Release) error {
 	r.Privacy = r.Privacy.Warned()
+	r.MadeBy = build.Current()
 	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
@@ -130,6 +134,7 @@ func (d *Dir) WriteRelease(r Release) error {
 		CoversTuning:   r.Privacy.Tuning != nil,
 		CoversFinalRun: true,
 		Privacy:        r.Privacy,
+		MadeBy:         r.MadeBy,
 	})
 	if err != nil {
 		return fmt.Errorf("encode privacy: %w", err)
@@ -184,5 +189,6 @@ func (r Release) Statement() ([]byte, error) {
 	if err := statementTemplate.Execute(&b, r); err != nil {
 		return nil, fmt.Errorf("write statement: %w", err)
 	}
+	fmt.Fprintf(&b, "\nMade by %s.\n", r.MadeBy)
 	return b.Bytes(), nil
 }
