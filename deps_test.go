@@ -83,6 +83,9 @@ var rooms = table{
 	"internal/wordpiece":          nil,
 
 	"cmd/dptrain": {anything},
+
+	// Archives. It runs the command instead of importing what the command imports.
+	"release": nil,
 }
 
 // roomy lists the rooms that may allow more than their packages import: one that grows, and the one where everything is
