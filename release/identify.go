@@ -17,6 +17,9 @@ func identify(text []byte) []string {
 			found[id] = true
 		}
 	}
+	if strings.Contains(plain, "licensed under the apache license, version 2.0") {
+		found["Apache-2.0"] = true // a file that refers to it
+	}
 	if strings.Contains(plain, "redistribution and use in source and binary forms") {
 		if strings.Contains(plain, "endorse or promote products") || strings.Contains(plain, "used to endorse") {
 			found["BSD-3-Clause"] = true
@@ -45,4 +48,10 @@ var grants = map[string]string{
 	"BSL-1.0":      "boost software license - version 1.0",
 	"CC0-1.0":      "creative commons legal code cc0 1.0 universal",
 	"CC-BY-3.0":    "creative commons attribution 3.0",
+	"CC-BY-4.0":    "creative commons attribution 4.0 international public license",
+}
+
+// chosen has the modules whose licence is more than a list of the texts that come with it, by path.
+var chosen = map[string]string{
+	"github.com/golang/freetype": "FTL OR GPL-2.0-or-later", // "your choice of exactly one of the following two licenses"
 }

@@ -41,7 +41,9 @@ func manual(c command, src source) ([]file, error) {
 func page(path []string, summary string, h help, src source) []byte {
 	var r roff
 	name := strings.Join(path, "-")
-	r.request("TH", strings.ToUpper(name), "1", src.time.Format("2006-01-02"), "dptrain "+src.version, "dptrain")
+	r.request("TH", strings.ToUpper(name), "1", src.time.Format("2006-01-02"), "dptrain "+src.short(), "dptrain")
+	r.request("nh") // hyphens inside of names of settings would look like parts of them
+	r.request("ad", "l")
 	r.request("SH", "NAME")
 	r.line(escape(name) + ` \- ` + escape(summary))
 	r.request("SH", "SYNOPSIS")

@@ -15,7 +15,11 @@ func (r *roff) bytes() []byte { return r.b.Bytes() }
 func (r *roff) request(name string, arguments ...string) {
 	r.b.WriteString("." + name)
 	for _, a := range arguments {
-		r.b.WriteString(` "` + strings.ReplaceAll(escape(a), `"`, `\(dq`) + `"`)
+		a = strings.ReplaceAll(escape(a), `"`, `\(dq`)
+		if a == "" || strings.Contains(a, " ") {
+			a = `"` + a + `"`
+		}
+		r.b.WriteString(" " + a)
 	}
 	r.b.WriteByte('\n')
 }
@@ -33,7 +37,8 @@ func (r *roff) item(term, text string) {
 	r.request("TP")
 	r.line(term)
 	if text == "" {
-		text = "(without a description)"
+		r.line(`\&`) // an empty line would end more than the item
+		return
 	}
 	r.line(escape(text))
 }

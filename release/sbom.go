@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,10 @@ type (
 		Algorithm string `json:"alg"`
 		Content   string `json:"content"`
 	}
+	// licensed is one licence, or else an expression of several.
 	licensed struct {
-		License license `json:"license"`
+		License    *license `json:"license,omitempty"`
+		Expression string   `json:"expression,omitempty"`
 	}
 	license struct {
 		ID   string `json:"id,omitempty"`
@@ -68,7 +71,7 @@ func sbom(src source, p platform, program []byte, parts []part) ([]byte, error) 
 			Component: component{
 				Type: "application", Ref: self, Name: "dptrain", Version: src.version, PURL: self,
 				Hashes:     []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(program))}},
-				Licenses:   []licensed{{license{ID: "Apache-2.0"}}},
+				Licenses:   []licensed{{License: &license{ID: "Apache-2.0"}}},
 				Properties: []property{{"dptrain:commit", src.commit}, {"dptrain:platform", p.String()}},
 			},
 		},
@@ -95,25 +98,32 @@ func sbom(src source, p platform, program []byte, parts []part) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-// licensed returns the licences of a part's texts, each once. A text without a known licence counts by its name.
+// licensed returns the licences of a part's texts, each once. Where none of a folder's texts is a known licence, the
+// texts count by their names.
 func (p part) licensed() []licensed {
-	var out []licensed
-	add := func(l license) {
-		if !slices.Contains(out, licensed{l}) {
-			out = append(out, licensed{l})
+	if expression := chosen[p.path]; expression != "" {
+		return []licensed{{Expression: expression}}
+	}
+	known := map[string]bool{} // folders
+	ids := map[string]bool{}
+	for name, text := range p.texts {
+		for _, id := range identify(text) {
+			known[path.Dir(name)], ids[id] = true, true
 		}
 	}
+	var out []licensed
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		out = append(out, licensed{License: &license{ID: id}})
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.texts)) {
-		ids := identify(p.texts[name])
-		for _, id := range ids {
-			add(license{ID: id})
-		}
-		if len(ids) == 0 && binding(name) {
-			add(license{Name: "see licenses/" + p.path + "@" + p.version + "/" + name})
+		if !known[path.Dir(name)] && binding(name) {
+			out = append(out, licensed{License: &license{Name: "see licenses/" + p.path + "@" + p.version + "/" + name}})
 		}
 	}
 	return out
 }
 
 // purl returns a module's package URL: https://github.com/package-url/purl-spec.
-func purl(path, version string) string { return "pkg:golang/" + path + "@" + url.QueryEscape(version) }
+func purl(module, version string) string {
+	return "pkg:golang/" + module + "@" + url.QueryEscape(version)
+}
