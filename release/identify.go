@@ -53,5 +53,5 @@ var grants = map[string]string{
 
 // chosen has the modules whose licence is more than a list of the texts that come with it, by path.
 var chosen = map[string]string{
-	"github.com/golang/freetype": "FTL OR GPL-2.0-or-later", // "your choice of exactly one of the following two licenses"
+	"github.com/golang/freetype": "FTL OR GPL-2.0-or-later", // its LICENSE: "your choice of exactly one"
 }
