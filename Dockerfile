@@ -22,7 +22,7 @@ RUN CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -o /image/usr/bin/
 # starts by the system's loader, and the driver takes glibc's libraries. An image without them can't even print the
 # version. NVIDIA's container toolkit mounts the driver where Debian has its libraries if the image has
 # /etc/debian_version.
-RUN set -eu; cd /image; mkdir -p etc/ssl/certs usr/lib usr/lib64 usr/share/doc/libc6 usr/share/doc/dptrain data runs tmp; \
+RUN set -eu; cd /image; mkdir -p etc/ssl/certs usr/lib usr/lib64 usr/share/doc/libc6 usr/share/doc/dptrain tmp /owned/data /owned/runs; \
     ln -s usr/bin usr/lib usr/lib64 .; chmod 1777 tmp; \
     for name in libc.so.6 libdl.so.2 libm.so.6 libpthread.so.0 librt.so.1; do \
         lib=$(echo /lib/*-linux-gnu/"$name"); mkdir -p ".$(dirname "/usr$lib")"; cp -L "$lib" "./usr$lib"; \
@@ -39,9 +39,8 @@ RUN set -eu; cd /image; mkdir -p etc/ssl/certs usr/lib usr/lib64 usr/share/doc/l
 
 FROM scratch
 COPY --from=build /image/ /
-# A volume that is made from the image belongs to the user of the image.
-COPY --from=build --chown=65532:65532 /image/data/ /data/
-COPY --from=build --chown=65532:65532 /image/runs/ /runs/
+# Volumes that are made from the image get the owner of its folders. --chown is for folders that aren't there yet.
+COPY --from=build --chown=65532:65532 /owned/ /
 # Downloads go to /data/cache, results to /runs, because runs/ is where the command puts them.
 ENV PATH=/usr/bin HOME=/data DPTRAIN_DATA=/data XDG_CACHE_HOME=/data/cache \
     NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility \
