@@ -40,8 +40,12 @@ const ours = "github.com/dptrain/dptrain"
 // compile builds the command. Without cgo it can be built for each platform on any of them; -trimpath leaves out this
 // machine's folders; the commit is given by hand, since the go command finds it in some kinds of checkouts only.
 func compile(src source, p platform, to string) error {
+	commit := src.commit
+	if src.dirty {
+		commit += "-dirty"
+	}
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", to, "-ldflags",
-		fmt.Sprintf("-s -w -X %[1]s/internal/build.version=%[2]s -X %[1]s/internal/build.commit=%[3]s", ours, src.version, src.commit), "./cmd/dptrain")
+		fmt.Sprintf("-s -w -X %[1]s/internal/build.version=%[2]s -X %[1]s/internal/build.commit=%[3]s", ours, src.version, commit), "./cmd/dptrain")
 	cmd.Env, cmd.Stderr = p.environment(), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build: %w", err)

@@ -13,6 +13,7 @@ import (
 type source struct {
 	version string    // v1.2.3, or what the go command makes of a commit
 	commit  string    // 40 hexadecimal digits
+	dirty   bool      // the sources have changes that the commit doesn't have
 	time    time.Time // of the commit, UTC
 }
 
@@ -44,6 +45,7 @@ func readSource(version string, dirty bool) (source, error) {
 	switch {
 	case changes == "":
 	case dirty:
+		s.dirty = true
 		s.version += "+dirty"
 	default:
 		return source{}, fmt.Errorf("%s: changes that aren't committed; commit them, or give --dirty", strings.TrimSpace(strings.SplitN(changes, "\n", 2)[0]))

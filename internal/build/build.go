@@ -12,8 +12,10 @@ const (
 	module  = "github.com/dptrain/dptrain"
 )
 
-// The linker of release/build sets these.
+// The linker of release/build sets these. A commit that ends with dirty is one with changes.
 var version, commit string
+
+const dirty = "-dirty"
 
 // Unknown is the version of a build that has none, such as that of a test.
 const Unknown = "(devel)"
@@ -57,7 +59,7 @@ func of(info *debug.BuildInfo, version, commit string) Info {
 		out.Version = version
 	}
 	if commit != "" { // and not what a checkout around the build had
-		out.Commit, out.Modified = commit, strings.Contains(version, "+dirty")
+		out.Commit, out.Modified = strings.CutSuffix(commit, dirty)
 	}
 	if found := pseudo.FindStringSubmatch(out.Version); found != nil && out.Commit == "" {
 		out.Commit = found[1]
