@@ -48,7 +48,7 @@ func parseHelp(text string) (help, error) {
 		}
 	}
 	if part == "" {
-		return help{}, fmt.Errorf("help: want a part that begins with the line Usage:")
+		return help{}, fmt.Errorf("help: want a part that begins with the line %q", "Usage:")
 	}
 	h.text, h.examples = trimBlank(h.text), trimBlank(h.examples)
 	return h, nil

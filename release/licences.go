@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -46,14 +45,11 @@ func linked(p platform, binary string) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := []part{{path: stdlib, version: info.GoVersion, texts: map[string][]byte{}}}
-	for _, name := range []string{"LICENSE", "PATENTS"} {
-		text, err := os.ReadFile(filepath.Join(runtime.GOROOT(), name))
-		if err != nil {
-			return nil, fmt.Errorf("licence of Go: %w; use a Go of go.dev, which has it", err)
-		}
-		parts[0].texts[name] = text
+	standard := part{path: stdlib, version: info.GoVersion}
+	if standard.texts, err = licencesOfGo(p); err != nil {
+		return nil, err
 	}
+	parts := []part{standard}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			return nil, fmt.Errorf("module %s is replaced: a release takes modules as they were published", m.Path)
@@ -69,6 +65,23 @@ func linked(p platform, binary string) ([]part, error) {
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.path, b.path) })
 	return parts, nil
+}
+
+// licencesOfGo reads those of the Go that builds.
+func licencesOfGo(p platform) (map[string][]byte, error) {
+	cmd := exec.Command("go", "env", "GOROOT")
+	cmd.Env = p.environment()
+	root, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	texts := map[string][]byte{}
+	for _, name := range []string{"LICENSE", "PATENTS"} {
+		if texts[name], err = os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), name)); err != nil {
+			return nil, fmt.Errorf("licence of Go: %w; use a Go from go.dev, which has it", err)
+		}
+	}
+	return texts, nil
 }
 
 // folder is a package's folder within that of its module.

@@ -43,8 +43,8 @@ func TestPage(t *testing.T) {
 
 func TestParseHelpRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                  "want a part that begins with the line Usage:",
-		"Text only.\n":                      "want a part that begins with the line Usage:",
+		"":                                  `want a part that begins with the line "Usage:"`,
+		"Text only.\n":                      `want a part that begins with the line "Usage:"`,
 		"Usage:\n  x\n\nAliases:\n  y\n":    "Aliases: no page has a place for it",
 		"Usage:\n  x\n\nFlags:\n  y z\n":    `line 5: "  y z" is neither a command nor a flag`,
 		"Usage:\n  x\n\nFlags:\n      -x\n": "neither a command nor a flag",
