@@ -35,20 +35,20 @@ var comments = regexp.MustCompile(`(?m)^[ \t]*(//|#|\*|>)`)
 
 // grants has, for each licence, a sentence in lower case that no other one has.
 var grants = map[string]string{
-	"Apache-2.0":   "apache license version 2.0, january 2004",
-	"MIT":          "permission is hereby granted, free of charge, to any person obtaining a copy",
-	"ISC":          "permission to use, copy, modify, and/or distribute this software for any purpose with or without fee",
-	"MPL-2.0":      "mozilla public license version 2.0",
-	"OFL-1.1":      "sil open font license version 1.1",
-	"Unlicense":    "this is free and unencumbered software released into the public domain",
-	"FTL":          "the freetype project license",
-	"GPL-2.0-only": "gnu general public license version 2, june 1991",
-	"GPL-3.0-only": "gnu general public license version 3, 29 june 2007",
-	"LGPL-3.0":     "gnu lesser general public license version 3, 29 june 2007",
-	"BSL-1.0":      "boost software license - version 1.0",
-	"CC0-1.0":      "creative commons legal code cc0 1.0 universal",
-	"CC-BY-3.0":    "creative commons attribution 3.0",
-	"CC-BY-4.0":    "creative commons attribution 4.0 international public license",
+	"Apache-2.0":    "apache license version 2.0, january 2004",
+	"MIT":           "permission is hereby granted, free of charge, to any person obtaining a copy",
+	"ISC":           "permission to use, copy, modify, and/or distribute this software for any purpose with or without fee",
+	"MPL-2.0":       "mozilla public license version 2.0",
+	"OFL-1.1":       "sil open font license version 1.1",
+	"Unlicense":     "this is free and unencumbered software released into the public domain",
+	"FTL":           "the freetype project license",
+	"GPL-2.0-only":  "gnu general public license version 2, june 1991",
+	"GPL-3.0-only":  "gnu general public license version 3, 29 june 2007",
+	"LGPL-3.0-only": "gnu lesser general public license version 3, 29 june 2007",
+	"BSL-1.0":       "boost software license - version 1.0",
+	"CC0-1.0":       "creative commons legal code cc0 1.0 universal",
+	"CC-BY-3.0":     "creative commons attribution 3.0",
+	"CC-BY-4.0":     "creative commons attribution 4.0 international public license",
 }
 
 // chosen has the modules whose licence is more than a list of the texts that come with it, by path.

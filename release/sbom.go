@@ -16,13 +16,12 @@ import (
 // The parts of CycloneDX 1.6 that are used here: https://cyclonedx.org/docs/1.6/json/.
 type (
 	bom struct {
-		Schema       string       `json:"$schema"`
-		Format       string       `json:"bomFormat"`
-		Spec         string       `json:"specVersion"`
-		Version      int          `json:"version"`
-		Metadata     metadata     `json:"metadata"`
-		Components   []component  `json:"components"`
-		Compositions []completion `json:"compositions"`
+		Schema     string      `json:"$schema"`
+		Format     string      `json:"bomFormat"`
+		Spec       string      `json:"specVersion"`
+		Version    int         `json:"version"`
+		Metadata   metadata    `json:"metadata"`
+		Components []component `json:"components"`
 	}
 	metadata struct {
 		Timestamp string    `json:"timestamp"`
@@ -55,10 +54,6 @@ type (
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	}
-	completion struct {
-		Aggregate  string   `json:"aggregate"`
-		Assemblies []string `json:"assemblies"`
-	}
 )
 
 // sbom lists what is linked into a program, as CycloneDX. Its time is the commit's.
@@ -75,8 +70,6 @@ func sbom(src source, p platform, program []byte, parts []part) ([]byte, error) 
 				Properties: []property{{"dptrain:commit", src.commit}, {"dptrain:platform", p.String()}},
 			},
 		},
-		// Everything that is linked is listed.
-		Compositions: []completion{{"complete", []string{self}}},
 	}
 	for _, part := range parts {
 		version := part.version
