@@ -26,6 +26,12 @@ func readSource(version string, dirty bool) (source, error) {
 	if version != "" && !semantic.MatchString(version) {
 		return source{}, fmt.Errorf("version %q isn't a semantic version such as v1.2.3 or v1.2.3-rc.1", version)
 	}
+	switch within, err := git("rev-parse", "--show-prefix"); {
+	case err != nil:
+		return source{}, fmt.Errorf("%w; archives are made from a git checkout", err)
+	case within != "":
+		return source{}, fmt.Errorf("this is the folder %s of another git checkout; archives are made from a checkout of their own", within)
+	}
 	head, err := git("log", "-1", "--format=%H %ct")
 	if err != nil {
 		return source{}, err
@@ -79,7 +85,7 @@ func (s source) short() string {
 func git(args ...string) (string, error) {
 	out, err := exec.Command("git", args...).Output()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w; archives are made from a git checkout", args[0], err)
+		return "", fmt.Errorf("git %s: %w", args[0], err)
 	}
 	return strings.TrimRight(string(out), "\n"), nil
 }
