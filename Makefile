@@ -6,7 +6,7 @@ CONCURRENT = ./datasets ./cpu ./tuner
 # Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.
 LONGEST = ./cuda ./accountant ./cmd/dptrain
 
-.PHONY: help build tune test lint race bench gpu-test gpu-bundle
+.PHONY: help build tune test lint race bench release image gpu-test gpu-bundle
 
 help:
 	@echo 'make tune   build, then tune and train on the embedded data set: about a minute, no download'
@@ -14,6 +14,8 @@ help:
 	@echo 'make lint   gofmt, go vet, staticcheck, comments of at most 120 columns'
 	@echo 'make bench  every benchmark'
 	@echo 'make build  bin/dptrain'
+	@echo 'make release     archives for all platforms in build/release; VERSION=v1.2.3 names a version'
+	@echo 'make image       a container image, by docker'
 	@echo 'make gpu-test    the tests that need a GPU, on this machine'
 	@echo 'make gpu-bundle  an archive that tests and measures on a machine with a GPU and nothing else'
 
@@ -39,6 +41,12 @@ race:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+release:
+	release/build $(VERSION)
+
+image:
+	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$$(git describe --always --exclude '*' --abbrev=40 --dirty) -t dptrain .
 
 gpu-test:
 	go test -count=1 -timeout 30m -v -run Card ./cuda -card

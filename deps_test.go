@@ -69,6 +69,7 @@ var rooms = table{
 
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
+	"internal/build":              nil,
 	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/report", "internal/runs", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
@@ -78,13 +79,16 @@ var rooms = table{
 	"internal/sketch":             nil,
 	"internal/ledger":             {"accountant", "internal/sketch"},
 	"internal/random":             nil,
-	"internal/report":             {"internal/memory", "internal/safetensors", "train", "tuner"},
+	"internal/report":             {"internal/build", "internal/memory", "internal/safetensors", "train", "tuner"},
 	"internal/runs":               nil,
 	"internal/safetensors":        nil,
 	"internal/ui":                 nil,
 	"internal/wordpiece":          nil,
 
 	"cmd/dptrain": {anything},
+
+	// Archives. It runs the command instead of importing what the command imports.
+	"release": nil,
 }
 
 // roomy lists the rooms that may allow more than their packages import: one that grows, and the one where everything is

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"text/template"
 
+	"github.com/dptrain/dptrain/internal/build"
 	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 )
@@ -21,6 +22,7 @@ type Release struct {
 	Score           Score
 	Hyperparameters Hyperparameters
 	Privacy         Privacy
+	MadeBy          build.Info // [Dir.WriteRelease] sets it to the running program
 }
 
 // Hyperparameters are the hyperparameters of the run that made the released parameters.
@@ -90,6 +92,7 @@ type guarantee struct {
 	CoversTuning   bool   `json:"covers_tuning"`
 	CoversFinalRun bool   `json:"covers_final_run"`
 	Privacy
+	MadeBy build.Info `json:"made_by"`
 }
 
 // Alike reports whether all runs had the same sampling rate, steps, noise and clipping norm.
@@ -106,6 +109,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 // Write writes the files of released/ into a folder.
 func (r Release) Write(dir string) error {
 	r.Privacy = r.Privacy.Warned()
+	r.MadeBy = build.Current()
 	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
@@ -133,6 +137,7 @@ func (r Release) Write(dir string) error {
 		CoversTuning:   r.Privacy.Tuning != nil,
 		CoversFinalRun: true,
 		Privacy:        r.Privacy,
+		MadeBy:         r.MadeBy,
 	})
 	if err != nil {
 		return fmt.Errorf("encode privacy: %w", err)
@@ -187,6 +192,7 @@ func (r Release) Statement() ([]byte, error) {
 	if err := statementTemplate.Execute(&b, r); err != nil {
 		return nil, fmt.Errorf("write statement: %w", err)
 	}
+	fmt.Fprintf(&b, "\nMade by %s.\n", r.MadeBy)
 	return b.Bytes(), nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dptrain/dptrain/internal/build"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -33,6 +34,7 @@ func example() Release {
 			Tuning:     &Tuning{Method: "variant 1", SubsetRate: 0.1, Repetitions: "poisson", MeanRepetitions: 15, Space: exampleGrid()},
 			Accounting: "paper", Bound: "Theorem X", Order: 9,
 		},
+		MadeBy: build.Info{Program: "dptrain", Version: "v1.2.3", Commit: "0123456789abcdef0123456789abcdef01234567"},
 	}
 }
 
@@ -115,6 +117,17 @@ func TestPrivacyJSON(t *testing.T) {
 		}
 		if tuning, _ := got["tuning"].(map[string]any); tuning["repetitions"] != "poisson" || tuning["mean_repetitions"] != 15.0 || tuning["repetitions_shape"] != nil {
 			t.Errorf("tuning %v", tuning)
+		}
+		made, _ := got["made_by"].(map[string]any)
+		if made["program"] != "dptrain" || made["version"] != build.Current().Version || made["time"] != nil {
+			t.Errorf("made by %v", got["made_by"])
+		}
+		statement, err := os.ReadFile(filepath.Join(d.Path(), "released", "STATEMENT.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "\nMade by dptrain " + build.Current().Version; !strings.Contains(string(statement), want) {
+			t.Errorf("the statement doesn't have %q", want)
 		}
 	}
 }

@@ -1,0 +1,98 @@
+package build
+
+import (
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+const (
+	program = "dptrain"
+	module  = "github.com/dptrain/dptrain"
+)
+
+// The linker of release/build sets these. A commit that ends with dirty is one with changes.
+var version, commit string
+
+const dirty = "-dirty"
+
+// Unknown is the version of a build that has none, such as that of a test.
+const Unknown = "(devel)"
+
+// Info names a build. Two builds of the same commit have the same Info.
+type Info struct {
+	Program  string `json:"program"`
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`   // hexadecimal: whole, or the 12 digits that a pseudo-version has
+	Modified bool   `json:"modified,omitempty"` // the sources weren't those of the commit
+}
+
+// String returns the build in words, without a period.
+func (i Info) String() string {
+	text := i.Program + " " + i.Version
+	if i.Commit != "" {
+		text += ", commit " + i.Commit
+	}
+	if i.Modified {
+		text += " with changes"
+	}
+	return text
+}
+
+// Current returns the running program's build.
+var Current = sync.OnceValue(func() Info {
+	info, _ := debug.ReadBuildInfo()
+	return of(info, version, commit)
+})
+
+// pseudo matches a version that the go command makes of a commit: a time and 12 digits of the hash.
+var pseudo = regexp.MustCompile(`[-.][0-9]{14}-([0-9a-f]{12})(\+|$)`)
+
+// of returns the build with the linker's version and commit, if they are set, or else those of info, which may be nil.
+func of(info *debug.BuildInfo, version, commit string) Info {
+	out := Info{Program: program, Version: Unknown, Commit: commit}
+	if info != nil {
+		out.read(info)
+	}
+	if version != "" {
+		out.Version = version
+	}
+	if commit != "" { // and not what a checkout around the build had
+		out.Commit, out.Modified = strings.CutSuffix(commit, dirty)
+	}
+	if found := pseudo.FindStringSubmatch(out.Version); found != nil && out.Commit == "" {
+		out.Commit = found[1]
+	}
+	return out
+}
+
+// read takes the version of our module, and the commit if the program is ours.
+func (i *Info) read(info *debug.BuildInfo) {
+	if info.Main.Path != module {
+		for _, dep := range info.Deps {
+			if dep.Path == module {
+				i.take(dep)
+			}
+		}
+		return // settings have the commit of the program, which isn't ours
+	}
+	i.take(&info.Main)
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			i.Commit = s.Value
+		case "vcs.modified":
+			i.Modified = s.Value == "true"
+		}
+	}
+}
+
+func (i *Info) take(m *debug.Module) {
+	if m.Replace != nil {
+		m = m.Replace
+	}
+	if m.Version != "" {
+		i.Version = m.Version
+	}
+}

@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/train"
+)
+
+// A released folder for each format that a version wrote. Never change them: later versions read earlier ones.
+var earlier = filepath.Join("..", "report", "testdata")
+
+// The expected outputs are those of outputs.py, which stands beside the folders and computes them in double precision.
+func TestOpensWhatEarlierVersionsReleased(t *testing.T) {
+	for folder, want := range map[string][3][10]float64{
+		"released-1": {
+			{-1.969204, 2.383818, 0.604855, 1.413483, 0.872782, 0.741395, -0.273396, 2.041567, 0.542665, -0.979522},
+			{1.506094, -1.088033, 0.500215, -1.140947, -0.46928, -1.143806, -0.202717, -1.118862, 0.420051, -1.273644},
+			{1.153829, -0.151657, -0.981077, 0.08401, -0.479927, 0.061698, 0.028988, 0.816915, -1.109545, -0.604313},
+		},
+	} {
+		r := openEarlier(t, folder)
+		if r.Dataset != "glyphs" || r.Network != "linear" || r.Outputs != 10 || r.Class(3) != "3" {
+			t.Errorf("%s: %+v", folder, r.Model)
+		}
+		const size = 784
+		samples := make([]float32, 0, 3*size)
+		for sample := range 3 {
+			for j := range size {
+				samples = append(samples, float32((7*sample+13*j)%11-5)/5)
+			}
+		}
+		data, err := train.NewClassification(samples, make([]int32, 3), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Predict(t.Context(), data.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			// Single precision: 785 products whose sizes sum to less than 35, each rounded 785 times at most.
+			if w := want[i/10][i%10]; math.Abs(float64(v)-w) > 35*785*math.Pow(2, -24) {
+				t.Errorf("%s: output %d of sample %d is %v, want %v", folder, i%10, i/10, v, w)
+			}
+		}
+	}
+}
+
+// The accuracy that an earlier version wrote beside its parameters, 0.788, is what this version computes. Another
+// arithmetic may decide a tie of the 2,000 samples differently.
+func TestEarlierAccuracyHolds(t *testing.T) {
+	r := openEarlier(t, "released-1")
+	rows, err := r.TestSet(t.Context(), new(recorder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := r.Predict(t.Context(), rows.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := rows.Labels.(*train.Classification).Evaluate(outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for _, c := range counts {
+		right += c.Right
+	}
+	if right < 1575 || right > 1577 {
+		t.Errorf("%d of 2,000 are right, want 1,576", right)
+	}
+}
+
+// Settings of an earlier version resolve, and to the same values.
+func TestEarlierSettingsResolve(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(earlier, "settings-1.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := configs.Resolve(configs.File{Text: text}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Dataset != "glyphs" || e.Model != "linear" || e.Privacy.SamplingRate != 0.05 || e.Privacy.Epsilon == nil || *e.Privacy.Epsilon != 4 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func openEarlier(t *testing.T, folder string) *Released {
+	t.Helper()
+	r, err := Open(filepath.Join(earlier, folder), cpu.New(cpu.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
