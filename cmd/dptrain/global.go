@@ -94,13 +94,7 @@ func group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		var names []string
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				names = append(names, c.Name())
-			}
-		}
-		return unknown("command", args[0], names)
+		return unknown("command", args[0], commandNames(cmd))
 	}
 	return cmd
 }

@@ -82,5 +82,6 @@ except with --verbose.
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
+	root.SetHelpCommand(newHelpCommand())
 	return root
 }
