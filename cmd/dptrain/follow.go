@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -22,7 +23,7 @@ const accounting = "accounting for the plan"
 // await returns the results of compute, or an error that wraps errInterrupted as soon as the context is done. It then
 // abandons the computation, which goes on until the process ends: neither the accountant nor a read can be stopped, and
 // a step of training takes its time. So compute has to return a value and do nothing else: neither print nor log, and
-// change no file but such as a killed process may leave too.
+// change no file but such as a killed process may leave too. What takes long is shown on the context's console.
 func await[T any](ctx context.Context, doing string, compute func() (T, error)) (T, error) {
 	return follow(ctx, nil, doing, func(*follower) (T, error) { return compute() })
 }
@@ -59,11 +60,22 @@ func begin[T any](ctx context.Context, running *sync.WaitGroup, f *follower, com
 // await is the function await for a computation that has begun. Call it once.
 func (p *pending[T]) await(ctx context.Context, doing string) (T, error) {
 	close(p.f.awaited)
-	if console := p.f.console; console != nil {
+	console := p.f.console
+	if console == nil {
+		console = consoleOf(ctx)
+	}
+	var look <-chan time.Time
+	if console != nil {
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		look = ticker.C
+		console.Waiting(doing)
 		defer console.EndProgress()
 	}
 	for {
 		select {
+		case <-look:
+			console.Waiting(doing)
 		case show := <-p.f.shows:
 			show()
 		case o := <-p.done:
@@ -75,6 +87,31 @@ func (p *pending[T]) await(ctx context.Context, doing string) (T, error) {
 			return none, fmt.Errorf("%w while %s", errInterrupted, doing)
 		}
 	}
+}
+
+// lookEvery is the time between two looks at a computation that reports nothing by itself.
+const lookEvery = 250 * time.Millisecond
+
+// consoleKey is the key of a context's console.
+type consoleKey struct{}
+
+// shownBy returns a context in which await shows on g's console what it waits for, if that takes long.
+func shownBy(ctx context.Context, g *global) context.Context {
+	return context.WithValue(ctx, consoleKey{}, g)
+}
+
+// unshown returns a context in which await shows nothing: what it waits for is a person, or another program.
+func unshown(ctx context.Context) context.Context {
+	return context.WithValue(ctx, consoleKey{}, (*global)(nil))
+}
+
+// consoleOf returns the console of a context, or nil.
+func consoleOf(ctx context.Context) *ui.Console {
+	g, _ := ctx.Value(consoleKey{}).(*global)
+	if g == nil {
+		return nil
+	}
+	return g.console()
 }
 
 // follower is an [experiment.Follower] that shows reports on a console. It hands them to the goroutine that waits for

@@ -119,7 +119,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 // resolve returns the experiment of the flags, --set and the file, which may be a terminal or a pipe. Flags and --set
 // override the file and must not contradict each other.
 func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
-	return await(ctx, "reading the settings", s.read)
+	return await(unshown(ctx), "reading the settings", s.read)
 }
 
 func (s *settings) read() (configs.Experiment, error) {
