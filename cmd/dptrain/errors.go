@@ -11,11 +11,8 @@ import (
 	"unicode"
 
 	"github.com/sirupsen/logrus"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -163,17 +160,4 @@ func asksFor(args []string, some ...string) bool {
 		}
 	}
 	return false
-}
-
-// flagError makes a usage error of the flag parser's, with the flag that was probably meant.
-func flagError(cmd *cobra.Command, err error) error {
-	var missing *pflag.NotExistError
-	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := configs.Nearest(missing.GetSpecifiedName(), names); near != "" {
-			return usagef("%w; did you mean --%s?", err, near)
-		}
-	}
-	return usagef("%w; see %s --help", err, cmd.CommandPath())
 }

@@ -80,14 +80,14 @@ except with --verbose.
 	root.PersistentFlags().StringVar(&g.logFormat, "log-format", logText, "`format` of log and progress on standard error: text, or json for a JSON object on each line")
 	// It fails for unknown flags only.
 	_ = root.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{logText, logJSON}, cobra.ShellCompDirectiveNoFileComp))
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
 		case g.quiet && g.verbose:
 			return usagef("--quiet and --verbose contradict each other; give one")
 		case g.logFormat != logText && g.logFormat != logJSON:
 			return usagef("--log-format: must be %s or %s, got %q", logText, logJSON, g.logFormat)
 		}
-		return nil
+		return checkNumbers(cmd)
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))

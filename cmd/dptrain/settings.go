@@ -71,6 +71,9 @@ type once string
 func (f *once) String() string { return string(*f) }
 func (f *once) Type() string   { return "string" }
 func (f *once) Set(value string) error {
+	if value == "" {
+		return errors.New("no value; want a name, or leave it out")
+	}
 	if *f != "" && string(*f) != value {
 		return fmt.Errorf("%s is given as well; give one", *f)
 	}
@@ -158,12 +161,26 @@ func (s *settings) read() (configs.Experiment, error) {
 	}
 	e, err := configs.Resolve(file, overrides)
 	if err != nil {
-		return e, coded(codeUsage, err)
+		return e, coded(codeUsage, named(err, overrides))
 	}
 	if err := checkModel(e.Model); err != nil {
 		return e, err
 	}
 	return e, nil
+}
+
+// named adds the flag that gives a setting to an error that begins with the setting's key.
+func named(err error, overrides []configs.Override) error {
+	var by []string
+	for _, o := range overrides {
+		if strings.HasPrefix(err.Error(), o.Key+": ") {
+			by = append(by, o.From)
+		}
+	}
+	if len(by) != 1 || by[0] == "--set" { // --set has the key in it, and an error about two sources names both
+		return err
+	}
+	return fmt.Errorf("%s, %w", by[0], err)
 }
 
 // checkModel returns an error for a name that is no model, whatever the samples.
