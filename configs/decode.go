@@ -359,8 +359,8 @@ func beginning(text string) string {
 // lineOf matches the beginning of the YAML package's errors.
 var lineOf = regexp.MustCompile(`^(?:yaml: )?(line [0-9]+: )?`)
 
-// oneLine returns an error for text that isn't YAML, with the line if the YAML package tells it. The package's own words
-// are those of its grammar.
+// oneLine returns an error for text that isn't YAML, with the line if the YAML package has it. The package's own words
+// are those of a grammar.
 func oneLine(err error) error {
 	return errors.New(lineOf.FindStringSubmatch(err.Error())[1] + "this can't be read as YAML; check brackets, quotes, colons and indentation, which takes spaces and no tabs")
 }

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// JSON returns the settings file of [Experiment.YAML] as JSON, with the same keys in the same order. JSON is YAML too, so
-// that this file resolves to the same settings.
+// JSON returns the settings file of [Experiment.YAML] as JSON, with the same keys in the same order. JSON is YAML too,
+// so that this file resolves to the same settings.
 func (e Experiment) JSON() ([]byte, error) {
 	text, err := e.YAML()
 	if err != nil {

@@ -150,8 +150,8 @@ func (g *global) fail(err error, args []string) int {
 	return code
 }
 
-// asksFor reports whether a command line has one of some arguments, or a pair of them. The flag parser stops at the first
-// wrong flag, and one behind it counts too.
+// asksFor reports whether a command line has one of some arguments, or pairs of arguments with a newline between. The
+// flag parser stops at the first wrong flag, and what is behind it counts too.
 func asksFor(args []string, some ...string) bool {
 	before, _, _ := strings.Cut(strings.Join(args, "\n")+"\n", "\n--\n")
 	for _, one := range some {

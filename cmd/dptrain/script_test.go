@@ -37,7 +37,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits CODE PROGRAM ARGS... runs a program that must fail with the code and say why in one line, an object with --json.
+// exits CODE PROGRAM ARGS... runs a program that must fail with the code and say why in one line: an object with
+// --json.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code program [argument...]")
