@@ -356,9 +356,11 @@ func beginning(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// oneLine returns the first of the YAML package's errors, without the prefix.
+// lineOf matches the beginning of the YAML package's errors.
+var lineOf = regexp.MustCompile(`^(?:yaml: )?(line [0-9]+: )?`)
+
+// oneLine returns an error for text that isn't YAML, with the line if the YAML package has it. The package's own words
+// are those of a grammar.
 func oneLine(err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	text, _, _ = strings.Cut(text, "\n")
-	return errors.New(text)
+	return errors.New(lineOf.FindStringSubmatch(err.Error())[1] + "this can't be read as YAML; check brackets, quotes, colons and indentation, which takes spaces and no tabs")
 }

@@ -29,7 +29,7 @@ func TestBadSettings(t *testing.T) {
 		{"no value", "model:\n", nil, "line 1: model: no value; want text"},
 		{"alias", "model: &m cnn\ndataset: *m\n", nil, "line 1: anchors and aliases are not supported; write the value out"},
 		{"two documents", "model: cnn\n---\nmodel: mlp\n", nil, "more than one document; put all settings into one"},
-		{"broken", "model: [", nil, "line 1: did not find expected node content"},
+		{"broken", "model: [", nil, "line 1: this can't be read as YAML; check brackets, quotes, colons and indentation, which takes spaces and no tabs"},
 		{"unknown data set", "dataset: mnits", nil, `unknown data set "mnits"; did you mean mnist?`},
 		{"unlike any data set", "", sets("dataset=imagenet"), `unknown data set "imagenet"; there are cifar-10, fashion-mnist, files, glyphs, imdb, mnist`},
 

@@ -46,7 +46,7 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	}
 	defer part.Close()
 	if err := s.fill(ctx, f, part); err != nil {
-		return nil, err
+		return nil, errors.Join(err, removeEmpty(part))
 	}
 	if err := errors.Join(part.Sync(), part.Close()); err != nil {
 		return nil, err
@@ -55,6 +55,15 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 		return nil, err
 	}
 	return f.open(path)
+}
+
+// removeEmpty removes a part of which nothing came, so that a download that fails leaves nothing behind. The caller has
+// the folder's lock.
+func removeEmpty(part *os.File) error {
+	if size, err := length(part); err != nil || size > 0 {
+		return err
+	}
+	return os.Remove(part.Name())
 }
 
 // addresses returns the URLs at which f is published.
@@ -83,9 +92,21 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		reasons = append(reasons, url+": "+err.Error())
 	}
 	return &kindError{ErrUnavailable, fmt.Sprintf(
-		"%s is not in %s and no mirror gave it (%s); set %s to a folder that holds %s/%s",
+		"%s is not in %s and no mirror gave it (%s); set %s to a folder that holds %s",
 		f.name, strings.Join(s.folders(), " or "), strings.Join(reasons, "; "),
-		DirVariable, s.info.Name, f.name)}
+		DirVariable, s.substitutes(f))}
+}
+
+// substitutes names all that serves as f in a person's own folder, by paths below [DirVariable].
+func (s *store) substitutes(f file) string {
+	serve := s.info.Name + "/" + f.name
+	if f.or != nil {
+		serve += ", or " + s.info.Name + "/" + f.or.name
+	}
+	if f.tree != nil {
+		serve += ", or the archive unpacked: " + s.info.Name + "/" + f.tree.name
+	}
+	return serve
 }
 
 // fillFrom downloads f from one URL, and continues at the end of part. It resumes after a lost connection if that

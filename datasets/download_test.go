@@ -253,6 +253,7 @@ func TestDownloadRefused(t *testing.T) {
 			checkError(t, err, ErrUnavailable, c.want)
 			checkError(t, err, ErrUnavailable, "set DPTRAIN_DATA to a folder that holds blobs/blob.gz")
 			checkAbsent(t, o, "blob.gz")
+			checkAbsent(t, o, "blob.gz.part") // nothing right came
 		})
 	}
 }
@@ -264,6 +265,23 @@ func TestDownloadNoNetwork(t *testing.T) {
 	checkError(t, err, ErrUnavailable, "connection refused")
 	checkError(t, err, ErrUnavailable, "set DPTRAIN_DATA to a folder that holds blobs/blob.gz")
 	checkAbsent(t, o, "blob.gz")
+	checkAbsent(t, o, "blob.gz.part")
+
+	// What came before is kept, for a network to come.
+	writePart(t, o, blob[:1000])
+	err = blobEntry(noMirror(t)).fetch(t.Context(), o)
+	checkError(t, err, ErrUnavailable, "connection refused")
+	if info, err := os.Stat(filepath.Join(o.Cache, "blobs", "blob.gz.part")); err != nil || info.Size() != 1000 {
+		t.Errorf("the part: %v, %v", info, err)
+	}
+}
+
+// Whatever would serve instead of a download is named, where it would be looked for.
+func TestDownloadOfWhatCanBeUnpacked(t *testing.T) {
+	e := blobEntry(noMirror(t))
+	e.files[0].tree, e.files[0].or = letters, &file{name: "blob.other"}
+	err := e.fetch(t.Context(), options(t))
+	checkError(t, err, ErrUnavailable, "a folder that holds blobs/blob.gz, or blobs/blob.other, or the archive unpacked: blobs/letters")
 }
 
 func TestDownloadCancelled(t *testing.T) {

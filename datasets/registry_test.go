@@ -100,6 +100,14 @@ func TestDataFolderMissing(t *testing.T) {
 	o.Dir = filepath.Join(t.TempDir(), "typo")
 	_, err := Open(t.Context(), "mnist", o)
 	checkError(t, err, os.ErrNotExist, "set DPTRAIN_DATA to a folder that exists, or unset it")
+	if err := os.WriteFile(o.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), "mnist", o)
+	checkError(t, err, ErrInvalid, "typo is not a folder; set DPTRAIN_DATA to the folder that has one for each data set, or unset it")
+	if _, err := Open(t.Context(), "glyphs", o); err != nil {
+		t.Errorf("a set that is built in: %v", err)
+	}
 }
 
 func TestList(t *testing.T) {

@@ -75,20 +75,28 @@ func (e *entry) store(o Options) (*store, error) {
 	if s.dir == "" {
 		s.dir = os.Getenv(DirVariable)
 	}
-	if s.dir != "" {
-		// A typing error here would otherwise end in a surprising download.
-		info, err := os.Stat(s.dir)
-		if err != nil {
-			return nil, fmt.Errorf("data folder: %w; set %s to a folder that exists, or unset it", err, DirVariable)
-		}
-		if !info.IsDir() {
-			return nil, fmt.Errorf("data folder: %s is not a folder; see %s", s.dir, DirVariable)
+	if s.dir != "" && len(e.files) > 0 { // a set that is built in looks nowhere
+		if err := checkDir(s.dir); err != nil {
+			return nil, err
 		}
 	}
 	if s.progress == nil {
 		s.progress = func(Progress) {}
 	}
 	return s, nil
+}
+
+// checkDir returns an error for a data folder that isn't one: a typing error would otherwise end in a surprising
+// download.
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("data folder: %w; set %s to a folder that exists, or unset it", err, DirVariable)
+	case !info.IsDir():
+		return invalidf("data folder: %s is not a folder; set %s to the folder that has one for each data set, or unset it", dir, DirVariable)
+	}
+	return nil
 }
 
 // tokenising reports how many texts have become tokens.

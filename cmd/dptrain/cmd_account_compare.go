@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
@@ -151,7 +150,7 @@ func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[strin
 }
 
 func printComparison(w io.Writer, lines []comparison, what string, columns []string) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := aligned(w)
 	fmt.Fprintf(tw, "%s", what)
 	for _, column := range columns {
 		fmt.Fprintf(tw, "\t%s", column)

@@ -49,6 +49,7 @@ type evalAnswer struct {
 }
 
 func runAccountEval(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx = unshown(ctx)
 	lines := bufio.NewReader(in)
 	enc := json.NewEncoder(out)
 	for {

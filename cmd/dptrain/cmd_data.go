@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -86,7 +85,7 @@ func runDataList(ctx context.Context, g *global) error {
 		return err
 	}
 	return g.print(infos, func(w io.Writer) {
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		tw := aligned(w)
 		fmt.Fprintln(tw, "NAME\tTRAINING\tTEST\tCLASSES\tSIZE\tWHERE\tDESCRIPTION")
 		for _, i := range infos {
 			if i.Kind != datasets.KindWeights {
@@ -187,7 +186,7 @@ func verify(ctx context.Context, name string) ([]verified, error) {
 // reportVerified prints the state of every file, and returns an error for the first missing or damaged one.
 func reportVerified(g *global, files []verified) error {
 	err := g.print(files, func(w io.Writer) {
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		tw := aligned(w)
 		for _, f := range files {
 			where := f.Path
 			if len(f.Addresses) > 0 {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +94,7 @@ func newDeviceResult(number int, i cuda.Info) deviceResult {
 
 func (r devicesResult) print(w io.Writer) {
 	if len(r.Devices) > 0 {
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		tw := aligned(w)
 		fmt.Fprintln(tw, "NUMBER\tNAME\tMEMORY\tCAPABILITY\tMULTIPROCESSORS\tCUDA\tUSABLE")
 		for _, d := range r.Devices {
 			usable := "yes"
@@ -110,10 +109,10 @@ func (r devicesResult) print(w io.Writer) {
 		return
 	}
 	if r.Problem != "" {
-		fmt.Fprintln(w, r.Problem)
+		sentence(w, r.Problem)
 	}
 	if hidden, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
-		fmt.Fprintf(w, "The environment variable CUDA_VISIBLE_DEVICES is %q, which hides all other GPUs.\n", hidden)
+		sentence(w, fmt.Sprintf("The environment variable CUDA_VISIBLE_DEVICES is %q, which hides all other GPUs.", hidden))
 	}
 	fmt.Fprintf(w, "Training runs on the CPU.\n\n%s\n", needs)
 }

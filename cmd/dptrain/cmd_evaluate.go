@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -163,7 +162,7 @@ func printEvaluated(w io.Writer, e evaluated) {
 		return
 	}
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := aligned(w)
 	fmt.Fprintln(tw, "CLASS\tROWS\tRIGHT\tPREDICTED")
 	for _, c := range e.Classes {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", c.Class, report.Grouped(c.Rows), report.Grouped(c.Right), report.Grouped(c.Predicted))

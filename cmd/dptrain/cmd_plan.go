@@ -26,6 +26,7 @@ type planOptions struct {
 	workAtMost    float64
 	plot          string
 	ratesGiven    bool
+	plotGiven     bool
 }
 
 func newPlanCommand(g *global) *cobra.Command {
@@ -66,7 +67,7 @@ the q of the preset.`,
   dptrain plan --dataset mnist --work-at-most 5 --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts.ratesGiven = cmd.Flags().Changed("q")
+			opts.ratesGiven, opts.plotGiven = cmd.Flags().Changed("q"), cmd.Flags().Changed("plot")
 			return runPlan(cmd.Context(), g, opts)
 		},
 	}
@@ -103,6 +104,9 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	s, err := opts.compared(e, samples.Train)
 	if err != nil {
 		return err
+	}
+	if opts.plotGiven && opts.plot == "" {
+		return usagef("--plot: no value; want the name of a file, or leave it out")
 	}
 	for _, weakness := range (report.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: samples.Train}).Weaknesses() {
 		g.console().Log().Warn(weakness)
@@ -188,13 +192,14 @@ func (o planOptions) check(s planner.Settings) error {
 		return usagef("--variant, --repetitions and --q: give each at least one")
 	case !(o.workAtMost >= 0):
 		return usagef("--work-at-most: must be a number of at least 0, got %v", o.workAtMost)
-	case !(s.MinRate > 0 && s.MinRate < 1):
-		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.MinRate)
 	}
-	for _, q := range s.SubsetRates {
+	for _, q := range o.rates { // before the limit, which may be one of them
 		if !(q > 0 && q < 1) {
 			return usagef("--q: must lie strictly between 0 and 1, got %v", q)
 		}
+	}
+	if !(s.MinRate > 0 && s.MinRate < 1) {
+		return usagef("--subset-at-least: must lie strictly between 0 and 1, got %v", s.MinRate)
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func newSettingsCommand(g *global) *cobra.Command {
 
 From weakest to strongest: the preset, the file of --config, and --set and flags,
 which mustn't contradict each other. All keys are shown, so this is also the list
-of them. With --presets it lists the presets instead, which hold the paper's
-experiments.`,
+of them. With --json the file is JSON, which --config takes too. With --presets
+it lists the presets instead, which hold the paper's experiments.`,
 		Example: `  dptrain settings --presets
   dptrain settings --preset mnist-adam --epsilon 2 >mine.yaml
   dptrain tune --config mine.yaml`,
@@ -46,7 +46,11 @@ func runSettings(ctx context.Context, g *global, opts settingsOptions) error {
 	if err != nil {
 		return err
 	}
-	text, err := e.YAML()
+	encode := e.YAML
+	if g.json {
+		encode = e.JSON
+	}
+	text, err := encode()
 	if err != nil {
 		return err
 	}

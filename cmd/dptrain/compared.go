@@ -8,7 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
@@ -117,16 +116,17 @@ func (r *comparedPlans) print(w io.Writer) {
 		[2]string{"budget", fmt.Sprintf("epsilon %s at delta %s (%s accounting)", exact(r.Epsilon), exact(r.Delta), r.Accounting)},
 	)
 	if r.several {
-		fmt.Fprintln(w, "Noise is that of runs at the settings' sampling rate and epochs; candidates that differ in them share the budget, which the command below shows.")
+		sentence(w, "Noise is that of runs at the settings' sampling rate and epochs; candidates that differ in them share the budget, which the command below shows.")
 	}
 	for _, t := range r.Trials {
 		if t.Mean == 0 {
-			fmt.Fprintf(w, "%s: out of reach, it would take more than a million trials or tails that no plan can hold\n", t.name())
+			sentence(w, t.name()+": out of reach, it would take more than a million trials or tails that no plan can hold")
 		}
 	}
 
-	fmt.Fprintf(w, "\nThe least noise of each variant and subset rate, give or take %v %%:\n", 100*planner.Alike)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w)
+	sentence(w, fmt.Sprintf("The least noise of each variant and subset rate, give or take %v %%:", 100*planner.Alike))
+	tw := aligned(w)
 	fmt.Fprintln(tw, "variant\tq\ttuned on\tbatch\tmu\trepetitions\tnoise multiplier\ttried\tgradients")
 	for first, end := 0, 0; first < len(r.options); first = end {
 		at := r.options[first]
@@ -152,7 +152,7 @@ func (r *comparedPlans) print(w io.Writer) {
 		at += ", q " + exact(best.SubsetRate)
 	}
 	fmt.Fprintf(w, "\nAll distributions, at %s:\n", at)
-	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw = aligned(w)
 	fmt.Fprintln(tw, "mu\trepetitions\tnoise multiplier\ttried\tgradients")
 	for _, p := range r.Plans {
 		if p.Variant == best.Variant && p.SubsetRate == best.SubsetRate {
@@ -165,7 +165,8 @@ func (r *comparedPlans) print(w io.Writer) {
 	if r.WorkAtMost > 0 {
 		limits += fmt.Sprintf(", work of at most %s runs", exact(r.WorkAtMost))
 	}
-	fmt.Fprintf(w, "\nRecommended, the least noise with %s:\n", limits)
+	fmt.Fprintln(w)
+	sentence(w, fmt.Sprintf("Recommended, the least noise with %s:", limits))
 	last := [][2]string{
 		{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
 		{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},

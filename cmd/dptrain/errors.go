@@ -2,17 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 	"unicode"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/sirupsen/logrus"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -126,15 +126,48 @@ func printable(r rune) rune {
 	return ' '
 }
 
-// flagError makes a usage error of the flag parser's, with the flag that was probably meant.
-func flagError(cmd *cobra.Command, err error) error {
-	var missing *pflag.NotExistError
-	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := configs.Nearest(missing.GetSpecifiedName(), names); near != "" {
-			return usagef("%w; did you mean --%s?", err, near)
+// failure is an error as JSON, on standard error. Its first fields are those of a log entry, with --log-format json.
+type failure struct {
+	Time    string `json:"time,omitempty"`
+	Level   string `json:"level,omitempty"`
+	Message string `json:"message,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Code    int    `json:"exit_code"`
+}
+
+// fail writes an error to standard error and returns its exit code. With --json it is an object. Private cells are then
+// shown with --verbose alone: objects are made to be kept.
+func (g *global) fail(err error, args []string) int {
+	code := exitCode(err)
+	asJSON := g.json || asksFor(args, "--json", "--json=true")
+	logged := g.logFormat == logJSON || asksFor(args, "--log-format=json", "--log-format\njson")
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
+	text += privateText(err, g.verbose || g.terminal && !asJSON && !logged)
+	if !asJSON && !logged {
+		fmt.Fprintln(g.screen.Writer(g.stderr), "dptrain:", text)
+		return code
+	}
+	f := failure{Code: code}
+	if asJSON {
+		f.Error = text
+	}
+	if logged {
+		f.Time, f.Level, f.Message = time.Now().Format(time.RFC3339), logrus.ErrorLevel.String(), text
+	}
+	enc := json.NewEncoder(g.stderr)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(f) // there is no other place for an error
+	return code
+}
+
+// asksFor reports whether a command line has one of some arguments, or pairs of arguments with a newline between. The
+// flag parser stops at the first wrong flag, and what is behind it counts too.
+func asksFor(args []string, some ...string) bool {
+	before, _, _ := strings.Cut(strings.Join(args, "\n")+"\n", "\n--\n")
+	for _, one := range some {
+		if strings.Contains("\n"+before+"\n", "\n"+one+"\n") {
+			return true
 		}
 	}
-	return usagef("%w; see %s --help", err, cmd.CommandPath())
+	return false
 }

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +54,37 @@ func TestImpossibleBudgets(t *testing.T) {
 		args := append([]string{"tune", "--dry-run"}, strings.Fields(flags)...)
 		if code := execute(t.Context(), args, io.Discard, io.Discard, false); code != want {
 			t.Errorf("%s: exit code %d, want %d", flags, code, want)
+		}
+	}
+}
+
+// With --json an error is one object, the last line of standard error, wherever the flag stands. With --log-format json
+// it is a log entry.
+func TestErrorsAsJSON(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		code   int
+		fields []string
+	}{
+		{"tune --q 7 --json", codeUsage, []string{"error", "exit_code"}},
+		{"--json tune --epsilom 3", codeUsage, []string{"error", "exit_code"}},
+		{"tune --epsilom 3 --json", codeUsage, []string{"error", "exit_code"}},
+		{"tunee --json=true", codeUsage, []string{"error", "exit_code"}},
+		{"tune --epsilon 0.001 --accounting paper --json", codeBudget, []string{"error", "exit_code"}},
+		{"tune --config missing.yaml --log-format json", codeInput, []string{"exit_code", "level", "message", "time"}},
+		{"tune --log-format=json --q 7 --json", codeUsage, []string{"error", "exit_code", "level", "message", "time"}},
+		{"tune --q x --log-format json --devices", codeUsage, []string{"exit_code", "level", "message", "time"}},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), strings.Fields(c.args), &stdout, &stderr, false)
+		var got map[string]any
+		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil || len(lines) != 1 || stdout.Len() > 0 {
+			t.Errorf("%s: %v in %s%s", c.args, err, stderr.String(), stdout.String())
+			continue
+		}
+		if fields := slices.Sorted(maps.Keys(got)); !slices.Equal(fields, c.fields) || code != c.code || got["exit_code"] != float64(c.code) {
+			t.Errorf("%s: exit code %d, %v", c.args, code, got)
 		}
 	}
 }

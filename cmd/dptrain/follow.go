@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -22,7 +23,7 @@ const accounting = "accounting for the plan"
 // await returns the results of compute, or an error that wraps errInterrupted as soon as the context is done. It then
 // abandons the computation, which goes on until the process ends: neither the accountant nor a read can be stopped, and
 // a step of training takes its time. So compute has to return a value and do nothing else: neither print nor log, and
-// change no file but such as a killed process may leave too.
+// change no file but such as a killed process may leave too. What takes long is shown on the context's console.
 func await[T any](ctx context.Context, doing string, compute func() (T, error)) (T, error) {
 	return follow(ctx, nil, doing, func(*follower) (T, error) { return compute() })
 }
@@ -34,8 +35,9 @@ func follow[T any](ctx context.Context, console *ui.Console, doing string, compu
 
 // A pending computation runs beside others.
 type pending[T any] struct {
-	f    *follower
-	done chan outcome[T]
+	f     *follower
+	done  chan outcome[T]
+	began bool // not if the context was done already
 }
 
 type outcome[T any] struct {
@@ -46,8 +48,8 @@ type outcome[T any] struct {
 // begin starts a computation and counts it among those that run. [pending.await] waits for it. Until then nothing is
 // shown of it: it stops at the first report that isn't progress, and the progress is lost.
 func begin[T any](ctx context.Context, running *sync.WaitGroup, f *follower, compute func(*follower) (T, error)) *pending[T] {
-	p := &pending[T]{f, make(chan outcome[T], 1)} // buffered for an abandoned computation
-	if ctx.Err() == nil {
+	p := &pending[T]{f, make(chan outcome[T], 1), ctx.Err() == nil} // buffered for an abandoned computation
+	if p.began {
 		running.Go(func() {
 			value, err := compute(f)
 			p.done <- outcome[T]{value, err}
@@ -59,11 +61,22 @@ func begin[T any](ctx context.Context, running *sync.WaitGroup, f *follower, com
 // await is the function await for a computation that has begun. Call it once.
 func (p *pending[T]) await(ctx context.Context, doing string) (T, error) {
 	close(p.f.awaited)
-	if console := p.f.console; console != nil {
+	console := p.f.console
+	if console == nil {
+		console = consoleOf(ctx)
+	}
+	var look <-chan time.Time
+	if console != nil {
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		look = ticker.C
+		console.Waiting(doing)
 		defer console.EndProgress()
 	}
 	for {
 		select {
+		case <-look:
+			console.Waiting(doing)
 		case show := <-p.f.shows:
 			show()
 		case o := <-p.done:
@@ -93,10 +106,39 @@ func (p *pending[T]) awaitEnd(ctx context.Context, stopping func()) (T, error) {
 			}
 			return o.value, o.err
 		case <-done:
+			if !p.began {
+				var none T
+				return none, fmt.Errorf("%w before the training", errInterrupted)
+			}
 			stopping()
 			done = nil
 		}
 	}
+}
+
+// lookEvery is the time between two looks at a computation that reports nothing by itself.
+const lookEvery = 250 * time.Millisecond
+
+// consoleKey is the key of a context's console.
+type consoleKey struct{}
+
+// shownBy returns a context in which await shows on g's console what it waits for, if that takes long.
+func shownBy(ctx context.Context, g *global) context.Context {
+	return context.WithValue(ctx, consoleKey{}, g)
+}
+
+// unshown returns a context in which await shows nothing: what it waits for is a person, or another program.
+func unshown(ctx context.Context) context.Context {
+	return context.WithValue(ctx, consoleKey{}, (*global)(nil))
+}
+
+// consoleOf returns the console of a context, or nil.
+func consoleOf(ctx context.Context) *ui.Console {
+	g, _ := ctx.Value(consoleKey{}).(*global)
+	if g == nil {
+		return nil
+	}
+	return g.console()
 }
 
 // follower is an [experiment.Follower] that shows reports on a console. It hands them to the goroutine that waits for

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestAwaitReturnsWhatIsComputed(t *testing.T) {
@@ -81,5 +86,39 @@ func TestAwaitSaysWhatWasInterrupted(t *testing.T) {
 		if !errors.Is(err, errInterrupted) {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What takes long is told, by its name and its duration, but for what waits for others and with --quiet.
+func TestAwaitTellsWhatTakesLong(t *testing.T) {
+	for _, c := range []struct {
+		terminal, quiet, unshown bool
+		want                     string
+	}{
+		{want: "accounting, for 10s now\naccounting, for 20s now\n"},
+		{terminal: true, want: "\r\x1b[Kaccounting, for 2s now"},
+		{quiet: true, terminal: true},
+		{unshown: true, terminal: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var stderr bytes.Buffer
+			g := &global{stdout: &checkedWriter{to: io.Discard}, stderr: &stderr, terminal: c.terminal, quiet: c.quiet}
+			ctx := shownBy(t.Context(), g)
+			if c.unshown {
+				ctx = unshown(ctx)
+			}
+			if _, err := await(ctx, "soon", func() (int, error) { time.Sleep(time.Second); return 1, nil }); err != nil || stderr.Len() > 0 {
+				t.Errorf("of what takes no time: %q, %v", stderr.String(), err)
+			}
+			if _, err := await(ctx, "accounting", func() (int, error) { time.Sleep(25 * time.Second); return 1, nil }); err != nil {
+				t.Error(err)
+			}
+			if got := stderr.String(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%+v: %q", c, got)
+			}
+			if c.terminal && c.want != "" && !strings.HasSuffix(stderr.String(), "now\r\x1b[K") {
+				t.Errorf("it stays: %q", stderr.String())
+			}
+		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -17,14 +16,28 @@ import (
 // global holds the flags of the root command and the outputs, for all commands.
 type global struct {
 	json, quiet, verbose bool
+	logFormat            string
 
 	gpus     gpus
 	stdout   *checkedWriter
 	stderr   io.Writer
-	terminal bool // stderr is a terminal
+	terminal bool      // stderr is a terminal
+	screen   ui.Screen // what stderr can show; of the zero Screen, terminal alone counts
+
+	shared *ui.Console // nil until there is need of one
 }
 
+// The formats of the log on standard error.
+const (
+	logText = "text"
+	logJSON = "json"
+)
+
+// console returns the one console of standard error. Call it once the flags are read.
 func (g *global) console() *ui.Console {
+	if g.shared != nil {
+		return g.shared
+	}
 	level := logrus.InfoLevel
 	switch {
 	case g.quiet:
@@ -32,7 +45,13 @@ func (g *global) console() *ui.Console {
 	case g.verbose:
 		level = logrus.DebugLevel
 	}
-	return ui.New(g.stderr, g.terminal, level)
+	screen := g.screen
+	screen.Terminal = g.terminal
+	g.shared = ui.NewOn(g.stderr, screen, level)
+	if g.logFormat == logJSON {
+		g.shared.AsJSON()
+	}
+	return g.shared
 }
 
 // print writes a result to standard output: as JSON with --json, else as text writes it.
@@ -57,9 +76,24 @@ func (g *global) text(write func(io.Writer)) error {
 
 // checkedWriter keeps its first error, so that results that a full disk cut short don't pass for complete ones.
 type checkedWriter struct {
-	to  io.Writer
-	err error
+	to     io.Writer
+	screen ui.Screen // what it can show
+	err    error
 }
+
+// widthOf returns the width to which text on w is wrapped, or 0 if it isn't: what reads w may be a program.
+func widthOf(w io.Writer) int {
+	if o, ok := w.(*checkedWriter); ok {
+		return o.screen.Width()
+	}
+	return 0
+}
+
+// aligned returns columns of text on w, as wide as w shows them.
+func aligned(w io.Writer) *ui.Columns { return ui.NewColumns(w, widthOf(w)) }
+
+// sentence writes a line of words.
+func sentence(w io.Writer, text string) { fmt.Fprintln(w, ui.Wrap(text, widthOf(w), 0)) }
 
 func (o *checkedWriter) Write(p []byte) (int, error) {
 	if o.err != nil {
@@ -79,7 +113,7 @@ func (o *checkedWriter) failure() error {
 
 // rows writes pairs of label and text in two columns.
 func rows(w io.Writer, pairs ...[2]string) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := aligned(w)
 	for _, p := range pairs {
 		fmt.Fprintf(tw, "%s\t%s\n", p[0], p[1])
 	}
@@ -94,13 +128,7 @@ func group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		var names []string
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				names = append(names, c.Name())
-			}
-		}
-		return unknown("command", args[0], names)
+		return unknown("command", args[0], commandNames(cmd))
 	}
 	return cmd
 }

@@ -10,7 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+
+	"github.com/dptrain/dptrain/internal/ui"
 )
 
 func main() {
@@ -20,7 +21,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop) // a second one kills
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd())))
+	results, log := ui.ScreenOf(os.Stdout, os.Getenv), ui.ScreenOf(os.Stderr, os.Getenv)
+	g := &global{
+		gpus: nvidia, stdout: &checkedWriter{to: results.Writer(os.Stdout), screen: results}, stderr: os.Stderr, terminal: log.Terminal, screen: log,
+	}
+	code := g.execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -35,16 +40,14 @@ func (g *global) execute(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(g.stdout)
 	root.SetErr(g.stderr)
-	err := root.ExecuteContext(ctx)
+	err := root.ExecuteContext(shownBy(ctx, g))
 	if err == nil {
 		err = g.stdout.failure() // of writes that nothing else checks, such as help
 	}
 	if err == nil {
 		return codeOK
 	}
-	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
-	fmt.Fprintln(g.stderr, "dptrain:", text+privateText(err, g.terminal || g.verbose))
-	return exitCode(err)
+	return g.fail(err, args)
 }
 
 func newRootCommand(g *global) *cobra.Command {
@@ -75,17 +78,26 @@ except with --verbose.
 		SilenceUsage:  true,
 	})
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON")
+	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON, and an error as a JSON object on standard error")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
 	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		if g.quiet && g.verbose {
+	root.PersistentFlags().StringVar(&g.logFormat, "log-format", logText, "`format` of log and progress on standard error: text, or json for a JSON object on each line")
+	// It fails for unknown flags only.
+	_ = root.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{logText, logJSON}, cobra.ShellCompDirectiveNoFileComp))
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case g.quiet && g.verbose:
 			return usagef("--quiet and --verbose contradict each other; give one")
+		case g.logFormat != logText && g.logFormat != logJSON:
+			return usagef("--log-format: must be %s or %s, got %q", logText, logJSON, g.logFormat)
 		}
-		return nil
+		return checkNumbers(cmd)
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
 		newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
+	root.SetHelpCommand(newHelpCommand())
+	// Flags are explained in long lines, which a terminal would break inside of words.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", widthOf(g.stdout))))
 	return root
 }

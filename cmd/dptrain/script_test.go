@@ -53,7 +53,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits CODE PROGRAM ARGS... runs a program that must fail with the code and say why in one line.
+// exits CODE PROGRAM ARGS... runs a program that must fail with the code and say why in one line: an object with
+// --json.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code program [argument...]")
@@ -65,8 +66,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if !errors.As(err, &exit) || exit.ExitCode() != want {
 		ts.Fatalf("%v, want exit code %d", err, want)
 	}
-	message := ts.ReadFile("stderr")
-	if !strings.HasPrefix(message, "dptrain: ") || strings.Index(message, "\n") != len(message)-1 {
+	message, begins := ts.ReadFile("stderr"), "dptrain: "
+	if strings.Contains(strings.Join(args, " "), "--json") {
+		begins = `{"error":"`
+	}
+	if !strings.HasPrefix(message, begins) || strings.Index(message, "\n") != len(message)-1 {
 		ts.Fatalf("want one line on standard error, got %q", message)
 	}
 }

@@ -71,6 +71,9 @@ type once string
 func (f *once) String() string { return string(*f) }
 func (f *once) Type() string   { return "string" }
 func (f *once) Set(value string) error {
+	if value == "" {
+		return errors.New("no value; want a name, or leave it out")
+	}
 	if *f != "" && string(*f) != value {
 		return fmt.Errorf("%s is given as well; give one", *f)
 	}
@@ -153,7 +156,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 // resolve returns the experiment of the flags, --set and the file, which may be a terminal or a pipe. Flags and --set
 // override the file and must not contradict each other.
 func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
-	return await(ctx, "reading the settings", s.read)
+	return await(unshown(ctx), "reading the settings", s.read)
 }
 
 func (s *settings) read() (configs.Experiment, error) {
@@ -188,12 +191,26 @@ func (s *settings) read() (configs.Experiment, error) {
 	}
 	e, err := configs.Resolve(file, overrides)
 	if err != nil {
-		return e, coded(codeUsage, err)
+		return e, coded(codeUsage, named(err, overrides))
 	}
 	if err := checkModel(e.Model); err != nil {
 		return e, err
 	}
 	return e, nil
+}
+
+// named adds the flag that gives a setting to an error that begins with the setting's key.
+func named(err error, overrides []configs.Override) error {
+	var by []string
+	for _, o := range overrides {
+		if strings.HasPrefix(err.Error(), o.Key+": ") {
+			by = append(by, o.From)
+		}
+	}
+	if len(by) != 1 || by[0] == "--set" { // --set has the key in it, and an error about two sources names both
+		return err
+	}
+	return fmt.Errorf("%s, %w", by[0], err)
 }
 
 // checkModel returns an error for a name that is no model, whatever the samples.

@@ -122,7 +122,7 @@ func TestPrivacyJSON(t *testing.T) {
 		if made["program"] != "dptrain" || made["version"] != build.Current().Version || made["time"] != nil {
 			t.Errorf("made by %v", got["made_by"])
 		}
-		statement, err := os.ReadFile(filepath.Join(d.Path(), "released", "STATEMENT.md"))
+		statement, err := os.ReadFile(filepath.Join(dir, "STATEMENT.md"))
 		if err != nil {
 			t.Fatal(err)
 		}

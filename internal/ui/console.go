@@ -3,25 +3,28 @@ package ui
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/sirupsen/logrus"
 )
 
 // Console writes log lines and progress to one writer and keeps them from overwriting each other. Its methods are safe
 // for concurrent use.
 type Console struct {
-	log      *logrus.Logger
-	terminal bool
-	level    logrus.Level // of entries that are shown; the private log gets all
-	now      func() time.Time
+	log    *logrus.Logger
+	screen Screen
+	level  logrus.Level // of entries that are shown; the private log gets all
+	format func(*logrus.Entry) string
+	now    func() time.Time
 
 	mu      sync.Mutex
 	out     io.Writer
 	private io.Writer
-	bar     *progressbar.ProgressBar
+	line    string    // the line of progress on the screen; "" for none
+	drawn   time.Time // when it was
+	waiting time.Time // since when work is awaited that reports nothing
 	started time.Time // of the progress under way
 	share   float64   // of the work, when it was last shown
 	from    float64   // share at the start
@@ -30,16 +33,38 @@ type Console struct {
 
 // New returns a console on out that shows log entries up to the level, and a bar if out is a terminal.
 func New(out io.Writer, terminal bool, level logrus.Level) *Console {
-	c := &Console{log: logrus.New(), terminal: terminal, level: level, now: time.Now, out: out}
+	return NewOn(out, Screen{Terminal: terminal}, level)
+}
+
+// NewOn returns a console on out that shows log entries up to the level, and progress as the screen can show it.
+func NewOn(out io.Writer, screen Screen, level logrus.Level) *Console {
+	c := &Console{log: logrus.New(), screen: screen, level: level, now: time.Now, out: screen.Writer(out)}
+	c.format = func(e *logrus.Entry) string { return Wrap(line(e), screen.Width(), 4) }
 	c.log.SetLevel(logrus.DebugLevel)
 	c.log.SetOutput(io.Discard) // the hook writes
 	c.log.AddHook(hook{c})
 	return c
 }
 
+// AsJSON makes the console show each log entry, and progress too, as a line of JSON with time, level and message. Call
+// it before anything is logged.
+func (c *Console) AsJSON() {
+	encoder := &logrus.JSONFormatter{
+		TimestampFormat: time.RFC3339, DisableHTMLEscape: true, FieldMap: logrus.FieldMap{logrus.FieldKeyMsg: "message"},
+	}
+	c.screen.Dumb = true
+	c.format = func(e *logrus.Entry) string {
+		text, err := encoder.Format(e)
+		if err != nil {
+			return line(e)
+		}
+		return strings.TrimSuffix(string(text), "\n")
+	}
+}
+
 // Watched reports whether private progress may be shown: on a terminal, or at level debug. Other output, such as a
 // scheduler's log, may be read by people who must not see it.
-func (c *Console) Watched() bool { return c.terminal || c.level >= logrus.DebugLevel }
+func (c *Console) Watched() bool { return c.screen.Terminal || c.level >= logrus.DebugLevel }
 
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }
@@ -51,8 +76,14 @@ func (c *Console) LogTo(w io.Writer) {
 	c.private = w
 }
 
-// every is the time between two log lines of progress.
-const every = 10 * time.Second
+const (
+	// every is the time between two log lines of progress.
+	every = 10 * time.Second
+	// patience is the time after which a terminal shows what is awaited.
+	patience = 2 * time.Second
+	// redraw is the time for which a line of progress stays as it is.
+	redraw = 100 * time.Millisecond
+)
 
 // Progress shows that done of total units of work are done. what describes the current work.
 func (c *Console) Progress(done, total float64, what string) {
@@ -69,23 +100,23 @@ func (c *Console) Progress(done, total float64, what string) {
 		c.started, c.from = now, share
 	}
 	c.share = share
-	what += left(share, c.from, now.Sub(c.started))
-	if c.terminal && c.level >= logrus.InfoLevel {
-		c.show(share, what)
+	left := left(share, c.from, now.Sub(c.started))
+	if c.drawing() {
+		c.draw(now, barText(share, left, what, c.screen.Width()))
 		c.mu.Unlock()
 		return
 	}
-	due := now.Sub(c.logged) >= every
-	if due {
-		c.logged = now
-	}
+	due := c.due(now)
 	c.mu.Unlock()
+	if left != "" {
+		what += ", " + left
+	}
 	if due {
 		c.log.Infof("%.0f %%, %s", 100*share, what)
 	}
 }
 
-// Working logs a description of the current work and its duration so far. Call it instead of [Console.Progress] if the
+// Working shows a description of the current work and its duration so far. Call it instead of [Console.Progress] if the
 // share of work done is private.
 func (c *Console) Working(what string) {
 	c.mu.Lock()
@@ -93,14 +124,50 @@ func (c *Console) Working(what string) {
 	if c.started.IsZero() {
 		c.started, c.logged = now, now
 	}
-	due, elapsed := now.Sub(c.logged) >= every, now.Sub(c.started)
+	c.lasting(now, c.started, what)
+}
+
+// Waiting is called from time to time while work is awaited that may report nothing by itself. It shows a description
+// and how long the work has lasted, unless that is short or progress is under way.
+func (c *Console) Waiting(what string) {
+	c.mu.Lock()
+	now := c.now()
+	switch {
+	case !c.started.IsZero():
+		c.mu.Unlock()
+		return
+	case c.waiting.IsZero():
+		c.waiting, c.logged = now, now
+	}
+	if c.screen.bar() && now.Sub(c.waiting) < patience {
+		c.mu.Unlock()
+		return
+	}
+	c.lasting(now, c.waiting, what)
+}
+
+// lasting shows work and its duration, and unlocks the console.
+func (c *Console) lasting(now, since time.Time, what string) {
+	text := fmt.Sprintf("%s, for %s now", what, now.Sub(since).Round(time.Second))
+	if c.drawing() {
+		c.draw(now, text)
+		c.mu.Unlock()
+		return
+	}
+	due := c.due(now)
+	c.mu.Unlock()
+	if due {
+		c.log.Info(text)
+	}
+}
+
+// due reports whether it is time for a log line of progress, and then expects one.
+func (c *Console) due(now time.Time) bool {
+	due := now.Sub(c.logged) >= every
 	if due {
 		c.logged = now
 	}
-	c.mu.Unlock()
-	if due {
-		c.log.Infof("%s, for %s now", what, elapsed.Round(time.Second))
-	}
+	return due
 }
 
 // left estimates the remaining time by the time that the work took from one share to another.
@@ -109,35 +176,16 @@ func left(share, from float64, elapsed time.Duration) string {
 		return ""
 	}
 	togo := time.Duration(float64(elapsed) * (1 - share) / (share - from)).Round(time.Second)
-	return fmt.Sprintf(", %s left", togo)
+	return fmt.Sprintf("%s left", togo)
 }
 
-func (c *Console) show(share float64, what string) {
-	const whole = 1000
-	if c.bar == nil {
-		c.bar = progressbar.NewOptions(whole,
-			progressbar.OptionSetWriter(c.out),
-			progressbar.OptionSetWidth(20),
-			progressbar.OptionSetPredictTime(false), // left() knows better than a rate of its last ten calls
-			progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionShowDescriptionAtLineEnd(),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(),
-		)
-	}
-	c.bar.Describe(what)
-	_ = c.bar.Set64(int64(share * (whole - 1))) // EndProgress completes it
-}
-
-// EndProgress removes the bar from the terminal.
+// EndProgress removes progress from the terminal.
 func (c *Console) EndProgress() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.started = time.Time{}
-	if c.bar != nil {
-		_ = c.bar.Finish()
-		c.bar = nil
-	}
+	c.started, c.waiting = time.Time{}, time.Time{}
+	c.erase()
+	c.line = ""
 }
 
 // hook sends log entries to the console and the private log.
@@ -156,15 +204,11 @@ func (h hook) Fire(e *logrus.Entry) error {
 	if e.Level > h.c.level {
 		return nil
 	}
-	if h.c.bar != nil {
-		_ = h.c.bar.Clear()
-	}
-	if _, err := fmt.Fprintln(h.c.out, line(e)); err != nil {
+	h.c.erase()
+	if _, err := fmt.Fprintln(h.c.out, h.c.format(e)); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	if h.c.bar != nil {
-		_ = h.c.bar.RenderBlank()
-	}
+	h.c.restore()
 	return nil
 }
 

@@ -2,10 +2,12 @@ package ui
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
@@ -126,5 +128,149 @@ func TestWatched(t *testing.T) {
 		if got := New(io.Discard, c.terminal, c.level).Watched(); got != c.want {
 			t.Errorf("terminal %t, %v: %t", c.terminal, c.level, got)
 		}
+	}
+}
+
+// terminal returns a console on a terminal that has as many columns as *columns says.
+func terminal(columns *int, ascii bool) (*Console, *bytes.Buffer, *clock) {
+	var out bytes.Buffer
+	c := NewOn(&out, Screen{Terminal: true, ASCII: ascii, Columns: func() int { return *columns }}, logrus.InfoLevel)
+	clk := &clock{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+	c.now = clk.now
+	return c, &out, clk
+}
+
+// No drawing is as wide as the terminal, whatever its width becomes: what is wider would scroll at each drawing.
+func TestProgressIsAsWideAsTheTerminal(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		columns := 0
+		c, out, clk := terminal(&columns, ascii)
+		for width := 1; width < 130; width++ {
+			columns = width
+			for _, show := range []func(){
+				func() {
+					c.Progress(float64(width), 200, "tuning, trials done: 12, epsilon 3.9999, as described at some length")
+				},
+				func() { c.Working("training, epsilon 3.9999, and so on until no terminal is wide enough for it") },
+			} {
+				out.Reset()
+				clk.t = clk.t.Add(time.Second)
+				show()
+				drawn, ok := strings.CutPrefix(out.String(), "\r\x1b[K")
+				if !ok || utf8.RuneCountInString(drawn) > width-1 || strings.Contains(drawn, "\n") {
+					t.Fatalf("%d columns: %q", width, out)
+				}
+				if ascii && strings.IndexFunc(drawn, func(r rune) bool { return r > '~' }) >= 0 {
+					t.Fatalf("%d columns, ASCII %t: %q", width, ascii, drawn)
+				}
+			}
+		}
+	}
+}
+
+// A log line stands above the progress, and takes its place for no longer than it is drawn again.
+func TestLogLinesStandAboveProgress(t *testing.T) {
+	columns := 30
+	c, out, _ := terminal(&columns, true)
+	c.Progress(1, 4, "training")
+	out.Reset()
+	c.Log().Warn("a line that is too long for the terminal")
+	const want = "\r\x1b[Kwarning: a line that is too\n    long for the terminal\n\r\x1b[K 25 % ##----- training"
+	if got := out.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	c.EndProgress()
+	out.Reset()
+	c.Log().Info("done")
+	if got := out.String(); got != "done\n" {
+		t.Errorf("after the end %q", got)
+	}
+}
+
+// A terminal that can't overwrite a line gets lines.
+func TestDumbTerminal(t *testing.T) {
+	var out bytes.Buffer
+	c := NewOn(&out, Screen{Terminal: true, Dumb: true, ASCII: true}, logrus.InfoLevel)
+	clk := &clock{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+	c.now = clk.now
+	for second := range 11 {
+		c.Progress(float64(second), 20, "R²")
+		clk.t = clk.t.Add(time.Second)
+	}
+	c.EndProgress()
+	if got := out.String(); got != "50 %, R2, 10s left\n" || !c.Watched() {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is awaited for long is shown, after two seconds on a terminal and every ten elsewhere, unless it has progress.
+func TestWaiting(t *testing.T) {
+	columns := 60
+	drawn, shown, clk := terminal(&columns, false)
+	plain, lines, clk2 := console(false, logrus.InfoLevel)
+	quiet, none, clk3 := console(true, logrus.WarnLevel)
+	for second := range 22 {
+		for _, c := range []*Console{drawn, plain, quiet} {
+			c.Waiting("accounting")
+		}
+		if second < 2 && shown.Len() > 0 {
+			t.Errorf("after %d s it shows %q", second, shown)
+		}
+		clk.t, clk2.t, clk3.t = clk.t.Add(time.Second), clk2.t.Add(time.Second), clk3.t.Add(time.Second)
+	}
+	if got := shown.String(); !strings.HasPrefix(got, "\r\x1b[Kaccounting, for 2s now\r\x1b[Kaccounting, for 3s now\r") {
+		t.Errorf("a terminal shows %q", got)
+	}
+	if got := lines.String(); got != "accounting, for 10s now\naccounting, for 20s now\n" || none.Len() > 0 {
+		t.Errorf("elsewhere %q, and %q with --quiet", got, none)
+	}
+	for _, c := range []*Console{drawn, plain} {
+		c.EndProgress()
+	}
+	shown.Reset()
+	lines.Reset()
+	drawn.Progress(1, 4, "loading")
+	plain.Progress(1, 4, "loading")
+	clk.t, clk2.t = clk.t.Add(time.Hour), clk2.t.Add(time.Hour)
+	drawn.Waiting("reading")
+	plain.Waiting("reading")
+	if strings.Contains(shown.String()+lines.String(), "reading") {
+		t.Errorf("beside progress %q, %q", shown, lines)
+	}
+	plain.EndProgress()
+	plain.Waiting("later") // has a time of its own
+	if lines.Len() > 0 {
+		t.Errorf("%q at once", lines)
+	}
+}
+
+// As JSON, every line is an object with the time, the level and the message, progress on a terminal included.
+func TestJSON(t *testing.T) {
+	c, out, clk := console(true, logrus.InfoLevel)
+	c.AsJSON()
+	var private bytes.Buffer
+	c.LogTo(&private)
+	c.Progress(1, 4, "training")
+	clk.t = clk.t.Add(10 * time.Second)
+	c.Progress(2, 4, "training")
+	c.Log().Warnf("a <line>\nof %q", "text")
+	c.Log().Debug("score 0.5")
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	want := [][2]string{{"info", "50 %, training, 10s left"}, {"warning", "a <line>\nof \"text\""}}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines: %s", len(lines), out)
+	}
+	for i, line := range lines {
+		var got map[string]string
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		_, err := time.Parse(time.RFC3339, got["time"])
+		if len(got) != 3 || got["level"] != want[i][0] || got["message"] != want[i][1] || err != nil {
+			t.Errorf("%s, want %q", line, want[i])
+		}
+	}
+	if !strings.Contains(private.String(), " debug: score 0.5\n") {
+		t.Errorf("the private log has %q", private.String())
 	}
 }

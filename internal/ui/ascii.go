@@ -1,0 +1,63 @@
+package ui
+
+import (
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// asciiWriter replaces characters beyond ASCII: R² becomes R2. A character may be cut by two calls of Write.
+type asciiWriter struct {
+	to  io.Writer
+	cut []byte // beginning of a character
+}
+
+// Write returns the length of p unless the underlying writer fails.
+func (a *asciiWriter) Write(p []byte) (int, error) {
+	text := append(a.cut, p...)
+	whole := len(text)
+	for start := whole - 1; start >= max(0, whole-utf8.UTFMax); start-- {
+		if utf8.RuneStart(text[start]) {
+			if !utf8.FullRune(text[start:]) {
+				whole = start
+			}
+			break
+		}
+	}
+	a.cut = append([]byte(nil), text[whole:]...)
+	if _, err := io.WriteString(a.to, ascii(string(text[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// spelt has the ASCII spelling of characters that have no decomposition.
+var spelt = map[rune]string{
+	'α': "alpha", 'β': "beta", 'γ': "gamma", 'δ': "delta", 'ε': "epsilon", 'η': "eta", 'θ': "theta", 'μ': "mu", 'σ': "sigma", 'Σ': "sum",
+	'–': "-", '—': "-", '−': "-", '×': "x", '·': ".", '⁄': "/", '√': "sqrt", '∞': "inf", '≤': "<=", '≥': ">=", '→': "->", '←': "<-",
+	'‘': "'", '’': "'", '“': `"`, '”': `"`, 'ß': "ss", 'æ': "ae", 'ø': "o", 'ł': "l",
+	'█': "#", '░': "-",
+}
+
+// ascii spells text in ASCII, with question marks for unknown characters.
+func ascii(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(text) { // é is e with an accent, ² a kind of 2, … three dots
+		switch spelling, known := spelt[r]; {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case known:
+			b.WriteString(spelling)
+		case unicode.Is(unicode.Mn, r): // an accent
+		default:
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
+
+// usual is the width of a terminal that doesn't tell its own.
+const usual = 80
+
+// blank goes to the beginning of the line and erases it.
+const blank = "\r\x1b[K"
+
+// drawing reports whether progress is a line that is overwritten.
+func (c *Console) drawing() bool { return c.screen.bar() && c.level >= logrus.InfoLevel }
+
+// draw shows a line of progress in place of the one before. It leaves the last column free: a cursor behind it would
+// be on the next line, and each line drawn stay on the screen.
+func (c *Console) draw(now time.Time, text string) {
+	if c.line != "" && now.Sub(c.drawn) < redraw {
+		return
+	}
+	c.line, c.drawn = text, now
+	c.restore()
+}
+
+// restore draws the line of progress again, at the width that the terminal has by now.
+func (c *Console) restore() {
+	if c.line == "" {
+		return
+	}
+	width := c.screen.Width()
+	if width == 0 {
+		width = usual
+	}
+	text, more := c.line, "…"
+	if c.screen.ASCII { // a character may become several, which have to fit too
+		text, more = ascii(text), "..."
+	}
+	_, _ = io.WriteString(c.out, blank+cutOff(text, width-1, more)) // progress that can't be shown is no failure
+}
+
+// erase removes the line of progress.
+func (c *Console) erase() {
+	if c.line != "" {
+		_, _ = io.WriteString(c.out, blank)
+	}
+}
+
+// barText returns a line of progress for a terminal of the given width, or of the usual one if it is 0. What changes
+// comes first, since the end may be cut off.
+func barText(share float64, left, what string, width int) string {
+	if width == 0 {
+		width = usual
+	}
+	const widest = 20
+	cells := min(widest, width/4)
+	full := int(math.Round(share * float64(cells)))
+	text := fmt.Sprintf("%3.0f %% %s%s ", math.Floor(100*share), strings.Repeat("█", full), strings.Repeat("░", cells-full))
+	if left != "" {
+		text += left + ", "
+	}
+	return text + what
+}

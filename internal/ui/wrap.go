@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// Wrap breaks a line at spaces, so that each part has at most width characters, if its words allow. All parts but the
+// first are indented. A width of 0 is no limit.
+func Wrap(line string, width, indent int) string { return wrap(line, " ", width, indent) }
+
+// wrap is Wrap with other places for breaks: where there are as many spaces as in gap, or more.
+func wrap(line, gap string, width, indent int) string {
+	if width <= 0 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	if indent > width/2 { // or what is left is too narrow to read
+		indent = min(4, width/2)
+	}
+	var b strings.Builder
+	margin := "\n" + strings.Repeat(" ", indent)
+	used, least := 0, 0 // characters in the present part, and those before its first word
+	for rest := line; rest != ""; {
+		spaces := len(rest) - len(strings.TrimLeft(rest, " "))
+		end := spaces + len(rest[spaces:])
+		if next := strings.Index(rest[spaces:], gap); next >= 0 {
+			end = spaces + next
+		}
+		length := utf8.RuneCountInString(rest[:end])
+		if used > least && used+length > width {
+			b.WriteString(margin)
+			b.WriteString(rest[spaces:end])
+			used, least = indent+length-spaces, indent
+		} else {
+			b.WriteString(rest[:end])
+			used += length
+		}
+		rest = rest[end:]
+	}
+	return b.String()
+}
+
+// cutOff shortens text to width characters, of which the last say that there is more.
+func cutOff(text string, width int, more string) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	cut := max(0, width-utf8.RuneCountInString(more))
+	return string([]rune(text + more)[:cut]) + string([]rune(more)[:max(0, width-cut)])
+}
+
+// Columns lays out lines whose cells end with tabs, but for the last cell of each, as package tabwriter does. It writes
+// them when it is flushed. If width isn't 0, lines are wrapped: the last column in itself where there is room for it,
+// and otherwise between cells.
+type Columns struct {
+	to    io.Writer
+	width int
+	text  bytes.Buffer
+}
+
+// NewColumns returns columns on w, which are wrapped to a width if it isn't 0.
+func NewColumns(w io.Writer, width int) *Columns { return &Columns{to: w, width: width} }
+
+// Write keeps text for Flush.
+func (c *Columns) Write(p []byte) (int, error) { return c.text.Write(p) }
+
+// Flush writes the lines, and forgets them.
+func (c *Columns) Flush() error {
+	lines := strings.Split(strings.TrimSuffix(c.text.String(), "\n"), "\n")
+	var laid bytes.Buffer
+	columns := tabwriter.NewWriter(&laid, 0, 0, len(between), ' ', 0)
+	_, _ = c.text.WriteTo(columns) // a buffer takes all
+	_ = columns.Flush()
+	out := laid.Bytes()
+	if c.width > 0 {
+		var wrapped bytes.Buffer
+		for i, line := range strings.Split(strings.TrimSuffix(laid.String(), "\n"), "\n") {
+			last := lines[i][strings.LastIndexByte(lines[i], '\t')+1:]
+			indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(last)
+			gap := " "
+			if c.width-indent < narrowest {
+				gap, indent = between, 4
+			}
+			wrapped.WriteString(wrap(line, gap, c.width, indent) + "\n")
+		}
+		out = wrapped.Bytes()
+	}
+	_, err := c.to.Write(out)
+	return err
+}
+
+const (
+	// between stands between two cells.
+	between = "  "
+	// narrowest is the width below which a last column isn't wrapped in itself.
+	narrowest = 20
+)
