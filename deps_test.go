@@ -75,6 +75,7 @@ var rooms = table{
 	"internal/figure":             {"accountant"},
 	"internal/memory":             nil,
 	"internal/nearest":            nil,
+	"internal/page":               {"accountant", "internal/report", "train", "tuner"},
 	"internal/random":             nil,
 	"internal/report":             {"internal/memory", "internal/safetensors", "train", "tuner"},
 	"internal/safetensors":        nil,
