@@ -68,9 +68,11 @@ func Account(ctx context.Context, r Run, progress func(done, total int)) (Accoun
 			points = append(points, p)
 		}
 	}
-	a.ByDelta = make([]Cost, 0, largestDelta-smallestDelta+1)
 	for power := min(smallestDelta, int(math.Floor(math.Log10(r.Privacy.Delta)))-1); power <= largestDelta; power++ {
-		a.ByDelta = append(a.ByDelta, Cost{X: math.Pow10(power)})
+		a.ByDelta = append(a.ByDelta, Cost{X: parsed(1, power)})
+		if power < largestDelta {
+			a.ByDelta = append(a.ByDelta, Cost{X: parsed(3, power)})
+		}
 	}
 	for i, c := range a.ByDelta {
 		add(a.ByDelta, i, point{event: event, at: c.X})

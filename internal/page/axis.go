@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,7 +57,7 @@ func (a *axis) linearTicks() {
 		room := math.Max(math.Abs(a.low)/10, 1e-3)
 		a.low, a.high = a.low-room, a.high+room
 	}
-	step := roundStep((a.high/2 - a.low/2) / 2.25) // four or five steps
+	step := roundStep((a.high/2 - a.low/2) / 2.5) // up to five steps
 	from, to := math.Floor(a.low/step+1e-9), math.Ceil(a.high/step-1e-9)
 	if math.Abs(from*step) > math.MaxFloat64/4 || math.Abs(to*step) > math.MaxFloat64/4 || to-from > 20 {
 		a.ticks = []tick{{a.low, short(a.low)}, {a.high, short(a.high)}}
@@ -91,7 +92,7 @@ func decimal(v, step float64) string {
 	return minus(strconv.FormatFloat(v, 'f', max(0, -power), 64))
 }
 
-// logTicks widens the axis a little and sets ticks at powers of ten, or at 1, 2 and 5 times those if there are few.
+// logTicks widens the axis a little and sets ticks at powers of ten, and between them if there are few.
 func (a *axis) logTicks() {
 	if a.high/a.low < 1.5 {
 		a.low, a.high = a.low/2, a.high*2
@@ -100,14 +101,16 @@ func (a *axis) logTicks() {
 	a.low, a.high = math.Max(a.low/room, math.SmallestNonzeroFloat64), math.Min(a.high*room, math.MaxFloat64)
 	from, to := int(math.Floor(math.Log10(a.low))), int(math.Ceil(math.Log10(a.high)))
 	stride := max(1, int(math.Ceil(float64(to-from)/9)))
-	mantissas := []float64{1}
-	if to-from <= 2 {
-		mantissas = []float64{1, 2, 5}
+	mantissas := []int{1}
+	switch decades := math.Log10(a.high) - math.Log10(a.low); {
+	case decades <= 2.5:
+		mantissas = []int{1, 2, 5}
+	case decades <= 3.5:
+		mantissas = []int{1, 3}
 	}
 	for power := from; power <= to; power += stride {
 		for _, m := range mantissas {
-			v, err := strconv.ParseFloat(fmt.Sprintf("%ve%d", m, power), 64) // which math.Pow10 doesn't round right
-			if err == nil && v >= a.low && v <= a.high {
+			if v := parsed(m, power); v >= a.low && v <= a.high {
 				a.ticks = append(a.ticks, tick{v, short(v)})
 			}
 		}
@@ -115,6 +118,20 @@ func (a *axis) logTicks() {
 	if len(a.ticks) < 2 {
 		a.ticks = []tick{{a.low, short(a.low)}, {a.high, short(a.high)}}
 	}
+	alike := func(t tick) bool { return t.value >= 1e-4 && t.value <= 1e4 }
+	for i, t := range a.ticks {
+		if slices.IndexFunc(a.ticks, func(t tick) bool { return !alike(t) }) >= 0 {
+			a.ticks[i].text = power(strconv.FormatFloat(t.value, 'e', 2, 64))
+		} else {
+			a.ticks[i].text = trimmed(t.value)
+		}
+	}
+}
+
+// parsed returns the float64 that is closest to m times a power of ten. A product with math.Pow10 is rounded twice.
+func parsed(m, power int) float64 {
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", m, power), 64)
+	return v
 }
 
 // short prints a number with up to three digits, and as a power of ten if it is far from 1.

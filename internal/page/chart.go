@@ -36,14 +36,13 @@ type dot struct {
 
 // Size of a chart in pixels of the picture: the style sheet scales it.
 const (
-	chartWidth   = 520.
-	chartHeight  = 316.
-	marginLeft   = 54.
-	marginRight  = 18.
-	labelRight   = 78. // with names at the ends of curves
+	chartWidth   = 460.
+	chartHeight  = 292.
+	marginLeft   = 60.
+	marginRight  = 24.
 	marginTop    = 34.
 	marginBottom = 46.
-	labelHeight  = 15.
+	labelHeight  = 17.
 )
 
 // frame has the lengths that positions are computed from.
@@ -51,8 +50,10 @@ type frame struct{ left, right, top, bottom float64 }
 
 func (c chart) frame() frame {
 	f := frame{marginLeft, chartWidth - marginRight, marginTop, chartHeight - marginBottom}
-	if slices.ContainsFunc(c.curves, func(k curve) bool { return k.name != "" }) {
-		f.right = chartWidth - labelRight
+	for _, k := range c.curves { // space for the names at their ends
+		if k.name != "" {
+			f.right = math.Min(f.right, chartWidth-12-nameWidth(k.name))
+		}
 	}
 	return f
 }
@@ -146,6 +147,7 @@ func (c chart) draw() drawn {
 	for _, e := range ends {
 		d.Names = append(d.Names, drawnName{e.class, "start", px(e.x + 8), px(e.y + 4), italics(e.name)})
 	}
+	var named []dot
 	for _, p := range c.dots {
 		x, y, ok := c.position(p.x, p.y)
 		if !ok {
@@ -153,22 +155,11 @@ func (c chart) draw() drawn {
 		}
 		d.Dots = append(d.Dots, drawnDot{p.class, shapes[p.shape], "translate(" + px(x) + " " + px(y) + ")", p.title})
 		if p.name != "" {
-			d.Names = append(d.Names, f.beside(p, x, y))
+			named = append(named, p)
 		}
 	}
+	d.Names = append(d.Names, c.namesOf(named)...)
 	return d
-}
-
-// beside returns the name of a dot, on the side where there is more space.
-func (f frame) beside(p dot, x, y float64) drawnName {
-	n := drawnName{p.class, "start", px(x + 10), px(y - 8), italics(p.name)}
-	if x > (f.left+f.right)/2 {
-		n.Anchor, n.X = "end", px(x-10)
-	}
-	if y < f.top+20 {
-		n.Y = px(y + 18)
-	}
-	return n
 }
 
 // end is the name at the end of a curve.
@@ -181,13 +172,15 @@ type end struct {
 func spread(ends []end, top, bottom float64) {
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })
 	for i := range ends {
+		least := top
 		if i > 0 {
-			ends[i].y = math.Max(ends[i].y, ends[i-1].y+labelHeight)
+			least = ends[i-1].y + labelHeight
 		}
+		ends[i].y = math.Max(ends[i].y, least)
 	}
 	for i := len(ends) - 1; i >= 0; i-- {
 		most := bottom - float64(len(ends)-1-i)*labelHeight
-		ends[i].y = math.Max(top, math.Min(ends[i].y, most))
+		ends[i].y = math.Max(top+float64(i)*labelHeight, math.Min(ends[i].y, most))
 	}
 }
 

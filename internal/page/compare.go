@@ -49,6 +49,9 @@ func scoreText(s *report.Score) string {
 	if s == nil {
 		return "unknown"
 	}
+	if s.Value < -1e4 { // a regression that diverged
+		return short(s.Value)
+	}
 	return minus(s.String())
 }
 
@@ -62,10 +65,11 @@ func totals(runs []Run) []string {
 	}
 	var groups []*group
 	for _, r := range runs {
-		same := func(g *group) bool { return g.data == r.Model.Dataset && g.n == r.Privacy.Samples }
+		data := dataText(r.Model)
+		same := func(g *group) bool { return g.data == data && g.n == r.Privacy.Samples }
 		at := slices.IndexFunc(groups, same)
 		if at < 0 {
-			groups = append(groups, &group{data: r.Model.Dataset, n: r.Privacy.Samples})
+			groups = append(groups, &group{data: data, n: r.Privacy.Samples})
 			at = len(groups) - 1
 		}
 		g := groups[at]
@@ -76,18 +80,14 @@ func totals(runs []Run) []string {
 	}
 	var out []string
 	for _, g := range groups {
-		data := g.data
-		if data == "files" {
-			data = "files of the user's own"
-		}
 		switch {
 		case g.count < 2:
 			continue
 		case g.void:
-			out = append(out, fmt.Sprintf("%s: no guarantee holds for the %d runs together, because a seed was insecure", data, g.count))
+			out = append(out, fmt.Sprintf("%s: no guarantee holds for the %d runs together, because a seed was insecure", g.data, g.count))
 		default:
 			out = append(out, fmt.Sprintf("%s, %s samples: if its %d runs were trained on the same samples, they cost at most ε = %s at δ = %s together",
-				data, report.Grouped(g.n), g.count, report.Up(g.epsilon), short(math.Min(1, g.delta*(1+1e-12)))))
+				g.data, report.Grouped(g.n), g.count, report.Up(g.epsilon), rounded(math.Min(1, g.delta))))
 		}
 	}
 	return out
@@ -120,8 +120,11 @@ func scoreFigures(runs []Run, metric train.Metric) []figure {
 		{"-rate", "learning rate of the released run", "over learning rate", true, func(r Run) float64 { return r.Hyperparameters.LearningRate }},
 	} {
 		f := figure{
-			Caption: fmt.Sprintf("%s on the public test set. Numbers are those of the table; each data set has a shape of its own.", label),
+			Caption: fmt.Sprintf("Scores on the public test set, %s. Each number is a run of the table.", over.title),
 			Columns: []string{"run", over.title[len("over "):], label},
+		}
+		if len(data) > 1 {
+			f.Caption += " Each data set has a shape of its own."
 		}
 		var xs []float64
 		c := chart{ID: ids[metric] + over.id, Title: label + " " + over.title, y: y}

@@ -27,7 +27,7 @@ func (a Accounting) figures(r Run, id string) []figure {
 	out := []figure{costFigure{
 		id: id + "-delta", costs: a.ByDelta, x: "*δ*", y: "*ε*", log: true, at: p.Delta, value: p.Epsilon,
 		title:   "Epsilon over delta",
-		caption: "What the run guarantees at other values of δ, computed at each power of ten. A dot marks the stated guarantee.",
+		caption: "What the run guarantees at other values of δ, computed at 1 and 3 times each power of ten. A dot marks the stated guarantee.",
 	}.figure(p)}
 	switch {
 	case len(a.BySteps) > 0 && a.Steps > 0:
@@ -147,17 +147,16 @@ func (f costFigure) sameBefore(m int) bool {
 	return false
 }
 
-// rounded prints three digits of a positive number, rounded up.
+// rounded prints three digits of a positive number, rounded up. What its float64 may have by rounding doesn't count.
 func rounded(v float64) string {
 	if v <= 0 || math.IsInf(v, 1) {
 		return short(v)
 	}
-	power := math.Floor(math.Log10(v))
-	unit := math.Pow(10, power-2)
-	if unit == 0 || math.Ceil(v/unit)*unit >= v {
-		return short(math.Ceil(v/unit) * unit)
+	unit := math.Pow(10, math.Floor(math.Log10(v))-2)
+	if unit == 0 {
+		return short(v)
 	}
-	return short((math.Ceil(v/unit) + 1) * unit)
+	return short(math.Ceil(v/unit*(1-1e-12)) * unit)
 }
 
 // scoreAxis returns an axis of scores. An R² far below 0 would take the axis for itself: such an axis ends at -1.

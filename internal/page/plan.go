@@ -76,7 +76,7 @@ func missedText(s report.Space) string {
 	if s.Search != "grid" {
 		what = "a given tenth of the region"
 	}
-	return fmt.Sprintf("%s isn't tried in %s %% of such runs", what, short(100*s.Missed))
+	return fmt.Sprintf("%s isn’t tried in %s %% of such runs", what, short(100*s.Missed))
 }
 
 // hyperparameterFacts describes the run that made the released parameters.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/internal/report"
 )
@@ -20,6 +21,7 @@ type publicRun struct {
 	Void            bool
 	Warnings        []string
 	Key             []keyFact
+	Factor          string // e to the power of epsilon
 	Statement       []Block
 	Figures         []figure
 	Missing         string // why there are no curves
@@ -59,7 +61,7 @@ func Public(runs []Run, costs []Accounting) ([]byte, error) {
 
 func (r Run) public(a Accounting, id string) publicRun {
 	v := publicRun{
-		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Statement: r.Statement,
+		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Statement: r.Statement,
 		Figures: a.figures(r, id), Missing: a.Missing,
 		Plan: planFacts(r.Privacy), Hyperparameters: hyperparameterFacts(r.Hyperparameters), Model: modelFacts(r),
 		Classes: r.Model.Classes, Files: r.Files,
@@ -96,4 +98,12 @@ func (r Run) key() []keyFact {
 		{"δ", exact(r.Privacy.Delta), true},
 		{"training samples", report.Grouped(r.Privacy.Samples), false},
 	}
+}
+
+// factorText prints e to the power of epsilon, rounded up.
+func factorText(epsilon float64) string {
+	if factor := math.Exp(epsilon); factor < 1e6 {
+		return rounded(math.Nextafter(factor, math.Inf(1)))
+	}
+	return power(fmt.Sprintf("1e%.0f", math.Ceil(epsilon/math.Ln10)))
 }

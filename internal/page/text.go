@@ -32,7 +32,7 @@ func shortened(text string, most int) string {
 // dataText names a run's data.
 func dataText(m report.Model) string {
 	if m.Dataset == "files" {
-		return "files of the user's own"
+		return "own files"
 	}
 	return m.Dataset
 }
@@ -67,6 +67,8 @@ func sizeText(bytes int64) string {
 // secondsText prints a duration.
 func secondsText(seconds float64) string {
 	switch {
+	case seconds < 10:
+		return decimal(seconds, 0.01) + " s"
 	case seconds < 100:
 		return decimal(seconds, 0.1) + " s"
 	case seconds < 6000:

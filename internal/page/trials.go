@@ -106,8 +106,8 @@ func (p *PrivateRun) facts(tuned bool) []Fact {
 	}
 	return append(facts,
 		Fact{"samples tuned on", report.Grouped(p.SubsetSize)},
-		Fact{"time of all trials", secondsText(total) + ", added up"},
-		Fact{"time of the final run", secondsText(p.FinalSeconds)})
+		Fact{"time, all trials", secondsText(total) + ", added up"},
+		Fact{"time, final run", secondsText(p.FinalSeconds)})
 }
 
 // column is a hyperparameter of trials.
