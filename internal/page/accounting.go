@@ -37,7 +37,7 @@ var modes = [3]accountant.Mode{accountant.Best, accountant.Tight, accountant.Pap
 const (
 	smallestDelta  = -10 // power of ten
 	largestDelta   = -2
-	shareSteps     = 8 // shares of the planned steps are multiples of one eighth
+	shareSteps     = 4 // shares of the planned steps are multiples of a quarter
 	largestShare   = 2
 	epsilonSteps   = 8 // epsilons are multiples of an eighth of the stated one
 	largestEpsilon = 2

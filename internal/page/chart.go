@@ -37,10 +37,10 @@ type dot struct {
 // Size of a chart in pixels of the picture: the style sheet scales it.
 const (
 	chartWidth   = 460.
-	chartHeight  = 292.
+	chartHeight  = 296.
 	marginLeft   = 60.
 	marginRight  = 24.
-	marginTop    = 34.
+	marginTop    = 38.
 	marginBottom = 46.
 	labelHeight  = 17.
 )

@@ -9,16 +9,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The plot of a 460 by 292 picture is between 60 and 436, and between 34 and 246.
+// The plot of a 460 by 296 picture is between 60 and 436, and between 38 and 250.
 func TestPositions(t *testing.T) {
 	c := chart{x: axis{low: 1, high: 100, log: true}, y: axis{low: 0, high: 10}}
 	c.curves = []curve{{class: "best", x: []float64{1, 10, 20, 100}, y: []float64{0, 5, math.Inf(1), 10}}}
 	c.dots = []dot{{x: 10, y: 5, class: "here", shape: "square"}, {x: 10, y: math.NaN(), shape: "circle"}, {x: 0, y: 1, shape: "circle"}}
 	d := c.draw()
-	if len(d.Lines) != 1 || d.Lines[0].Path != "M60.00 246.00L248.00 140.00M436.00 34.00" {
+	if len(d.Lines) != 1 || d.Lines[0].Path != "M60.00 250.00L248.00 144.00M436.00 38.00" {
 		t.Errorf("%+v", d.Lines)
 	}
-	if len(d.Dots) != 1 || d.Dots[0].Transform != "translate(248.00 140.00)" {
+	if len(d.Dots) != 1 || d.Dots[0].Transform != "translate(248.00 144.00)" {
 		t.Errorf("%+v", d.Dots)
 	}
 }

@@ -152,7 +152,7 @@ func TestAccount(t *testing.T) {
 			t.Errorf("%s over delta: %v to %v", mode, first, last)
 		}
 		short, twice := a.BySteps[0], a.BySteps[len(a.BySteps)-1]
-		if short.X != 8 || twice.X != 128 || short.Y[i] != epsilon(8, 1e-5, mode) || twice.Y[i] != epsilon(128, 1e-5, mode) {
+		if short.X != 16 || twice.X != 128 || short.Y[i] != epsilon(16, 1e-5, mode) || twice.Y[i] != epsilon(128, 1e-5, mode) {
 			t.Errorf("%s over steps: %v to %v", mode, short, twice)
 		}
 	}
