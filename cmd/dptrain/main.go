@@ -66,6 +66,7 @@ except with --verbose.
   dptrain plan --dataset mnist --epsilon 4          plans that try each learning rate often enough
   dptrain account noise --dataset mnist --epsilon 2 the noise that a budget needs
   dptrain data list                                 what can be trained on
+  dptrain report runs/mnist-20261122-100352         a web page about a run
   dptrain devices                                   the GPUs to train with, or what is missing`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
