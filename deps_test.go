@@ -78,6 +78,7 @@ var rooms = table{
 	"internal/nearest":            nil,
 	"internal/sketch":             nil,
 	"internal/ledger":             {"accountant", "internal/sketch"},
+	"internal/page":               {"accountant", "internal/report", "train", "tuner"},
 	"internal/random":             nil,
 	"internal/report":             {"internal/build", "internal/memory", "internal/safetensors", "train", "tuner"},
 	"internal/runs":               nil,

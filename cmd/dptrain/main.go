@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/internal/build"
 	"github.com/dptrain/dptrain/internal/ui"
 )
 
@@ -73,12 +74,17 @@ except with --verbose.
   dptrain plan --dataset mnist --epsilon 4          plans that try each learning rate often enough
   dptrain account noise --dataset mnist --epsilon 2 the noise that a budget needs
   dptrain data list                                 what can be trained on
+  dptrain report runs/mnist-20261122-100352         a web page about a run
   dptrain devices                                   the GPUs to train with, or what is missing`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON, and an error as a JSON object on standard error")
+	root.Version = build.Current().String()
+	root.SetVersionTemplate("{{.Version}}\n")
+	// Without cobra's -v.
+	root.Flags().Bool("version", false, "print the version and its commit; dptrain version says more")
 	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
 	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
 	root.PersistentFlags().StringVar(&g.logFormat, "log-format", logText, "`format` of log and progress on standard error: text, or json for a JSON object on each line")
@@ -95,7 +101,7 @@ except with --verbose.
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
 		newPredictCommand(g), newEvaluateCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
-		newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
+		newReportCommand(g), newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	root.SetHelpCommand(newHelpCommand())
 	// Flags are explained in long lines, which a terminal would break inside of words.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", widthOf(g.stdout))))

@@ -41,8 +41,8 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 // guaranteed reports whether any guarantee holds: the seed is a secret, and there is noise.
 func (p *Plan) guaranteed() bool { return !p.privacy.Insecure && !math.IsInf(p.privacy.Epsilon, 1) }
 
-// Release returns the release that a plan makes in a run, for the ledger. If the plan's data aren't loaded, it reads the
-// private file for its sketch.
+// Release returns the release that a plan makes in a run, for the ledger. If the plan's data aren't loaded, it reads
+// the private file for its sketch.
 func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 	data, err := p.content()
 	if err != nil {

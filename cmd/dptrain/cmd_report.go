@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/page"
+)
+
+type reportOptions struct{ out string }
+
+func newReportCommand(g *global) *cobra.Command {
+	var opts reportOptions
+	cmd := &cobra.Command{
+		Use:   "report RUN...",
+		Short: "Make a web page about a run, or a comparison of several",
+		Long: `Make a web page about a run: what was released, its guarantee, the plan, and what
+the plan costs by other deltas, steps and bounds. Of several runs it is a
+comparison, with what they cost together. RUN is a run's folder, or its folder
+"released", which may have been copied elsewhere.
+
+The page is made from the released files and the run's public manifest alone, and
+may be published with them. It is one HTML file that needs nothing else: no
+script, no font, no network. The same release gives the same bytes.
+
+A second page shows what the guarantee doesn't cover: the trials, their scores,
+learning curves and times. It goes into the folder "private", and is never to be
+published.
+
+One run's pages are RUN/report.html and RUN/private/report.html by default. With
+--out FILE.html the second one goes into a folder "private" beside that file.
+Older reports are replaced; other files are never.
+
+` + exitCodes,
+		Example: `  dptrain report runs/mnist-20261122-100352
+  dptrain report runs/mnist-* --out mnist.html`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s wants the folder of at least one run; see %[1]s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), g, opts, args) },
+	}
+	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the public page, ending in .html; of one run by default its report.html")
+	return cmd
+}
+
+// reportResult is what a report prints as JSON.
+type reportResult struct {
+	Page        string `json:"page"`
+	PrivatePage string `json:"private_page,omitempty"`
+}
+
+// reported is what a report is made from.
+type reported struct {
+	runs    []page.Run
+	private []*page.PrivateRun
+	place   page.Place
+}
+
+// hasPrivate reports whether there is anything for a private page.
+func (r reported) hasPrivate() bool {
+	for _, p := range r.private {
+		if p != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string) error {
+	r, err := await(ctx, "reading the runs", func() (reported, error) { return readReported(opts, dirs) })
+	if err != nil {
+		return reportError(err)
+	}
+	costs, err := accountReported(ctx, g, r.runs)
+	if err != nil {
+		return reportError(err)
+	}
+	public, err := page.Public(r.runs, costs)
+	if err != nil {
+		return err
+	}
+	private, err := page.Private(r.runs, r.private)
+	if err != nil {
+		return err
+	}
+	paths, err := r.place.Write(r.runs, public, private)
+	if err != nil {
+		return reportError(err)
+	}
+	result := reportResult{Page: paths[0]}
+	if len(paths) > 1 {
+		result.PrivatePage = paths[1]
+	}
+	return g.print(result, func(w io.Writer) { printReported(w, result) })
+}
+
+func printReported(w io.Writer, r reportResult) {
+	pairs := [][2]string{{"page", r.Page}}
+	if r.PrivatePage != "" {
+		pairs = append(pairs, [2]string{"keep private", r.PrivatePage + "  trials, learning curves, times"})
+	}
+	rows(w, pairs...)
+}
+
+// readReported reads the runs, and finds out before any work whether the pages can be written.
+func readReported(opts reportOptions, dirs []string) (r reported, err error) {
+	for _, dir := range dirs {
+		run, err := page.Open(dir)
+		if err != nil {
+			return r, err
+		}
+		private, err := page.OpenPrivate(dir)
+		if err != nil {
+			return r, err
+		}
+		r.runs, r.private = append(r.runs, run), append(r.private, private)
+	}
+	switch {
+	case opts.out != "":
+		r.place, err = page.PlaceAt(opts.out)
+	case len(dirs) > 1:
+		return r, usagef("a report on %d runs has no place of its own; give a file by --out, such as runs.html", len(dirs))
+	default:
+		r.place, err = page.PlaceOf(dirs[0])
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, r.place.Check(r.hasPrivate())
+}
+
+// accountReported computes the accounting curves of all runs.
+func accountReported(ctx context.Context, g *global, runs []page.Run) ([]page.Accounting, error) {
+	const doing = "computing the accounting curves"
+	return follow(ctx, g.console(), doing, func(f *follower) ([]page.Accounting, error) {
+		costs := make([]page.Accounting, len(runs))
+		for i, r := range runs {
+			var err error
+			costs[i], err = page.Account(ctx, r, func(done, total int) {
+				f.Progress(float64(i)+float64(done)/float64(total), float64(len(runs)), doing)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		return costs, nil
+	})
+}
+
+// reportError adds exit code and remedy.
+func reportError(err error) error {
+	switch {
+	case errors.Is(err, page.ErrExists):
+		return coded(codeInput, fmt.Errorf("%w; give another file by --out, or remove it", err))
+	case errors.Is(err, page.ErrPlace):
+		return coded(codeUsage, fmt.Errorf("%w; give a file in a folder that exists by --out, such as report.html", err))
+	case errors.Is(err, page.ErrNoRun):
+		return coded(codeInput, err)
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package page
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		log    bool
+		values []float64
+		want   string
+	}{
+		{false, []float64{0, 9.9}, "0 2 4 6 8 10"},
+		{false, []float64{0.603, 0.977}, "0.6 0.7 0.8 0.9 1.0"},
+		{false, []float64{-0.9, 1}, "−1.0 −0.5 0.0 0.5 1.0"},
+		{false, []float64{0, 600}, "0 200 400 600"},
+		{true, []float64{1e-10, 1e-2}, "10⁻⁹ 10⁻⁷ 10⁻⁵ 10⁻³"},
+		{true, []float64{0.00316, 4}, "0.003 0.01 0.03 0.1 0.3 1 3"},
+		{true, []float64{0.1, 1}, "0.1 0.2 0.5 1"},
+		{true, []float64{1e-4, 9}, "0.0001 0.001 0.01 0.1 1 10"},
+	} {
+		var texts []string
+		for _, tick := range newAxis("", c.log, c.values...).ticks {
+			texts = append(texts, tick.text)
+		}
+		if got := strings.Join(texts, " "); got != c.want {
+			t.Errorf("%v: %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+func TestAxisHoldsItsValuesAndTicks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		log := rapid.Bool().Draw(t, "log")
+		one := rapid.OneOf(rapid.Float64(), rapid.Float64Range(1e-6, 1e3), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), 1, 1}))
+		values := rapid.SliceOfN(one, 0, 6).Draw(t, "values")
+		a := newAxis("", log, values...)
+		for _, v := range values {
+			if math.IsNaN(v) || math.IsInf(v, 0) || log && v <= 0 {
+				continue
+			}
+			if u := a.at(v); !(u >= -1e-6 && u <= 1+1e-6) {
+				t.Fatalf("%v is at %v of %+v", v, u, a)
+			}
+		}
+		if len(a.ticks) < 2 || len(a.ticks) > 12 {
+			t.Fatalf("%d ticks of %+v", len(a.ticks), a)
+		}
+		for i, tick := range a.ticks {
+			if u := a.at(tick.value); !(u >= -1e-6 && u <= 1+1e-6) || i > 0 && !(tick.value > a.ticks[i-1].value) {
+				t.Fatalf("tick %v of %+v", tick, a)
+			}
+		}
+	})
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 1e-5: "10⁻⁵", 2.5e-7: "2.5·10⁻⁷", 0.0031622776601683794: "0.00316", 12: "12", 1234.5: "1230", -3.2e60: "−3.2·10⁶⁰", 1e18: "10¹⁸", 0.285: "0.285",
+		-1e-9: "−10⁻⁹", 99999: "100000", 1e5: "10⁵",
+	} {
+		if got := short(v); got != want {
+			t.Errorf("short %v: %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{1e-5: "10⁻⁵", 1.234567e-5: "1.234567·10⁻⁵", 0.001: "0.001", 0.0213: "0.0213", 15: "15"} {
+		if got := exact(v); got != want {
+			t.Errorf("exact %v: %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{54.59815: "54.6", 20.0855: "20.1", 3e-5: "3·10⁻⁵", 1.0001e-6: "1.01·10⁻⁶", 1: "1"} {
+		if got := rounded(v); got != want {
+			t.Errorf("rounded %v: %s, want %s", v, got, want)
+		}
+	}
+	for epsilon, want := range map[float64]string{4: "54.6", 0: "1", 20: "10⁹", 199890: "10⁸⁶⁸¹²"} {
+		if got := factorText(epsilon); got != want {
+			t.Errorf("e to %v: %s, want %s", epsilon, got, want)
+		}
+	}
+}
+
+// A bound in a table is never below the computed one, but for rounding.
+func TestRoundedIsNoSmaller(t *testing.T) {
+	digits := strings.NewReplacer("·10", "e", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9")
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Float64Range(1e-12, 1e5).Draw(t, "v")
+		text := rounded(v)
+		if strings.HasPrefix(text, "10⁻") || strings.HasPrefix(text, "10⁵") {
+			text = "1·" + text
+		}
+		read, err := strconv.ParseFloat(digits.Replace(text), 64)
+		if err != nil || !(read >= v*(1-1e-11) && read <= v*1.0101) {
+			t.Fatalf("%v prints as %s, which is %v (%v)", v, text, read, err)
+		}
+	})
+}

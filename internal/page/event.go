@@ -1,0 +1,111 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// unmarshalEvent reads the event of a manifest. While it is nil, events are rebuilt from privacy.json.
+var unmarshalEvent func([]byte) (accountant.Event, error)
+
+// eventTolerance is the maximum relative difference between the stated epsilon and that of the event.
+const eventTolerance = 1e-6
+
+// event returns what the run did with the data, if its epsilon is the stated one. Other curves would be those of
+// another run.
+func (r Run) event() (accountant.Event, error) {
+	event, err := r.statedEvent()
+	if err != nil {
+		return nil, err
+	}
+	p := r.Privacy
+	g, err := accountant.Epsilon(event, p.Delta, accountant.Options{Mode: accountant.Mode(p.Accounting)})
+	if err != nil {
+		return nil, err
+	}
+	if !(math.Abs(g.Epsilon-p.Epsilon) <= eventTolerance*p.Epsilon) {
+		return nil, fmt.Errorf("this dptrain finds epsilon %v for the described run, and the statement has %v", g.Epsilon, p.Epsilon)
+	}
+	return event, nil
+}
+
+func (r Run) statedEvent() (accountant.Event, error) {
+	if m := r.Manifest; m != nil && unmarshalEvent != nil && len(m.Event) > 0 && json.Valid(m.Event) {
+		return unmarshalEvent(m.Event)
+	}
+	return eventOf(r.Privacy)
+}
+
+// eventOf rebuilds an event from a statement.
+func eventOf(p report.Privacy) (accountant.Event, error) {
+	t := p.Tuning
+	if t == nil {
+		return accountant.DPSGD(p.SamplingRate, p.NoiseMultiplier, p.Steps), nil
+	}
+	base, err := baseOf(t.Space)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := repetitionsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	switch t.Method {
+	case "variant 1":
+		return accountant.Variant1(t.SubsetRate, trials, base), nil
+	case "variant 2":
+		return accountant.Variant2(t.SubsetRate, trials, base), nil
+	case "baseline":
+		return accountant.Baseline(trials, base), nil
+	}
+	return nil, fmt.Errorf("unknown method %q", t.Method)
+}
+
+// maxRuns is the maximum number of different runs of a grid whose event is rebuilt.
+const maxRuns = 1000
+
+// baseOf returns the event of one run with hyperparameters from the space.
+func baseOf(s report.Space) (accountant.Event, error) {
+	if s.Line != nil {
+		return accountant.RDPLine{Slope: s.Line.Slope, Orders: accountant.Orders{Low: 2, High: s.Line.Order}}, nil
+	}
+	if n := len(s.Runs); n == 0 || n > maxRuns {
+		return nil, fmt.Errorf("%d different runs in the search space; want 1 to %d", n, maxRuns)
+	}
+	var events []accountant.Event
+	for _, run := range s.Runs {
+		events = append(events, dpsgd(run))
+	}
+	if len(events) == 1 {
+		return events[0], nil
+	}
+	return accountant.MaxOver{Events: events}, nil
+}
+
+func dpsgd(r tuner.Run) accountant.Event {
+	return accountant.DPSGD(r.SamplingRate, r.NoiseMultiplier, r.Steps)
+}
+
+func repetitionsOf(t *report.Tuning) (accountant.Repetitions, error) {
+	mean := t.MeanRepetitions
+	switch t.Repetitions {
+	case "poisson":
+		return accountant.Poisson{Mean: mean}, nil
+	case "truncated-poisson":
+		return accountant.TruncatedPoissonWithMean(mean)
+	case "geometric":
+		return accountant.Geometric(mean)
+	case "logarithmic":
+		return accountant.Logarithmic(mean)
+	case "negative-binomial":
+		if t.Shape != nil {
+			return accountant.NegativeBinomial(*t.Shape, mean)
+		}
+	}
+	return nil, fmt.Errorf("unknown distribution of trials %q", t.Repetitions)
+}

@@ -1,0 +1,83 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// PrivateRun is the content of private/run.json, which no guarantee covers.
+type PrivateRun struct {
+	Repetitions  int            `json:"repetitions"` // K
+	SubsetSize   int            `json:"subset_size"`
+	Best         *int           `json:"best"` // index into Trials; -1 for none
+	Trials       []PrivateTrial `json:"trials"`
+	FinalCurve   []PrivatePoint `json:"final_curve"`
+	FinalSeconds float64        `json:"final_seconds"`
+	Seconds      float64        `json:"seconds"` // of a run without tuning
+}
+
+// PrivateTrial is one trial.
+type PrivateTrial struct {
+	tuner.Candidate
+	Score    *float64       `json:"score"` // nil if it failed or diverged
+	Diverged bool           `json:"diverged"`
+	Failure  string         `json:"failure"`
+	Seconds  float64        `json:"seconds"`
+	Curve    []PrivatePoint `json:"curve"`
+}
+
+// PrivatePoint is a model's score on the public test set after a number of steps.
+type PrivatePoint struct {
+	Step  int      `json:"step"`
+	Score *float64 `json:"score"` // nil if the model wasn't finite
+}
+
+// OpenPrivate reads the private folder of a run's folder. It returns nil if there is none, as in a copy of released/.
+func OpenPrivate(dir string) (*PrivateRun, error) {
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
+	}
+	defer top.Close()
+	if info, err := top.Lstat("private"); err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	folder, err := top.OpenRoot("private")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
+	}
+	defer folder.Close()
+	var p PrivateRun
+	found, err := readJSON(folder, "run.json", &p)
+	if err != nil || !found {
+		return nil, err
+	}
+	if b := p.Best; b != nil && (*b < -1 || *b >= len(p.Trials)) {
+		return nil, fmt.Errorf("%w: %s/run.json: trial %d of %d is the best one", ErrNoRun, folder.Name(), *b, len(p.Trials))
+	}
+	return &p, nil
+}
+
+// best returns the index of the winning trial, or -1.
+func (p *PrivateRun) best() int {
+	if p.Best == nil {
+		return -1
+	}
+	return *p.Best
+}
+
+// outcome returns the outcome of a trial in words, if it has no score.
+func (t PrivateTrial) outcome() string {
+	switch {
+	case t.Failure != "":
+		return "failed: " + shortened(t.Failure, 200)
+	case t.Diverged:
+		return "diverged"
+	case t.Score == nil || math.IsNaN(*t.Score):
+		return "no score"
+	}
+	return ""
+}

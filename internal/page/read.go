@@ -1,0 +1,65 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrNoRun reports a folder that isn't a run, or a run whose files can't be read.
+var ErrNoRun = errors.New("no run to report on")
+
+// maxText is the maximum size of a JSON or Markdown file that a page is made from, in bytes. The description of a
+// million columns takes 100 MB.
+const maxText = 256 << 20
+
+// open opens a regular file of at most the given size below root. It follows no link: a link in released/ could lead to
+// a private file.
+func open(root *os.Root, name string, most int64) (*os.File, int64, error) {
+	// Lstat comes first: opening a pipe could wait for a writer forever.
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%w: %s/%s isn't a regular file", ErrNoRun, root.Name(), name)
+	}
+	if info.Size() > most {
+		return nil, 0, fmt.Errorf("%w: %s/%s has %d bytes; at most %d can be read", ErrNoRun, root.Name(), name, info.Size(), most)
+	}
+	file, err := root.Open(name)
+	return file, info.Size(), err
+}
+
+func readText(root *os.Root, name string) ([]byte, error) {
+	file, _, err := open(root, name, maxText)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxText))
+}
+
+// readJSON decodes a file into v. It returns false if there is no such file.
+func readJSON(root *os.Root, name string, v any) (found bool, err error) {
+	text, err := readText(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	err = decoder.Decode(v)
+	if err == nil && decoder.More() {
+		err = errors.New("more than one value")
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %s/%s: %w", ErrNoRun, root.Name(), name, err)
+	}
+	return true, nil
+}

@@ -1,0 +1,63 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"strings"
+)
+
+//go:embed page.css
+var styleSource string
+
+//go:embed page.html.tmpl
+var pageSource string
+
+// opening is what every page of ours begins with, so that only such files are replaced.
+const opening = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"dptrain report\">\n"
+
+// style is the style sheet without its comments, which html/template would take out after the hash was computed.
+var style = "\n" + strings.TrimSpace(regexp.MustCompile(`(?s)/\*.*?\*/\s*`).ReplaceAllString(styleSource, "")) + "\n"
+
+// policy forbids everything but the style sheet above.
+func policy() string {
+	hash := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// templates holds the pages. Style sheet and policy are part of the source, where html/template leaves them as they
+// are.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"plain": plain,
+	"size":  sizeText,
+	// under returns a coordinate that is further down or to the right.
+	"under": func(from, by float64) string { return px(from + by) },
+	// heading has a section's heading. On a page of several runs, which are numbered, it is a level lower.
+	"heading": func(number int, text string) heading { return heading{number, text} },
+}).Parse(strings.NewReplacer("OPENING", opening, "STYLE", style, "POLICY", policy()).Replace(pageSource)))
+
+type heading struct {
+	Number int
+	Text   string
+}
+
+// render executes a template by name.
+func render(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("make a %s page: %w", name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// isPage reports whether a file is one of ours. It reads its beginning.
+func isPage(r io.Reader) bool {
+	begins := make([]byte, len(opening))
+	_, err := io.ReadFull(r, begins)
+	return err == nil && string(begins) == opening
+}

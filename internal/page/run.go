@@ -1,0 +1,131 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// Run is what the public files of a run say.
+type Run struct {
+	Name            string // as the manifest has it, or else the folder's
+	Model           report.Model
+	Hyperparameters report.Hyperparameters
+	Privacy         report.Privacy
+	Void            bool          // no guarantee holds
+	Score           *report.Score // nil if the files don't have it
+	Parameters      int64         // numbers that training changed; 0 if unknown
+	Statement       []Block       // STATEMENT.md; nil if it is missing
+	Files           []File        // of released/
+	Manifest        *Manifest     // nil if it is missing
+
+	day time.Time // modification time of privacy.json
+}
+
+// Open reads a run's folder, or a copy of its folder released/. Besides released/ it reads run.json, the run's public
+// manifest. An error wraps [ErrNoRun] or an [*fs.PathError].
+func Open(dir string) (Run, error) {
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return Run{}, fmt.Errorf("%w: %w", ErrNoRun, err)
+	}
+	defer top.Close()
+	run := Run{Name: nameOf(dir)}
+	released := top
+	if info, err := top.Lstat("released"); err == nil && info.IsDir() { // a link could lead to private/
+		if released, err = top.OpenRoot("released"); err != nil {
+			return Run{}, fmt.Errorf("%w: %w", ErrNoRun, err)
+		}
+		defer released.Close()
+		if run.Manifest, err = readManifest(top); err != nil {
+			return Run{}, err
+		}
+	}
+	if m := run.Manifest; m != nil && m.Name != "" {
+		run.Name = m.Name
+	}
+	return run, run.read(released, dir)
+}
+
+// nameOf returns the name of a run's folder.
+func nameOf(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	if filepath.Base(dir) == "released" {
+		dir = filepath.Dir(dir)
+	}
+	return filepath.Base(dir)
+}
+
+func (r *Run) read(released *os.Root, dir string) error {
+	var guarantee struct {
+		Holds *bool `json:"guarantee_holds"`
+		report.Privacy
+	}
+	found, err := readJSON(released, "privacy.json", &guarantee)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("%w in %s: it has no released/privacy.json; give the folder of a finished run", ErrNoRun, dir)
+	}
+	r.Privacy = guarantee.Privacy
+	r.Void = r.Privacy.Insecure || guarantee.Holds != nil && !*guarantee.Holds
+	if err := checkPrivacy(r.Privacy); err != nil {
+		return fmt.Errorf("%w: %s/privacy.json: %w", ErrNoRun, released.Name(), err)
+	}
+	if info, err := released.Stat("privacy.json"); err == nil {
+		r.day = info.ModTime()
+	}
+	if _, err := readJSON(released, "model.json", &r.Model); err != nil {
+		return err
+	}
+	if _, err := readJSON(released, "hyperparameters.json", &r.Hyperparameters); err != nil {
+		return err
+	}
+	switch text, err := readText(released, "STATEMENT.md"); {
+	case err == nil:
+		r.Statement = parseStatement(string(text))
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := r.readParameters(released); err != nil {
+		return err
+	}
+	r.Files, err = list(released)
+	return err
+}
+
+// checkPrivacy refuses a file that states no guarantee: a missing epsilon must not be shown as an epsilon of 0.
+func checkPrivacy(p report.Privacy) error {
+	switch {
+	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 1) || p.Bound == "":
+		return fmt.Errorf("it has no epsilon, or doesn't say which bound gave it")
+	case !(p.Delta > 0 && p.Delta <= 1):
+		return fmt.Errorf("delta %v isn't in (0, 1]", p.Delta)
+	case p.Samples < 1:
+		return fmt.Errorf("%d training samples; want at least 1", p.Samples)
+	}
+	return nil
+}
+
+// readParameters takes the score and the number of parameters from the header of the parameters' file.
+func (r *Run) readParameters(released *os.Root) error {
+	header, err := readHeader(released, "model.safetensors")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r.Parameters = header.parameters
+	r.Score = header.score
+	if r.Score == nil && r.Manifest != nil {
+		r.Score = r.Manifest.score()
+	}
+	return nil
+}

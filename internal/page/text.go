@@ -1,0 +1,78 @@
+package page
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// Fact is a name and a text about it.
+type Fact struct{ Name, Text string }
+
+// plain replaces characters that steer a terminal or turn the direction of text, such as a class name could have.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// shortened cuts a text after the given number of characters.
+func shortened(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + "…"
+}
+
+// dataText names a run's data.
+func dataText(m report.Model) string {
+	if m.Dataset == "files" {
+		return "own files"
+	}
+	return m.Dataset
+}
+
+// maxListed is the maximum number of classes or dimensions that a page lists.
+const maxListed = 60
+
+// shapeText prints the shape of a sample.
+func shapeText(shape []int) string {
+	var parts []string
+	for i, n := range shape {
+		if i == maxListed {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, report.Grouped(n))
+	}
+	return strings.Join(parts, " × ")
+}
+
+// sizeText prints a number of bytes.
+func sizeText(bytes int64) string {
+	switch {
+	case bytes < 10_000:
+		return report.Grouped(int(bytes)) + " B"
+	case bytes < 10_000_000:
+		return report.Grouped(int((bytes+999)/1000)) + " kB"
+	}
+	return report.Grouped(int((bytes+999_999)/1_000_000)) + " MB"
+}
+
+// secondsText prints a duration.
+func secondsText(seconds float64) string {
+	switch {
+	case seconds < 10:
+		return decimal(seconds, 0.01) + " s"
+	case seconds < 100:
+		return decimal(seconds, 0.1) + " s"
+	case seconds < 6000:
+		return decimal(seconds/60, 0.1) + " min"
+	}
+	return decimal(seconds/3600, 0.1) + " h"
+}
