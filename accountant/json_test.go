@@ -72,8 +72,8 @@ func TestJSONNotations(t *testing.T) {
 	}
 	for text, want := range map[string]Event{
 		" {\n\"noise_multiplier\" : 10.0e-1 , \"kind\":\"gaussian\"}\n": Gaussian{NoiseMultiplier: 1},
-		`{"kind":"\u0067aussian","noise_multiplier":0e5}`:              Gaussian{},
-		`{"kind":"gaussian","noise_multiplier":-0}`:                    Gaussian{NoiseMultiplier: math.Copysign(0, -1)},
+		`{"kind":"\u0067aussian","noise_multiplier":0e5}`:               Gaussian{},
+		`{"kind":"gaussian","noise_multiplier":-0}`:                     Gaussian{NoiseMultiplier: math.Copysign(0, -1)},
 	} {
 		if e, err := UnmarshalEvent([]byte(text)); err != nil || !reflect.DeepEqual(e, want) {
 			t.Errorf("%s: %#v, %v", text, e, err)
