@@ -125,12 +125,18 @@ var errNewer = errors.New("a newer version of dptrain wrote it; use that version
 
 // parse reads the content of a ledger's file.
 func parse(text []byte) (*book, error) {
+	b, err := parseVersion(text)
 	var any struct {
 		Version int `json:"version"`
 	}
-	if err := json.Unmarshal(text, &any); err == nil && any.Version > version {
+	if err != nil && json.Unmarshal(text, &any) == nil && any.Version > version {
 		return nil, errNewer
 	}
+	return b, err
+}
+
+// parseVersion reads the content of a file of this version.
+func parseVersion(text []byte) (*book, error) {
 	var file fileJSON
 	if err := strict(text, &file); err != nil {
 		return nil, err

@@ -263,7 +263,7 @@ func (l *Ledger) try(ctx context.Context, locked bool, change func(*book) (bool,
 			return false, err
 		}
 		defer unlock()
-		_, now, err := l.store.read()
+		now, err := l.store.text()
 		if err != nil || !bytes.Equal(before, now) {
 			return false, err
 		}

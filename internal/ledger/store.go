@@ -30,25 +30,34 @@ type store struct {
 
 func (s *store) path() string { return filepath.Join(s.dir, fileName) }
 
-// read returns the ledger and the file's content. A file that isn't there is an empty ledger.
-func (s *store) read() (*book, []byte, error) {
+// text returns the file's content, and nil for a file that isn't there.
+func (s *store) text() ([]byte, error) {
 	switch info, err := os.Lstat(s.path()); {
 	case errors.Is(err, fs.ErrNotExist):
-		return &book{}, nil, nil
+		return nil, nil
 	case err != nil:
-		return nil, nil, &FileError{s.path(), "can't be read", err}
+		return nil, &FileError{s.path(), "can't be read", err}
 	case !info.Mode().IsRegular():
-		return nil, nil, &FileError{s.path(), "not a regular file, so it can't be replaced as a whole; move the file itself here", nil}
+		return nil, &FileError{s.path(), "not a regular file, so it can't be replaced as a whole; move the file itself here", nil}
 	case info.Size() > maxFile:
-		return nil, nil, &FileError{s.path(), "larger than 1 GiB, so it isn't a ledger; restore a copy", nil}
+		return nil, &FileError{s.path(), "larger than 1 GiB, so it isn't a ledger; restore a copy", nil}
 	}
 	file, err := os.Open(s.path())
 	if err != nil {
-		return nil, nil, &FileError{s.path(), "can't be read", err}
+		return nil, &FileError{s.path(), "can't be read", err}
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, nil, &FileError{s.path(), "can't be read", err}
+		return nil, &FileError{s.path(), "can't be read", err}
+	}
+	return text, nil
+}
+
+// read returns the ledger and the file's content. A file that isn't there is an empty ledger.
+func (s *store) read() (*book, []byte, error) {
+	text, err := s.text()
+	if err != nil || text == nil {
+		return &book{}, nil, err
 	}
 	b, err := parse(text)
 	if errors.Is(err, errNewer) {
