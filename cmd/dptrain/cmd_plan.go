@@ -55,6 +55,8 @@ Below, it shows all distributions at the recommended variant and q. The noise in
 the table meets the budget. With best accounting it may leave up to 0.4 % of
 epsilon unused, except in the recommended plan. Gradients are the expected number
 of gradients of single samples, including the final run, and so a measure of time.
+It takes tens of seconds; --accounting tight takes one, and finds plans with more
+noise.
 
 Noise isn't everything. A smaller q mostly needs less noise, but a trial then
 predicts less, because it trains on the share q of the data, with batches of

@@ -54,7 +54,7 @@ func cutOff(text string, width int, more string) string {
 
 // Columns lays out lines whose cells end with tabs, but for the last cell of each, as package tabwriter does. It writes
 // them when it is flushed. If width isn't 0, lines are wrapped: the last column in itself where there is room for it,
-// and otherwise between cells.
+// otherwise the second of two columns below the first, and more columns between cells.
 type Columns struct {
 	to    io.Writer
 	width int
@@ -82,7 +82,10 @@ func (c *Columns) Flush() error {
 			indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(last)
 			gap := " "
 			if c.width-indent < narrowest {
-				gap, indent = between, 4
+				indent = 4
+				if strings.Count(lines[i], "\t") > 1 {
+					gap = between
+				}
 			}
 			wrapped.WriteString(wrap(line, gap, c.width, indent) + "\n")
 		}

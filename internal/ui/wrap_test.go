@@ -63,6 +63,9 @@ func TestColumns(t *testing.T) {
 	if got, want := columnsOf(30, pairs), "data   a set of digits with\n       ten classes\nmodel  cnn\n"; got != want {
 		t.Errorf("30 wide: %q", got)
 	}
+	if got, want := columnsOf(20, pairs), "data   a set of\n    digits with ten\n    classes\nmodel  cnn\n"; got != want {
+		t.Errorf("20 wide: %q", got)
+	}
 	const table = "name\tsize in bytes\tstate\nfirst one\t1\tas it was\n"
 	if got, want := columnsOf(26, table), "name       size in bytes\n    state\nfirst one  1\n    as it was\n"; got != want {
 		t.Errorf("a table: %q, want %q", got, want)
