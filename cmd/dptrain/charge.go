@@ -13,26 +13,27 @@ const charging = "accounting for all releases of the data"
 
 // record records the release in the ledger before anything is trained, and shows what all releases of the data cost
 // together. The line goes to standard error: which releases count depends on private rows.
-func (r *run) record() error {
-	account, err := await(r.ctx, charging, func() (a ledger.Account, err error) {
-		l, err := ledger.Open(r.store)
-		if err != nil {
-			return a, err
-		}
-		release, err := r.plan.Release(r.folder)
-		if err != nil {
-			return a, err
-		}
-		return l.Record(r.ctx, release)
-	})
+func (r *run) record(f *follower) (err error) {
+	if r.folder.Record.Key, err = r.plan.Identity(r.folder.Record.Program); err != nil {
+		return err
+	}
+	l, err := ledger.Open(r.store)
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	release, err := r.plan.Release(r.folder)
+	if err != nil {
+		return err
+	}
+	account, err := l.Record(r.ctx, release)
 	var over *ledger.BudgetError
 	switch {
-	case errors.As(err, &over) || errors.Is(err, errInterrupted):
+	case errors.As(err, &over) || r.ctx.Err() != nil:
 		return err
 	case err != nil:
 		return coded(codeInput, err)
 	}
-	r.console.Log().Info("budget   " + account.Line(r.plan.DataName()))
+	f.Note("budget   " + account.Line(r.plan.DataName()))
 	return nil
 }
 

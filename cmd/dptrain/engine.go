@@ -180,7 +180,8 @@ func (c choice) open(ctx context.Context, p configs.Performance, f *follower) (g
 	return nil, nil
 }
 
-// blameDevice adds a remedy to the error of a GPU that failed, or ran out of memory. It keeps one of the errors of all
+// blameDevice adds a remedy to the error of a GPU that failed, or ran out of memory: with another engine the run couldn't
+// go on. It keeps one of the errors of all
 // runs and calls that failed with the GPU.
 func blameDevice(err error) error {
 	var failed *cuda.DeviceError
@@ -188,9 +189,9 @@ func blameDevice(err error) error {
 	case errors.Is(err, errInterrupted):
 		return err
 	case errors.As(err, &failed):
-		return coded(codeDevice, fmt.Errorf("%w; run again, as a new process may find it well, or train by --engine cpu", failed))
+		return coded(codeDevice, fmt.Errorf("%w; a new process may find it well", failed))
 	case errors.Is(err, cuda.ErrOutOfMemory):
-		return coded(codeDevice, fmt.Errorf("%w; end what else uses the GPU, or train by --engine cpu", err))
+		return coded(codeDevice, fmt.Errorf("%w; end what else uses the GPU", err))
 	}
 	return err
 }

@@ -236,7 +236,7 @@ func TestProgramsFallBackToTheCPU(t *testing.T) {
 }
 
 // A GPU that fails ends the command with a code of its own and one line, however many runs it took along and whatever
-// goes wrong afterwards. Nothing is written.
+// goes wrong afterwards. What is done is kept.
 func TestGPUsFail(t *testing.T) {
 	lost := &cuda.DeviceError{Device: "0 (Hopper)", Err: errors.New("fell off the bus")}
 	for _, command := range []string{"train", "tune"} {
@@ -246,12 +246,12 @@ func TestGPUsFail(t *testing.T) {
 		args, dir := short(t, command, "--quiet")
 		code, _, stderr := b.run(t.Context(), args...)
 		lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
-		const want = "dptrain: GPU 0 (Hopper) failed: fell off the bus; run again, as a new process may find it well, or train by --engine cpu"
-		if last := lines[len(lines)-1]; code != codeDevice || last != want || strings.Count(stderr, "dptrain: ") != 1 {
+		const want = "dptrain: GPU 0 (Hopper) failed: fell off the bus; a new process may find it well; what is done is kept: dptrain resume "
+		if last := lines[len(lines)-1]; code != codeDevice || last != want+dir || strings.Count(stderr, "dptrain: ") != 1 {
 			t.Errorf("%s: exit code %d: %s", command, code, stderr)
 		}
-		if exists(dir) || len(b.closed) != 1 {
-			t.Errorf("%s: directory there: %t, closed %d times", command, exists(dir), len(b.closed))
+		if exists(filepath.Join(dir, "released")) || len(b.closed) != 1 {
+			t.Errorf("%s: closed %d times, or something is released", command, len(b.closed))
 		}
 	}
 }
@@ -262,8 +262,8 @@ func TestGPUsFailToClose(t *testing.T) {
 	b.closing = errors.New("stuck\nfor good")
 	args, dir := short(t, "train")
 	code, _, stderr := b.run(t.Context(), args...)
-	if code != codeInternal || !strings.HasSuffix(stderr, "dptrain: stuck; for good\n") || exists(dir) {
-		t.Errorf("exit code %d, directory there: %t, %s", code, exists(dir), stderr)
+	if code != codeInternal || !strings.HasSuffix(stderr, "dptrain: stuck; for good; what is done is kept: dptrain resume "+dir+"\n") || exists(filepath.Join(dir, "released")) {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestInterruptClosesGPUs(t *testing.T) {
 	b.steps = func() error { cancel(); return nil }
 	args, dir := short(t, "tune")
 	code, _, stderr := b.run(ctx, args...)
-	if code != codeInterrupted || !strings.HasSuffix(stderr, "dptrain: interrupted while training; nothing was written\n") || exists(dir) {
+	if code != codeInterrupted || !strings.HasSuffix(stderr, "dptrain: interrupted while training; what is done is kept: dptrain resume "+dir+"\n") || exists(filepath.Join(dir, "released")) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	select { // the training ends by itself

@@ -254,20 +254,9 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	if r.folder.Record.Key, err = r.plan.Identity(r.folder.Record.Program); err != nil {
-		return out, err
-	}
-	if err := r.record(); err != nil {
-		return out, err
-	}
-	if err := r.ctx.Err(); err != nil {
-		return out, fmt.Errorf("%w before the training", errInterrupted)
-	}
-	if err := r.folder.Train(); err != nil {
-		return out, coded(codeInput, err)
-	}
+	job := experiment.Job{Key: key, Store: keptStates{r}, Every: r.keep.every}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
-		return trainOn(r.ctx, r.plan, device, experiment.Job{Key: key, Store: keptStates{r}, Every: r.keep.every}, f)
+		return r.train(device, job, f)
 	})
 	if out, err = training.awaitEnd(r.ctx, r.sayStopping); err != nil {
 		return out, err
@@ -304,17 +293,27 @@ func (r *run) key() (key train.Key, err error) {
 	return key, nil
 }
 
-// trainOn takes over the engine, runs the plan and closes the engine, all in one goroutine: after an interruption the
-// engine is still at work, and only the computation itself can close it.
-func trainOn(ctx context.Context, p *experiment.Plan, c choice, j experiment.Job, f *follower) (out experiment.Outcome, err error) {
-	performance := p.Experiment.Performance
-	gpu, err := c.open(ctx, performance, f)
+// train takes over the engine, records the release, runs the plan and closes the engine, all in one goroutine: after an
+// interruption the engine is still at work, and only the computation itself can close it. What fails before the record
+// costs nothing.
+func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Outcome, err error) {
+	performance := r.plan.Experiment.Performance
+	gpu, err := c.open(r.ctx, performance, f)
 	if err != nil {
 		return out, err
 	}
 	if gpu != nil {
 		defer func() { err = errors.Join(err, gpu.Close()) }()
 	}
-	f.epsilon = p.Statement().Epsilon
-	return p.Run(ctx, newEngine(performance, gpu), j, f)
+	if err := r.record(f); err != nil {
+		return out, err
+	}
+	if err := r.ctx.Err(); err != nil {
+		return out, err
+	}
+	if err := r.folder.Train(); err != nil {
+		return out, coded(codeInput, err)
+	}
+	f.epsilon = r.plan.Statement().Epsilon
+	return r.plan.Run(r.ctx, newEngine(performance, gpu), j, f)
 }

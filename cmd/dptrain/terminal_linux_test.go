@@ -50,7 +50,7 @@ func onTerminal(t *testing.T, columns uint16, env []string, args ...string) stri
 // A terminal gets whole words in lines that fit, and UTF-8 where its locale has that. A pipe gets one line for each
 // row, which scripts read.
 func TestTerminals(t *testing.T) {
-	args := []string{"tune", "--dry-run", "--accounting", "paper"}
+	args := []string{"tune", "--dry-run", "--accounting", "paper", "--store", t.TempDir()}
 	piped := output(t, args...)
 	for _, c := range []struct {
 		columns uint16
