@@ -16,8 +16,8 @@ type Accounting struct {
 	Missing string // why there are no curves, or ""
 
 	ByDelta []Cost // epsilon over delta: X is delta
-	// BySteps is epsilon at the stated delta if all runs of the plan had another number of steps; X is that number, or a
-	// share of the planned steps if the runs differ in steps. It is nil for plans without a number of steps.
+	// BySteps is epsilon at the stated delta if all runs of the plan had another number of steps; X is that number, or
+	// a share of the planned steps if the runs differ in steps. It is nil for plans without a number of steps.
 	BySteps []Cost
 	Steps   int // of each run as planned; 0 if the runs differ
 	// ByEpsilon is delta over epsilon, for plans without BySteps; X is epsilon.

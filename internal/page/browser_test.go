@@ -171,8 +171,8 @@ func browserPages(t *testing.T) map[string]string {
 	return out
 }
 
-// Pages fit into a telephone and a screen, follow the colour scheme, run nothing, load nothing, and have curves that end
-// where their numbers do. The one line on the console is that of a page with the policy of ours and a picture.
+// Pages fit into a telephone and a screen, follow the colour scheme, run nothing, load nothing, and have curves that
+// end where their numbers do. The one line on the console is that of a page with the policy of ours and a picture.
 func TestInABrowser(t *testing.T) {
 	paths := browserPages(t)
 	control := filepath.Join(t.TempDir(), "control.html")

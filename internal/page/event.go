@@ -16,8 +16,8 @@ var unmarshalEvent func([]byte) (accountant.Event, error)
 // eventTolerance is the maximum relative difference between the stated epsilon and that of the event.
 const eventTolerance = 1e-6
 
-// event returns what the run did with the data, if its epsilon is the stated one. Other curves would be those of another
-// run.
+// event returns what the run did with the data, if its epsilon is the stated one. Other curves would be those of
+// another run.
 func (r Run) event() (accountant.Event, error) {
 	event, err := r.statedEvent()
 	if err != nil {

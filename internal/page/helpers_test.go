@@ -1,10 +1,14 @@
 package page
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -19,7 +23,6 @@ const hostile = `</script><img src=x onerror=alert(1)>"'&` + "\u202e\x1b[31m"
 func release() report.Release {
 	tuned := 0.1
 	return report.Release{
-		Parameters: []train.Parameter{{Name: "w", Shape: []int{2, 3}, Values: make([]float32, 6)}},
 		Model: report.Model{
 			Dataset: "mnist", Network: "cnn", Activation: report.Activation{Scale: 2, Temperature: 2, Offset: 1},
 			Shape: []int{1, 28, 28}, Outputs: 2, Task: report.Classification, Classes: []string{"cat", "dog"},
@@ -53,23 +56,42 @@ const privateJSON = `{"warning": "private", "repetitions": 3, "subset_size": 602
   {"learning_rate": 1, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "diverged": true, "seconds": 4}],
   "final_curve": [{"step": 0, "score": 0.1}, {"step": 100, "score": 0.97831}]}`
 
-// runFolder writes a run's folder with package report and returns its path.
+// runFolder writes a run's folder and returns its path.
 func runFolder(t *testing.T, name string, r report.Release) string {
 	t.Helper()
-	d, err := report.Create(filepath.Join(t.TempDir(), name))
+	dir := filepath.Join(t.TempDir(), name)
+	encoded := func(v any) string {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	statement, err := r.Statement()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.WriteRelease(r); err != nil {
-		t.Fatal(err)
+	header := encoded(map[string]any{
+		"w":            map[string]any{"dtype": "F32", "shape": []int{2, 3}, "data_offsets": []int{0, 24}},
+		"__metadata__": map[string]string{"test_accuracy": fmt.Sprint(r.Score.Value)},
+	})
+	for file, content := range map[string]string{
+		"released/model.json":           encoded(r.Model),
+		"released/hyperparameters.json": encoded(r.Hyperparameters),
+		"released/privacy.json":         encoded(r.Privacy),
+		"released/STATEMENT.md":         string(statement),
+		"released/model.safetensors":    string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + strings.Repeat("\x00", 24),
+		"private/run.json":              privateJSON,
+	} {
+		write(t, filepath.Join(dir, file), content)
 	}
-	if err := d.WritePrivate("run.json", []byte(privateJSON)); err != nil {
-		t.Fatal(err)
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	for _, path := range []string{"released/privacy.json", "released", "private", ""} {
+		if err := os.Chtimes(filepath.Join(dir, path), day, day); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := d.Publish(); err != nil {
-		t.Fatal(err)
-	}
-	return d.Path()
+	return dir
 }
 
 func write(t *testing.T, path, content string) {

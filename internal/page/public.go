@@ -40,7 +40,8 @@ type keyFact struct {
 	Variable    bool // Name is a variable
 }
 
-// Public returns the page of one run or of several, made from public values alone. costs has the accounting of each run.
+// Public returns the page of one run or of several, made from public values alone. costs has the accounting of each
+// run.
 func Public(runs []Run, costs []Accounting) ([]byte, error) {
 	if len(runs) == 0 || len(runs) != len(costs) {
 		return nil, fmt.Errorf("make a page: %d runs and %d accountings; want one for each run, and at least one", len(runs), len(costs))

@@ -30,7 +30,8 @@ func policy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// templates holds the pages. Style sheet and policy are part of the source, where html/template leaves them as they are.
+// templates holds the pages. Style sheet and policy are part of the source, where html/template leaves them as they
+// are.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain": plain,
 	"size":  sizeText,

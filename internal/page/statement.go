@@ -17,8 +17,8 @@ type Span struct {
 	Face string // bold, code, or "" for plain text
 }
 
-// parseStatement reads the Markdown of a STATEMENT.md: headings of level 2, paragraphs, lists with hyphens, bold text and
-// code. Anything else stays as it is written. The title is left out.
+// parseStatement reads the Markdown of a STATEMENT.md: headings of level 2, paragraphs, lists with hyphens, bold text
+// and code. Anything else stays as it is written. The title is left out.
 func parseStatement(text string) []Block {
 	var blocks []Block
 	var lines []string // of the block that is being read

@@ -39,8 +39,8 @@ type privateRow struct {
 // maxTrials is the maximum number of trials in a table.
 const maxTrials = 2000
 
-// Private returns the page of what no guarantee covers. A run without a private folder, whose entry is nil, is left out;
-// the page of none is nil.
+// Private returns the page of what no guarantee covers. A run without a private folder, whose entry is nil, is left
+// out; the page of none is nil.
 func Private(runs []Run, private []*PrivateRun) ([]byte, error) {
 	if len(runs) != len(private) {
 		return nil, fmt.Errorf("make a private page: %d runs and %d private folders", len(runs), len(private))
