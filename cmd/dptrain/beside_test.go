@@ -202,7 +202,8 @@ func TestPendingShowsNothing(t *testing.T) {
 		t.Errorf("%q before it is awaited", got)
 	case <-time.After(20 * time.Millisecond):
 	}
-	if got, err := p.await(ctx, "counting"); got != 3 || err != nil || len(<-events)+len(<-events) != len("note"+"after note") { // in either order
+	// In either order.
+	if got, err := p.await(ctx, "counting"); got != 3 || err != nil || len(<-events)+len(<-events) != len("note"+"after note") {
 		t.Errorf("%d, %v", got, err)
 	}
 	if strings.Contains(shown.String(), "early") || !strings.Contains(shown.String(), "late") {

@@ -120,6 +120,11 @@ func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 		if err != nil {
 			return r, err
 		}
+		for i, other := range r.runs {
+			if run.Same(other) {
+				return r, usagef("%s and %s are the same release, whose cost would count twice; give one of them", dirs[i], dir)
+			}
+		}
 		r.runs, r.private = append(r.runs, run), append(r.private, private)
 	}
 	switch {

@@ -180,9 +180,8 @@ func (c choice) open(ctx context.Context, p configs.Performance, f *follower) (g
 	return nil, nil
 }
 
-// blameDevice adds a remedy to the error of a GPU that failed, or ran out of memory: with another engine the run couldn't
-// go on. It keeps one of the errors of all
-// runs and calls that failed with the GPU.
+// blameDevice adds a remedy to the error of a GPU that failed, or ran out of memory: with another engine the run
+// couldn't go on. It keeps one of the errors of all runs and calls that failed with the GPU.
 func blameDevice(err error) error {
 	var failed *cuda.DeviceError
 	switch {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -19,7 +20,6 @@ const hostile = `</script><img src=x onerror=alert(1)>"'&` + "\u202e\x1b[31m"
 func release() report.Release {
 	tuned := 0.1
 	return report.Release{
-		Parameters: []train.Parameter{{Name: "w", Shape: []int{2, 3}, Values: make([]float32, 6)}},
 		Model: report.Model{
 			Dataset: "mnist", Network: "cnn", Activation: report.Activation{Scale: 2, Temperature: 2, Offset: 1},
 			Shape: []int{1, 28, 28}, Outputs: 2, Task: report.Classification, Classes: []string{"cat", "dog"},
@@ -53,7 +53,7 @@ const privateJSON = `{"warning": "private", "repetitions": 3, "subset_size": 602
   {"learning_rate": 1, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "diverged": true, "seconds": 4}],
   "final_curve": [{"step": 0, "score": 0.1}, {"step": 100, "score": 0.97831}]}`
 
-// runFolder writes a run's folder with package report and returns its path.
+// runFolder writes a run's folder and returns its path.
 func runFolder(t *testing.T, name string, r report.Release) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -65,6 +65,12 @@ func runFolder(t *testing.T, name string, r report.Release) string {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "private", "run.json"), privateJSON)
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	for _, path := range []string{"released/privacy.json", "released", "private", ""} {
+		if err := os.Chtimes(filepath.Join(dir, path), day, day); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return dir
 }
 

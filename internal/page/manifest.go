@@ -19,8 +19,8 @@ type Manifest struct {
 	State   string         `json:"state"`   // planned, running, stopped, finished or failed
 	Score   *ManifestScore `json:"score"`
 	// Event is what the run did with the data, in the format of package accountant.
-	Event  json.RawMessage            `json:"event"`
-	MadeBy map[string]json.RawMessage `json:"made_by"`
+	Event  json.RawMessage `json:"event"`
+	MadeBy any             `json:"made_by"`
 }
 
 // ManifestScore is the released model's score on the public test set.
@@ -41,6 +41,9 @@ func readManifest(top *os.Root) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %s/run.json has version %d, and this dptrain reads version %d; use the one that made it",
 			ErrNoRun, top.Name(), m.Version, manifestVersion)
 	}
+	if m.State != "" && m.State != "finished" {
+		return nil, fmt.Errorf("%w: the run in %s is %s; give the folder of a finished run", ErrNoRun, top.Name(), m.State)
+	}
 	return &m, nil
 }
 
@@ -58,15 +61,15 @@ func (m *Manifest) score() *report.Score {
 
 // made returns the texts and numbers of MadeBy, by name.
 func (m *Manifest) made() []Fact {
+	members, ok := m.MadeBy.(map[string]any)
+	if !ok {
+		members = map[string]any{"program": m.MadeBy}
+	}
 	var facts []Fact
-	for name, value := range m.MadeBy {
-		var text any
-		if json.Unmarshal(value, &text) != nil {
-			continue
-		}
-		switch text.(type) {
+	for name, value := range members {
+		switch value.(type) {
 		case string, float64, bool:
-			facts = append(facts, Fact{name, fmt.Sprint(text)})
+			facts = append(facts, Fact{name, shortened(fmt.Sprint(value), maxName)})
 		}
 	}
 	slices.SortFunc(facts, func(a, b Fact) int { return strings.Compare(a.Name, b.Name) })

@@ -142,6 +142,9 @@ func (p Place) keepTimes() func() error {
 		for dir, at := range times {
 			failed = errors.Join(failed, os.Chtimes(dir, at, at))
 		}
+		if failed != nil {
+			failed = fmt.Errorf("the report is written, but a folder's time now says when: %w", failed)
+		}
 		return failed
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dptrain/dptrain/internal/report"
@@ -27,6 +28,12 @@ type Run struct {
 
 	day time.Time // modification time of privacy.json
 }
+
+// maxName is the maximum number of characters of a run's name that a page shows.
+const maxName = 200
+
+// Same reports whether the two have the same released files, byte for byte. A copy of a release costs nothing more.
+func (r Run) Same(other Run) bool { return slices.Equal(r.Files, other.Files) }
 
 // Open reads a run's folder, or a copy of its folder released/. Besides released/ it reads run.json, the run's public
 // manifest. An error wraps [ErrNoRun] or an [*fs.PathError].
@@ -50,6 +57,7 @@ func Open(dir string) (Run, error) {
 	if m := run.Manifest; m != nil && m.Name != "" {
 		run.Name = m.Name
 	}
+	run.Name = shortened(run.Name, maxName)
 	return run, run.read(released, dir)
 }
 

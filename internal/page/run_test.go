@@ -39,15 +39,22 @@ func TestOpenReadsTheRelease(t *testing.T) {
 
 func TestManifest(t *testing.T) {
 	dir := runFolder(t, "folder", release())
-	write(t, filepath.Join(dir, "run.json"), `{"version": 1, "name": "my run", "made_by": {"version": "v1", "nested": {}, "cores": 2}, "unknown": []}`)
+	write(t, filepath.Join(dir, "run.json"), `{"version": 1, "name": "my run", "made_by": {"version": "v1", "nested": {}, "cores": 2}, "state": "finished", "unknown": []}`)
 	r := mustOpen(t, dir)
 	if facts := r.Manifest.made(); r.Name != "my run" || len(facts) != 2 || facts[0] != (Fact{"cores", "2"}) || facts[1] != (Fact{"version", "v1"}) {
 		t.Errorf("%s, %v", r.Name, facts)
 	}
+	if facts := (&Manifest{MadeBy: "dptrain v1"}).made(); len(facts) != 1 || facts[0] != (Fact{"program", "dptrain v1"}) {
+		t.Errorf("%v", facts)
+	}
+	if facts := (&Manifest{}).made(); facts != nil {
+		t.Errorf("%v", facts)
+	}
 	for content, want := range map[string]string{
-		`{"version": 2}`:    "version 2",
-		`{"version": 1}{}`:  "more than one value",
-		`{"version": "one"`: "unexpected EOF",
+		`{"version": 2}`:                     "version 2",
+		`{"version": 1}{}`:                   "more than one value",
+		`{"version": "one"`:                  "unexpected EOF",
+		`{"version": 1, "state": "stopped"}`: "is stopped; give the folder of a finished run",
 	} {
 		write(t, filepath.Join(dir, "run.json"), content)
 		if _, err := Open(dir); !errors.Is(err, ErrNoRun) || !strings.Contains(err.Error(), want) {
