@@ -380,7 +380,7 @@ func TestDevicesAsJSON(t *testing.T) {
 // The error of a full GPU names the GPU and a remedy.
 func TestFullMemoryIsBlamed(t *testing.T) {
 	err := blameDevice(fmt.Errorf("load on some GPU: %w", cuda.ErrOutOfMemory))
-	if exitCode(err) != codeDevice || !strings.Contains(err.Error(), "load on some GPU") || !strings.Contains(err.Error(), "--engine cpu") {
+	if exitCode(err) != codeDevice || !strings.Contains(err.Error(), "load on some GPU") || !strings.Contains(err.Error(), "end what else uses the GPU") {
 		t.Errorf("exit code %d: %v", exitCode(err), err)
 	}
 	if other := errors.New("another fault"); exitCode(blameDevice(other)) != codeInternal {

@@ -20,6 +20,7 @@ const hostile = `</script><img src=x onerror=alert(1)>"'&` + "\u202e\x1b[31m"
 func release() report.Release {
 	tuned := 0.1
 	return report.Release{
+		Parameters: []train.Parameter{{Name: "w", Shape: []int{2, 3}, Values: make([]float32, 6)}},
 		Model: report.Model{
 			Dataset: "mnist", Network: "cnn", Activation: report.Activation{Scale: 2, Temperature: 2, Offset: 1},
 			Shape: []int{1, 28, 28}, Outputs: 2, Task: report.Classification, Classes: []string{"cat", "dog"},
