@@ -22,12 +22,15 @@ type tick struct {
 	text  string
 }
 
-// newAxis returns an axis on which all values have a place. A logarithmic one takes only values above 0. Values that
-// aren't finite are left out.
+// largest is the maximum magnitude of a value on an axis. The ends of a larger one wouldn't be finite.
+const largest = 1e300
+
+// newAxis returns an axis on which all values up to the largest magnitude have a position. A logarithmic one takes only
+// values above 0.
 func newAxis(label string, log bool, values ...float64) axis {
 	a := axis{label: label, log: log, low: math.Inf(1), high: math.Inf(-1)}
 	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) || log && v <= 0 {
+		if !(math.Abs(v) <= largest) || log && v <= 0 {
 			continue
 		}
 		a.low, a.high = math.Min(a.low, v), math.Max(a.high, v)
@@ -48,21 +51,18 @@ func (a axis) at(v float64) float64 {
 	if a.log {
 		return (math.Log(v) - math.Log(a.low)) / (math.Log(a.high) - math.Log(a.low))
 	}
-	return (v/2 - a.low/2) / (a.high/2 - a.low/2) // halves don't overflow
+	return (v - a.low) / (a.high - a.low)
 }
 
 // linearTicks extends the axis to round values and sets a tick at each.
 func (a *axis) linearTicks() {
-	if a.low == a.high {
+	// Ticks of a narrower axis would be the same float64.
+	if a.high-a.low <= 1e-9*math.Max(math.Abs(a.low), math.Abs(a.high)) || a.high-a.low < 1/largest {
 		room := math.Max(math.Abs(a.low)/10, 1e-3)
 		a.low, a.high = a.low-room, a.high+room
 	}
-	step := roundStep((a.high/2 - a.low/2) / 2.5) // up to five steps
+	step := roundStep((a.high - a.low) / 5)
 	from, to := math.Floor(a.low/step+1e-9), math.Ceil(a.high/step-1e-9)
-	if math.Abs(from*step) > math.MaxFloat64/4 || math.Abs(to*step) > math.MaxFloat64/4 || to-from > 20 {
-		a.ticks = []tick{{a.low, short(a.low)}, {a.high, short(a.high)}}
-		return
-	}
 	a.low, a.high = from*step, to*step
 	for i := from; i <= to; i++ {
 		a.ticks = append(a.ticks, tick{i * step, decimal(i*step, step)})

@@ -101,8 +101,11 @@ func (r Run) key() []keyFact {
 	}
 }
 
-// factorText prints e to the power of epsilon, rounded up.
+// factorText prints e to the power of epsilon, rounded up. It returns "" if the number would be too long to read.
 func factorText(epsilon float64) string {
+	if epsilon > 1e6 {
+		return ""
+	}
 	if factor := math.Exp(epsilon); factor < 1e6 {
 		return rounded(math.Nextafter(factor, math.Inf(1)))
 	}
