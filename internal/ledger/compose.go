@@ -12,10 +12,10 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// mostBest is the maximum number of different events that are composed in mode best. Each takes about 0.1 seconds, and
-// more only if it occurs at other settings: for tunings with 15 trials on MNIST (variant 1), 20 or 200 equal ones took
-// 0.2 s, 5 different ones 0.5 s to 1.2 s, and 20 different ones 3 s, on a core of a shared machine. Mode tight took
-// less than 0.01 s, and gave twice the epsilon.
+// mostBest is the maximum number of different events that are composed in mode best. Each takes 0.1 to 0.25 seconds,
+// however often it occurs: of tunings with 15 expected trials on MNIST (variant 1), 20 or 200 equal ones took 0.2 s, 5
+// different ones 1.2 s, 10 different ones 2.4 s, and 20 different ones 3.2 s, on a core of a busy machine. Mode tight
+// took 0.01 s at most, and gave twice the epsilon.
 const mostBest = 16
 
 // sumBound is the name of the bound by simple addition.
