@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -9,9 +8,6 @@ import (
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/tuner"
 )
-
-// unmarshalEvent reads the event of a manifest. While it is nil, events are rebuilt from privacy.json.
-var unmarshalEvent func([]byte) (accountant.Event, error)
 
 // eventTolerance is the maximum relative difference between the stated epsilon and that of the event.
 const eventTolerance = 1e-6
@@ -35,8 +31,8 @@ func (r Run) event() (accountant.Event, error) {
 }
 
 func (r Run) statedEvent() (accountant.Event, error) {
-	if m := r.Manifest; m != nil && unmarshalEvent != nil && len(m.Event) > 0 && json.Valid(m.Event) {
-		return unmarshalEvent(m.Event)
+	if m := r.Manifest; m != nil && len(m.Event) > 0 {
+		return accountant.UnmarshalEvent(m.Event)
 	}
 	return eventOf(r.Privacy)
 }
