@@ -60,6 +60,7 @@ func newOrdering(s *side, k repetitions.Distribution, count int) *ordering {
 
 // orderingOf returns the ordering of cells by ascending loss, with masses p and q. inf is P's mass where Q has none.
 func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *ordering {
+	k = repetitions.Ready(k)
 	n := len(p)
 	out := outsideOf(p, q, inf)
 	nodes := func(j int) (atP, atQ []slopes) {

@@ -58,6 +58,7 @@ func newWholeOrder(s *side, k repetitions.Distribution, count int) *wholeOrder {
 // wholeOrderOf returns the wholeOrder of cells by ascending loss, with masses p and q. inf is P's mass where Q has
 // none.
 func wholeOrderOf(p, q []float64, inf float64, k repetitions.Distribution) *wholeOrder {
+	k = repetitions.Ready(k)
 	n := len(p)
 	out := outsideOf(p, q, inf)
 	o := &wholeOrder{p: p, q: q, states: make([][]orderState, n+1), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
