@@ -80,8 +80,7 @@ func (r *run) stop(err error) error {
 	return hint
 }
 
-// finish writes what is released. If the run's folder can't take it any more, another one does: the training is paid
-// for.
+// finish writes what is released.
 func (r *run) finish(o experiment.Outcome) error {
 	private, err := o.PrivateJSON()
 	if err != nil {
@@ -91,24 +90,18 @@ func (r *run) finish(o experiment.Outcome) error {
 	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value}
 	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
 	err = r.folder.Finish(private, o.Release.Write)
-	if err == nil {
-		return nil
+	if rescued, failed := r.folder.Rescue(); rescued && failed == nil {
+		r.console.Log().Warn(rescuedText(r.folder))
+		err = r.folder.Finish(private, o.Release.Write)
 	}
-	if _, gone := os.Stat(r.folder.Dir()); gone == nil {
+	if err != nil {
 		return coded(codeInput, err)
 	}
-	rescue, failed := os.MkdirTemp(filepath.Dir(r.folder.Dir()), filepath.Base(r.folder.Dir())+"-rescued-")
-	if failed != nil {
-		rescue, failed = os.MkdirTemp("", "dptrain-rescued-")
-	}
-	if failed == nil {
-		failed = o.Release.Write(rescue)
-	}
-	if failed != nil {
-		return coded(codeInput, errors.Join(err, failed))
-	}
-	r.console.Log().Warnf("the run's folder is gone; what it releases is in %s", rescue)
-	return coded(codeInput, fmt.Errorf("%w; the model and its statement are in %s", err, rescue))
+	return nil
+}
+
+func rescuedText(folder *runs.Run) string {
+	return fmt.Sprintf("the run's folder is gone: it goes on in %s", relative(folder.Dir()))
 }
 
 // fail stops the run for a reason that is no error of the training, such as a full disk.
@@ -117,13 +110,20 @@ func (r *run) fail(err error) {
 	r.cancel(err)
 }
 
-// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them,
-// and the run stops.
+// keptStates keeps a run's states in its folder. If the folder is gone, there is another. When the disk is full, the
+// reserve makes room for the last of them, and the run stops.
 type keptStates struct{ *run }
 
 func (s keptStates) Save(name string, content []byte) error {
 	err := s.folder.Save(name, content)
-	if err == nil || s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
+	if err == nil {
+		return nil
+	}
+	if rescued, failed := s.folder.Rescue(); rescued && failed == nil {
+		s.training.Warn(rescuedText(s.folder))
+		return s.folder.Save(name, content)
+	}
+	if s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
 		return err
 	}
 	s.fail(err)

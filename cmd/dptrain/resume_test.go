@@ -188,3 +188,31 @@ func TestSignalsStopARun(t *testing.T) {
 		})
 	}
 }
+
+// A run whose folder is removed while it trains ends in another one, as if nothing had happened.
+func TestARemovedFolderIsRescued(t *testing.T) {
+	args := strings.Fields("tune --model mlp:16 --variant 2 --mu 4 --epochs 4 --insecure-seed 5 --accounting paper --quiet --out run")
+	whole := newScene(t, args)
+	if out, err := whole.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, every := range []string{"1ms", "1h"} { // it is missed while training, and at the end
+		s := newScene(t, append(args, "--save-every", every))
+		var stderr bytes.Buffer
+		s.Stderr = &stderr
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
+			time.Sleep(100 * time.Microsecond)
+		}
+		for os.RemoveAll(filepath.Join(s.Dir, "run")) != nil { // it may be writing there
+		}
+		if err := s.Wait(); err != nil || !strings.Contains(stderr.String(), "warning: the run's folder is gone: it goes on in run-rescued\n") {
+			t.Fatalf("every %s: %v: %s", every, err, stderr.String())
+		}
+		if got, want := contents(t, filepath.Join(s.Dir, "run-rescued", "released")), contents(t, filepath.Join(whole.Dir, "run", "released")); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("every %s: other bytes are released", every)
+		}
+	}
+}
