@@ -90,6 +90,9 @@ func (r *run) finish(o experiment.Outcome) error {
 	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value}
 	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
 	err = r.folder.Finish(private, o.Release.Write)
+	if err == nil {
+		return nil
+	}
 	if rescued, failed := r.folder.Rescue(); rescued && failed == nil {
 		r.console.Log().Warn(rescuedText(r.folder))
 		err = r.folder.Finish(private, o.Release.Write)
