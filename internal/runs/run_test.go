@@ -330,3 +330,18 @@ func TestNewerVersions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A run of format 1, as the first version that had it wrote it, is readable by every later version. A later format gets
+// a folder of its own.
+func TestARunOfVersion1(t *testing.T) {
+	i, err := Open(filepath.Join("testdata", "run-1"))
+	must(t, err)
+	rate := i.TunedLearningRate
+	if i.Stage != Finished || i.Name != "g" || i.Command != "tune" || i.Epsilon != 3.999999999999966 || i.Guarantee || i.Score == nil || i.Score.Value != 0.634 ||
+		rate == nil || *rate != 1 || !strings.Contains(string(i.Event), "subset_then_rest") || i.Day != "2026-11-23" {
+		t.Errorf("%+v", i)
+	}
+	if r := i.Record; r == nil || r.ID != "afca1bdf70f569a0" || *r.Seed != 1 || len(r.Moments) != 3 || r.Moments[2].What != "finished" || r.Store != "/home/somebody/s" {
+		t.Errorf("%+v", r)
+	}
+}
