@@ -90,13 +90,20 @@ func TestATuningThatDiesGoesOn(t *testing.T) {
 		{"no trial", 0, func(s *Settings) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.trials > 4 {
+				t.Skip("the race detector takes minutes")
+			}
 			s := settings(Variant1, max(0.5, float64(c.trials)))
 			s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 12, NoiseMultiplier: 1, ClippingNorm: 1}, 0.01, 0.3, 3)
 			c.change(&s)
 			plan := planWith(t, s, c.trials)
 			want := timeless(mustRun(t, kept(t, nil, s.Samples), plan))
 			draw := rand.New(rand.NewPCG(uint64(len(c.name)), 1))
-			for range 12 {
+			lives := 6
+			if testing.Short() { // as with the race detector
+				lives = 1
+			}
+			for range lives {
 				store := &shelf{kept: map[string][]byte{}, draw: draw}
 				deaths := 0
 				for {
