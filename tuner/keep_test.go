@@ -76,6 +76,9 @@ func kept(t testing.TB, store train.Store, n int) Executor {
 // However often and wherever a tuning dies or is interrupted, it ends in what it releases uninterrupted, and no step
 // that was saved is taken again under other settings.
 func TestATuningThatDiesGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with the race detector it takes minutes")
+	}
 	for _, c := range []struct {
 		name   string
 		trials int
@@ -90,20 +93,13 @@ func TestATuningThatDiesGoesOn(t *testing.T) {
 		{"no trial", 0, func(s *Settings) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.trials > 4 {
-				t.Skip("the race detector takes minutes")
-			}
 			s := settings(Variant1, max(0.5, float64(c.trials)))
 			s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 12, NoiseMultiplier: 1, ClippingNorm: 1}, 0.01, 0.3, 3)
 			c.change(&s)
 			plan := planWith(t, s, c.trials)
 			want := timeless(mustRun(t, kept(t, nil, s.Samples), plan))
 			draw := rand.New(rand.NewPCG(uint64(len(c.name)), 1))
-			lives := 6
-			if testing.Short() { // as with the race detector
-				lives = 1
-			}
-			for range lives {
+			for range 6 {
 				store := &shelf{kept: map[string][]byte{}, draw: draw}
 				deaths := 0
 				for {
