@@ -217,13 +217,13 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 	t.began = time.Now()
 	t.read, t.scoreAt, t.saveAt = t.began, t.began.Add(firstPoint), t.began.Add(t.keeper.Every)
 	for {
-		err := t.segment(ctx, func(runs []Progress) {
+		paused, err := t.segment(ctx, func(runs []Progress) {
 			t.measure(runs)
 			if progress != nil {
 				progress(runs)
 			}
 		})
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if ctx.Err() != nil || err == nil || !paused || t.ended(err) {
 			return err
 		}
 		if now := time.Now(); t.keeper.Curve != nil && !now.Before(t.scoreAt) {
@@ -240,8 +240,9 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 	}
 }
 
-// segment trains until the next pause, whose error is that of a deadline, or to the end.
-func (t *training) segment(ctx context.Context, progress func([]Progress)) error {
+// segment trains until the next pause or to the end. An error in a segment that is paused may be that of the pause, or
+// of a run that failed while the others, which go on afterwards, were paused.
+func (t *training) segment(ctx context.Context, progress func([]Progress)) (paused bool, err error) {
 	switch {
 	case t.keeper.Curve != nil && (t.keeper.Store == nil || t.scoreAt.Before(t.saveAt)):
 		until, cancel := context.WithDeadline(ctx, t.scoreAt)
@@ -252,7 +253,22 @@ func (t *training) segment(ctx context.Context, progress func([]Progress)) error
 		defer cancel()
 		ctx = until
 	}
-	return t.group.Train(ctx, progress)
+	err = t.group.Train(ctx, progress)
+	return ctx.Err() != nil, err
+}
+
+// ended reports whether, after an error of runs, all the others have taken all their steps.
+func (t *training) ended(err error) bool {
+	var failed RunErrors
+	if !errors.As(err, &failed) {
+		return false
+	}
+	for i, s := range t.group.settings {
+		if failed[i] == nil && t.steps[i] < s.Privacy.Steps {
+			return false
+		}
+	}
+	return true
 }
 
 // measure shares the time since the last call among the runs that took steps in it.

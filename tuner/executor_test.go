@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -301,6 +302,40 @@ func TestLostDeviceEndsTheTuning(t *testing.T) {
 			t.Errorf("%d things aren't closed", lab.open)
 		}
 	})
+}
+
+// A run that fails while the others are paused, to save their states, doesn't end them. If its device is lost, that is
+// still no trial's outcome, and none is kept.
+func TestARunFailsBeforeAPause(t *testing.T) {
+	for _, c := range []error{errors.New("its own fault"), fmt.Errorf("some GPU: %w", engine.ErrLost)} {
+		lab := &fakeLab{
+			fail: func(job engine.Job) error {
+				if job.Trial == 2 {
+					return c
+				}
+				return nil
+			},
+			after: func(engine.Job, int) { time.Sleep(2 * time.Millisecond) },
+		}
+		store := &shelf{kept: map[string][]byte{}, left: -1}
+		x := lab.executor(t)
+		x.Keeper = train.Keeper{Store: store, Every: 10 * time.Millisecond}
+		result, err := x.Run(background, planWith(t, settings(Variant2, 3), 3))
+		if errors.Is(c, engine.ErrLost) {
+			if !errors.Is(err, c) || store.kept["outcomes"] != nil {
+				t.Errorf("lost: %v, and kept outcomes %s", err, store.kept["outcomes"])
+			}
+			continue
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		for i, trial := range result.Private.Trials {
+			if (trial.Failure != "") != (i == 1) {
+				t.Errorf("trial %d failed by %q", i+1, trial.Failure)
+			}
+		}
+	}
 }
 
 func TestFinalRunDivergesOrFails(t *testing.T) {

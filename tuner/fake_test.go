@@ -77,6 +77,9 @@ func (g *fakeRuns) Steps(ctx context.Context, steps ...int) error {
 	for step := range slices.Max(steps) {
 		for i, r := range g.runs {
 			if err := ctx.Err(); err != nil {
+				if failed.Or() != nil { // as a group on several GPUs does
+					return failed
+				}
 				return err
 			}
 			if step >= steps[i] || failed[i] != nil {

@@ -164,11 +164,15 @@ func (x *execution) trainAndScore(ctx context.Context, group *train.Group, follo
 	if err != nil && (!errors.As(err, &failed) || errors.As(err, &unkept)) {
 		return err
 	}
+	for i := range out { // all of them before any result, whose error must not hide that a device was lost
+		out[i].trace = traces[i]
+		if failed != nil {
+			out[i].err = failed[i]
+		}
+	}
 	var whole []int
 	for i := range out {
-		out[i].trace = traces[i]
-		if failed != nil && failed[i] != nil {
-			out[i].err = failed[i]
+		if out[i].err != nil {
 			continue
 		}
 		result, err := group.Result(i)

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/runs"
 )
 
@@ -72,9 +75,28 @@ func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) e
 	}
 	s, err := opts.resumed(folder)
 	if err == nil {
-		err = g.carryOut(ctx, s, opts.keep, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+		err = g.carryOut(ctx, s, opts.keep, storeOf(folder), func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
 	}
 	return errors.Join(err, folder.Release())
+}
+
+// storeOf returns the folder with the ledger of a run that was cut off: the recorded one or, if that has no ledger any
+// more, the one that the run is in now. A store that was moved as a whole must not begin a second ledger.
+func storeOf(folder *runs.Run) string {
+	now := filepath.Dir(folder.Dir())
+	if !hasLedger(folder.Record.Store) && hasLedger(now) {
+		return now
+	}
+	return folder.Record.Store
+}
+
+func hasLedger(store string) bool {
+	l, err := ledger.Open(store)
+	if err != nil {
+		return true // perhaps a damaged one, which another must not replace
+	}
+	_, err = os.Stat(l.Path())
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // resumed returns the settings of a run that was cut off.

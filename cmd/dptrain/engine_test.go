@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/runs"
 )
 
 var (
@@ -280,6 +283,34 @@ func TestInterruptClosesGPUs(t *testing.T) {
 	case <-b.closed:
 	case <-time.After(time.Minute):
 		t.Error("the GPUs stay open")
+	}
+}
+
+// A run that is interrupted between its record in the ledger and its first step is paid for: it can be resumed.
+func TestAnInterruptedRecordKeepsTheRun(t *testing.T) {
+	for range 3 { // the first step may come before the interruption
+		ctx, cancel := context.WithCancel(t.Context())
+		store := t.TempDir()
+		go func() {
+			for ctx.Err() == nil && !exists(filepath.Join(store, "ledger.json")) {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		args, dir := short(t, "tune", "--store", store)
+		code, _, stderr := newBox(hopper).run(ctx, args...)
+		cancel()
+		l, err := ledger.Open(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := l.Releases()
+		if err != nil || len(all) != 1 || code != codeInterrupted {
+			t.Fatalf("exit code %d, %d releases, %v: %s", code, len(all), err, stderr)
+		}
+		if i, err := runs.Open(dir); err != nil || !i.Resumable() {
+			t.Errorf("the ledger has the release, and the run is %q, %v: %s", i.Stage, err, stderr)
+		}
 	}
 }
 

@@ -162,8 +162,11 @@ func shortly(v float64) string {
 
 // floored rounds what is left of a budget down to four decimals.
 func floored(v float64) float64 {
-	const unit = 1e4
-	return float64(int64(v*unit)) / unit
+	const unit, whole = 1e4, 1 << 53
+	if v*unit >= whole { // it has no digits to cut off
+		return v
+	}
+	return math.Floor(v*unit) / unit
 }
 
 func plural(n int, one, several string) string {

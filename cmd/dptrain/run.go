@@ -308,11 +308,12 @@ func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Out
 	if err := r.record(f); err != nil {
 		return out, err
 	}
-	if err := r.ctx.Err(); err != nil {
-		return out, err
-	}
+	// At once, even after an interruption: what is recorded is spent, so the folder must stay, to be resumed.
 	if err := r.folder.Train(); err != nil {
 		return out, coded(codeInput, err)
+	}
+	if err := r.ctx.Err(); err != nil {
+		return out, err
 	}
 	f.epsilon = r.plan.Statement().Epsilon
 	return r.plan.Run(r.ctx, newEngine(performance, gpu), j, f)

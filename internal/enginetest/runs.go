@@ -355,6 +355,7 @@ func predict(t TB, s Suite) {
 	short := RandomData(p, 131, 8)
 	short.Columns[0].Floats = short.Columns[0].Floats[1:]
 	labelsFirst(t, s)
+	watched(t, s)
 	silent := inner(t, 4)
 	none, done := s.start(t, silent, RandomData(silent, 5, 5), plain(silent, 1))
 	defer done()
@@ -366,6 +367,53 @@ func predict(t TB, s Suite) {
 		if _, err := runs.Predict(ctx, data, 0); !errors.As(err, &fault) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// watched checks that looking at runs between steps changes no bit of them: predictions, of more samples and of fewer
+// than are trained on, also one that is cancelled, copies of states, and steps that are cancelled.
+func watched(t TB, s Suite) {
+	ctx := context.Background()
+	cancelled, stop := context.WithCancel(ctx)
+	stop()
+	for name, p := range map[string]*compile.Program{"layers": MLP(t, 6, 5, 3), "a table": gathering(t, 3, 7, 4)} {
+		data, j := RandomData(p, 60, 5), job(p, 60)
+		alone, done := s.start(t, p, data, j, adam(j))
+		advance(t, alone, 4, 6)
+		want := []engine.State{alone.State(0), alone.State(1)}
+		done()
+		runs, done := s.start(t, p, data, j, adam(j))
+		for _, samples := range []int{200, 1, 0, 60} {
+			advance(t, runs, 1, 1)
+			if _, err := runs.Predict(ctx, RandomData(p, samples, 8), 1, 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := runs.Predict(cancelled, RandomData(p, 60, 9), 0); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: a prediction that was cancelled returns %v", name, err)
+			}
+			if err := runs.Steps(cancelled, 2, 2); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: cancelled steps returned %v", name, err)
+			}
+			at := runs.Done() // an engine may take a step all the same
+			if _, err := runs.Predict(ctx, data, 1); err != nil {
+				t.Fatal(err)
+			}
+			if runs.State(0).Step != at[0] {
+				t.Errorf("%s: a prediction takes steps", name)
+			}
+		}
+		at := runs.Done()
+		if at[0] > 4 || at[1] > 6 {
+			t.Errorf("%s: runs that are stopped are at steps %v", name, at)
+		} else {
+			advance(t, runs, 4-at[0], 6-at[1])
+		}
+		for i := range want {
+			if d := difference(runs.State(i), want[i]); d != "" {
+				t.Errorf("%s: run %d, looked at between its steps, ends elsewhere in %s", name, i, d)
+			}
+		}
+		done()
 	}
 }
 

@@ -43,6 +43,9 @@ func (s Sketch) last() uint64 {
 // its mean. For a true share of 5 %, Share is at least 2.5 % with a probability of 99.9 % and more up to r = 10, about
 // 99 % at r = 20, and about 80 % at r = 100. A set that is wholly contained in another one is found with a probability
 // of 99.9 % up to r = 1000. A set that is yet smaller beside the other may have no row to compare: Share is 0 then.
+//
+// These probabilities are for sets of which no row makes up much by itself. The copies of a row are compared together
+// or not at all: of two larger sets that share one row alone, however many copies of it they have, Share is mostly 0.
 func (s Sketch) Share(o Sketch) float64 {
 	last := min(s.last(), o.last())
 	ofS, ofO, shared := 0, 0, 0 // rows up to last
