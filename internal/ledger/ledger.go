@@ -24,7 +24,7 @@ func Open(dir string) (*Ledger, error) {
 		return nil, fmt.Errorf("open the ledger: %w", err)
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, &FileError{filepath.Join(dir, fileName), dir + " is not a folder; give the folder of runs", nil}
+		return nil, &FileError{filepath.Join(dir, FileName), dir + " is not a folder; give the folder of runs", nil}
 	}
 	l := &Ledger{store: store{dir: dir}}
 	_, _, err = l.store.read()
