@@ -37,25 +37,26 @@ func (r *run) record(f *follower) (err error) {
 	return nil
 }
 
-// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any.
+// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any. The error is
+// a [*ledger.BudgetError] if a standing budget refuses it.
 func (g *global) showBudget(ctx context.Context, p *experiment.Plan, store string) error {
-	line, err := await(ctx, charging, func() (string, error) {
+	account, err := await(ctx, charging, func() (a ledger.Account, err error) {
 		l, err := ledger.Open(store)
 		if err != nil {
-			return "", err
+			return a, err
 		}
 		if all, err := l.DataSets(); err != nil || len(all) == 0 {
-			return "", err
+			return a, err
 		}
 		release, err := p.Release(nil)
 		if err != nil {
-			return "", err
+			return a, err
 		}
-		account, err := l.Account(release.Data, release)
-		return account.Line(p.DataName()), err
+		return l.Account(release.Data, release)
 	})
-	if line != "" && err == nil {
-		g.console().Log().Info("budget   " + line)
+	if err != nil || len(account.Planned) == 0 { // nothing is recorded at all
+		return err
 	}
-	return err
+	g.console().Log().Info("budget   " + account.Line(p.DataName()))
+	return account.Refusal()
 }

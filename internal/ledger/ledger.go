@@ -143,10 +143,8 @@ func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
 		if i := slices.IndexFunc(b.releases, func(o Release) bool { return o.Run == r.Run }); i >= 0 {
 			return false, l.compare(b.releases[i], r)
 		}
-		for _, s := range account.Budgets {
-			if err := s.refusal(); err != nil {
-				return false, err
-			}
+		if err := account.Refusal(); err != nil {
+			return false, err
 		}
 		b.releases = append(b.releases, r)
 		return true, nil
