@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/internal/ui"
 )
 
 // charging is the activity of a command that waits for the ledger.
@@ -33,7 +37,40 @@ func (r *run) record(f *follower) (err error) {
 	case err != nil:
 		return coded(codeInput, err)
 	}
-	f.Note("budget   " + account.Line(r.plan.DataName()))
+	line := account.Line(r.plan.DataName())
+	if account.Spent.Releases+account.Spent.Void == 0 { // perhaps another store's ledger has some
+		line += ", by the ledger " + relative(l.Path())
+	}
+	f.Note("budget   " + line)
+	return nil
+}
+
+// warnUnrecorded warns of runs in a store that its ledger doesn't have: the ledger was removed, or the runs were brought
+// from elsewhere.
+func warnUnrecorded(console *ui.Console, l *ledger.Ledger, store string) error {
+	releases, err := l.Releases()
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, r := range releases {
+		known[r.Run] = true
+	}
+	found, _ := runs.List(store) // what can't be read is for "runs list" to say
+	var names []string
+	for _, i := range found {
+		if i.Stage != runs.Planned && i.Record != nil && !known[i.Record.ID] {
+			names = append(names, i.Name)
+		}
+	}
+	const shown = 3
+	if n := len(names); n > shown {
+		names = append(names[:shown], fmt.Sprintf("%d more", n-shown))
+	}
+	if len(names) > 0 {
+		console.Log().Warnf("%s lacks runs of its folder, and what they cost isn't counted: %s; bring back the ledger that has them",
+			l.Path(), cleaned(strings.Join(names, ", ")))
+	}
 	return nil
 }
 

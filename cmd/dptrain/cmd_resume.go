@@ -60,7 +60,9 @@ Backups, snapshots and flash disks may keep copies.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), g, args[0], opts) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runResume(cmd.Context(), g, runDir(storeDir(opts.store), args[0]), opts)
+		},
 	}
 	opts.addOnly(cmd, resumable...)
 	opts.keep.addFlags(cmd)

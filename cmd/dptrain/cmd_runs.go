@@ -181,7 +181,9 @@ publish that.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runRunsShow(g, args[0], private) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return runRunsShow(g, runDir(storeDir(""), args[0]), private)
+		},
 	}
 	cmd.Flags().BoolVar(&private, "private", false, "show times, trials and scores too, which the guarantee doesn't cover")
 	return cmd
@@ -335,6 +337,7 @@ func runRunsClean(g *global, store string, abandon []string, dryRun bool) error 
 		remove(path, runs.RemoveLeftover)
 	}
 	for _, path := range abandon {
+		path = runDir(store, path)
 		if i, err := runs.Open(path); err != nil || !i.Resumable() {
 			if err == nil {
 				err = fmt.Errorf("%s: its state is %s; only runs that were cut off can be abandoned", path, stateOf(i))

@@ -84,6 +84,7 @@ func finishedRuns(store string, dirs []string) (found []runs.Info, err error) {
 		return found, nil
 	}
 	for _, dir := range dirs {
+		dir = runDir(store, dir)
 		i, err := runs.Open(dir)
 		if err == nil && (i.Stage != runs.Finished || i.Score == nil || i.LearningRate == nil) {
 			err = fmt.Errorf("%s: its state is %s; compare finished runs", dir, stateOf(i))

@@ -121,6 +121,9 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping,
 		return err
 	}
 	r.noteLeftovers()
+	if err := r.noteUnrecorded(); err != nil {
+		return r.stop(err)
+	}
 	if !g.json {
 		if err := g.text(func(w io.Writer) { printPlan(w, p) }); err != nil {
 			return r.stop(err)
