@@ -39,7 +39,7 @@ func (r *run) record(f *follower) (err error) {
 	}
 	line := account.Line(r.plan.DataName())
 	if account.Spent.Releases+account.Spent.Void == 0 { // perhaps another store's ledger has some
-		line += ", by the ledger " + relative(l.Path())
+		line += " (" + relative(l.Path()) + ")"
 	}
 	f.Note("budget   " + line)
 	return nil

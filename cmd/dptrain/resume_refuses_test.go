@@ -122,6 +122,20 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			}
 		})
 	}
+	t.Run("no key", func(t *testing.T) {
+		key := filepath.Join(first.Dir, "run", "private", "key")
+		if err := os.Rename(key, key+"-away"); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("dptrain", "resume", "run", "--quiet")
+		cmd.Dir, cmd.Env = first.Dir, first.Env
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "private/key is gone") || exists(key) {
+			t.Errorf("%v: %s", err, out)
+		}
+		if err := os.Rename(key+"-away", key); err != nil {
+			t.Fatal(err)
+		}
+	})
 	t.Run("another program", func(t *testing.T) {
 		path, err := exec.LookPath("dptrain")
 		if err != nil {

@@ -289,6 +289,9 @@ func (r *run) key() (key train.Key, err error) {
 	if len(kept) > 0 {
 		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged", r.folder.Dir()))
 	}
+	if r.folder.Trained() {
+		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed without its key: private/key is gone", r.folder.Dir()))
+	}
 	key = r.plan.Key()
 	if err := r.folder.KeepKey(key[:]); err != nil {
 		return key, coded(codeInput, err)
