@@ -45,8 +45,8 @@ func (r *run) record(f *follower) (err error) {
 	return nil
 }
 
-// warnUnrecorded warns of runs in a store that its ledger doesn't have: the ledger was removed, or the runs were brought
-// from elsewhere.
+// warnUnrecorded warns of runs in a store that its ledger doesn't have: the ledger was removed, or the runs were
+// brought from elsewhere.
 func warnUnrecorded(console *ui.Console, l *ledger.Ledger, store string) error {
 	releases, err := l.Releases()
 	if err != nil {
@@ -74,8 +74,8 @@ func warnUnrecorded(console *ui.Console, l *ledger.Ledger, store string) error {
 	return nil
 }
 
-// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any. The error is
-// a [*ledger.BudgetError] if a standing budget refuses it.
+// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any. The error
+// is a [*ledger.BudgetError] if a standing budget refuses it.
 func (g *global) showBudget(ctx context.Context, p *experiment.Plan, store string) error {
 	account, err := await(ctx, charging, func() (a ledger.Account, err error) {
 		l, err := ledger.Open(store)

@@ -119,8 +119,8 @@ func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err er
 	return experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}, nil
 }
 
-// storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with its
-// runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget what is spent.
+// storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with
+// its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget what is spent.
 func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
 	if o.store != "" {
 		return filepath.Abs(o.store)

@@ -17,8 +17,8 @@ func storeFlag(cmd *cobra.Command, dst *string) {
 	_ = cmd.MarkFlagDirname("store") // it fails for unknown flags only
 }
 
-// runDir returns the folder of a run that is given by its folder or, as "dptrain runs list" shows it, by its name in the
-// store.
+// runDir returns the folder of a run that is given by its folder or, as "dptrain runs list" shows it, by its name in
+// the store.
 func runDir(store, run string) string {
 	if _, err := os.Stat(run); err == nil || run != filepath.Base(run) {
 		return run
