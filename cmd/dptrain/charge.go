@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/internal/ui"
 )
 
 // charging is the activity of a command that waits for the ledger.
@@ -33,29 +37,63 @@ func (r *run) record(f *follower) (err error) {
 	case err != nil:
 		return coded(codeInput, err)
 	}
-	f.Note("budget   " + account.Line(r.plan.DataName()))
+	line := account.Line(r.plan.DataName())
+	if account.Spent.Releases+account.Spent.Void == 0 { // perhaps another store's ledger has some
+		line += " (" + relative(l.Path()) + ")"
+	}
+	f.Note("budget   " + line)
 	return nil
 }
 
-// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any.
+// warnUnrecorded warns of runs in a store that its ledger doesn't have: the ledger was removed, or the runs were
+// brought from elsewhere.
+func warnUnrecorded(console *ui.Console, l *ledger.Ledger, store string) error {
+	releases, err := l.Releases()
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, r := range releases {
+		known[r.Run] = true
+	}
+	found, _ := runs.List(store) // what can't be read is for "runs list" to say
+	var names []string
+	for _, i := range found {
+		if i.Stage != runs.Planned && i.Record != nil && !known[i.Record.ID] {
+			names = append(names, i.Name)
+		}
+	}
+	const shown = 3
+	if n := len(names); n > shown {
+		names = append(names[:shown], fmt.Sprintf("%d more", n-shown))
+	}
+	if len(names) > 0 {
+		console.Log().Warnf("%s lacks runs of its folder, and what they cost isn't counted: %s; bring back the ledger that has them",
+			l.Path(), cleaned(strings.Join(names, ", ")))
+	}
+	return nil
+}
+
+// showBudget shows what the release of a plan would make of all releases of its data, if the ledger has any. The error
+// is a [*ledger.BudgetError] if a standing budget refuses it.
 func (g *global) showBudget(ctx context.Context, p *experiment.Plan, store string) error {
-	line, err := await(ctx, charging, func() (string, error) {
+	account, err := await(ctx, charging, func() (a ledger.Account, err error) {
 		l, err := ledger.Open(store)
 		if err != nil {
-			return "", err
+			return a, err
 		}
 		if all, err := l.DataSets(); err != nil || len(all) == 0 {
-			return "", err
+			return a, err
 		}
 		release, err := p.Release(nil)
 		if err != nil {
-			return "", err
+			return a, err
 		}
-		account, err := l.Account(release.Data, release)
-		return account.Line(p.DataName()), err
+		return l.Account(release.Data, release)
 	})
-	if line != "" && err == nil {
-		g.console().Log().Info("budget   " + line)
+	if err != nil || len(account.Planned) == 0 { // nothing is recorded at all
+		return err
 	}
-	return err
+	g.console().Log().Info("budget   " + account.Line(p.DataName()))
+	return account.Refusal()
 }

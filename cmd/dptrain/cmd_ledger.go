@@ -113,6 +113,9 @@ func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) 
 	if err != nil {
 		return err
 	}
+	if err := warnUnrecorded(g.console(), l, dir); err != nil {
+		return err
+	}
 	accounts, err := await(ctx, "accounting for the ledger", func() ([]ledger.Account, error) {
 		if data == "" {
 			return l.Accounts()

@@ -31,7 +31,7 @@ func newLedgerBudgetCommand(g *global) *cobra.Command {
 
 From then on, a run that would make the epsilon of everything released of DATA
 exceed --epsilon at --delta is refused before it trains, with exit code 8. So is
-a run without any guarantee. The budget takes the place of an earlier one for all
+a run without any guarantee. --dry-run says so too, with the same exit code. The budget takes the place of an earlier one for all
 data that count as the same. It may be below what is spent already; then it refuses every run.
 
 What is left is the budget less what is spent. A run whose own epsilon is larger

@@ -111,6 +111,33 @@ func TestBudgetBelowWhatIsSpentIsWarnedOf(t *testing.T) {
 	}
 }
 
+// A dry run says what the run would: that it is refused.
+func TestDryRunIsRefusedByTheBudget(t *testing.T) {
+	store := ledgerOf(t, gaussianRelease("1", ledger.Named("mnist", 60000), 4))
+	args := strings.Fields("train --dataset mnist --accounting paper --noise-multiplier 2 --dry-run --store " + store)
+	if text := printed(t, args...); !strings.Contains(text, "noise    multiplier 2") {
+		t.Errorf("without a budget: %s", text)
+	}
+	printed(t, "ledger", "budget", "mnist", "--epsilon", "1.5", "--store", store)
+	var out, complaints bytes.Buffer
+	code := execute(t.Context(), args, &out, &complaints, false)
+	if code != codeStanding || !strings.Contains(complaints.String(), "the standing budget of epsilon 1.5 at delta 1e-05 refuses this run") {
+		t.Errorf("exit code %d, %s", code, complaints.String())
+	}
+	if !strings.Contains(out.String(), "noise    multiplier 2") {
+		t.Errorf("no plan: %s", out.String())
+	}
+}
+
+// A run has the name in the ledger that "dptrain runs list" shows.
+func TestLedgerNamesRuns(t *testing.T) {
+	r := gaussianRelease("0123456789abcdef", ledger.Named("mnist", 60000), 4)
+	r.Path = "/runs/mnist-20261123-130500"
+	if text := printed(t, "ledger", "--store", ledgerOf(t, r)); !strings.Contains(text, "  mnist-20261123-130500  ") || strings.Contains(text, r.Run) {
+		t.Error(text)
+	}
+}
+
 func TestLedgerExitCodes(t *testing.T) {
 	l, err := ledger.Open(t.TempDir())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -111,7 +112,10 @@ func printReported(w io.Writer, r reportResult) {
 
 // readReported reads the runs, and finds out before any work whether the pages can be written.
 func readReported(opts reportOptions, dirs []string) (r reported, err error) {
-	for _, dir := range dirs {
+	dirs = slices.Clone(dirs)
+	for i, dir := range dirs {
+		dir = runDir(storeDir(""), dir)
+		dirs[i] = dir
 		run, err := page.Open(dir)
 		if err != nil {
 			return r, err

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,8 @@ import (
 
 type resumeOptions struct {
 	settings
-	keep keeping
+	keep  keeping
+	store string
 }
 
 // resumable are the settings that may differ from those that a run began with: they change no result, and where files
@@ -58,10 +60,14 @@ Backups, snapshots and flash disks may keep copies.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), g, args[0], opts) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runResume(cmd.Context(), g, runDir(storeDir(opts.store), args[0]), opts)
+		},
 	}
 	opts.addOnly(cmd, resumable...)
 	opts.keep.addFlags(cmd)
+	cmd.Flags().StringVar(&opts.store, "store", "", "`folder` with the ledger that has the run, if it was moved elsewhere than the run")
+	_ = cmd.MarkFlagDirname("store") // it fails for unknown flags only
 	return cmd
 }
 
@@ -75,28 +81,12 @@ func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) e
 	}
 	s, err := opts.resumed(folder)
 	if err == nil {
-		err = g.carryOut(ctx, s, opts.keep, storeOf(folder), func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+		folder.Record.Store, err = opts.storeOf(folder)
+	}
+	if err == nil {
+		err = g.carryOut(ctx, s, opts.keep, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
 	}
 	return errors.Join(err, folder.Release())
-}
-
-// storeOf returns the folder with the ledger of a run that was cut off: the recorded one or, if that has no ledger any
-// more, the one that the run is in now. A store that was moved as a whole must not begin a second ledger.
-func storeOf(folder *runs.Run) string {
-	now := filepath.Dir(folder.Dir())
-	if !hasLedger(folder.Record.Store) && hasLedger(now) {
-		return now
-	}
-	return folder.Record.Store
-}
-
-func hasLedger(store string) bool {
-	l, err := ledger.Open(store)
-	if err != nil {
-		return true // perhaps a damaged one, which another must not replace
-	}
-	_, err = os.Stat(l.Path())
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // resumed returns the settings of a run that was cut off.
@@ -112,12 +102,52 @@ func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err er
 	if err != nil {
 		return s, coded(codeUsage, err)
 	}
-	for key, path := range map[string]*string{"data.train": &e.Data.Train, "data.test": &e.Data.Test} {
-		if *path != "" && !filepath.IsAbs(*path) && !o.gives(key) {
-			*path = filepath.Join(folder.Record.Folder, *path)
+	for _, f := range []struct {
+		flag string
+		path *string
+	}{{"train", &e.Data.Train}, {"test", &e.Data.Test}} {
+		if *f.path == "" || o.gives("data."+f.flag) {
+			continue
+		}
+		if !filepath.IsAbs(*f.path) {
+			*f.path = filepath.Join(folder.Record.Folder, *f.path)
+		}
+		if _, err := os.Stat(*f.path); errors.Is(err, fs.ErrNotExist) {
+			return s, coded(codeInput, fmt.Errorf("%w: --%s says where it is now", err, f.flag))
 		}
 	}
 	return experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}, nil
+}
+
+// storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with
+// its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget what is spent.
+func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
+	if o.store != "" {
+		return filepath.Abs(o.store)
+	}
+	began, now := folder.Record.Store, filepath.Dir(folder.Dir())
+	for _, store := range []string{began, now} {
+		l, err := ledger.Open(store)
+		if err != nil {
+			return "", coded(codeInput, err)
+		}
+		releases, err := l.Releases()
+		if err != nil {
+			return "", coded(codeInput, err)
+		}
+		if slices.ContainsFunc(releases, func(r ledger.Release) bool { return r.Run == folder.Record.ID }) {
+			return store, nil
+		}
+	}
+	for _, store := range []string{began, now} {
+		if _, err := os.Stat(filepath.Join(store, ledger.FileName)); err == nil {
+			return store, nil
+		}
+	}
+	if folder.Manifest.Stage == runs.Planned { // it is the first run of its store
+		return began, nil
+	}
+	return "", coded(codeInput, fmt.Errorf("the ledger that has the run isn't in %s any more: --store says where it is now", began))
 }
 
 // samePlan returns an error if a plan isn't that of the run's folder.

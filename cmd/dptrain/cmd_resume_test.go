@@ -29,7 +29,11 @@ func TestAMovedStoreKeepsItsLedger(t *testing.T) {
 		if err := run.Release(); err != nil {
 			t.Fatal(err)
 		}
-		return storeOf(run)
+		store, err = new(resumeOptions).storeOf(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
 	}
 	if got := resumed(before); got != before {
 		t.Errorf("in its place: %s, want %s", got, before)

@@ -114,13 +114,21 @@ func number(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
+// rounded prints a number, if there is one, for people.
+func rounded(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', 4, 64)
+}
+
 func runRunsList(g *global, store string, asCSV bool) error {
 	found, unreadable := runs.List(store)
 	lines := []runLine{}
 	table := [][]string{{"RUN", "DAY", "COMMAND", "DATA", "MODEL", "EPSILON", "DELTA", "STATE", "SCORE"}}
 	for _, i := range found {
 		lines = append(lines, newRunLine(i))
-		table = append(table, []string{i.Name, i.Day, i.Command, dataOf(i), i.Model, epsilonText(i.Manifest), exact(i.Delta), stateOf(i), scoreText(i.Score)})
+		table = append(table, []string{filepath.Base(i.Dir), i.Day, i.Command, dataOf(i), i.Model, epsilonText(i.Manifest), exact(i.Delta), stateOf(i), scoreText(i.Score)})
 	}
 	if unreadable != nil {
 		unreadable = coded(codeInput, unreadable)
@@ -181,7 +189,9 @@ publish that.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runRunsShow(g, args[0], private) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return runRunsShow(g, runDir(storeDir(""), args[0]), private)
+		},
 	}
 	cmd.Flags().BoolVar(&private, "private", false, "show times, trials and scores too, which the guarantee doesn't cover")
 	return cmd
@@ -214,14 +224,18 @@ func runRunsShow(g *global, dir string, private bool) error {
 	if i.Method != "" {
 		pairs = append(pairs, [2]string{"method", i.Method})
 	}
-	pairs = append(pairs, [2]string{"privacy", fmt.Sprintf("epsilon %s at delta %s", epsilonText(i.Manifest), exact(i.Delta))})
+	privacy := fmt.Sprintf("epsilon %s at delta %s", report.Up(i.Epsilon), exact(i.Delta))
+	if !i.Guarantee {
+		privacy = "no guarantee: the seed is insecure, or there is no noise"
+	}
+	pairs = append(pairs, [2]string{"privacy", privacy})
 	if i.Score != nil {
 		pairs = append(pairs, [2]string{i.Score.Metric, scoreText(i.Score) + " on the public test set"})
 	}
 	if i.TunedLearningRate != nil {
-		pairs = append(pairs, [2]string{"learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", number(i.TunedLearningRate), number(i.LearningRate))})
+		pairs = append(pairs, [2]string{"learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", rounded(i.TunedLearningRate), rounded(i.LearningRate))})
 	} else if i.LearningRate != nil {
-		pairs = append(pairs, [2]string{"learning rate", number(i.LearningRate)})
+		pairs = append(pairs, [2]string{"learning rate", rounded(i.LearningRate)})
 	}
 	if i.Resumable() {
 		pairs = append(pairs, [2]string{"go on", "dptrain resume " + quoted(relative(i.Dir))})
@@ -241,7 +255,7 @@ func runRunsShow(g *global, dir string, private bool) error {
 				return err
 			}
 			for k, t := range trials.Trials {
-				pairs = append(pairs, [2]string{"private", fmt.Sprintf("trial %d: learning rate %v, %s", k+1, t.LearningRate, t.text(i.Score, k == trials.Best))})
+				pairs = append(pairs, [2]string{"private", fmt.Sprintf("trial %d: learning rate %.4g, %s", k+1, t.LearningRate, t.text(i.Score, k == trials.Best))})
 			}
 		}
 	}
@@ -335,6 +349,7 @@ func runRunsClean(g *global, store string, abandon []string, dryRun bool) error 
 		remove(path, runs.RemoveLeftover)
 	}
 	for _, path := range abandon {
+		path = runDir(store, path)
 		if i, err := runs.Open(path); err != nil || !i.Resumable() {
 			if err == nil {
 				err = fmt.Errorf("%s: its state is %s; only runs that were cut off can be abandoned", path, stateOf(i))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -42,10 +43,14 @@ func runRunsCompare(ctx context.Context, g *global, store string, dirs []string,
 	slices.SortStableFunc(found, func(a, b runs.Info) int { return better(a.Score, b.Score) })
 	lines := []runLine{}
 	table := [][]string{{"RUN", "DATA", "MODEL", "METHOD", "EPSILON", "DELTA", "TUNED RATE", "FINAL RATE", "SCORE"}}
+	rate := rounded
+	if asCSV {
+		rate = number
+	}
 	for _, i := range found {
 		lines = append(lines, newRunLine(i))
-		table = append(table, []string{i.Name, dataOf(i), i.Model, i.Method, epsilonText(i.Manifest), exact(i.Delta),
-			number(i.TunedLearningRate), number(i.LearningRate), scoreText(i.Score)})
+		table = append(table, []string{filepath.Base(i.Dir), dataOf(i), i.Model, i.Method, epsilonText(i.Manifest), exact(i.Delta),
+			rate(i.TunedLearningRate), rate(i.LearningRate), scoreText(i.Score)})
 	}
 	if plot != "" {
 		if err := plotTrials(ctx, g, found, plot); err != nil {
@@ -84,6 +89,7 @@ func finishedRuns(store string, dirs []string) (found []runs.Info, err error) {
 		return found, nil
 	}
 	for _, dir := range dirs {
+		dir = runDir(store, dir)
 		i, err := runs.Open(dir)
 		if err == nil && (i.Stage != runs.Finished || i.Score == nil || i.LearningRate == nil) {
 			err = fmt.Errorf("%s: its state is %s; compare finished runs", dir, stateOf(i))

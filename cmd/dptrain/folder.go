@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/train"
 )
@@ -50,6 +51,15 @@ func (r *run) noteLeftovers() {
 	if left, err := runs.Leftovers(r.store); err == nil && len(left) > 0 {
 		r.console.Log().Infof("%s has %d leftovers of killed runs, which are private: dptrain runs clean removes them", relative(r.store), len(left))
 	}
+}
+
+// noteUnrecorded shows which runs of the store its ledger lacks.
+func (r *run) noteUnrecorded() error {
+	l, err := ledger.Open(r.store)
+	if err != nil {
+		return err
+	}
+	return warnUnrecorded(r.console, l, r.store)
 }
 
 // stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to

@@ -108,6 +108,9 @@ func budgetText(p report.Privacy) string {
 
 // addsUp states the cost of a second run, which most people forget.
 func addsUp(p report.Privacy) string {
+	if p.Insecure {
+		return "no epsilon covers this release, nor what else is made from the same data together with it"
+	}
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
 		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -48,6 +49,14 @@ type ledgerRelease struct {
 	Delta     float64   `json:"delta"`
 	Guarantee bool      `json:"guarantee"` // false for an insecure seed or no noise
 	Version   string    `json:"version"`
+}
+
+// name returns the name that "dptrain runs list" shows, or showed.
+func (r ledgerRelease) name() string {
+	if r.Path == "" {
+		return r.Run
+	}
+	return filepath.Base(r.Path)
 }
 
 func newLedgerResults(accounts []ledger.Account) []ledgerData {
@@ -138,7 +147,7 @@ func (d ledgerData) print(w io.Writer) {
 		if !r.Guarantee {
 			epsilon, delta = "none", "no guarantee"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.Run), cleaned(r.Command), cleaned(r.Data), epsilon, delta)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.name()), cleaned(r.Command), cleaned(r.Data), epsilon, delta)
 	}
 	tw.Flush()
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/internal/runs"
 )
 
 // stopped returns a scene with a run on files of one's own that was stopped in its training.
@@ -71,6 +73,11 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		says   string
 	}{
 		{"a cell", replaced("train.csv", "-0.8,no", "-0.7,no"), "", codeInput, "is recorded with other data, or another event"},
+		{"no file", func(t *testing.T, s *scene) {
+			if err := os.Remove(filepath.Join(s.Dir, "train.csv")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "--train says where it is now"},
 		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
 		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
 		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", codeInput, "the plan changed since the run began"},
@@ -120,6 +127,20 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			}
 		})
 	}
+	t.Run("no key", func(t *testing.T) {
+		key := filepath.Join(first.Dir, "run", "private", "key")
+		if err := os.Rename(key, key+"-away"); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("dptrain", "resume", "run", "--quiet")
+		cmd.Dir, cmd.Env = first.Dir, first.Env
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "private/key is gone") || exists(key) {
+			t.Errorf("%v: %s", err, out)
+		}
+		if err := os.Rename(key+"-away", key); err != nil {
+			t.Fatal(err)
+		}
+	})
 	t.Run("another program", func(t *testing.T) {
 		path, err := exec.LookPath("dptrain")
 		if err != nil {
@@ -139,4 +160,59 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 	})
+}
+
+// A run goes on with the ledger that has it, also when its store has moved. A new ledger would forget what is spent.
+func TestResumeFindsTheLedger(t *testing.T) {
+	first := stopped(t)
+	for _, c := range []struct {
+		name            string
+		run, store, old string // folders below that of the scene, after the move; old is made anew
+		want            string // the store; empty if it isn't found
+	}{
+		{"nothing moved", "run", "runs", "", "runs"},
+		{"a run moved", "elsewhere/run", "runs", "", "runs"},
+		{"a store moved with its run", "elsewhere/run", "elsewhere", "", "elsewhere"},
+		{"another store where it was", "elsewhere/run", "elsewhere", "runs", "elsewhere"},
+		{"a store moved alone", "run", "elsewhere", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scene{Cmd: exec.Command("dptrain")}
+			s.Dir = filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(s.Dir, os.DirFS(first.Dir)); err != nil {
+				t.Fatal(err)
+			}
+			replaced("run/private/record.json", first.Dir, s.Dir)(t, s)
+			replaced("run/private/record.json", first.Dir, s.Dir)(t, s)
+			in := func(name string) string { return filepath.Join(s.Dir, name) }
+			for _, err := range []error{
+				os.Rename(in("runs"), in("moved")), os.Rename(in("run"), in("moved-run")), os.MkdirAll(filepath.Dir(in(c.store)), 0o700),
+				os.Rename(in("moved"), in(c.store)), os.MkdirAll(filepath.Dir(in(c.run)), 0o700), os.Rename(in("moved-run"), in(c.run)),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.old != "" {
+				if err := os.Mkdir(in(c.old), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			folder, err := runs.Resume(in(c.run))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = folder.Release() }()
+			got, err := (&resumeOptions{}).storeOf(folder)
+			switch {
+			case c.want == "" && (err == nil || !strings.Contains(err.Error(), "--store says where it is now")):
+				t.Errorf("store %q, %v", got, err)
+			case c.want != "" && (err != nil || got != in(c.want)):
+				t.Errorf("store %q, %v, want %q", got, err, in(c.want))
+			}
+			if got, err := (&resumeOptions{store: in("given")}).storeOf(folder); err != nil || got != in("given") {
+				t.Errorf("--store gives %q, %v", got, err)
+			}
+		})
+	}
 }

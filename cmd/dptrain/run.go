@@ -121,6 +121,9 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping,
 		return err
 	}
 	r.noteLeftovers()
+	if err := r.noteUnrecorded(); err != nil {
+		return r.stop(err)
+	}
 	if !g.json {
 		if err := g.text(func(w io.Writer) { printPlan(w, p) }); err != nil {
 			return r.stop(err)
@@ -285,6 +288,9 @@ func (r *run) key() (key train.Key, err error) {
 	}
 	if len(kept) > 0 || r.folder.Manifest.Stage != runs.Planned {
 		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged or gone", r.folder.Dir()))
+	}
+	if r.folder.Trained() {
+		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed without its key: private/key is gone", r.folder.Dir()))
 	}
 	key = r.plan.Key()
 	if err := r.folder.KeepKey(key[:]); err != nil {

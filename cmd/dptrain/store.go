@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 )
@@ -14,6 +15,23 @@ const storeVariable = "DPTRAIN_STORE"
 func storeFlag(cmd *cobra.Command, dst *string) {
 	cmd.Flags().StringVar(dst, "store", "", "`folder` of runs and of their ledger; without it $"+storeVariable+", or else runs")
 	_ = cmd.MarkFlagDirname("store") // it fails for unknown flags only
+}
+
+// runDir returns the folder of a run that is given by its folder or, as "dptrain runs list" shows it, by its name in
+// the store.
+func runDir(store, run string) string {
+	if _, err := os.Stat(run); err == nil || run != filepath.Base(run) {
+		return run
+	}
+	if dir := filepath.Join(store, run); isDir(dir) {
+		return dir
+	}
+	return run
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // storeDir returns the folder of runs: the given one, that of the environment, or runs.

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/accountant"
 )
@@ -35,7 +36,7 @@ const maxPanels = 6
 // or too many.
 func NewScores(metric string, runs []RunScores) (Scores, error) {
 	if len(runs) < 1 || len(runs) > maxPanels {
-		return Scores{}, fmt.Errorf("%w figure: %d runs; 1 to %d can be drawn side by side", accountant.ErrInvalid, len(runs), maxPanels)
+		return Scores{}, fmt.Errorf("%w figure: %d runs; give 1 to %d, which are drawn side by side", accountant.ErrInvalid, len(runs), maxPanels)
 	}
 	for _, r := range runs {
 		for _, t := range append([]Trial{r.Final}, r.Trials...) {
@@ -66,8 +67,19 @@ func (s Scores) Table() [][]string {
 func (s Scores) drawing() drawing {
 	var d drawing
 	names := []string{"trial", "winner", "final run"}
+	x, y := axis{label: "log10 of the learning rate"}, axis{label: s.metric}
+	if len(s.runs) > 1 { // equal axes, so that panels compare
+		var rates, scores []float64
+		for _, r := range s.runs {
+			for _, t := range append([]Trial{r.Final}, r.Trials...) {
+				rates, scores = append(rates, math.Log10(t.LearningRate)), append(scores, t.Score)
+			}
+		}
+		x.low, x.high = slices.Min(rates), slices.Max(rates)
+		y.low, y.high = slices.Min(scores), slices.Max(scores)
+	}
 	for _, r := range s.runs {
-		p := panel{title: r.Name, x: axis{label: "log10 of the learning rate"}, y: axis{label: s.metric}}
+		p := panel{title: r.Name, x: x, y: y}
 		curves := make([]curve, len(names))
 		for k := range curves {
 			// No line: the order of trials means nothing.

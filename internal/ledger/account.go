@@ -46,7 +46,10 @@ func (a Account) Line(name string) string {
 		}
 		fmt.Fprintf(&b, " at delta %v", a.Spent.Delta)
 	}
-	if a.Spent.Void > 0 {
+	switch {
+	case a.Spent.Void > 0 && a.Spent.Releases == 0:
+		fmt.Fprintf(&b, " with a guarantee, and %d without any", a.Spent.Void)
+	case a.Spent.Void > 0:
 		fmt.Fprintf(&b, ", and %d more without any guarantee", a.Spent.Void)
 	}
 	if len(a.Planned) == 0 {

@@ -32,6 +32,16 @@ func (s Standing) refusal() error {
 	return nil
 }
 
+// Refusal returns the [*BudgetError] of a standing budget that refuses the planned releases, or nil.
+func (a Account) Refusal() error {
+	for _, s := range a.Budgets {
+		if err := s.refusal(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // BudgetError reports a release that a standing budget refuses. Its text is private, like the ledger.
 type BudgetError struct{ Standing }
 

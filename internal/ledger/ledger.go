@@ -24,7 +24,7 @@ func Open(dir string) (*Ledger, error) {
 		return nil, fmt.Errorf("open the ledger: %w", err)
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, &FileError{filepath.Join(dir, fileName), dir + " is not a folder; give the folder of runs", nil}
+		return nil, &FileError{filepath.Join(dir, FileName), dir + " is not a folder; give the folder of runs", nil}
 	}
 	l := &Ledger{store: store{dir: dir}}
 	_, _, err = l.store.read()
@@ -143,10 +143,8 @@ func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
 		if i := slices.IndexFunc(b.releases, func(o Release) bool { return o.Run == r.Run }); i >= 0 {
 			return false, l.compare(b.releases[i], r)
 		}
-		for _, s := range account.Budgets {
-			if err := s.refusal(); err != nil {
-				return false, err
-			}
+		if err := account.Refusal(); err != nil {
+			return false, err
 		}
 		b.releases = append(b.releases, r)
 		return true, nil

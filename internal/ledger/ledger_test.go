@@ -206,6 +206,11 @@ func TestLine(t *testing.T) {
 	void.Void = true
 	line(record(t, l, void), "census.csv: 2 releases so far, epsilon "+e2+" together at delta 1e-05; this one has no guarantee, and no epsilon covers it")
 	line(account(t, l, d), "census.csv: 2 releases so far, epsilon "+e2+" together at delta 1e-05, and 1 more without any guarantee")
+	other := rows("other.csv", span(1000, 1100)...)
+	lone := gaussian(t, "4", other, 0, 1e-5)
+	lone.Void = true
+	record(t, l, lone)
+	line(account(t, l, other), "census.csv: no release so far with a guarantee, and 1 without any")
 	if got := account(t, l, d).Line("a\nb\x1b[2J"); strings.ContainsAny(got, "\n\x1b") {
 		t.Errorf("%q", got)
 	}

@@ -12,8 +12,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// FileName is the name of the ledger's file in its folder.
+const FileName = "ledger.json"
+
 const (
-	fileName = "ledger.json"
 	lockName = "ledger.lock"
 	// temporary is the pattern of new files before they are renamed. Only the owner of the lock has one.
 	temporary = ".ledger-*.tmp"
@@ -28,7 +30,7 @@ type store struct {
 	after func(step string)
 }
 
-func (s *store) path() string { return filepath.Join(s.dir, fileName) }
+func (s *store) path() string { return filepath.Join(s.dir, FileName) }
 
 // text returns the file's content, and nil for a file that isn't there.
 func (s *store) text() ([]byte, error) {

@@ -124,7 +124,7 @@ func TestDamagedFiles(t *testing.T) {
 	blanks := 0
 	for name, text := range damaged {
 		dir := t.TempDir()
-		path := filepath.Join(dir, fileName)
+		path := filepath.Join(dir, FileName)
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestFileIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	record(t, l, gaussian(t, "2", Named("mnist", 1), 3, 1e-5))
-	for _, name := range []string{fileName, lockName} {
+	for _, name := range []string{FileName, lockName} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -238,12 +238,12 @@ func TestFileIsPrivate(t *testing.T) {
 func TestWrongPlaces(t *testing.T) {
 	elsewhere, dir := t.TempDir(), t.TempDir()
 	record(t, open(t, elsewhere), gaussian(t, "1", Named("mnist", 1), 3, 1e-5))
-	if err := os.Symlink(filepath.Join(elsewhere, fileName), filepath.Join(dir, fileName)); err != nil {
+	if err := os.Symlink(filepath.Join(elsewhere, FileName), filepath.Join(dir, FileName)); err != nil {
 		t.Skip(err)
 	}
-	file := filepath.Join(elsewhere, fileName)
+	file := filepath.Join(elsewhere, FileName)
 	occupied := t.TempDir()
-	if err := os.Mkdir(filepath.Join(occupied, fileName), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(occupied, FileName), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, where := range []string{dir, file, occupied} {

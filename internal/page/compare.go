@@ -90,6 +90,15 @@ func totals(runs []Run) []string {
 				g.data, report.Grouped(g.n), g.count, report.Up(g.epsilon), rounded(math.Min(1, g.delta))))
 		}
 	}
+	files := 0
+	for _, g := range groups {
+		if g.data == ownFiles {
+			files++
+		}
+	}
+	if files > 1 {
+		out = append(out, ownFiles+": runs with different numbers of samples add up too, if their files have samples in common")
+	}
 	return out
 }
 

@@ -146,6 +146,14 @@ func TestTotals(t *testing.T) {
 	if len(got) != 1 || !strings.Contains(got[0], "at most ε = 5 at δ = 3·10⁻⁵ together") {
 		t.Errorf("%q", got)
 	}
+	d, e := b, b
+	d.Model.Dataset, e.Model.Dataset, e.Privacy.Samples = "files", "files", d.Privacy.Samples+1
+	if got := totals([]Run{d, d}); len(got) != 1 || !strings.Contains(got[0], "its 2 runs") {
+		t.Errorf("%q", got)
+	}
+	if got := totals([]Run{d, e}); len(got) != 1 || !strings.Contains(got[0], "different numbers of samples add up too") {
+		t.Errorf("%q", got)
+	}
 	b.Void = true
 	if got := totals([]Run{a, b, c}); len(got) != 1 || !strings.Contains(got[0], "no guarantee holds") {
 		t.Errorf("%q", got)

@@ -29,10 +29,13 @@ func shortened(text string, most int) string {
 	return string(runes[:most]) + "…"
 }
 
+// ownFiles is the name of data that are the user's own files.
+const ownFiles = "own files"
+
 // dataText names a run's data.
 func dataText(m report.Model) string {
 	if m.Dataset == "files" {
-		return "own files"
+		return ownFiles
 	}
 	return m.Dataset
 }

@@ -305,8 +305,16 @@ func (r *Run) Rescue() (bool, error) {
 	return true, writeFile(r.private(keyName), r.key, 0o600)
 }
 
+// Trained reports whether the training has begun, in this process or an earlier one. There is a key by then.
+func (r *Run) Trained() bool {
+	return slices.ContainsFunc(r.Record.Moments, func(m Moment) bool { return m.What == trainingBegins })
+}
+
+// trainingBegins is the moment when training begins.
+const trainingBegins = "training"
+
 // Train records that training begins, and with it the release.
 func (r *Run) Train() error {
 	r.Manifest.Stage = Training
-	return errors.Join(r.Note("training"), r.writeManifest())
+	return errors.Join(r.Note(trainingBegins), r.writeManifest())
 }
