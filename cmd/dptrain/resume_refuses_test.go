@@ -96,12 +96,12 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			if err := os.Truncate(filepath.Join(s.Dir, "run/private/key"), 3); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "its key is damaged or gone"},
-		{"no key", func(t *testing.T, s *scene) {
+		}, "", codeInput, "its key is damaged"},
+		{"an empty key", func(t *testing.T, s *scene) {
 			if err := os.WriteFile(filepath.Join(s.Dir, "run/private/key"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "its key is damaged or gone"},
+		}, "", codeInput, "private/key is gone"},
 		{"the place of a file", func(t *testing.T, s *scene) {
 			if err := os.Rename(filepath.Join(s.Dir, "train.csv"), filepath.Join(s.Dir, "moved.csv")); err != nil {
 				t.Fatal(err)

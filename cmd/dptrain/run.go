@@ -286,8 +286,8 @@ func (r *run) key() (key train.Key, err error) {
 	if len(kept) == len(key) {
 		return train.Key(kept), nil
 	}
-	if len(kept) > 0 || r.folder.Manifest.Stage != runs.Planned {
-		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged or gone", r.folder.Dir()))
+	if len(kept) > 0 {
+		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged", r.folder.Dir()))
 	}
 	if r.folder.Trained() {
 		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed without its key: private/key is gone", r.folder.Dir()))
