@@ -70,8 +70,12 @@ func (r *run) stop(err error) error {
 			err = fmt.Errorf("%w; nothing was written", err)
 		}
 		return errors.Join(err, discarded)
+	case m.Stage == runs.Finished:
+		return fmt.Errorf("%w; the run is finished, and in %s; remove private/key and private/state there", err, r.folder.Dir())
 	case errors.Is(err, train.ErrDiverged):
 		return errors.Join(err, r.folder.Fail(err.Error()))
+	case errors.Is(err, runs.ErrNoKey):
+		return errors.Join(err, r.folder.Unreserve())
 	}
 	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, quoted(relative(r.folder.Dir())))
 	if stopped := r.folder.Stop(err.Error()); stopped != nil {

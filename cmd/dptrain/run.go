@@ -280,10 +280,10 @@ func (r *run) key() (key train.Key, err error) {
 	if err != nil {
 		return key, coded(codeInput, err)
 	}
-	if len(kept) == len(key) {
+	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // zeros are what a destroyed key leaves
 		return train.Key(kept), nil
 	}
-	if len(kept) > 0 {
+	if kept != nil {
 		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged", r.folder.Dir()))
 	}
 	key = r.plan.Key()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ var (
 	ErrRuns = errors.New("is being carried out by another process")
 	// ErrEnded reports a run that can't be resumed because it has ended.
 	ErrEnded = errors.New("has ended")
+	// ErrNoKey reports a run whose training has begun and whose key is gone.
+	ErrNoKey = errors.New("its key is gone, and with another it would draw other noise")
 )
 
 // Run is a run that this process carries out. Its methods mustn't be called concurrently, but for Save, Load and
@@ -189,7 +192,7 @@ func (r *Run) removeLeftovers() error {
 			failed = errors.Join(failed, err)
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".new-") {
+			if strings.HasPrefix(e.Name(), temporary) {
 				failed = errors.Join(failed, os.RemoveAll(filepath.Join(dir, e.Name())))
 			}
 		}
@@ -260,20 +263,35 @@ func (r *Run) Log() (*os.File, error) {
 	return f, nil
 }
 
-// Key returns the run's key, or nil if it has none yet.
+// Key returns the run's key, or nil if it has none yet. The error wraps [ErrNoKey] if it had one.
 func (r *Run) Key() ([]byte, error) {
 	key, err := os.ReadFile(r.private(keyName))
 	if errors.Is(err, fs.ErrNotExist) {
+		if slices.ContainsFunc(r.Record.Moments, func(m Moment) bool { return m.What == trainingNote }) {
+			return nil, fmt.Errorf("the run in %s can't be resumed: %w; start a new run, which is another release", r.dir, ErrNoKey)
+		}
 		return nil, nil
 	}
 	return key, err
 }
 
-// KeepKey keeps the key of the run. Call it before anything is drawn.
-func (r *Run) KeepKey(key []byte) error { return writeFile(r.private(keyName), key, 0o600) }
+// KeepKey keeps the key of the run. Call it before anything is drawn. A run that was resumed gets a new id too: copies
+// of a folder without a key would draw several, and each key is a release of its own.
+func (r *Run) KeepKey(key []byte) error {
+	if len(r.Record.Moments) > 1 {
+		r.Record.ID = newID()
+		if err := r.writeRecord(); err != nil {
+			return err
+		}
+	}
+	return writeFile(r.private(keyName), key, 0o600)
+}
+
+// trainingNote is the moment at which training began.
+const trainingNote = "training"
 
 // Train records that training begins, and with it the release.
 func (r *Run) Train() error {
 	r.Manifest.Stage = Training
-	return errors.Join(r.Note("training"), r.writeManifest())
+	return errors.Join(r.Note(trainingNote), r.writeManifest())
 }
