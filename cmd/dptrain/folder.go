@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func (r *run) noteLeftovers() {
 	found, _ := runs.List(r.store) // what can't be read is for "runs list" to say
 	for _, i := range found {
 		if i.Resumable() && i.Dir != r.folder.Dir() {
-			r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", i.Name, quoted(relative(i.Dir)))
+			r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", strings.Map(printable, i.Name), quoted(relative(i.Dir)))
 		}
 	}
 	if left, err := runs.Leftovers(r.store); err == nil && len(left) > 0 {

@@ -73,6 +73,17 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		{"a cell", replaced("train.csv", "-0.8,no", "-0.7,no"), "", codeInput, "is recorded with other data, or another event"},
 		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
 		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
+		{"the test set, without a fingerprint", func(t *testing.T, s *scene) {
+			replaced("test.csv", "2,yes", "1.5,yes")(t, s)
+			if err := os.Remove(filepath.Join(s.Dir, "run/private/state/fingerprint")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "the data or the settings changed since the run"},
+		{"the key, for zeros", func(t *testing.T, s *scene) {
+			if err := os.WriteFile(filepath.Join(s.Dir, "run/private/key"), make([]byte, 32), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "its key is damaged"},
 		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", codeInput, "the plan changed since the run began"},
 		{"the noise", replaced("run/private/settings.yaml", "noise_multiplier: 500", "noise_multiplier: 400"), "", codeInput, "was planned for 120 samples and epsilon"},
 		{"the arithmetic", replaced("run/private/state/fingerprint", `"engine":"`, `"engine":"other `), "", codeInput, "the run began with engine arithmetic"},

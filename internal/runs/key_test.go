@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A run whose training has begun never gets another key: that would be a second release in the first one's name.
@@ -102,5 +104,21 @@ func TestFoldersOfOthersStay(t *testing.T) {
 	}
 	if left, err := Leftovers(store); len(left) != 4 || err != nil {
 		t.Errorf("left %q, %v", left, err)
+	}
+}
+
+// No run is made inside of another: what is released must hold nothing private, and a run that ends replaces it.
+func TestNoRunInsideOfAnother(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := create(t, dir)
+	must(t, r.Finish([]byte("{}"), release))
+	before := tree(t, dir)
+	for _, path := range []string{"x", "released/x", "private/state/deep/x"} {
+		if inner, err := Create(filepath.Join(dir, path), false, Manifest{}, Record{}, nil); err == nil {
+			t.Errorf("a run is in %s", inner.Dir())
+		}
+	}
+	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+		t.Error(diff)
 	}
 }

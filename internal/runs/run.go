@@ -58,6 +58,9 @@ func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Ru
 			return nil, fmt.Errorf("output directory: %w", err)
 		}
 	}
+	if outer := within(dir); outer != "" {
+		return nil, fmt.Errorf("output directory %s: it is inside of the run in %s, which may be published or removed", dir, outer)
+	}
 	parent := filepath.Dir(dir)
 	_, err = os.Lstat(parent)
 	madeParent := errors.Is(err, fs.ErrNotExist)
@@ -76,6 +79,21 @@ func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Ru
 		return nil, errors.Join(fmt.Errorf("output directory: %w", err), run.unlock(), os.RemoveAll(partial))
 	}
 	return run, nil
+}
+
+// within returns the folder of the run that a path is inside of, or "".
+func within(path string) string {
+	for {
+		up := filepath.Dir(path)
+		if up == path {
+			return ""
+		}
+		if path = up; exists(filepath.Join(path, privateName, recordName)) {
+			if _, err := readManifest(path); err == nil {
+				return path
+			}
+		}
+	}
 }
 
 func newID() string {
