@@ -18,7 +18,7 @@ const charging = "accounting for all releases of the data"
 // record records the release in the ledger before anything is trained, and shows what all releases of the data cost
 // together. The line goes to standard error: which releases count depends on private rows.
 func (r *run) record(f *follower) (err error) {
-	if r.folder.Record.Key, err = r.plan.Identity(r.folder.Record.Program); err != nil {
+	if err := r.identify(); err != nil {
 		return err
 	}
 	l, err := ledger.Open(r.store)
@@ -70,6 +70,26 @@ func warnUnrecorded(console *ui.Console, l *ledger.Ledger, store string) error {
 	if len(names) > 0 {
 		console.Log().Warnf("%s lacks runs of its folder, and what they cost isn't counted: %s; bring back the ledger that has them",
 			l.Path(), cleaned(strings.Join(names, ", ")))
+	}
+	return nil
+}
+
+// identify notes what run this is. The kept fingerprint says better what changed since the run began; should it be
+// lost, the note still tells that something did.
+func (r *run) identify() error {
+	now, err := r.plan.Identity(r.folder.Record.Program)
+	if err != nil {
+		return err
+	}
+	kept, err := r.folder.Load("fingerprint")
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	if before := r.folder.Record.Key; before != "" && before != now && kept == nil {
+		return coded(codeInput, fmt.Errorf("the data or the settings changed since the run in %s began: go on with the same", r.folder.Dir()))
+	}
+	if kept == nil {
+		r.folder.Record.Key = now
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -165,7 +166,7 @@ func (g *global) table(result any, table [][]string, asCSV bool) error {
 				if k > 0 {
 					fmt.Fprint(tw, "\t")
 				}
-				fmt.Fprint(tw, cell)
+				fmt.Fprint(tw, strings.Map(printable, cell))
 			}
 			fmt.Fprintln(tw)
 		}

@@ -144,7 +144,7 @@ func (g *global) fail(err error, args []string) int {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
 	text += privateText(err, g.verbose || g.terminal && !asJSON && !logged)
 	if !asJSON && !logged {
-		fmt.Fprintln(g.screen.Writer(g.stderr), "dptrain:", text)
+		fmt.Fprintln(g.screen.Writer(g.stderr), "dptrain:", strings.Map(printable, text))
 		return code
 	}
 	f := failure{Code: code}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func (r *run) noteLeftovers() {
 	found, _ := runs.List(r.store) // what can't be read is for "runs list" to say
 	for _, i := range found {
 		if i.Resumable() && i.Dir != r.folder.Dir() {
-			r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", i.Name, quoted(relative(i.Dir)))
+			r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", strings.Map(printable, i.Name), quoted(relative(i.Dir)))
 		}
 	}
 	if left, err := runs.Leftovers(r.store); err == nil && len(left) > 0 {
@@ -80,8 +81,12 @@ func (r *run) stop(err error) error {
 			err = fmt.Errorf("%w; nothing was written", err)
 		}
 		return errors.Join(err, discarded)
+	case m.Stage == runs.Finished:
+		return fmt.Errorf("%w; the run is finished, and in %s; remove private/key and private/state there", err, r.folder.Dir())
 	case errors.Is(err, train.ErrDiverged):
 		return errors.Join(err, r.folder.Fail(err.Error()))
+	case errors.Is(err, runs.ErrNoKey):
+		return errors.Join(err, r.folder.Unreserve())
 	}
 	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, quoted(relative(r.folder.Dir())))
 	if stopped := r.folder.Stop(err.Error()); stopped != nil {

@@ -80,6 +80,17 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		}, "", codeInput, "--train says where it is now"},
 		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
 		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
+		{"the test set, without a fingerprint", func(t *testing.T, s *scene) {
+			replaced("test.csv", "2,yes", "1.5,yes")(t, s)
+			if err := os.Remove(filepath.Join(s.Dir, "run/private/state/fingerprint")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "the data or the settings changed since the run"},
+		{"the key, for zeros", func(t *testing.T, s *scene) {
+			if err := os.WriteFile(filepath.Join(s.Dir, "run/private/key"), make([]byte, 32), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "", codeInput, "its key is damaged"},
 		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", codeInput, "the plan changed since the run began"},
 		{"the noise", replaced("run/private/settings.yaml", "noise_multiplier: 500", "noise_multiplier: 400"), "", codeInput, "was planned for 120 samples and epsilon"},
 		{"the arithmetic", replaced("run/private/state/fingerprint", `"engine":"`, `"engine":"other `), "", codeInput, "the run began with engine arithmetic"},
@@ -101,7 +112,7 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(s.Dir, "run/private/key"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "private/key is gone"},
+		}, "", codeInput, "its key is damaged"},
 		{"the place of a file", func(t *testing.T, s *scene) {
 			if err := os.Rename(filepath.Join(s.Dir, "train.csv"), filepath.Join(s.Dir, "moved.csv")); err != nil {
 				t.Fatal(err)
@@ -134,7 +145,7 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		}
 		cmd := exec.Command("dptrain", "resume", "run", "--quiet")
 		cmd.Dir, cmd.Env = first.Dir, first.Env
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "private/key is gone") || exists(key) {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "its key is gone, and with another it would draw other noise") || exists(key) {
 			t.Errorf("%v: %s", err, out)
 		}
 		if err := os.Rename(key+"-away", key); err != nil {

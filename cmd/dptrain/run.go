@@ -283,14 +283,11 @@ func (r *run) key() (key train.Key, err error) {
 	if err != nil {
 		return key, coded(codeInput, err)
 	}
-	if len(kept) == len(key) {
+	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // zeros are what a destroyed key leaves
 		return train.Key(kept), nil
 	}
-	if len(kept) > 0 {
+	if kept != nil {
 		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged", r.folder.Dir()))
-	}
-	if r.folder.Trained() {
-		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed without its key: private/key is gone", r.folder.Dir()))
 	}
 	key = r.plan.Key()
 	if err := r.folder.KeepKey(key[:]); err != nil {

@@ -9,10 +9,13 @@ import (
 	"runtime"
 )
 
+// temporary begins the names of what is being written.
+const temporary = ".new-"
+
 // writeFile replaces a file so that after a crash of the machine either the old or the new content is there. Unlike
 // renameio it synchronises the folder too, and it works on Windows.
 func writeFile(path string, content []byte, mode fs.FileMode) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	file, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
 	if err != nil {
 		return err
 	}

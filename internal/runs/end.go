@@ -34,18 +34,18 @@ func (r *Run) Stop(why string) error {
 
 // Fail records that the run gave no model, and why, and destroys its key.
 func (r *Run) Fail(why string) error {
-	r.Manifest.Stage = Failed
-	return r.end("failed: " + why)
+	return r.end(Failed, "failed: "+why)
 }
 
 // Finish writes what is released by write, into a folder that appears whole, and the private outcome, and ends the run.
-// If it fails, the run can be resumed, and Finish or Stop be called again.
+// If it fails and the manifest's stage is [Finished] afterwards, what is released is there, and only the key or states
+// may be left. At any other stage the run can be resumed, and Finish or Stop be called again.
 func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 	if err := r.Unreserve(); err != nil {
 		return err
 	}
 	released := filepath.Join(r.dir, releasedName)
-	partial, err := os.MkdirTemp(r.dir, ".new-")
+	partial, err := os.MkdirTemp(r.dir, temporary)
 	if err != nil {
 		return fmt.Errorf("write what is released: %w", err)
 	}
@@ -69,14 +69,16 @@ func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 	if err = errors.Join(err, os.RemoveAll(partial)); err != nil {
 		return fmt.Errorf("write what is released: %w", err)
 	}
-	r.Manifest.Stage = Finished
-	return r.end("finished")
+	return r.end(Finished, "finished")
 }
 
 // end records the end and removes what only a run under way needs. The manifest comes before that, so that a crash in
-// between loses nothing.
-func (r *Run) end(what string) error {
+// between loses nothing. Once the key may be gone, the stage stays: a run without its key can't go on.
+func (r *Run) end(stage Stage, what string) error {
+	before := r.Manifest.Stage
+	r.Manifest.Stage = stage
 	if err := errors.Join(r.Unreserve(), r.Note(what), r.writeManifest(), r.open(), r.date(r.dir)); err != nil {
+		r.Manifest.Stage = before
 		return fmt.Errorf("end the run: %w", err)
 	}
 	if err := errors.Join(sweep(r.dir), r.unlock(), removed(r.private(lockName)), r.date(r.dir)); err != nil {
@@ -90,8 +92,12 @@ func sweep(dir string) error {
 	return errors.Join(destroy(filepath.Join(dir, privateName, keyName)), os.RemoveAll(filepath.Join(dir, privateName, stateName)))
 }
 
-// destroy overwrites a file and removes it.
+// destroy overwrites a file and removes it. Of what isn't a file, such as a link to one elsewhere, it overwrites
+// nothing.
 func destroy(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return errors.Join(os.Remove(path), syncFolder(filepath.Dir(path)))
+	}
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -95,7 +96,7 @@ func Leftovers(store string) ([]string, error) {
 	var found []string
 	for _, e := range entries {
 		dir := filepath.Join(store, e.Name())
-		if e.IsDir() && strings.HasPrefix(e.Name(), ".") && strings.Contains(e.Name(), partialInfix) {
+		if e.IsDir() && partial(dir) {
 			if !locked(filepath.Join(dir, privateName, lockName)) {
 				found = append(found, dir)
 			}
@@ -110,6 +111,19 @@ func Leftovers(store string) ([]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// partial reports whether a folder has the name of one that was being made or removed, and holds nothing but what a
+// run's folder does: a store may have folders of others in it.
+func partial(dir string) bool {
+	name, number, ok := strings.Cut(filepath.Base(dir), partialInfix)
+	if !ok || len(name) < 2 || name[0] != '.' || number == "" || strings.Trim(number, "0123456789abcdef") != "" {
+		return false
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !slices.Contains([]string{manifestName, releasedName, privateName}, e.Name()) && !strings.HasPrefix(e.Name(), temporary)
+	})
 }
 
 func exists(path string) bool {

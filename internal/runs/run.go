@@ -24,6 +24,8 @@ var (
 	ErrRuns = errors.New("is being carried out by another process")
 	// ErrEnded reports a run that can't be resumed because it has ended.
 	ErrEnded = errors.New("has ended")
+	// ErrNoKey reports a run whose training has begun and whose key is gone.
+	ErrNoKey = errors.New("its key is gone, and with another it would draw other noise")
 )
 
 // Run is a run that this process carries out. Its methods mustn't be called concurrently, but for Save, Load and
@@ -57,6 +59,9 @@ func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Ru
 			return nil, fmt.Errorf("output directory: %w", err)
 		}
 	}
+	if outer := within(dir); outer != "" {
+		return nil, fmt.Errorf("output directory %s: it is inside of the run in %s, which may be published or removed", dir, outer)
+	}
 	parent := filepath.Dir(dir)
 	_, err = os.Lstat(parent)
 	madeParent := errors.Is(err, fs.ErrNotExist)
@@ -75,6 +80,21 @@ func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Ru
 		return nil, errors.Join(fmt.Errorf("output directory: %w", err), run.unlock(), os.RemoveAll(partial))
 	}
 	return run, nil
+}
+
+// within returns the folder of the run that a path is inside of, or "".
+func within(path string) string {
+	for {
+		up := filepath.Dir(path)
+		if up == path {
+			return ""
+		}
+		if path = up; exists(filepath.Join(path, privateName, recordName)) {
+			if _, err := readManifest(path); err == nil {
+				return path
+			}
+		}
+	}
 }
 
 func newID() string {
@@ -191,7 +211,7 @@ func (r *Run) removeLeftovers() error {
 			failed = errors.Join(failed, err)
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".new-") {
+			if strings.HasPrefix(e.Name(), temporary) {
 				failed = errors.Join(failed, os.RemoveAll(filepath.Join(dir, e.Name())))
 			}
 		}
@@ -262,18 +282,28 @@ func (r *Run) Log() (*os.File, error) {
 	return f, nil
 }
 
-// Key returns the run's key, or nil if it has none yet.
+// Key returns the run's key, or nil if it has none yet. The error wraps [ErrNoKey] if it had one.
 func (r *Run) Key() ([]byte, error) {
 	key, err := os.ReadFile(r.private(keyName))
 	if errors.Is(err, fs.ErrNotExist) {
+		if slices.ContainsFunc(r.Record.Moments, func(m Moment) bool { return m.What == trainingNote }) {
+			return nil, fmt.Errorf("the run in %s can't be resumed: %w; start a new run, which is another release", r.dir, ErrNoKey)
+		}
 		return nil, nil
 	}
 	r.key = key
 	return key, err
 }
 
-// KeepKey keeps the key of the run. Call it before anything is drawn.
+// KeepKey keeps the key of the run. Call it before anything is drawn. A run that was resumed gets a new id too: copies
+// of a folder without a key would draw several, and each key is a release of its own.
 func (r *Run) KeepKey(key []byte) error {
+	if len(r.Record.Moments) > 1 {
+		r.Record.ID = newID()
+		if err := r.writeRecord(); err != nil {
+			return err
+		}
+	}
 	r.key = slices.Clone(key)
 	return writeFile(r.private(keyName), key, 0o600)
 }
@@ -305,16 +335,11 @@ func (r *Run) Rescue() (bool, error) {
 	return true, writeFile(r.private(keyName), r.key, 0o600)
 }
 
-// Trained reports whether the training has begun, in this process or an earlier one. There is a key by then.
-func (r *Run) Trained() bool {
-	return slices.ContainsFunc(r.Record.Moments, func(m Moment) bool { return m.What == trainingBegins })
-}
-
-// trainingBegins is the moment when training begins.
-const trainingBegins = "training"
+// trainingNote is the moment at which training began.
+const trainingNote = "training"
 
 // Train records that training begins, and with it the release.
 func (r *Run) Train() error {
 	r.Manifest.Stage = Training
-	return errors.Join(r.Note(trainingBegins), r.writeManifest())
+	return errors.Join(r.Note(trainingNote), r.writeManifest())
 }
