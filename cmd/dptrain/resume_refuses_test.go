@@ -71,6 +71,10 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		says   string
 	}{
 		{"a cell", replaced("train.csv", "-0.8,no", "-0.7,no"), "", codeInput, "is recorded with other data, or another event"},
+		{"a cell, before any training", func(t *testing.T, s *scene) {
+			replaced("run/run.json", `"state": "stopped"`, `"state": "planned"`)(t, s)
+			replaced("train.csv", "-0.8,no", "-0.7,no")(t, s)
+		}, "", codeInput, "is recorded with other data, or another event"},
 		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
 		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
 		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", codeInput, "the plan changed since the run began"},
@@ -134,4 +138,50 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 	})
+}
+
+// A run goes on from whatever folder, with files that were moved, in the store that has its release.
+func TestResumeElsewhere(t *testing.T) {
+	s := stopped(t)
+	elsewhere := t.TempDir()
+	if err := os.Rename(filepath.Join(s.Dir, "train.csv"), filepath.Join(elsewhere, "moved.csv")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("dptrain", "resume", filepath.Join(s.Dir, "run"), "--train", "moved.csv", "--quiet")
+	cmd.Dir, cmd.Env = elsewhere, s.Env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		text, err := os.ReadFile(filepath.Join(s.Dir, "run", "run.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte(`"state": "training"`)) {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("%v: %s", err, stderr.String())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if cmd.ProcessState.ExitCode() != codeInterrupted {
+		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), stderr.String())
+	}
+	if left := files(t, elsewhere); len(left) != 1 {
+		t.Errorf("left beside the data: %q", left)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "runs", "ledger.json"))
+	if err != nil || bytes.Count(text, []byte(`"run":`)) != 1 {
+		t.Errorf("%v: %s", err, text)
+	}
 }
