@@ -134,6 +134,57 @@ func TestCurvesAreScoresOfTheSteps(t *testing.T) {
 	t.Logf("%d points in %.1f s", points, took)
 }
 
+// A point of a curve that the kept state hasn't reached belongs to steps that are taken again, and is left out. If a
+// state can't be saved once, the training stops, and its end is saved all the same.
+func TestTrainingGoesOnFromItsState(t *testing.T) {
+	loaded, settings, _ := crowd(t)
+	settings = settings[:1]
+	settings[0].Privacy.Steps = 3
+	store := brief{shelf{}, new(2)}
+	k := train.Keeper{Store: store, Every: time.Microsecond}
+	group, err := loaded.Start(settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keep *train.KeepError
+	if _, err := group.TrainKept(t.Context(), k, nil); !errors.As(err, &keep) || !errors.Is(err, errFull) {
+		t.Fatal(err)
+	}
+	now, err := group.State(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := k.State(1)
+	if err != nil || kept == nil || kept.Step() != now.Step() || now.Step() == 0 {
+		t.Fatalf("kept %v (%v), want a state after %d steps", kept, err, now.Step())
+	}
+	if err := group.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store.shelf["trace-1"] = fmt.Appendf(nil, `{"seconds":5,"curve":[{"step":%d,"score":0.5},{"step":1000,"score":0.6}]}`, now.Step())
+	if group, err = loaded.Start(settings...); err != nil {
+		t.Fatal(err)
+	}
+	defer group.Close()
+	traces, err := group.TrainKept(t.Context(), k, nil)
+	if err != nil || traces[0].Seconds < 5 || !slices.Equal(traces[0].Curve, []train.PrivatePoint{{Step: now.Step(), Score: 0.5}}) {
+		t.Errorf("%+v, %v", traces, err)
+	}
+}
+
+// brief is a store that can't save for a moment.
+type brief struct {
+	shelf
+	until *int // saves that succeed before the one that fails
+}
+
+func (b brief) Save(name string, content []byte) error {
+	if *b.until--; *b.until == -1 {
+		return errFull
+	}
+	return b.shelf.Save(name, content)
+}
+
 // The first state that can't be saved stops the training with an error that says so; those before it are there.
 func TestAStoreThatIsFullStopsTheTraining(t *testing.T) {
 	loaded, settings, _ := crowd(t)

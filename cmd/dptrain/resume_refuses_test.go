@@ -17,7 +17,7 @@ import (
 // stopped returns a scene with a run on files of one's own that was stopped in its training.
 func stopped(t *testing.T) *scene {
 	t.Helper()
-	s := newScene(t, strings.Fields("tune --train train.csv --test test.csv --label y --model linear --delta 0.001 --sampling-rate 0.5 --epochs 20000 --accounting paper --noise-multiplier 500 --mu 3 --quiet --out run"))
+	s := newScene(t, strings.Fields("tune --train train.csv --test test.csv --label y --model linear --delta 0.001 --sampling-rate 0.5 --epochs 20000 --accounting paper --noise-multiplier 500 --mu 3 --save-every 1ms --insecure-seed 1 --quiet --out run"))
 	rows := "x,y\n" + strings.Repeat("-1,no\n1,yes\n-0.8,no\n", 40)
 	for name, text := range map[string]string{"train.csv": rows, "test.csv": "x,y\n-2,no\n2,yes\n"} {
 		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
@@ -31,7 +31,7 @@ func stopped(t *testing.T) *scene {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Wait() }()
-	for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
+	for !exists(filepath.Join(s.Dir, "run", "private", "state", "trace-1")) {
 		select {
 		case err := <-ended:
 			t.Fatalf("%v: %s", err, stderr.String())
@@ -78,6 +78,10 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "", codeInput, "--train says where it is now"},
+		{"a cell, before any training", func(t *testing.T, s *scene) {
+			replaced("run/run.json", `"state": "stopped"`, `"state": "planned"`)(t, s)
+			replaced("train.csv", "-0.8,no", "-0.7,no")(t, s)
+		}, "", codeInput, "is recorded with other data, or another event"},
 		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
 		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
 		{"the test set, without a fingerprint", func(t *testing.T, s *scene) {
@@ -97,7 +101,7 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		{"a state", func(t *testing.T, s *scene) {
 			paths, err := filepath.Glob(filepath.Join(s.Dir, "run/private/state/state-*"))
 			if err != nil || len(paths) == 0 {
-				t.Skip("it has no state yet")
+				t.Fatalf("it has no state: %v", err)
 			}
 			if err := os.Truncate(paths[0], 100); err != nil {
 				t.Fatal(err)
@@ -225,5 +229,51 @@ func TestResumeFindsTheLedger(t *testing.T) {
 				t.Errorf("--store gives %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// A run goes on from whatever folder, with files that were moved, in the store that has its release.
+func TestResumeElsewhere(t *testing.T) {
+	s := stopped(t)
+	elsewhere := t.TempDir()
+	if err := os.Rename(filepath.Join(s.Dir, "train.csv"), filepath.Join(elsewhere, "moved.csv")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("dptrain", "resume", filepath.Join(s.Dir, "run"), "--train", "moved.csv", "--quiet")
+	cmd.Dir, cmd.Env = elsewhere, s.Env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		text, err := os.ReadFile(filepath.Join(s.Dir, "run", "run.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte(`"state": "training"`)) {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("%v: %s", err, stderr.String())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if cmd.ProcessState.ExitCode() != codeInterrupted {
+		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), stderr.String())
+	}
+	if left := files(t, elsewhere); len(left) != 1 {
+		t.Errorf("left beside the data: %q", left)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "runs", "ledger.json"))
+	if err != nil || bytes.Count(text, []byte(`"run":`)) != 1 {
+		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -88,5 +89,19 @@ func TestAddsUp(t *testing.T) {
 	}
 	if got := addsUp(report.Privacy{Epsilon: 3, Delta: 0.75, Insecure: true}); strings.ContainsAny(got, "0123456789") {
 		t.Errorf("a void guarantee: %s", got)
+	}
+}
+
+// A state that can't be saved, not even in the space that was reserved, is an error.
+func TestStatesThatCannotBeSaved(t *testing.T) {
+	folder, err := runs.Create(filepath.Join(t.TempDir(), "run"), false, runs.Manifest{}, runs.Record{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(folder.Dir(), "private", "state")); err != nil {
+		t.Fatal(err)
+	}
+	if err := (keptStates{&run{folder: folder}}).Save("state-1", nil); err == nil {
+		t.Error("no error")
 	}
 }

@@ -46,6 +46,9 @@ func TestStandingBudget(t *testing.T) {
 		}
 	}
 	record(t, l, gaussian(t, "0", d, 4, 1e-5)) // resumed, it isn't another release
+	setBudget(t, l, d, 0.1, 1e-5)
+	record(t, l, gaussian(t, "0", d, 4, 1e-5)) // nor is it refused if the budget is below what is spent by now
+	setBudget(t, l, d, 3, 1e-5)
 	// A release of other data isn't refused, nor one that nearly costs nothing.
 	record(t, l, gaussian(t, "other", rows("b.csv", span(500, 600)...), 0.5, 1e-5), gaussian(t, "small", d, 1e4, 1e-5))
 
@@ -60,6 +63,18 @@ func TestStandingBudget(t *testing.T) {
 	record(t, l, void, gaussian(t, "more", d, 4, 1e-5))
 	if removed, err := l.RemoveBudget(t.Context(), d); err != nil || removed {
 		t.Error(removed, err)
+	}
+}
+
+// A budget is at its own delta, whatever the deltas of the releases: a smaller one takes a larger epsilon.
+func TestBudgetOfASmallerDelta(t *testing.T) {
+	l, d := open(t, t.TempDir()), Named("mnist", 60000)
+	r := gaussian(t, "1", d, 4, 1e-5)
+	r.Epsilon = exactGaussian(4, 1e-5)
+	setBudget(t, l, d, (exactGaussian(4, 1e-5)+exactGaussian(4, 1e-6))/2, 1e-6)
+	var refused *BudgetError
+	if _, err := l.Record(t.Context(), r); !errors.As(err, &refused) || refused.With.Delta != 1e-6 || refused.With.Epsilon < exactGaussian(4, 1e-6) {
+		t.Errorf("%v, want a refusal at delta 1e-6", err)
 	}
 }
 

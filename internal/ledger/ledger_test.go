@@ -155,6 +155,21 @@ func TestPartsHaveHalfOfDeltaEach(t *testing.T) {
 	if got.Epsilon < want || got.Epsilon > 1.05*want || !strings.Contains(got.Bound, "for 1 of 17 different releases Rényi: Gaussian mechanism") {
 		t.Errorf("epsilon %v by %s, want %v", got.Epsilon, got.Bound, want)
 	}
+	groups, err := grouped(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for mode, part := range map[accountant.Mode][]group{accountant.Best: groups[:mostBest], accountant.Tight: groups[mostBest:]} {
+		g, err := l.composer.guarantee(part, 5e-6, mode) // which it remembers
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += g.Epsilon
+	}
+	if got.Epsilon < sum {
+		t.Errorf("epsilon %v, and the parts have %v at half of delta each", got.Epsilon, sum)
+	}
 }
 
 // A total at a fixed delta is never given at another one; without one, it is the sums where these have the smaller
@@ -168,6 +183,9 @@ func TestSums(t *testing.T) {
 	free, err := c.total(all, 1e-6)
 	if err != nil || math.Abs(free.Epsilon-0.75) > 1e-9 || math.Abs(free.Delta-1.1e-5) > 1e-15 || free.Bound != sumBound {
 		t.Errorf("%+v, %v, want epsilon 0.75 at delta 1.1e-5", free, err)
+	}
+	if got := sumUp([]Release{{Epsilon: 1}, {Epsilon: 0x1p-60}}, func(r Release) float64 { return r.Epsilon }); got <= 1 {
+		t.Errorf("1 and a little more are %v; want it rounded up", got)
 	}
 	for delta, sums := range map[float64]bool{1e-6: false, 1e-5: false, 1.2e-5: true, 0.1: true} {
 		fixed, err := c.totalAt(all, delta)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -140,6 +141,9 @@ func TestResume(t *testing.T) {
 			if string(key) != c.key || string(kept) != c.kept || string(again.Settings) != "settings" || again.Record.ID != r.Record.ID {
 				t.Errorf("key %q, state %q, %+v", key, kept, again)
 			}
+			if m := again.Record.Moments; m[0].What != "created" || m[len(m)-1].What != "resumed" {
+				t.Errorf("moments %v", m)
+			}
 			for path := range tree(t, dir) {
 				if strings.Contains(path, ".new-") || strings.Contains(path, "reserve") {
 					t.Errorf("%s is left", path)
@@ -150,6 +154,46 @@ func TestResume(t *testing.T) {
 				t.Errorf("released %q", got)
 			}
 		})
+	}
+}
+
+// A run that stops says nothing about what it would have released, gives back the space that it reserved, and has its
+// state. One that ended while another process waited for it isn't taken up.
+func TestStop(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := create(t, dir)
+	must(t, r.KeepKey([]byte("k")), r.Train(), r.Reserve(1000), r.Save("a", []byte("old")))
+	before := filepath.Join(t.TempDir(), "before")
+	if err := os.Link(r.private("state/a"), before); err != nil {
+		t.Skip(err)
+	}
+	must(t, r.Save("a", []byte("newer")))
+	if old, err := os.ReadFile(before); err != nil || string(old) != "old" {
+		t.Errorf("the state was written over: %q, %v", old, err)
+	}
+	rate := 0.1
+	r.Manifest.Score, r.Manifest.LearningRate, r.Manifest.TunedLearningRate = &Score{"accuracy", 0.5}, &rate, &rate
+	if err := r.Finish(nil, func(string) error { return errors.New("no space") }); err == nil {
+		t.Fatal("no error")
+	}
+	must(t, r.Reserve(1000), r.Stop("no space"))
+	i, err := Open(dir)
+	if err != nil || i.Stage != Stopped || i.Score != nil || i.LearningRate != nil || i.TunedLearningRate != nil || exists(r.private("reserve")) {
+		t.Errorf("%+v, %v; the reserve is there: %t", i, err, exists(r.private("reserve")))
+	}
+	info, err := os.Stat(r.private("key"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key: %v, %v", info, err)
+	}
+	must(t, os.Rename(r.private("record.json"), r.private("elsewhere")))
+	if i, err := Open(dir); err != nil || i.Resumable() {
+		t.Errorf("without a record: %+v, %v", i, err)
+	}
+	must(t, os.Rename(r.private("elsewhere"), r.private("record.json")))
+	again, err := Resume(dir)
+	must(t, err, again.Finish(nil, release))
+	if err := (&Run{dir: dir}).read(); !errors.Is(err, ErrEnded) {
+		t.Errorf("it ended meanwhile: %v", err)
 	}
 }
 
@@ -166,7 +210,12 @@ func TestTheKeyIsDestroyed(t *testing.T) {
 	if err := r.Finish(nil, func(string) error { return errors.New("no space") }); err == nil || !exists(key) {
 		t.Fatalf("%v, and the key is there: %t", err, exists(key))
 	}
-	must(t, r.Finish(nil, release))
+	manifest := filepath.Join(dir, "run.json")
+	must(t, os.Remove(manifest), os.MkdirAll(filepath.Join(manifest, "in the way"), 0o700))
+	if err := r.Finish(nil, release); err == nil || !exists(key) {
+		t.Fatalf("%v, and the key is there: %t", err, exists(key))
+	}
+	must(t, os.RemoveAll(manifest), r.Finish(nil, release))
 	left, err := os.ReadFile(link)
 	if err != nil || exists(key) || !bytes.Equal(left, make([]byte, 6)) {
 		t.Errorf("left %q (%v); the file is there: %t", left, err, exists(key))
@@ -180,6 +229,9 @@ func TestFail(t *testing.T) {
 	must(t, r.KeepKey([]byte("k")), r.Train(), r.Save("a", nil), r.Fail("diverged"))
 	if _, err := Resume(dir); !errors.Is(err, ErrEnded) {
 		t.Error(err)
+	}
+	if i, err := Open(dir); err != nil || i.Stage != Failed || i.Resumable() {
+		t.Errorf("%+v, %v", i, err)
 	}
 	if left := tree(t, filepath.Join(dir, "private")); len(left) != 2 {
 		t.Errorf("left: %v", left)
@@ -287,6 +339,12 @@ func TestListAndLeftovers(t *testing.T) {
 	must(t, ended.KeepKey([]byte("k")), ended.Finish(nil, release))
 	// Killed just before it was removed.
 	must(t, os.WriteFile(filepath.Join(store, "d", "private", "key"), []byte("k"), 0o600))
+	must(t, os.Mkdir(filepath.Join(store, "d", "private", "state"), 0o700))
+	if running.Record.ID == killed.Record.ID {
+		t.Error("two runs have one id")
+	}
+	begins := flock.New(filepath.Join(store, ".y.partial-1", "private", "lock"))
+	must(t, os.MkdirAll(filepath.Dir(begins.Path()), 0o700), begins.Lock())
 	must(t, os.MkdirAll(filepath.Join(store, ".x.partial-12", "private"), 0o700), os.Mkdir(filepath.Join(store, "other"), 0o700))
 	must(t, os.WriteFile(filepath.Join(store, "file"), nil, 0o600))
 	list, err := List(store)
@@ -300,8 +358,15 @@ func TestListAndLeftovers(t *testing.T) {
 	}
 	left, err := Leftovers(store)
 	must(t, err)
-	if want := []string{filepath.Join(store, ".x.partial-12"), filepath.Join(store, "d", "private", "key")}; !slices.Equal(left, want) {
+	if want := []string{filepath.Join(store, ".x.partial-12"), filepath.Join(store, "d", "private", "key"), filepath.Join(store, "d", "private", "state")}; !slices.Equal(left, want) {
 		t.Errorf("left %q, want %q", left, want)
+	}
+	must(t, os.WriteFile(filepath.Join(store, ".x.partial-12", "private", "key"), []byte("k"), 0o600))
+	links := t.TempDir() // see what is in the keys' blocks after their removal
+	for k, dir := range []string{".x.partial-12", "d", "c"} {
+		if err := os.Link(filepath.Join(store, dir, "private", "key"), filepath.Join(links, fmt.Sprint(k))); err != nil {
+			t.Skip(err)
+		}
 	}
 	for _, path := range left {
 		must(t, RemoveLeftover(path))
@@ -313,6 +378,11 @@ func TestListAndLeftovers(t *testing.T) {
 		t.Errorf("a running run was abandoned: %v", err)
 	}
 	must(t, Abandon(killed.Dir()))
+	for k := range 3 {
+		if left, err := os.ReadFile(filepath.Join(links, fmt.Sprint(k))); err != nil || string(left) != "\x00" {
+			t.Errorf("key %d: %q, %v", k, left, err)
+		}
+	}
 	if list, _ = List(store); len(list) != 3 {
 		t.Errorf("%d runs", len(list))
 	}

@@ -50,6 +50,18 @@ func TestShareOfSmallSets(t *testing.T) {
 	}
 }
 
+// Sets that differ in rows that no sketch keeps have different sketches if their sizes differ.
+func TestSketchesOfDifferentSizesDiffer(t *testing.T) {
+	var b Builder
+	for hash := range uint64(Size) {
+		b.Add(hash)
+	}
+	before := b.Sketch()
+	if b.Add(Size); before.Equal(b.Sketch()) || !slices.Equal(before.hashes, b.Sketch().hashes) {
+		t.Error("one row more is the same set")
+	}
+}
+
 // A builder keeps the smallest hashes with their numbers, in any order of the rows. The oracle sorts all of them.
 func TestBuilderKeepsTheSmallest(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
