@@ -1,6 +1,8 @@
 package tuner
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,10 +44,25 @@ func (x *execution) keep(outcomes []outcome, best int) error {
 	if err != nil {
 		return fmt.Errorf("encode the outcomes: %w", err)
 	}
-	if err := x.Keeper.Store.Save(outcomesName, text); err != nil {
+	sum, err := x.sum(text)
+	if err != nil {
+		return err
+	}
+	if err := x.Keeper.Store.Save(outcomesName, append(sum, text...)); err != nil {
 		return fmt.Errorf("save the outcomes: %w", err)
 	}
 	return x.Keeper.Forget(others...)
+}
+
+// sum returns what stands before kept outcomes: a hash of them and of the plan, which has the key. A score that is
+// damaged, or of another run, would select another model without a word.
+func (x *execution) sum(text []byte) ([]byte, error) {
+	plan, err := x.plan.digest()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(append([]byte(plan+"\n"), text...))
+	return sum[:], nil
 }
 
 // kept returns the outcomes that the store has, those of the first trials.
@@ -57,8 +74,16 @@ func (x *execution) kept() ([]outcome, error) {
 	if err != nil || text == nil {
 		return nil, err
 	}
+	head := min(sha256.Size, len(text))
+	sum, err := x.sum(text[head:])
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(sum, text[:head]) {
+		return nil, fmt.Errorf("%w: outcomes of trials: checksum differs", train.ErrState)
+	}
 	var kept []keptOutcome
-	if err := json.Unmarshal(text, &kept); err != nil {
+	if err := json.Unmarshal(text[head:], &kept); err != nil {
 		return nil, fmt.Errorf("%w: outcomes of trials: %w", train.ErrState, err)
 	}
 	if len(kept) > len(x.plan.Private.Trials) {

@@ -235,3 +235,29 @@ func TestADamagedStoreStopsTheTuning(t *testing.T) {
 		t.Errorf("outcomes of four trials, of three: %v", err)
 	}
 }
+
+// Outcomes with another score, and those of another plan, are no outcomes of this one: they would select another model.
+func TestOutcomesBelongToTheirPlan(t *testing.T) {
+	s := settings(Variant1, 3)
+	plan := planWith(t, s, 3)
+	whole := &shelf{kept: map[string][]byte{}, left: -1}
+	mustRun(t, kept(t, whole, 200), plan)
+	foreign := &shelf{kept: map[string][]byte{}, left: -1}
+	s.WarmStart = true
+	mustRun(t, kept(t, foreign, 200), planWith(t, s, 3))
+	mine := whole.kept["outcomes"]
+	for name, outcomes := range map[string][]byte{
+		"of another plan": foreign.kept["outcomes"],
+		"another score":   bytes.Replace(mine, []byte(`"score":1`), []byte(`"score":0`), 1),
+		"nothing known":   []byte("[null,null,null]"),
+		"none":            {},
+	} {
+		store := &shelf{kept: maps.Clone(whole.kept), left: -1}
+		if store.kept["outcomes"] = outcomes; bytes.Equal(outcomes, mine) {
+			t.Fatalf("%s: no change of %q", name, mine)
+		}
+		if _, err := kept(t, store, 200).Run(t.Context(), plan); !errors.Is(err, train.ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
