@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/internal/ui"
 )
@@ -42,7 +44,30 @@ func (r *run) record(f *follower) (err error) {
 		line += " (" + relative(l.Path()) + ")"
 	}
 	f.Note("budget   " + line)
+	if other, err := namesake(l, release.Data); err == nil && other {
+		f.Warn(fmt.Sprintf("the ledger knows another data set that is called %s and has %s rows: if these are the same people in other columns, what it has spent adds to this, and isn't counted here",
+			cleaned(release.Data.Name), report.Grouped(release.Data.Rows)))
+	}
 	return nil
+}
+
+// namesake reports whether a ledger has a file of the same name and number of rows that doesn't count as the same data,
+// such as one with a column more.
+func namesake(l *ledger.Ledger, data ledger.Data) (bool, error) {
+	all, err := l.DataSets()
+	if err != nil || data.Sketch == nil {
+		return false, err
+	}
+	for _, set := range all {
+		counts := func(d ledger.Data) bool { return d.Sketch != nil && d.Sketch.Share(*data.Sketch) > 0 }
+		if slices.ContainsFunc(set, counts) {
+			continue
+		}
+		if slices.ContainsFunc(set, func(d ledger.Data) bool { return d.Sketch != nil && d.Name == data.Name && d.Rows == data.Rows }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // warnUnrecorded warns of runs in a store that its ledger doesn't have: the ledger was removed, or the runs were

@@ -45,7 +45,9 @@ Older reports are replaced; other files are never.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), g, opts, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runReport(cmd.Context(), g, opts, withoutLedger(args))
+		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the public page, ending in .html; of one run by default its report.html")
 	return cmd

@@ -26,7 +26,7 @@ plot.`,
   dptrain runs compare runs/mnist-* --csv >mnist.csv
   dptrain runs compare runs/mnist-* --plot private-scores.svg`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRunsCompare(cmd.Context(), g, storeDir(dir), args, plot, asCSV)
+			return runRunsCompare(cmd.Context(), g, storeDir(dir), withoutLedger(args), plot, asCSV)
 		},
 	}
 	storeFlag(cmd, &dir)

@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/ledger"
 )
 
 // storeVariable names the folder of runs, for all commands.
@@ -27,6 +31,15 @@ func runDir(store, run string) string {
 		return dir
 	}
 	return run
+}
+
+// withoutLedger leaves out the files of a ledger, which a pattern such as runs/* names beside the runs.
+func withoutLedger(args []string) []string {
+	stem := strings.TrimSuffix(ledger.FileName, filepath.Ext(ledger.FileName))
+	return slices.DeleteFunc(slices.Clone(args), func(path string) bool {
+		name := filepath.Base(path)
+		return len(args) > 1 && strings.TrimSuffix(name, filepath.Ext(name)) == stem && !isDir(path)
+	})
 }
 
 func isDir(path string) bool {
