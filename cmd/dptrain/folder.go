@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,9 @@ func (r *run) stop(err error) error {
 		return errors.Join(err, r.folder.Fail(err.Error()))
 	case errors.Is(err, runs.ErrNoKey):
 		return errors.Join(err, r.folder.Unreserve())
+	}
+	if _, gone := os.Stat(r.folder.Dir()); errors.Is(gone, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("%w; the run's folder %s is gone: if it was moved, resume it there", err, r.folder.Dir()), r.folder.Release())
 	}
 	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, quoted(relative(r.folder.Dir())))
 	if stopped := r.folder.Stop(err.Error()); stopped != nil {
