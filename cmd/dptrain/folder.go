@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,10 +46,13 @@ func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, se
 // noteLeftovers shows what killed runs left in the store.
 func (r *run) noteLeftovers() {
 	found, _ := runs.List(r.store) // what can't be read is for "runs list" to say
-	for _, i := range found {
-		if i.Resumable() && i.Dir != r.folder.Dir() {
-			r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", strings.Map(printable, i.Name), quoted(relative(i.Dir)))
-		}
+	found = slices.DeleteFunc(found, func(i runs.Info) bool { return !i.Resumable() || i.Dir == r.folder.Dir() })
+	const shown = 3
+	for _, i := range found[:min(shown, len(found))] {
+		r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", strings.Map(printable, i.Name), quoted(relative(i.Dir)))
+	}
+	if n := len(found) - shown; n > 0 {
+		r.console.Log().Infof("%d more runs were cut off: dptrain runs list shows them", n)
 	}
 	if left, err := runs.Leftovers(r.store); err == nil && len(left) > 0 {
 		r.console.Log().Infof("%s has %d leftovers of killed runs, which are private: dptrain runs clean removes them", relative(r.store), len(left))
@@ -146,7 +150,7 @@ func (s keptStates) Save(name string, content []byte) error {
 		return s.folder.Save(name, content)
 	}
 	if s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
-		return err
+		return coded(codeInput, err)
 	}
 	s.fail(err)
 	return nil

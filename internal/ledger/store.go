@@ -76,6 +76,10 @@ func (s *store) lock(ctx context.Context) (*flock.Flock, error) {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, &FileError{s.path(), "its folder can't be made", err}
 	}
+	// A pipe would be waited for.
+	if info, err := os.Lstat(filepath.Join(s.dir, lockName)); err == nil && !info.Mode().IsRegular() {
+		return nil, &FileError{filepath.Join(s.dir, lockName), "it is no file; remove it", nil}
+	}
 	lock := flock.New(filepath.Join(s.dir, lockName), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
 		err = errors.Join(err, lock.Close())

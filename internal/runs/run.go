@@ -196,6 +196,9 @@ func (r *Run) read() (err error) {
 	if r.Settings, err = os.ReadFile(r.private(settingsName)); err != nil {
 		return fmt.Errorf("%w in %s that can be resumed: %w", ErrNoRun, r.dir, err)
 	}
+	if !exists(r.private(stateName)) {
+		return fmt.Errorf("%w in %s that can be resumed: private/%s is gone; start a new run, which is another release", ErrNoRun, r.dir, stateName)
+	}
 	if err := r.removeLeftovers(); err != nil {
 		return err
 	}
@@ -225,6 +228,10 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) private(name string) string { return filepath.Join(r.dir, privateName, name) }
 
 func (r *Run) takeLock() error {
+	// A pipe would be waited for.
+	if info, err := os.Lstat(r.private(lockName)); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("lock the run in %s: its lock is no file", r.dir)
+	}
 	r.lock = flock.New(r.private(lockName))
 	taken, err := r.lock.TryLock()
 	for range 10 { // Open may hold it for a moment
