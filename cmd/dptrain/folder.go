@@ -116,6 +116,9 @@ func (r *run) finish(o experiment.Outcome) error {
 	if err == nil {
 		return nil
 	}
+	if r.folder.Manifest.Stage == runs.Finished { // all is there but the last sweep
+		return coded(codeInput, err)
+	}
 	if rescued, failed := r.folder.Rescue(); rescued && failed == nil {
 		r.console.Log().Warn(rescuedText(r.folder))
 		err = r.folder.Finish(private, o.Release.Write)
