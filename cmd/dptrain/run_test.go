@@ -99,7 +99,8 @@ func TestStatesThatCannotBeSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := filepath.Join(folder.Dir(), "private", "state")
-	if err := errors.Join(os.Remove(state), os.WriteFile(state, nil, 0o600)); err != nil { // no file can be made in a file
+	// No file can be made in a file.
+	if err := errors.Join(os.Remove(state), os.WriteFile(state, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := (keptStates{&run{folder: folder}}).Save("state-1", nil); err == nil {
