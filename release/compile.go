@@ -40,17 +40,21 @@ const ours = "github.com/dptrain/dptrain"
 // compile builds the command. Without cgo it can be built for each platform on any of them; -trimpath leaves out this
 // machine's folders; the commit is given by hand, since the go command finds it in some kinds of checkouts only.
 func compile(src source, p platform, to string) error {
-	commit := src.commit
-	if src.dirty {
-		commit += "-dirty"
-	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", to, "-ldflags",
-		fmt.Sprintf("-s -w -X %[1]s/internal/build.version=%[2]s -X %[1]s/internal/build.commit=%[3]s", ours, src.version, commit), "./cmd/dptrain")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", to, "-ldflags", "-s -w "+src.linked(), "./cmd/dptrain")
 	cmd.Env, cmd.Stderr = p.environment(), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build: %w", err)
 	}
 	return nil
+}
+
+// linked returns the linker's flags that give the command its version and commit.
+func (s source) linked() string {
+	commit := s.commit
+	if s.dirty {
+		commit += "-dirty"
+	}
+	return fmt.Sprintf("-X %[1]s/internal/build.version=%[2]s -X %[1]s/internal/build.commit=%[3]s", ours, s.version, commit)
 }
 
 // command is a built dptrain.
