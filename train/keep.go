@@ -169,8 +169,9 @@ type training struct {
 	saved  []int // the step of each run's last saved state
 	scored []int // the step of each run's last point
 
-	began, read     time.Time // when training began, and when progress was last read
-	scoreAt, saveAt time.Time // when the next score and the next save are due
+	began, read     time.Time     // when training began, and when progress was last read
+	scoreAt, saveAt time.Time     // when the next score and the next save are due
+	least           time.Duration // of a segment
 }
 
 func newTraining(g *Group, k Keeper) *training {
@@ -241,20 +242,34 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 }
 
 // segment trains until the next pause or to the end. An error in a segment that is paused may be that of the pause, or
-// of a run that failed while the others, which go on afterwards, were paused.
+// of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took a step makes
+// the next one longer, so that pauses which are due all the time don't end the training.
 func (t *training) segment(ctx context.Context, progress func([]Progress)) (paused bool, err error) {
-	switch {
-	case t.keeper.Curve != nil && (t.keeper.Store == nil || t.scoreAt.Before(t.saveAt)):
-		until, cancel := context.WithDeadline(ctx, t.scoreAt)
-		defer cancel()
-		ctx = until
-	case t.keeper.Store != nil:
-		until, cancel := context.WithDeadline(ctx, t.saveAt)
+	if pause := t.pauseAt(); !pause.IsZero() {
+		if earliest := time.Now().Add(t.least); pause.Before(earliest) {
+			pause = earliest
+		}
+		until, cancel := context.WithDeadline(ctx, pause)
 		defer cancel()
 		ctx = until
 	}
+	before := slices.Clone(t.steps)
 	err = t.group.Train(ctx, progress)
+	if slices.Equal(before, t.steps) {
+		t.least = 2*t.least + time.Millisecond
+	}
 	return ctx.Err() != nil, err
+}
+
+// pauseAt returns the time of the next pause; zero for none.
+func (t *training) pauseAt() time.Time {
+	switch {
+	case t.keeper.Curve != nil && (t.keeper.Store == nil || t.scoreAt.Before(t.saveAt)):
+		return t.scoreAt
+	case t.keeper.Store != nil:
+		return t.saveAt
+	}
+	return time.Time{}
 }
 
 // ended reports whether, after an error of runs, all the others have taken all their steps.
