@@ -242,8 +242,8 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 }
 
 // segment trains until the next pause or to the end. An error in a segment that is paused may be that of the pause, or
-// of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took a step makes
-// the next one longer, so that pauses which are due all the time don't end the training.
+// of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took a step
+// makes the next one longer, so that pauses which are due all the time don't end the training.
 func (t *training) segment(ctx context.Context, progress func([]Progress)) (paused bool, err error) {
 	if pause := t.pauseAt(); !pause.IsZero() {
 		if earliest := time.Now().Add(t.least); pause.Before(earliest) {
