@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/dptrain/dptrain/internal/durable"
 )
 
 // FileName is the name of the ledger's file in its folder.
@@ -100,7 +102,7 @@ func (s *store) write(b *book) error {
 	if err := s.replace(text); err != nil {
 		return &FileError{s.path(), "can't be written; the old one is as it was", err}
 	}
-	if err := syncFolder(s.dir); err != nil {
+	if err := durable.SyncFolder(s.dir); err != nil {
 		return &FileError{s.path(), "written, but its folder can't be synced, so a loss of power could bring the old one back", err}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/dptrain/dptrain/internal/durable"
 )
 
 // temporary begins the names of what is being written.
@@ -27,7 +29,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, reason(err)), removed(file.Name()))
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // reason returns the first of joined errors, without the temporary name of its file: of a full disk, every call after
@@ -50,18 +52,6 @@ func removed(path string) error {
 		return err
 	}
 	return nil
-}
-
-// syncFolder writes the entries of a folder to the disk.
-func syncFolder(dir string) error {
-	if runtime.GOOS == "windows" { // which can't open folders, and needs no such call
-		return nil
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // syncFiles writes all files below a folder, and the folders, to the disk.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/dptrain/dptrain/internal/durable"
 )
 
 // Discard removes the folder of a run that trained nothing, and its parent if Create made it and it is empty.
@@ -96,7 +98,7 @@ func sweep(dir string) error {
 // nothing.
 func destroy(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return errors.Join(os.Remove(path), syncFolder(filepath.Dir(path)))
+		return errors.Join(os.Remove(path), durable.SyncFolder(filepath.Dir(path)))
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +111,7 @@ func destroy(path string) error {
 	if err == nil {
 		_, err = file.WriteAt(make([]byte, info.Size()), 0)
 	}
-	return errors.Join(err, file.Sync(), file.Close(), os.Remove(path), syncFolder(filepath.Dir(path)))
+	return errors.Join(err, file.Sync(), file.Close(), os.Remove(path), durable.SyncFolder(filepath.Dir(path)))
 }
 
 // date sets the modification times of what others can list to 00:00 UTC of the day that the run began. Copies and

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/dptrain/dptrain/internal/durable"
 )
 
 var (
@@ -123,7 +125,7 @@ func (r *Run) create(dir string, unique bool) error {
 		}
 		err := r.move(dir)
 		if err == nil {
-			return syncFolder(filepath.Dir(dir))
+			return durable.SyncFolder(filepath.Dir(dir))
 		}
 		if _, taken := os.Lstat(dir); taken != nil || !unique || n > 1000 {
 			return err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package ledger
+package durable
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// syncFolder makes a rename in a folder durable. File systems that can't sync a folder say EINVAL or ENOTSUP.
-func syncFolder(dir string) error {
+// SyncFolder makes a rename in a folder durable. File systems that can't sync a folder say EINVAL or ENOTSUP.
+func SyncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err
