@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -166,7 +165,7 @@ func (g *global) table(result any, table [][]string, asCSV bool) error {
 				if k > 0 {
 					fmt.Fprint(tw, "\t")
 				}
-				fmt.Fprint(tw, strings.Map(printable, cell))
+				fmt.Fprint(tw, cleaned(cell))
 			}
 			fmt.Fprintln(tw)
 		}

@@ -113,7 +113,7 @@ func privateText(err error, shown bool) string {
 	case !errors.As(err, &rows) || rows.Private == "":
 		return ""
 	case shown:
-		return "; " + strings.Map(printable, rows.Private)
+		return "; " + cleaned(rows.Private)
 	}
 	return "; --verbose shows what the file has there, which is private"
 }
@@ -125,6 +125,9 @@ func printable(r rune) rune {
 	}
 	return ' '
 }
+
+// cleaned replaces characters by which a text could steer a terminal or a table.
+func cleaned(text string) string { return strings.Map(printable, text) }
 
 // failure is an error as JSON, on standard error. Its first fields are those of a log entry, with --log-format json.
 type failure struct {
@@ -144,7 +147,7 @@ func (g *global) fail(err error, args []string) int {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
 	text += privateText(err, g.verbose || g.terminal && !asJSON && !logged)
 	if !asJSON && !logged {
-		fmt.Fprintln(g.screen.Writer(g.stderr), "dptrain:", strings.Map(printable, text))
+		fmt.Fprintln(g.screen.Writer(g.stderr), "dptrain:", cleaned(text))
 		return code
 	}
 	f := failure{Code: code}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ func (r *run) noteLeftovers() {
 	found = slices.DeleteFunc(found, func(i runs.Info) bool { return !i.Resumable() || i.Dir == r.folder.Dir() })
 	const shown = 3
 	for _, i := range found[:min(shown, len(found))] {
-		r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", strings.Map(printable, i.Name), quoted(relative(i.Dir)))
+		r.console.Log().Infof("%s was cut off: dptrain resume %s goes on with it", cleaned(i.Name), quoted(relative(i.Dir)))
 	}
 	if n := len(found) - shown; n > 0 {
 		r.console.Log().Infof("%d more runs were cut off: dptrain runs list shows them", n)

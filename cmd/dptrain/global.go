@@ -115,7 +115,7 @@ func (o *checkedWriter) failure() error {
 func rows(w io.Writer, pairs ...[2]string) {
 	tw := aligned(w)
 	for _, p := range pairs {
-		fmt.Fprintf(tw, "%s\t%s\n", p[0], strings.Map(printable, p[1]))
+		fmt.Fprintf(tw, "%s\t%s\n", p[0], cleaned(p[1]))
 	}
 	tw.Flush()
 }

@@ -185,9 +185,6 @@ func plural(n int, one, several string) string {
 	return several
 }
 
-// cleaned replaces characters by which a name could steer a terminal or a table.
-func cleaned(name string) string { return strings.Map(printable, name) }
-
 func printLedgerCSV(w io.Writer, all []ledgerData) {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"data_set", "data", "rows", "began", "run", "command", "epsilon", "delta", "guarantee", "path", "version", "together_epsilon", "together_delta"})
