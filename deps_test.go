@@ -70,6 +70,7 @@ var rooms = table{
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
 	"internal/build":              nil,
+	"internal/campaign":           nil,
 	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/report", "internal/runs", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
@@ -78,6 +79,7 @@ var rooms = table{
 	"internal/nearest":            nil,
 	"internal/sketch":             nil,
 	"internal/ledger":             {"accountant", "internal/durable", "internal/sketch"},
+	"internal/paper":              {"internal/campaign"},
 	"internal/page":               {"accountant", "internal/report", "train", "tuner"},
 	"internal/random":             nil,
 	"internal/report":             {"internal/build", "internal/memory", "internal/safetensors", "train", "tuner"},

@@ -1,0 +1,110 @@
+package campaign
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Method is a way to a model, as the paper's figures compare them.
+type Method string
+
+// The methods. Single is one training with the hyperparameters that the baseline found, at the noise of the baseline:
+// its epsilon is what that training alone costs.
+const (
+	Variant1 Method = "v1"
+	Variant2 Method = "v2"
+	Baseline Method = "baseline"
+	Single   Method = "single"
+)
+
+// Methods returns all methods, in the order of the figures. A single run comes after its baseline.
+func Methods() []Method { return []Method{Variant1, Variant2, Baseline, Single} }
+
+// String returns the method's name in figures.
+func (m Method) String() string {
+	switch m {
+	case Variant1:
+		return "variant 1"
+	case Variant2:
+		return "variant 2"
+	case Single:
+		return "single run"
+	}
+	return string(m)
+}
+
+// Space says what is tuned.
+type Space string
+
+// The spaces: the learning rate alone, with mu = 15; or learning rate, batch size and epochs, with mu = 45.
+const (
+	Rate Space = "rate"
+	All  Space = "all"
+)
+
+// Cell is a point of a figure.
+type Cell struct {
+	Dataset    string // as in package configs: mnist, fashion-mnist, cifar-10 or imdb
+	Optimizer  string // dp-sgd or dp-adam
+	Space      Space
+	Method     Method
+	Accounting string  // paper, tight or best
+	Epsilon    float64 // of the tuning that the cell's point belongs to; a single run alone costs less
+}
+
+// Preset returns the name of the settings that the cell's run has, but for method, accounting and epsilon.
+func (c Cell) Preset() string {
+	name := c.Dataset
+	if c.Optimizer == "dp-adam" {
+		name += "-adam"
+	}
+	if c.Space == All {
+		name += "-all"
+	}
+	return name
+}
+
+// String returns what begins the names of the cell's runs.
+func (c Cell) String() string {
+	return fmt.Sprintf("%s_%s_%s_eps%s", c.Preset(), c.Method, c.Accounting, strconv.FormatFloat(c.Epsilon, 'g', -1, 64))
+}
+
+// Of returns the cell of another method beside c.
+func (c Cell) Of(m Method) Cell {
+	c.Method = m
+	return c
+}
+
+// Task is one repetition of a cell.
+type Task struct {
+	Cell
+	Repetition int // from 1
+}
+
+// Name returns the name of the task's run.
+func (t Task) Name() string { return fmt.Sprintf("%s_%02d", t.Cell, t.Repetition) }
+
+// Of returns the same repetition of another method.
+func (t Task) Of(m Method) Task { return Task{t.Cell.Of(m), t.Repetition} }
+
+// ParseTask returns the task of a run's name, and false for a name of another kind.
+func ParseTask(name string) (Task, bool) {
+	parts := strings.Split(name, "_")
+	if len(parts) != 5 {
+		return Task{}, false
+	}
+	t := Task{Cell: Cell{Optimizer: "dp-sgd", Space: Rate, Method: Method(parts[1]), Accounting: parts[2]}}
+	var ok bool
+	t.Dataset = parts[0]
+	if t.Dataset, ok = strings.CutSuffix(t.Dataset, "-all"); ok {
+		t.Space = All
+	}
+	if t.Dataset, ok = strings.CutSuffix(t.Dataset, "-adam"); ok {
+		t.Optimizer = "dp-adam"
+	}
+	var errEpsilon, errRepetition error
+	t.Epsilon, errEpsilon = strconv.ParseFloat(strings.TrimPrefix(parts[3], "eps"), 64)
+	t.Repetition, errRepetition = strconv.Atoi(parts[4])
+	return t, errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
+}
