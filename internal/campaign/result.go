@@ -17,8 +17,8 @@ type Result struct {
 	Steps             int
 
 	Trials    int     // K; 0 of a single run. Private.
-	Seconds   float64 // of training, summed over the trials and the final run as if one came after the other. Private.
-	Gradients float64 // gradients of single samples that were expected, given K and the trials' hyperparameters. Private.
+	Seconds   float64 // of training, summed over trials and final run as if one came after the other. Private.
+	Gradients float64 // of single samples, expected given K and the trials' hyperparameters. Private.
 
 	MadeBy  string  // the program: version and commit
 	Machine string  // engine, processor, cores; empty if the run doesn't say
