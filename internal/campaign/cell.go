@@ -2,8 +2,11 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/configs"
 )
 
 // Method is a way to a model, as the paper's figures compare them.
@@ -67,7 +70,7 @@ func (c Cell) Preset() string {
 
 // String returns what begins the names of the cell's runs.
 func (c Cell) String() string {
-	return fmt.Sprintf("%s_%s_%s_eps%s", c.Preset(), c.Method, c.Accounting, strconv.FormatFloat(c.Epsilon, 'g', -1, 64))
+	return fmt.Sprintf("%s_%s_%s_eps%s", c.Preset(), string(c.Method), c.Accounting, strconv.FormatFloat(c.Epsilon, 'g', -1, 64))
 }
 
 // Of returns the cell of another method beside c.
@@ -106,5 +109,6 @@ func ParseTask(name string) (Task, bool) {
 	var errEpsilon, errRepetition error
 	t.Epsilon, errEpsilon = strconv.ParseFloat(strings.TrimPrefix(parts[3], "eps"), 64)
 	t.Repetition, errRepetition = strconv.Atoi(parts[4])
-	return t, errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
+	known := variants[t.Method] != "" && slices.Contains(configs.Datasets(), t.Dataset)
+	return t, known && errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
 }

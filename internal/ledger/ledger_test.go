@@ -379,3 +379,37 @@ func BenchmarkAccount(b *testing.B) {
 		})
 	}
 }
+
+// Several releases are recorded at once, or none of them; what is recorded already is left alone.
+func TestRecordAll(t *testing.T) {
+	l, d := open(t, t.TempDir()), Named("mnist", 60000)
+	a, b, c := gaussian(t, "a", d, 4, 1e-5), gaussian(t, "b", d, 4, 1e-5), gaussian(t, "c", d, 4, 1e-5)
+	if err := l.RecordAll(t.Context(), []Release{a, b}); err != nil {
+		t.Fatal(err)
+	}
+	together, err := l.Account(d)
+	if err != nil || together.Spent.Releases != 2 {
+		t.Fatalf("%+v, %v", together.Spent, err)
+	}
+	if err := l.SetBudget(t.Context(), d, 1.01*together.Spent.Epsilon, 1e-5); err != nil {
+		t.Fatal(err)
+	}
+	var over *BudgetError
+	if err := l.RecordAll(t.Context(), []Release{b, c}); !errors.As(err, &over) {
+		t.Errorf("one release more than the budget: %v", err)
+	}
+	if err := l.RecordAll(t.Context(), []Release{a, b}); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	if err := l.Adopt(t.Context(), []Release{b, c}); err != nil {
+		t.Errorf("a release that is made already, beyond the budget: %v", err)
+	}
+	b.Delta /= 2
+	b.Event = accountant.Gaussian{NoiseMultiplier: 5}
+	if err := l.RecordAll(t.Context(), []Release{b}); err == nil {
+		t.Error("another event of a recorded run: no error")
+	}
+	if all, err := l.Releases(); len(all) != 3 || err != nil {
+		t.Errorf("%d releases, %v", len(all), err)
+	}
+}

@@ -61,8 +61,9 @@ type Record struct {
 	Folder  string   `json:"folder"` // that relative paths in the settings refer to
 	Store   string   `json:"store"`  // the folder with the ledger that has the run
 	Seed    *uint64  `json:"insecure_seed,omitempty"`
-	Program string   `json:"program"` // SHA-256 of the program's file
-	MadeBy  string   `json:"made_by"` // the program, its version and commit
+	Program string   `json:"program"`           // SHA-256 of the program's file
+	MadeBy  string   `json:"made_by"`           // the program, its version and commit
+	Machine string   `json:"machine,omitempty"` // engine, processor and cores that it was trained on
 	Moments []Moment `json:"moments"`
 }
 
@@ -128,4 +129,26 @@ func readManifest(dir string) (Manifest, error) {
 		return m, fmt.Errorf("%w in %s: %w", ErrNoRun, dir, err)
 	}
 	return m, nil
+}
+
+// Rename gives the run in a folder, which must have ended, another name. The caller renames the folder.
+func Rename(dir, name string) error {
+	m, err := readManifest(dir)
+	if err != nil {
+		return err
+	}
+	if m.Stage != Finished && m.Stage != Failed {
+		return fmt.Errorf("rename the run in %s: it hasn't ended", dir)
+	}
+	m.Name = name
+	r := &Run{Manifest: m, dir: dir}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if err := r.writeManifest(); err != nil {
+		return err
+	}
+	day := info.ModTime()
+	return errors.Join(os.Chtimes(filepath.Join(dir, manifestName), day, day), os.Chtimes(dir, day, day))
 }

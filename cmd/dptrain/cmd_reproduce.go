@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/paper"
+)
+
+type reproduceOptions struct {
+	settings
+	selection paper.Selection
+	out       string
+	list      bool
+	quick     bool
+	keep      keeping
+	seed      uint64
+	seeded    bool
+	given     func(flag string) bool
+}
+
+// saveCampaign is the default time between two saves of a campaign's runs, many of which train side by side.
+const saveCampaign = 5 * time.Minute
+
+func newReproduceCommand(g *global) *cobra.Command {
+	opts := reproduceOptions{selection: paper.PaperSelection()}
+	cmd := &cobra.Command{
+		Use:   "reproduce [NAME]...",
+		Short: "Reproduce the paper's figures and tables",
+		Long: `Reproduce the figures and tables of Koskela and Kulkarni, "Practical
+Differentially Private Hyperparameter Tuning with Subsampling": train what they
+need, draw them, and compare them with what the paper says, on one page. NAME is
+a figure's label in the paper, such as figure_tune_lr_dp_sgd; --list shows all of
+them, what they take, and how long that is likely to last here. Without a name it
+is all of them.
+
+A figure's point is the mean test accuracy of repeated runs at one epsilon, by
+variant 1, variant 2, the baseline, and one training alone with the baseline's
+best hyperparameters. At full size the paper's figures are more than two thousand
+runs, which take days on a few cores. --quick makes runs so small that all figures
+take minutes: a rehearsal, and no evidence.
+
+The runs are kept in the folder "runs" below --out. Whatever is there isn't run
+again: the same command goes on where an earlier one was interrupted or killed,
+and only adds what is missing if it asks for more. A run that gives no model is
+tried once more. "reproduce status" counts runs and estimates the time left, also
+while another process works; "reproduce draw" draws what is there; and
+"reproduce merge" takes over the runs of other machines, whose repetitions are
+independent.
+
+With --accounting paper the noise is that of the paper's bounds; with best it is
+that of tighter ones, which take less noise for the same epsilon. With both,
+figures show both.
+
+Each run is drawn from the operating system's randomness, and its guarantee holds
+for itself. The figures also show how long training took, which is private: the
+paper's data sets are public. With --insecure-seed the campaign can be repeated to
+the byte, times left out, and its models guarantee nothing.
+
+` + exitCodes,
+		Example: `  dptrain reproduce --list
+  dptrain reproduce --quick
+  dptrain reproduce compare_dp_bounds mnist_novel_x
+  dptrain reproduce figure_tune_lr_dp_sgd --datasets cifar-10 --repetitions 3
+  dptrain reproduce --accounting paper,best
+  dptrain reproduce status
+  dptrain reproduce merge /mnt/other/reproduction`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
+			opts.seeded = opts.given("insecure-seed")
+			return runReproduce(cmd.Context(), g, opts, args)
+		},
+		ValidArgs: labels(paper.Figures()),
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.BoolVar(&opts.list, "list", false, "show the figures, their runs, and how long they are likely to take here; train nothing but for a few seconds")
+	fs.BoolVar(&opts.quick, "quick", false, "small runs: a rehearsal of all figures in minutes")
+	opts.addSelection(cmd)
+	fs.StringVar(&opts.out, "out", "", "`folder` of the campaign: runs, figures, tables, page (default reproduction, or reproduction-quick)")
+	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
+	fs.DurationVar(&opts.keep.every, "save-every", saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
+	opts.addOnly(cmd, "workers", "engine", "devices")
+	cmd.AddCommand(newReproduceStatusCommand(g), newReproduceDrawCommand(g), newReproduceMergeCommand(g))
+	return cmd
+}
+
+// addSelection adds the flags that say which cells a figure shows.
+func (o *reproduceOptions) addSelection(cmd *cobra.Command) {
+	fs, s := cmd.Flags(), &o.selection
+	fs.StringSliceVar(&s.Datasets, "datasets", s.Datasets, "data sets: a `list`")
+	fs.Float64SliceVar(&s.Epsilons, "epsilons", s.Epsilons, "total epsilons: a `list`; with --quick 1 and 4")
+	fs.StringSliceVar(&s.Accountings, "accounting", s.Accountings, "bounds that the noise is calibrated by: a `list` of paper, tight and best")
+	fs.IntVar(&s.Repetitions, "repetitions", s.Repetitions, "independent repetitions of each point; with --quick 2")
+	complete(cmd, "datasets", paper.Datasets()...)
+	complete(cmd, "accounting", "paper", "tight", "best")
+	showDefault(fs, "datasets", s.Datasets)
+	showDefault(fs, "epsilons", s.Epsilons)
+	showDefault(fs, "accounting", s.Accountings)
+}
+
+func labels(figures []paper.Figure) []string {
+	var out []string
+	for _, f := range figures {
+		out = append(out, f.Label)
+	}
+	return out
+}
+
+// figures returns the named figures, or all of them.
+func figures(names []string) ([]paper.Figure, error) {
+	all := paper.Figures()
+	if len(names) == 0 {
+		return all, nil
+	}
+	for _, name := range names {
+		if !slices.Contains(labels(all), name) {
+			return nil, unknown("figure", name, labels(all))
+		}
+	}
+	return slices.DeleteFunc(all, func(f paper.Figure) bool { return !slices.Contains(names, f.Label) }), nil
+}
+
+// check completes and checks the selection.
+func (o *reproduceOptions) check() error {
+	s := &o.selection
+	if o.quick {
+		if !o.given("epsilons") {
+			s.Epsilons = []float64{1, 4}
+		}
+		if !o.given("repetitions") {
+			s.Repetitions = 2
+		}
+	}
+	if o.out == "" {
+		o.out = "reproduction"
+		if o.quick {
+			o.out = "reproduction-quick"
+		}
+	}
+	for _, list := range []struct {
+		flag  string
+		given []string
+		known []string
+	}{{"datasets", s.Datasets, paper.Datasets()}, {"accounting", s.Accountings, []string{"paper", "tight", "best"}}} {
+		for _, name := range list.given {
+			if !slices.Contains(list.known, name) {
+				return fmt.Errorf("--%s: %w", list.flag, unknown("name", name, list.known))
+			}
+		}
+		if len(list.given) == 0 {
+			return usagef("--%s: no name; want some of %s", list.flag, strings.Join(list.known, ", "))
+		}
+	}
+	if len(s.Epsilons) == 0 {
+		return usagef("--epsilons: no value; want some, such as 1,2,4")
+	}
+	for _, epsilon := range s.Epsilons {
+		if !(epsilon > 0 && epsilon < 1e3) {
+			return usagef("--epsilons: want values above 0 and below 1000, got %v", epsilon)
+		}
+	}
+	if s.Repetitions < 1 || s.Repetitions > 1000 {
+		return usagef("--repetitions: want 1 to 1000, got %d", s.Repetitions)
+	}
+	s.Datasets, s.Accountings, s.Epsilons = distinct(s.Datasets), distinct(s.Accountings), distinct(s.Epsilons)
+	slices.Sort(s.Epsilons)
+	return o.keep.check()
+}
+
+// distinct returns values without repetitions.
+func distinct[T comparable](values []T) []T {
+	var out []T
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// tasks returns the tasks of figures, whole repetitions first.
+func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Task {
+	var tasks []campaign.Task
+	seen := map[campaign.Task]bool{}
+	for _, f := range figures {
+		for _, t := range f.Tasks(s) {
+			if !seen[t] {
+				seen[t] = true
+				tasks = append(tasks, t)
+			}
+		}
+	}
+	slices.SortStableFunc(tasks, func(a, b campaign.Task) int { return a.Repetition - b.Repetition })
+	return tasks
+}
+
+// description describes the campaign of tasks.
+func (o *reproduceOptions) description(names []string, tasks []campaign.Task) campaign.Description {
+	d := campaign.Description{Command: o.command(names)}
+	if o.quick {
+		d.Scale = campaign.Quick()
+	}
+	if o.seeded {
+		d.Seed = &o.seed
+	}
+	for _, t := range tasks {
+		d.Tasks = append(d.Tasks, t.Name())
+	}
+	return d
+}
+
+// command returns the command line that goes on with the campaign.
+func (o *reproduceOptions) command(names []string) string {
+	words := append([]string{"dptrain", "reproduce"}, names...)
+	if o.quick {
+		words = append(words, "--quick")
+	}
+	s := o.selection
+	words = append(words, "--datasets", strings.Join(s.Datasets, ","), "--epsilons", numberList(s.Epsilons), "--accounting", strings.Join(s.Accountings, ","),
+		"--repetitions", strconv.Itoa(s.Repetitions), "--out", quoted(o.out))
+	if o.seeded {
+		words = append(words, "--insecure-seed", strconv.FormatUint(o.seed, 10))
+	}
+	return strings.Join(words, " ")
+}
+
+func numberList(values []float64) string {
+	var out []string
+	for _, v := range values {
+		out = append(out, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return strings.Join(out, ",")
+}
+
+func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names []string) error {
+	chosen, err := figures(names)
+	if err != nil {
+		return err
+	}
+	if err := opts.check(); err != nil {
+		return err
+	}
+	performance, err := opts.performance(ctx)
+	if err != nil {
+		return err
+	}
+	if opts.list {
+		return g.listFigures(ctx, opts, chosen, performance)
+	}
+	store, err := campaign.Open(opts.out, opts.description(names, tasksOf(chosen, opts.selection)))
+	if err != nil {
+		return campaignError(err)
+	}
+	defer store.Close()
+	if err := g.work(ctx, store, performance, opts.keep.every); err != nil {
+		return campaignError(err)
+	}
+	return g.draw(ctx, store, opts, chosen)
+}
+
+// performance returns where to train.
+func (o *reproduceOptions) performance(ctx context.Context) (configs.Performance, error) {
+	e, err := o.resolve(ctx)
+	return e.Performance, err
+}
+
+// campaignError gives an error of a campaign its exit code.
+func campaignError(err error) error {
+	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrNone} {
+		if errors.Is(err, known) {
+			return coded(codeInput, err)
+		}
+	}
+	return blameDevice(err)
+}
+
+// reproduced is what "reproduce" and "reproduce draw" print as JSON.
+type reproduced struct {
+	Page     string `json:"page"`
+	Runs     int    `json:"runs"`
+	Finished int    `json:"finished"`
+	Failed   int    `json:"failed"`
+}
+
+// draw draws figures and tables from what the store has, and prints where they are.
+func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduceOptions, chosen []paper.Figure) error {
+	tasks := tasksOf(chosen, opts.selection)
+	type drawn struct {
+		path   string
+		status campaign.Status
+	}
+	d, err := await(ctx, "drawing figures and tables", func() (d drawn, err error) {
+		scan, err := store.Scan(tasks)
+		if err != nil {
+			return d, err
+		}
+		if d.status, err = store.Status(tasks, scan); err != nil {
+			return d, err
+		}
+		var results []campaign.Result
+		for _, t := range tasks {
+			if r, ok := scan.Finished[t]; ok {
+				results = append(results, r)
+			}
+		}
+		d.path, err = paper.Write(opts.out, paper.Input{
+			Figures: chosen, Selection: opts.selection, Results: results, Quick: store.Description.Scale.String(), Program: version().String(),
+			Missing: d.status.Total - d.status.Finished, Seeded: store.Description.Seed != nil,
+		})
+		return d, err
+	})
+	if err != nil {
+		return campaignError(err)
+	}
+	r := reproduced{Page: d.path, Runs: d.status.Total, Finished: d.status.Finished, Failed: len(d.status.Failed)}
+	return g.print(r, func(w io.Writer) {
+		rows(w,
+			[2]string{"page", relative(r.Page)},
+			[2]string{"runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed)},
+		)
+	})
+}

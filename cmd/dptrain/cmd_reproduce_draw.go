@@ -1,0 +1,71 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/paper"
+)
+
+func newReproduceDrawCommand(g *global) *cobra.Command {
+	opts := reproduceOptions{selection: paper.PaperSelection()}
+	cmd := &cobra.Command{
+		Use:   "draw [NAME]...",
+		Short: "Draw figures and tables from the runs that are there",
+		Long: `Draw a campaign's figures, tables and page from the runs that are there, and train
+nothing. It can be asked while another process works on the campaign. Without
+flags it draws what the last "reproduce" asked for.`,
+		Example: `  dptrain reproduce draw
+  dptrain reproduce draw figure_tune_lr_dp_sgd --repetitions 20`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			opts.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
+			chosen, err := figures(names)
+			if err != nil {
+				return err
+			}
+			store, err := campaign.Look(opts.out)
+			if err != nil {
+				return campaignError(err)
+			}
+			opts.keep.every = saveCampaign
+			if err := opts.asBefore(store); err != nil {
+				return campaignError(err)
+			}
+			if err := opts.check(); err != nil {
+				return err
+			}
+			return g.draw(cmd.Context(), store, opts, chosen)
+		},
+		ValidArgs: labels(paper.Figures()),
+	}
+	campaignFlag(cmd, &opts.out)
+	opts.addSelection(cmd)
+	return cmd
+}
+
+// asBefore takes what flags don't give from the tasks of a campaign.
+func (o *reproduceOptions) asBefore(store *campaign.Store) error {
+	tasks, err := store.Tasks()
+	if err != nil || len(tasks) == 0 {
+		return err
+	}
+	var s paper.Selection
+	for _, t := range tasks {
+		s.Datasets, s.Epsilons = append(s.Datasets, t.Dataset), append(s.Epsilons, t.Epsilon)
+		s.Accountings, s.Repetitions = append(s.Accountings, t.Accounting), max(s.Repetitions, t.Repetition)
+	}
+	for flag, take := range map[string]func(){
+		"datasets":    func() { o.selection.Datasets = distinct(s.Datasets) },
+		"epsilons":    func() { o.selection.Epsilons = slices.Compact(slices.Sorted(slices.Values(s.Epsilons))) },
+		"accounting":  func() { o.selection.Accountings = distinct(s.Accountings) },
+		"repetitions": func() { o.selection.Repetitions = s.Repetitions },
+	} {
+		if !o.given(flag) {
+			take()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/paper"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// listedFigure is a line of "reproduce --list".
+type listedFigure struct {
+	Name      string   `json:"name"`
+	Title     string   `json:"title"`
+	Presets   []string `json:"presets"`
+	Runs      int      `json:"runs"`
+	Models    float64  `json:"models"`    // expected trials and final runs
+	Gradients float64  `json:"gradients"` // expected, of single samples
+	Seconds   float64  `json:"seconds"`   // likely here
+	Missing   int      `json:"runs_missing"`
+	Left      float64  `json:"seconds_left"`
+}
+
+type figureList struct {
+	Figures []listedFigure `json:"figures"`
+	All     listedFigure   `json:"all"` // each run once, though several figures show it
+}
+
+// listFigures shows figures, what they run, and how long that is likely to take.
+func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p configs.Performance) error {
+	store, err := campaign.Look(opts.out)
+	if errors.Is(err, campaign.ErrNone) {
+		store, err = campaign.Planned(opts.description(nil, nil)), nil
+	}
+	if err != nil {
+		return campaignError(err)
+	}
+	tasks := tasksOf(chosen, opts.selection)
+	pace, err := g.measurePace(ctx, store, tasks, p)
+	if err != nil {
+		return blameDevice(err)
+	}
+	list, err := await(ctx, "reading the runs", func() (l figureList, err error) {
+		scan, err := store.Scan(tasks)
+		if err != nil {
+			return l, err
+		}
+		for _, f := range chosen {
+			line, err := listed(store, pace, scan, f.Tasks(opts.selection))
+			if err != nil {
+				return l, err
+			}
+			line.Name, line.Title = f.Label, f.Title
+			l.Figures = append(l.Figures, line)
+		}
+		l.All, err = listed(store, pace, scan, tasks)
+		return l, err
+	})
+	if err != nil {
+		return campaignError(err)
+	}
+	return g.print(list, func(w io.Writer) { printFigureList(w, list, store) })
+}
+
+// measurePace returns the pace that the store knows, completed by what is measured now.
+func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Task, p configs.Performance) (campaign.Pace, error) {
+	running := new(sync.WaitGroup)
+	device, err := g.gpus.choose(p)
+	if err != nil {
+		return nil, err
+	}
+	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
+	pace := campaign.Pace{}
+	for k, v := range store.Description.Pace {
+		pace[k] = v
+	}
+	return follow(ctx, g.console(), "measuring the pace of this machine", func(f *follower) (_ campaign.Pace, err error) {
+		gpu, err := device.open(ctx, p, f)
+		if err != nil {
+			return nil, err
+		}
+		if gpu != nil {
+			defer func() { err = joinClose(err, gpu) }()
+		}
+		return pace, pace.Measure(ctx, newEngine(p, gpu), cellsOf(tasks), func(done, total int) {
+			f.Progress(float64(done), float64(total), "measuring the pace of this machine")
+		})
+	})
+}
+
+// listed adds up tasks.
+func listed(store *campaign.Store, pace campaign.Pace, scan campaign.Scan, tasks []campaign.Task) (l listedFigure, err error) {
+	seen := map[string]bool{}
+	for _, t := range tasks {
+		w, err := store.Estimate(t.Cell, pace)
+		if err != nil {
+			return l, err
+		}
+		l.Runs++
+		l.Models += w.Models
+		l.Gradients += w.Gradients
+		l.Seconds += w.Seconds
+		if _, ok := scan.Finished[t]; !ok {
+			l.Missing++
+			l.Left += w.Seconds
+		}
+		if preset := t.Preset(); !seen[preset] {
+			seen[preset] = true
+			l.Presets = append(l.Presets, preset)
+		}
+	}
+	return l, nil
+}
+
+func printFigureList(w io.Writer, list figureList, store *campaign.Store) {
+	tw := aligned(w)
+	fmt.Fprintln(tw, "name\truns\tmissing\tmodels\tgradients\tlikely here\tleft")
+	line := func(name string, l listedFigure) {
+		if l.Runs == 0 {
+			fmt.Fprintf(tw, "%s\tnone\t\t\t\ta minute\t\n", name)
+			return
+		}
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, l.Runs, l.Missing, whole(l.Models), millions(l.Gradients), lasting(l.Seconds), lasting(l.Left))
+	}
+	for _, f := range list.Figures {
+		line(f.Name, f)
+	}
+	if len(list.Figures) > 1 {
+		line("all, each run once", list.All)
+	}
+	tw.Flush()
+	fmt.Fprintln(w)
+	for _, f := range list.Figures {
+		text := f.Title
+		if len(f.Presets) > 0 {
+			text += ": " + fmt.Sprint(f.Presets)
+		}
+		sentence(w, f.Name+": "+text)
+	}
+	if size := store.Description.Scale.String(); size != "" {
+		sentence(w, "Runs have "+size+".")
+	}
+	sentence(w, "Detailed figures show the runs of the summary figures. Times are for training alone, by steps that were just measured; loading, accounting and scoring come on top.")
+}
+
+// millions prints a number of gradients.
+func millions(v float64) string {
+	if v >= 1e10 {
+		return fmt.Sprintf("%.1f G", v/1e9)
+	}
+	return report.Grouped(int(v/1e6+0.5)) + " M"
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+)
+
+func newReproduceMergeCommand(g *global) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "merge FOLDER...",
+		Short: "Take over the runs of campaigns on other machines",
+		Long: `Copy the finished runs of other machines' campaigns into this one, and the records
+of their releases into its ledger. FOLDER is a campaign's folder, or a folder of
+runs that have the names of a campaign's. Runs of one name are independent
+repetitions, since each draws its own randomness; they get the next free numbers.
+A run that is here already isn't taken twice. Afterwards "reproduce" with more
+--repetitions draws them all.`,
+		Example: `  dptrain reproduce merge /mnt/b/reproduction /mnt/c/reproduction
+  dptrain reproduce draw --repetitions 30`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s wants the folder of at least one other campaign; see %[1]s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runReproduceMerge(cmd.Context(), g, out, args) },
+	}
+	campaignFlag(cmd, &out)
+	return cmd
+}
+
+// mergedCampaign is what "reproduce merge" prints as JSON for each folder.
+type mergedCampaign struct {
+	Folder    string `json:"folder"`
+	Taken     int    `json:"taken"`
+	Renamed   int    `json:"renamed"`
+	Had       int    `json:"had"`
+	Unended   int    `json:"unfinished"`
+	Elsewhere int    `json:"others"`
+}
+
+func runReproduceMerge(ctx context.Context, g *global, out string, folders []string) error {
+	look, err := campaign.Look(out)
+	if err != nil {
+		return campaignError(err)
+	}
+	store, err := campaign.Open(out, look.Description)
+	if err != nil {
+		return campaignError(err)
+	}
+	defer store.Close()
+	var all []mergedCampaign
+	for _, folder := range folders {
+		m, err := await(ctx, "copying runs", func() (campaign.Merged, error) { return store.Merge(ctx, folder) })
+		if err != nil {
+			return campaignError(err)
+		}
+		all = append(all, mergedCampaign{folder, m.Taken, m.Renamed, m.Had, m.Unended, m.Elsewhere})
+	}
+	return g.print(all, func(w io.Writer) {
+		for _, m := range all {
+			text := counted(m.Taken) + " taken"
+			for _, more := range []struct {
+				n    int
+				what string
+			}{{m.Renamed, "as other repetitions"}, {m.Had, "here already"}, {m.Unended, "unfinished"}, {m.Elsewhere, "of other kinds"}} {
+				if more.n > 0 {
+					text += fmt.Sprintf(", %d %s", more.n, more.what)
+				}
+			}
+			rows(w, [2]string{relative(m.Folder), text})
+		}
+	})
+}

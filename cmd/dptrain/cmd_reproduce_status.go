@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+)
+
+func newReproduceStatusCommand(g *global) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Count a campaign's runs, and estimate the time left",
+		Long: `Count a campaign's runs: how many of how many are done, which failed, and how long
+the rest is likely to take, by the pace that was measured at its beginning,
+corrected by the time that the finished runs took. It can be asked while another
+process works on the campaign.`,
+		Example: `  dptrain reproduce status
+  dptrain reproduce status --out reproduction-quick --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runReproduceStatus(cmd.Context(), g, out) },
+	}
+	campaignFlag(cmd, &out)
+	return cmd
+}
+
+func campaignFlag(cmd *cobra.Command, out *string) {
+	cmd.Flags().StringVar(out, "out", "reproduction", "`folder` of the campaign")
+	_ = cmd.MarkFlagDirname("out") // it fails for unknown flags only
+}
+
+// campaignStatus is what "reproduce status" prints as JSON.
+type campaignStatus struct {
+	Runs     int      `json:"runs"`
+	Finished int      `json:"finished"`
+	Running  int      `json:"running"`
+	CutOff   int      `json:"cut_off"`
+	Failed   []string `json:"failed"`
+	Repeated int      `json:"repeated"`
+	Left     float64  `json:"seconds_left"`
+	Took     float64  `json:"seconds_trained"`
+	Expected float64  `json:"seconds_expected"` // of the finished runs
+	Command  string   `json:"command"`
+}
+
+func runReproduceStatus(ctx context.Context, g *global, out string) error {
+	r, err := await(ctx, "reading the runs", func() (r campaignStatus, err error) {
+		store, err := campaign.Look(out)
+		if err != nil {
+			return r, err
+		}
+		tasks, err := store.Tasks()
+		if err != nil {
+			return r, err
+		}
+		scan, err := store.Scan(tasks)
+		if err != nil {
+			return r, err
+		}
+		s, err := store.Status(tasks, scan)
+		r = campaignStatus{s.Total, s.Finished, s.Running, s.CutOff, []string{}, s.Repeated, s.Left.Seconds, s.Took, s.Expected, store.Description.Command}
+		for _, t := range s.Failed {
+			r.Failed = append(r.Failed, t.Name())
+		}
+		return r, err
+	})
+	if err != nil {
+		return campaignError(err)
+	}
+	return g.print(r, func(w io.Writer) { printCampaignStatus(w, r) })
+}
+
+func printCampaignStatus(w io.Writer, r campaignStatus) {
+	pairs := [][2]string{{"runs", fmt.Sprintf("%d of %d done", r.Finished, r.Runs)}}
+	if r.Running > 0 {
+		pairs = append(pairs, [2]string{"running", counted(r.Running)})
+	}
+	if r.CutOff > 0 {
+		pairs = append(pairs, [2]string{"cut off", counted(r.CutOff) + ", which can go on"})
+	}
+	if r.Repeated > 0 {
+		pairs = append(pairs, [2]string{"repeated", counted(r.Repeated) + " that gave no model at first"})
+	}
+	if len(r.Failed) > 0 {
+		pairs = append(pairs, [2]string{"failed", fmt.Sprintf("%d, twice: %s", len(r.Failed), strings.Join(r.Failed[:min(3, len(r.Failed))], ", "))})
+	}
+	if r.Finished > 0 {
+		pairs = append(pairs, [2]string{"trained", fmt.Sprintf("%s; %s had been expected", lasting(r.Took), lasting(r.Expected))})
+	}
+	if left := r.Runs - r.Finished - len(r.Failed); left > 0 {
+		pairs = append(pairs, [2]string{"left", "about " + lasting(r.Left)}, [2]string{"go on", r.Command})
+	}
+	rows(w, pairs...)
+}

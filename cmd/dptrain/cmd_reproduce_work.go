@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/train"
+)
+
+// work carries out what a campaign lacks.
+func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Performance, every time.Duration) (err error) {
+	tasks, err := store.Tasks()
+	if err != nil {
+		return err
+	}
+	scan, err := await(ctx, "reading the runs", func() (campaign.Scan, error) { return store.Scan(tasks) })
+	if err != nil {
+		return err
+	}
+	if len(scan.Finished) == len(tasks) {
+		return nil
+	}
+	running := new(sync.WaitGroup)
+	device, err := g.gpus.choose(p)
+	if err != nil {
+		return err
+	}
+	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
+	f := newFollower(ctx, g.console())
+	working := begin(ctx, running, f, func(f *follower) (_ any, err error) {
+		gpu, err := device.open(ctx, p, f)
+		if err != nil {
+			return nil, err
+		}
+		if gpu != nil {
+			defer func() { err = joinClose(err, gpu) }()
+		}
+		engine := newEngine(p, gpu)
+		if err := paceOf(ctx, store, engine, tasks, f); err != nil {
+			return nil, err
+		}
+		status, err := store.Status(tasks, scan)
+		if err != nil {
+			return nil, err
+		}
+		f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed), status.Total, lasting(status.Left.Seconds)))
+		program, err := programHash()
+		if err != nil {
+			return nil, coded(codeInput, err)
+		}
+		progress := &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds, total: status.Done.Seconds + status.Left.Seconds}
+		return nil, store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize)), campaign.Worker{
+			Engine: engine, Features: onCPU(), Performance: p, Machine: machine(p, gpu), Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
+		})
+	})
+	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping; again to kill") })
+	if err != nil {
+		err = fmt.Errorf("%w; what is done is kept: the same command goes on", err)
+	}
+	return err
+}
+
+func joinClose(err error, c interface{ Close() error }) error {
+	if closed := c.Close(); err == nil {
+		return closed
+	}
+	return err
+}
+
+// paceOf measures what the store doesn't know yet of this machine's pace.
+func paceOf(ctx context.Context, store *campaign.Store, e train.Engine, tasks []campaign.Task, f *follower) error {
+	pace := store.Description.Pace
+	if pace == nil {
+		pace = campaign.Pace{}
+	}
+	known := len(pace)
+	if err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) {
+		f.Progress(float64(done), float64(total), "measuring the pace of this machine")
+	}); err != nil {
+		return err
+	}
+	if len(pace) == known {
+		return nil
+	}
+	return store.SetPace(pace)
+}
+
+func cellsOf(tasks []campaign.Task) []campaign.Cell {
+	var cells []campaign.Cell
+	seen := map[campaign.Cell]bool{}
+	for _, t := range tasks {
+		if !seen[t.Cell] {
+			seen[t.Cell] = true
+			cells = append(cells, t.Cell)
+		}
+	}
+	return cells
+}
+
+// batchSize returns the number of runs of a cell that train side by side: enough that their final runs, which are one
+// for each, fill the machine, and few enough that the states of all trials fit into memory. Those of IMDB's 464,242
+// parameters take about 20 MB for each trial.
+func batchSize(c campaign.Cell) int {
+	size := 4
+	switch {
+	case c.Dataset == "imdb":
+		size = 2
+	case c.Space == campaign.All:
+		size = 2
+	}
+	if c.Method == campaign.Single {
+		size *= 4
+	}
+	return size
+}
+
+// machine describes what trains.
+func machine(p configs.Performance, gpu train.Engine) string {
+	cores := p.Workers
+	if cores == 0 {
+		cores = runtime.GOMAXPROCS(0)
+	}
+	on := fmt.Sprintf("%s, %d cores", processor(), cores)
+	if gpu != nil {
+		return gpu.Name() + "; " + on
+	}
+	return "CPU; " + on
+}
+
+// processor returns the name of the processor, or its architecture.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err == nil {
+		for line := range strings.Lines(string(text)) {
+			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+				return strings.TrimSpace(value)
+			}
+		}
+	}
+	return runtime.GOARCH
+}
+
+// campaignFollower shows the progress of a campaign. The time that it took the finished runs is public, as that of the
+// paper's data sets.
+type campaignFollower struct {
+	*follower
+	store       *campaign.Store
+	status      campaign.Status
+	done, total float64 // expected seconds
+
+	mu      sync.Mutex
+	runs    int // that have ended in this call
+	failed  int
+	current float64 // expected seconds of the current batch
+}
+
+func (c *campaignFollower) Loading(done, total float64, what string) {
+	c.follower.Progress(done, total, what)
+}
+
+func (c *campaignFollower) Working(batch campaign.Batch, share float64) {
+	c.mu.Lock()
+	done, text := c.done+share*c.current, fmt.Sprintf("%d of %d runs; %s", c.status.Finished+c.runs, c.status.Total, batchText(batch))
+	if c.failed > 0 {
+		text += fmt.Sprintf("; %d failed", c.failed)
+	}
+	c.mu.Unlock()
+	c.follower.Progress(done, math.Max(c.total, done), text)
+}
+
+func batchText(batch campaign.Batch) string {
+	c := batch[0].Cell
+	return fmt.Sprintf("%s, %s, %s", c.Preset(), c.Method, counted(len(batch)))
+}
+
+// of returns a queue that is seen by the follower.
+func (c *campaignFollower) of(q campaign.Queue) campaign.Queue { return watchedQueue{q, c} }
+
+type watchedQueue struct {
+	campaign.Queue
+	follower *campaignFollower
+}
+
+func (w watchedQueue) Next(ctx context.Context) (campaign.Batch, error) {
+	batch, err := w.Queue.Next(ctx)
+	c := w.follower
+	c.mu.Lock()
+	c.current = 0
+	for _, t := range batch {
+		work, failed := c.store.Estimate(t.Cell, c.store.Description.Pace)
+		if failed == nil {
+			c.current += work.Seconds
+		}
+	}
+	c.mu.Unlock()
+	return batch, err
+}
+
+func (w watchedQueue) Report(ctx context.Context, batch campaign.Batch, outcomes []campaign.Outcome) error {
+	c := w.follower
+	c.mu.Lock()
+	c.done += c.current
+	c.current = 0
+	for _, o := range outcomes {
+		if o.Err == nil {
+			c.runs++
+		} else {
+			c.failed++
+		}
+	}
+	c.mu.Unlock()
+	return w.Queue.Report(ctx, batch, outcomes)
+}
+
+// lasting prints a duration in seconds with two digits or so.
+func lasting(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1f days", d.Hours()/24)
+	case d >= time.Hour:
+		return fmt.Sprintf("%.1f hours", d.Hours())
+	case d >= time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// counted prints a number of runs.
+func counted(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "run", "runs")) }

@@ -1,0 +1,129 @@
+package campaign
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Local is the queue of one process.
+type Local struct {
+	size func(Cell) int
+
+	mu       sync.Mutex
+	pending  []Task // in the order in which they are handed out
+	out      int    // batches that are handed out
+	finished map[Task]Result
+	failed   map[Task]bool // twice, or because of their baseline
+	repeated map[Task]bool // failed once
+	changed  chan struct{} // closed and replaced whenever a batch is reported
+}
+
+// NewLocal returns a queue of the tasks that a scan doesn't have. A batch has at most size(cell) tasks.
+func NewLocal(tasks []Task, scan Scan, size func(Cell) int) *Local {
+	q := &Local{size: size, finished: map[Task]Result{}, failed: map[Task]bool{}, repeated: map[Task]bool{}, changed: make(chan struct{})}
+	seen := map[Task]bool{}
+	for _, t := range tasks {
+		if seen[t] {
+			continue
+		}
+		seen[t] = true
+		if r, ok := scan.Finished[t]; ok {
+			q.finished[t] = r
+			continue
+		}
+		_, failed := scan.Failed[t]
+		if q.repeated[t] = scan.Repeated[t] || failed; failed && scan.Repeated[t] {
+			q.failed[t] = true
+			continue
+		}
+		q.pending = append(q.pending, t)
+	}
+	return q
+}
+
+// Baseline returns the result of the baseline that a single run depends on.
+func (q *Local) Baseline(t Task) (Result, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r, ok := q.finished[t.Of(Baseline)]
+	return r, ok
+}
+
+// Next implements [Queue].
+func (q *Local) Next(ctx context.Context) (Batch, error) {
+	for {
+		batch, changed, err := q.next()
+		if batch != nil || err != nil {
+			return batch, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// next returns a batch, or nil and a channel that is closed when there may be one.
+func (q *Local) next() (Batch, <-chan struct{}, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropOrphans()
+	var batch Batch
+	for _, t := range q.pending {
+		if !q.ready(t) || len(batch) > 0 && (t.group() != batch[0].group() || len(batch) >= q.size(t.Cell)) {
+			continue
+		}
+		batch = append(batch, t)
+	}
+	if batch == nil && q.out == 0 { // no pending one is waiting for another either: dropOrphans left none
+		return nil, nil, ErrDrained
+	}
+	if batch != nil {
+		q.pending = slices.DeleteFunc(q.pending, func(t Task) bool { return slices.Contains(batch, t) })
+		q.out++
+	}
+	return batch, q.changed, nil
+}
+
+// ready reports whether nothing that a task depends on is missing.
+func (q *Local) ready(t Task) bool {
+	if t.Method != Single {
+		return true
+	}
+	_, ok := q.finished[t.Of(Baseline)]
+	return ok
+}
+
+// dropOrphans gives up single runs whose baseline isn't among the tasks, or failed.
+func (q *Local) dropOrphans() {
+	q.pending = slices.DeleteFunc(q.pending, func(t Task) bool {
+		if q.ready(t) || q.out > 0 || slices.Contains(q.pending, t.Of(Baseline)) {
+			return false
+		}
+		q.failed[t] = true
+		return true
+	})
+}
+
+// Report implements [Queue].
+func (q *Local) Report(_ context.Context, _ Batch, outcomes []Outcome) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.out--
+	for _, o := range outcomes {
+		switch t := o.Task; {
+		case o.Err == nil:
+			q.finished[t] = o.Result
+		case q.repeated[t]:
+			q.failed[t] = true
+		default:
+			q.repeated[t] = true
+			q.pending = append(q.pending, t)
+		}
+	}
+	close(q.changed)
+	q.changed = make(chan struct{})
+	return nil
+}

@@ -1,0 +1,104 @@
+package campaign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// maxFile bounds the files that are read of a run's folder, in bytes.
+const maxFile = 64 << 20
+
+// readFile decodes a file of a run's folder.
+func readFile(into any, path ...string) error {
+	name := filepath.Join(path...)
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(fmt.Errorf("%s: no file", name), err)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// privateRun is private/run.json of a tuning or of a training.
+type privateRun struct {
+	Trials []struct {
+		tuner.Candidate
+		Seconds float64 `json:"seconds"`
+	} `json:"trials"`
+	FinalSeconds float64 `json:"final_seconds"`
+	Seconds      float64 `json:"seconds"`
+}
+
+// read returns the result of a finished run.
+func read(t Task, i runs.Info) (Result, error) {
+	if i.Score == nil || i.Record == nil {
+		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
+	}
+	var h report.Hyperparameters
+	var p privateRun
+	if err := errors.Join(readFile(&h, i.Dir, "released", "hyperparameters.json"), readFile(&p, i.Dir, "private", "run.json")); err != nil {
+		return Result{}, err
+	}
+	r := Result{
+		Task:            t,
+		Accuracy:        i.Score.Value,
+		Epsilon:         i.Epsilon,
+		Delta:           i.Delta,
+		NoiseMultiplier: h.NoiseMultiplier, LearningRate: h.LearningRate, TunedLearningRate: h.LearningRate,
+		SamplingRate: h.SamplingRate, ClippingNorm: h.ClippingNorm, Steps: h.Steps,
+		Trials: len(p.Trials),
+		MadeBy: i.Record.MadeBy, Machine: i.Record.Machine, Seed: i.Record.Seed, Day: i.Day,
+	}
+	if h.TunedLearningRate != nil {
+		r.TunedLearningRate = *h.TunedLearningRate
+	}
+	r.Seconds = p.Seconds + p.FinalSeconds
+	for _, trial := range p.Trials {
+		r.Seconds += trial.Seconds
+		r.Gradients += float64(trial.Steps) * trial.SamplingRate * trialShare(t.Method) * float64(i.Samples)
+	}
+	if t.Method != Baseline {
+		r.Gradients += float64(h.Steps) * h.ExpectedBatchSize
+	}
+	return r, nil
+}
+
+// trialShare returns the share of the samples that a trial trains on, with the q of all presets.
+func trialShare(m Method) float64 {
+	if m == Baseline {
+		return 1
+	}
+	return subsetRate
+}
+
+// subsetRate is q in all of the paper's experiments. TestPresetsHaveTheSubsetRate compares it with the presets.
+const subsetRate = 0.1
+
+// settingsOf returns the settings of a run's folder.
+func settingsOf(dir string) (configs.Experiment, error) {
+	text, err := experiment.ReadSettings(filepath.Join(dir, "private", "settings.yaml"))
+	if err != nil {
+		return configs.Experiment{}, err
+	}
+	return configs.Resolve(configs.File{Name: "settings.yaml", Text: text}, nil)
+}

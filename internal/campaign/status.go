@@ -1,0 +1,68 @@
+package campaign
+
+import "github.com/dptrain/dptrain/datasets"
+
+// samples returns the number of a data set's training samples.
+func samples(dataset string) (int, error) {
+	info, err := datasets.Describe(dataset)
+	return info.Train, err
+}
+
+// Status counts a campaign's runs.
+type Status struct {
+	Total    int
+	Finished int
+	CutOff   int // that can go on
+	Running  int // that a process carries out
+	Failed   []Task
+	Repeated int // failed once, and were begun anew or will be
+
+	Done, Left Work // expected
+	// Took is the time that the finished runs trained, in seconds, and Expected what had been expected of them.
+	Took, Expected float64
+}
+
+// Status returns the status of tasks. The time left is that of the pace, corrected by how long finished runs took.
+func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
+	st := Status{Total: len(tasks)}
+	estimates := map[Cell]Work{}
+	for _, t := range tasks {
+		w, ok := estimates[t.Cell]
+		if !ok {
+			var err error
+			if w, err = s.Estimate(t.Cell, s.Description.Pace); err != nil {
+				return st, err
+			}
+			estimates[t.Cell] = w
+		}
+		if scan.Repeated[t] {
+			st.Repeated++
+		}
+		sum := &st.Left
+		if r, ok := scan.Finished[t]; ok {
+			st.Finished++
+			st.Took += r.Seconds
+			st.Expected += w.Seconds
+			sum = &st.Done
+		} else if i, ok := scan.CutOff[t]; ok {
+			if i.Running {
+				st.Running++
+			} else {
+				st.CutOff++
+			}
+		} else if _, ok := scan.Failed[t]; ok {
+			if scan.Repeated[t] {
+				st.Failed = append(st.Failed, t)
+				continue // it isn't left to do
+			}
+			st.Repeated++
+		}
+		sum.Gradients += w.Gradients
+		sum.Seconds += w.Seconds
+		sum.Models += w.Models
+	}
+	if st.Expected > 0 {
+		st.Left.Seconds *= st.Took / st.Expected
+	}
+	return st, nil
+}
