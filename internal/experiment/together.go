@@ -4,81 +4,127 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
 // Item is a plan to carry out beside others by [RunAll].
 type Item struct {
-	Plan     *Plan // settled, its data loaded
-	Job      Job
-	Follower Follower
+	Plan     *Plan    // settled, its data loaded
+	Job      Job      // with a key and a store of its own
+	Follower Follower // nil for none
 }
 
-// RunAll carries out several plans. A plan that fails doesn't stop the others: the error is then a [tuner.PlanErrors] by
-// the numbers of items, and the outcomes of the others are there.
+// RunAll carries out several plans side by side, which share their data: see [Plan.Again] and [Plan.LoadFrom]. First it
+// carries out all tunings, then all single trainings. The outcomes are in the order of items, and each is the one of
+// [Plan.Run] alone, but for times. It calls all followers one at a time.
+//
+// A plan that fails, as Run says, doesn't stop the others. Its outcome is then zero, and the error is a
+// [tuner.PlanErrors] by the numbers of items. If ctx is cancelled, the device is lost or a state can't be saved, all
+// plans stop, and RunAll returns that error and no outcomes.
 func RunAll(ctx context.Context, e train.Engine, items []Item) ([]Outcome, error) {
-	out, failed := make([]Outcome, len(items)), make(tuner.PlanErrors, len(items))
-	for i, item := range items {
-		var unkept *train.KeepError
-		outcome, err := item.Plan.Run(ctx, e, item.Job, item.Follower)
-		if err != nil && (ctx.Err() != nil || errors.Is(err, train.ErrLost) || errors.As(err, &unkept)) {
-			return nil, err
+	c := &company{engine: e}
+	for _, item := range items {
+		if item.Follower == nil {
+			item.Follower = silent{}
 		}
-		out[i], failed[i] = outcome, err
+		c.parts = append(c.parts, &part{Item: item, number: len(c.parts), err: item.Plan.ready()})
+	}
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
+	out, failed := make([]Outcome, len(items)), make(tuner.PlanErrors, len(items))
+	for i, p := range c.parts {
+		if failed[i] = p.err; p.err == nil {
+			out[i] = p.Plan.outcome(p.trained)
+		}
 	}
 	return out, failed.Or()
 }
 
-// LoadFrom is [Plan.Load] with the data and the model of another plan, which is loaded. Plans whose data are shared can
-// be carried out side by side. If the settings of data or model differ, or the numbers of samples, the error says so. A
-// private file that the plan has open is closed.
-func (p *Plan) LoadFrom(other *Plan) error {
-	if p.data != nil {
-		return errors.New("load a plan from another: it is loaded already")
-	}
-	if other == nil || other.data == nil {
-		return errors.New("load a plan from another: the other isn't loaded; load it first")
-	}
-	a, b := p.Experiment, other.Experiment
-	for _, part := range []struct {
-		name      string
-		mine, its any
-	}{
-		{"dataset", a.Dataset, b.Dataset},
-		{"data", a.Data, b.Data},
-		{"text_length", a.TextLength, b.TextLength},
-		{"model", a.Model, b.Model},
-		{"activation", a.Activation, b.Activation},
-		{"number of training samples", p.Samples.Train, other.Samples.Train},
-		{"number of test samples", p.Samples.Test, other.Samples.Test},
-		{"schema", p.Samples.Schema, other.Samples.Schema},
-	} {
-		if !reflect.DeepEqual(part.mine, part.its) {
-			return fmt.Errorf("load a plan from another: its %s is %v, and the other's is %v; load it by itself", part.name, part.mine, part.its)
+// company is the state of one call of RunAll.
+type company struct {
+	engine  train.Engine
+	parts []*part
+
+	// Of all plans.
+	model train.Model
+	data  *loaded
+}
+
+// part is an item with its result or error.
+type part struct {
+	Item
+	number  int // among the items
+	trained trained
+	err     error
+}
+
+// run carries out the plans. Its errors stop all of them; the error of a single plan is in its part.
+func (c *company) run(ctx context.Context) error {
+	var tunings, trainings []*part
+	for _, p := range c.parts {
+		if p.err != nil {
+			continue
+		}
+		if c.data == nil {
+			c.model, c.data = p.Plan.model, p.Plan.data
+		}
+		if p.Plan.data != c.data {
+			return fmt.Errorf("plan %d has loaded data of its own: plans side by side share them; load it by LoadFrom", p.number)
+		}
+		if p.Plan.tune {
+			tunings = append(tunings, p)
+		} else {
+			trainings = append(trainings, p)
 		}
 	}
-	if err := p.Close(); err != nil {
-		return err
+	if len(tunings) > 0 {
+		if err := c.tune(ctx, tunings); err != nil {
+			return err
+		}
 	}
-	p.data, p.model = other.data, other.model
+	if len(trainings) > 0 {
+		return c.train(ctx, trainings)
+	}
 	return nil
 }
 
-// Again returns another run of a settled plan, by another key: Plan.Key of the new one draws it, from the seed unless
-// that is nil. It shares all that is settled and, if p is loaded, the data. If p isn't loaded, and its data are the
-// user's own files, only [Plan.LoadFrom] loads the new plan.
-func (p *Plan) Again(seed *uint64) *Plan {
-	again := &Plan{
-		Experiment: p.Experiment, Samples: p.Samples, Memory: p.Memory, tune: p.tune, free: p.free,
-		privacy: p.privacy, work: p.work, model: p.model, data: p.data,
+// ofPart returns an error that names a plan by its number among the items instead of that among the given plans.
+func ofPart(err error, plans []*part) error {
+	if unkept, ok := err.(*tuner.PlanError); ok {
+		return &tuner.PlanError{Plan: plans[unkept.Plan].number, Err: unkept.Err}
 	}
-	if seed != nil {
-		again.seed = new(*seed)
+	return err
+}
+
+// ofRun returns the error of a group of runs, one of each plan. It names the plan whose state can't be kept.
+func ofRun(err error, plans []*part) error {
+	var unkept *train.KeepError
+	if errors.As(err, &unkept) {
+		return &tuner.PlanError{Plan: plans[unkept.Run].number, Err: err}
 	}
-	again.privacy.Insecure = seed != nil
-	again.privacy = again.privacy.Warned()
-	return again
+	return err
+}
+
+// ready returns an error for a plan that can't be carried out yet.
+func (p *Plan) ready() error {
+	if p == nil || p.data == nil || p.work == nil {
+		return errors.New("run a plan: it isn't settled, or its data aren't loaded")
+	}
+	return nil
+}
+
+// outcome returns the outcome of what was trained.
+func (p *Plan) outcome(t trained) Outcome {
+	release := report.Release{
+		Parameters:      t.parameters,
+		Model:           p.data.model,
+		Score:           report.Score{Metric: p.data.test.Metric(), Value: t.score},
+		Hyperparameters: t.hyperparameters,
+		Privacy:         p.privacy.Of(t.hyperparameters),
+	}
+	return Outcome{release, p.judge(p.data.test, release.Score), t.private}
 }
