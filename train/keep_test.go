@@ -42,6 +42,9 @@ func (b broken) Save(name string, content []byte) error {
 	return b.shelf.Save(name, content)
 }
 
+// all returns one keeper for each of n runs.
+func all(k train.Keeper, n int) []train.Keeper { return slices.Repeat([]train.Keeper{k}, n) }
+
 // crowd returns settings of two runs of different length on 4,000 samples of two classes, and a test set.
 func crowd(t *testing.T) (*train.Loaded, []train.Settings, *train.Classification) {
 	t.Helper()
@@ -105,7 +108,7 @@ func TestCurvesAreScoresOfTheSteps(t *testing.T) {
 	defer group.Close()
 	h := history{shelf{}, map[string]map[int]train.State{}}
 	began := time.Now()
-	traces, err := group.TrainKept(t.Context(), train.Keeper{Store: h, Every: time.Microsecond, Curve: test}, nil)
+	traces, err := group.TrainKept(t.Context(), all(train.Keeper{Store: h, Every: time.Microsecond, Curve: test}, 2), nil)
 	took := time.Since(began).Seconds()
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +150,7 @@ func TestTrainingGoesOnFromItsState(t *testing.T) {
 		t.Fatal(err)
 	}
 	var keep *train.KeepError
-	if _, err := group.TrainKept(t.Context(), k, nil); !errors.As(err, &keep) || !errors.Is(err, errFull) {
+	if _, err := group.TrainKept(t.Context(), all(k, 1), nil); !errors.As(err, &keep) || !errors.Is(err, errFull) {
 		t.Fatal(err)
 	}
 	now, err := group.State(0)
@@ -166,7 +169,7 @@ func TestTrainingGoesOnFromItsState(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer group.Close()
-	traces, err := group.TrainKept(t.Context(), k, nil)
+	traces, err := group.TrainKept(t.Context(), all(k, 1), nil)
 	if err != nil || traces[0].Seconds < 5 || !slices.Equal(traces[0].Curve, []train.PrivatePoint{{Step: now.Step(), Score: 0.5}}) {
 		t.Errorf("%+v, %v", traces, err)
 	}
@@ -194,7 +197,7 @@ func TestAStoreThatIsFullStopsTheTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = group.TrainKept(t.Context(), train.Keeper{Store: store, Every: time.Millisecond}, nil)
+		_, err = group.TrainKept(t.Context(), all(train.Keeper{Store: store, Every: time.Millisecond}, 2), nil)
 		var keep *train.KeepError
 		if !errors.As(err, &keep) || !errors.Is(err, errFull) {
 			t.Errorf("%d saves: %v", left, err)

@@ -25,16 +25,17 @@ const outcomesName = "outcomes"
 
 // keep keeps the outcomes of the trials so far and the state of the best, and forgets the states of the others. The
 // order is that in which a crash in between costs nothing.
-func (x *execution) keep(outcomes []outcome, best int) error {
-	if x.Keeper.Store == nil {
+func (x *execution) keep() error {
+	if x.keeper.Store == nil {
 		return nil
 	}
-	kept := make([]keptOutcome, len(outcomes))
+	best := selectBest(x.outcomes)
+	kept := make([]keptOutcome, len(x.outcomes))
 	var others []uint32
-	for i, o := range outcomes {
+	for i, o := range x.outcomes {
 		kept[i] = keptOutcome{Diverged: o.record.Diverged, Failure: o.record.Failure, Seconds: o.record.Seconds, Curve: o.record.Curve}
 		if o.record.Score != lowest {
-			kept[i].Score = &outcomes[i].record.Score
+			kept[i].Score = &x.outcomes[i].record.Score
 		}
 		if i != best {
 			others = append(others, x.plan.Private.Trials[i].Stream)
@@ -48,10 +49,10 @@ func (x *execution) keep(outcomes []outcome, best int) error {
 	if err != nil {
 		return err
 	}
-	if err := x.Keeper.Store.Save(outcomesName, append(sum, text...)); err != nil {
+	if err := x.keeper.Store.Save(outcomesName, append(sum, text...)); err != nil {
 		return fmt.Errorf("save the outcomes: %w", err)
 	}
-	return x.Keeper.Forget(others...)
+	return x.keeper.Forget(others...)
 }
 
 // sum returns what stands before kept outcomes: a hash of them and of the plan, which has the key. A score that is
@@ -67,10 +68,10 @@ func (x *execution) sum(text []byte) ([]byte, error) {
 
 // kept returns the outcomes that the store has, those of the first trials.
 func (x *execution) kept() ([]outcome, error) {
-	if x.Keeper.Store == nil {
+	if x.keeper.Store == nil {
 		return nil, nil
 	}
-	text, err := x.Keeper.Store.Load(outcomesName)
+	text, err := x.keeper.Store.Load(outcomesName)
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (x *execution) kept() ([]outcome, error) {
 // keptModel returns the model of a trial that has ended.
 func (x *execution) keptModel(trial int) (model []train.Parameter, err error) {
 	settings := x.plan.trial(trial)
-	state, err := x.Keeper.State(settings.Trial)
+	state, err := x.keeper.State(settings.Trial)
 	if err == nil && state == nil {
 		err = train.ErrState
 	}

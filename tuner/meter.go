@@ -54,6 +54,14 @@ type follower struct {
 	counted bool // it is among the trials done
 }
 
+// run returns a run that reports to the follower.
+func (t *follower) run(s train.Settings, k train.Keeper) train.Run {
+	return train.Run{
+		Settings: s, Keeper: k, Progress: t.stepped,
+		Ended: func(run train.Trained) { t.finished(scoreOf(run), run.Err) },
+	}
+}
+
 // stepped reports progress, if there is any since the last call.
 func (t *follower) stepped(p train.Progress) {
 	if p.Step > t.step {

@@ -31,3 +31,18 @@ func warnOfFallback(f Follower, reason error) {
 		f.Warn(fmt.Sprintf("the model is trained by a slower engine, which takes more time and guarantees the same: %s", why))
 	}
 }
+
+// warnAll reports the reason to all followers.
+func warnAll(parts []*part, reason error) {
+	for _, p := range parts {
+		warnOfFallback(p.Follower, reason)
+	}
+}
+
+// silent is a follower that nobody reads.
+type silent struct{}
+
+func (silent) Note(string)                       {}
+func (silent) Warn(string)                       {}
+func (silent) Progress(float64, float64, string) {}
+func (silent) Tuning(tuner.PrivateProgress)      {}

@@ -2,11 +2,10 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // Job is how a plan is carried out.
@@ -44,19 +43,15 @@ func (p *Plan) Key() train.Key {
 // Run carries out a settled plan whose data are loaded. If the job's store has the work of an earlier call, Run goes on
 // from it; the error wraps [train.ErrOtherRun] if plan, data, model or engine arithmetic are others.
 func (p *Plan) Run(ctx context.Context, e train.Engine, j Job, f Follower) (Outcome, error) {
-	if p.data == nil || p.work == nil {
-		return Outcome{}, errors.New("run a plan: it isn't settled, or its data aren't loaded")
+	outcomes, err := RunAll(ctx, e, []Item{{p, j, f}})
+	switch failed := err.(type) {
+	case tuner.PlanErrors:
+		err = failed[0]
+	case *tuner.PlanError:
+		err = failed.Err
 	}
-	result, err := p.work.run(ctx, p, e, j, f)
 	if err != nil {
 		return Outcome{}, err
 	}
-	release := report.Release{
-		Parameters:      result.parameters,
-		Model:           p.data.model,
-		Score:           report.Score{Metric: p.data.test.Metric(), Value: result.score},
-		Hyperparameters: result.hyperparameters,
-		Privacy:         p.privacy.Of(result.hyperparameters),
-	}
-	return Outcome{release, p.judge(p.data.test, release.Score), result.private}, nil
+	return outcomes[0], nil
 }

@@ -63,8 +63,10 @@ func (p *Plan) content() (ledger.Data, error) {
 	switch {
 	case p.data != nil:
 		return p.data.identity, nil
-	case files == nil:
+	case p.Experiment.Dataset != configs.Files:
 		return ledger.Named(p.Experiment.Dataset, p.Samples.Train), nil
+	case files == nil:
+		return ledger.Data{}, errClosed
 	}
 	content, err := table.SketchOf(files.private)
 	return ledger.OfFile(p.DataName(), p.Samples.Train, content), err

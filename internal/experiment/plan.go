@@ -37,9 +37,8 @@ type Plan struct {
 	data    *loaded                  // nil until Load
 }
 
-// work is a tuning or a training.
+// work is a [tuning] or a [training].
 type work interface {
-	run(context.Context, *Plan, train.Engine, Job, Follower) (trained, error)
 	event() accountant.Event
 }
 
@@ -119,6 +118,9 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	return nil
 }
 
+// errClosed is the error of a plan on the user's own files that has none open.
+var errClosed = errors.New("the plan's files are closed: load it from another plan, or make it again")
+
 func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {
 	e := p.Experiment
 	if e.Dataset != configs.Files {
@@ -128,7 +130,7 @@ func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loa
 	}
 	files := p.files.Swap(nil)
 	if files == nil {
-		return loaded{}, errors.New("load a plan: its files are closed")
+		return loaded{}, errClosed
 	}
 	return files.load(e.Data, p.Samples)
 }

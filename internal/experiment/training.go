@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
@@ -85,58 +86,80 @@ func optimizer(name string, learningRate float64) train.Optimizer {
 
 func (t training) event() accountant.Event { return t.Privacy.Event() }
 
-// run trains once, by the random streams of trial 0.
-func (t training) run(ctx context.Context, p *Plan, e train.Engine, j Job, f Follower) (out trained, err error) {
-	s := t.Settings
-	s.Key = j.Key
-	loaded, err := train.Load(e, p.model, p.data.train)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, loaded.Close()) }()
-	group, err := loaded.Start(s)
-	if err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, group.Close()) }()
-	keeper := j.keeper(p)
-	if err := t.check(loaded, keeper, s, p); err != nil {
-		return out, err
-	}
-	warnOfFallback(f, loaded.Fallback())
-	what := "training, epsilon " + report.Up(p.privacy.Epsilon)
-	traces, err := group.TrainKept(ctx, keeper, func(runs []train.Progress) {
-		f.Progress(float64(runs[0].Step), float64(runs[0].Steps), what)
-	})
-	var failed train.RunErrors
-	if errors.As(err, &failed) {
-		return out, failed[0]
-	}
-	if err != nil {
-		return out, err
-	}
-	result, err := group.Result(0)
-	if err != nil {
-		return out, err
-	}
-	if result.Diverged() {
-		return out, train.ErrDiverged
-	}
-	score, err := group.Score(ctx, p.data.test, 0)
-	if err != nil {
-		return out, err
-	}
-	return trained{result.Parameters, score[0], report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, traces[0]}}, nil
-}
-
-// check keeps the fingerprint of a run that begins, and compares that of one that goes on.
-func (t training) check(loaded *train.Loaded, k train.Keeper, s train.Settings, p *Plan) error {
-	fingerprint, err := loaded.Fingerprint(p.data.test)
+// train carries out single trainings that share their data, by the random streams of trial 0.
+func (c *company) train(ctx context.Context, parts []*part) (err error) {
+	loaded, err := train.Load(c.engine, c.model, c.data.train)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	var ready []*part
+	for _, p := range parts {
+		if p.err = p.check(loaded); p.err == nil {
+			ready = append(ready, p)
+		}
+	}
+	warnAll(ready, loaded.Fallback())
+	for group := range slices.Chunk(ready, maxRunsHeld) {
+		runs := make([]train.Run, len(group))
+		for i, p := range group {
+			runs[i] = p.run()
+		}
+		all, err := loaded.TrainAll(ctx, c.data.test, runs...)
+		if err != nil {
+			return ofRun(err, group)
+		}
+		for i, p := range group {
+			p.finish(all[i])
+		}
+	}
+	return nil
+}
+
+// settings returns the settings of a single training, with its key.
+func (p *part) settings() train.Settings {
+	s := p.Plan.work.(training).Settings
+	s.Key = p.Job.Key
+	return s
+}
+
+// check keeps the fingerprint of a run that begins, and compares that of one that goes on, whose state it reads.
+func (p *part) check(loaded *train.Loaded) error {
+	fingerprint, err := loaded.Fingerprint(p.Plan.data.test)
+	if err != nil {
+		return err
+	}
+	s := p.settings()
 	fingerprint["plan"] = fmt.Sprintf("%v, key %x", s, sha256.Sum256(s.Key[:]))
-	return k.Check(fingerprint)
+	keeper := p.Job.keeper(p.Plan)
+	if err := keeper.Check(fingerprint); err != nil {
+		return err
+	}
+	_, err = keeper.State(s.Trial)
+	return err
+}
+
+// run returns the run of a single training, which reports to its follower.
+func (p *part) run() train.Run {
+	what := "training, epsilon " + report.Up(p.Plan.privacy.Epsilon)
+	return train.Run{
+		Settings: p.settings(),
+		Keeper:   p.Job.keeper(p.Plan),
+		Progress: func(done train.Progress) { p.Follower.Progress(float64(done.Step), float64(done.Steps), what) },
+	}
+}
+
+// finish takes over what a single training has come to.
+func (p *part) finish(t train.Trained) {
+	switch {
+	case t.Err != nil:
+		p.err = t.Err
+	case t.Result.Diverged():
+		p.err = train.ErrDiverged
+	default:
+		s := p.settings()
+		p.trained = trained{t.Result.Parameters, t.Score, report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}}
+	}
 }
 
 // warning is in every file with private numbers.

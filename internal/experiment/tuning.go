@@ -60,28 +60,42 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 
 func (t tuning) event() accountant.Event { return t.Event() }
 
-func (t tuning) run(ctx context.Context, p *Plan, e train.Engine, j Job, f Follower) (trained, error) {
-	drawn, err := tuner.NewPlan(t.Settings, j.Key)
-	if err != nil {
-		return trained{}, err
+// tune carries out tunings that share their data.
+func (c *company) tune(ctx context.Context, parts []*part) error {
+	var work []tuner.Work
+	var plans []*part
+	for _, p := range parts {
+		drawn, err := tuner.NewPlan(p.Plan.work.(tuning).Settings, p.Job.Key)
+		if err != nil {
+			p.err = err
+			continue
+		}
+		work = append(work, tuner.Work{Plan: drawn, Keeper: p.Job.keeper(p.Plan), Progress: p.Follower.Tuning})
+		plans = append(plans, p)
 	}
 	executor := tuner.Executor{
-		Engine:   e,
-		Model:    p.model,
-		Data:     p.data.train,
-		Test:     p.data.test,
-		Fallback: func(reason error) { warnOfFallback(f, reason) },
-		Progress: f.Tuning,
-		Keeper:   j.keeper(p),
+		Engine:   c.engine,
+		Model:    c.model,
+		Data:     c.data.train,
+		Test:     c.data.test,
+		Fallback: func(reason error) { warnAll(plans, reason) },
 	}
-	result, err := executor.Run(ctx, drawn)
-	if err != nil {
-		return trained{}, err
+	results, err := executor.RunAll(ctx, work...)
+	failed, some := err.(tuner.PlanErrors)
+	if err != nil && !some {
+		return ofPart(err, plans)
 	}
-	released := result.Released
-	h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
-	h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-	return trained{released.Parameters, released.TestScore, h, newPrivateTuning(result.Private)}, nil
+	for i, p := range plans {
+		if some && failed[i] != nil {
+			p.err = failed[i]
+			continue
+		}
+		released := results[i].Released
+		h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
+		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
+		p.trained = trained{released.Parameters, released.TestScore, h, newPrivateTuning(results[i].Private)}
+	}
+	return nil
 }
 
 // privateTuning is private/run.json of a tuning.

@@ -1,0 +1,75 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// LoadFrom is [Plan.Load] with the data and the model of another plan, which is loaded: plans that share them can be
+// carried out by [RunAll]. The error names a setting of data or model that differs. A plan that has a private file open
+// reads it, and if its rows aren't those of the other, LoadFrom returns an error and the plan is closed; [Plan.Again]
+// saves that time.
+func (p *Plan) LoadFrom(other *Plan) error {
+	switch {
+	case other == nil || other.data == nil:
+		return errors.New("load a plan from another: the other isn't loaded; load it first")
+	case p.data != nil:
+		return errors.New("load a plan from another: it is loaded already")
+	}
+	for _, setting := range []struct {
+		name      string
+		mine, its any
+	}{
+		{"dataset", p.Experiment.Dataset, other.Experiment.Dataset},
+		{"data", p.Experiment.Data, other.Experiment.Data},
+		{"text_length", p.Experiment.TextLength, other.Experiment.TextLength},
+		{"model", p.Experiment.Model, other.Experiment.Model},
+		{"activation", p.Experiment.Activation, other.Experiment.Activation},
+		{"number of training rows", p.Samples.Train, other.Samples.Train},
+		{"number of test rows", p.Samples.Test, other.Samples.Test},
+		{"schema", p.Samples.Schema, other.Samples.Schema},
+	} {
+		if !reflect.DeepEqual(setting.mine, setting.its) {
+			return fmt.Errorf("load a plan from another: its %s is another one; load it by itself", setting.name)
+		}
+	}
+	if err := p.checkRows(other.data); err != nil {
+		return err
+	}
+	p.data, p.model = other.data, other.model
+	return nil
+}
+
+// checkRows closes the plan's own files, if it has any open, and checks that their rows are the loaded ones: a file may
+// have been replaced between the two plans.
+func (p *Plan) checkRows(other *loaded) error {
+	files := p.files.Swap(nil)
+	if files == nil {
+		return nil
+	}
+	mine, err := files.load(p.Experiment.Data, p.Samples)
+	if err != nil {
+		return err
+	}
+	if mine.train.Digest() != other.train.Digest() || mine.test.Inputs().Digest() != other.test.Inputs().Digest() {
+		return inputf("load a plan from another: the files have changed between the two; make both again")
+	}
+	return nil
+}
+
+// Again returns another run of a settled plan: it shares all that is settled and, if p is loaded, the data. A seed that
+// isn't nil is its Settings.InsecureSeed. Without one its guarantee holds, even if p has a seed. If p isn't loaded and
+// trains on the user's own files, which p alone has open, load the new plan by [Plan.LoadFrom].
+func (p *Plan) Again(seed *uint64) *Plan {
+	again := &Plan{
+		Experiment: p.Experiment, Samples: p.Samples, Memory: p.Memory,
+		tune: p.tune, free: p.free, privacy: p.privacy, work: p.work, model: p.model, data: p.data,
+	}
+	if seed != nil {
+		again.seed = new(*seed)
+	}
+	again.privacy.Insecure = seed != nil
+	again.privacy = again.privacy.Warned()
+	return again
+}

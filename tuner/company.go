@@ -1,0 +1,170 @@
+package tuner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// maxTogether is the maximum number of runs in one group. More would hold the states of all at the same time.
+const maxTogether = 64
+
+// company is the state of one call of RunAll: plans that are carried out side by side.
+type company struct {
+	Executor // its Keeper and Progress serve Run alone
+	loaded   *train.Loaded
+	plans    []*execution
+}
+
+func newCompany(e Executor, work []Work) *company {
+	c := &company{Executor: e}
+	for i, w := range work {
+		x := &execution{number: i, keeper: w.Keeper, progress: w.Progress}
+		x.plan, x.err = w.Plan.redraw()
+		c.plans = append(c.plans, x)
+	}
+	return c
+}
+
+// left returns the plans that have neither failed nor ended.
+func (c *company) left() iter.Seq[*execution] {
+	return func(yield func(*execution) bool) {
+		for _, x := range c.plans {
+			if x.err == nil && !x.ended && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// none reports whether no plan is left.
+func (c *company) none() bool {
+	for range c.left() {
+		return false
+	}
+	return true
+}
+
+// run carries out the plans. Its errors stop all of them; the error of a single plan is in its execution.
+func (c *company) run(ctx context.Context) (err error) {
+	if c.none() {
+		return nil
+	}
+	if c.loaded, err = c.load(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.loaded.Close()) }()
+	if err := c.check(); err != nil {
+		return err
+	}
+	for x := range c.left() {
+		x.begin()
+	}
+	if err := c.tune(ctx); err != nil {
+		return err
+	}
+	return c.finish(ctx)
+}
+
+// load loads the model and the data, for all plans.
+func (c *company) load() (*train.Loaded, error) {
+	if c.Data == nil {
+		return nil, &train.SettingError{Setting: "data", Want: "some, such as train.NewClassification makes"}
+	}
+	return train.Load(c.Engine, c.Model, c.Data)
+}
+
+// check checks what can fail in less than hours, before anything is trained.
+func (c *company) check() error {
+	if err := c.loaded.CheckTest(c.Test); err != nil {
+		return err
+	}
+	for x := range c.left() {
+		x.loaded = c.loaded
+		x.err = x.check(c.Data, c.Test)
+	}
+	if reason := c.loaded.Fallback(); reason != nil && c.Fallback != nil && !c.none() {
+		c.Fallback(reason)
+	}
+	return nil
+}
+
+// trial is a trial of one of the plans.
+type trial struct {
+	*execution
+	index int // in the plan
+}
+
+// next returns the trials of the next group: those that come first in each plan, plan after plan.
+func (c *company) next() (group []trial) {
+	for x := range c.left() {
+		for i := len(x.outcomes); i < len(x.plan.Private.Trials); i++ {
+			if len(group) == maxTogether {
+				return group
+			}
+			group = append(group, trial{x, i})
+		}
+	}
+	return group
+}
+
+// tune carries out all trials.
+func (c *company) tune(ctx context.Context) error {
+	for group := c.next(); len(group) > 0; group = c.next() {
+		runs, plans := make([]train.Run, len(group)), make([]*execution, len(group))
+		for k, t := range group {
+			runs[k], plans[k] = t.run(t.index), t.execution
+		}
+		trained, err := c.loaded.TrainAll(ctx, c.Test, runs...)
+		if err != nil {
+			return stopped("tuning stopped", err, plans)
+		}
+		for k, t := range group {
+			t.add(t.index, trained[k])
+		}
+		for _, x := range slices.Compact(plans) {
+			if err := x.keep(); err != nil {
+				return &PlanError{x.number, fmt.Errorf("tuning stopped: %w", err)}
+			}
+		}
+	}
+	for x := range c.left() {
+		x.err = anySucceeded(x.outcomes)
+	}
+	return nil
+}
+
+// finish carries out the final runs.
+func (c *company) finish(ctx context.Context) error {
+	for x := range c.left() {
+		x.choose()
+	}
+	for group := range slices.Chunk(slices.Collect(c.left()), maxTogether) {
+		runs := make([]train.Run, len(group))
+		for k, x := range group {
+			runs[k] = x.final()
+		}
+		trained, err := c.loaded.TrainAll(ctx, c.Test, runs...)
+		if err != nil {
+			return stopped("final run", err, group)
+		}
+		for k, x := range group {
+			x.release(trained[k])
+		}
+	}
+	return nil
+}
+
+// stopped returns the error of a group with a run of each of the plans. It names the plan whose state can't be kept.
+func stopped(what string, err error, plans []*execution) error {
+	err = fmt.Errorf("%s: %w", what, err)
+	var unkept *train.KeepError
+	if errors.As(err, &unkept) {
+		return &PlanError{plans[unkept.Run].number, err}
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package tuner
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// execution is a plan that is carried out, from its check to its result or error.
+type execution struct {
+	number   int // in the work of RunAll
+	plan     Plan
+	keeper   train.Keeper
+	progress func(PrivateProgress)
+
+	loaded   *train.Loaded
+	meter    *meter
+	outcomes []outcome      // of the trials so far; only the best has its model
+	best     int            // once all trials have ended: an index of outcomes, or none
+	tuned    Candidate      // the candidate of the best
+	settings train.Settings // of the final run
+
+	result Result
+	ended  bool // there is a result
+	err    error
+}
+
+// check checks a plan against the data. It starts the final run of the first candidate and closes it again, so that a
+// final run that can't start fails before hours of training. It also reads all states that the store has, so that a
+// damaged one fails before others train in vain.
+func (x *execution) check(data *train.Data, test train.Labelled) error {
+	if n := x.plan.Settings.Samples; data.Samples() != n {
+		return &train.SettingError{Setting: "number of samples", Value: n, Want: fmt.Sprintf("the data's %d", data.Samples())}
+	}
+	group, err := x.loaded.Start(x.plan.final(x.plan.First))
+	if err != nil {
+		return err
+	}
+	if err := group.Close(); err != nil {
+		return err
+	}
+	fingerprint, err := x.loaded.Fingerprint(test)
+	if err != nil {
+		return err
+	}
+	if fingerprint["plan"], err = x.plan.digest(); err != nil {
+		return err
+	}
+	if err := x.keeper.Check(fingerprint); err != nil {
+		return err
+	}
+	for stream := range FinalStream + uint32(len(x.plan.Private.Trials)) + 1 {
+		if _, err := x.keeper.State(stream); err != nil {
+			return fmt.Errorf("go on with run %d: %w", stream, err)
+		}
+	}
+	return nil
+}
+
+// begin takes over the outcomes that the store has.
+func (x *execution) begin() {
+	x.meter = newMeter(x.plan, x.progress)
+	if x.outcomes, x.err = x.kept(); x.err != nil {
+		x.err = fmt.Errorf("go on with the trials: %w", x.err)
+	}
+}
+
+// choose selects the best trial. The baseline's model is that trial's, so that the plan has ended; the other methods
+// train the final model with its extrapolated hyperparameters. If no trial was drawn, the first candidate is in its
+// place, and the baseline's model is untrained.
+func (x *execution) choose() {
+	x.best, x.tuned = selectBest(x.outcomes), x.plan.First
+	baseline := x.plan.Settings.Method == Baseline
+	if x.best == none {
+		x.settings = x.plan.final(x.tuned)
+		if baseline {
+			x.settings.Privacy.Steps = 0
+		}
+		return
+	}
+	winner := x.outcomes[x.best]
+	x.tuned = winner.record.Candidate
+	switch {
+	case !baseline:
+		x.settings = x.plan.final(x.tuned)
+		if x.plan.Settings.WarmStart {
+			x.settings.Initial = values(winner.model)
+		}
+	case winner.model == nil:
+		x.err = train.ErrDiverged
+	default:
+		x.settings = x.plan.trial(x.best)
+		x.end(winner.model, winner.record.Score)
+	}
+}
+
+// values returns a model's values as initial ones; nil, which leaves a run its own, for no model.
+func values(model []train.Parameter) [][]float32 {
+	var out [][]float32
+	for _, p := range model {
+		out = append(out, p.Values)
+	}
+	return out
+}
+
+// final reports that the final run begins, and returns it.
+func (x *execution) final() train.Run {
+	return x.meter.final(x.settings.Privacy).run(x.settings, x.keeper)
+}
+
+// release releases the model of the final run.
+func (x *execution) release(final train.Trained) {
+	err := final.Err
+	if err == nil && final.Result.Diverged() {
+		err = train.ErrDiverged
+	}
+	if err != nil {
+		x.err = fmt.Errorf("final run: %w", err)
+		return
+	}
+	x.end(final.Result.Parameters, final.Score)
+	x.result.Private.FinalSeconds, x.result.Private.FinalCurve = final.Trace.Seconds, final.Trace.Curve
+}
+
+// end makes the result of a model that x.settings trained.
+func (x *execution) end(model []train.Parameter, score float64) {
+	private := Private{SubsetSize: x.plan.Settings.Samples, Best: x.best}
+	if x.plan.Settings.Method != Baseline {
+		private.SubsetSize = len(x.plan.Private.Subset)
+	}
+	for _, o := range x.outcomes {
+		private.Trials = append(private.Trials, o.record)
+	}
+	x.result = Result{
+		Released: Released{
+			Parameters:      model,
+			Hyperparameters: Hyperparameters{Tuned: x.tuned, Privacy: x.settings.Privacy, Optimizer: x.settings.Optimizer},
+			TestScore:       score,
+			Event:           x.plan.Settings.Event(),
+		},
+		Private: private,
+	}
+	x.ended = true
+}

@@ -1,0 +1,87 @@
+package tuner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// Work is a plan to carry out beside others by [Executor.RunAll].
+type Work struct {
+	Plan Plan
+	// Keeper keeps what is done of the plan: see [Executor]. Each plan needs a store of its own.
+	Keeper train.Keeper
+	// Progress is called with each event of the plan. It may be nil.
+	Progress func(PrivateProgress)
+}
+
+// PlanErrors reports the plans of [Executor.RunAll] that failed: element i is the error of plan i, or nil.
+type PlanErrors []error
+
+func (e PlanErrors) Error() string {
+	var out []string
+	for i, err := range e {
+		if err != nil {
+			out = append(out, fmt.Sprintf("plan %d: %v", i, err))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// Unwrap returns the errors that aren't nil.
+func (e PlanErrors) Unwrap() []error {
+	var out []error
+	for _, err := range e {
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// Or returns e, or nil if no plan failed.
+func (e PlanErrors) Or() error {
+	if len(e.Unwrap()) == 0 {
+		return nil
+	}
+	return e
+}
+
+// PlanError reports the plan of [Executor.RunAll] whose state can't be saved, which stops all plans.
+type PlanError struct {
+	Plan int // its number in the work
+	Err  error
+}
+
+func (e *PlanError) Error() string { return fmt.Sprintf("plan %d: %v", e.Plan, e.Err) }
+func (e *PlanError) Unwrap() error { return e.Err }
+
+// RunAll carries out several plans side by side. First the trials of all plans train in groups of at most 64, which may
+// have trials of several plans, then the final runs of all plans. The results are in the order of work, and each is the
+// one of [Executor.Run] for this plan alone, but for the times in its private part. The same holds for what the plan's
+// keeper keeps and for its progress. RunAll calls the functions of all plans one at a time.
+//
+// A plan that fails, as Run says, doesn't stop the others. Its result is then zero, and the error is a [PlanErrors]. A
+// plan that is wrong, or whose store belongs to another, fails before anything is trained.
+//
+// If ctx is cancelled, the device is lost or a state can't be saved (a [*PlanError]), all plans stop. RunAll then
+// returns that error, which isn't a PlanErrors, and no results. Plans that have keepers can be resumed, in any company.
+//
+// Give each plan a key of its own: see [NewPlan]. Until RunAll returns, it holds the draws and the best model of every
+// plan, besides the runs of a group.
+func (e Executor) RunAll(ctx context.Context, work ...Work) ([]Result, error) {
+	if ctx == nil {
+		return nil, &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
+	}
+	c := newCompany(e, work)
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
+	results, failed := make([]Result, len(work)), make(PlanErrors, len(work))
+	for i, x := range c.plans {
+		results[i], failed[i] = x.result, x.err
+	}
+	return results, failed.Or()
+}
