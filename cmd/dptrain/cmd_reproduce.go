@@ -29,6 +29,9 @@ type reproduceOptions struct {
 	given     func(flag string) bool
 }
 
+// builtIn is the data set that needs no download.
+const builtIn = "glyphs"
+
 // saveCampaign is the default time between two saves of a campaign's runs, many of which train side by side.
 const saveCampaign = 5 * time.Minute
 
@@ -99,11 +102,11 @@ the byte, times left out, and its models guarantee nothing.
 // addSelection adds the flags that say which cells a figure shows.
 func (o *reproduceOptions) addSelection(cmd *cobra.Command) {
 	fs, s := cmd.Flags(), &o.selection
-	fs.StringSliceVar(&s.Datasets, "datasets", s.Datasets, "data sets: a `list`")
+	fs.StringSliceVar(&s.Datasets, "datasets", s.Datasets, "data sets: a `list`; "+builtIn+" is built in, and not the paper's")
 	fs.Float64SliceVar(&s.Epsilons, "epsilons", s.Epsilons, "total epsilons: a `list`; with --quick 1 and 4")
 	fs.StringSliceVar(&s.Accountings, "accounting", s.Accountings, "bounds that the noise is calibrated by: a `list` of paper, tight and best")
 	fs.IntVar(&s.Repetitions, "repetitions", s.Repetitions, "independent repetitions of each point; with --quick 2")
-	complete(cmd, "datasets", paper.Datasets()...)
+	complete(cmd, "datasets", append(paper.Datasets(), builtIn)...)
 	complete(cmd, "accounting", "paper", "tight", "best")
 	showDefault(fs, "datasets", s.Datasets)
 	showDefault(fs, "epsilons", s.Epsilons)
@@ -153,7 +156,7 @@ func (o *reproduceOptions) check() error {
 		flag  string
 		given []string
 		known []string
-	}{{"datasets", s.Datasets, paper.Datasets()}, {"accounting", s.Accountings, []string{"paper", "tight", "best"}}} {
+	}{{"datasets", s.Datasets, append(paper.Datasets(), builtIn)}, {"accounting", s.Accountings, []string{"paper", "tight", "best"}}} {
 		for _, name := range list.given {
 			if !slices.Contains(list.known, name) {
 				return fmt.Errorf("--%s: %w", list.flag, unknown("name", name, list.known))

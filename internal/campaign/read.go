@@ -49,8 +49,8 @@ type privateRun struct {
 	Seconds      float64 `json:"seconds"`
 }
 
-// read returns the result of a finished run.
-func read(t Task, i runs.Info) (Result, error) {
+// read returns the result of a finished run with the given settings.
+func read(t Task, e configs.Experiment, i runs.Info) (Result, error) {
 	if i.Score == nil || i.Record == nil {
 		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
 	}
@@ -73,26 +73,19 @@ func read(t Task, i runs.Info) (Result, error) {
 		r.TunedLearningRate = *h.TunedLearningRate
 	}
 	r.Seconds = p.Seconds + p.FinalSeconds
+	size := float64(i.Samples)
+	if t.Method != Baseline {
+		size *= e.Privacy.SubsetRate
+	}
 	for _, trial := range p.Trials {
 		r.Seconds += trial.Seconds
-		r.Gradients += float64(trial.Steps) * trial.SamplingRate * trialShare(t.Method) * float64(i.Samples)
+		r.Gradients += float64(trial.Steps) * trial.SamplingRate * size
 	}
 	if t.Method != Baseline {
 		r.Gradients += float64(h.Steps) * h.ExpectedBatchSize
 	}
 	return r, nil
 }
-
-// trialShare returns the share of the samples that a trial trains on, with the q of all presets.
-func trialShare(m Method) float64 {
-	if m == Baseline {
-		return 1
-	}
-	return subsetRate
-}
-
-// subsetRate is q in all of the paper's experiments. TestPresetsHaveTheSubsetRate compares it with the presets.
-const subsetRate = 0.1
 
 // settingsOf returns the settings of a run's folder.
 func settingsOf(dir string) (configs.Experiment, error) {

@@ -225,12 +225,16 @@ func (s *Store) scan(t Task, scan *Scan) error {
 	if err != nil {
 		return err
 	}
-	if err := s.check(t, info, scan); err != nil {
+	given, err := settingsOf(info.Dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w; bring back the whole folder of the run, or move it away", info.Dir, err)
+	}
+	if err := s.check(t, info, given, scan); err != nil {
 		return err
 	}
 	switch info.Stage {
 	case runs.Finished:
-		r, err := read(t, info)
+		r, err := read(t, given, info)
 		if err != nil {
 			return err
 		}
@@ -243,8 +247,9 @@ func (s *Store) scan(t Task, scan *Scan) error {
 	return nil
 }
 
-// check returns an error unless a run has the settings of its task.
-func (s *Store) check(t Task, i runs.Info, scan *Scan) error {
+// check returns an error unless a run has the settings of its task. A single run whose baseline isn't there is taken as
+// it is.
+func (s *Store) check(t Task, i runs.Info, given configs.Experiment, scan *Scan) error {
 	e, err := s.experiment(t.Cell)
 	if err != nil {
 		return err
@@ -252,17 +257,13 @@ func (s *Store) check(t Task, i runs.Info, scan *Scan) error {
 	if t.Method == Single {
 		baseline, ok := scan.Finished[t.Of(Baseline)]
 		if !ok {
-			return nil // it isn't counted before its baseline
+			return nil
 		}
 		settings, err := s.Description.Scale.Settings(t.Cell, &baseline)
 		if err != nil {
 			return err
 		}
 		e = settings.Experiment
-	}
-	given, err := settingsOf(i.Dir)
-	if err != nil {
-		return fmt.Errorf("%s: %w; bring back the whole folder of the run, or move it away", i.Dir, err)
 	}
 	if !same(e, given) {
 		return fmt.Errorf("%w: the run in %s has other settings than %s; move it away", ErrOther, i.Dir, t)

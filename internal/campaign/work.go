@@ -363,5 +363,5 @@ func (x *worker) finish(b begun, o experiment.Outcome) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return read(b.task, info)
+	return read(b.task, b.plan.Experiment, info)
 }
