@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -19,7 +20,8 @@ func newReproduceMergeCommand(g *global) *cobra.Command {
 of their releases into its ledger. FOLDER is a campaign's folder, or a folder of
 runs that have the names of a campaign's. Runs of one name are independent
 repetitions, since each draws its own randomness; they get the next free numbers.
-A run that is here already isn't taken twice. Afterwards "reproduce" with more
+A run that is here already isn't taken twice. If there is no campaign here, one
+begins, of the same size and seed as the first FOLDER's. Afterwards "reproduce" with more
 --repetitions draws them all.`,
 		Example: `  dptrain reproduce merge /mnt/b/reproduction /mnt/c/reproduction
   dptrain reproduce draw --repetitions 30`,
@@ -46,11 +48,11 @@ type mergedCampaign struct {
 }
 
 func runReproduceMerge(ctx context.Context, g *global, out string, folders []string) error {
-	look, err := campaign.Look(out)
+	d, err := merging(out, folders[0])
 	if err != nil {
 		return campaignError(err)
 	}
-	store, err := campaign.Open(out, look.Description)
+	store, err := campaign.Open(out, d)
 	if err != nil {
 		return campaignError(err)
 	}
@@ -77,4 +79,18 @@ func runReproduceMerge(ctx context.Context, g *global, out string, folders []str
 			rows(w, [2]string{relative(m.Folder), text})
 		}
 	})
+}
+
+// merging returns the description of the campaign that takes runs: the one that is there, or else one like another.
+func merging(out, like string) (campaign.Description, error) {
+	for _, dir := range []string{out, like} {
+		look, err := campaign.Look(dir)
+		if err == nil {
+			return look.Description, nil
+		}
+		if !errors.Is(err, campaign.ErrNone) {
+			return campaign.Description{}, err
+		}
+	}
+	return campaign.Description{}, nil // of runs at full size, without a seed
 }
