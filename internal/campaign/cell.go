@@ -110,5 +110,5 @@ func ParseTask(name string) (Task, bool) {
 	t.Epsilon, errEpsilon = strconv.ParseFloat(strings.TrimPrefix(parts[3], "eps"), 64)
 	t.Repetition, errRepetition = strconv.Atoi(parts[4])
 	known := variants[t.Method] != "" && slices.Contains(configs.Datasets(), t.Dataset)
-	return t, known && errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
+	return t, known && t.Epsilon > 0 && errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
 }

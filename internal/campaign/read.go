@@ -87,8 +87,8 @@ func read(t Task, e configs.Experiment, i runs.Info) (Result, error) {
 	return r, nil
 }
 
-// settingsOf returns the settings of a run's folder.
-func settingsOf(dir string) (configs.Experiment, error) {
+// readSettings returns the settings of a run's folder.
+func readSettings(dir string) (configs.Experiment, error) {
 	text, err := experiment.ReadSettings(filepath.Join(dir, "private", "settings.yaml"))
 	if err != nil {
 		return configs.Experiment{}, err

@@ -50,12 +50,12 @@ func (s Scale) Experiment(c Cell) (configs.Experiment, error) {
 	return e, e.Validate()
 }
 
-// Settings returns the settings of a cell's run. A single run has the hyperparameters of its baseline's model. If the
-// baseline drew no trial and released an untrained model, it has those of the untrained model, and trains.
-func (s Scale) Settings(c Cell, baseline *Result) (experiment.Settings, error) {
-	e, err := s.Experiment(c)
-	if err != nil || c.Method != Single {
-		return experiment.Settings{Experiment: e, Tune: true}, err
+// settingsOf returns the settings of a cell's run, given those of its tuning. A single run has the hyperparameters of
+// its baseline's model. If the baseline drew no trial and released an untrained model, it has those of the untrained
+// model, and trains.
+func (c Cell) settingsOf(e configs.Experiment, baseline *Result) (experiment.Settings, error) {
+	if c.Method != Single {
+		return experiment.Settings{Experiment: e, Tune: true}, nil
 	}
 	if baseline == nil {
 		return experiment.Settings{}, fmt.Errorf("%s: it needs the baseline's hyperparameters, and the baseline isn't finished", c)

@@ -225,7 +225,7 @@ func (s *Store) scan(t Task, scan *Scan) error {
 	if err != nil {
 		return err
 	}
-	given, err := settingsOf(info.Dir)
+	given, err := readSettings(info.Dir)
 	if err != nil {
 		return fmt.Errorf("%s: %w; bring back the whole folder of the run, or move it away", info.Dir, err)
 	}
@@ -259,7 +259,7 @@ func (s *Store) check(t Task, i runs.Info, given configs.Experiment, scan *Scan)
 		if !ok {
 			return nil
 		}
-		settings, err := s.Description.Scale.Settings(t.Cell, &baseline)
+		settings, err := t.settingsOf(e, &baseline)
 		if err != nil {
 			return err
 		}

@@ -161,7 +161,11 @@ func (x *worker) plan(ctx context.Context, t Task) (*experiment.Plan, error) {
 			baseline = &r
 		}
 	}
-	s, err := x.store.Description.Scale.Settings(t.Cell, baseline)
+	e, err := x.store.experiment(t.Cell)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.settingsOf(e, baseline)
 	if err != nil {
 		return nil, err
 	}
