@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // letters sets labels of one line, in which *asterisks* mean italics and ^carets^ a superscript, as filled outlines.
@@ -40,6 +41,12 @@ func (l letters) Box(label string, f font.Font) (width, height, depth vg.Length)
 
 // Draw draws a label where text.Plain does.
 func (l letters) Draw(c vg.Canvas, label string, sty text.Style, at vg.Point) {
+	if sheet, ok := c.(*draw.Canvas); ok {
+		if page, ok := sheet.Canvas.(*inlineCanvas); ok {
+			page.text(l, label, sty, at)
+			return
+		}
+	}
 	width, ascent, descent := l.Box(label, sty.Font)
 	x, base := vg.Length(sty.XAlign)*width, vg.Length(sty.YAlign)*(ascent+descent)+sty.Font.Size-ascent
 	var path vg.Path
