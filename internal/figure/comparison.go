@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 
@@ -73,8 +74,13 @@ func (c Comparison) drawing() drawing {
 	if c.Small {
 		d.width, d.height = smallWidth, smallHeight
 	}
+	noted := slices.ContainsFunc(c.Panels, func(p ComparisonPanel) bool { return p.Note != "" })
 	for _, p := range c.Panels {
-		d.panels = append(d.panels, p.panel(len(c.Methods)))
+		out := p.panel(len(c.Methods))
+		if noted && out.note == "" {
+			out.note = " " // titles beside each other are at one height
+		}
+		d.panels = append(d.panels, out)
 	}
 	var byMethod, byAccounting []keyEntry
 	for i, name := range c.Methods {

@@ -71,10 +71,15 @@ func (s shifted) Thumbnail(c *draw.Canvas) { s.what.Thumbnail(c) }
 
 // GlyphBoxes keeps markers inside the panel.
 func (s shifted) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
-	if boxer, ok := s.what.(plot.GlyphBoxer); ok {
-		return boxer.GlyphBoxes(p)
+	boxer, ok := s.what.(plot.GlyphBoxer)
+	if !ok {
+		return nil
 	}
-	return nil
+	boxes := boxer.GlyphBoxes(p)
+	for i := range boxes {
+		boxes[i].Rectangle = boxes[i].Rectangle.Add(vg.Point{X: s.by})
+	}
+	return boxes
 }
 
 // bars draws a curve's error bars, with caps.

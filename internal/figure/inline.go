@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -25,8 +24,8 @@ type Picture struct {
 }
 
 // Inline returns a figure's key and its panels as SVG elements, which a page can put one below the other where it is
-// narrow. Text is text. Colours are classes, which the page's style sheet defines: "ink", "grid", "ground", "note" and
-// "c0" to "c3", set as currentColor. The elements have no style attributes, so that a content security policy may forbid
+// narrow. Text is text. Colours are classes, whose color the page's style sheet sets: p-ink, p-grid, p-ground, p-note and
+// p-c0 to p-c3. The elements have no style attributes, so that a content security policy may forbid
 // them.
 func Inline(f Figure) (key Picture, panels []Picture) {
 	d := f.drawing()
@@ -44,10 +43,10 @@ func Inline(f Figure) (key Picture, panels []Picture) {
 		sheet := newInline(width, height)
 		plot, all := newPlot(p), draw.New(sheet)
 		plot.Draw(all)
-		drawNote(plot.DataCanvas(all), p.note)
+		drawNote(all, plot.DataCanvas(all), p.note)
 		said := []string{p.title, p.y.label + " over " + p.x.label}
 		for _, more := range []string{p.note, p.empty} {
-			if more != "" {
+			if strings.TrimSpace(more) != "" {
 				said = append(said, more)
 			}
 		}
@@ -144,22 +143,21 @@ func (c *inlineCanvas) path(p vg.Path, look string) {
 		}
 	}
 	if d.Len() > 0 {
-		fmt.Fprintf(&c.out, "<path class=\"%s\"%s d=\"%s\"%s/>\n", c.class(), look, d.String(), c.placed(""))
+		fmt.Fprintf(&c.out, "<path class=\"%s\"%s d=\"%s\"%s/>\n", c.class(), look, d.String(), c.placed())
 	}
 }
 
-// placed returns the attribute of all transforms, and one more.
-func (c *inlineCanvas) placed(more string) string {
-	all := strings.TrimSpace(strings.Join(c.state().transform, " ") + " " + more)
-	if all == "" {
+// placed returns the attribute of all transforms.
+func (c *inlineCanvas) placed() string {
+	if len(c.state().transform) == 0 {
 		return ""
 	}
-	return ` transform="` + all + `"`
+	return ` transform="` + strings.Join(c.state().transform, " ") + `"`
 }
 
 // text writes a label in the markup of letters, as letters.Draw does.
 func (c *inlineCanvas) text(l letters, label string, sty text.Style, at vg.Point) {
-	_, ascent, descent := l.Box(label, sty.Font)
+	width, ascent, descent := l.Box(label, sty.Font)
 	anchor := "start"
 	switch sty.XAlign {
 	case text.XCenter:
@@ -194,8 +192,12 @@ func (c *inlineCanvas) text(l letters, label string, sty text.Style, at vg.Point
 		}
 		fmt.Fprintf(&spans, "<tspan%s>%s</tspan>", look, html.EscapeString(part))
 	})
-	fmt.Fprintf(&c.out, "<text class=\"%s\" fill=\"currentColor\" font-size=\"%s\" text-anchor=\"%s\" y=\"%s\"%s>%s</text>\n",
-		c.class(), short(sty.Font.Size), anchor, short(-base), c.placed(""), spans.String())
+	if spans.Len() == 0 {
+		return
+	}
+	// The length keeps texts inside the picture if the page's font is wider than ours.
+	fmt.Fprintf(&c.out, "<text class=\"%s\" fill=\"currentColor\" font-size=\"%s\" text-anchor=\"%s\" textLength=\"%s\" lengthAdjust=\"spacingAndGlyphs\" y=\"%s\"%s>%s</text>\n",
+		c.class(), short(sty.Font.Size), anchor, short(width), short(-base), c.placed(), spans.String())
 }
 
 // class names the colour. Greys that no marker has are those of grids and notes.
@@ -206,22 +208,22 @@ func (c *inlineCanvas) class() string {
 	}
 	at := c.state().color
 	if at == nil {
-		return "ink"
+		return "p-ink"
 	}
 	for i, m := range markers {
 		if rgba(m.Color) == rgba(at) && rgba(at) != rgba(color.Black) {
-			return "c" + strconv.Itoa(i)
+			return "p-c" + strconv.Itoa(i)
 		}
 	}
 	switch rgba(at) {
 	case rgba(color.White):
-		return "ground"
+		return "p-ground"
 	case rgba(gridColor):
-		return "grid"
+		return "p-grid"
 	case rgba(noteColor):
-		return "note"
+		return "p-note"
 	}
-	return "ink"
+	return "p-ink"
 }
 
 func (c *inlineCanvas) FillString(f font.Face, at vg.Point, label string) {
@@ -247,5 +249,3 @@ func short(l vg.Length) string {
 	}
 	return out
 }
-
-var _ plot.Plotter = sentence("")

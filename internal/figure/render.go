@@ -51,13 +51,14 @@ type format struct {
 }
 
 var formats = []format{
-	{"csv", encodeCSV},
+	{"csv", CSV},
 	{"pdf", func(f Figure) ([]byte, error) { return render(f.drawing(), newPDF) }},
 	{"png", func(f Figure) ([]byte, error) { return render(f.drawing(), newPNG) }},
 	{"svg", func(f Figure) ([]byte, error) { return render(f.drawing(), newSVG) }},
 }
 
-func encodeCSV(f Figure) ([]byte, error) {
+// CSV returns the numbers of a figure as a CSV file.
+func CSV(f Figure) ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	if err := w.WriteAll(f.Table()); err != nil {
@@ -131,7 +132,7 @@ func (d drawing) draw(newCanvas func(width, height vg.Length) canvas) canvas {
 	for i, p := range d.panels {
 		plot, place := plots[i/columns][i%columns], places[i/columns][i%columns]
 		plot.Draw(place)
-		drawNote(plot.DataCanvas(place), p.note)
+		drawNote(place, plot.DataCanvas(place), p.note)
 	}
 	for _, l := range key {
 		l.Draw(draw.Crop(all, indent, 0, 0, 0))
@@ -147,14 +148,14 @@ func whitened(sheet canvas) draw.Canvas {
 	return all
 }
 
-// drawNote draws a panel's note above the panel's data.
-func drawNote(data draw.Canvas, note string) {
+// drawNote draws a panel's note between title and data.
+func drawNote(panel, data draw.Canvas, note string) {
 	if note == "" {
 		return
 	}
 	style := textStyle(tickSize)
 	style.Color, style.XAlign = noteColor, text.XCenter
-	data.FillText(style, vg.Point{X: data.Center().X, Y: data.Max.Y + 3}, note)
+	panel.FillText(style, vg.Point{X: panel.Center().X, Y: data.Max.Y + 3}, note)
 }
 
 // layKey returns a legend for each entry of a key, in rows that are broken to fit into the width.

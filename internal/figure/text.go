@@ -41,11 +41,9 @@ func (l letters) Box(label string, f font.Font) (width, height, depth vg.Length)
 
 // Draw draws a label where text.Plain does.
 func (l letters) Draw(c vg.Canvas, label string, sty text.Style, at vg.Point) {
-	if sheet, ok := c.(*draw.Canvas); ok {
-		if page, ok := sheet.Canvas.(*inlineCanvas); ok {
-			page.text(l, label, sty, at)
-			return
-		}
+	if page, ok := innermost(c).(*inlineCanvas); ok {
+		page.text(l, label, sty, at)
+		return
 	}
 	width, ascent, descent := l.Box(label, sty.Font)
 	x, base := vg.Length(sty.XAlign)*width, vg.Length(sty.YAlign)*(ascent+descent)+sty.Font.Size-ascent
@@ -60,6 +58,20 @@ func (l letters) Draw(c vg.Canvas, label string, sty text.Style, at vg.Point) {
 	c.Rotate(sty.Rotation)
 	c.SetColor(sty.Color)
 	c.Fill(path)
+}
+
+// innermost returns the canvas that draws, without the croppings around it.
+func innermost(c vg.Canvas) vg.Canvas {
+	for {
+		switch cropped := c.(type) {
+		case *draw.Canvas:
+			c = cropped.Canvas
+		case draw.Canvas:
+			c = cropped.Canvas
+		default:
+			return c
+		}
+	}
 }
 
 // each calls draw with the parts of a label: their face, and how far they are raised.

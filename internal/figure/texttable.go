@@ -2,7 +2,6 @@ package figure
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -89,7 +88,7 @@ type table struct{ TextTable }
 // Sizes of tables, in points.
 const (
 	tableWidth  = 518. // at most, without margins
-	tableGap    = 12.  // between columns
+	tableGap    = 10.  // between columns
 	tableLine   = 11.5
 	tableBefore = 3.5 // above and below the lines of a row
 	cellSize    = 8.5
@@ -186,32 +185,52 @@ func rowHeight(row [][]string) vg.Length {
 }
 
 // widths returns the columns' widths. If the table would be too wide, its widest columns become narrower, whose cells
-// wrap.
+// wrap; words break only if no column has a space left.
 func (t *table) widths(style text.Style) []vg.Length {
-	widths := make([]vg.Length, len(t.Columns))
+	widths, words := make([]vg.Length, len(t.Columns)), make([]vg.Length, len(t.Columns))
 	for _, row := range append([][]string{t.Columns}, t.Rows...) {
 		for j, cell := range row {
 			widths[j] = max(widths[j], style.Width(cell)+0.5)
+			for _, word := range split(cell) {
+				words[j] = max(words[j], style.Width(word)+0.5)
+			}
 		}
 	}
 	for {
 		excess := -tableWidth + vg.Length(len(widths)-1)*tableGap
-		for _, w := range widths {
+		widest, breaking := -1, 0
+		for j, w := range widths {
 			excess += w
+			if w > words[j] && (widest < 0 || w > widths[widest]) {
+				widest = j
+			}
+			if w > widths[breaking] {
+				breaking = j
+			}
 		}
-		widest := slices.Max(widths)
-		if excess <= 0 || widest < 20 {
+		least := vg.Length(20)
+		if widest >= 0 {
+			least = words[widest]
+		} else {
+			widest = breaking
+		}
+		if excess <= 0 || widths[widest] <= least {
 			return widths
 		}
-		widths[slices.Index(widths, widest)] -= min(excess, 4)
+		widths[widest] = max(least, widths[widest]-min(excess, 4))
 	}
+}
+
+// split returns the words of a label, between which a line may break. Spaces that don't break are part of words.
+func split(label string) []string {
+	return strings.FieldsFunc(label, func(r rune) bool { return r == ' ' || r == '\n' })
 }
 
 // wrapped breaks a label into lines of at most a width, at spaces or, in a word that is too long, anywhere.
 func wrapped(label string, width vg.Length, style text.Style) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(label) {
+	for _, word := range split(label) {
 		if line != "" && style.Width(line+" "+word) <= width {
 			line += " " + word
 			continue

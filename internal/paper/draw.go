@@ -109,19 +109,24 @@ func (r *results) note(f Figure, dataset string) string {
 	for _, accounting := range r.Accountings {
 		if s, ok := r.speedup(f.group(), dataset, accounting, q); ok {
 			text := oneDecimal(s.ratio)
-			if len(r.Accountings) > 1 {
+			if len(r.Accountings) > 1 && !f.Detailed { // there is less space, and the key has the same order
 				text += " (" + accounting + ")"
 			}
 			found = append(found, text)
 		}
 	}
+	text := strings.Join(found, ", ")
 	switch {
 	case len(found) == 0:
 		return ""
+	case f.Detailed && r.seeded:
+		return "baseline " + text + " times the gradients"
+	case f.Detailed:
+		return "baseline " + text + " times as long"
 	case r.seeded:
-		return "baseline: " + strings.Join(found, ", ") + " times as many gradients"
+		return "baseline: " + text + " times as many gradients"
 	}
-	return "baseline trained " + strings.Join(found, ", ") + " times as long"
+	return "baseline trained " + text + " times as long"
 }
 
 func oneDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

@@ -46,7 +46,7 @@ func (i Interval) text(decimals int) string {
 	if i.Missing != "" {
 		return i.Missing
 	}
-	return "[" + fixed(i.Low, decimals) + ", " + fixed(i.High, decimals) + "]"
+	return "[" + fixed(i.Low, decimals) + ",\u00a0" + fixed(i.High, decimals) + "]" // the space doesn't break
 }
 
 // low and high print the ends with all digits, and nothing without an interval.
@@ -62,13 +62,4 @@ func (i Interval) high() string {
 		return ""
 	}
 	return number(i.High)
-}
-
-// withInterval prints a value and, if there is one, its interval.
-func withInterval(v float64, i Interval, decimals int) string {
-	text := fixed(v, decimals)
-	if text != "" && i.Missing == "" {
-		text += " " + i.text(decimals)
-	}
-	return text
 }

@@ -12,8 +12,9 @@ import (
 
 // Table is a table of texts with its name, which is that of its files.
 type Table struct {
-	Name   string
-	Source string // label of the paper's table; empty for one of ours
+	Name    string
+	Source  string // label of the paper's table; empty for one of ours
+	CSVOnly bool   // without a picture, for which it is too long
 	figure.TextTable
 }
 
@@ -85,7 +86,7 @@ func gridTable(datasets []string) (Table, error) {
 func (r *results) savingsTable(figures []Figure) (Table, error) {
 	t := Table{Name: "savings"}
 	t.Title = "Gradients of single samples that were computed, in millions"
-	t.Columns = []string{"tuned", "data", "*μ*", "variant 1", "drawn", "variant 2", "drawn", "baseline", "drawn", "baseline/v. 1", "drawn", "baseline/v. 2", "drawn"}
+	t.Columns = []string{"tuned", "data", "*μ*", "variant 1", "drawn", "variant 2", "drawn", "baseline", "drawn", "baseline /v. 1", "drawn", "baseline /v. 2", "drawn"}
 	t.Numbers = [][]string{{
 		"tuned", "optimizer", "dataset", "mean_trials", "method", "expected_gradients", "runs", "drawn_gradients_mean", "drawn_gradients_standard_error",
 		"expected_ratio", "drawn_ratio", "drawn_ratio_low", "drawn_ratio_high",
@@ -109,7 +110,7 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 				}
 				expected := w.expected(campaign.Baseline) / w.expected(m)
 				seen, interval := ratio(baseline, drawn)
-				ratios = append(ratios, fixed(expected, 2), withInterval(seen, interval, 2))
+				ratios = append(ratios, fixed(expected, 2), fixed(seen, 2))
 				t.Numbers = append(t.Numbers, append(line, number(expected), number(seen), interval.low(), interval.high()))
 			}
 			t.Rows = append(t.Rows, append(row, ratios...))
@@ -125,7 +126,7 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 func (r *results) timesTable(figures []Figure) Table {
 	t := Table{Name: "times"}
 	t.Title = "Seconds of training, summed over trials and final run"
-	t.Columns = []string{"tuned", "data", "accounting", "variant 1", "variant 2", "baseline", "single run", "baseline/faster variant", "95 % interval"}
+	t.Columns = []string{"tuned", "data", "accounting", "variant 1", "variant 2", "baseline", "single run", "baseline / faster variant", "95 % interval"}
 	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "accounting", "method", "runs", "seconds_mean", "seconds_standard_error", "ratio_of_baseline", "ratio_low", "ratio_high"}}
 	for _, g := range groups(figures) {
 		for _, dataset := range r.Datasets {

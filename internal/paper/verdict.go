@@ -108,7 +108,7 @@ func above(where string, a, b sample, exact bool, decimals int, unit string) Fin
 		f.Verdict = Open
 		return f
 	}
-	f.Seen += " [" + signed(f.interval.Low, decimals) + ", " + signed(f.interval.High, decimals) + "]"
+	f.Seen += " [" + signed(f.interval.Low, decimals) + ",\u00a0" + signed(f.interval.High, decimals) + "]"
 	f.Verdict = beyond(f.interval, 0)
 	return f
 }

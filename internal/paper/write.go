@@ -34,6 +34,7 @@ func Write(dir string, in Input) error { return WriteContext(context.Background(
 //
 //	DIR/figures/LABEL.{png,svg,pdf,csv}
 //	DIR/tables/NAME.{png,svg,pdf,csv}
+//	DIR/tables/claims.csv
 //	DIR/index.html
 //
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
@@ -89,7 +90,13 @@ func WriteContext(ctx context.Context, dir string, in Input) error {
 		}
 	}
 	for _, t := range tables {
-		if err := encode(ctx, files, filepath.Join("tables", t.Name), t.TextTable); err != nil {
+		path := filepath.Join("tables", t.Name)
+		if t.CSVOnly {
+			files[path+".csv"], err = figure.CSV(t.TextTable)
+		} else {
+			err = encode(ctx, files, path, t.TextTable)
+		}
+		if err != nil {
 			return err
 		}
 	}
