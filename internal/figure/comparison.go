@@ -74,9 +74,14 @@ func (c Comparison) drawing() drawing {
 	if c.Small {
 		d.width, d.height = smallWidth, smallHeight
 	}
+	end := 0.
+	for _, p := range c.Panels {
+		end = math.Max(end, p.end())
+	}
 	noted := slices.ContainsFunc(c.Panels, func(p ComparisonPanel) bool { return p.Note != "" })
 	for _, p := range c.Panels {
 		out := p.panel(len(c.Methods))
+		out.x.high = end
 		if noted && out.note == "" {
 			out.note = " " // titles beside each other are at one height
 		}
@@ -122,13 +127,7 @@ func (p ComparisonPanel) panel(methods int) panel {
 			out.curves = append(out.curves, c)
 		}
 	}
-	out.x.low, out.x.high = span(out.curves, func(c curve) ([]float64, [][2]float64) { return c.x, c.xBars })
-	out.y.low, out.y.high = span(out.curves, func(c curve) ([]float64, [][2]float64) { return c.y, c.yBars })
-	if len(out.curves) > 0 && out.x.low > 0 { // epsilon: from 0, unless that is far away
-		if out.x.low < (out.x.high-out.x.low)*2 {
-			out.x.low = 0
-		}
-	}
+	out.y.low, out.y.high = span(out.curves)
 	return out
 }
 
@@ -140,18 +139,31 @@ func logarithm(v float64) float64 {
 	return math.Log10(v)
 }
 
-// span returns the ends of an axis that holds points and bars, apart even if there is one value alone.
-func span(curves []curve, of func(curve) ([]float64, [][2]float64)) (low, high float64) {
+// end returns the largest x of all points, missing ones too: all panels of a figure have the same x axis, from 0.
+func (p ComparisonPanel) end() float64 {
+	end := 0.
+	for _, s := range p.Series {
+		for _, m := range s.Points {
+			end = math.Max(end, m.X)
+			if finite(m.XError) {
+				end = math.Max(end, m.X+m.XError)
+			}
+		}
+	}
+	return end
+}
+
+// span returns the ends of a y axis that holds points and bars, apart even if there is one value alone.
+func span(curves []curve) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, c := range curves {
-		values, bars := of(c)
-		for i, v := range values {
-			if !finite(v, c.x[i], c.y[i]) {
+		for i, y := range c.y {
+			if !finite(c.x[i], y) {
 				continue
 			}
-			low, high = math.Min(low, v), math.Max(high, v)
-			if finite(bars[i][0], bars[i][1]) {
-				low, high = math.Min(low, bars[i][0]), math.Max(high, bars[i][1])
+			low, high = math.Min(low, y), math.Max(high, y)
+			if bar := c.yBars[i]; finite(bar[0], bar[1]) {
+				low, high = math.Min(low, bar[0]), math.Max(high, bar[1])
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (f Figure) numbers() []rule {
 }
 
 // timesDiffer says why ratios of times aren't the paper's.
-const timesDiffer = "A ratio of times depends on the hardware: the paper trained two models at a time on each of two kinds of GPU, and says that the baseline takes much more time on the weaker ones. Here an engine may train several trials as a group, and steps have fixed costs, which weigh more in the small trials of the variants. What no hardware changes is the ratio of gradients."
+const timesDiffer = "A ratio of times depends on the hardware: the paper trained two models at a time on each of two kinds of GPU, and says that the baseline takes much more time on the weaker ones. Here trials train in groups, and steps have fixed costs, which weigh more in the small trials of the variants. What no hardware changes is the ratio of gradients."
 
 // ordering compares a quantity of two methods at each epsilon: a should be above b.
 func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*results, string) []Finding {
@@ -168,7 +168,7 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 func (g group) fewerGradients(r *results, accounting string, paper float64) []Finding {
 	var found []Finding
 	for _, dataset := range r.Datasets {
-		w, err := workloadOf(dataset, g)
+		w, err := r.workload(dataset, g)
 		if err != nil {
 			continue // a data set without a preset has no expectation
 		}
@@ -179,7 +179,7 @@ func (g group) fewerGradients(r *results, accounting string, paper float64) []Fi
 		}
 		one := []string{accounting}
 		drawn := about(DatasetName(dataset)+", drawn", r.pooled(g, dataset, campaign.Baseline, one, gradients), r.pooled(g, dataset, campaign.Variant2, one, gradients), paper)
-		found = append(found, f, drawn)
+		found = append(found, r.smaller(f), r.smaller(drawn))
 	}
 	return found
 }
@@ -194,7 +194,16 @@ func (g group) slower(r *results, accounting, dataset string, paper float64) []F
 	if r.seeded {
 		return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN()}}
 	}
-	return []Finding{about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, seconds), r.pooled(g, dataset, s.variant, one, seconds), paper)}
+	return []Finding{r.smaller(about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, seconds), r.pooled(g, dataset, s.variant, one, seconds), paper))}
+}
+
+// smaller leaves open what the paper's numbers are in runs of another size, with other numbers of trials.
+func (r *results) smaller(f Finding) Finding {
+	if !r.full() && f.Verdict != NoRuns {
+		f.Verdict = Open
+		f.Seen += "; runs are smaller than the paper's"
+	}
+	return f
 }
 
 // noisier compares the noise of tuning all with that of tuning the rate, by DP-SGD.
@@ -211,18 +220,13 @@ func noisier(r *results, accounting string) []Finding {
 	return found
 }
 
-// outcomes judges all claims about some figures.
-func (r *results) outcomes(figures []Figure) []Outcome {
+// outcomes judges all claims about a figure.
+func (r *results) outcomes(f Figure) []Outcome {
 	var all []Outcome
-	for _, f := range figures {
-		if !f.Trains() {
-			continue
-		}
-		for _, rule := range f.rules() {
-			for _, accounting := range r.Accountings {
-				o := Outcome{Claim: rule.Claim, Accounting: accounting, Findings: rule.judge(r, accounting), Note: rule.note}
-				all = append(all, o.judge())
-			}
+	for _, rule := range f.rules() {
+		for _, accounting := range r.Accountings {
+			o := Outcome{Claim: rule.Claim, Accounting: accounting, Findings: rule.judge(r, accounting), Note: rule.note}
+			all = append(all, o.judge())
 		}
 	}
 	return all

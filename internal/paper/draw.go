@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/campaign"
 	"github.com/dptrain/dptrain/internal/figure"
 )
@@ -149,11 +148,11 @@ func (r *results) numbers(f Figure) ([][]string, error) {
 	}
 	rows := [][]string{header}
 	for _, dataset := range r.Datasets {
-		e, err := configs.Preset(f.group().cell(dataset, campaign.Baseline, "", 0).Preset())
+		w, err := r.workload(dataset, f.group())
 		if err != nil {
 			return nil, err
 		}
-		p := e.Privacy
+		p := w.Privacy
 		nominal := []string{number(p.SamplingRate), number(p.Epochs)}
 		if f.Space == campaign.All {
 			nominal = []string{"", ""} // tuned

@@ -40,7 +40,11 @@ func multiplicity(outcomes []Outcome) string {
 	if n == 0 {
 		return "No comparison has an interval."
 	}
-	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: about %s of them are expected to miss the truth. One that stands out among many others means little.", grouped(n), fixed(float64(n)*(1-confidence), 0))
+	wrong := "fewer than one of them is"
+	if n >= 20 {
+		wrong = "about " + fixed(float64(n)*(1-confidence), 0) + " of them are"
+	}
+	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: %s expected to miss the truth. One that stands out among many others means little.", grouped(n), wrong)
 }
 
 // gainsTable says what the better bounds buy in accuracy at equal epsilon. It reports false without both accountings.

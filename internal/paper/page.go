@@ -203,7 +203,7 @@ func (r *results) facts(in Input) []fact {
 		{"on", distinct(func(r campaign.Result) string { return r.Machine })},
 	}
 	if r.seeded {
-		facts = append(facts, fact{"randomness", r.seeds()})
+		facts = append(facts, fact{"randomness", r.seeds(in)})
 	} else {
 		facts = append(facts, fact{"randomness", "of the operating system, a key of its own for each run"})
 		if days := r.days(); days != "" {
@@ -232,29 +232,22 @@ func (r *results) days() string {
 	return first + " to " + last
 }
 
-// seeds lists the seeds of runs, if there are few.
-func (r *results) seeds() string {
-	found := map[uint64]bool{}
+// seeds says what the random draws came from.
+func (r *results) seeds(in Input) string {
 	without := 0
+	distinct := map[uint64]bool{}
 	for _, result := range r.all {
 		if result.Seed == nil {
 			without++
 		} else {
-			found[*result.Seed] = true
+			distinct[*result.Seed] = true
 		}
 	}
-	var text string
-	if all := slices.Sorted(maps.Keys(found)); len(all) <= 12 {
-		var texts []string
-		for _, s := range all {
-			texts = append(texts, fmt.Sprint(s))
-		}
-		text = "seeds " + strings.Join(texts, ", ")
-		if len(all) == 1 {
-			text = "seed " + texts[0]
-		}
-	} else {
-		text = fmt.Sprintf("%s seeds, from %d to %d", grouped(len(all)), all[0], all[len(all)-1])
+	text := fmt.Sprintf("%s seeds, which the runs' folders have", grouped(len(distinct)))
+	if in.Seed != nil {
+		text = fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed)
+	} else if all := slices.Sorted(maps.Keys(distinct)); len(all) <= 12 {
+		text = strings.TrimSpace("seeds " + strings.Trim(fmt.Sprint(all), "[]"))
 	}
 	if without > 0 {
 		text += fmt.Sprintf("; the operating system's for %s runs", grouped(without))

@@ -16,14 +16,19 @@ var ErrResults = errors.New("invalid results")
 type results struct {
 	Selection
 	byCell map[campaign.Cell][]campaign.Result
-	seeded bool
 	all    []campaign.Result
+	seeded bool
+	epochs float64 // shares of the paper's that runs have
+	trials float64
 }
+
+// full reports whether runs have the paper's size.
+func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
 
 // collect keeps the results of a selection. The error wraps [ErrResults] if there are two of one task, or if a number
 // isn't one.
 func collect(s Selection, given []campaign.Result) (*results, error) {
-	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}}
+	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}, epochs: 1, trials: 1}
 	seen := map[campaign.Task]bool{}
 	for _, result := range given {
 		if seen[result.Task] {

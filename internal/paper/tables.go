@@ -93,7 +93,7 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 	}}
 	for _, g := range groups(figures) {
 		for _, dataset := range r.Datasets {
-			w, err := workloadOf(dataset, g)
+			w, err := r.workload(dataset, g)
 			if err != nil {
 				return t, err
 			}

@@ -13,6 +13,7 @@ type workload struct {
 	info datasets.Info
 }
 
+// workloadOf returns the paper's workload.
 func workloadOf(dataset string, g group) (workload, error) {
 	e, err := configs.Preset(g.cell(dataset, campaign.Baseline, "", 0).Preset())
 	if err != nil {
@@ -20,6 +21,20 @@ func workloadOf(dataset string, g group) (workload, error) {
 	}
 	info, err := datasets.Describe(e.Dataset)
 	return workload{e, info}, err
+}
+
+// workload returns what was trained, which may be smaller.
+func (r *results) workload(dataset string, g group) (workload, error) {
+	w, err := workloadOf(dataset, g)
+	if err != nil {
+		return w, err
+	}
+	w.Privacy.MeanRepetitions *= r.trials
+	w.Privacy.Epochs *= r.epochs
+	for i := range w.Tuning.Epochs {
+		w.Tuning.Epochs[i] *= r.epochs
+	}
+	return w, nil
 }
 
 // meanEpochs returns the mean epochs of a trial, whose candidate is drawn evenly from the grid.
@@ -52,11 +67,6 @@ func (w workload) expected(m campaign.Method) float64 {
 		return epochs * trials
 	}
 	return epochs * n
-}
-
-// paperRatio returns mu/(mu q + 1), the paper's ratio of the baseline's gradients to a variant's: exact for variant 2.
-func (w workload) paperRatio() float64 {
-	return w.Privacy.MeanRepetitions / (w.Privacy.MeanRepetitions*w.Privacy.SubsetRate + 1)
 }
 
 // parameters counts what training changes.

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 
@@ -18,8 +21,15 @@ type Input struct {
 	Figures   []Figure
 	Selection Selection
 	Results   []campaign.Result // those of other tasks are left out
-	Quick     string            // what was made smaller; empty for a campaign of full size
 	Program   string            // that makes the figures: its name, version and commit
+
+	Quick          string  // what was made smaller; empty for a campaign of full size
+	Epochs, Trials float64 // the shares of the paper's epochs and mean numbers of trials that runs have; 0 means all
+
+	// Seeded reports whether the campaign has a seed, so that its runs guarantee nothing and can be repeated. A result
+	// with a seed is enough. Seed is the campaign's, from which those of its runs follow; nil if it isn't known.
+	Seeded bool
+	Seed   *uint64
 
 	// Bounds are the settings of figure compare_dp_bounds; nil means the paper's, which take a minute of a core.
 	Bounds *figure.BoundsSettings
@@ -28,9 +38,11 @@ type Input struct {
 }
 
 // Write is like [WriteContext] with a context that is never cancelled.
-func Write(dir string, in Input) error { return WriteContext(context.Background(), dir, in) }
+func Write(dir string, in Input) (page string, err error) {
+	return WriteContext(context.Background(), dir, in)
+}
 
-// WriteContext writes figures, tables and the page that shows them:
+// WriteContext writes figures, tables and the page that shows them, and returns the page's path:
 //
 //	DIR/figures/LABEL.{png,svg,pdf,csv}
 //	DIR/tables/NAME.{png,svg,pdf,csv}
@@ -40,53 +52,27 @@ func Write(dir string, in Input) error { return WriteContext(context.Background(
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
 // The same input gives the same bytes, in all files but tables/times if a result has a seed. The error wraps
 // [ErrResults] if the results contradict each other.
-func WriteContext(ctx context.Context, dir string, in Input) error {
-	r, err := collect(in.Selection, in.Results)
+func WriteContext(ctx context.Context, dir string, in Input) (page string, err error) {
+	r, err := in.results()
 	if err != nil {
-		return err
+		return "", err
 	}
-	var bounds figure.Bounds
-	var drawn []drawnFigure
-	for _, f := range in.Figures {
-		d := drawnFigure{Figure: f}
-		switch {
-		case f.Trains():
-			d.picture, err = r.draw(f)
-		case f.Label == boundsLabel:
-			settings := figure.PaperBounds()
-			if in.Bounds != nil {
-				settings = *in.Bounds
-			}
-			bounds, err = figure.ComputeBounds(ctx, settings, in.Progress)
-			d.picture, d.bounds = bounds, true
-		case f.Label == linesLabel:
-			d.picture, err = figure.ComputeLines(figure.PaperLines())
-		default:
-			err = fmt.Errorf("figure %s: it trains nothing, and nothing else is known of it", f.Label)
-		}
-		if err != nil {
-			return fmt.Errorf("draw %s: %w", f.Label, err)
-		}
-		drawn = append(drawn, d)
-	}
-	outcomes := r.outcomes(in.Figures)
-	for _, d := range drawn {
-		if d.bounds {
-			outcomes = append(boundsOutcomes(bounds), outcomes...)
-		}
+	drawn, outcomes, err := r.drawAll(ctx, in)
+	if err != nil {
+		return "", err
 	}
 	tables, err := r.tables(in.Figures, outcomes)
 	if err != nil {
-		return err
+		return "", err
 	}
-	page, err := newPage(in, r, drawn, tables, outcomes).render()
+	html, err := newPage(in, r, drawn, tables, outcomes).render()
 	if err != nil {
-		return err
+		return "", err
 	}
 	files := map[string][]byte{}
 	for _, d := range drawn {
 		if err := encode(ctx, files, filepath.Join("figures", d.Label), d.picture); err != nil {
-			return err
+			return "", err
 		}
 	}
 	for _, t := range tables {
@@ -97,17 +83,68 @@ func WriteContext(ctx context.Context, dir string, in Input) error {
 			err = encode(ctx, files, path, t.TextTable)
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
-	return save(dir, files, page)
+	files[pageName] = html
+	return filepath.Join(dir, pageName), save(dir, files)
+}
+
+const pageName = "index.html"
+
+// results checks the input.
+func (in Input) results() (*results, error) {
+	if len(in.Figures) == 0 {
+		return nil, fmt.Errorf("%w: no figure to draw; name one", ErrResults)
+	}
+	for _, share := range []float64{in.Epochs, in.Trials} {
+		if !(share >= 0 && share <= 1) {
+			return nil, fmt.Errorf("%w: a share of %v of the paper's epochs or trials; want one from 0 to 1", ErrResults, share)
+		}
+	}
+	r, err := collect(in.Selection, in.Results)
+	if err != nil {
+		return nil, err
+	}
+	r.seeded = r.seeded || in.Seeded || in.Seed != nil
+	r.epochs, r.trials = cmp.Or(in.Epochs, 1), cmp.Or(in.Trials, 1)
+	return r, nil
+}
+
+// drawAll draws figures and judges what the paper says about them.
+func (r *results) drawAll(ctx context.Context, in Input) (drawn []drawnFigure, outcomes []Outcome, err error) {
+	for _, f := range in.Figures {
+		d := drawnFigure{Figure: f}
+		switch {
+		case f.Trains():
+			d.picture, err = r.draw(f)
+			outcomes = append(outcomes, r.outcomes(f)...)
+		case f.Label == boundsLabel:
+			settings := figure.PaperBounds()
+			if in.Bounds != nil {
+				settings = *in.Bounds
+			}
+			var bounds figure.Bounds
+			bounds, err = figure.ComputeBounds(ctx, settings, in.Progress)
+			d.picture = bounds
+			outcomes = append(outcomes, boundsOutcomes(bounds)...)
+		case f.Label == linesLabel:
+			d.picture, err = figure.ComputeLines(figure.PaperLines())
+		default:
+			err = fmt.Errorf("%w: nothing is known of this figure, and it needs no runs", ErrResults)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("draw %s: %w", f.Label, err)
+		}
+		drawn = append(drawn, d)
+	}
+	return drawn, outcomes, nil
 }
 
 // drawnFigure is a figure of the paper with its picture.
 type drawnFigure struct {
 	Figure
 	picture figure.Figure
-	bounds  bool
 }
 
 // Labels of the figures that need no runs.
@@ -154,17 +191,20 @@ func encode(ctx context.Context, files map[string][]byte, path string, f figure.
 }
 
 // save writes the files and, last, the page that links to them.
-func save(dir string, files map[string][]byte, page []byte) error {
-	var failed error
+func save(dir string, files map[string][]byte) error {
 	for _, folder := range []string{"figures", "tables"} {
-		failed = cmp.Or(failed, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			return fmt.Errorf("write figures: %w", err)
+		}
 	}
-	for path, content := range files {
-		failed = cmp.Or(failed, maybe.WriteFile(filepath.Join(dir, path), content, 0o644))
-	}
-	failed = cmp.Or(failed, maybe.WriteFile(filepath.Join(dir, "index.html"), page, 0o644))
-	if failed != nil {
-		return fmt.Errorf("write figures: %w", failed)
+	paths := slices.Sorted(maps.Keys(files))
+	slices.SortStableFunc(paths, func(a, b string) int { // the page isn't in a folder
+		return strings.Count(b, string(filepath.Separator)) - strings.Count(a, string(filepath.Separator))
+	})
+	for _, path := range paths {
+		if err := maybe.WriteFile(filepath.Join(dir, path), files[path], 0o644); err != nil {
+			return fmt.Errorf("write figures: %w", err)
+		}
 	}
 	return nil
 }

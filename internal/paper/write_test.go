@@ -1,9 +1,6 @@
 package paper
 
 import (
-	"os"
-	"testing"
-
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/figure"
 )
@@ -14,16 +11,4 @@ func fewBounds() *figure.BoundsSettings {
 	s.SubsetRates = []float64{0.01, 0.05, 0.1, 0.2, 0.5, 0.9}
 	s.Modes = []accountant.Mode{accountant.Paper, accountant.Tight}
 	return &s
-}
-
-func TestLook(t *testing.T) {
-	dir := os.Getenv("PAPER_LOOK")
-	if dir == "" {
-		t.Skip()
-	}
-	s := PaperSelection()
-	s.Accountings = []string{"paper", "best"}
-	if err := Write(dir, Input{Figures: Figures(), Selection: s, Results: invent(Figures(), s, nil), Program: "dptrain v0.1.0", Bounds: fewBounds()}); err != nil {
-		t.Fatal(err)
-	}
 }
