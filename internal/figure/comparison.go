@@ -78,6 +78,9 @@ func (c Comparison) drawing() drawing {
 	for _, p := range c.Panels {
 		end = math.Max(end, p.end())
 	}
+	if end == 0 {
+		end = 1 // without a point
+	}
 	noted := slices.ContainsFunc(c.Panels, func(p ComparisonPanel) bool { return p.Note != "" })
 	for _, p := range c.Panels {
 		out := p.panel(len(c.Methods))

@@ -18,9 +18,9 @@ type drawing struct {
 	panels []panel // row by row
 	key    [][]keyEntry
 
-	columns       int       // of panels; 0 puts all of them side by side
-	width, height vg.Length // of a panel; 0 is the usual size
-	table         *table    // instead of panels and key
+	columns       int        // of panels; 0 puts all of them side by side
+	width, height vg.Length  // of a panel; 0 is the usual size
+	table         *textTable // instead of panels and key
 }
 
 type panel struct {

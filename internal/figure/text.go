@@ -52,6 +52,9 @@ func (l letters) Draw(c vg.Canvas, label string, sty text.Style, at vg.Point) {
 		path = append(path, outline(face, vg.Point{X: x, Y: base + rise}, part)...)
 		x += face.Width(part)
 	})
+	if len(path) == 0 {
+		return // a path without a beginning isn't valid SVG
+	}
 	c.Push()
 	defer c.Pop()
 	c.Translate(at)

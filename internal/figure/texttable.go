@@ -81,9 +81,9 @@ func (t TextTable) RightAligned() []bool {
 	return right
 }
 
-func (t TextTable) drawing() drawing { return drawing{table: &table{t}} }
+func (t TextTable) drawing() drawing { return drawing{table: &textTable{t}} }
 
-type table struct{ TextTable }
+type textTable struct{ TextTable }
 
 // Sizes of tables, in points.
 const (
@@ -95,7 +95,7 @@ const (
 )
 
 // draw lays the table out and draws it: a title, three rules, rows of wrapped cells, notes.
-func (t *table) draw(newCanvas func(width, height vg.Length) canvas) canvas {
+func (t *textTable) draw(newCanvas func(width, height vg.Length) canvas) canvas {
 	cell, title := textStyle(cellSize), textStyle(textSize+1)
 	widths := t.widths(cell)
 	full := vg.Length(len(widths)-1) * tableGap
@@ -186,7 +186,7 @@ func rowHeight(row [][]string) vg.Length {
 
 // widths returns the columns' widths. If the table would be too wide, its widest columns become narrower, whose cells
 // wrap; words break only if no column has a space left.
-func (t *table) widths(style text.Style) []vg.Length {
+func (t *textTable) widths(style text.Style) []vg.Length {
 	widths, words := make([]vg.Length, len(t.Columns)), make([]vg.Length, len(t.Columns))
 	for _, row := range append([][]string{t.Columns}, t.Rows...) {
 		for j, cell := range row {

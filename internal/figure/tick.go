@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -39,7 +40,8 @@ func logTicks(low, high float64) plot.ConstantTicks {
 	var all []float64
 	for power := (int(math.Floor(low/float64(stride))) - 1) * stride; float64(power) <= high+float64(stride); power += stride {
 		for _, m := range mantissas {
-			all = append(all, m*math.Pow10(power))
+			v, _ := strconv.ParseFloat(fmt.Sprintf("%ve%d", m, power), 64) // a product would be rounded twice
+			all = append(all, v)
 		}
 	}
 	var marks plot.ConstantTicks
