@@ -15,12 +15,18 @@ import (
 
 // drawing is what a figure shows, in whatever format. Its texts are in the markup of letters.
 type drawing struct {
-	panels []panel // side by side
+	panels []panel // row by row
 	key    [][]keyEntry
+
+	columns       int        // of panels; 0 puts all of them side by side
+	width, height vg.Length  // of a panel; 0 is the usual size
+	table         *textTable // instead of panels and key
 }
 
 type panel struct {
 	title  string
+	note   string // below the title
+	empty  string // in the middle of a panel without a curve, whose axes have no ticks
 	x, y   axis
 	curves []curve // later ones over earlier ones
 }
@@ -29,10 +35,14 @@ type panel struct {
 type axis struct {
 	label     string
 	low, high float64
+	log       bool // values are decimal logarithms of what the ticks say
 }
 
+// curve joins points by a line, which has a gap at each point that isn't finite.
 type curve struct {
 	x, y         []float64
+	xBars, yBars [][2]float64 // ends of an error bar at each point; nil for none, and one that isn't finite isn't drawn
+	shift        vg.Length    // to the right, so that error bars at the same x are beside each other
 	stroke       stroke
 	marker       marker
 	first, every int    // points that get a marker, so that those of close curves don't coincide
@@ -65,6 +75,12 @@ var markers = []marker{
 	{Color: color.Gray{0}, Radius: radius, Shape: polygon{4, 1. / 8}},
 	{Color: color.Gray{0x70}, Radius: radius, Shape: polygon{4, 0}},
 }
+
+// Colours that no curve has.
+var (
+	gridColor = color.Gray{0xdd}
+	noteColor = color.Gray{0x50}
+)
 
 // radius of a circle with the area of any marker, in points.
 const radius = 2.2
@@ -100,13 +116,20 @@ func newPlot(p panel) *plot.Plot {
 	out.BackgroundColor = nil
 	out.Title.Text, out.Title.TextStyle = p.title, textStyle(textSize)
 	out.Title.TextStyle.XAlign, out.Title.TextStyle.YAlign = text.XCenter, text.YTop
-	out.Add(&plotter.Grid{Horizontal: draw.LineStyle{Color: color.Gray{0xdd}, Width: 0.5}})
+	out.Add(&plotter.Grid{Horizontal: draw.LineStyle{Color: gridColor, Width: 0.5}})
+	if p.note != "" {
+		out.Title.Padding += noteLine
+	}
 	for _, c := range p.curves {
-		line, points := c.plotters()
-		out.Add(line, points)
+		out.Add(c.parts()...)
 	}
 	setAxis(&out.X, p.x)
 	setAxis(&out.Y, p.y)
+	if len(p.curves) == 0 {
+		out.Y.Tick.Marker = plot.ConstantTicks{}
+		out.Add(sentence(p.empty))
+		return out
+	}
 	out.Add(endLabels(p.curves, out.Y.Max, (out.Y.Max-out.Y.Min)/lines))
 	return out
 }
@@ -120,6 +143,9 @@ func setAxis(out *plot.Axis, a axis) {
 		high++
 	}
 	marks := ticks(low, high)
+	if a.log {
+		marks = logTicks(low, high)
+	}
 	out.Min, out.Max, out.Tick.Marker = marks[0].Value, marks[len(marks)-1].Value, marks
 	thin := draw.LineStyle{Color: color.Black, Width: 0.5}
 	label, tick := textStyle(textSize), textStyle(tickSize)
@@ -128,19 +154,6 @@ func setAxis(out *plot.Axis, a axis) {
 	out.Tick.Label.Font, out.Tick.Label.Handler = tick.Font, tick.Handler
 	out.LineStyle, out.Tick.LineStyle = thin, thin
 	out.Tick.Length, out.Padding = 3, 0
-}
-
-// plotters returns a curve's line and its markers.
-func (c curve) plotters() (*plotter.Line, *plotter.Scatter) {
-	line, points := &plotter.Line{LineStyle: c.stroke}, &plotter.Scatter{GlyphStyle: c.marker}
-	line.Color = c.marker.Color
-	for i := range c.x {
-		line.XYs = append(line.XYs, plotter.XY{X: c.x[i], Y: c.y[i]})
-		if c.every > 0 && i >= c.first && (i-c.first)%c.every == 0 {
-			points.XYs = append(points.XYs, line.XYs[i])
-		}
-	}
-	return line, points
 }
 
 // endLabels returns the labels of curves, each beside the end of its curve, or as near to it as lets there be a gap

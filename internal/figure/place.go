@@ -106,3 +106,22 @@ func (p *Place) Discard() {
 		_ = os.Remove(p.dir) // fails if it isn't empty, as it should
 	}
 }
+
+// File is a figure in one format.
+type File struct {
+	Extension string // csv, pdf, png or svg
+	Content   []byte
+}
+
+// Encode draws a figure in every format.
+func Encode(f Figure) ([]File, error) {
+	files, err := (&Place{formats: formats}).Encode(f)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]File, len(files))
+	for i := range files {
+		out[i] = File{formats[i].extension, files[i]}
+	}
+	return out, nil
+}

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"image/color"
@@ -11,6 +12,8 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -28,6 +31,7 @@ const (
 	keyLine     = 13.
 	keySample   = 26.
 	keySpace    = 16. // between entries
+	noteLine    = 11. // a note below a panel's title
 )
 
 // dotsPerInch of PNG files.
@@ -47,13 +51,14 @@ type format struct {
 }
 
 var formats = []format{
-	{"csv", encodeCSV},
+	{"csv", CSV},
 	{"pdf", func(f Figure) ([]byte, error) { return render(f.drawing(), newPDF) }},
 	{"png", func(f Figure) ([]byte, error) { return render(f.drawing(), newPNG) }},
 	{"svg", func(f Figure) ([]byte, error) { return render(f.drawing(), newSVG) }},
 }
 
-func encodeCSV(f Figure) ([]byte, error) {
+// CSV returns the numbers of a figure as a CSV file.
+func CSV(f Figure) ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	if err := w.WriteAll(f.Table()); err != nil {
@@ -88,37 +93,69 @@ func newPNG(width, height vg.Length) canvas {
 func newSVG(width, height vg.Length) canvas { return vgsvg.New(width, height) }
 
 func render(d drawing, newCanvas func(width, height vg.Length) canvas) ([]byte, error) {
-	var plots []*plot.Plot
-	for _, p := range d.panels {
-		plots = append(plots, newPlot(p))
+	var sheet canvas
+	if d.table != nil {
+		sheet = d.table.draw(newCanvas)
+	} else {
+		sheet = d.draw(newCanvas)
 	}
-	n := vg.Length(len(plots))
-	width := n*panelWidth + (n-1)*panelSpace + 2*margin
-	// The key begins in line with the first panel's axis.
-	tile := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: panelWidth, Y: panelHeight}}}
-	indent := plots[0].DataCanvas(tile).Min.X
-	key, keyHeight := layKey(d.key, width-2*margin-indent)
-
-	sheet := newCanvas(width, panelHeight+keyMargin+keyHeight+2*margin)
-	all := draw.New(sheet)
-	all.SetColor(color.White)
-	all.Fill(all.Rectangle.Path())
-	all = draw.Crop(all, margin, -margin, margin, -margin)
-
-	tiles := draw.Tiles{Rows: 1, Cols: len(plots), PadX: panelSpace, PadTop: keyHeight + keyMargin}
-	places := plot.Align([][]*plot.Plot{plots}, tiles, all)
-	for i, p := range plots {
-		p.Draw(places[0][i])
-	}
-	for _, l := range key {
-		l.Draw(draw.Crop(all, indent, 0, 0, 0))
-	}
-
 	var out bytes.Buffer
 	if _, err := sheet.WriteTo(&out); err != nil {
 		return nil, fmt.Errorf("draw: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// draw draws the key and, below it, the panels.
+func (d drawing) draw(newCanvas func(width, height vg.Length) canvas) canvas {
+	columns := cmp.Or(d.columns, len(d.panels))
+	rows := (len(d.panels) + columns - 1) / columns
+	plots := make([][]*plot.Plot, rows)
+	for i := range plots {
+		plots[i] = make([]*plot.Plot, columns)
+	}
+	for i, p := range d.panels {
+		plots[i/columns][i%columns] = newPlot(p)
+	}
+	panelWidth, panelHeight := cmp.Or(d.width, panelWidth), cmp.Or(d.height, panelHeight)
+	n, m := vg.Length(columns), vg.Length(rows)
+	width := n*panelWidth + (n-1)*panelSpace + 2*margin
+	// The key begins in line with the first panel's axis.
+	tile := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: panelWidth, Y: panelHeight}}}
+	indent := plots[0][0].DataCanvas(tile).Min.X
+	key, keyHeight := layKey(d.key, width-2*margin-indent)
+
+	sheet := newCanvas(width, m*panelHeight+(m-1)*panelSpace+keyMargin+keyHeight+2*margin)
+	all := draw.Crop(whitened(sheet), margin, -margin, margin, -margin)
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: panelSpace, PadY: panelSpace, PadTop: keyHeight + keyMargin}
+	places := plot.Align(plots, tiles, all)
+	for i, p := range d.panels {
+		plot, place := plots[i/columns][i%columns], places[i/columns][i%columns]
+		plot.Draw(place)
+		drawNote(place, plot.DataCanvas(place), p.note)
+	}
+	for _, l := range key {
+		l.Draw(draw.Crop(all, indent, 0, 0, 0))
+	}
+	return sheet
+}
+
+// whitened returns a canvas to draw on, which is white.
+func whitened(sheet canvas) draw.Canvas {
+	all := draw.New(sheet)
+	all.SetColor(color.White)
+	all.Fill(all.Rectangle.Path())
+	return all
+}
+
+// drawNote draws a panel's note between title and data.
+func drawNote(panel, data draw.Canvas, note string) {
+	if note == "" {
+		return
+	}
+	style := textStyle(tickSize)
+	style.Color, style.XAlign = noteColor, text.XCenter
+	panel.FillText(style, vg.Point{X: panel.Center().X, Y: data.Max.Y + 3}, note)
 }
 
 // layKey returns a legend for each entry of a key, in rows that are broken to fit into the width.
@@ -128,8 +165,8 @@ func layKey(rows [][]keyEntry, width vg.Length) (key []plot.Legend, height vg.Le
 		for _, e := range row {
 			l := plot.NewLegend()
 			l.TextStyle, l.ThumbnailWidth, l.Left, l.Top = textStyle(textSize), keySample, true, true
-			line, points := curve{stroke: e.stroke, marker: e.marker}.plotters()
-			l.Add(e.text, line, points)
+			sample := curve{stroke: e.stroke, marker: e.marker}
+			l.Add(e.text, &plotter.Line{LineStyle: sample.line()}, &plotter.Scatter{GlyphStyle: e.marker})
 			w := l.Rectangle(draw.Canvas{}).Size().X
 			if x > 0 && x+w > width {
 				x = 0

@@ -14,7 +14,7 @@ import (
 
 func figures(t *testing.T) map[string]Figure {
 	t.Helper()
-	return map[string]Figure{"bounds": fewBounds(t), "lines": paperLines(t)}
+	return map[string]Figure{"bounds": fewBounds(t), "lines": paperLines(t), "comparison": compared(t), "table": words()}
 }
 
 func encoded(t *testing.T, f Figure) map[string][]byte {
@@ -93,7 +93,7 @@ func checkSVG(t *testing.T, name string, content []byte) {
 			}
 		}
 	}
-	if elements["svg"] != 1 || elements["path"] < 50 || elements["text"] > 0 {
+	if elements["svg"] != 1 || elements["path"] < 20 || elements["text"] > 0 {
 		t.Errorf("%s.svg: elements %v", name, elements)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/font/liberation"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // letters sets labels of one line, in which *asterisks* mean italics and ^carets^ a superscript, as filled outlines.
@@ -40,6 +41,10 @@ func (l letters) Box(label string, f font.Font) (width, height, depth vg.Length)
 
 // Draw draws a label where text.Plain does.
 func (l letters) Draw(c vg.Canvas, label string, sty text.Style, at vg.Point) {
+	if page, ok := innermost(c).(*inlineCanvas); ok {
+		page.text(l, label, sty, at)
+		return
+	}
 	width, ascent, descent := l.Box(label, sty.Font)
 	x, base := vg.Length(sty.XAlign)*width, vg.Length(sty.YAlign)*(ascent+descent)+sty.Font.Size-ascent
 	var path vg.Path
@@ -47,12 +52,29 @@ func (l letters) Draw(c vg.Canvas, label string, sty text.Style, at vg.Point) {
 		path = append(path, outline(face, vg.Point{X: x, Y: base + rise}, part)...)
 		x += face.Width(part)
 	})
+	if len(path) == 0 {
+		return // a path without a beginning isn't valid SVG
+	}
 	c.Push()
 	defer c.Pop()
 	c.Translate(at)
 	c.Rotate(sty.Rotation)
 	c.SetColor(sty.Color)
 	c.Fill(path)
+}
+
+// innermost returns the canvas that draws, without the croppings around it.
+func innermost(c vg.Canvas) vg.Canvas {
+	for {
+		switch cropped := c.(type) {
+		case *draw.Canvas:
+			c = cropped.Canvas
+		case draw.Canvas:
+			c = cropped.Canvas
+		default:
+			return c
+		}
+	}
 }
 
 // each calls draw with the parts of a label: their face, and how far they are raised.

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -22,6 +23,38 @@ func ticks(low, high float64) plot.ConstantTicks {
 	var marks plot.ConstantTicks
 	for i := math.Floor(low/step + 1e-9); i <= math.Ceil(high/step-1e-9); i++ {
 		marks = append(marks, plot.Tick{Value: i * step, Label: tickText(i*step, step)})
+	}
+	return marks
+}
+
+// logTicks returns ticks between two decimal logarithms, at 1, 2 and 5 times powers of ten or, on a long axis, at
+// powers of ten. The first is at most low and the last at least high.
+func logTicks(low, high float64) plot.ConstantTicks {
+	mantissas, stride := []float64{1, 2, 5}, 1
+	switch decades := high - low; {
+	case decades > 9:
+		mantissas, stride = mantissas[:1], int(math.Ceil(decades/6))
+	case decades > 1.7:
+		mantissas = mantissas[:1]
+	}
+	var all []float64
+	for power := (int(math.Floor(low/float64(stride))) - 1) * stride; float64(power) <= high+float64(stride); power += stride {
+		for _, m := range mantissas {
+			v, _ := strconv.ParseFloat(fmt.Sprintf("%ve%d", m, power), 64) // a product would be rounded twice
+			all = append(all, v)
+		}
+	}
+	var marks plot.ConstantTicks
+	for i, v := range all {
+		below := i+1 < len(all) && math.Log10(all[i+1]) <= low+1e-9
+		above := i > 0 && math.Log10(all[i-1]) >= high-1e-9
+		if !below && !above {
+			text := strconv.FormatFloat(v, 'g', 2, 64)
+			if v < 1e-4 || v > 1e4 {
+				text = scientific(v)
+			}
+			marks = append(marks, plot.Tick{Value: math.Log10(v), Label: text})
+		}
 	}
 	return marks
 }

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -51,6 +52,39 @@ func TestTicksSpanTheDataAndDiffer(t *testing.T) {
 				t.Fatalf("%v to %v: label %s twice", low, high, mark.Label)
 			}
 			seen[mark.Label] = true
+		}
+	})
+}
+
+func TestLogTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64 // themselves, not their logarithms
+		want      string
+	}{
+		{0.012, 0.3, "0.01 0.02 0.05 0.1 0.2 0.5"},
+		{0.1, 1, "0.1 0.2 0.5 1"},
+		{0.0011, 2, "0.001 0.01 0.1 1 10"},
+		{3, 3.001, "2 5"},
+		{2e-6, 9e-6, "2·10^−6^ 5·10^−6^ 10^−5^"},
+		{1e-20, 1, "10^−20^ 10^−16^ 10^−12^ 10^−8^ 0.0001 1"},
+	} {
+		var texts []string
+		for _, mark := range logTicks(math.Log10(c.low), math.Log10(c.high)) {
+			texts = append(texts, mark.Label)
+		}
+		if got := strings.Join(texts, " "); got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+func TestLogTicksHoldTheAxis(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		low := rapid.Float64Range(-280, 280).Draw(t, "low")
+		high := low + rapid.Float64Range(1e-3, 25).Draw(t, "length")
+		marks := logTicks(low, high)
+		if n := len(marks); n < 2 || n > 12 || marks[0].Value > low+1e-9 || marks[n-1].Value < high-1e-9 {
+			t.Fatalf("%v to %v: %v", low, high, marks)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dptrain/dptrain/internal/page/sheet"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -150,7 +151,7 @@ func scoreFigures(runs []Run, metric train.Metric) []figure {
 			}
 			c.dots = append(c.dots, scoreDot(y, x, &r.Score.Value, dot{
 				name: strconv.Itoa(i + 1), class: class, shape: shape,
-				title: fmt.Sprintf("%s: %s, %s", plain(r.Name), short(x), scoreText(r.Score)),
+				title: fmt.Sprintf("%s: %s, %s", sheet.Plain(r.Name), short(x), scoreText(r.Score)),
 			}))
 			f.Rows = append(f.Rows, []string{strconv.Itoa(i + 1), exact(x), scoreText(r.Score)})
 		}

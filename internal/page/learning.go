@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/dptrain/dptrain/internal/page/sheet"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
@@ -30,7 +31,7 @@ func (p *PrivateRun) scores(r Run, metric train.Metric, id string) figure {
 		if text == "" {
 			text = scoreText(&report.Score{Metric: metric, Value: *t.Score})
 		}
-		d.title = fmt.Sprintf("trial %d: learning rate %s, %s", i+1, short(t.LearningRate), plain(text))
+		d.title = fmt.Sprintf("trial %d: learning rate %s, %s", i+1, short(t.LearningRate), sheet.Plain(text))
 		if i != p.best() {
 			c.dots = append(c.dots, scoreDot(y, t.LearningRate, t.Score, d))
 		}

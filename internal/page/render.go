@@ -2,38 +2,30 @@ package page
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
-	"regexp"
 	"strings"
-)
 
-//go:embed page.css
-var styleSource string
+	"github.com/dptrain/dptrain/internal/page/sheet"
+)
 
 //go:embed page.html.tmpl
 var pageSource string
 
 // opening is what every page of ours begins with, so that only such files are replaced.
-const opening = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"dptrain report\">\n"
+var opening = sheet.Opening("dptrain report")
 
-// style is the style sheet without its comments, which html/template would take out after the hash was computed.
-var style = "\n" + strings.TrimSpace(regexp.MustCompile(`(?s)/\*.*?\*/\s*`).ReplaceAllString(styleSource, "")) + "\n"
+var style = sheet.Style()
 
-// policy forbids everything but the style sheet above.
-func policy() string {
-	hash := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
-}
+// policy forbids everything but the style sheet.
+func policy() string { return sheet.Policy(style) }
 
 // templates holds the pages. Style sheet and policy are part of the source, where html/template leaves them as they
 // are.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"plain": plain,
+	"plain": sheet.Plain,
 	"size":  sizeText,
 	// under returns a coordinate that is further down or to the right.
 	"under": func(from, by float64) string { return px(from + by) },

@@ -2,23 +2,12 @@ package page
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/dptrain/dptrain/internal/report"
 )
 
 // Fact is a name and a text about it.
 type Fact struct{ Name, Text string }
-
-// plain replaces characters that steer a terminal or turn the direction of text, such as a class name could have.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
 
 // shortened cuts a text after the given number of characters.
 func shortened(text string, most int) string {

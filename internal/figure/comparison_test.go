@@ -1,0 +1,234 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/plotter"
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/accountant"
+)
+
+var missing = math.NaN()
+
+// compared is a figure with every mark: two accountings, gaps, a panel without a value, notes, a logarithmic axis.
+func compared(t *testing.T) Comparison {
+	t.Helper()
+	line := func(method, accounting int, y ...float64) Series {
+		s := Series{Method: method, Accounting: accounting}
+		for i, v := range y {
+			s.Points = append(s.Points, Mean{X: float64(i + 1), XError: missing, Y: v, YError: 0.3})
+		}
+		return s
+	}
+	c, err := NewComparison(Comparison{
+		Methods: []string{"variant 1", "variant 2", "baseline", "single run"}, Accountings: []string{"paper", "best"}, Columns: 2,
+		Panels: []ComparisonPanel{
+			{Title: "MNIST", Note: "baseline trained 6.1 (paper), 6.0 (best) times as long", X: "*ε*", Y: "test accuracy (%)", Series: []Series{
+				line(0, 0, 96, 97, missing, 98), line(1, 0, 95, 96.5, 97.5, 97.9), line(2, 1, 91, 94, 95, 96), line(3, 0, 94, 95, 96, 96.5),
+			}},
+			{Title: "IMDB", X: "*ε*", Y: "learning rate *η*", LogY: true, Series: []Series{line(0, 0, 1, 10, 20, 0), line(2, 1, missing, missing, 4, missing)}},
+			{Title: "CIFAR-10", X: "*ε*", Y: "noise multiplier *σ*", Series: []Series{line(0, 0, missing, missing)}},
+		},
+		Numbers: [][]string{{"a", "b"}, {"1", ""}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A missing point breaks the line: what is before it and what is after it aren't joined.
+func TestMissingPointsLeaveGaps(t *testing.T) {
+	for name, c := range map[string]struct {
+		y    []float64
+		want []int // points of each piece
+	}{
+		"whole":         {[]float64{1, 2, 3}, []int{3}},
+		"in the middle": {[]float64{1, missing, 3, 4}, []int{1, 2}},
+		"at the ends":   {[]float64{missing, 2, 3, missing}, []int{2}},
+		"all":           {[]float64{missing, missing}, nil},
+	} {
+		x := []float64{1, 2, 3, 4}[:len(c.y)]
+		var got []int
+		markers := 0
+		for _, part := range (curve{x: x, y: c.y, every: 1}).parts() {
+			switch what := part.(shifted).what.(type) {
+			case *plotter.Line:
+				got = append(got, len(what.XYs))
+			case *plotter.Scatter:
+				markers = len(what.XYs)
+			}
+		}
+		total := 0
+		for i, n := range c.want {
+			if i >= len(got) || got[i] != n {
+				t.Errorf("%s: pieces of %v, want %v", name, got, c.want)
+				break
+			}
+			total += n
+		}
+		if len(got) != len(c.want) || markers != total {
+			t.Errorf("%s: pieces of %v and %d markers, want %v and %d", name, got, markers, c.want, total)
+		}
+	}
+}
+
+// A bar reaches one standard error to each side. One repetition has none.
+func TestBarsAreStandardErrors(t *testing.T) {
+	p := ComparisonPanel{Series: []Series{{Points: []Mean{{X: 1, XError: missing, Y: 5, YError: 0.5}, {X: 2, XError: missing, Y: 6, YError: missing}, {X: 3, XError: 0.25, Y: 7, YError: 0}}}}}
+	b := bars(p.panel(1).curves[0])
+	var got [][3]float64
+	b.each(b.yBars, func(i int, low, high float64) { got = append(got, [3]float64{float64(i), low, high}) })
+	b.each(b.xBars, func(i int, low, high float64) { got = append(got, [3]float64{float64(i), low, high}) })
+	if want := [][3]float64{{0, 4.5, 5.5}, {2, 2.75, 3.25}}; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("bars %v, want %v", got, want)
+	}
+}
+
+// On a logarithmic axis a point is the logarithm of the mean, and a bar ends at the logarithms of its ends.
+func TestLogarithmicBars(t *testing.T) {
+	p := ComparisonPanel{LogY: true, Series: []Series{{Points: []Mean{{X: 1, Y: 10, YError: 9}, {X: 2, Y: 10, YError: 10}, {X: 3, Y: 0, YError: missing}}}}}
+	c := p.panel(1).curves[0]
+	if c.y[0] != 1 || c.yBars[0] != [2]float64{0, math.Log10(19)} {
+		t.Errorf("point %v with bar %v", c.y[0], c.yBars[0])
+	}
+	if !math.IsNaN(c.yBars[1][0]) || !math.IsNaN(c.y[2]) {
+		t.Errorf("a bar down to 0 ends at %v, a point at 0 is %v", c.yBars[1][0], c.y[2])
+	}
+}
+
+func TestPanelsWithoutValuesSaySo(t *testing.T) {
+	_, panels := Inline(compared(t))
+	for i, want := range []bool{false, false, true} {
+		if got := strings.Contains(panels[i].SVG, ">no finished runs<"); got != want {
+			t.Errorf("panel %d says so: %v", i, got)
+		}
+	}
+}
+
+// Methods have their own markers, accountings their own dashes: no colour is needed.
+func TestComparisonNeedsNoColour(t *testing.T) {
+	d := compared(t).drawing()
+	if len(d.key) != 2 || len(d.key[0]) != 4 || len(d.key[1]) != 2 {
+		t.Fatalf("key %v", d.key)
+	}
+	for _, p := range d.panels {
+		for _, c := range p.curves {
+			explained := 0
+			for _, m := range d.key[0] {
+				for _, a := range d.key[1] {
+					if c.marker.Shape == m.marker.Shape && len(c.stroke.Dashes) == len(a.stroke.Dashes) {
+						explained++
+					}
+				}
+			}
+			if explained != 1 {
+				t.Errorf("%s: a curve has %d explanations", p.title, explained)
+			}
+		}
+	}
+	one := compared(t)
+	one.Accountings = one.Accountings[:1]
+	if key := one.drawing().key; len(key) != 1 {
+		t.Errorf("a single accounting is explained: %v", key)
+	}
+}
+
+func TestComparisonsRefuseNonsense(t *testing.T) {
+	for name, change := range map[string]func(*Comparison){
+		"no panel":         func(c *Comparison) { c.Panels = nil },
+		"no column":        func(c *Comparison) { c.Columns = 0 },
+		"five methods":     func(c *Comparison) { c.Methods = append(c.Methods, "x") },
+		"four accountings": func(c *Comparison) { c.Accountings = []string{"a", "b", "c", "d"} },
+		"unknown method":   func(c *Comparison) { c.Panels[0].Series[0].Method = 4 },
+		"no position":      func(c *Comparison) { c.Panels[0].Series[0].Points[0].X = missing },
+		"infinite":         func(c *Comparison) { c.Panels[0].Series[0].Points[0].Y = math.Inf(1) },
+	} {
+		c := compared(t)
+		change(&c)
+		if _, err := NewComparison(c); !errors.Is(err, accountant.ErrInvalid) {
+			t.Errorf("%s: error %v, want %v", name, err, accountant.ErrInvalid)
+		}
+	}
+}
+
+// Any values can be drawn: tiny, huge, equal, far apart, missing.
+func TestComparisonsOfAnything(t *testing.T) {
+	value := rapid.OneOf(rapid.Just(missing), rapid.Just(0.), rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(1e-300, 1e-290), rapid.Float64Range(0, 1))
+	rapid.Check(t, func(t *rapid.T) {
+		s := Series{Points: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Mean {
+			return Mean{X: rapid.Float64Range(0, 10).Draw(t, "x"), XError: value.Draw(t, "dx"), Y: value.Draw(t, "y"), YError: math.Abs(value.Draw(t, "dy"))}
+		}), 0, 4).Draw(t, "points")}
+		c, err := NewComparison(Comparison{Methods: []string{"m"}, Accountings: []string{"a"}, Columns: 1, Panels: []ComparisonPanel{{LogY: rapid.Bool().Draw(t, "log"), Series: []Series{s}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, panels := Inline(c)
+		if strings.Contains(panels[0].SVG, "NaN") || strings.Contains(panels[0].SVG, "Inf") {
+			t.Fatal(panels[0].SVG)
+		}
+	})
+}
+
+// Pictures of a page are well-formed, have no style attribute, which its policy forbids, and escape what they are given.
+func TestInlinePictures(t *testing.T) {
+	const hostile = `</svg><script>alert("1")</script>&`
+	c := compared(t)
+	c.Panels[0].Title, c.Methods[0] = hostile, hostile
+	key, panels := Inline(c)
+	for i, p := range append(panels, key) {
+		decoder := xml.NewDecoder(strings.NewReader(p.SVG))
+		texts := map[string]bool{}
+		for {
+			token, err := decoder.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("picture %d: %v\n%s", i, err, p.SVG)
+			}
+			switch token := token.(type) {
+			case xml.StartElement:
+				if !strings.Contains(" svg path text tspan ", " "+token.Name.Local+" ") {
+					t.Errorf("picture %d has an element %s", i, token.Name.Local)
+				}
+				for _, a := range token.Attr {
+					if a.Name.Local == "style" || strings.HasPrefix(a.Name.Local, "on") {
+						t.Errorf("picture %d: attribute %s", i, a.Name.Local)
+					}
+				}
+			case xml.CharData:
+				texts[string(token)] = true
+			}
+		}
+		if i == 0 && (!texts[hostile] || !texts["98"] || !texts["baseline trained 6.1 (paper), 6.0 (best) times as long"]) {
+			t.Errorf("picture %d has texts %v", i, texts)
+		}
+	}
+}
+
+func TestTablesHaveNoPictureOfAPage(t *testing.T) {
+	key, panels := Inline(TextTable{Columns: []string{"a"}})
+	if key.SVG != "" || panels != nil {
+		t.Errorf("%v, %v", key, panels)
+	}
+}
+
+func TestEncodeMakesEveryFormat(t *testing.T) {
+	files, err := Encode(compared(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ extension, begins string }{{"csv", "a,b\n1,\n"}, {"pdf", "%PDF-"}, {"png", "\x89PNG"}, {"svg", "<?xml"}} {
+		if files[i].Extension != want.extension || !bytes.HasPrefix(files[i].Content, []byte(want.begins)) {
+			t.Errorf("file %d is %s: %.10q", i, files[i].Extension, files[i].Content)
+		}
+	}
+}

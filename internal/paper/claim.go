@@ -1,0 +1,240 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+)
+
+// Claim is a sentence of the paper that a campaign can confirm or not.
+type Claim struct {
+	Label    string
+	Figure   string // label of the figure that it is about
+	Sentence string
+	Source   string // section or caption
+}
+
+// rule is a claim with the comparisons that it takes.
+type rule struct {
+	Claim
+	note  string
+	judge func(r *results, accounting string) []Finding
+}
+
+const (
+	takeaways = "Experimental Results, Takeaways"
+	savings   = "Computational Savings"
+)
+
+// rules returns the claims about a figure that needs runs.
+func (f Figure) rules() []rule {
+	g := f.group()
+	var rules []rule
+	claim := func(name, sentence, source string, judge func(r *results, accounting string) []Finding) {
+		rules = append(rules, rule{Claim: Claim{Label: f.Label + "/" + name, Figure: f.Label, Sentence: sentence, Source: source}, judge: judge})
+	}
+	variants := []campaign.Method{campaign.Variant1, campaign.Variant2}
+	detailedOnly := f.Detailed && f.Optimizer == "dp-adam" && f.Space == campaign.All // has no summary figure
+	if !f.Detailed || detailedOnly {
+		for _, m := range variants {
+			claim("accuracy_"+string(m)+"_above_baseline", fmt.Sprintf("%s has a better privacy-utility trade-off than the baseline: a higher accuracy at each ε.", sentenceCase(m.String())), takeaways,
+				g.ordering(percent, m, campaign.Baseline, " percentage points"))
+		}
+		for _, m := range variants {
+			claim("cost_"+string(m)+"_below_baseline", fmt.Sprintf("%s has a lower computational cost than the baseline.", sentenceCase(m.String())), takeaways, g.cheaper(m))
+		}
+		if g == (group{"dp-sgd", campaign.Rate}) {
+			claim("accuracy_v1_above_v2", "Variant 1 has a slightly higher accuracy than variant 2 for DP-SGD.", takeaways,
+				g.ordering(percent, campaign.Variant1, campaign.Variant2, " percentage points"))
+		}
+		if g.space == campaign.All {
+			source := takeaways
+			if detailedOnly {
+				source = "caption of the figure"
+			}
+			claim("accuracy_v2_above_v1", "Variant 2 has a slightly better privacy-utility trade-off than variant 1 when all hyperparameters are tuned.", source,
+				g.ordering(percent, campaign.Variant2, campaign.Variant1, " percentage points"))
+		}
+		rules = append(rules, f.numbers()...)
+	}
+	if f.Detailed {
+		for _, m := range variants {
+			claim("noise_"+string(m)+"_below_baseline", fmt.Sprintf("%s injects significantly smaller noise than the baseline for all ε regimes.", sentenceCase(m.String())), "caption of the figure",
+				g.ordering(noise, campaign.Baseline, m, ""))
+		}
+		if g.space == campaign.Rate {
+			claim("noise_v1_below_v2", "The noise multiplier of variant 1 is consistently lower than that of variant 2.", "caption of the figure",
+				g.ordering(noise, campaign.Variant2, campaign.Variant1, ""))
+		}
+	}
+	if f.Label == "figure_tune_all" {
+		claim("noise_above_rate_tuning", "The noise levels are higher than in the figure where the rate alone is tuned (figure_tune_lr_dp_sgd).", takeaways, noisier)
+	}
+	return rules
+}
+
+// numbers returns the claims that give a number.
+func (f Figure) numbers() []rule {
+	g := f.group()
+	var rules []rule
+	fewer, tuned := 6., "μ = 15"
+	if g.space == campaign.All {
+		fewer, tuned = 8, "μ = 45"
+	}
+	rules = append(rules, rule{
+		Claim: Claim{
+			Label: f.Label + "/gradients", Figure: f.Label, Source: savings,
+			Sentence: fmt.Sprintf("With %s and q = 0.1 the baseline requires about %v times more gradient evaluations than a variant: μ/(μq + 1).", tuned, fewer),
+		},
+		judge: func(r *results, accounting string) []Finding { return g.fewerGradients(r, accounting, fewer) },
+	})
+	for _, c := range []struct {
+		g       group
+		dataset string
+		times   float64
+	}{{group{"dp-sgd", campaign.Rate}, "cifar-10", 6.06}, {group{"dp-adam", campaign.Rate}, "fashion-mnist", 9.03}} {
+		if c.g != g {
+			continue
+		}
+		rules = append(rules, rule{
+			Claim: Claim{
+				Label: f.Label + "/time_" + c.dataset, Figure: f.Label, Source: "caption of the figure",
+				Sentence: fmt.Sprintf("On %s the baseline's average training time is %v times that of the fastest of the variants.", DatasetName(c.dataset), c.times),
+			},
+			note:  timesDiffer,
+			judge: func(r *results, accounting string) []Finding { return g.slower(r, accounting, c.dataset, c.times) },
+		})
+	}
+	return rules
+}
+
+// timesDiffer says why ratios of times aren't the paper's.
+const timesDiffer = "A ratio of times depends on the hardware: the paper trained two models at a time on each of two kinds of GPU, and says that the baseline takes much more time on the weaker ones. Here trials train in groups, and steps have fixed costs, which weigh more in the small trials of the variants. What no hardware changes is the ratio of gradients."
+
+// ordering compares a quantity of two methods at each epsilon: a should be above b.
+func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*results, string) []Finding {
+	return func(r *results, accounting string) []Finding {
+		var found []Finding
+		decimals := 2
+		// Where the rate alone is tuned, the noise is computed before anything is drawn.
+		exact := unit == "" && g.space == campaign.Rate
+		if unit == "" {
+			decimals = 3
+		}
+		for _, dataset := range r.Datasets {
+			for _, e := range r.Epsilons {
+				cellA, cellB := g.cell(dataset, a, accounting, e), g.cell(dataset, b, accounting, e)
+				found = append(found, above(where(dataset, e), r.of(cellA, q), r.of(cellB, q), exact, decimals, unit))
+			}
+		}
+		return found
+	}
+}
+
+func where(dataset string, epsilon float64) string {
+	return DatasetName(dataset) + ", ε = " + number(epsilon)
+}
+
+// cheaper compares what training takes, in the mean over all epsilons: the baseline's time over the variant's should be
+// above 1.
+func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
+	return func(r *results, accounting string) []Finding {
+		q, unit := seconds, " times the time"
+		if r.seeded {
+			q, unit = gradients, " times the gradients"
+		}
+		var found []Finding
+		for _, dataset := range r.Datasets {
+			one := []string{accounting}
+			f := about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q), 1)
+			if f.Verdict != NoRuns {
+				f.Verdict = Open
+				f.Seen = fixed(f.value, 2) + unit
+				if f.interval.Missing == "" {
+					f.Verdict = beyond(f.interval, 1)
+					f.Seen += " " + f.interval.text(2)
+				} else {
+					f.Seen += " (" + f.interval.Missing + ")"
+				}
+			}
+			found = append(found, f)
+		}
+		return found
+	}
+}
+
+// fewerGradients compares the ratio of gradients with the paper's, in expectation and as it was drawn.
+func (g group) fewerGradients(r *results, accounting string, paper float64) []Finding {
+	var found []Finding
+	for _, dataset := range r.Datasets {
+		w, err := r.workload(dataset, g)
+		if err != nil {
+			continue // a data set without a preset has no expectation
+		}
+		exact := w.expected(campaign.Baseline) / w.expected(campaign.Variant2)
+		f := Finding{Where: DatasetName(dataset) + ", in expectation", value: exact, Seen: fixed(exact, 2) + " times, exactly", Verdict: NotSeen, interval: Interval{Missing: "exact"}}
+		if math.Abs(exact/paper-1) <= margin {
+			f.Verdict = Seen
+		}
+		one := []string{accounting}
+		drawn := about(DatasetName(dataset)+", drawn", r.pooled(g, dataset, campaign.Baseline, one, gradients), r.pooled(g, dataset, campaign.Variant2, one, gradients), paper)
+		found = append(found, r.smaller(f), r.smaller(drawn))
+	}
+	return found
+}
+
+// slower compares a ratio of times with the paper's.
+func (g group) slower(r *results, accounting, dataset string, paper float64) []Finding {
+	one := []string{accounting}
+	s, ok := r.speedup(g, dataset, accounting, seconds)
+	if !ok {
+		return []Finding{{Where: DatasetName(dataset), Seen: "no runs", Verdict: NoRuns, value: math.NaN()}}
+	}
+	if r.seeded {
+		return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN()}}
+	}
+	return []Finding{r.smaller(about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, seconds), r.pooled(g, dataset, s.variant, one, seconds), paper))}
+}
+
+// smaller leaves open what the paper's numbers are in runs of another size, with other numbers of trials.
+func (r *results) smaller(f Finding) Finding {
+	if !r.full() && f.Verdict != NoRuns {
+		f.Verdict = Open
+		f.Seen += "; runs are smaller than the paper's"
+	}
+	return f
+}
+
+// noisier compares the noise of tuning all with that of tuning the rate, by DP-SGD.
+func noisier(r *results, accounting string) []Finding {
+	all, rate := group{"dp-sgd", campaign.All}, group{"dp-sgd", campaign.Rate}
+	var found []Finding
+	for _, dataset := range r.Datasets {
+		for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
+			for _, e := range r.Epsilons {
+				found = append(found, above(where(dataset, e)+", "+m.String(), r.of(all.cell(dataset, m, accounting, e), noise), r.of(rate.cell(dataset, m, accounting, e), noise), false, 3, ""))
+			}
+		}
+	}
+	return found
+}
+
+// outcomes judges all claims about a figure.
+func (r *results) outcomes(f Figure) []Outcome {
+	var all []Outcome
+	for _, rule := range f.rules() {
+		for _, accounting := range r.Accountings {
+			o := Outcome{Claim: rule.Claim, Accounting: accounting, Findings: rule.judge(r, accounting), Note: rule.note}
+			all = append(all, o.judge())
+		}
+	}
+	return all
+}
+
+func sentenceCase(text string) string {
+	if text == "" {
+		return ""
+	}
+	return string(text[0]-'a'+'A') + text[1:]
+}

@@ -1,0 +1,65 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/figure"
+)
+
+// boundsOutcomes judges what the paper says about the bounds, by each accounting of the figure: at mu = 45 variant 1
+// costs more than variant 2 at small subset rates, and less at larger ones.
+func boundsOutcomes(b figure.Bounds) []Outcome {
+	claim := Claim{
+		Label: "compare_dp_bounds/crossing", Figure: "compare_dp_bounds", Source: "Privacy Analysis, below the figure",
+		Sentence: "When μ = 45, the bounds of the variants 1 and 2 cross at small values of q, and that of variant 1 is the larger one there.",
+	}
+	var all []Outcome
+	for _, mode := range b.Modes() {
+		rates, one := b.Curve(45, mode, "variant1")
+		_, two := b.Curve(45, mode, "variant2")
+		o := Outcome{Claim: claim, Accounting: mode}
+		f := Finding{Where: "μ = 45", Verdict: NoRuns, Seen: "not computed"}
+		if len(rates) > 0 {
+			f.Seen, f.Verdict = crossing(rates, one, two)
+		}
+		if f.Verdict == NotSeen {
+			o.Note = "The paper suspects that its bound for variant 1 can be tightened. Smaller bounds are what the other accountings have."
+		}
+		o.Findings = []Finding{f}
+		all = append(all, o.judge())
+	}
+	return all
+}
+
+// crossing says where the first curve lies above the second. The claim is that it does so from the smallest rate on, up
+// to one that is smaller than a half.
+func crossing(rates, one, two []float64) (string, Verdict) {
+	var parts []string
+	for i := 0; i < len(rates); {
+		j := i
+		for j < len(rates) && (one[j] > two[j]) == (one[i] > two[i]) {
+			j++
+		}
+		relation := "isn't above variant 2"
+		if one[i] > two[i] {
+			relation = "lies above variant 2"
+		}
+		span := fmt.Sprintf("from %v to %v", rates[i], rates[j-1])
+		if j == i+1 {
+			span = fmt.Sprintf("at %v", rates[i])
+		}
+		parts = append(parts, fmt.Sprintf("%s for q %s", relation, span))
+		i = j
+	}
+	verdict := NotSeen
+	for i := range rates {
+		if one[i] > two[i] && rates[i] < 0.5 {
+			verdict = Seen
+		}
+	}
+	if len(parts) == 1 {
+		verdict = NotSeen // they don't cross
+	}
+	return "variant 1 " + strings.Join(parts, ", "), verdict
+}

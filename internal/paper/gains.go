@@ -1,0 +1,85 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+)
+
+// claimsTable lists claims with their verdicts. Its CSV file has every comparison.
+func claimsTable(outcomes []Outcome) Table {
+	t := Table{Name: "claims", CSVOnly: true}
+	t.Title = "What the paper says, and what was seen"
+	t.Columns = []string{"figure", "the paper says", "accounting", "verdict", "seen"}
+	t.Numbers = [][]string{{"claim", "figure", "accounting", "verdict_of_claim", "where", "verdict", "value", "low", "high", "runs_a", "runs_b"}}
+	for _, o := range outcomes {
+		t.Rows = append(t.Rows, []string{o.Figure, o.Sentence, o.Accounting, string(o.Verdict), o.Summary()})
+		for _, f := range o.Findings {
+			t.Numbers = append(t.Numbers, []string{
+				o.Label, o.Figure, o.Accounting, string(o.Verdict), f.Where, string(f.Verdict), number(f.value),
+				f.interval.low(), f.interval.high(), strconv.Itoa(f.runs[0]), strconv.Itoa(f.runs[1]),
+			})
+		}
+	}
+	t.Notes = []string{multiplicity(outcomes)}
+	return t
+}
+
+// multiplicity says how many of the intervals are expected to be wrong.
+func multiplicity(outcomes []Outcome) string {
+	n := 0
+	for _, o := range outcomes {
+		for _, f := range o.Findings {
+			if f.Verdict != NoRuns && f.interval.Missing == "" {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return "No comparison has an interval."
+	}
+	wrong := "fewer than one of them is"
+	if n >= 20 {
+		wrong = "about " + fixed(float64(n)*(1-confidence), 0) + " of them are"
+	}
+	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: %s expected to miss the truth. One that stands out among many others means little.", grouped(n), wrong)
+}
+
+// gainsTable says what the better bounds buy in accuracy at equal epsilon. It reports false without both accountings.
+func (r *results) gainsTable(figures []Figure) (Table, bool) {
+	t := Table{Name: "accounting_gains"}
+	if !slices.Contains(r.Accountings, "best") || !slices.Contains(r.Accountings, "paper") {
+		return t, false
+	}
+	t.Title = "Test accuracy by best accounting less that by the paper's, in percentage points"
+	t.Columns = []string{"tuned", "data", "*ε*", "variant 1", "variant 2", "baseline"}
+	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "epsilon", "method", "runs_best", "runs_paper", "difference", "low", "high", "noise_best", "noise_paper"}}
+	for _, g := range groups(figures) {
+		for _, dataset := range r.Datasets {
+			for _, e := range r.Epsilons {
+				row := []string{g.String(), DatasetName(dataset), number(e)}
+				for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
+					best, paper := g.cell(dataset, m, "best", e), g.cell(dataset, m, "paper", e)
+					a, b := r.of(best, percent), r.of(paper, percent)
+					f := above("", a, b, false, 2, "")
+					text := f.Seen
+					if f.Verdict == NoRuns {
+						text = "–"
+					} else if f.interval.Missing != "" {
+						text = signed(f.value, 2)
+					}
+					row = append(row, text)
+					t.Numbers = append(t.Numbers, []string{
+						string(g.space), g.optimizer, dataset, number(e), string(m), strconv.Itoa(len(a)), strconv.Itoa(len(b)),
+						number(f.value), f.interval.low(), f.interval.high(), number(r.of(best, noise).mean()), number(r.of(paper, noise).mean()),
+					})
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	t.Notes = []string{"Welch's intervals of 95 %, in brackets; none where a cell has one run. Both accountings prove the same epsilon; best needs less noise for it."}
+	return t, true
+}

@@ -1,0 +1,157 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+)
+
+// ErrResults reports results that no figure can be made of.
+var ErrResults = errors.New("invalid results")
+
+// results are those of a selection, by cell, in the order of their repetitions.
+type results struct {
+	Selection
+	byCell map[campaign.Cell][]campaign.Result
+	all    []campaign.Result
+	seeded bool
+	epochs float64 // shares of the paper's that runs have
+	trials float64
+}
+
+// full reports whether runs have the paper's size.
+func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
+
+// collect keeps the results of a selection. The error wraps [ErrResults] if there are two of one task, or if a number
+// isn't one.
+func collect(s Selection, given []campaign.Result) (*results, error) {
+	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}, epochs: 1, trials: 1}
+	seen := map[campaign.Task]bool{}
+	for _, result := range given {
+		if seen[result.Task] {
+			return nil, fmt.Errorf("%w: two of run %s; leave one of them out", ErrResults, result.Task.Name())
+		}
+		seen[result.Task] = true
+		if !s.has(result.Task) {
+			continue
+		}
+		if err := check(result); err != nil {
+			return nil, err
+		}
+		r.byCell[result.Cell] = append(r.byCell[result.Cell], result)
+		r.seeded = r.seeded || result.Seed != nil
+		r.all = append(r.all, result)
+	}
+	for _, list := range r.byCell {
+		slices.SortFunc(list, func(a, b campaign.Result) int { return a.Repetition - b.Repetition })
+	}
+	return r, nil
+}
+
+// has reports whether a task is among those that the selection's figures need.
+func (s Selection) has(t campaign.Task) bool {
+	return slices.Contains(s.Datasets, t.Dataset) && slices.Contains(s.Epsilons, t.Epsilon) &&
+		slices.Contains(s.Accountings, t.Accounting) && slices.Contains(campaign.Methods(), t.Method) &&
+		t.Repetition >= 1 && t.Repetition <= s.Repetitions
+}
+
+// check returns an error for a number that no run can have.
+func check(r campaign.Result) error {
+	for _, v := range []struct {
+		name  string
+		value float64
+		low   float64
+		high  float64
+	}{
+		{"accuracy", r.Accuracy, 0, 1},
+		{"epsilon", r.Epsilon, 0, math.MaxFloat64},
+		{"noise multiplier", r.NoiseMultiplier, 0, math.MaxFloat64},
+		{"learning rate", r.LearningRate, 0, math.MaxFloat64},
+		{"sampling rate", r.SamplingRate, 0, 1},
+		{"number of trials", float64(r.Trials), 0, math.MaxFloat64},
+		{"training time", r.Seconds, 0, math.MaxFloat64},
+		{"number of gradients", r.Gradients, 0, math.MaxFloat64},
+	} {
+		if !(v.value >= v.low && v.value <= v.high) {
+			return fmt.Errorf("%w: run %s has %s %v", ErrResults, r.Task.Name(), v.name, v.value)
+		}
+	}
+	return nil
+}
+
+// group is what a figure trains: an optimizer and what is tuned.
+type group struct {
+	optimizer string
+	space     campaign.Space
+}
+
+func (f Figure) group() group { return group{f.Optimizer, f.Space} }
+
+// cell returns the cell of a group.
+func (g group) cell(dataset string, m campaign.Method, accounting string, epsilon float64) campaign.Cell {
+	return campaign.Cell{Dataset: dataset, Optimizer: g.optimizer, Space: g.space, Method: m, Accounting: accounting, Epsilon: epsilon}
+}
+
+// quantity is a number of a result.
+type quantity func(campaign.Result) float64
+
+// The quantities of figures and tables.
+var (
+	accuracy     quantity = func(r campaign.Result) float64 { return r.Accuracy }
+	percent      quantity = func(r campaign.Result) float64 { return 100 * r.Accuracy }
+	epsilon      quantity = func(r campaign.Result) float64 { return r.Epsilon }
+	noise        quantity = func(r campaign.Result) float64 { return r.NoiseMultiplier }
+	learningRate quantity = func(r campaign.Result) float64 { return r.LearningRate }
+	tunedRate    quantity = func(r campaign.Result) float64 { return r.TunedLearningRate }
+	samplingRate quantity = func(r campaign.Result) float64 { return r.SamplingRate }
+	steps        quantity = func(r campaign.Result) float64 { return float64(r.Steps) }
+	trials       quantity = func(r campaign.Result) float64 { return float64(r.Trials) }
+	seconds      quantity = func(r campaign.Result) float64 { return r.Seconds }
+	gradients    quantity = func(r campaign.Result) float64 { return r.Gradients }
+)
+
+// of returns a quantity of a cell's runs.
+func (r *results) of(c campaign.Cell, q quantity) sample {
+	var s sample
+	for _, result := range r.byCell[c] {
+		s = append(s, q(result))
+	}
+	return s
+}
+
+// pooled returns a quantity of a method's runs at all epsilons. What training takes doesn't depend on epsilon: neither
+// the number of trials nor their candidates do.
+func (r *results) pooled(g group, dataset string, m campaign.Method, accountings []string, q quantity) sample {
+	var s sample
+	for _, accounting := range accountings {
+		for _, e := range r.Epsilons {
+			s = append(s, r.of(g.cell(dataset, m, accounting, e), q)...)
+		}
+	}
+	return s
+}
+
+// speedup compares the baseline with the faster variant, the one whose mean is smaller.
+type speedup struct {
+	ratio    float64
+	interval Interval
+	variant  campaign.Method
+}
+
+// speedup returns how many times more of a quantity the baseline takes than the faster variant. It reports false
+// without runs of both.
+func (r *results) speedup(g group, dataset, accounting string, q quantity) (speedup, bool) {
+	best := speedup{}
+	baseline := r.pooled(g, dataset, campaign.Baseline, []string{accounting}, q)
+	for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2} {
+		s := speedup{variant: m}
+		s.ratio, s.interval = ratio(baseline, r.pooled(g, dataset, m, []string{accounting}, q))
+		if s.ratio > best.ratio && !math.IsInf(s.ratio, 0) { // NaN isn't
+			best = s
+		}
+	}
+	return best, best.ratio > 0
+}

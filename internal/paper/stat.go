@@ -1,0 +1,120 @@
+package paper
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// confidence of all intervals.
+const confidence = 0.95
+
+// sample are the values of one quantity in several runs.
+type sample []float64
+
+// mean returns the mean, NaN of an empty sample.
+func (s sample) mean() float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	return stat.Mean(s, nil)
+}
+
+// variance returns the unbiased variance, NaN for less than two values. Equal values have exactly none: their mean may
+// be rounded.
+func (s sample) variance() float64 {
+	if len(s) < 2 {
+		return math.NaN()
+	}
+	if s.equal() {
+		return 0
+	}
+	return stat.Variance(s, nil)
+}
+
+// standardError returns that of the mean, NaN for less than two values.
+func (s sample) standardError() float64 { return math.Sqrt(s.variance() / float64(len(s))) }
+
+// equal reports whether all values are the same.
+func (s sample) equal() bool {
+	for _, v := range s {
+		if v != s[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// Interval is a confidence interval of 95 percent. If there is none, Missing says why.
+type Interval struct {
+	Low, High float64
+	Missing   string
+}
+
+// Reasons for a missing interval.
+const (
+	oneRepetition = "one repetition: no interval"
+	allEqual      = "all repetitions are equal: no interval"
+	unbounded     = "the denominator may be 0: no interval"
+)
+
+// holds reports whether v is in the interval.
+func (i Interval) holds(v float64) bool { return i.Missing == "" && i.Low <= v && v <= i.High }
+
+// quantile returns Student's t for a two-sided interval.
+func quantile(degrees float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile((1 + confidence) / 2)
+}
+
+// difference returns the difference of two means and Welch's interval: variances may differ, and the degrees of freedom
+// are Satterthwaite's.
+//
+// B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+// Biometrika 34 (1947).
+func difference(a, b sample) (float64, Interval) {
+	d := a.mean() - b.mean()
+	if len(a) < 2 || len(b) < 2 {
+		return d, Interval{Missing: oneRepetition}
+	}
+	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
+	if va+vb == 0 {
+		return d, Interval{Missing: allEqual}
+	}
+	half := quantile(satterthwaite(va, len(a), vb, len(b))) * math.Sqrt(va+vb)
+	return d, Interval{Low: d - half, High: d + half}
+}
+
+// satterthwaite returns the degrees of freedom of the sum of two estimated variances of means.
+func satterthwaite(va float64, n int, vb float64, m int) float64 {
+	return (va + vb) * (va + vb) / (va*va/float64(n-1) + vb*vb/float64(m-1))
+}
+
+// ratio returns the ratio of two means and Fieller's interval: all r for which a - r b may have mean 0 by a t test. Its
+// degrees of freedom are Satterthwaite's for a - r b at the estimated ratio, since variances may differ.
+//
+// The test's statistic is (A - r B)/sqrt(va + r² vb) with the means A and B and their variances va and vb, so the
+// interval's ends are the roots of r² (B² - t² vb) - 2 r A B + (A² - t² va). It is an interval if and only if the first
+// coefficient is positive, that is, if B differs from 0 by the same test.
+//
+// E. C. Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B 16 (1954). The
+// degrees of freedom: A. C. Tamhane and B. R. Logan, "Finding the maximum safe dose level for heteroscedastic data",
+// Journal of Biopharmaceutical Statistics 14 (2004).
+func ratio(a, b sample) (float64, Interval) {
+	meanA, meanB := a.mean(), b.mean()
+	r := meanA / meanB
+	if len(a) < 2 || len(b) < 2 {
+		return r, Interval{Missing: oneRepetition}
+	}
+	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
+	if va+vb == 0 {
+		return r, Interval{Missing: allEqual}
+	}
+	t := quantile(satterthwaite(va, len(a), r*r*vb, len(b)))
+	c2, c0 := meanB*meanB-t*t*vb, meanA*meanA-t*t*va
+	if !(c2 > 0) {
+		return r, Interval{Missing: unbounded}
+	}
+	root := math.Sqrt(math.Max(0, meanA*meanB*meanA*meanB-c2*c0))
+	return r, Interval{Low: (meanA*meanB - root) / c2, High: (meanA*meanB + root) / c2}
+}

@@ -1,0 +1,155 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Verdict says whether the campaign saw what the paper says.
+type Verdict string
+
+// The verdicts. An interval that holds both what the paper says and its opposite leaves a claim open.
+const (
+	Seen    Verdict = "seen"
+	NotSeen Verdict = "not seen"
+	Open    Verdict = "open"
+	NoRuns  Verdict = "no runs"
+)
+
+// Finding is one comparison, on one data set.
+type Finding struct {
+	Where    string // data set, epsilon, method
+	Seen     string // the number and its interval, or why there is none
+	Verdict  Verdict
+	value    float64
+	interval Interval
+	runs     [2]int // that were compared
+}
+
+// Outcome is what became of a claim by one accounting.
+type Outcome struct {
+	Claim
+	Accounting string
+	Verdict    Verdict
+	Findings   []Finding
+	Note       string // why it may differ
+}
+
+// Summary counts the findings by verdict.
+func (o Outcome) Summary() string {
+	count := map[Verdict]int{}
+	judged := 0
+	for _, f := range o.Findings {
+		count[f.Verdict]++
+		if f.Verdict != NoRuns {
+			judged++
+		}
+	}
+	if judged == 0 {
+		return "no runs"
+	}
+	if judged == 1 && len(o.Findings) == 1 {
+		return o.Findings[0].Where + ": " + o.Findings[0].Seen
+	}
+	var parts []string
+	for _, v := range []Verdict{Seen, NotSeen, Open} {
+		if count[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %d", v, count[v]))
+		}
+	}
+	text := fmt.Sprintf("%s of %d comparisons", strings.Join(parts, ", "), judged)
+	if n := count[NoRuns]; n > 0 {
+		text += fmt.Sprintf("; no runs for %d more", n)
+	}
+	return text
+}
+
+// judge sums up the findings: seen if all of them are, not seen if one interval excludes what the paper says.
+func (o Outcome) judge() Outcome {
+	count := map[Verdict]int{}
+	for _, f := range o.Findings {
+		count[f.Verdict]++
+	}
+	switch judged := len(o.Findings) - count[NoRuns]; {
+	case judged == 0:
+		o.Verdict = NoRuns
+	case count[NotSeen] > 0:
+		o.Verdict = NotSeen
+	case count[Seen] == judged:
+		o.Verdict = Seen
+	default:
+		o.Verdict = Open
+	}
+	return o
+}
+
+// above judges whether a is larger than b. Values that no draw of a run changes are exact, and need no interval.
+func above(where string, a, b sample, exact bool, decimals int, unit string) Finding {
+	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
+	if len(a) == 0 || len(b) == 0 {
+		f.Verdict, f.Seen, f.value = NoRuns, "no runs", math.NaN()
+		return f
+	}
+	if exact && a.equal() && b.equal() {
+		f.value = a[0] - b[0]
+		f.interval = Interval{Missing: "exact"}
+		f.Seen = signed(f.value, decimals) + unit + ", exactly"
+		f.Verdict = NotSeen
+		if f.value > 0 {
+			f.Verdict = Seen
+		}
+		return f
+	}
+	f.value, f.interval = difference(a, b)
+	f.Seen = signed(f.value, decimals) + unit
+	if f.interval.Missing != "" {
+		f.Seen += " (" + f.interval.Missing + ")"
+		f.Verdict = Open
+		return f
+	}
+	f.Seen += " [" + signed(f.interval.Low, decimals) + ",\u00a0" + signed(f.interval.High, decimals) + "]"
+	f.Verdict = beyond(f.interval, 0)
+	return f
+}
+
+// beyond judges an interval that should lie above a limit.
+func beyond(i Interval, limit float64) Verdict {
+	switch {
+	case i.Low > limit:
+		return Seen
+	case i.High < limit:
+		return NotSeen
+	}
+	return Open
+}
+
+// margin is the share by which a number may differ from the paper's and still be what the paper says.
+const margin = 0.1
+
+// about judges whether a ratio is the paper's number: seen if the whole interval is within the margin around it, not
+// seen if none of the interval is.
+func about(where string, a, b sample, paper float64) Finding {
+	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
+	if len(a) == 0 || len(b) == 0 {
+		f.Verdict, f.Seen, f.value = NoRuns, "no runs", math.NaN()
+		return f
+	}
+	f.value, f.interval = ratio(a, b)
+	f.Seen = fixed(f.value, 2) + " times"
+	low, high := paper*(1-margin), paper*(1+margin)
+	switch {
+	case f.interval.Missing != "":
+		f.Seen += " (" + f.interval.Missing + ")"
+		f.Verdict = Open
+		return f
+	case f.interval.Low >= low && f.interval.High <= high:
+		f.Verdict = Seen
+	case f.interval.High < low || f.interval.Low > high:
+		f.Verdict = NotSeen
+	default:
+		f.Verdict = Open
+	}
+	f.Seen += " " + f.interval.text(2)
+	return f
+}
