@@ -210,8 +210,8 @@ func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Task {
 }
 
 // description describes the campaign of tasks.
-func (o *reproduceOptions) description(names []string, tasks []campaign.Task) campaign.Description {
-	d := campaign.Description{Command: o.command(names)}
+func (o *reproduceOptions) description(names []string, chosen []paper.Figure, tasks []campaign.Task) campaign.Description {
+	d := campaign.Description{Command: o.command(names), Figures: labels(chosen)}
 	if o.quick {
 		d.Scale = campaign.Quick()
 	}
@@ -262,7 +262,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	if opts.list {
 		return g.listFigures(ctx, opts, chosen, performance)
 	}
-	store, err := campaign.Open(opts.out, opts.description(names, tasksOf(chosen, opts.selection)))
+	store, err := campaign.Open(opts.out, opts.description(names, chosen, tasksOf(chosen, opts.selection)))
 	if err != nil {
 		return campaignError(err)
 	}
@@ -304,7 +304,8 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduce
 		path   string
 		status campaign.Status
 	}
-	d, err := await(ctx, "drawing figures and tables", func() (d drawn, err error) {
+	const doing = "drawing figures and tables"
+	d, err := follow(ctx, g.console(), doing, func(f *follower) (d drawn, err error) {
 		scan, err := store.Scan(tasks)
 		if err != nil {
 			return d, err
@@ -318,9 +319,12 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduce
 				results = append(results, r)
 			}
 		}
-		d.path, err = paper.Write(opts.out, paper.Input{
-			Figures: chosen, Selection: opts.selection, Results: results, Quick: store.Description.Scale.String(), Program: version().String(),
-			Missing: d.status.Total - d.status.Finished, Seeded: store.Description.Seed != nil,
+		scale := store.Description.Scale
+		d.path, err = paper.WriteContext(ctx, opts.out, paper.Input{
+			Figures: chosen, Selection: opts.selection, Results: results, Program: version().String(),
+			Quick: scale.String(), Epochs: scale.Epochs, Trials: scale.Trials,
+			Seeded: store.Description.Seed != nil, Seed: store.Description.Seed,
+			Progress: func(done, total int) { f.Progress(float64(done), float64(total), doing) },
 		})
 		return d, err
 	})

@@ -22,13 +22,16 @@ flags it draws what the last "reproduce" asked for.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			opts.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
-			chosen, err := figures(names)
-			if err != nil {
-				return err
-			}
 			store, err := campaign.Look(opts.out)
 			if err != nil {
 				return campaignError(err)
+			}
+			if len(names) == 0 {
+				names = store.Description.Figures
+			}
+			chosen, err := figures(names)
+			if err != nil {
+				return err
 			}
 			opts.keep.every = saveCampaign
 			if err := opts.asBefore(store); err != nil {

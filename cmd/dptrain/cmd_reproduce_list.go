@@ -35,7 +35,7 @@ type figureList struct {
 func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p configs.Performance) error {
 	store, err := campaign.Look(opts.out)
 	if errors.Is(err, campaign.ErrNone) {
-		store, err = campaign.Planned(opts.description(nil, nil)), nil
+		store, err = campaign.Planned(opts.description(nil, nil, nil)), nil
 	}
 	if err != nil {
 		return campaignError(err)

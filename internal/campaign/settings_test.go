@@ -121,3 +121,29 @@ func TestSettingsOfTunings(t *testing.T) {
 		}
 	}
 }
+
+// The noise multipliers of the paper's bounds, which an independent implementation found with 60 digits (they are the
+// smallest; ours are at most a little above).
+func TestNoise(t *testing.T) {
+	want := map[Cell]float64{}
+	for optimizer, method := range map[string]string{"dp-sgd": "fashion-mnist", "dp-adam": "mnist"} {
+		want[Cell{method, optimizer, Rate, Baseline, "paper", 1}] = 10.395216396240157
+		want[Cell{method, optimizer, Rate, Variant1, "paper", 2}] = 2.7972947809216553
+		want[Cell{method, optimizer, Rate, Variant2, "paper", 4}] = 2.140678311302389
+	}
+	want[Cell{"cifar-10", "dp-sgd", Rate, Variant1, "paper", 1}] = 4.616993766908755
+	want[Cell{"imdb", "dp-sgd", Rate, Variant2, "paper", 2}] = 5.604557233928032
+	cells := []Cell{{"mnist", "dp-sgd", All, Variant1, "paper", 1}, {"mnist", "dp-sgd", Rate, Single, "paper", 1}}
+	for c := range want {
+		cells = append(cells, c)
+	}
+	got, err := Planned(Description{}).Noise(t.Context(), cells, nil)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for c, noise := range want {
+		if got[c] < noise*(1-1e-9) || got[c] > noise*(1+1e-6) {
+			t.Errorf("%s: %v, want %v", c, got[c], noise)
+		}
+	}
+}

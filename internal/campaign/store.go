@@ -29,6 +29,7 @@ type Description struct {
 	Version int      `json:"version"` // of this format
 	Scale   Scale    `json:"scale"`
 	Seed    *uint64  `json:"insecure_seed,omitempty"` // of all draws, by which the campaign can be repeated
+	Figures []string `json:"figures,omitempty"`       // labels of what the tasks are for
 	Tasks   []string `json:"tasks"`                   // names, in order; those of the last call
 	Command string   `json:"command"`                 // that goes on with the campaign
 	Pace    Pace     `json:"pace,omitempty"`          // as it was measured on the machine that worked last
