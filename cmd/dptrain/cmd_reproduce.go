@@ -333,9 +333,10 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduce
 	}
 	r := reproduced{Page: d.path, Runs: d.status.Total, Finished: d.status.Finished, Failed: len(d.status.Failed)}
 	return g.print(r, func(w io.Writer) {
-		rows(w,
-			[2]string{"page", relative(r.Page)},
-			[2]string{"runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed)},
-		)
+		pairs := [][2]string{{"page", relative(r.Page)}}
+		if r.Runs > 0 {
+			pairs = append(pairs, [2]string{"runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed)})
+		}
+		rows(w, pairs...)
 	})
 }
