@@ -29,6 +29,9 @@ const (
 
 // rules returns the claims about a figure that needs runs.
 func (f Figure) rules() []rule {
+	if !f.Trains() {
+		return nil // what the paper says about bounds is elsewhere
+	}
 	g := f.group()
 	var rules []rule
 	claim := func(name, sentence, source string, judge func(r *results, accounting string) []Finding) {
