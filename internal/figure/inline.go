@@ -17,11 +17,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Picture is an SVG element for a web page. Its width is in points.
-type Picture struct {
-	Width float64
-	SVG   string
-}
+// Picture is an SVG element for a web page.
+type Picture struct{ SVG string }
+
+// inlineMargin around a picture, in points: the fonts of a page may be taller than ours.
+const inlineMargin = 4
 
 // Inline returns a figure's key and its panels as SVG elements, which a page can put one below the other where it is
 // narrow. Text is text. Colours are classes, whose color the page's style sheet sets: p-ink, p-grid, p-ground, p-note and
@@ -45,10 +45,11 @@ func Inline(f Figure) (key Picture, panels []Picture) {
 		plot.Draw(all)
 		drawNote(all, plot.DataCanvas(all), p.note)
 		said := []string{p.title, p.y.label + " over " + p.x.label}
-		for _, more := range []string{p.note, p.empty} {
-			if strings.TrimSpace(more) != "" {
-				said = append(said, more)
-			}
+		if strings.TrimSpace(p.note) != "" {
+			said = append(said, p.note)
+		}
+		if len(p.curves) == 0 {
+			said = append(said, p.empty)
 		}
 		panels = append(panels, sheet.picture(strings.NewReplacer("*", "", "^", "").Replace(strings.Join(said, "; "))))
 	}
@@ -77,9 +78,9 @@ func newInline(width, height vg.Length) *inlineCanvas {
 
 func (c *inlineCanvas) picture(label string) Picture {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "<svg viewBox=\"0 0 %s %s\" role=\"img\" aria-label=\"%s\">\n%s</svg>\n",
-		short(c.width), short(c.height), html.EscapeString(label), c.out.Bytes())
-	return Picture{Width: float64(c.width), SVG: out.String()}
+	fmt.Fprintf(&out, "<svg viewBox=\"%d %d %s %s\" role=\"img\" aria-label=\"%s\">\n%s</svg>\n",
+		-inlineMargin, -inlineMargin, short(c.width+2*inlineMargin), short(c.height+2*inlineMargin), html.EscapeString(label), c.out.Bytes())
+	return Picture{SVG: out.String()}
 }
 
 func (c *inlineCanvas) state() *inlineState          { return &c.states[len(c.states)-1] }
