@@ -36,8 +36,8 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// Student's sleep data, as in the documentation of R's t.test: t.test(extra ~ group, data = sleep) prints t = -1.8608,
-// df = 17.776, and the interval -3.3654832 to 0.2054832.
+// Student's sleep data, as in the documentation of R's t.test: t.test(extra ~ group, data = sleep) prints t =
+// -1.8608, df = 17.776, and the interval -3.3654832 to 0.2054832.
 func TestDifferenceIsThatOfR(t *testing.T) {
 	a := sample{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	b := sample{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
@@ -50,8 +50,8 @@ func TestDifferenceIsThatOfR(t *testing.T) {
 	}
 }
 
-// By hand. a is 8, 10, 12 and b 1.6, 2, 2.4, five times smaller, so va = 4/3, vb = 0.16/3 and r² vb = va: the degrees of
-// freedom are 2 (3-1) = 4, and t = 2.776445. The ends solve r² (4 - 0.4111278) - 40 r + (100 - 10.2781957) = 0.
+// By hand. a is 8, 10, 12 and b 1.6, 2, 2.4, five times smaller, so va = 4/3, vb = 0.16/3 and r² vb = va: the degrees
+// of freedom are 2 (3-1) = 4, and t = 2.776445. The ends solve r² (4 - 0.4111278) - 40 r + (100 - 10.2781957) = 0.
 func TestRatioIsThatByHand(t *testing.T) {
 	r, i := ratio(sample{8, 10, 12}, sample{1.6, 2, 2.4})
 	if !near(r, 5, 1e-12) || !near(i.Low, 3.11189, 1e-4) || !near(i.High, 8.03362, 1e-4) {
@@ -78,8 +78,8 @@ func TestMissingIntervals(t *testing.T) {
 	}
 }
 
-// The definition of Fieller's interval: its ends are the ratios that a t test barely doesn't reject, and the estimate is
-// between them.
+// The definition of Fieller's interval: its ends are the ratios that a t test barely doesn't reject, and the estimate
+// is between them.
 func TestRatiosEndWhereTheTestDoes(t *testing.T) {
 	values := rapid.SliceOfN(rapid.Float64Range(0.1, 100), 2, 12)
 	rapid.Check(t, func(t *rapid.T) {

@@ -144,7 +144,8 @@ func TestClaimsFindTheTruth(t *testing.T) {
 	}
 	seen, refuted := verdicts(t, s, make(false)), verdicts(t, s, make(true))
 	// Accuracy and cost of two variants in four experiments, which variant is better in three, gradients in four, two
-	// times; noise below the baseline's in four, of variant 1 below variant 2 in two, above the other experiment's in one.
+	// times; noise below the baseline's in four, of variant 1 below variant 2 in two, above the other experiment's in
+	// one.
 	if want := 4*4 + 3 + 4 + 2 + 4*2 + 2 + 1; len(seen) != want {
 		t.Errorf("%d claims, want %d", len(seen), want)
 	}

@@ -277,6 +277,8 @@ func TestWriteRefusesNonsense(t *testing.T) {
 		"no figure":      func(in *Input) { in.Figures = nil },
 		"unknown figure": func(in *Input) { in.Figures = []Figure{{Label: "x"}} },
 		"two of a task":  func(in *Input) { in.Results = append(in.Results, in.Results[0]) },
+		"no epsilon":     func(in *Input) { in.Selection.Epsilons = nil },
+		"no repetition":  func(in *Input) { in.Selection.Repetitions = 0 },
 		"a share of 2":   func(in *Input) { in.Trials = 2 },
 	} {
 		in, dir := small(), filepath.Join(t.TempDir(), "x")
