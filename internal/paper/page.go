@@ -21,6 +21,8 @@ var style = sheet.Style(styleSource)
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain": sheet.Plain,
 	"label": markup,
+	// whole keeps DP-SGD from breaking at its hyphen.
+	"whole": func(title string) string { return strings.ReplaceAll(title, "DP-", "DP\u2011") },
 	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
 }).Parse(strings.NewReplacer("OPENING", sheet.Opening("dptrain reproduce"), "STYLE", style, "POLICY", sheet.Policy(style)).Replace(pageSource)))
 
