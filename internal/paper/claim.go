@@ -131,7 +131,7 @@ func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*res
 		if unit == "" {
 			decimals = 3
 		}
-		for _, dataset := range r.Datasets {
+		for _, dataset := range r.judged() {
 			for _, e := range r.Epsilons {
 				cellA, cellB := g.cell(dataset, a, accounting, e), g.cell(dataset, b, accounting, e)
 				found = append(found, above(where(dataset, e), r.of(cellA, q), r.of(cellB, q), exact, decimals, unit))
@@ -154,7 +154,7 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 			q, unit = gradients, " times the gradients"
 		}
 		var found []Finding
-		for _, dataset := range r.Datasets {
+		for _, dataset := range r.judged() {
 			one := []string{accounting}
 			f := about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q), 1)
 			if f.Verdict != NoRuns {
@@ -176,7 +176,7 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 // fewerExpected compares the ratio of gradients, of the baseline to variant 2, with the paper's. It takes no runs.
 func (g group) fewerExpected(r *results, paper float64) []Finding {
 	var found []Finding
-	for _, dataset := range r.Datasets {
+	for _, dataset := range r.judged() {
 		w, err := r.workload(dataset, g)
 		if err != nil {
 			continue // a data set without a preset has no expectation
@@ -195,7 +195,7 @@ func (g group) fewerExpected(r *results, paper float64) []Finding {
 func (g group) fewerDrawn(r *results, accounting string, paper float64) []Finding {
 	var found []Finding
 	one := []string{accounting}
-	for _, dataset := range r.Datasets {
+	for _, dataset := range r.judged() {
 		baseline, variant := r.pooled(g, dataset, campaign.Baseline, one, gradients), r.pooled(g, dataset, campaign.Variant2, one, gradients)
 		found = append(found, r.smaller(about(DatasetName(dataset), baseline, variant, paper)))
 	}
@@ -228,7 +228,7 @@ func (r *results) smaller(f Finding) Finding {
 func noisier(r *results, accounting string) []Finding {
 	all, rate := group{"dp-sgd", campaign.All}, group{"dp-sgd", campaign.Rate}
 	var found []Finding
-	for _, dataset := range r.Datasets {
+	for _, dataset := range r.judged() {
 		for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
 			for _, e := range r.Epsilons {
 				found = append(found, above(where(dataset, e)+", "+m.String(), r.of(all.cell(dataset, m, accounting, e), noise), r.of(rate.cell(dataset, m, accounting, e), noise), false, 3, ""))

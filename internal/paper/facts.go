@@ -66,7 +66,7 @@ func (r *results) facts(in Input) []fact {
 	}
 	facts := []fact{
 		{"data sets", strings.Join(names, ", ")},
-		{"epsilon", list(r.Epsilons, ", ") + " for tuning and final training together, at delta 10⁻⁵"},
+		{"epsilon", list(r.Epsilons, ", ") + " for tuning and final training together" + r.delta()},
 		{"accountings", strings.Join(r.Accountings, ", ")},
 		{"repetitions", fmt.Sprintf("%d of each cell", r.Repetitions)},
 		{"trained by", distinct(func(r campaign.Result) string { return r.MadeBy })},
@@ -82,6 +82,19 @@ func (r *results) facts(in Input) []fact {
 	}
 	facts = append(facts, fact{"figures by", in.Program})
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
+}
+
+// delta names the deltas of runs, which are one unless something is wrong.
+func (r *results) delta() string {
+	found := map[float64]bool{}
+	for _, result := range r.all {
+		found[result.Delta] = true
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	text := list(slices.Sorted(maps.Keys(found)), ", ")
+	return ", at delta " + strings.ReplaceAll(text, "1e-05", "10⁻⁵")
 }
 
 // days returns the first and the last day on which a run began.

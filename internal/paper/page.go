@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/page/sheet"
@@ -32,6 +33,7 @@ type page struct {
 	Seeded   bool
 	Program  string
 	Runs     int
+	Others   string // data sets that aren't the paper's
 	Facts    []fact
 	Missing  []string
 	More     int // of the missing cells, which aren't listed
@@ -77,6 +79,13 @@ const maxMissing = 40
 
 func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes []Outcome) page {
 	p := page{Quick: in.Quick, Seeded: r.seeded, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Multiple: multiplicity(outcomes), Differs: differs(r.Accountings)}
+	var others []string
+	for _, d := range r.Datasets {
+		if !slices.Contains(Datasets(), d) {
+			others = append(others, DatasetName(d))
+		}
+	}
+	p.Others = strings.Join(others, " and ")
 	count := map[Verdict]int{}
 	for _, o := range outcomes {
 		count[o.Verdict]++

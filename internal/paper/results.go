@@ -22,6 +22,11 @@ type results struct {
 	trials float64
 }
 
+// judged returns the selected data sets that the paper has, and says something about.
+func (r *results) judged() []string {
+	return slices.DeleteFunc(slices.Clone(r.Datasets), func(d string) bool { return !slices.Contains(Datasets(), d) })
+}
+
 // full reports whether runs have the paper's size.
 func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
 

@@ -201,3 +201,19 @@ func TestCrossing(t *testing.T) {
 		}
 	}
 }
+
+// The built-in data set isn't the paper's: its figures are drawn, and nothing is judged by them.
+func TestOtherDatasetsAreNotJudged(t *testing.T) {
+	s := Selection{Datasets: []string{"glyphs"}, Epsilons: []float64{1, 4}, Accountings: []string{"paper"}, Repetitions: 3}
+	for label, v := range verdicts(t, s, invent(Figures(), s, nil)) {
+		if v != NoRuns {
+			t.Errorf("%s: %s", label, v)
+		}
+	}
+	in := small()
+	in.Selection = s
+	in.Results = invent(in.Figures, s, nil)
+	if page := pageOf(t, in); !strings.Contains(page, "The paper says nothing about glyphs") {
+		t.Error("the page doesn't say so")
+	}
+}
