@@ -177,7 +177,8 @@ func TestComparisonsOfAnything(t *testing.T) {
 	})
 }
 
-// Pictures of a page are well-formed, have no style attribute, which its policy forbids, and escape what they are given.
+// Pictures of a page are well-formed, have no style attribute, which its policy forbids, and escape what they are
+// given.
 func TestInlinePictures(t *testing.T) {
 	const hostile = `</svg><script>alert("1")</script>&`
 	c := compared(t)

@@ -31,7 +31,7 @@ const (
 	keyLine     = 13.
 	keySample   = 26.
 	keySpace    = 16. // between entries
-	noteLine    = 11. // a note below a panel's title
+	noteLine    = 14. // a note below a panel's title
 )
 
 // dotsPerInch of PNG files.
@@ -155,7 +155,7 @@ func drawNote(panel, data draw.Canvas, note string) {
 	}
 	style := textStyle(tickSize)
 	style.Color, style.XAlign = noteColor, text.XCenter
-	panel.FillText(style, vg.Point{X: panel.Center().X, Y: data.Max.Y + 3}, note)
+	panel.FillText(style, vg.Point{X: panel.Center().X, Y: data.Max.Y + 6}, note)
 }
 
 // layKey returns a legend for each entry of a key, in rows that are broken to fit into the width.

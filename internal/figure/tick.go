@@ -49,7 +49,7 @@ func logTicks(low, high float64) plot.ConstantTicks {
 		below := i+1 < len(all) && math.Log10(all[i+1]) <= low+1e-9
 		above := i > 0 && math.Log10(all[i-1]) >= high-1e-9
 		if !below && !above {
-			text := strconv.FormatFloat(v, 'g', 2, 64)
+			text := strconv.FormatFloat(v, 'f', -1, 64)
 			if v < 1e-4 || v > 1e4 {
 				text = scientific(v)
 			}

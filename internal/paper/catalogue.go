@@ -57,6 +57,9 @@ func (f Figure) Tasks(s Selection) []campaign.Task {
 	return tasks
 }
 
+// notes end the caption of each figure that needs runs.
+const notes = " A single run has the hyperparameters that the baseline found, and is drawn at its own epsilon. Methods at one epsilon are drawn side by side. Notes above panels compare the baseline with the faster variant, for each accounting in the order of the key."
+
 // Figures returns the paper's figures.
 func Figures() []Figure {
 	return []Figure{
@@ -70,37 +73,37 @@ func Figures() []Figure {
 		},
 		{
 			Label: "figure_tune_lr_dp_sgd", Title: "Tuning the learning rate with DP-SGD",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions.",
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions." + notes,
 			Optimizer: "dp-sgd", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_lr_dp_adam", Title: "Tuning the learning rate with DP-Adam",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions. DP-Adam's rate isn't scaled.",
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions. DP-Adam's rate isn't scaled." + notes,
 			Optimizer: "dp-adam", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_all", Title: "Tuning learning rate, sampling rate and epochs with DP-SGD",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions.",
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions." + notes,
 			Optimizer: "dp-sgd", Space: campaign.All,
 		},
 		{
 			Label: "figure_tune_lr_detailed_dp_sgd", Title: "Tuning the learning rate with DP-SGD, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon.",
+			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean and standard error of the repetitions." + notes,
 			Detailed: true, Optimizer: "dp-sgd", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_lr_detailed_dp_adam", Title: "Tuning the learning rate with DP-Adam, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon.",
+			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean and standard error of the repetitions." + notes,
 			Detailed: true, Optimizer: "dp-adam", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_all_detailed_dp_sgd", Title: "Tuning all hyperparameters with DP-SGD, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon.",
+			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean and standard error of the repetitions." + notes,
 			Detailed: true, Optimizer: "dp-sgd", Space: campaign.All,
 		},
 		{
 			Label: "figure_tune_all_detailed_dp_adam", Title: "Tuning all hyperparameters with DP-Adam, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon. The paper shows three data sets and doesn't name them in its source.",
+			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean and standard error of the repetitions. The paper shows three data sets and doesn't name them in its source." + notes,
 			Detailed: true, Optimizer: "dp-adam", Space: campaign.All,
 		},
 	}

@@ -1,5 +1,15 @@
 // Package paper knows what the paper's experiments show: Koskela and Kulkarni, "Practical Differentially Private
 // Hyperparameter Tuning with Subsampling". [Figures] lists its figures, with the cells of a campaign that each needs,
-// and [Tables] its tables. From a campaign's results the package draws them, compares them with what the paper says,
-// and writes one HTML page.
+// and [Tables] its tables. [Write] draws them from a campaign's results, compares them with what the paper says, and
+// writes one HTML page; [Draw] draws a single figure.
+//
+// A [Claim] is a sentence of the paper, and an [Outcome] what became of it by one accounting. Orders are compared by
+// differences of means with Welch's intervals, numbers by ratios of means with Fieller's. A [Verdict] follows from the
+// intervals alone: one that holds both what the paper says and its opposite leaves the claim open.
+//
+// # Privacy
+//
+// Numbers of trials and training times are private in general, and are shown here because the paper's data sets are
+// public. They go to figures and tables in a campaign's folder, never to a run's released files. The page of a campaign
+// with a seed says that its models guarantee nothing, and has no times: it can be repeated to the byte.
 package paper

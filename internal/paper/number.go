@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -62,4 +63,41 @@ func (i Interval) high() string {
 		return ""
 	}
 	return number(i.High)
+}
+
+// list prints numbers with all digits.
+func list(values []float64, between string) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, number(v))
+	}
+	return strings.Join(texts, between)
+}
+
+// powers prints rates as powers of ten whose exponents have equal distances, or else all of them.
+func powers(rates []float64) string {
+	var exponents []float64
+	for _, r := range rates {
+		exponents = append(exponents, -math.Round(20*math.Log10(r))/20)
+	}
+	for i, e := range exponents {
+		step := exponents[0] - exponents[min(1, len(exponents)-1)]
+		if math.Abs(math.Pow(10, -e)/rates[i]-1) > 1e-12 || math.Abs(exponents[0]-float64(i)*step-e) > 1e-12 {
+			return list(rates, ", ")
+		}
+	}
+	if len(exponents) < 4 {
+		return list(rates, ", ")
+	}
+	text := fmt.Sprintf("10^−*i*^, *i* = %s, %s, …, %s", number(exponents[0]), number(exponents[1]), number(exponents[len(exponents)-1]+0))
+	return strings.ReplaceAll(text, " -", " −") + fmt.Sprintf(" (%d)", len(rates))
+}
+
+// grouped prints a count with commas between thousands.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

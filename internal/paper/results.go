@@ -22,6 +22,11 @@ type results struct {
 	trials float64
 }
 
+// judged returns the selected data sets that the paper has, and says something about.
+func (r *results) judged() []string {
+	return slices.DeleteFunc(slices.Clone(r.Datasets), func(d string) bool { return !slices.Contains(Datasets(), d) })
+}
+
 // full reports whether runs have the paper's size.
 func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
 
@@ -70,6 +75,7 @@ func check(r campaign.Result) error {
 		{"epsilon", r.Epsilon, 0, math.MaxFloat64},
 		{"noise multiplier", r.NoiseMultiplier, 0, math.MaxFloat64},
 		{"learning rate", r.LearningRate, 0, math.MaxFloat64},
+		{"tuned learning rate", r.TunedLearningRate, 0, math.MaxFloat64},
 		{"sampling rate", r.SamplingRate, 0, 1},
 		{"number of trials", float64(r.Trials), 0, math.MaxFloat64},
 		{"training time", r.Seconds, 0, math.MaxFloat64},
@@ -154,4 +160,25 @@ func (r *results) speedup(g group, dataset, accounting string, q quantity) (spee
 		}
 	}
 	return best, best.ratio > 0
+}
+
+// groups returns what some figures train, each once, in their order.
+func groups(figures []Figure) []group {
+	var all []group
+	seen := map[group]bool{}
+	for _, f := range figures {
+		if g := f.group(); f.Trains() && !seen[g] {
+			seen[g] = true
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+func (g group) String() string {
+	optimizer := map[string]string{"dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}[g.optimizer]
+	if g.space == campaign.All {
+		return "all, " + optimizer
+	}
+	return "rate, " + optimizer
 }

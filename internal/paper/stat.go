@@ -90,8 +90,9 @@ func satterthwaite(va float64, n int, vb float64, m int) float64 {
 	return (va + vb) * (va + vb) / (va*va/float64(n-1) + vb*vb/float64(m-1))
 }
 
-// ratio returns the ratio of two means and Fieller's interval: all r for which a - r b may have mean 0 by a t test. Its
-// degrees of freedom are Satterthwaite's for a - r b at the estimated ratio, since variances may differ.
+// ratio returns the ratio of two means of positive numbers and Fieller's interval, of which it keeps what isn't
+// negative: all r for which a - r b may have mean 0 by a t test. Its degrees of freedom are Satterthwaite's for a - r b
+// at the estimated ratio, since variances may differ.
 //
 // The test's statistic is (A - r B)/sqrt(va + r² vb) with the means A and B and their variances va and vb, so the
 // interval's ends are the roots of r² (B² - t² vb) - 2 r A B + (A² - t² va). It is an interval if and only if the first
@@ -110,11 +111,14 @@ func ratio(a, b sample) (float64, Interval) {
 	if va+vb == 0 {
 		return r, Interval{Missing: allEqual}
 	}
+	if va+r*r*vb == 0 { // a is always 0
+		return r, Interval{Missing: allEqual}
+	}
 	t := quantile(satterthwaite(va, len(a), r*r*vb, len(b)))
 	c2, c0 := meanB*meanB-t*t*vb, meanA*meanA-t*t*va
 	if !(c2 > 0) {
 		return r, Interval{Missing: unbounded}
 	}
 	root := math.Sqrt(math.Max(0, meanA*meanB*meanA*meanB-c2*c0))
-	return r, Interval{Low: (meanA*meanB - root) / c2, High: (meanA*meanB + root) / c2}
+	return r, Interval{Low: math.Max(0, (meanA*meanB-root)/c2), High: (meanA*meanB + root) / c2}
 }

@@ -97,6 +97,10 @@ func (in Input) results() (*results, error) {
 	if len(in.Figures) == 0 {
 		return nil, fmt.Errorf("%w: no figure to draw; name one", ErrResults)
 	}
+	if s := in.Selection; len(s.Datasets) == 0 || len(s.Epsilons) == 0 || len(s.Accountings) == 0 || s.Repetitions < 1 {
+		return nil, fmt.Errorf("%w: a selection of %d data sets, %d epsilons, %d accountings and %d repetitions; want at least one of each",
+			ErrResults, len(s.Datasets), len(s.Epsilons), len(s.Accountings), s.Repetitions)
+	}
 	for _, share := range []float64{in.Epochs, in.Trials} {
 		if !(share >= 0 && share <= 1) {
 			return nil, fmt.Errorf("%w: a share of %v of the paper's epochs or trials; want one from 0 to 1", ErrResults, share)

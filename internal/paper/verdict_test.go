@@ -1,0 +1,219 @@
+package paper
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/campaign"
+)
+
+// Every way that a comparison can end. The differences' standard errors are 0.02 to 0.03, so their intervals are far
+// from the limits.
+func TestAbove(t *testing.T) {
+	high, low := sample{9.9, 10, 10.1}, sample{4.9, 5, 5.1}
+	for name, c := range map[string]struct {
+		a, b  sample
+		exact bool
+		want  Verdict
+		says  string
+	}{
+		"above":            {high, low, false, Seen, "+5.00 points [+"},
+		"below":            {low, high, false, NotSeen, "−5.00 points [−"},
+		"as high":          {high, sample{9.8, 10, 10.2}, false, Open, "0.00 points [−"},
+		"one value":        {sample{10}, low, false, Open, "one repetition: no interval"},
+		"equal values":     {sample{10, 10}, sample{5, 5}, false, Open, "all repetitions are equal: no interval"},
+		"exactly above":    {sample{10, 10}, sample{5}, true, Seen, "+5.00 points, exactly"},
+		"exactly below":    {sample{5}, sample{10}, true, NotSeen, "−5.00 points, exactly"},
+		"exactly as high":  {sample{5}, sample{5}, true, NotSeen, "0.00 points, exactly"},
+		"not exact at all": {high, low, true, Seen, "["},
+		"none":             {nil, low, true, NoRuns, "no runs"},
+	} {
+		if f := above("here", c.a, c.b, c.exact, 2, " points"); f.Verdict != c.want || !strings.Contains(f.Seen, c.says) {
+			t.Errorf("%s: %s, %q; want %s, %q", name, f.Verdict, f.Seen, c.want, c.says)
+		}
+	}
+}
+
+// A number is seen if the whole interval is within a tenth of it, not seen if none of the interval is.
+func TestAbout(t *testing.T) {
+	a := sample{29.9, 30, 30.1} // six times the other
+	b := sample{4.99, 5, 5.01}
+	for paper, want := range map[float64]Verdict{6: Seen, 6.3: Seen, 5.6: Seen, 5: NotSeen, 9.03: NotSeen, 6.66: Open} {
+		if f := about("here", a, b, paper); f.Verdict != want {
+			t.Errorf("about %v: %s, %s; want %s", paper, f.Verdict, f.Seen, want)
+		}
+	}
+	if f := about("here", sample{1, 60}, b, 6); f.Verdict != Open {
+		t.Errorf("a wide interval: %s, %s", f.Verdict, f.Seen)
+	}
+	if f := about("here", a[:1], b, 6); f.Verdict != Open || !strings.Contains(f.Seen, oneRepetition) {
+		t.Errorf("one value: %s, %s", f.Verdict, f.Seen)
+	}
+}
+
+func TestVerdictsAddUp(t *testing.T) {
+	of := func(verdicts ...Verdict) Outcome {
+		var o Outcome
+		for _, v := range verdicts {
+			o.Findings = append(o.Findings, Finding{Where: "x", Verdict: v})
+		}
+		return o.judge()
+	}
+	for _, c := range []struct {
+		findings []Verdict
+		want     Verdict
+		summary  string
+	}{
+		{[]Verdict{Seen, Seen}, Seen, "seen in 2 of 2 comparisons"},
+		{[]Verdict{Seen, NoRuns}, Seen, "seen in 1 of 1 comparisons; no runs for 1 more"},
+		{[]Verdict{Seen, Open, Open}, Open, "seen in 1, open in 2 of 3 comparisons"},
+		{[]Verdict{Seen, Open, NotSeen}, NotSeen, "seen in 1, not seen in 1, open in 1 of 3 comparisons"},
+		{[]Verdict{NoRuns}, NoRuns, "no runs"},
+		{nil, NoRuns, "no runs"},
+	} {
+		o := of(c.findings...)
+		if o.Verdict != c.want || o.Summary() != c.summary {
+			t.Errorf("%v: %s, %q; want %s, %q", c.findings, o.Verdict, o.Summary(), c.want, c.summary)
+		}
+	}
+}
+
+// verdicts returns the verdict of each claim about all figures, by the last part of its label.
+func verdicts(t *testing.T, s Selection, given []campaign.Result) map[string]Verdict {
+	t.Helper()
+	r, err := collect(s, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]Verdict{}
+	for _, f := range Figures() {
+		for _, o := range r.outcomes(f) {
+			if _, twice := found[o.Label+"/"+o.Accounting]; twice {
+				t.Errorf("two claims %s by %s accounting", o.Label, o.Accounting)
+			}
+			found[o.Label+"/"+o.Accounting] = o.Verdict
+		}
+	}
+	return found
+}
+
+// Campaigns whose truth is known: everything as the paper says, and everything the other way round.
+func TestClaimsFindTheTruth(t *testing.T) {
+	s := Selection{Datasets: Datasets(), Epsilons: []float64{1, 4}, Accountings: []string{"paper"}, Repetitions: 4}
+	agrees := map[campaign.Method]float64{campaign.Variant1: 1, campaign.Variant2: 2, campaign.Baseline: 3, campaign.Single: 3}
+	make := func(reversed bool) []campaign.Result {
+		results := invent(Figures(), s, nil)
+		for i := range results {
+			r := &results[i]
+			rank := agrees[r.Method]
+			// When all is tuned, variant 2 is the best by accuracy; its noise is still the second.
+			accuracyRank := rank
+			if r.Space == campaign.All && r.Method != campaign.Baseline {
+				accuracyRank = 3 - rank
+			}
+			sign := 1.
+			if reversed {
+				sign = -1
+			}
+			wobble := 1e-4 * float64(r.Repetition%2)
+			r.Accuracy = 0.8 - sign*0.05*accuracyRank + wobble
+			r.NoiseMultiplier = 5 + sign*rank
+			if r.Space == campaign.All {
+				r.NoiseMultiplier += sign*0.5 + wobble
+			}
+			ratio := 6.0
+			switch {
+			case r.Space == campaign.All:
+				ratio = 8
+			case r.Dataset == "fashion-mnist" && r.Optimizer == "dp-adam":
+				ratio = 9.03
+			}
+			r.Seconds, r.Gradients = 1+wobble, 1+wobble
+			if r.Method == campaign.Baseline {
+				r.Seconds = ratio + wobble
+				r.Gradients = 6 + wobble
+				if r.Space == campaign.All {
+					r.Gradients = 8 + wobble
+				}
+			}
+			if reversed {
+				r.Seconds, r.Gradients = 1/r.Seconds, 1/r.Gradients
+			}
+		}
+		return results
+	}
+	seen, refuted := verdicts(t, s, make(false)), verdicts(t, s, make(true))
+	// Accuracy and cost of two variants in four experiments, which variant is better in three, gradients in four,
+	// twice, two times; noise below the baseline's in four, of variant 1 below variant 2 in two, above the other
+	// experiment's in one.
+	if want := 4*4 + 3 + 2*4 + 2 + 4*2 + 2 + 1; len(seen) != want {
+		t.Errorf("%d claims, want %d", len(seen), want)
+	}
+	for label, v := range seen {
+		if v != Seen {
+			t.Errorf("%s is %s, and it is so", label, v)
+		}
+		// No run changes an expectation.
+		if w := refuted[label]; w != NotSeen && !strings.HasSuffix(label, "/gradients_expected/paper") {
+			t.Errorf("%s is %s, and it isn't so", label, w)
+		}
+	}
+	for label, v := range verdicts(t, s, nil) {
+		if v != NoRuns && !strings.HasSuffix(label, "/gradients_expected/paper") {
+			t.Errorf("%s is %s without runs", label, v)
+		}
+	}
+}
+
+// A single repetition decides nothing but what isn't drawn: the noise where the rate alone is tuned.
+func TestOneRepetitionIsOpen(t *testing.T) {
+	s := Selection{Datasets: []string{"mnist"}, Epsilons: []float64{2}, Accountings: []string{"paper"}, Repetitions: 1}
+	for label, v := range verdicts(t, s, invent(Figures(), s, nil)) {
+		want := Open
+		switch {
+		case strings.Contains(label, "gradients_expected"):
+			want = Seen
+		case strings.Contains(label, "_lr_detailed_") && strings.Contains(label, "noise_"):
+			want = Seen
+		case strings.Contains(label, "time_"): // on other data sets
+			want = NoRuns
+		}
+		if v != want {
+			t.Errorf("%s: %s, want %s", label, v, want)
+		}
+	}
+}
+
+func TestCrossing(t *testing.T) {
+	rates := []float64{0.1, 0.2, 0.3, 0.6}
+	for name, c := range map[string]struct {
+		one  []float64
+		want Verdict
+		says string
+	}{
+		"cross":        {[]float64{3, 1, 1, 1}, Seen, "variant 1 lies above variant 2 for q at 0.1, isn't above variant 2 for q from 0.2 to 0.6"},
+		"never above":  {[]float64{1, 1, 1, 1}, NotSeen, "variant 1 isn't above variant 2 for q from 0.1 to 0.6"},
+		"always above": {[]float64{3, 3, 3, 3}, NotSeen, "variant 1 lies above variant 2 for q from 0.1 to 0.6"},
+		"above late":   {[]float64{1, 1, 1, 3}, NotSeen, "variant 1 isn't above variant 2 for q from 0.1 to 0.3, lies above variant 2 for q at 0.6"},
+	} {
+		if says, v := crossing(rates, c.one, []float64{2, 2, 2, 2}); v != c.want || says != c.says {
+			t.Errorf("%s: %s, %q", name, v, says)
+		}
+	}
+}
+
+// The built-in data set isn't the paper's: its figures are drawn, and nothing is judged by them.
+func TestOtherDatasetsAreNotJudged(t *testing.T) {
+	s := Selection{Datasets: []string{"glyphs"}, Epsilons: []float64{1, 4}, Accountings: []string{"paper"}, Repetitions: 3}
+	for label, v := range verdicts(t, s, invent(Figures(), s, nil)) {
+		if v != NoRuns {
+			t.Errorf("%s: %s", label, v)
+		}
+	}
+	in := small()
+	in.Selection = s
+	in.Results = invent(in.Figures, s, nil)
+	if page := pageOf(t, in); !strings.Contains(page, "The paper says nothing about glyphs") {
+		t.Error("the page doesn't say so")
+	}
+}
