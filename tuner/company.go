@@ -57,7 +57,11 @@ func (c *company) run(ctx context.Context) (err error) {
 	if c.loaded, err = c.load(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.loaded.Close()) }()
+	defer func() {
+		if unclosed := c.loaded.Close(); unclosed != nil {
+			err = errors.Join(err, unclosed)
+		}
+	}()
 	if err := c.check(); err != nil {
 		return err
 	}

@@ -382,6 +382,11 @@ func TestAStoreThatFailsStopsAllPlans(t *testing.T) {
 		if c.name != "outcomes" && stores[0].(*forgetful).kept[c.state] == nil {
 			t.Errorf("%s of %s isn't saved, and then no state of another plan: %q", c.name, c.plan, slices.Sorted(maps.Keys(stores[0].(*forgetful).kept)))
 		}
+		alone := executor
+		alone.Keeper.Store = &forgetful{shelf{kept: map[string][]byte{}, left: -1}, c.name}
+		if _, err := alone.Run(t.Context(), plans[culprit]); !errors.Is(err, errDead) || errors.As(err, &named) {
+			t.Errorf("alone: %v", err)
+		}
 		results, err = executor.RunAll(t.Context(), work...)
 		for i, plan := range plans {
 			want, alone := executor.Run(t.Context(), plan)

@@ -46,8 +46,8 @@ func RunAll(ctx context.Context, e train.Engine, items []Item) ([]Outcome, error
 
 // company is the state of one call of RunAll.
 type company struct {
-	engine  train.Engine
-	parts []*part
+	engine train.Engine
+	parts  []*part
 
 	// Of all plans.
 	model train.Model

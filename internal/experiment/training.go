@@ -92,7 +92,11 @@ func (c *company) train(ctx context.Context, parts []*part) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, loaded.Close()) }()
+	defer func() {
+		if unclosed := loaded.Close(); unclosed != nil {
+			err = errors.Join(err, unclosed)
+		}
+	}()
 	var ready []*part
 	for _, p := range parts {
 		if p.err = p.check(loaded); p.err == nil {
