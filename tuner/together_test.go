@@ -281,7 +281,7 @@ func TestAPlanThatFailsLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// A plan that is wrong fails before it trains, and takes no other with it. What is wrong with the executor is no plan's.
+// A plan that is wrong fails before it trains, and takes no other with it. A wrong executor is no plan's fault.
 func TestAWrongPlanIsItsOwn(t *testing.T) {
 	lab := &fakeLab{}
 	work := norms(t, Variant1, Variant1, Variant2, Variant2)

@@ -71,7 +71,7 @@ func several(t *testing.T) []*Plan {
 	}
 }
 
-// Plans of all sorts side by side end as they do alone, and each reports to its own follower and keeps in its own store.
+// Plans of all sorts side by side end as they do alone. Each reports to its own follower and keeps in its own store.
 func TestPlansSideBySide(t *testing.T) {
 	plans := several(t)
 	e := cpu.New(cpu.Options{})
@@ -131,7 +131,8 @@ func TestAPlanThatIsNotReadyFailsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range items {
-		if good := i == 1 || i == 3; good != (failed[i] == nil) || good != (out[i].Release.Parameters != nil) { // the others have no data or no key
+		good := i == 1 || i == 3 // the others have no data or no key
+		if good != (failed[i] == nil) || good != (out[i].Release.Parameters != nil) {
 			t.Errorf("%d, %v: %v", i, p.Plan != nil, failed[i])
 		}
 	}
