@@ -192,9 +192,17 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 	}
 }
 
-// A damaged state of a single training fails it alone.
+// A damaged state of a single training, or one of another training, fails it alone.
 func TestADamagedStateIsItsTrainings(t *testing.T) {
 	plans := several(t)
+	used := newDrawer()
+	if _, err := plans[0].Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: plans[0].Key(), Store: used}, nil); err != nil {
+		t.Fatal(err)
+	}
+	others := []Item{{plans[2], Job{Key: plans[2].Key(), Store: used}, nil}, {plans[0], Job{Key: plans[0].Key()}, nil}}
+	if _, err := RunAll(t.Context(), cpu.New(cpu.Options{}), others); !errors.Is(err, train.ErrOtherRun) || err.(tuner.PlanErrors)[1] != nil {
+		t.Errorf("the store of another training: %v", err)
+	}
 	items := []Item{{plans[0], Job{Key: plans[0].Key(), Store: newDrawer()}, nil}, {plans[2], Job{Key: plans[2].Key()}, nil}}
 	items[0].Job.Store.(*drawer).kept["state-0"] = []byte("damaged")
 	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), items)
