@@ -324,6 +324,10 @@ func TestAWrongPlanIsItsOwn(t *testing.T) {
 // A lost device and a cancelled context stop all plans, and are no plan's fault.
 func TestWhatStopsAllPlans(t *testing.T) {
 	lost := fmt.Errorf("some GPU: %w", engine.ErrLost)
+	gone := fakeLab{refuse: func([]engine.Job) error { return lost }}
+	if results, err := gone.executor(t).RunAll(background, norms(t, Baseline, Variant1)...); results != nil || err == nil || errorOf(err, 0) != err || !errors.Is(err, lost) {
+		t.Errorf("lost before the first step: %v, %v", results, err)
+	}
 	for _, trial := range []uint32{2, FinalStream} {
 		ctx, cancel := context.WithCancel(background)
 		defer cancel()

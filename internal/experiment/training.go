@@ -139,8 +139,10 @@ func (p *part) check(loaded *train.Loaded) error {
 	if err := keeper.Check(fingerprint); err != nil {
 		return err
 	}
-	_, err = keeper.State(s.Trial)
-	return err
+	if _, err := keeper.State(s.Trial); err != nil {
+		return &train.KeepError{Trial: s.Trial, Err: err}
+	}
+	return nil
 }
 
 // run returns the run of a single training, which reports to its follower.
