@@ -114,7 +114,10 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 				progress(runs)
 			}
 		})
-		if ctx.Err() != nil || err == nil || !paused || t.ended(err) {
+		switch {
+		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps of a pause at the same time
+			return ctx.Err()
+		case ctx.Err() != nil || err == nil || !paused || t.ended(err):
 			return err
 		}
 		if now := time.Now(); t.scores() && !now.Before(t.scoreAt) {

@@ -57,12 +57,18 @@ func (c *company) run(ctx context.Context) (err error) {
 	if c.loaded, err = c.load(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.loaded.Close()) }()
+	defer func() {
+		if unclosed := c.loaded.Close(); unclosed != nil {
+			err = errors.Join(err, unclosed)
+		}
+	}()
 	if err := c.check(); err != nil {
 		return err
 	}
 	for x := range c.left() {
-		x.begin()
+		if x.begin(); errors.Is(x.err, train.ErrLost) {
+			return x.err
+		}
 	}
 	if err := c.tune(ctx); err != nil {
 		return err
@@ -85,7 +91,9 @@ func (c *company) check() error {
 	}
 	for x := range c.left() {
 		x.loaded = c.loaded
-		x.err = x.check(c.Data, c.Test)
+		if x.err = x.check(c.Data, c.Test); errors.Is(x.err, train.ErrLost) {
+			return x.err
+		}
 	}
 	if reason := c.loaded.Fallback(); reason != nil && c.Fallback != nil && !c.none() {
 		c.Fallback(reason)

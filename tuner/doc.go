@@ -1,8 +1,8 @@
 // Package tuner tunes the hyperparameters of a private model privately.
 //
 // To tune, call [Calibrate] with [Settings] and a budget, [NewPlan] with its result and a key, and [Executor.Run] with
-// the plan. Calibrate finds the noise that meets the budget; CalibrateSteps finds the steps for a given noise.
-// [Settings.Guarantee] returns the guarantee of settings as they are.
+// the plan, or [Executor.RunAll] with several plans for the same data. Calibrate finds the noise that meets the budget;
+// CalibrateSteps finds the steps for a given noise. [Settings.Guarantee] returns the guarantee of settings as they are.
 //
 // # The method
 //
@@ -20,7 +20,7 @@
 // does step 2 on X and returns the best trial's model.
 //
 // A [Plan] is pure data: [NewPlan] makes all random choices of steps 1 and 2 from the settings and a key. The same plan
-// gives the same model to the last byte, however many workers there are.
+// gives the same model to the last byte, however many workers there are and whichever plans are carried out beside it.
 //
 // # Spaces
 //

@@ -51,7 +51,7 @@ func (x *execution) check(data *train.Data, test train.Labelled) error {
 	}
 	for stream := range FinalStream + uint32(len(x.plan.Private.Trials)) + 1 {
 		if _, err := x.keeper.State(stream); err != nil {
-			return fmt.Errorf("go on with run %d: %w", stream, err)
+			return &train.KeepError{Trial: stream, Err: err}
 		}
 	}
 	return nil

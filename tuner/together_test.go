@@ -281,7 +281,7 @@ func TestAPlanThatFailsLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// A plan that is wrong fails before it trains, and takes no other with it. What is wrong with the executor is no plan's.
+// A plan that is wrong fails before it trains, and takes no other with it. A wrong executor is no plan's fault.
 func TestAWrongPlanIsItsOwn(t *testing.T) {
 	lab := &fakeLab{}
 	work := norms(t, Variant1, Variant1, Variant2, Variant2)
@@ -324,6 +324,10 @@ func TestAWrongPlanIsItsOwn(t *testing.T) {
 // A lost device and a cancelled context stop all plans, and are no plan's fault.
 func TestWhatStopsAllPlans(t *testing.T) {
 	lost := fmt.Errorf("some GPU: %w", engine.ErrLost)
+	gone := fakeLab{refuse: func([]engine.Job) error { return lost }}
+	if results, err := gone.executor(t).RunAll(background, norms(t, Baseline, Variant1)...); results != nil || err == nil || errorOf(err, 0) != err || !errors.Is(err, lost) {
+		t.Errorf("lost before the first step: %v, %v", results, err)
+	}
 	for _, trial := range []uint32{2, FinalStream} {
 		ctx, cancel := context.WithCancel(background)
 		defer cancel()
@@ -381,6 +385,11 @@ func TestAStoreThatFailsStopsAllPlans(t *testing.T) {
 		}
 		if c.name != "outcomes" && stores[0].(*forgetful).kept[c.state] == nil {
 			t.Errorf("%s of %s isn't saved, and then no state of another plan: %q", c.name, c.plan, slices.Sorted(maps.Keys(stores[0].(*forgetful).kept)))
+		}
+		alone := executor
+		alone.Keeper.Store = &forgetful{shelf{kept: map[string][]byte{}, left: -1}, c.name}
+		if _, err := alone.Run(t.Context(), plans[culprit]); !errors.Is(err, errDead) || errors.As(err, &named) {
+			t.Errorf("alone: %v", err)
 		}
 		results, err = executor.RunAll(t.Context(), work...)
 		for i, plan := range plans {

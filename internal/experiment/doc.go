@@ -1,6 +1,9 @@
 // Package experiment carries out experiments, from settings to a released model. Call [New] to make a [Plan] from
-// settings, [Plan.Settle] to calibrate its noise, [Plan.Load] to read its data, [Plan.Run] to tune or train, and
-// [Plan.Write] to write the run's directory. [Open] opens a released model for predictions.
+// settings, [Plan.Settle] to calibrate its noise, [Plan.Load] to read its data, and [Plan.Run] to tune or train. Its
+// [Outcome] has all that is released. [Open] opens a released model for predictions.
+//
+// [RunAll] carries out several plans side by side. [Plan.Again] makes another run of a settled plan, and
+// [Plan.LoadFrom] shares the data of plans whose other settings differ.
 //
 // A plan is public. [Plan.Statement] returns its guarantee and [Plan.Warnings] its weaknesses. Neither depends on a
 // private value: New counts the rows of a private file and reads nothing else of it, and Settle reads no data. The

@@ -92,7 +92,11 @@ func (c *company) train(ctx context.Context, parts []*part) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, loaded.Close()) }()
+	defer func() {
+		if unclosed := loaded.Close(); unclosed != nil {
+			err = errors.Join(err, unclosed)
+		}
+	}()
 	var ready []*part
 	for _, p := range parts {
 		if p.err = p.check(loaded); p.err == nil {
@@ -135,8 +139,10 @@ func (p *part) check(loaded *train.Loaded) error {
 	if err := keeper.Check(fingerprint); err != nil {
 		return err
 	}
-	_, err = keeper.State(s.Trial)
-	return err
+	if _, err := keeper.State(s.Trial); err != nil {
+		return &train.KeepError{Trial: s.Trial, Err: err}
+	}
+	return nil
 }
 
 // run returns the run of a single training, which reports to its follower.
