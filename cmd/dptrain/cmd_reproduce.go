@@ -267,10 +267,19 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 		return campaignError(err)
 	}
 	defer store.Close()
-	if err := g.work(ctx, store, performance, opts.keep.every); err != nil {
+	drawn, err := g.draw(ctx, store, opts, chosen) // what needs no runs is there at once
+	if err != nil {
 		return campaignError(err)
 	}
-	return g.draw(ctx, store, opts, chosen)
+	if drawn.Finished+drawn.Failed < drawn.Runs {
+		if err := g.work(ctx, store, performance, opts.keep.every); err != nil {
+			return campaignError(err)
+		}
+		if drawn, err = g.draw(ctx, store, opts, chosen); err != nil {
+			return campaignError(err)
+		}
+	}
+	return g.print(drawn, drawn.print)
 }
 
 // performance returns where to train.
@@ -297,46 +306,51 @@ type reproduced struct {
 	Failed   int    `json:"failed"`
 }
 
-// draw draws figures and tables from what the store has, and prints where they are.
-func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduceOptions, chosen []paper.Figure) error {
-	tasks := tasksOf(chosen, opts.selection)
-	type drawn struct {
-		path   string
-		status campaign.Status
+func (r reproduced) print(w io.Writer) {
+	pairs := [][2]string{{"page", relative(r.Page)}}
+	if r.Runs > 0 {
+		pairs = append(pairs, [2]string{"runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed)})
 	}
+	rows(w, pairs...)
+}
+
+// draw draws figures and tables from what the store has.
+func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduceOptions, chosen []paper.Figure) (reproduced, error) {
 	const doing = "drawing figures and tables"
-	d, err := follow(ctx, g.console(), doing, func(f *follower) (d drawn, err error) {
+	return follow(ctx, g.console(), doing, func(f *follower) (r reproduced, err error) {
+		tasks := tasksOf(chosen, opts.selection)
 		scan, err := store.Scan(tasks)
 		if err != nil {
-			return d, err
+			return r, err
 		}
-		if d.status, err = store.Status(tasks, scan); err != nil {
-			return d, err
+		status, err := store.Status(tasks, scan)
+		if err != nil {
+			return r, err
 		}
+		r = reproduced{Runs: status.Total, Finished: status.Finished, Failed: len(status.Failed)}
 		var results []campaign.Result
 		for _, t := range tasks {
-			if r, ok := scan.Finished[t]; ok {
-				results = append(results, r)
+			if one, ok := scan.Finished[t]; ok {
+				results = append(results, one)
 			}
 		}
-		scale := store.Description.Scale
-		d.path, err = paper.WriteContext(ctx, opts.out, paper.Input{
-			Figures: chosen, Selection: opts.selection, Results: results, Program: version().String(),
-			Quick: scale.String(), Epochs: scale.Epochs, Trials: scale.Trials,
-			Seeded: store.Description.Seed != nil, Seed: store.Description.Seed,
-			Progress: func(done, total int) { f.Progress(float64(done), float64(total), doing) },
-		})
-		return d, err
-	})
-	if err != nil {
-		return campaignError(err)
-	}
-	r := reproduced{Page: d.path, Runs: d.status.Total, Finished: d.status.Finished, Failed: len(d.status.Failed)}
-	return g.print(r, func(w io.Writer) {
-		pairs := [][2]string{{"page", relative(r.Page)}}
-		if r.Runs > 0 {
-			pairs = append(pairs, [2]string{"runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed)})
+		progress := func(done, total int) { f.Progress(float64(done), float64(total), doing) }
+		noise, err := store.Noise(ctx, cellsOf(noisy(chosen, opts.selection)), progress)
+		if err != nil {
+			return r, err
 		}
-		rows(w, pairs...)
+		d := store.Description
+		r.Page, err = paper.WriteContext(ctx, opts.out, paper.Input{
+			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: version().String(),
+			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seeded: d.Seed != nil, Seed: d.Seed,
+			Progress: progress,
+		})
+		return r, err
 	})
+}
+
+// noisy returns the tasks of the figures that show noise.
+func noisy(chosen []paper.Figure, s paper.Selection) []campaign.Task {
+	s.Repetitions = 1
+	return tasksOf(slices.DeleteFunc(slices.Clone(chosen), func(f paper.Figure) bool { return !f.Detailed }), s)
 }

@@ -85,6 +85,9 @@ func (r *results) series(f Figure, dataset string, c column) []figure.Series {
 				cell := f.group().cell(dataset, method, accounting, e)
 				values := r.of(cell, c.of)
 				at := figure.Mean{X: e, XError: math.NaN(), Y: values.mean(), YError: values.standardError()}
+				if planned, ok := r.planned[cell]; ok && len(values) == 0 && c.label == noiseColumn.label {
+					at.Y = planned
+				}
 				if method == campaign.Single && len(values) > 0 {
 					own := r.of(cell, epsilon)
 					at.X, at.XError = own.mean(), own.standardError()
@@ -141,7 +144,7 @@ func (r *results) numbers(f Figure) ([][]string, error) {
 	}
 	header := []string{
 		"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "delta", "subset_rate", "mean_trials",
-		"nominal_sampling_rate", "nominal_epochs", "clipping_norm", "runs",
+		"nominal_sampling_rate", "nominal_epochs", "clipping_norm", "planned_noise_multiplier", "runs",
 	}
 	for _, q := range quantities {
 		header = append(header, q.name+"_mean", q.name+"_standard_error")
@@ -162,7 +165,7 @@ func (r *results) numbers(f Figure) ([][]string, error) {
 				for _, target := range r.Epsilons {
 					cell := f.group().cell(dataset, m, accounting, target)
 					row := []string{dataset, f.Optimizer, string(f.Space), string(m), accounting, number(target), number(p.Delta), number(p.SubsetRate), number(p.MeanRepetitions)}
-					row = append(append(row, nominal...), number(p.ClippingNorm), strconv.Itoa(len(r.byCell[cell])))
+					row = append(append(row, nominal...), number(p.ClippingNorm), r.plannedNoise(cell), strconv.Itoa(len(r.byCell[cell])))
 					for _, q := range quantities {
 						values := r.of(cell, q.of)
 						row = append(row, number(values.mean()), number(values.standardError()))
@@ -173,6 +176,13 @@ func (r *results) numbers(f Figure) ([][]string, error) {
 		}
 	}
 	return rows, nil
+}
+
+func (r *results) plannedNoise(c campaign.Cell) string {
+	if noise, ok := r.planned[c]; ok {
+		return number(noise)
+	}
+	return ""
 }
 
 // number prints all digits of a number, and nothing of one that is missing.

@@ -20,6 +20,8 @@ type results struct {
 	seeded bool
 	epochs float64 // shares of the paper's that runs have
 	trials float64
+
+	planned map[campaign.Cell]float64 // noise multipliers of tunings, by their budget
 }
 
 // judged returns the selected data sets that the paper has, and says something about.

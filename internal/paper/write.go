@@ -31,6 +31,9 @@ type Input struct {
 	Seeded bool
 	Seed   *uint64
 
+	// Noise has the noise multipliers of tunings, which need no runs. Those of cells without a result are drawn too.
+	Noise map[campaign.Cell]float64
+
 	// Bounds are the settings of figure compare_dp_bounds; nil means the paper's, which take a minute of a core.
 	Bounds *figure.BoundsSettings
 	// Progress is called while bounds are computed; nil for no calls.
@@ -112,6 +115,7 @@ func (in Input) results() (*results, error) {
 	}
 	r.seeded = r.seeded || in.Seeded || in.Seed != nil
 	r.epochs, r.trials = cmp.Or(in.Epochs, 1), cmp.Or(in.Trials, 1)
+	r.planned = in.Noise
 	return r, nil
 }
 
