@@ -329,8 +329,7 @@ func TestWhatStopsAllPlans(t *testing.T) {
 		t.Errorf("lost before the first step: %v, %v", results, err)
 	}
 	for _, trial := range []uint32{2, FinalStream} {
-		ctx, cancel := context.WithCancel(background)
-		defer cancel()
+		var cancel context.CancelFunc
 		for name, c := range map[string]struct {
 			lab  fakeLab
 			want error
@@ -347,7 +346,10 @@ func TestWhatStopsAllPlans(t *testing.T) {
 				}
 			}}, context.Canceled},
 		} {
+			var ctx context.Context
+			ctx, cancel = context.WithCancel(background)
 			results, err := c.lab.executor(t).RunAll(ctx, norms(t, Baseline, Variant1, Variant2)...)
+			cancel()
 			if _, some := err.(PlanErrors); results != nil || some || !errors.Is(err, c.want) || c.lab.open != 0 {
 				t.Errorf("%s in run %d: %v, %v, %d open", name, trial, results, err, c.lab.open)
 			}
