@@ -57,7 +57,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 			return nil, coded(codeInput, err)
 		}
 		progress := &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds, total: status.Done.Seconds + status.Left.Seconds}
-		return nil, store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize)), campaign.Worker{
+		return nil, store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize(p, gpu != nil))), campaign.Worker{
 			Engine: engine, Features: onCPU(), Performance: p, Machine: machine(p, gpu), Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
 		})
 	})
@@ -105,30 +105,38 @@ func cellsOf(tasks []campaign.Task) []campaign.Cell {
 	return cells
 }
 
-// batchSize returns the number of runs of a cell that train side by side: enough that their final runs, which are one
-// for each, fill the machine, and few enough that the states of all trials fit into memory. Those of IMDB's 464,242
-// parameters take about 20 MB for each trial.
-func batchSize(c campaign.Cell) int {
-	size := 4
-	switch {
-	case c.Dataset == "imdb":
-		size = 2
-	case c.Space == campaign.All:
-		size = 2
+// batchSize returns a function of the number of a cell's runs that train side by side: enough that their final runs,
+// one of each, fill the machine, and few enough that the states of all trials fit into memory. A final run's minibatch
+// fills some twenty cores; on two cores more than two runs side by side took no less time
+// (bench/results/2026-11-23-together.md). Those of IMDB have 464,242 parameters, about 20 MB for each trial.
+func batchSize(p configs.Performance, gpu bool) func(campaign.Cell) int {
+	most := min(max(2, cores(p)/8), 8)
+	if gpu {
+		most = 8
 	}
-	if c.Method == campaign.Single {
-		size *= 4
+	return func(c campaign.Cell) int {
+		size := most
+		if c.Dataset == "imdb" || c.Space == campaign.All {
+			size = max(1, most/2)
+		}
+		if c.Method == campaign.Single {
+			size *= 4
+		}
+		return size
 	}
-	return size
+}
+
+// cores returns the number of cores that settings allow.
+func cores(p configs.Performance) int {
+	if p.Workers > 0 {
+		return p.Workers
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // machine describes what trains.
 func machine(p configs.Performance, gpu train.Engine) string {
-	cores := p.Workers
-	if cores == 0 {
-		cores = runtime.GOMAXPROCS(0)
-	}
-	on := fmt.Sprintf("%s, %d cores", processor(), cores)
+	on := fmt.Sprintf("%s, %d cores", processor(), cores(p))
 	if gpu != nil {
 		return gpu.Name() + "; " + on
 	}
