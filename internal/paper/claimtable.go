@@ -40,6 +40,9 @@ func multiplicity(outcomes []Outcome) string {
 	wrong := "fewer than one of them is"
 	if n >= 20 {
 		wrong = "about " + fixed(float64(n)*(1-confidence), 0) + " of them are"
+		if n < 30 {
+			wrong = "about one of them is"
+		}
 	}
 	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: %s expected to miss the truth. One that stands out among many others means little.", grouped(n), wrong)
 }

@@ -108,6 +108,7 @@ func (r *results) note(f Figure, dataset string) string {
 		q = gradients
 	}
 	var found []string
+	known := false
 	for _, accounting := range r.Accountings {
 		if s, ok := r.speedup(f.group(), dataset, accounting, q); ok {
 			text := oneDecimal(s.ratio)
@@ -115,11 +116,14 @@ func (r *results) note(f Figure, dataset string) string {
 				text += " (" + accounting + ")"
 			}
 			found = append(found, text)
+			known = true
+		} else if f.Detailed {
+			found = append(found, "–") // so that the order is the key's
 		}
 	}
 	text := strings.Join(found, ", ")
 	switch {
-	case len(found) == 0:
+	case !known:
 		return ""
 	case f.Detailed && r.seeded:
 		return "baseline " + text + " times the gradients"

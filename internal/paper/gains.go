@@ -40,6 +40,6 @@ func (r *results) gainsTable(figures []Figure) (Table, bool) {
 			}
 		}
 	}
-	t.Notes = []string{"Welch's intervals of 95 %, in brackets; none where a cell has one run. Both accountings prove the same epsilon; best needs less noise for it."}
+	t.Notes = []string{"Welch's intervals of 95 %, in brackets, each by itself; none where a cell has one run. Both accountings prove the same epsilon; best needs less noise for it."}
 	return t, true
 }

@@ -170,3 +170,32 @@ func TestGainsAreDifferencesAtEqualEpsilon(t *testing.T) {
 		t.Error("gains of one accounting")
 	}
 }
+
+// By hand: the baseline takes 60, variant 1 takes 12 and variant 2 takes 10, each more or less 10 percent.
+func TestSpeedupIsOverTheFasterVariant(t *testing.T) {
+	s := Selection{Datasets: []string{"mnist"}, Epsilons: []float64{1, 2}, Accountings: []string{"paper"}, Repetitions: 2}
+	f := Figures()[2]
+	given := invent([]Figure{f}, s, nil)
+	for i := range given {
+		given[i].Seconds = map[campaign.Method]float64{campaign.Variant1: 12, campaign.Variant2: 10, campaign.Baseline: 60}[given[i].Method]
+		given[i].Seconds *= 0.7 + 0.2*float64(given[i].Repetition) // 0.9 and 1.1
+	}
+	r, err := collect(s, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := r.speedup(f.group(), "mnist", "paper", seconds); !ok || got.variant != campaign.Variant2 || math.Abs(got.ratio-6) > 1e-12 {
+		t.Errorf("%+v", got)
+	}
+	if note := r.note(f, "mnist"); note != "baseline trained 6.0 times as long" {
+		t.Errorf("%q", note)
+	}
+	if _, ok := r.speedup(f.group(), "imdb", "paper", seconds); ok {
+		t.Error("a ratio without runs")
+	}
+	f.Detailed = true
+	r.Accountings = []string{"best", "paper"}
+	if note := r.note(f, "mnist"); note != "baseline –, 6.0 times as long" {
+		t.Errorf("%q", note)
+	}
+}

@@ -179,7 +179,7 @@ func TestNumbersAreThoseOfTheRuns(t *testing.T) {
 func TestSeededCampaignsAreRepeatable(t *testing.T) {
 	in := small()
 	in.Figures = in.Figures[2:3]
-	in.Selection.Datasets = in.Selection.Datasets[:1]
+	in.Selection.Datasets = []string{"cifar-10"} // about whose times the paper says something
 	seed := uint64(7)
 	in.Results = invent(in.Figures, in.Selection, nil)
 	for i := range in.Results {
