@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/paper"
 )
 
@@ -27,6 +28,7 @@ type reproduceOptions struct {
 	seed      uint64
 	seeded    bool
 	given     func(flag string) bool
+	computed  *figure.Bounds // which take a minute; nil until they are drawn
 }
 
 // builtIn is the data set that needs no download.
@@ -267,7 +269,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 		return campaignError(err)
 	}
 	defer store.Close()
-	drawn, err := g.draw(ctx, store, opts, chosen) // what needs no runs is there at once
+	drawn, err := g.draw(ctx, store, &opts, chosen) // what needs no runs is there at once
 	if err != nil {
 		return campaignError(err)
 	}
@@ -275,7 +277,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 		if err := g.work(ctx, store, performance, opts.keep.every); err != nil {
 			return campaignError(err)
 		}
-		if drawn, err = g.draw(ctx, store, opts, chosen); err != nil {
+		if drawn, err = g.draw(ctx, store, &opts, chosen); err != nil {
 			return campaignError(err)
 		}
 	}
@@ -315,7 +317,7 @@ func (r reproduced) print(w io.Writer) {
 }
 
 // draw draws figures and tables from what the store has.
-func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduceOptions, chosen []paper.Figure) (reproduced, error) {
+func (g *global) draw(ctx context.Context, store *campaign.Store, opts *reproduceOptions, chosen []paper.Figure) (reproduced, error) {
 	const doing = "drawing figures and tables"
 	return follow(ctx, g.console(), doing, func(f *follower) (r reproduced, err error) {
 		tasks := tasksOf(chosen, opts.selection)
@@ -339,14 +341,32 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts reproduce
 		if err != nil {
 			return r, err
 		}
+		var bounds *figure.Bounds
+		if slices.ContainsFunc(chosen, paper.Figure.Bounds) {
+			if bounds, err = opts.bounds(ctx, progress); err != nil {
+				return r, err
+			}
+		}
 		d := store.Description
 		r.Page, err = paper.WriteContext(ctx, opts.out, paper.Input{
 			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: version().String(),
 			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seeded: d.Seed != nil, Seed: d.Seed,
-			Progress: progress,
+			Bounds: bounds,
 		})
 		return r, err
 	})
+}
+
+// bounds returns the paper's bounds, computed once.
+func (o *reproduceOptions) bounds(ctx context.Context, progress func(done, total int)) (*figure.Bounds, error) {
+	if o.computed != nil {
+		return o.computed, nil
+	}
+	b, err := figure.ComputeBounds(ctx, figure.PaperBounds(), progress)
+	if err == nil {
+		o.computed = &b
+	}
+	return o.computed, err
 }
 
 // noisy returns the tasks of the figures that show noise.

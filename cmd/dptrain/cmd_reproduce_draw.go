@@ -40,7 +40,7 @@ flags it draws what the last "reproduce" asked for.`,
 			if err := opts.check(); err != nil {
 				return err
 			}
-			drawn, err := g.draw(cmd.Context(), store, opts, chosen)
+			drawn, err := g.draw(cmd.Context(), store, &opts, chosen)
 			if err != nil {
 				return campaignError(err)
 			}

@@ -242,7 +242,8 @@ func TestFailedRuns(t *testing.T) {
 	for _, c := range []struct{ faults, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
 		tasks, names := glyphs(1, Baseline, Single)
 		dir := t.TempDir()
-		s := open(t, dir, Description{Scale: Scale{Epochs: 0.05, Trials: 2}, Tasks: names}) // so many trials that there is one
+		many := Scale{Epochs: 0.05, Trials: 2} // trials, so that there is one
+		s := open(t, dir, Description{Scale: many, Tasks: names})
 		count := c.faults
 		if err := carry(t, t.Context(), s, faulty{cpu.New(cpu.Options{}), &count}, &quiet{}); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,9 @@ type Figure struct {
 // Trains reports whether a figure needs runs.
 func (f Figure) Trains() bool { return f.Optimizer != "" }
 
+// Bounds reports whether a figure shows bounds, which take a minute to compute: see [Input].
+func (f Figure) Bounds() bool { return f.Label == boundsLabel }
+
 // Selection are the cells that a figure shows, and how often each is repeated.
 type Selection struct {
 	Datasets    []string

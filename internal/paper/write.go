@@ -34,10 +34,8 @@ type Input struct {
 	// Noise has the noise multipliers of tunings, which need no runs. Those of cells without a result are drawn too.
 	Noise map[campaign.Cell]float64
 
-	// Bounds are the settings of figure compare_dp_bounds; nil means the paper's, which take a minute of a core.
-	Bounds *figure.BoundsSettings
-	// Progress is called while bounds are computed; nil for no calls.
-	Progress func(done, total int)
+	// Bounds are those of figure compare_dp_bounds, by figure.ComputeBounds; nil if it isn't among the figures.
+	Bounds *figure.Bounds
 }
 
 // Write is like [WriteContext] with a context that is never cancelled.
@@ -128,14 +126,11 @@ func (r *results) drawAll(ctx context.Context, in Input) (drawn []drawnFigure, o
 			d.picture, err = r.draw(f)
 			outcomes = append(outcomes, r.outcomes(f)...)
 		case f.Label == boundsLabel:
-			settings := figure.PaperBounds()
-			if in.Bounds != nil {
-				settings = *in.Bounds
+			if in.Bounds == nil {
+				return nil, nil, fmt.Errorf("%w: no bounds for %s", ErrResults, f.Label)
 			}
-			var bounds figure.Bounds
-			bounds, err = figure.ComputeBounds(ctx, settings, in.Progress)
-			d.picture = bounds
-			outcomes = append(outcomes, boundsOutcomes(bounds)...)
+			d.picture = *in.Bounds
+			outcomes = append(outcomes, boundsOutcomes(*in.Bounds)...)
 		case f.Label == linesLabel:
 			d.picture, err = figure.ComputeLines(figure.PaperLines())
 		default:

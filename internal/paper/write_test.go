@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -20,13 +21,17 @@ import (
 	"github.com/dptrain/dptrain/internal/figure"
 )
 
-// fewBounds are settings of compare_dp_bounds that take no time.
-func fewBounds() *figure.BoundsSettings {
+// fewBounds are those of compare_dp_bounds, but so few that they take no time.
+var fewBounds = sync.OnceValue(func() *figure.Bounds {
 	s := figure.PaperBounds()
 	s.SubsetRates = []float64{0.01, 0.05, 0.1, 0.2, 0.5, 0.9}
 	s.Modes = []accountant.Mode{accountant.Paper, accountant.Tight}
-	return &s
-}
+	b, err := figure.ComputeBounds(context.Background(), s, nil)
+	if err != nil {
+		panic(err)
+	}
+	return &b
+})
 
 // small is the input of a small campaign: two figures that train and both that don't, two data sets.
 func small() Input {
