@@ -205,7 +205,7 @@ func (w watchedQueue) Next(ctx context.Context) (campaign.Batch, error) {
 	for _, t := range batch {
 		work, failed := c.store.Estimate(t.Cell, c.store.Description.Pace)
 		if failed == nil {
-			c.current += work.Seconds
+			c.current += work.Seconds * c.status.Correction()
 		}
 	}
 	c.mu.Unlock()

@@ -17,12 +17,20 @@ type Status struct {
 	Failed   []Task
 	Repeated int // failed once, and were begun anew or will be
 
-	Done, Left Work // expected
+	Done, Left Work // expected; the times are corrected by how long the finished runs took
 	// Took is the time that the finished runs trained, in seconds, and Expected what had been expected of them.
 	Took, Expected float64
 }
 
-// Status returns the status of tasks. The time left is that of the pace, corrected by how long finished runs took.
+// Correction is what the times of a pace are to be multiplied by, as the finished runs show.
+func (s Status) Correction() float64 {
+	if s.Took > 0 && s.Expected > 0 {
+		return s.Took / s.Expected
+	}
+	return 1
+}
+
+// Status returns the status of tasks.
 func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 	st := Status{Total: len(tasks)}
 	estimates := map[Cell]Work{}
@@ -61,8 +69,7 @@ func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 		sum.Seconds += w.Seconds
 		sum.Models += w.Models
 	}
-	if st.Expected > 0 {
-		st.Left.Seconds *= st.Took / st.Expected
-	}
+	st.Left.Seconds *= st.Correction()
+	st.Done.Seconds *= st.Correction()
 	return st, nil
 }
