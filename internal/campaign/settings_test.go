@@ -21,7 +21,7 @@ func TestGradients(t *testing.T) {
 		{Cell{Dataset: "mnist", Optimizer: "dp-sgd", Space: Rate}, map[Method]float64{Variant1: 5760201.6, Variant2: 6000210, Baseline: 36001260, Single: 2400084}},
 		// 4,297 steps at 0.0256 of 25,000: 2,750,080.
 		{Cell{Dataset: "imdb", Optimizer: "dp-adam", Space: Rate}, map[Method]float64{Variant1: 6600192, Variant2: 6875200, Baseline: 41251200, Single: 2750080}},
-		// Rates 0.0128 and 0.0256 of 50,000; 20, 30 and 40 epochs are 1,563, 2,344 and 3,125 steps at the first (1,562.5
+		// Rates 0.0128, 0.0256 of 50,000; 20, 30 and 40 epochs are 1,563, 2,344 and 3,125 steps at the first (1,562.5
 		// and 2,343.75 unrounded), and 781, 1,172 and 1,563 at the other (781.25, 1,171.875, 1,562.5). One run has
 		// (640 (1563+2344+3125) + 1280 (781+1172+1563))/6 = 1,500,160 gradients in the mean.
 		{Cell{Dataset: "cifar-10", Optimizer: "dp-sgd", Space: All}, map[Method]float64{Variant1: 1500160 * 5.4, Variant2: 1500160 * 5.5, Baseline: 1500160 * 45, Single: 1500160}},
