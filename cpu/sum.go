@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/dptrain/dptrain/internal/engine"
+import (
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
+	"github.com/dptrain/dptrain/internal/engine"
+)
 
 // sum is what a worker has added up of a step's clipped sum. Samples touch few rows of a table, so that those are
 // listed: a pass over the whole table would take longer than all else.
@@ -64,10 +67,8 @@ func (s *sum) reserve(n int) {
 func (s *sum) flush() {
 	s.filled = true
 	s.each(func(at span) {
-		units, before := s.units[at.from:at.to], s.before[at.from:at.to]
-		for j, n := range units {
-			before[j] += float64(n) * s.fine
-		}
+		units := s.units[at.from:at.to]
+		kernel.AddUnits(s.before[at.from:at.to], units, s.fine)
 		clear(units)
 	})
 	s.forget()
@@ -75,9 +76,7 @@ func (s *sum) flush() {
 
 // addTo adds the sum, for coordinates from, from+1, …, to total. The addition is exact.
 func (s *sum) addTo(total []float64, from int) {
-	for j, n := range s.units[from:][:len(total)] {
-		total[j] += float64(n) * s.fine
-	}
+	kernel.AddUnits(total, s.units[from:][:len(total)], s.fine)
 	if s.filled {
 		for j, v := range s.before[from:][:len(total)] {
 			total[j] += v

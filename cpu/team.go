@@ -23,8 +23,9 @@ type team struct {
 
 // worker holds the buffers of one core.
 type worker struct {
-	space workspace
-	sum   *sum
+	space      workspace
+	sum        *sum
+	sums, mean [blockSize]float64 // of a block of coordinates
 }
 
 func newTeam(size int, hire func() *worker) *team {

@@ -18,6 +18,10 @@ type table struct {
 	transpose                  func(dst []float32, ldd int, a []float32, lda, rows, cols int)
 	copyPatches, addPatches    func(col, img []float32, g patches)
 	maxPool                    func(dst []float32, arg []int32, img []float32, g windows)
+	addUnits                   func(total []float64, units []int32, grid float64)
+	release                    func(mean, sum []float64, c *NoisyMean)
+	sgd                        func(params []float32, gradient []float64, rate float64)
+	adam                       func(params, first, second []float32, gradient []float64, c *AdamStep)
 }
 
 // plain is the definition of every kernel in a table.
@@ -32,7 +36,8 @@ var plain = table{
 	addOuter:    addOuterPlain,
 	transpose:   transposePlain,
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
-	maxPool: maxPoolPlain,
+	maxPool:  maxPoolPlain,
+	addUnits: addUnitsPlain, release: releasePlain, sgd: sgdPlain, adam: adamPlain,
 }
 
 // active is the table that the exported functions call: the last, and fastest, that this processor can run. Nothing
