@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/dptrain/dptrain/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/internal/engine"
 )
@@ -90,12 +92,15 @@ func (s *sum) each(f func(span)) {
 		f(at)
 	}
 	for _, t := range s.tables {
-		if t == nil {
-			continue
-		}
-		for _, v := range t.touched {
-			from := t.from + int(v)*t.width
-			f(span{from, from + t.width})
+		switch {
+		case t == nil:
+		case t.most():
+			f(span{t.from, t.from + len(t.listed)*t.width})
+		default:
+			for _, v := range t.touched {
+				from := t.from + int(v)*t.width
+				f(span{from, from + t.width})
+			}
 		}
 	}
 }
@@ -104,20 +109,35 @@ func (s *sum) each(f func(span)) {
 func (s *sum) forget() {
 	s.held = 0
 	for _, t := range s.tables {
-		if t == nil {
+		switch {
+		case t == nil:
 			continue
-		}
-		for _, v := range t.touched {
-			t.listed[v] = false
+		case t.most():
+			clear(t.listed)
+		default:
+			for _, v := range t.touched {
+				t.listed[v] = false
+			}
 		}
 		t.touched = t.touched[:0]
 	}
 }
 
-// touch lists a row, once.
-func (t *tableRows) touch(v int32) {
-	if !t.listed[v] {
+// most reports whether so many rows are touched that a pass over the whole table takes less time than one over these.
+func (t *tableRows) most() bool { return len(t.touched) > len(t.listed)/2 }
+
+// touch lists the rows ids[k] for each k of at, each once.
+func (t *tableRows) touch(ids, at []int32) {
+	n := len(t.touched)
+	t.touched = slices.Grow(t.touched, len(at))[:n+len(at)]
+	// Write first and count afterwards, so that there is no branch to mispredict.
+	for _, k := range at {
+		v := ids[k]
+		t.touched[n] = v
+		if !t.listed[v] {
+			n++
+		}
 		t.listed[v] = true
-		t.touched = append(t.touched, v)
 	}
+	t.touched = t.touched[:n]
 }

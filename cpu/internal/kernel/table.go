@@ -18,6 +18,10 @@ type table struct {
 	transpose                  func(dst []float32, ldd int, a []float32, lda, rows, cols int)
 	copyPatches, addPatches    func(col, img []float32, g patches)
 	maxPool                    func(dst []float32, arg []int32, img []float32, g windows)
+	repeat                     func(dst, a []float32, n int)
+	addEachRow                 func(dst, a []float32)
+	mergeRows                  func(a []float32, into []int32, k int)
+	addToRows                  func(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32)
 	addUnits                   func(total []float64, units []int32, grid float64)
 	release                    func(mean, sum []float64, c *NoisyMean)
 	sgd                        func(params []float32, gradient []float64, rate float64)
@@ -36,7 +40,8 @@ var plain = table{
 	addOuter:    addOuterPlain,
 	transpose:   transposePlain,
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
-	maxPool:  maxPoolPlain,
+	maxPool: maxPoolPlain,
+	repeat:  repeatPlain, addEachRow: addEachRowPlain, mergeRows: mergeRowsPlain, addToRows: addToRowsPlain,
 	addUnits: addUnitsPlain, release: releasePlain, sgd: sgdPlain, adam: adamPlain,
 }
 

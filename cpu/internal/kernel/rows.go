@@ -1,0 +1,97 @@
+package kernel
+
+import "math"
+
+// GatherRows copies rows of a table, k values each: dst[r,c] = table[rows[r],c].
+func GatherRows(dst, table []float32, rows []int32, k int) {
+	checkLength("GatherRows", "dst", len(dst), len(rows)*k)
+	const block = 16 // floats that are copied without a call
+	for ; k >= block && k%block == 0 && len(rows) > 0; rows = rows[1:] {
+		row := table[int(rows[0])*k:][:k]
+		for len(row) >= block {
+			*(*[block]float32)(dst) = *(*[block]float32)(row)
+			row, dst = row[block:], dst[block:]
+		}
+	}
+	for r, v := range rows {
+		copy(dst[r*k:][:k], table[int(v)*k:][:k])
+	}
+}
+
+// Repeat repeats each element n times: dst[i,j] = a[i].
+func Repeat(dst, a []float32, n int) {
+	checkAtLeast("Repeat", "%s", "n", n, 1)
+	checkLength("Repeat", "dst", len(dst), len(a)*n)
+	active.repeat(dst, a, n)
+}
+
+func repeatPlain(dst, a []float32, n int) {
+	for i, v := range a {
+		row := dst[i*n:][:n]
+		for j := range row {
+			row[j] = v
+		}
+	}
+}
+
+// AddEachRow adds rows, one after the other: dst[c] += a[r,c]. Each sum is rounded. a has a whole number of rows and
+// doesn't overlap dst.
+func AddEachRow(dst, a []float32) {
+	checkAtLeast("AddEachRow", "len(%s)", "dst", len(dst), 1)
+	checkLength("AddEachRow", "a", len(a)%len(dst), 0)
+	active.addEachRow(dst, a)
+}
+
+func addEachRowPlain(dst, a []float32) {
+	for ; len(a) > 0; a = a[len(dst):] {
+		addPlain(dst, dst, a[:len(dst)])
+	}
+}
+
+// MergeRows adds row r of a, k values each, to row into[r], and clears it, for r = 0, 1, … unless into[r] is r itself.
+// Each sum is rounded.
+func MergeRows(a []float32, into []int32, k int) {
+	checkLength("MergeRows", "a", len(a), len(into)*k)
+	for _, to := range into {
+		if uint(to) >= uint(len(into)) {
+			tooLarge("MergeRows", "into", int(to), len(into))
+		}
+	}
+	active.mergeRows(a, into, k)
+}
+
+func mergeRowsPlain(a []float32, into []int32, k int) {
+	for r, to := range into {
+		if int(to) == r {
+			continue
+		}
+		row, whole := a[r*k:][:k], a[int(to)*k:][:k]
+		addPlain(whole, whole, row)
+		clear(row)
+	}
+}
+
+// AddToRows adds multiples of some rows of y to rows of a table of whole numbers, k values in each, as [AddOuter] rounds
+// and counts them: for each r of at, sum[rows[r],c] += round(x·y[r,c] / grid).
+func AddToRows(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float64) {
+	checkLength("AddToRows", "y", len(y), len(rows)*k)
+	checkGrid("AddToRows", grid)
+	for _, r := range at {
+		if v := int(rows[r]); v < 0 || v >= len(sum)/k {
+			tooLarge("AddToRows", "rows", v, len(sum)/k)
+		}
+	}
+	if len(at) > 0 {
+		active.addToRows(sum, rows, x, y, k, at, float32(grid))
+	}
+}
+
+func addToRowsPlain(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
+	per := float64(x) / float64(grid)
+	for _, r := range at {
+		out := sum[int(rows[r])*k:][:k]
+		for c, v := range y[int(r)*k:][:k] {
+			out[c] += int32(math.RoundToEven(per * float64(v)))
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package kernel
+
+import "math"
+
+// The loops in assembly take rows of whole registers. Their twins take all others.
+
+//go:noescape
+func repeat8(dst, a *float32, elements, n int)
+
+//go:noescape
+func repeat16(dst, a *float32, elements, n int)
+
+//go:noescape
+func addEachRow8(dst, a *float32, rows, k int)
+
+//go:noescape
+func addEachRow16(dst, a *float32, rows, k int)
+
+//go:noescape
+func mergeRows8(a *float32, into *int32, rows, k int)
+
+//go:noescape
+func mergeRows16(a *float32, into *int32, rows, k int)
+
+//go:noescape
+func addToRows8(sum, rows *int32, y *float32, k int, at *int32, n int, x, magic float32, start int32)
+
+//go:noescape
+func addToRows16(sum, rows *int32, y *float32, k int, at *int32, n int, x, magic float32, start int32)
+
+func repeatAVX2(dst, a []float32, n int) {
+	if n%8 != 0 || len(a) == 0 {
+		repeatPlain(dst, a, n)
+		return
+	}
+	repeat8(&dst[0], &a[0], len(a), n)
+}
+
+func repeatAVX512(dst, a []float32, n int) {
+	if n%16 != 0 || len(a) == 0 {
+		repeatAVX2(dst, a, n)
+		return
+	}
+	repeat16(&dst[0], &a[0], len(a), n)
+}
+
+func addEachRowAVX2(dst, a []float32) {
+	if len(dst)%8 != 0 || len(a) == 0 {
+		addEachRowPlain(dst, a)
+		return
+	}
+	addEachRow8(&dst[0], &a[0], len(a)/len(dst), len(dst))
+}
+
+func addEachRowAVX512(dst, a []float32) {
+	if len(dst)%16 != 0 || len(a) == 0 {
+		addEachRowAVX2(dst, a)
+		return
+	}
+	addEachRow16(&dst[0], &a[0], len(a)/len(dst), len(dst))
+}
+
+func mergeRowsAVX2(a []float32, into []int32, k int) {
+	if k%8 != 0 || len(a) == 0 {
+		mergeRowsPlain(a, into, k)
+		return
+	}
+	mergeRows8(&a[0], &into[0], len(into), k)
+}
+
+func mergeRowsAVX512(a []float32, into []int32, k int) {
+	if k%16 != 0 || len(a) == 0 {
+		mergeRowsAVX2(a, into, k)
+		return
+	}
+	mergeRows16(&a[0], &into[0], len(into), k)
+}
+
+func addToRowsAVX2(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
+	if k%8 != 0 || k == 0 {
+		addToRowsPlain(sum, rows, x, y, k, at, grid)
+		return
+	}
+	magic := 1.5 * (1 << 23) * grid
+	addToRows8(&sum[0], &rows[0], &y[0], k, &at[0], len(at), x, magic, -int32(math.Float32bits(magic)))
+}
+
+func addToRowsAVX512(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
+	if k%16 != 0 || k == 0 {
+		addToRowsAVX2(sum, rows, x, y, k, at, grid)
+		return
+	}
+	magic := 1.5 * (1 << 23) * grid
+	addToRows16(&sum[0], &rows[0], &y[0], k, &at[0], len(at), x, magic, -int32(math.Float32bits(magic)))
+}
