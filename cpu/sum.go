@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dptrain/dptrain/cpu/internal/kernel"
@@ -13,7 +14,8 @@ type sum struct {
 	fine   float64
 	units  []int32      // of the samples since the last flush, in units of fine; laid out by [engine.Layout]
 	parts  [][]int32    // units by parameter
-	held   int          // the number of those samples, at most engine.MostInInt32
+	held   int          // the number of those samples, at most most
+	most   int          // the number of samples whose sum int32 holds for certain
 	before []float64    // of the samples before them; 0 unless flushed
 	filled bool         // before isn't 0
 	dense  []span       // all parameters but tables
@@ -46,20 +48,24 @@ func newSum(l engine.Layout, widths []int) *sum {
 	return s
 }
 
-// begin empties the sum, for a step on the given grid.
-func (s *sum) begin(fine float64) {
+// begin empties the sum, for a step on the given grid and with gradients clipped to the given norm.
+func (s *sum) begin(fine, clip float64) {
 	s.fine = fine
-	s.each(func(at span) { clear(s.units[at.from:at.to]) })
-	s.forget()
+	// At least engine.MostInInt32, since no contribution is above 2²² fine. Package engine derives the margin of 2⁻¹⁷.
+	s.most = int(math.MaxInt32 / (clip*(1+0x1p-17)/fine + 0.5))
+	if s.held > 0 { // by a step that failed
+		s.each(func(at span) { clear(s.units[at.from:at.to]) })
+		s.forget()
+	}
 	if s.filled {
 		clear(s.before)
 		s.filled = false
 	}
 }
 
-// reserve makes room for the contributions of n more samples, at most engine.MostInInt32.
+// reserve makes room for the contributions of n more samples, at most engine.MostInInt32 of them.
 func (s *sum) reserve(n int) {
-	if s.held+n > engine.MostInInt32 {
+	if s.held+n > s.most {
 		s.flush()
 	}
 	s.held += n
@@ -76,9 +82,12 @@ func (s *sum) flush() {
 	s.forget()
 }
 
-// addTo adds the sum, for coordinates from, from+1, …, to total. The addition is exact.
-func (s *sum) addTo(total []float64, from int) {
-	kernel.AddUnits(total, s.units[from:][:len(total)], s.fine)
+// moveTo moves the sum, for coordinates from, from+1, …, to total, to which it is added exactly. After the last
+// coordinate, call forget.
+func (s *sum) moveTo(total []float64, from int) {
+	units := s.units[from:][:len(total)]
+	kernel.AddUnits(total, units, s.fine)
+	clear(units) // while they are in the cache
 	if s.filled {
 		for j, v := range s.before[from:][:len(total)] {
 			total[j] += v

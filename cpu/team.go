@@ -119,10 +119,17 @@ func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
 	return f(w, i)
 }
 
-// total adds the workers' sums, for coordinates from, from+1, …, to total, which is 0. The addition is exact, and so
-// independent of the order.
+// total moves the workers' sums, for coordinates from, from+1, …, to total, which is 0. The addition is exact, and so
+// independent of the order. After the last coordinate, call forget.
 func (c crew) total(from int, total []float64) {
 	for _, w := range c {
-		w.sum.addTo(total, from)
+		w.sum.moveTo(total, from)
+	}
+}
+
+// forget notes that the workers' sums were moved.
+func (c crew) forget() {
+	for _, w := range c {
+		w.sum.forget()
 	}
 }

@@ -55,7 +55,7 @@ func (r *run) release() *release {
 // Nothing else ever reads the sum.
 func (r *run) update(c crew) error {
 	release := r.release()
-	return c.share(len(r.updates), func(w *worker, k int) error {
+	err := c.share(len(r.updates), func(w *worker, k int) error {
 		whole := r.updates[k]
 		for from := whole.from; from < whole.to; from += blockSize {
 			s := span{from, min(from+blockSize, whole.to)}
@@ -71,6 +71,10 @@ func (r *run) update(c crew) error {
 		}
 		return nil
 	})
+	if err == nil {
+		c.forget()
+	}
+	return err
 }
 
 // noisyMean writes (sum + noise) / expected batch size to mean, for coordinates from, from+1, ….

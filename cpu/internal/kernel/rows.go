@@ -5,14 +5,19 @@ import "math"
 // GatherRows copies rows of a table, k values each: dst[r,c] = table[rows[r],c].
 func GatherRows(dst, table []float32, rows []int32, k int) {
 	checkLength("GatherRows", "dst", len(dst), len(rows)*k)
-	const block = 16 // floats that are copied without a call
-	for ; k >= block && k%block == 0 && len(rows) > 0; rows = rows[1:] {
-		row := table[int(rows[0])*k:][:k]
-		for len(row) >= block {
-			*(*[block]float32)(dst) = *(*[block]float32)(row)
-			row, dst = row[block:], dst[block:]
+	if k == 0 {
+		return
+	}
+	have := len(table) / k
+	for _, v := range rows {
+		if uint(v) >= uint(have) {
+			tooLarge("GatherRows", "rows", int(v), have)
 		}
 	}
+	active.gatherRows(dst, table, rows, k)
+}
+
+func gatherRowsPlain(dst, table []float32, rows []int32, k int) {
 	for r, v := range rows {
 		copy(dst[r*k:][:k], table[int(v)*k:][:k])
 	}
@@ -74,11 +79,13 @@ func mergeRowsPlain(a []float32, into []int32, k int) {
 // AddToRows adds multiples of some rows of y to rows of a table of whole numbers, k values in each, as [AddOuter] rounds
 // and counts them: for each r of at, sum[rows[r],c] += round(x·y[r,c] / grid).
 func AddToRows(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float64) {
+	checkAtLeast("AddToRows", "%s", "k", k, 1)
 	checkLength("AddToRows", "y", len(y), len(rows)*k)
 	checkGrid("AddToRows", grid)
+	have := len(sum) / k
 	for _, r := range at {
-		if v := int(rows[r]); v < 0 || v >= len(sum)/k {
-			tooLarge("AddToRows", "rows", v, len(sum)/k)
+		if v := rows[r]; uint(v) >= uint(have) {
+			tooLarge("AddToRows", "rows", int(v), have)
 		}
 	}
 	if len(at) > 0 {

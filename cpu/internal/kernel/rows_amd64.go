@@ -5,6 +5,12 @@ import "math"
 // The loops in assembly take rows of whole registers. Their twins take all others.
 
 //go:noescape
+func gatherRows8(dst, table *float32, rows *int32, n, k int)
+
+//go:noescape
+func gatherRows16(dst, table *float32, rows *int32, n, k int)
+
+//go:noescape
 func repeat8(dst, a *float32, elements, n int)
 
 //go:noescape
@@ -27,6 +33,22 @@ func addToRows8(sum, rows *int32, y *float32, k int, at *int32, n int, x, magic 
 
 //go:noescape
 func addToRows16(sum, rows *int32, y *float32, k int, at *int32, n int, x, magic float32, start int32)
+
+func gatherRowsAVX2(dst, table []float32, rows []int32, k int) {
+	if k%8 != 0 || len(rows) == 0 {
+		gatherRowsPlain(dst, table, rows, k)
+		return
+	}
+	gatherRows8(&dst[0], &table[0], &rows[0], len(rows), k)
+}
+
+func gatherRowsAVX512(dst, table []float32, rows []int32, k int) {
+	if k%16 != 0 || len(rows) == 0 {
+		gatherRowsAVX2(dst, table, rows, k)
+		return
+	}
+	gatherRows16(&dst[0], &table[0], &rows[0], len(rows), k)
+}
 
 func repeatAVX2(dst, a []float32, n int) {
 	if n%8 != 0 || len(a) == 0 {

@@ -1,6 +1,31 @@
 // Loops of rows.go over rows of whole registers, in the vocabulary of avx2_amd64.h or avx512_amd64.h. REGISTER is the
 // size of a register in bytes, R9 that of a row.
 
+#define GATHERROWS \
+	MOVQ dst+0(FP), DI       \
+	MOVQ table+8(FP), R8     \
+	MOVQ rows+16(FP), SI     \
+	MOVQ n+24(FP), CX        \
+	MOVQ k+32(FP), R9        \
+	SHLQ $2, R9              \
+row: \
+	MOVLQSX (SI), AX         \
+	IMULQ R9, AX             \
+	ADDQ R8, AX              \
+	MOVQ R9, BX              \
+column: \
+	LOAD((AX), V0)           \
+	STORE(V0, (DI))          \
+	ADDQ $REGISTER, AX       \
+	ADDQ $REGISTER, DI       \
+	SUBQ $REGISTER, BX       \
+	JNZ  column              \
+	ADDQ $4, SI              \
+	DECQ CX                  \
+	JNZ  row                 \
+	VZEROUPPER               \
+	RET
+
 // Stores each element of a, from SI on, R9 bytes long.
 #define REPEAT \
 	MOVQ dst+0(FP), DI       \

@@ -5,6 +5,9 @@
 
 // The loops of rows.go with AVX2 and FMA: rows_amd64.h holds them.
 
+TEXT ·gatherRows8(SB), NOSPLIT, $0-40
+	GATHERROWS
+
 TEXT ·repeat8(SB), NOSPLIT, $0-32
 	REPEAT
 

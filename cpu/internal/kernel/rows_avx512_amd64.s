@@ -5,6 +5,9 @@
 
 // The loops of rows.go with AVX-512: rows_amd64.h holds them.
 
+TEXT ·gatherRows16(SB), NOSPLIT, $0-40
+	GATHERROWS
+
 TEXT ·repeat16(SB), NOSPLIT, $0-32
 	REPEAT
 

@@ -18,6 +18,7 @@ type table struct {
 	transpose                  func(dst []float32, ldd int, a []float32, lda, rows, cols int)
 	copyPatches, addPatches    func(col, img []float32, g patches)
 	maxPool                    func(dst []float32, arg []int32, img []float32, g windows)
+	gatherRows                 func(dst, table []float32, rows []int32, k int)
 	repeat                     func(dst, a []float32, n int)
 	addEachRow                 func(dst, a []float32)
 	mergeRows                  func(a []float32, into []int32, k int)
@@ -40,8 +41,8 @@ var plain = table{
 	addOuter:    addOuterPlain,
 	transpose:   transposePlain,
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
-	maxPool: maxPoolPlain,
-	repeat:  repeatPlain, addEachRow: addEachRowPlain, mergeRows: mergeRowsPlain, addToRows: addToRowsPlain,
+	maxPool:    maxPoolPlain,
+	gatherRows: gatherRowsPlain, repeat: repeatPlain, addEachRow: addEachRowPlain, mergeRows: mergeRowsPlain, addToRows: addToRowsPlain,
 	addUnits: addUnitsPlain, release: releasePlain, sgd: sgdPlain, adam: adamPlain,
 }
 
