@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // team is the workers, one a core, that all runs of a loaded program share. A run borrows workers for each step: its
@@ -25,6 +27,7 @@ type team struct {
 type worker struct {
 	space      workspace
 	sum        *sum
+	noise      *random.Stream     // of the step
 	sums, mean [blockSize]float64 // of a block of coordinates
 }
 
@@ -125,6 +128,14 @@ func (c crew) total(from int, total []float64) {
 	for _, w := range c {
 		w.sum.moveTo(total, from)
 	}
+}
+
+// only returns the units of coordinates that are the whole sum, or nil if there are others. The caller clears them.
+func (c crew) only(at span) []int32 {
+	if len(c) > 1 || c[0].sum.filled {
+		return nil
+	}
+	return c[0].sum.units[at.from:at.to]
 }
 
 // forget notes that the workers' sums were moved.

@@ -54,15 +54,29 @@ func (r *run) release() *release {
 // update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer move the parameters.
 // Nothing else ever reads the sum.
 func (r *run) update(c crew) error {
-	release := r.release()
+	step, release := int(r.done.Load()), r.release()
+	for _, w := range c {
+		w.noise = r.job.Noise(step)
+	}
 	err := c.share(len(r.updates), func(w *worker, k int) error {
 		whole := r.updates[k]
+		w.noise.Seek(uint64(whole.from))
 		for from := whole.from; from < whole.to; from += blockSize {
 			s := span{from, min(from+blockSize, whole.to)}
-			sum, mean := w.sums[:s.to-s.from], w.mean[:s.to-s.from]
-			clear(sum)
-			c.total(s.from, sum)
-			r.noisyMean(s.from, sum, mean, &release.noisy)
+			mean := w.mean[:s.to-s.from]
+			if release.noisy.Deviation > 0 {
+				w.noise.Normals(mean)
+			} else {
+				clear(mean)
+			}
+			if units := c.only(s); units != nil {
+				kernel.ReleaseUnits(mean, units, &release.noisy)
+			} else {
+				sum := w.sums[:len(mean)]
+				clear(sum)
+				c.total(s.from, sum)
+				kernel.Release(mean, sum, &release.noisy)
+			}
 			if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
 				kernel.Adam(params, r.first[s.from:s.to], r.second[s.from:s.to], mean, &release.adam)
 			} else {
@@ -75,14 +89,4 @@ func (r *run) update(c crew) error {
 		c.forget()
 	}
 	return err
-}
-
-// noisyMean writes (sum + noise) / expected batch size to mean, for coordinates from, from+1, ….
-func (r *run) noisyMean(from int, sum, mean []float64, c *kernel.NoisyMean) {
-	if c.Deviation > 0 {
-		r.job.Normals(int(r.done.Load()), from, mean)
-	} else {
-		clear(mean)
-	}
-	kernel.Release(mean, sum, c)
 }

@@ -12,10 +12,14 @@ func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
 // Normals fills dst with step's standard normals, for coordinates from, from+1, … of the parameter vector ([Layout]).
 // Steps count from 0, and from is even. Normal i comes from word i and its neighbour ([random.Stream.Normals]).
 func (j *Job) Normals(step, from int, dst []float64) {
-	s := j.Key.Stream(j.id(random.Noise, step))
+	s := j.Noise(step)
 	s.Seek(uint64(from))
 	s.Normals(dst)
 }
+
+// Noise returns the stream of step's normals, for a caller that draws them in parts. Seek coordinate from first, which is
+// even; all parts but the last have an even length.
+func (j *Job) Noise(step int) *random.Stream { return j.Key.Stream(j.id(random.Noise, step)) }
 
 func (j *Job) id(p random.Purpose, step int) random.ID {
 	return random.ID{Purpose: p, Trial: j.Trial, Step: uint32(step)}

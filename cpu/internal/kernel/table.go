@@ -25,6 +25,7 @@ type table struct {
 	addToRows                  func(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32)
 	addUnits                   func(total []float64, units []int32, grid float64)
 	release                    func(mean, sum []float64, c *NoisyMean)
+	releaseUnits               func(mean []float64, units []int32, c *NoisyMean)
 	sgd                        func(params []float32, gradient []float64, rate float64)
 	adam                       func(params, first, second []float32, gradient []float64, c *AdamStep)
 }
@@ -43,7 +44,7 @@ var plain = table{
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
 	maxPool:    maxPoolPlain,
 	gatherRows: gatherRowsPlain, repeat: repeatPlain, addEachRow: addEachRowPlain, mergeRows: mergeRowsPlain, addToRows: addToRowsPlain,
-	addUnits: addUnitsPlain, release: releasePlain, sgd: sgdPlain, adam: adamPlain,
+	addUnits: addUnitsPlain, release: releasePlain, releaseUnits: releaseUnitsPlain, sgd: sgdPlain, adam: adamPlain,
 }
 
 // active is the table that the exported functions call: the last, and fastest, that this processor can run. Nothing

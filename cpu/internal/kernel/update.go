@@ -39,6 +39,20 @@ func releasePlain(mean, sum []float64, c *NoisyMean) {
 	}
 }
 
+// ReleaseUnits is Release of the sums units[i]·Fine, and clears units.
+func ReleaseUnits(mean []float64, units []int32, c *NoisyMean) {
+	checkLength("ReleaseUnits", "units", len(units), len(mean))
+	active.releaseUnits(mean, units, c)
+}
+
+func releaseUnitsPlain(mean []float64, units []int32, c *NoisyMean) {
+	for i, n := range units {
+		sum := [1]float64{float64(n) * c.Fine}
+		releasePlain(mean[i:i+1], sum[:], c)
+		units[i] = 0
+	}
+}
+
 // SGD computes params[i] −= rate·gradient[i] in doubles, each operation rounded by itself, and rounds the result.
 func SGD(params []float32, gradient []float64, rate float64) {
 	checkLength("SGD", "gradient", len(gradient), len(params))

@@ -15,6 +15,12 @@ func release4(mean, sum *float64, n int, c *NoisyMean)
 func release8(mean, sum *float64, n int, c *NoisyMean)
 
 //go:noescape
+func releaseUnits4(mean *float64, units *int32, n int, c *NoisyMean)
+
+//go:noescape
+func releaseUnits8(mean *float64, units *int32, n int, c *NoisyMean)
+
+//go:noescape
 func sgd4(params *float32, gradient *float64, n int, rate float64)
 
 //go:noescape
@@ -56,6 +62,22 @@ func releaseAVX512(mean, sum []float64, c *NoisyMean) {
 		release8(&mean[0], &sum[0], n, c)
 	}
 	releasePlain(mean[n:], sum[n:], c)
+}
+
+func releaseUnitsAVX2(mean []float64, units []int32, c *NoisyMean) {
+	n := len(mean) &^ 3
+	if n > 0 {
+		releaseUnits4(&mean[0], &units[0], n, c)
+	}
+	releaseUnitsPlain(mean[n:], units[n:], c)
+}
+
+func releaseUnitsAVX512(mean []float64, units []int32, c *NoisyMean) {
+	n := len(mean) &^ 7
+	if n > 0 {
+		releaseUnits8(&mean[0], &units[0], n, c)
+	}
+	releaseUnitsPlain(mean[n:], units[n:], c)
 }
 
 func sgdAVX2(params []float32, gradient []float64, rate float64) {

@@ -1,5 +1,5 @@
 // Loops of update.go over doubles and what belongs to them. The including file names the registers: D0 to D12 hold
-// WIDTH doubles, H0 is the lower half of D0 and holds as many floats. NARROW rounds doubles
+// WIDTH doubles, H0 and H8 are the lower halves of D0 and D8 and hold as many floats or int32s. NARROW rounds doubles
 // to floats, ROUND to integers, ties to even.
 //
 //	DI SI DX BX  the slices
@@ -49,6 +49,22 @@ loop: \
 	VMULPD  D5, D0, D0         \
 	VDIVPD  D6, D0, D0         \
 	VMOVUPD D0, (DI)(AX*8)
+
+// H8 is 0.
+#define RELEASEUNITS \
+	VMULPD    (DI)(AX*8), D1, D0 \
+	VCVTDQ2PD (SI)(AX*4), D7     \
+	VMULPD    D2, D0, D0         \
+	VMULPD    D3, D7, D7         \
+	VMOVUPS   H8, (SI)(AX*4)     \
+	ROUND(D0)                    \
+	VMULPD    D3, D0, D0         \
+	VADDPD    D7, D0, D0         \
+	VMULPD    D4, D0, D0         \
+	ROUND(D0)                    \
+	VMULPD    D5, D0, D0         \
+	VDIVPD    D6, D0, D0         \
+	VMOVUPD   D0, (DI)(AX*8)
 
 // D2 is the learning rate.
 #define DESCEND \

@@ -15,6 +15,7 @@
 #define D11 Y11
 #define D12 Y12
 #define H0 X0
+#define H8 X8
 #define WIDTH 4
 #define NARROW(d, h) VCVTPD2PSY d, h
 #define ROUND(d) VROUNDPD $8, d, d
@@ -31,6 +32,12 @@ TEXT ·release4(SB), NOSPLIT, $0-32
 	SLICES2(mean, sum)
 	RELEASECONSTANTS
 	EACHDOUBLE(RELEASE)
+
+TEXT ·releaseUnits4(SB), NOSPLIT, $0-32
+	SLICES2(mean, units)
+	RELEASECONSTANTS
+	VXORPS H8, H8, H8
+	EACHDOUBLE(RELEASEUNITS)
 
 TEXT ·sgd4(SB), NOSPLIT, $0-32
 	SLICES2(params, gradient)

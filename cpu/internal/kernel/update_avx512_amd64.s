@@ -15,6 +15,7 @@
 #define D11 Z11
 #define D12 Z12
 #define H0 Y0
+#define H8 Y8
 #define WIDTH 8
 #define NARROW(d, h) VCVTPD2PS d, h
 #define ROUND(d) VRNDSCALEPD $8, d, d
@@ -31,6 +32,12 @@ TEXT ·release8(SB), NOSPLIT, $0-32
 	SLICES2(mean, sum)
 	RELEASECONSTANTS
 	EACHDOUBLE(RELEASE)
+
+TEXT ·releaseUnits8(SB), NOSPLIT, $0-32
+	SLICES2(mean, units)
+	RELEASECONSTANTS
+	VXORPS H8, H8, H8
+	EACHDOUBLE(RELEASEUNITS)
 
 TEXT ·sgd8(SB), NOSPLIT, $0-32
 	SLICES2(params, gradient)

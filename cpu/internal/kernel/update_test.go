@@ -101,6 +101,17 @@ func TestUpdateTwins(t *testing.T) {
 			addUnitsPlain(want, units, fine)
 			wantSameDoubles(t, "addUnits", mean, want)
 
+			want = doubles()
+			zeros := slices.Clone(units)
+			releaseUnitsPlain(want, zeros, &c)
+			tb.releaseUnits(mean, units, &c)
+			wantSameDoubles(t, "releaseUnits", mean, want)
+			for i, n := range units {
+				if n != 0 || zeros[i] != 0 {
+					t.Fatalf("releaseUnits left %d in element %d, its twin %d", n, i, zeros[i])
+				}
+			}
+
 			doubles()
 			params, first, second := arenas[0].slice(n, atEnd), arenas[2].slice(n, atEnd), arenas[3].slice(n, atEnd)
 			fill(params, r, k)
@@ -141,6 +152,11 @@ func TestUpdateByHand(t *testing.T) {
 			tb.release(mean, sum, &c.NoisyMean)
 			wantSameDoubles(t, tb.name, mean, want)
 		}
+		// 5 quarters and 2.4 rounded to 2 quarters are 7 quarters: 3.5 to 4 halves.
+		mean, units := slices.Repeat([]float64{0.3}, n), slices.Repeat([]int32{5}, n)
+		tb.releaseUnits(mean, units, &NoisyMean{2, 4, 0.25, 2, 0.5, 0.7})
+		wantSameDoubles(t, tb.name, mean, slices.Repeat([]float64{2 / 0.7}, n))
+
 		total := slices.Repeat([]float64{0.25}, n)
 		tb.addUnits(total, slices.Repeat([]int32{math.MinInt32}, n), 0x1p-33)
 		wantSameDoubles(t, tb.name, total, make([]float64, n))
@@ -172,6 +188,7 @@ func TestUpdateRefusesWrongLengths(t *testing.T) {
 	for name, call := range map[string]func(){
 		"AddUnits": func() { AddUnits(d, make([]int32, 3), 1) },
 		"Release":  func() { Release(d, make([]float64, 1), &NoisyMean{}) },
+		"units":    func() { ReleaseUnits(d, make([]int32, 3), &NoisyMean{}) },
 		"SGD":      func() { SGD(f, d, 1) },
 		"Adam":     func() { Adam(f, f, f, d, &AdamStep{}) },
 		"first":    func() { Adam(f[:2], f, f[:2], d, &AdamStep{}) },
