@@ -38,9 +38,13 @@ func (b *microbatch) merge(i, s int) {
 	ids := b.indices(r.X, s)
 	into, firsts := b.into[:len(ids)], b.firsts[i][s][:len(ids)]
 	n := 0
-	// Written so that the compiler emits no branch, which no processor could predict.
 	for k, v := range ids {
-		// An entry that another sample or a failed worker left isn't an earlier index of this id.
+		if k > 0 && v == ids[k-1] { // padding
+			into[k] = into[k-1]
+			continue
+		}
+		// Written so that the compiler emits no branch, which no processor could predict. An entry that another sample or
+		// a failed worker left isn't an earlier index of this id.
 		first := min(b.first[v], int32(k))
 		if ids[first] != v {
 			first = int32(k)

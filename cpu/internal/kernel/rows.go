@@ -53,26 +53,24 @@ func addEachRowPlain(dst, a []float32) {
 	}
 }
 
-// MergeRows adds row r of a, k values each, to row into[r], and clears it, for r = 0, 1, … unless into[r] is r itself.
-// Each sum is rounded.
+// MergeRows adds row r of a, k values each, to row into[r], which isn't after it, and clears it, for r = 0, 1, … unless
+// into[r] is r itself. Each sum is rounded.
 func MergeRows(a []float32, into []int32, k int) {
+	checkAtLeast("MergeRows", "%s", "k", k, 1)
 	checkLength("MergeRows", "a", len(a), len(into)*k)
-	for _, to := range into {
-		if uint(to) >= uint(len(into)) {
-			tooLarge("MergeRows", "into", int(to), len(into))
+	for r := 0; r < len(into); {
+		to, end := int(into[r]), r+1
+		if uint(to) > uint(r) {
+			tooLarge("MergeRows", "into", to, r+1)
 		}
-	}
-	active.mergeRows(a, into, k)
-}
-
-func mergeRowsPlain(a []float32, into []int32, k int) {
-	for r, to := range into {
-		if int(to) == r {
-			continue
+		if to < r {
+			for end < len(into) && int(into[end]) == to { // as padding does
+				end++
+			}
+			active.addEachRow(a[to*k:][:k], a[r*k:end*k])
+			clear(a[r*k : end*k])
 		}
-		row, whole := a[r*k:][:k], a[int(to)*k:][:k]
-		addPlain(whole, whole, row)
-		clear(row)
+		r = end
 	}
 }
 

@@ -23,12 +23,6 @@ func addEachRow8(dst, a *float32, rows, k int)
 func addEachRow16(dst, a *float32, rows, k int)
 
 //go:noescape
-func mergeRows8(a *float32, into *int32, rows, k int)
-
-//go:noescape
-func mergeRows16(a *float32, into *int32, rows, k int)
-
-//go:noescape
 func addToRows8(sum, rows *int32, y *float32, k int, at *int32, n int, x, magic float32, start int32)
 
 //go:noescape
@@ -80,22 +74,6 @@ func addEachRowAVX512(dst, a []float32) {
 		return
 	}
 	addEachRow16(&dst[0], &a[0], len(a)/len(dst), len(dst))
-}
-
-func mergeRowsAVX2(a []float32, into []int32, k int) {
-	if k%8 != 0 || len(a) == 0 {
-		mergeRowsPlain(a, into, k)
-		return
-	}
-	mergeRows8(&a[0], &into[0], len(into), k)
-}
-
-func mergeRowsAVX512(a []float32, into []int32, k int) {
-	if k%16 != 0 || len(a) == 0 {
-		mergeRowsAVX2(a, into, k)
-		return
-	}
-	mergeRows16(&a[0], &into[0], len(into), k)
 }
 
 func addToRowsAVX2(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {

@@ -72,39 +72,6 @@ row: \
 	VZEROUPPER               \
 	RET
 
-// AX is the row, R11 its address; DX walks over the row that it is added to.
-#define MERGEROWS \
-	MOVQ a+0(FP), DI         \
-	MOVQ into+8(FP), SI      \
-	MOVQ rows+16(FP), CX     \
-	MOVQ k+24(FP), R9        \
-	SHLQ $2, R9              \
-	VXORPS V1, V1, V1        \
-	MOVQ DI, R11             \
-	XORL AX, AX              \
-row: \
-	MOVLQSX (SI)(AX*4), DX   \
-	CMPQ DX, AX              \
-	JEQ  alone               \
-	IMULQ R9, DX             \
-	ADDQ DI, DX              \
-	XORL BX, BX              \
-column: \
-	LOAD((DX)(BX*1), V0)         \
-	VADDPS (R11)(BX*1), V0, V0   \
-	STORE(V0, (DX)(BX*1))        \
-	STORE(V1, (R11)(BX*1))       \
-	ADDQ $REGISTER, BX       \
-	CMPQ BX, R9              \
-	JLT  column              \
-alone: \
-	ADDQ R9, R11             \
-	INCQ AX                  \
-	CMPQ AX, CX              \
-	JLT  row                 \
-	VZEROUPPER               \
-	RET
-
 // V2 is x, V3 magic and V4 the start, as in AddOuter.
 #define ADDTOROWS \
 	MOVQ sum+0(FP), DI           \

@@ -56,7 +56,10 @@ func TestRowsOfTables(t *testing.T) {
 			into := arenas[2].ints(n, atEnd)
 			for i := range into {
 				into[i] = int32(i)
-				if first := r.IntN(i + 1); i > 0 && r.IntN(2) == 0 && into[first] == int32(first) {
+				switch first := r.IntN(i + 1); {
+				case i > 0 && r.IntN(3) == 0:
+					into[i] = into[i-1] // a run, as of padding
+				case i > 0 && r.IntN(2) == 0 && into[first] == int32(first):
 					into[i] = int32(first)
 				}
 			}
@@ -69,8 +72,8 @@ func TestRowsOfTables(t *testing.T) {
 					}
 				}
 			}
-			tb.mergeRows(long, into, k)
-			wantSame(t, "mergeRows", long, want)
+			MergeRows(long, into, k)
+			wantSame(t, "MergeRows", long, want)
 		}))
 	}
 }
@@ -139,6 +142,8 @@ func TestRowsRefuse(t *testing.T) {
 		"no columns":                   func() { AddEachRow(nil, f) },
 		"length of merged rows":        func() { MergeRows(f, []int32{0}, 16) },
 		"row to merge into":            func() { MergeRows(f, []int32{0, 2}, 16) },
+		"later row to merge into":      func() { MergeRows(f, []int32{1, 1}, 16) },
+		"merged rows of no columns":    func() { MergeRows(nil, nil, 0) },
 		"negative row to merge into":   func() { MergeRows(f, []int32{0, -1}, 16) },
 		"length of added rows":         func() { AddToRows(sum, []int32{0}, 1, f, 16, []int32{0}, 1) },
 		"row to add to":                func() { AddToRows(sum, []int32{0, 2}, 1, f, 16, []int32{1}, 1) },

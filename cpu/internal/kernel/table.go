@@ -21,7 +21,6 @@ type table struct {
 	gatherRows                 func(dst, table []float32, rows []int32, k int)
 	repeat                     func(dst, a []float32, n int)
 	addEachRow                 func(dst, a []float32)
-	mergeRows                  func(a []float32, into []int32, k int)
 	addToRows                  func(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32)
 	addUnits                   func(total []float64, units []int32, grid float64)
 	release                    func(mean, sum []float64, c *NoisyMean)
@@ -43,7 +42,7 @@ var plain = table{
 	transpose:   transposePlain,
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
 	maxPool:    maxPoolPlain,
-	gatherRows: gatherRowsPlain, repeat: repeatPlain, addEachRow: addEachRowPlain, mergeRows: mergeRowsPlain, addToRows: addToRowsPlain,
+	gatherRows: gatherRowsPlain, repeat: repeatPlain, addEachRow: addEachRowPlain, addToRows: addToRowsPlain,
 	addUnits: addUnitsPlain, release: releasePlain, releaseUnits: releaseUnitsPlain, sgd: sgdPlain, adam: adamPlain,
 }
 

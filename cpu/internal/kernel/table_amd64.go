@@ -26,7 +26,7 @@ var avx2 = table{
 	transpose:   transposeAVX2,
 	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
 	maxPool:    maxPoolAVX2,
-	gatherRows: gatherRowsAVX2, repeat: repeatAVX2, addEachRow: addEachRowAVX2, mergeRows: mergeRowsAVX2, addToRows: addToRowsAVX2,
+	gatherRows: gatherRowsAVX2, repeat: repeatAVX2, addEachRow: addEachRowAVX2, addToRows: addToRowsAVX2,
 	addUnits: addUnitsAVX2, release: releaseAVX2, releaseUnits: releaseUnitsAVX2, sgd: sgdAVX2, adam: adamAVX2,
 }
 
@@ -42,6 +42,6 @@ var avx512 = table{
 	transpose:   transposeAVX2,
 	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
 	maxPool:    maxPoolAVX2,
-	gatherRows: gatherRowsAVX512, repeat: repeatAVX512, addEachRow: addEachRowAVX512, mergeRows: mergeRowsAVX512, addToRows: addToRowsAVX512,
+	gatherRows: gatherRowsAVX512, repeat: repeatAVX512, addEachRow: addEachRowAVX512, addToRows: addToRowsAVX512,
 	addUnits: addUnitsAVX512, release: releaseAVX512, releaseUnits: releaseUnitsAVX512, sgd: sgdAVX512, adam: adamAVX512,
 }
