@@ -174,8 +174,8 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 	}
 }
 
-// chainBinary computes dx = dz∘d, or adds it, for the derivative d of z = f(x, y) with respect to one operand. That of a
-// product is the other operand.
+// chainBinary computes dx = dz∘d, or adds it, for the derivative d of z = f(x, y) with respect to one operand. That of
+// a product is the other operand.
 func chainBinary(in *instruction, dx, dz, x, y, z []float32) {
 	d := y
 	if in.Side == 1 {

@@ -39,7 +39,7 @@ func (b *microbatch) merge(i, s int) {
 	into, firsts := b.into[:len(ids)], b.firsts[i][s][:len(ids)]
 	n := 0
 	for k, v := range ids {
-		if k > 0 && v == ids[k-1] { // padding
+		if k > 0 && v == ids[k-1] { // as in padding
 			into[k] = into[k-1]
 			continue
 		}

@@ -10,7 +10,7 @@ const spanSize = 4096
 
 // blockSize is the number of coordinates that get noise and move at once: so few that all that is computed for them
 // stays in a core's first-level cache. It is a multiple of the stretch of words that package random makes at once.
-const blockSize = 512
+const blockSize = 1024
 
 // span is a range of the layout's coordinates, within one parameter.
 type span struct{ from, to int }

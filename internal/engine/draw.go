@@ -17,8 +17,8 @@ func (j *Job) Normals(step, from int, dst []float64) {
 	s.Normals(dst)
 }
 
-// Noise returns the stream of step's normals, for a caller that draws them in parts. Seek coordinate from first, which is
-// even; all parts but the last have an even length.
+// Noise returns the stream of step's normals, for a caller that draws them in parts. First seek the first coordinate,
+// which is even. All parts but the last have an even length.
 func (j *Job) Noise(step int) *random.Stream { return j.Key.Stream(j.id(random.Noise, step)) }
 
 func (j *Job) id(p random.Purpose, step int) random.ID {

@@ -34,9 +34,14 @@ func Release(mean, sum []float64, c *NoisyMean) {
 
 func releasePlain(mean, sum []float64, c *NoisyMean) {
 	for i, z := range mean {
-		noise := float64(math.RoundToEven(float64(z*c.Deviation)*c.PerFine) * c.Fine)
-		mean[i] = math.RoundToEven((sum[i]+noise)*c.PerCoarse) * c.Coarse / c.Divisor
+		mean[i] = c.of(z, sum[i])
 	}
+}
+
+// of is Release of one coordinate.
+func (c *NoisyMean) of(z, sum float64) float64 {
+	noise := float64(math.RoundToEven(float64(z*c.Deviation)*c.PerFine) * c.Fine)
+	return math.RoundToEven((sum+noise)*c.PerCoarse) * c.Coarse / c.Divisor
 }
 
 // ReleaseUnits is Release of the sums units[i]·Fine, and clears units.
@@ -47,8 +52,7 @@ func ReleaseUnits(mean []float64, units []int32, c *NoisyMean) {
 
 func releaseUnitsPlain(mean []float64, units []int32, c *NoisyMean) {
 	for i, n := range units {
-		sum := [1]float64{float64(n) * c.Fine}
-		releasePlain(mean[i:i+1], sum[:], c)
+		mean[i] = c.of(mean[i], float64(float64(n)*c.Fine))
 		units[i] = 0
 	}
 }
