@@ -43,8 +43,8 @@ func (b *microbatch) merge(i, s int) {
 			into[k] = into[k-1]
 			continue
 		}
-		// Written so that the compiler emits no branch, which no processor could predict. An entry that another sample or
-		// a failed worker left isn't an earlier index of this id.
+		// Written so that the compiler emits no branch, which no processor could predict. An entry that another sample
+		// or a failed worker left isn't an earlier index of this id.
 		first := min(b.first[v], int32(k))
 		if ids[first] != v {
 			first = int32(k)
