@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// The loops in assembly take rows of whole registers. Their twins take all others.
+// The loops in assembly take rows of whole registers. Other kernels take all others, row by row.
 
 //go:noescape
 func gatherRows8(dst, table *float32, rows *int32, n, k int)
@@ -62,7 +62,9 @@ func repeatAVX512(dst, a []float32, n int) {
 
 func addEachRowAVX2(dst, a []float32) {
 	if len(dst)%8 != 0 || len(a) == 0 {
-		addEachRowPlain(dst, a)
+		for ; len(a) > 0; a = a[len(dst):] {
+			addAVX2(dst, dst, a[:len(dst)])
+		}
 		return
 	}
 	addEachRow8(&dst[0], &a[0], len(a)/len(dst), len(dst))
@@ -77,8 +79,11 @@ func addEachRowAVX512(dst, a []float32) {
 }
 
 func addToRowsAVX2(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
-	if k%8 != 0 || k == 0 {
-		addToRowsPlain(sum, rows, x, y, k, at, grid)
+	if k%8 != 0 {
+		factor := []float32{x}
+		for _, r := range at {
+			addOuterAVX2(sum[int(rows[r])*k:][:k], factor, 1, y[int(r)*k:][:k], k, 1, grid)
+		}
 		return
 	}
 	magic := 1.5 * (1 << 23) * grid
@@ -86,7 +91,7 @@ func addToRowsAVX2(sum []int32, rows []int32, x float32, y []float32, k int, at 
 }
 
 func addToRowsAVX512(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
-	if k%16 != 0 || k == 0 {
+	if k%16 != 0 {
 		addToRowsAVX2(sum, rows, x, y, k, at, grid)
 		return
 	}
