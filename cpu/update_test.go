@@ -132,26 +132,33 @@ func TestReleaseIsTheContracts(t *testing.T) {
 	})
 }
 
-// A step that failed leaves counts behind, which the next one must not release.
+// A step that failed leaves counts behind, which the next one must not release, whether it touched few rows of a table
+// or most.
 func TestAFailedStepLeavesNothing(t *testing.T) {
-	s := newSum(engine.Layout{Offsets: []int{0, 40}, Lengths: []int{40, 5}, Size: 46}, []int{4, 0})
-	s.begin(1, 1000)
-	fill := func() {
-		s.reserve(1)
-		s.tables[0].touch([]int32{3, 9, 3}, []int32{0, 1, 2})
-		s.units[12], s.units[39], s.units[44] = 5, 6, 7
-	}
-	fill()
-	s.flush()
-	fill()
-	s.begin(1, 1000)
-	total := make([]float64, 46)
-	s.moveTo(total, 0)
-	if i := slices.IndexFunc(total, func(v float64) bool { return v != 0 }); i >= 0 {
-		t.Errorf("coordinate %d of an empty sum is %v", i, total[i])
-	}
-	if s.held != 0 || len(s.tables[0].touched) != 0 || slices.Contains(s.tables[0].listed, true) {
-		t.Errorf("an empty sum holds %d samples and lists rows %v", s.held, s.tables[0].touched)
+	for _, rows := range [][]int32{{3, 9, 3}, {0, 1, 2, 3, 4, 5, 9}} {
+		s := newSum(engine.Layout{Offsets: []int{0, 40}, Lengths: []int{40, 5}, Size: 46}, []int{4, 0})
+		s.begin(1, 1000)
+		fill := func() {
+			s.reserve(1)
+			s.tables[0].touch(rows, []int32{0, 1, 2, int32(len(rows) - 1)})
+			for _, v := range rows {
+				s.tables[0].touch([]int32{v}, []int32{0})
+				s.units[4*v], s.units[4*v+3] = 5, 6
+			}
+			s.units[44] = 7
+		}
+		fill()
+		s.flush()
+		fill()
+		s.begin(1, 1000)
+		total := make([]float64, 46)
+		s.moveTo(total, 0)
+		if i := slices.IndexFunc(total, func(v float64) bool { return v != 0 }); i >= 0 {
+			t.Errorf("coordinate %d of an empty sum is %v", i, total[i])
+		}
+		if s.held != 0 || len(s.tables[0].touched) != 0 || slices.Contains(s.tables[0].listed, true) {
+			t.Errorf("an empty sum holds %d samples and lists rows %v", s.held, s.tables[0].touched)
+		}
 	}
 }
 
