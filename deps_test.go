@@ -34,7 +34,7 @@ var rooms = table{
 	"datasets":       {"internal/nearest", "internal/wordpiece"},
 	"datasets/table": {"datasets/table/internal/parquetguard", "internal/memory", "internal/sketch"},
 	"configs":        {"internal/nearest"},
-	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
+	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
 	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/kernel", "cuda/internal/libcuda", "cuda/internal/walk", "internal/compile", "internal/engine"},
 
 	// Inside the accountant. Package accounteval needs the Rényi theorems too.

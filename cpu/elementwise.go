@@ -174,6 +174,23 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 	}
 }
 
+// chainBinary computes dx = dz∘d, or adds it, for the derivative d of z = f(x, y) with respect to one operand. That of
+// a product is the other operand.
+func chainBinary(in *instruction, dx, dz, x, y, z []float32) {
+	d := y
+	if in.Side == 1 {
+		d = x
+	}
+	switch {
+	case in.Func != compile.Mul:
+		chain(dx, dz, in.Accumulate, binaryDerivative(in, x, y, z))
+	case in.Accumulate:
+		kernel.MulAdd(dx, dz, d)
+	default:
+		kernel.Mul(dx, dz, d)
+	}
+}
+
 // binaryDerivative returns the derivative of f(x, y) with respect to one operand.
 func binaryDerivative(in *instruction, x, y, z []float32) derivative {
 	return func(d []float32, from int) {
@@ -183,10 +200,6 @@ func binaryDerivative(in *instruction, x, y, z []float32) derivative {
 			fill(d, 1)
 		case in.Func == compile.Sub:
 			fill(d, -1)
-		case in.Func == compile.Mul && in.Side == 0:
-			copy(d, y[from:to])
-		case in.Func == compile.Mul:
-			copy(d, x[from:to])
 		case in.Func == compile.Div && in.Side == 0:
 			kernel.Reciprocal(d, y[from:to])
 		default:

@@ -30,7 +30,7 @@ func (b *microbatch) apply(in *instruction) {
 	case compile.MatMul, compile.MatMulBack:
 		b.matMul(in, z)
 	case compile.Lookup:
-		lookup(z, b.bound.stored(in.In[1]), b.at[in.In[0]].indices[:b.n*in.Rows], in.K)
+		kernel.GatherRows(z[:b.n*in.Rows*in.K], b.bound.stored(in.In[1]), b.at[in.In[0]].indices[:b.n*in.Rows], in.K)
 	case compile.Softmax:
 		kernel.Softmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
 	case compile.LogSoftmax:
@@ -66,7 +66,7 @@ func (b *microbatch) applySample(in *instruction, s int) {
 	case compile.Binary:
 		binary(in.Func, z, x, b.row(in.In[1], s))
 	case compile.BinaryBack:
-		chain(z, x, in.Accumulate, binaryDerivative(in, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s)))
+		chainBinary(in, z, x, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s))
 	case compile.Gather:
 		gather(in, z, x)
 	case compile.Scatter:
@@ -140,13 +140,6 @@ func unroll(columns, x []float32, w *compile.Window) {
 	kernel.Im2col(columns, x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
 }
 
-// lookup copies rows of a table, k values each: z[r] = table[ids[r]].
-func lookup(z, table []float32, ids []int32, k int) {
-	for r, v := range ids {
-		copy(z[r*k:][:k], table[int(v)*k:])
-	}
-}
-
 // gather computes z[j] = x[positions[j]], or adds it. Most views repeat a whole value, or each element of one.
 func gather(in *instruction, z, x []float32) {
 	switch {
@@ -155,12 +148,10 @@ func gather(in *instruction, z, x []float32) {
 			z[j] += x[k]
 		}
 	case in.repeats > 0:
-		for k, v := range x {
-			fill(z[k*in.repeats:][:in.repeats], v)
-		}
+		kernel.Repeat(z, x, in.repeats)
 	case in.period > 0:
-		for from := 0; from < len(z); from += in.period {
-			copy(z[from:][:in.period], x)
+		for n := copy(z, x); n < len(z); {
+			n += copy(z[n:], z[:n])
 		}
 	default:
 		for j, k := range in.positions {
@@ -172,9 +163,7 @@ func gather(in *instruction, z, x []float32) {
 // scatter adds each x[j] to z[positions[j]], in order. Most views sum over the first of a sample's axes.
 func scatter(in *instruction, z, x []float32) {
 	if in.period > 0 {
-		for from := 0; from < len(x); from += in.period {
-			kernel.Add(z, z, x[from:][:in.period])
-		}
+		kernel.AddEachRow(z, x)
 		return
 	}
 	for j, k := range in.positions {

@@ -20,5 +20,6 @@ func (i inspector) ClippedSum(run int, samples []int32) (sum, squaredNorms []flo
 	}
 	sum = make([]float64, i.layout.Size)
 	c.total(0, sum)
+	c.forget()
 	return sum, append([]float64(nil), r.norms...), nil
 }

@@ -54,7 +54,7 @@ func byThemselves(p *compile.Program, l *lowered) arena.Layout {
 // emptySum returns an empty clipped sum on a grid of 2⁻¹⁸.
 func emptySum(l *lowered) *sum {
 	s := newSum(engine.LayoutOf(l.Program), l.widths())
-	s.begin(0x1p-18)
+	s.begin(0x1p-18, 1)
 	return s
 }
 

@@ -228,11 +228,24 @@ func (l *lowered) widths() []int {
 }
 
 func (l *lowered) workspace() workspace {
+	indexed := 0
+	firsts := make([][][]int32, len(l.reductions))
+	for i, r := range l.reductions {
+		if r.Rule == compile.OfRows {
+			n := l.values[r.X].Size
+			indexed = max(indexed, n)
+			for range l.samples {
+				firsts[i] = append(firsts[i], make([]int32, n))
+			}
+		}
+	}
 	return &microbatch{
 		lowered:  l,
 		memory:   newMemory(l),
 		factors:  make([]float32, l.samples),
 		position: make([]float32, l.scratch),
 		first:    make([]int32, l.rows),
+		into:     make([]int32, indexed),
+		firsts:   firsts,
 	}
 }

@@ -51,8 +51,10 @@ type microbatch struct {
 	*lowered
 	memory
 	factors  []float32
-	position []float32 // one sample's convolution, [positions, outputs]
-	first    []int32   // by row of a table: an index k where ids[k] may be that row's first occurrence
+	position []float32   // one sample's convolution, [positions, outputs]
+	first    []int32     // by row of a table: an index k where ids[k] may be that row's first occurrence
+	into     []int32     // one sample's rows of δ: the first row with the same id
+	firsts   [][][]int32 // by reduction and sample: the rows of δ that are the first with their id
 
 	bound *bound   // the run whose parameters are read
 	at    []buffer // the buffers of gradient or prediction

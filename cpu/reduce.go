@@ -15,7 +15,7 @@ const largest = 0x1p120
 // measure writes each sample's squared gradient norm, summed over parameters.
 func (b *microbatch) measure(squared []float64) {
 	clear(squared)
-	for _, r := range b.reductions {
+	for i, r := range b.reductions {
 		for s := range b.n {
 			switch r.Rule {
 			case compile.RankOne:
@@ -24,7 +24,7 @@ func (b *microbatch) measure(squared []float64) {
 			case compile.Materialised:
 				squared[s] += usable(kernel.SumSquares(b.row(r.G, s)))
 			case compile.OfRows:
-				b.merge(r, s)
+				b.merge(i, s)
 				squared[s] += usable(kernel.SumSquares(b.row(r.Delta, s)))
 			}
 		}
@@ -32,29 +32,32 @@ func (b *microbatch) measure(squared []float64) {
 }
 
 // merge adds up the rows of sample s's δ that belong to the same row of the table, in the first of them, and clears the
-// others. The norm is measured on the added rows, because they are what is summed.
-func (b *microbatch) merge(r compile.Reduction, s int) {
-	ids, d := b.indices(r.X, s), b.row(r.Delta, s)
-	for k := range ids {
-		first := b.firstOf(ids, k)
-		if first == k {
+// others. The norm is measured on the added rows, because they are what is summed. It lists the first ones.
+func (b *microbatch) merge(i, s int) {
+	r := b.reductions[i]
+	ids := b.indices(r.X, s)
+	into, firsts := b.into[:len(ids)], b.firsts[i][s][:len(ids)]
+	n := 0
+	for k, v := range ids {
+		if k > 0 && v == ids[k-1] { // as in padding
+			into[k] = into[k-1]
 			continue
 		}
-		row, whole := d[k*r.K:][:r.K], d[first*r.K:][:r.K]
-		kernel.Add(whole, whole, row)
-		clear(row)
+		// Written so that the compiler emits no branch, which no processor could predict. An entry that another sample
+		// or a failed worker left isn't an earlier index of this id.
+		first := min(b.first[v], int32(k))
+		if ids[first] != v {
+			first = int32(k)
+		}
+		b.first[v], into[k], firsts[n] = first, first, int32(k)
+		if first == int32(k) {
+			n++
+		}
 	}
-}
-
-// firstOf returns the index of the first id equal to ids[k]. Call it for each k in ascending order.
-func (b *microbatch) firstOf(ids []int32, k int) int {
-	v := ids[k]
-	// An entry that another sample or a failed worker left isn't an earlier index of this id.
-	if first := int(b.first[v]); first < k && ids[first] == v {
-		return first
+	b.firsts[i][s] = firsts[:n]
+	if n < len(ids) {
+		kernel.MergeRows(b.row(r.Delta, s), into, r.K)
 	}
-	b.first[v] = int32(k)
-	return k
 }
 
 // usable returns squared, or infinity if it is above largest or NaN.
@@ -79,10 +82,10 @@ func (b *microbatch) silence(s int) {
 // reduce adds the samples' contributions to sum.
 func (b *microbatch) reduce(sum *sum) {
 	sum.reserve(b.n)
-	for _, r := range b.reductions {
+	for i, r := range b.reductions {
 		dst := sum.parts[r.Param]
 		if r.Rule == compile.OfRows {
-			b.scatter(r, sum)
+			b.scatter(i, sum)
 			continue
 		}
 		if r.Rule == compile.Materialised {
@@ -101,16 +104,12 @@ func (b *microbatch) reduce(sum *sum) {
 }
 
 // scatter adds what the samples' merged rows contribute to a table's sum, and lists them.
-func (b *microbatch) scatter(r compile.Reduction, sum *sum) {
+func (b *microbatch) scatter(i int, sum *sum) {
+	r := b.reductions[i]
 	table, t := sum.parts[r.Param], sum.tables[r.Param]
 	for s := range b.n {
-		d, ids := b.row(r.Delta, s), b.indices(r.X, s)
-		for k, v := range ids {
-			if b.firstOf(ids, k) < k {
-				continue // merged into the first
-			}
-			t.touch(v)
-			kernel.AddOuter(table[int(v)*r.K:][:r.K], b.factors[s:s+1], 1, d[k*r.K:][:r.K], r.K, 1, sum.fine)
-		}
+		ids, firsts := b.indices(r.X, s), b.firsts[i][s]
+		t.touch(ids, firsts)
+		kernel.AddToRows(table, ids, b.factors[s], b.row(r.Delta, s), r.K, firsts, sum.fine)
 	}
 }

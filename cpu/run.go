@@ -99,7 +99,7 @@ func (r *run) clippedSum(c crew, samples []int32) error {
 		return err
 	}
 	for _, w := range c {
-		w.sum.begin(r.grid.Fine)
+		w.sum.begin(r.grid.Fine, r.clip)
 	}
 	n := len(samples)
 	r.norms = slices.Grow(r.norms[:0], n)[:n]

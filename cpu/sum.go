@@ -1,6 +1,12 @@
 package cpu
 
-import "github.com/dptrain/dptrain/internal/engine"
+import (
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
+	"github.com/dptrain/dptrain/internal/engine"
+)
 
 // sum is what a worker has added up of a step's clipped sum. Samples touch few rows of a table, so that those are
 // listed: a pass over the whole table would take longer than all else.
@@ -8,7 +14,8 @@ type sum struct {
 	fine   float64
 	units  []int32      // of the samples since the last flush, in units of fine; laid out by [engine.Layout]
 	parts  [][]int32    // units by parameter
-	held   int          // the number of those samples, at most engine.MostInInt32
+	held   int          // the number of those samples, at most most
+	most   int          // the number of samples whose sum int32 holds for certain
 	before []float64    // of the samples before them; 0 unless flushed
 	filled bool         // before isn't 0
 	dense  []span       // all parameters but tables
@@ -41,20 +48,24 @@ func newSum(l engine.Layout, widths []int) *sum {
 	return s
 }
 
-// begin empties the sum, for a step on the given grid.
-func (s *sum) begin(fine float64) {
+// begin empties the sum, for a step on the given grid and with gradients clipped to the given norm.
+func (s *sum) begin(fine, clip float64) {
 	s.fine = fine
-	s.each(func(at span) { clear(s.units[at.from:at.to]) })
-	s.forget()
+	// At least engine.MostInInt32, since no contribution is above 2²² fine. Package engine derives the margin of 2⁻¹⁷.
+	s.most = int(math.MaxInt32 / (clip*(1+0x1p-17)/fine + 0.5))
+	if s.held > 0 { // by a step that failed
+		s.each(func(at span) { clear(s.units[at.from:at.to]) })
+		s.forget()
+	}
 	if s.filled {
 		clear(s.before)
 		s.filled = false
 	}
 }
 
-// reserve makes room for the contributions of n more samples, at most engine.MostInInt32.
+// reserve makes room for the contributions of n more samples, at most engine.MostInInt32 of them.
 func (s *sum) reserve(n int) {
-	if s.held+n > engine.MostInInt32 {
+	if s.held+n > s.most {
 		s.flush()
 	}
 	s.held += n
@@ -64,20 +75,19 @@ func (s *sum) reserve(n int) {
 func (s *sum) flush() {
 	s.filled = true
 	s.each(func(at span) {
-		units, before := s.units[at.from:at.to], s.before[at.from:at.to]
-		for j, n := range units {
-			before[j] += float64(n) * s.fine
-		}
+		units := s.units[at.from:at.to]
+		kernel.AddUnits(s.before[at.from:at.to], units, s.fine)
 		clear(units)
 	})
 	s.forget()
 }
 
-// addTo adds the sum, for coordinates from, from+1, …, to total. The addition is exact.
-func (s *sum) addTo(total []float64, from int) {
-	for j, n := range s.units[from:][:len(total)] {
-		total[j] += float64(n) * s.fine
-	}
+// moveTo moves the sum, for coordinates from, from+1, …, to total, to which it is added exactly. After the last
+// coordinate, call forget.
+func (s *sum) moveTo(total []float64, from int) {
+	units := s.units[from:][:len(total)]
+	kernel.AddUnits(total, units, s.fine)
+	clear(units) // while they are in the cache
 	if s.filled {
 		for j, v := range s.before[from:][:len(total)] {
 			total[j] += v
@@ -91,12 +101,15 @@ func (s *sum) each(f func(span)) {
 		f(at)
 	}
 	for _, t := range s.tables {
-		if t == nil {
-			continue
-		}
-		for _, v := range t.touched {
-			from := t.from + int(v)*t.width
-			f(span{from, from + t.width})
+		switch {
+		case t == nil:
+		case t.most():
+			f(span{t.from, t.from + len(t.listed)*t.width})
+		default:
+			for _, v := range t.touched {
+				from := t.from + int(v)*t.width
+				f(span{from, from + t.width})
+			}
 		}
 	}
 }
@@ -105,20 +118,35 @@ func (s *sum) each(f func(span)) {
 func (s *sum) forget() {
 	s.held = 0
 	for _, t := range s.tables {
-		if t == nil {
+		switch {
+		case t == nil:
 			continue
-		}
-		for _, v := range t.touched {
-			t.listed[v] = false
+		case t.most():
+			clear(t.listed)
+		default:
+			for _, v := range t.touched {
+				t.listed[v] = false
+			}
 		}
 		t.touched = t.touched[:0]
 	}
 }
 
-// touch lists a row, once.
-func (t *tableRows) touch(v int32) {
-	if !t.listed[v] {
+// most reports whether so many rows are touched that a pass over the whole table takes less time than one over these.
+func (t *tableRows) most() bool { return len(t.touched) > len(t.listed)/2 }
+
+// touch lists the rows ids[k] for each k of at, each once.
+func (t *tableRows) touch(ids, at []int32) {
+	n := len(t.touched)
+	t.touched = slices.Grow(t.touched, len(at))[:n+len(at)]
+	// Write first and count afterwards, so that there is no branch to mispredict.
+	for _, k := range at {
+		v := ids[k]
+		t.touched[n] = v
+		if !t.listed[v] {
+			n++
+		}
 		t.listed[v] = true
-		t.touched = append(t.touched, v)
 	}
+	t.touched = t.touched[:n]
 }

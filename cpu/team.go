@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // team is the workers, one a core, that all runs of a loaded program share. A run borrows workers for each step: its
@@ -23,8 +25,10 @@ type team struct {
 
 // worker holds the buffers of one core.
 type worker struct {
-	space workspace
-	sum   *sum
+	space      workspace
+	sum        *sum
+	noise      *random.Stream     // of the step
+	sums, mean [blockSize]float64 // of a block of coordinates
 }
 
 func newTeam(size int, hire func() *worker) *team {
@@ -118,10 +122,25 @@ func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
 	return f(w, i)
 }
 
-// total adds the workers' sums, for coordinates from, from+1, …, to total, which is 0. The addition is exact, and so
-// independent of the order.
+// total moves the workers' sums, for coordinates from, from+1, …, to total, which is 0. The addition is exact, and so
+// independent of the order. After the last coordinate, call forget.
 func (c crew) total(from int, total []float64) {
 	for _, w := range c {
-		w.sum.addTo(total, from)
+		w.sum.moveTo(total, from)
+	}
+}
+
+// only returns the units of coordinates that are the whole sum, or nil if there are others. The caller clears them.
+func (c crew) only(at span) []int32 {
+	if len(c) > 1 || c[0].sum.filled {
+		return nil
+	}
+	return c[0].sum.units[at.from:at.to]
+}
+
+// forget notes that the workers' sums were moved.
+func (c crew) forget() {
+	for _, w := range c {
+		w.sum.forget()
 	}
 }

@@ -1,7 +1,16 @@
 package cpu
 
-// spanSize is the number of coordinates that get noise and move at once. It is even, since normals come in pairs.
+import (
+	"github.com/dptrain/dptrain/cpu/internal/kernel"
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// spanSize is the number of coordinates that a worker takes at a time. It is a multiple of blockSize.
 const spanSize = 4096
+
+// blockSize is the number of coordinates that get noise and move at once: so few that all that is computed for them
+// stays in a core's first-level cache. It is a multiple of the stretch of words that package random makes at once.
+const blockSize = 1024
 
 // span is a range of the layout's coordinates, within one parameter.
 type span struct{ from, to int }
@@ -18,33 +27,66 @@ func (l *loaded) spans() []span {
 	return out
 }
 
+// release is a step's noise and update, as engine.Grid.Release and engine.Optimizer.Update define them, with kernels.
+type release struct {
+	noisy kernel.NoisyMean
+	adam  kernel.AdamStep
+}
+
+func (r *run) release() *release {
+	g, m, o := r.grid, r.job.Mechanism, r.job.Optimizer
+	out := &release{noisy: kernel.NoisyMean{
+		Deviation: m.NoiseDeviation(),
+		PerFine:   1 / g.Fine, Fine: g.Fine, PerCoarse: 1 / g.Coarse, Coarse: g.Coarse,
+		Divisor: m.ExpectedBatchSize,
+	}}
+	if o.Method == engine.Adam {
+		c1, c2 := o.Corrections(int(r.done.Load()) + 1)
+		out.adam = kernel.AdamStep{
+			Rate:  o.LearningRate,
+			Beta1: o.Beta1, Rest1: 1 - o.Beta1, Beta2: o.Beta2, Rest2: 1 - o.Beta2,
+			Correction1: c1, Correction2: c2, Epsilon: o.Epsilon,
+		}
+	}
+	return out
+}
+
 // update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer move the parameters.
 // Nothing else ever reads the sum.
 func (r *run) update(c crew) error {
-	return c.share(len(r.updates), func(_ *worker, k int) error {
-		var sum, mean [spanSize]float64
-		s := r.updates[k]
-		n := s.to - s.from
-		c.total(s.from, sum[:n])
-		r.noisyMean(s.from, sum[:n], mean[:n])
-		r.job.Optimizer.Update(int(r.done.Load())+1, r.params[s.from:s.to], part(r.first, s), part(r.second, s), mean[:n])
+	step, release := int(r.done.Load()), r.release()
+	for _, w := range c {
+		w.noise = r.job.Noise(step)
+	}
+	err := c.share(len(r.updates), func(w *worker, k int) error {
+		whole := r.updates[k]
+		w.noise.Seek(uint64(whole.from))
+		for from := whole.from; from < whole.to; from += blockSize {
+			s := span{from, min(from+blockSize, whole.to)}
+			mean := w.mean[:s.to-s.from]
+			if release.noisy.Deviation > 0 {
+				w.noise.Normals(mean)
+			} else {
+				clear(mean)
+			}
+			if units := c.only(s); units != nil {
+				kernel.ReleaseUnits(mean, units, &release.noisy)
+			} else {
+				sum := w.sums[:len(mean)]
+				clear(sum)
+				c.total(s.from, sum)
+				kernel.Release(mean, sum, &release.noisy)
+			}
+			if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
+				kernel.Adam(params, r.first[s.from:s.to], r.second[s.from:s.to], mean, &release.adam)
+			} else {
+				kernel.SGD(params, mean, r.job.Optimizer.LearningRate)
+			}
+		}
 		return nil
 	})
-}
-
-// part returns a span of a moment, or nil if the optimizer has none.
-func part(moment []float32, s span) []float32 {
-	if moment == nil {
-		return nil
+	if err == nil {
+		c.forget()
 	}
-	return moment[s.from:s.to]
-}
-
-// noisyMean writes (sum + noise) / expected batch size to mean, for coordinates from, from+1, ….
-func (r *run) noisyMean(from int, sum, mean []float64) {
-	deviation := r.job.Mechanism.NoiseDeviation()
-	if deviation > 0 {
-		r.job.Normals(int(r.done.Load()), from, mean)
-	}
-	r.grid.Release(sum, mean, deviation, r.job.Mechanism.ExpectedBatchSize)
+	return err
 }

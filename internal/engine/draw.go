@@ -6,17 +6,21 @@ import "github.com/dptrain/dptrain/internal/random"
 // stream decides on member k ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples
 // if the job has none.
 func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
-	return j.stream(random.Minibatch, step).Bernoulli(j.Mechanism.SamplingProbability, members, dst)
+	return j.Key.Stream(j.id(random.Minibatch, step)).Bernoulli(j.Mechanism.SamplingProbability, members, dst)
 }
 
 // Normals fills dst with step's standard normals, for coordinates from, from+1, … of the parameter vector ([Layout]).
 // Steps count from 0, and from is even. Normal i comes from word i and its neighbour ([random.Stream.Normals]).
 func (j *Job) Normals(step, from int, dst []float64) {
-	s := j.stream(random.Noise, step)
+	s := j.Noise(step)
 	s.Seek(uint64(from))
 	s.Normals(dst)
 }
 
-func (j *Job) stream(p random.Purpose, step int) *random.Stream {
-	return j.Key.Stream(random.ID{Purpose: p, Trial: j.Trial, Step: uint32(step)})
+// Noise returns the stream of step's normals, for a caller that draws them in parts. First seek the first coordinate,
+// which is even. All parts but the last have an even length.
+func (j *Job) Noise(step int) *random.Stream { return j.Key.Stream(j.id(random.Noise, step)) }
+
+func (j *Job) id(p random.Purpose, step int) random.ID {
+	return random.ID{Purpose: p, Trial: j.Trial, Step: uint32(step)}
 }

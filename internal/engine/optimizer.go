@@ -41,7 +41,7 @@ func (o Optimizer) Update(step int, params, first, second []float32, gradient []
 		}
 		return
 	}
-	c1, c2 := o.corrections(step)
+	c1, c2 := o.Corrections(step)
 	first, second = first[:len(gradient)], second[:len(gradient)]
 	for j, g := range gradient {
 		m := float64(o.Beta1*float64(first[j])) + float64((1-o.Beta1)*g)
@@ -58,8 +58,8 @@ func (o Optimizer) Update(step int, params, first, second []float32, gradient []
 	}
 }
 
-// corrections returns 1−β1ᵗ and 1−β2ᵗ for step t.
-func (o Optimizer) corrections(t int) (first, second float64) {
+// Corrections returns Adam's 1−β1ᵗ and 1−β2ᵗ for step t, counted from 1.
+func (o Optimizer) Corrections(t int) (first, second float64) {
 	return 1 - power(o.Beta1, t), 1 - power(o.Beta2, t)
 }
 

@@ -61,11 +61,17 @@ func (s *Stream) Bernoulli(p float64, members []int32, dst []int32) []int32 {
 // takes len(dst) words if len(dst) is even. If it is odd, Normals takes one word more and drops the second normal of
 // the last pair.
 func (s *Stream) Normals(dst []float64) {
-	var words [groupWords]uint64
 	for len(dst) > 1 {
-		n := min(len(dst)&^1, groupWords)
-		s.uint64s(words[:n])
+		s.load()
+		words := s.buffer[s.next%groupWords:]
+		if len(words) == 1 { // the pair's other word is in the next group
+			dst[0], dst[1] = normalPair(s.Uint64(), s.Uint64())
+			dst = dst[2:]
+			continue
+		}
+		n := min(len(dst), len(words)) &^ 1
 		boxMuller(dst[:n], words[:n])
+		s.next += uint64(n)
 		dst = dst[n:]
 	}
 	if len(dst) == 1 {

@@ -24,9 +24,16 @@ type Stream struct {
 	buffer [groupWords]uint64
 }
 
-// Stream returns the stream that id names under k, at its first word.
+// Stream returns the stream that id names under k, at its first word. It is so short that it is inlined, and a stream
+// that stays in its caller's function is then no work for the garbage collector.
 func (k Key) Stream(id ID) *Stream {
-	s := &Stream{state: [16]uint32{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}} // "expand 32-byte k"
+	s := new(Stream)
+	s.open(&k, id)
+	return s
+}
+
+func (s *Stream) open(k *Key, id ID) {
+	copy(s.state[:], []uint32{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}) // "expand 32-byte k"
 	for i := range 8 {
 		s.state[4+i] = binary.LittleEndian.Uint32(k[4*i:])
 	}
@@ -34,7 +41,6 @@ func (k Key) Stream(id ID) *Stream {
 	for i := range 3 {
 		s.state[13+i] = binary.LittleEndian.Uint32(nonce[4*i:])
 	}
-	return s
 }
 
 // Seek moves the stream to the word with the given index from the stream's beginning, in constant time. Seek may move

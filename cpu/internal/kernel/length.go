@@ -24,6 +24,11 @@ func checkAtLeast(kernel, what, argument string, got, least int) {
 }
 
 //go:noinline
+func tooLarge(kernel, argument string, got, want int) {
+	panic(fmt.Sprintf("kernel: %s: %s holds %d, want less than %d and at least 0", kernel, argument, got, want))
+}
+
+//go:noinline
 func tooSmall(kernel, what, argument string, got, least int) {
 	panic(fmt.Sprintf("kernel: %s: "+what+" is %d, want at least %d", kernel, argument, got, least))
 }

@@ -21,11 +21,16 @@ func AddOuter(sum []int32, x []float32, m int, y []float32, n, k int, grid float
 	checkLength("AddOuter", "sum", len(sum), m*n)
 	checkLength("AddOuter", "x", len(x), k*m)
 	checkLength("AddOuter", "y", len(y), k*n)
-	if fraction, _ := math.Frexp(grid); fraction != 0.5 || !(grid >= 0x1p-100 && grid <= 0x1p100) {
-		panic(fmt.Sprintf("kernel: AddOuter: grid %v is not a power of two from 2⁻¹⁰⁰ to 2¹⁰⁰", grid))
-	}
+	checkGrid("AddOuter", grid)
 	if k > 0 {
 		active.addOuter(sum, x, m, y, n, k, float32(grid))
+	}
+}
+
+// checkGrid panics unless single precision can round to the grid.
+func checkGrid(kernel string, grid float64) {
+	if fraction, _ := math.Frexp(grid); fraction != 0.5 || !(grid >= 0x1p-100 && grid <= 0x1p100) {
+		panic(fmt.Sprintf("kernel: %s: grid %v is not a power of two from 2⁻¹⁰⁰ to 2¹⁰⁰", kernel, grid))
 	}
 }
 

@@ -18,6 +18,15 @@ type table struct {
 	transpose                  func(dst []float32, ldd int, a []float32, lda, rows, cols int)
 	copyPatches, addPatches    func(col, img []float32, g patches)
 	maxPool                    func(dst []float32, arg []int32, img []float32, g windows)
+	gatherRows                 func(dst, table []float32, rows []int32, k int)
+	repeat                     func(dst, a []float32, n int)
+	addEachRow                 func(dst, a []float32)
+	addToRows                  func(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32)
+	addUnits                   func(total []float64, units []int32, grid float64)
+	release                    func(mean, sum []float64, c *NoisyMean)
+	releaseUnits               func(mean []float64, units []int32, c *NoisyMean)
+	sgd                        func(params []float32, gradient []float64, rate float64)
+	adam                       func(params, first, second []float32, gradient []float64, c *AdamStep)
 }
 
 // plain is the definition of every kernel in a table.
@@ -32,7 +41,9 @@ var plain = table{
 	addOuter:    addOuterPlain,
 	transpose:   transposePlain,
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,
-	maxPool: maxPoolPlain,
+	maxPool:    maxPoolPlain,
+	gatherRows: gatherRowsPlain, repeat: repeatPlain, addEachRow: addEachRowPlain, addToRows: addToRowsPlain,
+	addUnits: addUnitsPlain, release: releasePlain, releaseUnits: releaseUnitsPlain, sgd: sgdPlain, adam: adamPlain,
 }
 
 // active is the table that the exported functions call: the last, and fastest, that this processor can run. Nothing

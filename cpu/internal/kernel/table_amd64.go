@@ -25,7 +25,9 @@ var avx2 = table{
 	addOuter:    addOuterAVX2,
 	transpose:   transposeAVX2,
 	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
-	maxPool: maxPoolAVX2,
+	maxPool:    maxPoolAVX2,
+	gatherRows: gatherRowsAVX2, repeat: repeatAVX2, addEachRow: addEachRowAVX2, addToRows: addToRowsAVX2,
+	addUnits: addUnitsAVX2, release: releaseAVX2, releaseUnits: releaseUnitsAVX2, sgd: sgdAVX2, adam: adamAVX2,
 }
 
 var avx512 = table{
@@ -39,5 +41,7 @@ var avx512 = table{
 	addOuter:    addOuterAVX512,
 	transpose:   transposeAVX2,
 	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
-	maxPool: maxPoolAVX2,
+	maxPool:    maxPoolAVX2,
+	gatherRows: gatherRowsAVX512, repeat: repeatAVX512, addEachRow: addEachRowAVX512, addToRows: addToRowsAVX512,
+	addUnits: addUnitsAVX512, release: releaseAVX512, releaseUnits: releaseUnitsAVX512, sgd: sgdAVX512, adam: adamAVX512,
 }

@@ -1,0 +1,98 @@
+package kernel
+
+import "math"
+
+// NoisyMean holds the constants of [Release]. Fine and Coarse are powers of two, PerFine and PerCoarse their inverses.
+type NoisyMean struct {
+	Deviation, PerFine, Fine, PerCoarse, Coarse, Divisor float64
+}
+
+// AdamStep holds the constants of a step of [Adam]: the learning rate, β1, 1−β1, β2, 1−β2, the corrections 1−β1ᵗ and
+// 1−β2ᵗ, and ε.
+type AdamStep struct {
+	Rate, Beta1, Rest1, Beta2, Rest2, Correction1, Correction2, Epsilon float64
+}
+
+// AddUnits computes total[i] += units[i]·grid. Product and sum are each rounded, to doubles.
+func AddUnits(total []float64, units []int32, grid float64) {
+	checkLength("AddUnits", "units", len(units), len(total))
+	active.addUnits(total, units, grid)
+}
+
+func addUnitsPlain(total []float64, units []int32, grid float64) {
+	for i, n := range units {
+		total[i] += float64(float64(n) * grid)
+	}
+}
+
+// Release computes mean[i] = round((sum[i] + round(mean[i]·Deviation·PerFine)·Fine)·PerCoarse)·Coarse/Divisor from left
+// to right in doubles, each operation rounded by itself; round goes to the nearest integer, ties to even.
+func Release(mean, sum []float64, c *NoisyMean) {
+	checkLength("Release", "sum", len(sum), len(mean))
+	active.release(mean, sum, c)
+}
+
+func releasePlain(mean, sum []float64, c *NoisyMean) {
+	for i, z := range mean {
+		mean[i] = c.of(z, sum[i])
+	}
+}
+
+// of is Release of one coordinate.
+func (c *NoisyMean) of(z, sum float64) float64 {
+	noise := float64(math.RoundToEven(float64(z*c.Deviation)*c.PerFine) * c.Fine)
+	return math.RoundToEven((sum+noise)*c.PerCoarse) * c.Coarse / c.Divisor
+}
+
+// ReleaseUnits is Release of the sums units[i]·Fine, and clears units.
+func ReleaseUnits(mean []float64, units []int32, c *NoisyMean) {
+	checkLength("ReleaseUnits", "units", len(units), len(mean))
+	active.releaseUnits(mean, units, c)
+}
+
+func releaseUnitsPlain(mean []float64, units []int32, c *NoisyMean) {
+	for i, n := range units {
+		mean[i] = c.of(mean[i], float64(float64(n)*c.Fine))
+		units[i] = 0
+	}
+}
+
+// SGD computes params[i] −= rate·gradient[i] in doubles, each operation rounded by itself, and rounds the result.
+func SGD(params []float32, gradient []float64, rate float64) {
+	checkLength("SGD", "gradient", len(gradient), len(params))
+	active.sgd(params, gradient, rate)
+}
+
+func sgdPlain(params []float32, gradient []float64, rate float64) {
+	for i, g := range gradient {
+		params[i] = float32(float64(params[i]) - float64(rate*g))
+	}
+}
+
+// Adam moves moments and parameters by a gradient, in doubles, each operation rounded by itself:
+//
+//	m = Beta1·first[i] + Rest1·g         first[i] = m, rounded
+//	v = Beta2·second[i] + (Rest2·g)·g    second[i] = v, rounded
+//	params[i] −= (Rate·(m/Correction1)) / (√(v/Correction2) + Epsilon)
+func Adam(params, first, second []float32, gradient []float64, c *AdamStep) {
+	checkLength("Adam", "first", len(first), len(params))
+	checkLength("Adam", "second", len(second), len(params))
+	checkLength("Adam", "gradient", len(gradient), len(params))
+	active.adam(params, first, second, gradient, c)
+}
+
+func adamPlain(params, first, second []float32, gradient []float64, c *AdamStep) {
+	for i, g := range gradient {
+		m := float64(c.Beta1*float64(first[i])) + float64(c.Rest1*g)
+		v := float64(c.Beta2*float64(second[i])) + float64(float64(c.Rest2*g)*g)
+		first[i], second[i] = float32(m), float32(v)
+		// Divisions take most of the time, and after some hundred steps one divides by 1.
+		if c.Correction1 != 1 {
+			m /= c.Correction1
+		}
+		if c.Correction2 != 1 {
+			v /= c.Correction2
+		}
+		params[i] = float32(float64(params[i]) - float64(c.Rate*m)/(math.Sqrt(v)+c.Epsilon))
+	}
+}
