@@ -10,9 +10,12 @@
 // workers' sums, which is exact, adds the noise and updates the parameters. The number of workers changes no bit of the
 // result.
 //
-// Samples touch few rows of an embedding table. A worker lists these rows, and adds and clears no others. If a sample
-// has several rows with one index, they are added up first. Every step adds noise to the whole table and updates it,
-// which is most of the time of a step on few texts.
+// Spans are taken in blocks, so small that their counts, normals and parameters stay in the first-level cache from one
+// kernel to the next. Kernels repeat what package engine defines operation by operation, so that they have its bits.
+//
+// Samples touch few rows of an embedding table. A worker lists these rows, and adds no others. If a sample has several
+// rows with one index, they are added up first. Every step adds noise to the whole table and updates it, which is most
+// of the time of a step on few texts, and most of that time goes into making the normals.
 //
 // # How runs share the cores
 //

@@ -1,5 +1,6 @@
 // Package kernel holds the single-threaded float32 loops of the CPU engine: the matrix product, elementwise functions,
-// reductions, exact sums of clipped gradients, convolution's patches and max pooling.
+// reductions, exact sums of clipped gradients, rows of tables, convolution's patches and max pooling. The loops that
+// release sums and move parameters compute in float64.
 //
 // A plain Go function, its twin, defines every kernel. On amd64 most kernels have faster forms in assembly, one for
 // AVX2 with FMA and one for AVX-512. The program chooses among them at start-up by the processor's features. A fast
