@@ -42,6 +42,7 @@ type campaignStatus struct {
 	CutOff   int      `json:"cut_off"`
 	Failed   []string `json:"failed"`
 	Repeated int      `json:"repeated"`
+	Orphans  int      `json:"without_baseline"` // single runs whose baseline failed
 	Left     float64  `json:"seconds_left"`
 	Took     float64  `json:"seconds_trained"`
 	Expected float64  `json:"seconds_expected"` // of the finished runs
@@ -63,7 +64,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 			return r, err
 		}
 		s, err := store.Status(tasks, scan)
-		r = campaignStatus{s.Total, s.Finished, s.Running, s.CutOff, []string{}, s.Repeated, s.Left.Seconds, s.Took, s.Expected, store.Description.Command}
+		r = campaignStatus{s.Total, s.Finished, s.Running, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, store.Description.Command}
 		for _, t := range s.Failed {
 			r.Failed = append(r.Failed, t.Name())
 		}
@@ -89,11 +90,25 @@ func printCampaignStatus(w io.Writer, r campaignStatus) {
 	if len(r.Failed) > 0 {
 		pairs = append(pairs, [2]string{"failed", fmt.Sprintf("%d, twice: %s", len(r.Failed), strings.Join(r.Failed[:min(3, len(r.Failed))], ", "))})
 	}
-	if r.Finished > 0 {
-		pairs = append(pairs, [2]string{"trained", fmt.Sprintf("%s; %s had been expected", lasting(r.Took), lasting(r.Expected))})
+	if r.Orphans > 0 {
+		pairs = append(pairs, [2]string{"left out", counted(r.Orphans) + " whose baseline failed"})
 	}
-	if left := r.Runs - r.Finished - len(r.Failed); left > 0 {
-		pairs = append(pairs, [2]string{"left", "about " + lasting(r.Left)}, [2]string{"go on", r.Command})
+	if r.Finished > 0 {
+		text := lasting(r.Took)
+		if r.Expected > 0 { // the pace is known
+			text += fmt.Sprintf("; %s had been expected", lasting(r.Expected))
+		}
+		pairs = append(pairs, [2]string{"trained", text})
+	}
+	if left := r.Runs - r.Finished - len(r.Failed) - r.Orphans; left > 0 {
+		text := counted(left)
+		if r.Left > 0 {
+			text = "about " + lasting(r.Left)
+		}
+		pairs = append(pairs, [2]string{"left", text})
+		if r.Command != "" { // a campaign of merged runs alone has none
+			pairs = append(pairs, [2]string{"go on", r.Command})
+		}
 	}
 	rows(w, pairs...)
 }
