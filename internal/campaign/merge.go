@@ -75,7 +75,7 @@ func (s *Store) source(from string) (string, error) {
 	}
 	ours, err := os.Stat(s.Runs())
 	if err == nil && os.SameFile(theirs, ours) {
-		err = fmt.Errorf("merge %s: it is this campaign's own folder", from)
+		err = fmt.Errorf("merge %s: %w; give that of another", from, ErrOwn)
 	}
 	return from, err
 }
@@ -85,7 +85,7 @@ type merge struct {
 	Merged
 	store *Store
 
-	here     map[string]Task    // the finished runs of this store that are tasks, and all others as no task, by their ids
+	here     map[string]Task    // the runs of this store by their ids; the zero task if it is no finished task
 	there    map[Task]runs.Info // the finished runs of the other
 	families map[Task][]Task    // what there is to take; a baseline and its single run stay together
 	order    []Task             // of families

@@ -216,7 +216,7 @@ func TestCopiesOfRuns(t *testing.T) {
 	a, b := empty(t, nil), empty(t, nil)
 	r := invent(t, b, tasks[0], runs.Finished, 0.1)
 	private := filepath.Join(r.Dir(), "private")
-	for _, name := range []string{"key", "lock", "state/0", ".new-1"} { // of a process that was killed, or ends right now
+	for _, name := range []string{"key", "lock", "state/0", ".new-1"} { // of a killed process
 		path := filepath.Join(private, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("a secret"), 0o600)); err != nil {
 			t.Fatal(err)
@@ -287,13 +287,17 @@ func TestCopiesInTheStore(t *testing.T) {
 	}
 }
 
-// Of a single run whose baseline isn't there, all that isn't the baseline's choice is checked.
+// Of a single run without its baseline, all that isn't the baseline's choice is checked. It is refused where the
+// baseline would be trained anew.
 func TestSingleRunWithoutItsBaseline(t *testing.T) {
 	s := empty(t, nil)
 	tasks, _ := glyphs(1, Single, Variant1)
 	dir := invent(t, s, tasks[0], runs.Finished, 0.1).Dir()
 	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 1 {
 		t.Errorf("%+v, %v", scan, err)
+	}
+	if _, err := s.Scan([]Task{tasks[0], tasks[0].Of(Baseline)}); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "has lost its baseline") {
+		t.Errorf("the baseline is to do: %v", err)
 	}
 	other := tasks[0]
 	other.Accounting = "best"

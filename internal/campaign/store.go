@@ -20,6 +20,8 @@ var (
 	ErrBusy = errors.New("another process works on this campaign")
 	// ErrOther reports a folder whose campaign, or whose run in a task's place, is another one.
 	ErrOther = errors.New("another campaign")
+	// ErrOwn reports a campaign that is to be merged with itself.
+	ErrOwn = errors.New("it is this campaign's own folder")
 	// ErrNone reports a folder without a campaign.
 	ErrNone = errors.New("no campaign")
 )
@@ -215,10 +217,14 @@ type Scan struct {
 }
 
 // Scan reads what the store has of tasks. A run in a task's place whose settings aren't the task's is an error that
-// wraps [ErrOther], and so are two copies of one run.
+// wraps [ErrOther], and so are two copies of one run, and a single run whose baseline is among the tasks and is gone.
 func (s *Store) Scan(tasks []Task) (Scan, error) {
 	scan := Scan{map[Task]Result{}, map[Task]runs.Info{}, map[Task]runs.Info{}, map[Task]bool{}}
-	ids := map[string]string{}                   // folders by the ids of their runs
+	ids := map[string]string{} // folders by the ids of their runs
+	asked := map[Task]bool{}
+	for _, t := range tasks {
+		asked[t] = true
+	}
 	for _, single := range []bool{false, true} { // what a single run must be depends on its baseline
 		for _, t := range tasks {
 			if single != (t.Method == Single) {
@@ -228,12 +234,24 @@ func (s *Store) Scan(tasks []Task) (Scan, error) {
 			if _, gone := os.Lstat(s.runDir(t)); err != nil && errors.Is(gone, fs.ErrNotExist) {
 				err = nil // the process that works on the campaign has just moved it away
 			}
+			if _, ok := scan.Finished[t.Of(Baseline)]; err == nil && single && !ok && asked[t.Of(Baseline)] && scan.has(t) {
+				// The baseline would be trained anew, find other hyperparameters, and this wouldn't be its single run.
+				err = fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(t), t.Of(Baseline).Name())
+			}
 			if err != nil {
 				return scan, err
 			}
 		}
 	}
 	return scan, nil
+}
+
+// has reports whether there is a run of a task.
+func (s Scan) has(t Task) bool {
+	_, finished := s.Finished[t]
+	_, cutOff := s.CutOff[t]
+	_, failed := s.Failed[t]
+	return finished || cutOff || failed
 }
 
 // copied reports two folders with one run.
@@ -254,7 +272,7 @@ func (s *Store) scan(t Task, scan *Scan, ids map[string]string) error {
 	}
 	info, err := runs.Open(dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; bring back the whole folder of the run, or move it away", err)
 	}
 	given, err := readSettings(info.Dir)
 	if err != nil {
