@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/paper"
 )
 
 func newReproduceMergeCommand(g *global) *cobra.Command {
@@ -108,18 +107,6 @@ func merging(out, like string) (campaign.Description, error) {
 	}
 	d := look.Description
 	d.Pace = nil // of another machine
-	if len(d.Tasks) == 0 {
-		return d, nil
-	}
-	opts := reproduceOptions{selection: paper.PaperSelection(), out: out, quick: d.Scale == campaign.Quick(), given: func(string) bool { return false }}
-	if opts.seeded = d.Seed != nil; opts.seeded {
-		opts.seed = *d.Seed
-	}
-	names := d.Figures
-	if len(names) == len(paper.Figures()) {
-		names = nil
-	}
-	err = opts.asBefore(look)
-	d.Command = opts.command(names)
+	d.Command, err = goOn(look, out)
 	return d, err
 }
