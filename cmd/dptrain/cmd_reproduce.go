@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/campaign"
 	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/paper"
+	"github.com/dptrain/dptrain/internal/runs"
 )
 
 type reproduceOptions struct {
@@ -292,7 +293,7 @@ func (o *reproduceOptions) performance(ctx context.Context) (configs.Performance
 
 // campaignError gives an error of a campaign its exit code.
 func campaignError(err error) error {
-	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrNone} {
+	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrOwn, campaign.ErrNone, runs.ErrNoRun} {
 		if errors.Is(err, known) {
 			return coded(codeInput, err)
 		}

@@ -33,9 +33,13 @@ type figureList struct {
 
 // listFigures shows figures, what they run, and how long that is likely to take.
 func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p configs.Performance) error {
+	asked := opts.description(nil, nil, nil)
 	store, err := campaign.Look(opts.out)
-	if errors.Is(err, campaign.ErrNone) {
-		store, err = campaign.Planned(opts.description(nil, nil, nil)), nil
+	switch {
+	case errors.Is(err, campaign.ErrNone):
+		store, err = campaign.Planned(asked), nil
+	case err == nil:
+		err = store.Agrees(asked)
 	}
 	if err != nil {
 		return campaignError(err)

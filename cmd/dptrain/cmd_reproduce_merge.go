@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +21,10 @@ func newReproduceMergeCommand(g *global) *cobra.Command {
 of their releases into its ledger. FOLDER is a campaign's folder, or a folder of
 runs that have the names of a campaign's. Runs of one name are independent
 repetitions, since each draws its own randomness; they get the next free numbers.
-A run that is here already isn't taken twice. If there is no campaign here, one
-begins, of the same size and seed as the first FOLDER's. Afterwards "reproduce" with more
---repetitions draws them all.`,
+A run that is here already isn't taken twice. A single run is taken with the
+baseline whose hyperparameters it has, or not at all. If there is no campaign here, one
+begins, of the same size and seed as the first FOLDER's. Afterwards "reproduce draw"
+with more --repetitions draws them all.`,
 		Example: `  dptrain reproduce merge /mnt/b/reproduction /mnt/c/reproduction
   dptrain reproduce draw --repetitions 30`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -44,10 +46,16 @@ type mergedCampaign struct {
 	Renamed   int    `json:"renamed"`
 	Had       int    `json:"had"`
 	Unended   int    `json:"unfinished"`
+	Alone     int    `json:"without_baseline"`
 	Elsewhere int    `json:"others"`
 }
 
 func runReproduceMerge(ctx context.Context, g *global, out string, folders []string) error {
+	for _, folder := range folders { // before a campaign begins here
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return coded(codeInput, fmt.Errorf("merge %s: no such folder; give that of another machine's campaign, or of its runs", folder))
+		}
+	}
 	d, err := merging(out, folders[0])
 	if err != nil {
 		return campaignError(err)
@@ -63,7 +71,7 @@ func runReproduceMerge(ctx context.Context, g *global, out string, folders []str
 		if err != nil {
 			return campaignError(err)
 		}
-		all = append(all, mergedCampaign{folder, m.Taken, m.Renamed, m.Had, m.Unended, m.Elsewhere})
+		all = append(all, mergedCampaign{folder, m.Taken, m.Renamed, m.Had, m.Unended, m.Alone, m.Elsewhere})
 	}
 	return g.print(all, func(w io.Writer) {
 		for _, m := range all {
@@ -71,7 +79,7 @@ func runReproduceMerge(ctx context.Context, g *global, out string, folders []str
 			for _, more := range []struct {
 				n    int
 				what string
-			}{{m.Renamed, "as other repetitions"}, {m.Had, "here already"}, {m.Unended, "unfinished"}, {m.Elsewhere, "of other kinds"}} {
+			}{{m.Renamed, "as other repetitions"}, {m.Had, "here already"}, {m.Unended, "unfinished"}, {m.Alone, "single without a baseline here"}, {m.Elsewhere, "of other kinds"}} {
 				if more.n > 0 {
 					text += fmt.Sprintf(", %d %s", more.n, more.what)
 				}
@@ -83,14 +91,22 @@ func runReproduceMerge(ctx context.Context, g *global, out string, folders []str
 
 // merging returns the description of the campaign that takes runs: the one that is there, or else one like another.
 func merging(out, like string) (campaign.Description, error) {
-	for _, dir := range []string{out, like} {
-		look, err := campaign.Look(dir)
-		if err == nil {
-			return look.Description, nil
-		}
-		if !errors.Is(err, campaign.ErrNone) {
-			return campaign.Description{}, err
-		}
+	look, err := campaign.Look(out)
+	if err == nil {
+		return look.Description, nil
 	}
-	return campaign.Description{}, nil // of runs at full size, without a seed
+	if !errors.Is(err, campaign.ErrNone) {
+		return campaign.Description{}, err
+	}
+	look, err = campaign.Look(like)
+	if errors.Is(err, campaign.ErrNone) {
+		return campaign.Description{}, nil // of runs at full size, without a seed
+	}
+	if err != nil {
+		return campaign.Description{}, err
+	}
+	d := look.Description
+	d.Pace = nil // of another machine
+	d.Command, err = goOn(look, out)
+	return d, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/paper"
 )
 
 func newReproduceStatusCommand(g *global) *cobra.Command {
@@ -42,6 +43,7 @@ type campaignStatus struct {
 	CutOff   int      `json:"cut_off"`
 	Failed   []string `json:"failed"`
 	Repeated int      `json:"repeated"`
+	Orphans  int      `json:"without_baseline"` // single runs whose baseline failed
 	Left     float64  `json:"seconds_left"`
 	Took     float64  `json:"seconds_trained"`
 	Expected float64  `json:"seconds_expected"` // of the finished runs
@@ -63,7 +65,11 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 			return r, err
 		}
 		s, err := store.Status(tasks, scan)
-		r = campaignStatus{s.Total, s.Finished, s.Running, s.CutOff, []string{}, s.Repeated, s.Left.Seconds, s.Took, s.Expected, store.Description.Command}
+		if err != nil {
+			return r, err
+		}
+		command, err := goOn(store, out)
+		r = campaignStatus{s.Total, s.Finished, s.Running, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, command}
 		for _, t := range s.Failed {
 			r.Failed = append(r.Failed, t.Name())
 		}
@@ -73,6 +79,25 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 		return campaignError(err)
 	}
 	return g.print(r, func(w io.Writer) { printCampaignStatus(w, r) })
+}
+
+// goOn returns the command line that goes on with a campaign, or nothing for one of merged runs alone. The description's
+// own names the folder as it was called where the campaign was begun; it may have been moved since.
+func goOn(store *campaign.Store, out string) (string, error) {
+	d := store.Description
+	if len(d.Tasks) == 0 {
+		return "", nil
+	}
+	opts := reproduceOptions{out: out, quick: d.Scale == campaign.Quick(), seeded: d.Seed != nil, given: func(string) bool { return false }}
+	if opts.seeded {
+		opts.seed = *d.Seed
+	}
+	names := d.Figures
+	if len(names) == len(paper.Figures()) {
+		names = nil // all of them
+	}
+	err := opts.asBefore(store)
+	return opts.command(names), err
 }
 
 func printCampaignStatus(w io.Writer, r campaignStatus) {
@@ -89,11 +114,25 @@ func printCampaignStatus(w io.Writer, r campaignStatus) {
 	if len(r.Failed) > 0 {
 		pairs = append(pairs, [2]string{"failed", fmt.Sprintf("%d, twice: %s", len(r.Failed), strings.Join(r.Failed[:min(3, len(r.Failed))], ", "))})
 	}
-	if r.Finished > 0 {
-		pairs = append(pairs, [2]string{"trained", fmt.Sprintf("%s; %s had been expected", lasting(r.Took), lasting(r.Expected))})
+	if r.Orphans > 0 {
+		pairs = append(pairs, [2]string{"left out", counted(r.Orphans) + " whose baseline failed"})
 	}
-	if left := r.Runs - r.Finished - len(r.Failed); left > 0 {
-		pairs = append(pairs, [2]string{"left", "about " + lasting(r.Left)}, [2]string{"go on", r.Command})
+	if r.Finished > 0 {
+		text := lasting(r.Took)
+		if r.Expected > 0 { // the pace is known
+			text += fmt.Sprintf("; %s had been expected", lasting(r.Expected))
+		}
+		pairs = append(pairs, [2]string{"trained", text})
+	}
+	if left := r.Runs - r.Finished - len(r.Failed) - r.Orphans; left > 0 {
+		text := counted(left)
+		if r.Left > 0 {
+			text = "about " + lasting(r.Left)
+		}
+		pairs = append(pairs, [2]string{"left", text})
+		if r.Command != "" { // a campaign of merged runs alone has none
+			pairs = append(pairs, [2]string{"go on", r.Command})
+		}
 	}
 	rows(w, pairs...)
 }

@@ -51,7 +51,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 		if err != nil {
 			return nil, err
 		}
-		f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed), status.Total, lasting(status.Left.Seconds)))
+		f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed)-status.Orphans, status.Total, lasting(status.Left.Seconds)))
 		program, err := programHash()
 		if err != nil {
 			return nil, coded(codeInput, err)

@@ -11,8 +11,8 @@ type Local struct {
 	size func(Cell) int
 
 	mu       sync.Mutex
-	pending  []Task // in the order in which they are handed out
-	out      int    // batches that are handed out
+	pending  []Task        // in the order in which they are handed out
+	out      map[Task]bool // handed out, and not reported
 	finished map[Task]Result
 	failed   map[Task]bool // twice, or because of their baseline
 	repeated map[Task]bool // failed once
@@ -21,7 +21,7 @@ type Local struct {
 
 // NewLocal returns a queue of the tasks that a scan doesn't have. A batch has at most size(cell) tasks.
 func NewLocal(tasks []Task, scan Scan, size func(Cell) int) *Local {
-	q := &Local{size: size, finished: map[Task]Result{}, failed: map[Task]bool{}, repeated: map[Task]bool{}, changed: make(chan struct{})}
+	q := &Local{size: size, out: map[Task]bool{}, finished: map[Task]Result{}, failed: map[Task]bool{}, repeated: map[Task]bool{}, changed: make(chan struct{})}
 	seen := map[Task]bool{}
 	for _, t := range tasks {
 		if seen[t] {
@@ -77,12 +77,14 @@ func (q *Local) next() (Batch, <-chan struct{}, error) {
 		}
 		batch = append(batch, t)
 	}
-	if batch == nil && q.out == 0 { // no pending one is waiting for another either: dropOrphans left none
+	if batch == nil && len(q.out) == 0 { // no pending one is waiting for another either: dropOrphans left none
 		return nil, nil, ErrDrained
 	}
 	if batch != nil {
 		q.pending = slices.DeleteFunc(q.pending, func(t Task) bool { return slices.Contains(batch, t) })
-		q.out++
+		for _, t := range batch {
+			q.out[t] = true
+		}
 	}
 	return batch, q.changed, nil
 }
@@ -98,8 +100,15 @@ func (q *Local) ready(t Task) bool {
 
 // dropOrphans gives up single runs whose baseline isn't among the tasks, or failed.
 func (q *Local) dropOrphans() {
+	if len(q.out) > 0 {
+		return
+	}
+	coming := map[Task]bool{}
+	for _, t := range q.pending {
+		coming[t] = t.Method == Baseline
+	}
 	q.pending = slices.DeleteFunc(q.pending, func(t Task) bool {
-		if q.ready(t) || q.out > 0 || slices.Contains(q.pending, t.Of(Baseline)) {
+		if q.ready(t) || coming[t.Of(Baseline)] {
 			return false
 		}
 		q.failed[t] = true
@@ -107,12 +116,15 @@ func (q *Local) dropOrphans() {
 	})
 }
 
-// Report implements [Queue].
+// Report implements [Queue]. Of several reports of a task that was handed out once, the first counts.
 func (q *Local) Report(_ context.Context, _ Batch, outcomes []Outcome) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.out--
 	for _, o := range outcomes {
+		if !q.out[o.Task] {
+			continue
+		}
+		delete(q.out, o.Task)
 		switch t := o.Task; {
 		case o.Err == nil:
 			q.finished[t] = o.Result

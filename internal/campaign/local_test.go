@@ -153,3 +153,25 @@ func TestLocalWaits(t *testing.T) {
 		t.Errorf("%v", batch)
 	}
 }
+
+// A second report of a task, as a queue with several workers may get one, changes nothing: neither what the first said
+// nor what is handed out.
+func TestLocalTakesTheFirstReport(t *testing.T) {
+	task := Task{Cell{"mnist", "dp-sgd", Rate, Variant1, "paper", 1}, 1}
+	q := NewLocal([]Task{task}, Scan{}, func(Cell) int { return 1 })
+	failure, success := []Outcome{{Task: task, Err: errors.New("no model")}}, []Outcome{{Task: task, Result: Result{Task: task}}}
+	for attempt, reports := range [][][]Outcome{{failure, failure, success}, {success, failure, success}} {
+		batch, err := q.Next(t.Context())
+		if err != nil || len(batch) != 1 {
+			t.Fatalf("attempt %d: %v, %v", attempt+1, batch, err)
+		}
+		for _, report := range reports {
+			if err := q.Report(t.Context(), batch, report); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if batch, err := q.Next(t.Context()); !errors.Is(err, ErrDrained) {
+		t.Errorf("%v, %v", batch, err)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,192 +19,305 @@ type Merged struct {
 	Renamed   int // of those, as repetitions with other numbers
 	Had       int // runs that the store had already, by their ids
 	Unended   int // runs that aren't finished; they stay where they are
+	Alone     int // single runs that have no baseline here to lie beside; they stay where they are
 	Elsewhere int // folders that are no tasks of a campaign
 }
 
 // Merge copies the finished runs of another machine's campaign, or of a folder of runs, into the store. Runs that have
 // the name of a run here become repetitions with the next free numbers, a single run together with its baseline: with
 // the system's randomness they are independent. Of a campaign with a seed, runs of one name are the same run.
-func (s *Store) Merge(ctx context.Context, from string) (m Merged, err error) {
-	if other, err := Look(from); err == nil {
-		if err := s.Description.agrees(other.Description, from); err != nil {
-			return m, err
+//
+// Merge checks all runs before it takes one: the error wraps [ErrOther] if one isn't what its name says. It records the
+// releases first, so a merge that is cut off leaves no run that the ledger doesn't know; the same call goes on with it.
+func (s *Store) Merge(ctx context.Context, from string) (Merged, error) {
+	from, err := s.source(from)
+	if err != nil {
+		return Merged{}, err
+	}
+	x := &merge{store: s, here: map[string]Task{}, there: map[Task]runs.Info{}, families: map[Task][]Task{}}
+	if err := x.read(from); err != nil {
+		return x.Merged, err
+	}
+	if err := x.check(); err != nil {
+		return x.Merged, err
+	}
+	if err := x.takeReleases(ctx, from); err != nil {
+		return x.Merged, err
+	}
+	if err := s.removeCutOffCopies(); err != nil {
+		return x.Merged, err
+	}
+	for _, family := range x.order {
+		if err := ctx.Err(); err != nil {
+			return x.Merged, err
+		}
+		if err := x.take(family); err != nil {
+			return x.Merged, err
+		}
+	}
+	return x.Merged, nil
+}
+
+// source returns the folder of runs that is meant by a folder, and checks that it may be merged.
+func (s *Store) source(from string) (string, error) {
+	switch other, err := Look(from); {
+	case err == nil:
+		if err := other.Description.agrees(s.Description, from); err != nil {
+			return "", err
 		}
 		from = other.Runs()
-	} else if !errors.Is(err, ErrNone) {
-		return m, err
+	case !errors.Is(err, ErrNone):
+		return "", err
 	}
-	if same, err := sameFolder(from, s.Runs()); same || err != nil {
-		return m, errors.Join(fmt.Errorf("merge %s: it is this campaign's own folder", from), err)
+	theirs, err := os.Stat(from)
+	if err != nil {
+		return "", fmt.Errorf("merge: %w; give the folder of another machine's campaign, or of its runs", err)
+	}
+	ours, err := os.Stat(s.Runs())
+	if err == nil && os.SameFile(theirs, ours) {
+		err = fmt.Errorf("merge %s: %w; give that of another", from, ErrOwn)
+	}
+	return from, err
+}
+
+// merge is a call of Merge.
+type merge struct {
+	Merged
+	store *Store
+
+	here     map[string]Task    // the runs of this store by their ids; the zero task if it is no finished task
+	there    map[Task]runs.Info // the finished runs of the other
+	families map[Task][]Task    // what there is to take; a baseline and its single run stay together
+	order    []Task             // of families
+}
+
+// read reads both stores.
+func (x *merge) read(from string) error {
+	ours, err := runs.List(x.store.Runs())
+	if err != nil {
+		return err
+	}
+	for _, i := range ours {
+		if i.Record == nil {
+			continue
+		}
+		t, ok := ParseTask(filepath.Base(i.Dir))
+		if !ok || i.Stage != runs.Finished {
+			t = Task{}
+		}
+		x.here[i.Record.ID] = t
 	}
 	theirs, err := runs.List(from)
 	if err != nil {
-		return m, err
-	}
-	ours, err := runs.List(s.Runs())
-	if err != nil {
-		return m, err
-	}
-	had := map[string]bool{}
-	for _, i := range ours {
-		if i.Record != nil {
-			had[i.Record.ID] = true
-		}
+		return err
 	}
 	if len(theirs) == 0 {
-		return m, fmt.Errorf("merge %s: %w's runs there; give the folder of another machine's campaign, or of its runs", from, ErrNone)
+		return fmt.Errorf("merge %s: %w's runs there; give the folder of another machine's campaign, or of its runs", from, ErrNone)
 	}
-	families := map[Task][]runs.Info{} // a baseline and its single run stay together
-	var order []Task
 	for _, i := range theirs {
 		t, ok := ParseTask(filepath.Base(i.Dir))
 		switch {
 		case !ok || i.Record == nil:
-			m.Elsewhere++
+			x.Elsewhere++
 			continue
 		case i.Stage != runs.Finished:
-			m.Unended++
+			x.Unended++
 			continue
-		case had[i.Record.ID]:
-			m.Had++
+		}
+		x.there[t] = i
+		if _, had := x.here[i.Record.ID]; had {
+			x.Had++
 			continue
 		}
 		family := t
 		if t.Method == Single {
 			family = t.Of(Baseline)
 		}
-		if families[family] == nil {
-			order = append(order, family)
+		if x.families[family] == nil {
+			x.order = append(x.order, family)
 		}
-		families[family] = append(families[family], i)
+		x.families[family] = append(x.families[family], t) // the baseline first, by its name
 	}
-	for _, family := range order {
-		if err := ctx.Err(); err != nil {
-			return m, err
-		}
-		if err := s.take(family, families[family], &m); err != nil {
-			return m, err
-		}
-	}
-	return m, s.takeReleases(ctx, from)
+	return nil
 }
 
-func sameFolder(a, b string) (bool, error) {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false, err
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y), err
-}
-
-// take copies runs of one repetition, under the first number that is free for all of them.
-func (s *Store) take(family Task, found []runs.Info, m *Merged) error {
-	repetition := family.Repetition
-	for s.taken(family.Cell, repetition) {
-		if s.Description.Seed != nil {
-			m.Had += len(found)
-			return nil
-		}
-		repetition++
-	}
-	for _, i := range found {
-		t, _ := ParseTask(filepath.Base(i.Dir)) // it was parsed before
-		number := t.Repetition
-		t.Repetition = repetition
-		if err := copyRun(i.Dir, s.runDir(t), s.Runs(), t.Name()); err != nil {
-			return fmt.Errorf("merge %s: %w", i.Dir, err)
-		}
-		if m.Taken++; repetition != number {
-			m.Renamed++
+// check checks that what there is to take are the runs that their names say, and each of them once.
+func (x *merge) check() error {
+	ids := map[string]string{}
+	for _, family := range x.order {
+		for _, t := range x.families[family] {
+			i := x.there[t]
+			if other, twice := ids[i.Record.ID]; twice {
+				return copied(other, i.Dir)
+			}
+			ids[i.Record.ID] = i.Dir
+			given, err := readSettings(i.Dir)
+			if err != nil {
+				return fmt.Errorf("merge %s: %w; bring back the whole folder of the run, or move it away", i.Dir, err)
+			}
+			if _, err := read(t, given, i); err != nil {
+				return fmt.Errorf("merge %s: %w", i.Dir, err)
+			}
+			baseline, err := x.baseline(t)
+			if err != nil {
+				return err
+			}
+			if err := x.store.check(t, i, given, baseline); err != nil {
+				return fmt.Errorf("merge: %w", err)
+			}
 		}
 	}
 	return nil
 }
 
-// taken reports whether a repetition has a run, or a single run beside it.
+// baseline returns the result of the other store's baseline of a single run, or nil.
+func (x *merge) baseline(t Task) (*Result, error) {
+	i, ok := x.there[t.Of(Baseline)]
+	if t.Method != Single || !ok {
+		return nil, nil
+	}
+	given, err := readSettings(i.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("merge %s: %w; bring back the whole folder of the run, or move it away", i.Dir, err)
+	}
+	r, err := read(t.Of(Baseline), given, i)
+	return &r, err
+}
+
+// take copies runs of one repetition, under the first number that is free for all of them.
+func (x *merge) take(family Task) error {
+	for _, t := range x.families[family] {
+		to, ok, err := x.position(family, t)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		i := x.there[t]
+		if err := copyRun(i.Dir, x.store.runDir(to), x.store.Runs(), to.Name()); err != nil {
+			return fmt.Errorf("merge %s: %w", i.Dir, err)
+		}
+		x.here[i.Record.ID] = to
+		if x.Taken++; to.Repetition != t.Repetition {
+			x.Renamed++
+		}
+	}
+	return nil
+}
+
+// position returns the task that another store's run becomes here, or counts why it becomes none.
+func (x *merge) position(family, t Task) (Task, bool, error) {
+	s := x.store
+	seeded := s.Description.Seed != nil
+	if t.Method == Single {
+		return x.besideBaseline(t, seeded)
+	}
+	to := family
+	for s.taken(to.Cell, to.Repetition) {
+		if seeded {
+			x.Had++
+			return to, false, nil
+		}
+		to.Repetition++
+	}
+	return to, true, nil
+}
+
+// besideBaseline returns the position of a single run: that of the baseline whose hyperparameters it has. Elsewhere it
+// would be no single run of the baseline that the campaign trains or has there.
+func (x *merge) besideBaseline(t Task, seeded bool) (Task, bool, error) {
+	s, to := x.store, t
+	if !seeded {
+		baseline, ok := x.there[t.Of(Baseline)]
+		if ok {
+			to, ok = x.here[baseline.Record.ID]
+			to = to.Of(Single)
+		}
+		if !ok || to.Cell != t.Cell {
+			x.Alone++
+			return to, false, nil
+		}
+	}
+	if _, err := os.Lstat(s.runDir(to)); err == nil {
+		if seeded {
+			x.Had++
+		} else {
+			x.Alone++ // the baseline has a single run of its own
+		}
+		return to, false, nil
+	}
+	// With a seed too another machine's arithmetic may have found other hyperparameters.
+	scan, err := s.Scan([]Task{to.Of(Baseline)})
+	if err != nil {
+		return to, false, err
+	}
+	given, err := readSettings(x.there[t].Dir)
+	if err != nil {
+		return to, false, err
+	}
+	here, ok := scan.Finished[to.Of(Baseline)]
+	if !ok || s.check(to, x.there[t], given, &here) != nil {
+		x.Alone++
+		return to, false, nil
+	}
+	return to, true, nil
+}
+
+// taken reports whether a repetition has a run, or a single run beside it, or is carried out once more.
 func (s *Store) taken(c Cell, repetition int) bool {
 	methods := []Method{c.Method}
 	if c.Method == Baseline {
 		methods = append(methods, Single)
 	}
 	return slices.ContainsFunc(methods, func(m Method) bool {
-		_, err := os.Lstat(s.runDir(Task{c.Of(m), repetition}))
-		return err == nil
+		dir := s.runDir(Task{c.Of(m), repetition})
+		_, err := os.Lstat(dir)
+		_, failed := os.Lstat(dir + failedSuffix)
+		return err == nil || failed == nil
 	})
 }
 
-// copyRun copies a run's folder under a temporary name, and renames it.
-func copyRun(from, to, store, name string) error {
-	partial, err := os.MkdirTemp(store, ".merge-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(partial)
-	dir := filepath.Join(partial, name)
-	if err := copyTree(from, dir); err != nil {
-		return err
-	}
-	if err := runs.Rename(dir, name); err != nil {
-		return err
-	}
-	return os.Rename(dir, to)
-}
-
-// copyTree copies folders and files with their modes and times. Links aren't followed, and aren't copied.
-func copyTree(from, to string) error {
-	root, err := os.OpenRoot(from)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	var folders []string
-	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, path)
-		switch {
-		case e.IsDir():
-			folders = append(folders, path)
-			return os.MkdirAll(target, info.Mode().Perm()|0o700)
-		case !info.Mode().IsRegular() || strings.HasPrefix(e.Name(), ".new-"):
-			return nil
-		}
-		text, err := root.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(target, text, info.Mode().Perm())
-		}
-		if err == nil {
-			err = os.Chtimes(target, info.ModTime(), info.ModTime())
-		}
-		return err
-	})
-	for _, path := range slices.Backward(folders) {
-		if info, failed := root.Stat(path); failed == nil && err == nil {
-			err = os.Chtimes(filepath.Join(to, path), info.ModTime(), info.ModTime())
-		}
-	}
-	return err
-}
-
-// takeReleases adds the releases of another folder's ledger: the store's ledger knows all that its runs cost.
-func (s *Store) takeReleases(ctx context.Context, from string) error {
+// takeReleases adds the releases of another folder's ledger: the store's ledger knows all that its runs cost. A run
+// that neither ledger has is an error.
+func (x *merge) takeReleases(ctx context.Context, from string) error {
 	theirs, err := ledger.Open(from)
 	if err != nil {
 		return err
 	}
 	releases, err := theirs.Releases()
-	if err != nil || len(releases) == 0 {
-		return err
-	}
-	ours, err := ledger.Open(s.Runs())
 	if err != nil {
 		return err
+	}
+	ours, err := ledger.Open(x.store.Runs())
+	if err != nil {
+		return err
+	}
+	all, err := ours.Releases()
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, r := range slices.Concat(all, releases) {
+		known[r.Run] = true
+	}
+	var unknown []string
+	for _, family := range x.order {
+		for _, t := range x.families[family] {
+			if !known[x.there[t].Record.ID] {
+				unknown = append(unknown, t.Name())
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		names := strings.Join(unknown[:min(3, len(unknown))], ", ")
+		if more := len(unknown) - 3; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		return &ledger.FileError{Path: theirs.Path(), Problem: "lacks " + names + ", and what they cost would be forgotten; bring back the ledger that has them"}
+	}
+	if len(releases) == 0 {
+		return nil
 	}
 	return ours.Adopt(ctx, releases)
 }

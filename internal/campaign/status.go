@@ -15,6 +15,7 @@ type Status struct {
 	CutOff   int // that can go on
 	Running  int // that a process carries out
 	Failed   []Task
+	Orphans  int // single runs whose baseline failed, which have no hyperparameters to train with
 	Repeated int // failed once, and were begun anew or will be
 
 	Done, Left Work // expected; the times are corrected by how long the finished runs took
@@ -64,6 +65,9 @@ func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 				continue // it isn't left to do
 			}
 			st.Repeated++
+		} else if _, failed := scan.Failed[t.Of(Baseline)]; failed && t.Method == Single && scan.Repeated[t.Of(Baseline)] {
+			st.Orphans++
+			continue
 		}
 		sum.Gradients += w.Gradients
 		sum.Seconds += w.Seconds

@@ -20,6 +20,8 @@ var (
 	ErrBusy = errors.New("another process works on this campaign")
 	// ErrOther reports a folder whose campaign, or whose run in a task's place, is another one.
 	ErrOther = errors.New("another campaign")
+	// ErrOwn reports a campaign that is to be merged with itself.
+	ErrOwn = errors.New("it is this campaign's own folder")
 	// ErrNone reports a folder without a campaign.
 	ErrNone = errors.New("no campaign")
 )
@@ -55,7 +57,7 @@ type Store struct {
 // Look opens a campaign's folder for reading, beside a process that may work on it. The error wraps [ErrNone] if there
 // is no campaign.
 func Look(dir string) (*Store, error) {
-	s := &Store{dir: dir, experiments: map[Cell]configs.Experiment{}}
+	s := &Store{dir: filepath.Clean(dir), experiments: map[Cell]configs.Experiment{}}
 	text, err := os.ReadFile(s.path(descriptionName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s; dptrain reproduce begins one", ErrNone, dir)
@@ -76,6 +78,10 @@ func Look(dir string) (*Store, error) {
 // which must be those that the folder has, and replaces the rest. The error wraps [ErrBusy] while another process works
 // on the campaign, and [ErrOther] if scale or seed differ. The caller closes the store.
 func Open(dir string, d Description) (_ *Store, err error) {
+	dir = filepath.Clean(dir)
+	if err := outside(dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Join(dir, runsName), 0o755); err != nil {
 		return nil, fmt.Errorf("campaign: %w", err)
 	}
@@ -104,6 +110,22 @@ func Open(dir string, d Description) (_ *Store, err error) {
 	}
 	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]configs.Experiment{}}
 	return s, s.write()
+}
+
+// outside returns an error for a folder inside of a run's.
+func outside(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	for up := dir; ; up = filepath.Dir(up) {
+		if i, err := runs.Open(up); err == nil && i.Record != nil {
+			return fmt.Errorf("%w: %s is inside of the run in %s, which may be published or removed; give another folder by --out", ErrOther, dir, up)
+		}
+		if up == filepath.Dir(up) {
+			return nil
+		}
+	}
 }
 
 // agrees returns an error unless another description's runs may lie beside those of d.
@@ -195,15 +217,28 @@ type Scan struct {
 }
 
 // Scan reads what the store has of tasks. A run in a task's place whose settings aren't the task's is an error that
-// wraps [ErrOther].
+// wraps [ErrOther], and so are two copies of one run, and a single run whose baseline is among the tasks and is gone.
 func (s *Store) Scan(tasks []Task) (Scan, error) {
 	scan := Scan{map[Task]Result{}, map[Task]runs.Info{}, map[Task]runs.Info{}, map[Task]bool{}}
+	ids := map[string]string{} // folders by the ids of their runs
+	asked := map[Task]bool{}
+	for _, t := range tasks {
+		asked[t] = true
+	}
 	for _, single := range []bool{false, true} { // what a single run must be depends on its baseline
 		for _, t := range tasks {
 			if single != (t.Method == Single) {
 				continue
 			}
-			if err := s.scan(t, &scan); err != nil {
+			err := s.scan(t, &scan, ids)
+			if _, gone := os.Lstat(s.runDir(t)); err != nil && errors.Is(gone, fs.ErrNotExist) {
+				err = nil // the process that works on the campaign has just moved it away
+			}
+			if _, ok := scan.Finished[t.Of(Baseline)]; err == nil && single && !ok && asked[t.Of(Baseline)] && scan.has(t) {
+				// The baseline would be trained anew, find other hyperparameters, and this wouldn't be its single run.
+				err = fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(t), t.Of(Baseline).Name())
+			}
+			if err != nil {
 				return scan, err
 			}
 		}
@@ -211,7 +246,20 @@ func (s *Store) Scan(tasks []Task) (Scan, error) {
 	return scan, nil
 }
 
-func (s *Store) scan(t Task, scan *Scan) error {
+// has reports whether there is a run of a task.
+func (s Scan) has(t Task) bool {
+	_, finished := s.Finished[t]
+	_, cutOff := s.CutOff[t]
+	_, failed := s.Failed[t]
+	return finished || cutOff || failed
+}
+
+// copied reports two folders with one run.
+func copied(a, b string) error {
+	return fmt.Errorf("%w: the run in %s is a copy of the one in %s, and would count twice; move one of them away", ErrOther, b, a)
+}
+
+func (s *Store) scan(t Task, scan *Scan, ids map[string]string) error {
 	if s.dir == "" {
 		return nil
 	}
@@ -224,14 +272,24 @@ func (s *Store) scan(t Task, scan *Scan) error {
 	}
 	info, err := runs.Open(dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; bring back the whole folder of the run, or move it away", err)
 	}
 	given, err := readSettings(info.Dir)
 	if err != nil {
 		return fmt.Errorf("%s: %w; bring back the whole folder of the run, or move it away", info.Dir, err)
 	}
-	if err := s.check(t, info, given, scan); err != nil {
+	var baseline *Result
+	if r, ok := scan.Finished[t.Of(Baseline)]; ok {
+		baseline = &r
+	}
+	if err := s.check(t, info, given, baseline); err != nil {
 		return err
+	}
+	if info.Record != nil {
+		if other, twice := ids[info.Record.ID]; twice {
+			return copied(other, dir)
+		}
+		ids[info.Record.ID] = dir
 	}
 	switch info.Stage {
 	case runs.Finished:
@@ -248,19 +306,20 @@ func (s *Store) scan(t Task, scan *Scan) error {
 	return nil
 }
 
-// check returns an error unless a run has the settings of its task. A single run whose baseline isn't there is taken as
-// it is.
-func (s *Store) check(t Task, i runs.Info, given configs.Experiment, scan *Scan) error {
+// check returns an error unless a run has the settings and the seed of its task. A single run whose baseline is nil has
+// the hyperparameters of any.
+func (s *Store) check(t Task, i runs.Info, given configs.Experiment, baseline *Result) error {
 	e, err := s.experiment(t.Cell)
 	if err != nil {
 		return err
 	}
-	if t.Method == Single {
-		baseline, ok := scan.Finished[t.Of(Baseline)]
-		if !ok {
-			return nil
-		}
-		settings, err := t.settingsOf(e, &baseline)
+	switch {
+	case t.Method == Single && baseline == nil:
+		e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, given.Privacy.NoiseMultiplier
+		e.Privacy.SamplingRate, e.Privacy.ClippingNorm, e.Privacy.Epochs = given.Privacy.SamplingRate, given.Privacy.ClippingNorm, given.Privacy.Epochs
+		e.Training.LearningRate = given.Training.LearningRate
+	case t.Method == Single:
+		settings, err := t.settingsOf(e, baseline)
 		if err != nil {
 			return err
 		}
@@ -269,15 +328,22 @@ func (s *Store) check(t Task, i runs.Info, given configs.Experiment, scan *Scan)
 	if !same(e, given) {
 		return fmt.Errorf("%w: the run in %s has other settings than %s; move it away", ErrOther, i.Dir, t)
 	}
-	var seeded, wanted bool
-	if i.Record != nil {
-		seeded = i.Record.Seed != nil
+	if i.Record == nil {
+		return nil // it isn't finished, and can't go on
 	}
-	if wanted = s.Description.Seed != nil; seeded != wanted {
+	seed, wanted := i.Record.Seed, s.Description.Seed
+	switch {
+	case seed == nil && wanted == nil:
+	case seed == nil || wanted == nil:
 		return fmt.Errorf("%w: the run in %s has a seed, or has none, unlike this campaign; move it away", ErrOther, i.Dir)
+	case *seed != s.seedOf(t, 1) && *seed != s.seedOf(t, 2):
+		return fmt.Errorf("%w: the run in %s has another seed than %s has in this campaign; move it away", ErrOther, i.Dir, t.Name())
 	}
 	return nil
 }
+
+// Agrees returns an error that wraps [ErrOther] unless the runs of a description may lie in the store.
+func (s *Store) Agrees(d Description) error { return s.Description.agrees(d, s.dir) }
 
 // Planned returns a store without a folder, which has no runs, for estimates.
 func Planned(d Description) *Store {

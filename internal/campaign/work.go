@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/dptrain/dptrain/configs"
@@ -46,6 +49,9 @@ type Follower interface {
 func (s *Store) Work(ctx context.Context, q Queue, w Worker) error {
 	x := &worker{Worker: w, store: s, data: map[string]*experiment.Plan{}, plans: map[Cell]*experiment.Plan{}}
 	defer x.close()
+	if err := s.destroyKeys(); err != nil {
+		return err
+	}
 	for {
 		batch, err := q.Next(ctx)
 		if errors.Is(err, ErrDrained) {
@@ -64,6 +70,17 @@ func (s *Store) Work(ctx context.Context, q Queue, w Worker) error {
 	}
 }
 
+// destroyKeys destroys the keys and states of runs whose process was killed after their end and before it did.
+func (s *Store) destroyKeys() error {
+	left, err := runs.Leftovers(s.Runs())
+	for _, path := range left {
+		if err == nil && filepath.Base(filepath.Dir(path)) == "private" { // what else there is may be another process's
+			err = runs.RemoveLeftover(path)
+		}
+	}
+	return err
+}
+
 // worker is a call of Work.
 type worker struct {
 	Worker
@@ -80,9 +97,10 @@ func (x *worker) close() {
 
 // begun is a task whose run has a folder.
 type begun struct {
-	task   Task
-	plan   *experiment.Plan
-	folder *runs.Run
+	task    Task
+	plan    *experiment.Plan
+	folder  *runs.Run
+	resumed bool
 }
 
 // carryOut carries out a batch.
@@ -103,11 +121,11 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name(), err)
 		}
-		folder, err := x.folder(t, plan)
+		folder, resumed, err := x.folder(t, plan)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name(), err)
 		}
-		started = append(started, begun{t, plan, folder})
+		started = append(started, begun{t, plan, folder, resumed})
 	}
 	items, err := x.items(ctx, batch, started)
 	if err != nil {
@@ -118,8 +136,19 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 	if err != nil && !errors.As(err, &failed) {
 		return nil, errors.Join(err, stop(started, err))
 	}
+	var anew Batch
 	for k, b := range started {
 		if failed != nil && failed[k] != nil {
+			if ofMachine(failed[k]) {
+				return nil, errors.Join(fmt.Errorf("%s: %w", b.task.Name(), failed[k]), stop(started[k:], failed[k]))
+			}
+			if b.resumed && (errors.Is(failed[k], train.ErrOtherRun) || errors.Is(failed[k], train.ErrState)) {
+				if err := x.giveUp(b, failed[k]); err != nil {
+					return nil, errors.Join(err, stop(started[k+1:], err))
+				}
+				anew = append(anew, b.task)
+				continue
+			}
 			outcomes[k].Err = failed[k]
 			if err := b.folder.Fail(failed[k].Error()); err != nil {
 				return nil, err
@@ -131,7 +160,27 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 			return nil, errors.Join(err, stop(started[k:], err))
 		}
 	}
-	return outcomes, nil
+	if len(anew) == 0 {
+		return outcomes, nil
+	}
+	more, err := x.carryOut(ctx, anew)
+	for _, o := range more {
+		outcomes[slices.Index(batch, o.Task)] = o
+	}
+	return outcomes, err
+}
+
+// ofMachine reports whether the machine is at fault that a run gave no model, such as by a full disk.
+func ofMachine(err error) bool {
+	var file *fs.PathError
+	var errno syscall.Errno
+	return errors.As(err, &file) || errors.As(err, &errno)
+}
+
+// giveUp moves a run away that was cut off and can't go on here: on another engine, or with a damaged state.
+func (x *worker) giveUp(b begun, why error) error {
+	x.Follower.Note(fmt.Sprintf("%s was cut off, and can't go on here: %v; it begins anew, as another release", b.task.Name(), why))
+	return errors.Join(b.folder.Stop(why.Error()), moveAside(b.folder.Dir(), cutOffSuffix))
 }
 
 // stop records of all runs that are under way that they stopped.
@@ -214,8 +263,13 @@ func (s *Store) seed(t Task) *uint64 {
 	if _, err := os.Lstat(s.runDir(t) + failedSuffix); err == nil {
 		attempt = 2
 	}
+	return new(s.seedOf(t, attempt))
+}
+
+// seedOf returns the seed of an attempt at a task, in a campaign with a seed.
+func (s *Store) seedOf(t Task, attempt int) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "dptrain campaign %d, %s, attempt %d", *s.Description.Seed, t.Name(), attempt))
-	return new(binary.LittleEndian.Uint64(sum[:]))
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // failedSuffix ends the name of a run that failed and is carried out once more.
@@ -237,31 +291,33 @@ func (x *worker) clear(t Task) error {
 }
 
 // folder returns the folder of a task's run: that of the run that was cut off, or else a new one.
-func (x *worker) folder(t Task, p *experiment.Plan) (*runs.Run, error) {
+func (x *worker) folder(t Task, p *experiment.Plan) (folder *runs.Run, resumed bool, err error) {
 	dir := x.store.runDir(t)
-	_, err := runs.Open(dir)
+	_, err = runs.Open(dir)
 	switch {
 	case errors.Is(err, runs.ErrNoRun):
-		return x.create(dir, p)
+		folder, err = x.create(dir, p)
+		return folder, false, err
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	}
-	folder, err := runs.Resume(dir)
+	folder, err = runs.Resume(dir)
 	if err == nil && folder.Record.Program == x.Program && x.keyed(folder) {
 		x.Follower.Note(t.Name() + " was cut off, and goes on")
-		return folder, nil
+		return folder, true, nil
 	}
 	if err == nil {
 		err = folder.Release()
 	}
 	if err != nil && !errors.Is(err, runs.ErrNoRun) {
-		return nil, err
+		return nil, false, err
 	}
 	x.Follower.Note(t.Name() + " was cut off under another dptrain, or has lost its key: it begins anew, as another release")
 	if err := moveAside(dir, cutOffSuffix); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return x.create(dir, p)
+	folder, err = x.create(dir, p)
+	return folder, false, err
 }
 
 // keyed reports whether a run that was cut off has the key that it draws by, or has drawn nothing.

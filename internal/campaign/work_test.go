@@ -345,8 +345,8 @@ func TestMerge(t *testing.T) {
 	if m, err := a.Merge(t.Context(), b.Runs()); err != nil || m != (Merged{Had: 6}) {
 		t.Errorf("once more, by the folder of runs: %+v, %v", m, err)
 	}
-	if _, err := a.Merge(t.Context(), a.dir); err == nil {
-		t.Error("with itself: no error")
+	if _, err := a.Merge(t.Context(), a.dir); !errors.Is(err, ErrOwn) {
+		t.Errorf("with itself: %v", err)
 	}
 	full := open(t, t.TempDir(), Description{})
 	if _, err := full.Merge(t.Context(), b.dir); !errors.Is(err, ErrOther) {

@@ -179,14 +179,16 @@ func (l *Ledger) add(ctx context.Context, releases []Release, check func(b *book
 		return err
 	}
 	return l.change(ctx, func(b *book) (changed bool, err error) {
+		known := map[string]Release{}
+		for _, r := range b.releases {
+			known[r.Run] = r
+		}
 		var fresh []Release
 		for _, r := range releases {
-			if i := slices.IndexFunc(b.releases, func(o Release) bool { return o.Run == r.Run }); i >= 0 {
-				err = l.compare(b.releases[i], r)
-			} else {
+			if o, ok := known[r.Run]; !ok {
 				fresh = append(fresh, r)
-			}
-			if err != nil {
+				known[r.Run] = r // a file in which a run stood twice would be a damaged one
+			} else if err := l.compare(o, r); err != nil {
 				return false, err
 			}
 		}

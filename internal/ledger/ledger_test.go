@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -411,5 +412,24 @@ func TestRecordAll(t *testing.T) {
 	}
 	if all, err := l.Releases(); len(all) != 3 || err != nil {
 		t.Errorf("%d releases, %v", len(all), err)
+	}
+}
+
+// A run that is given twice is recorded once: a file in which it stood twice would be a damaged one. Two runs of one id
+// are an error.
+func TestRecordAllOfOneRunTwice(t *testing.T) {
+	l := open(t, t.TempDir())
+	mnist := Named("mnist", 60000)
+	a := gaussian(t, "a", mnist, 3, 1e-5)
+	for _, record := range []func(context.Context, []Release) error{l.RecordAll, l.Adopt} {
+		if err := record(t.Context(), []Release{a, gaussian(t, "b", mnist, 3, 1e-5), a}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := l.Releases(); err != nil || len(all) != 2 {
+		t.Errorf("%d releases, %v", len(all), err)
+	}
+	if err := l.Adopt(t.Context(), []Release{gaussian(t, "c", mnist, 3, 1e-5), gaussian(t, "c", mnist, 4, 1e-5)}); err == nil {
+		t.Error("two events of one run: no error")
 	}
 }
