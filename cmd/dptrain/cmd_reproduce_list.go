@@ -79,10 +79,6 @@ func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks [
 		return nil, err
 	}
 	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
-	pace := campaign.Pace{}
-	for k, v := range store.Description.Pace {
-		pace[k] = v
-	}
 	return follow(ctx, g.console(), "measuring the pace of this machine", func(f *follower) (_ campaign.Pace, err error) {
 		gpu, err := device.open(ctx, p, f)
 		if err != nil {
@@ -91,6 +87,7 @@ func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks [
 		if gpu != nil {
 			defer func() { err = joinClose(err, gpu) }()
 		}
+		pace := store.PaceOf(machine(p, gpu))
 		return pace, pace.Measure(ctx, newEngine(p, gpu), cellsOf(tasks), func(done, total int) {
 			f.Progress(float64(done), float64(total), "measuring the pace of this machine")
 		})

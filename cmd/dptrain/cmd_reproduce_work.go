@@ -44,7 +44,8 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 			defer func() { err = joinClose(err, gpu) }()
 		}
 		engine := newEngine(p, gpu)
-		if err := paceOf(ctx, store, engine, tasks, f); err != nil {
+		on := machine(p, gpu)
+		if err := paceOf(ctx, store, engine, on, tasks, f); err != nil {
 			return nil, err
 		}
 		status, err := store.Status(tasks, scan)
@@ -58,7 +59,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 		}
 		progress := &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds, total: status.Done.Seconds + status.Left.Seconds}
 		return nil, store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize(p, gpu != nil))), campaign.Worker{
-			Engine: engine, Features: onCPU(), Performance: p, Machine: machine(p, gpu), Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
+			Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
 		})
 	})
 	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping; again to kill") })
@@ -76,11 +77,8 @@ func joinClose(err error, c interface{ Close() error }) error {
 }
 
 // paceOf measures what the store doesn't know yet of this machine's pace.
-func paceOf(ctx context.Context, store *campaign.Store, e train.Engine, tasks []campaign.Task, f *follower) error {
-	pace := store.Description.Pace
-	if pace == nil {
-		pace = campaign.Pace{}
-	}
+func paceOf(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Task, f *follower) error {
+	pace := store.PaceOf(machine)
 	known := len(pace)
 	if err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) {
 		f.Progress(float64(done), float64(total), "measuring the pace of this machine")
@@ -90,7 +88,7 @@ func paceOf(ctx context.Context, store *campaign.Store, e train.Engine, tasks []
 	if len(pace) == known {
 		return nil
 	}
-	return store.SetPace(pace)
+	return store.SetPace(machine, pace)
 }
 
 func cellsOf(tasks []campaign.Task) []campaign.Cell {

@@ -42,14 +42,6 @@ func NewLocal(tasks []Task, scan Scan, size func(Cell) int) *Local {
 	return q
 }
 
-// Baseline returns the result of the baseline that a single run depends on.
-func (q *Local) Baseline(t Task) (Result, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	r, ok := q.finished[t.Of(Baseline)]
-	return r, ok
-}
-
 // Next implements [Queue].
 func (q *Local) Next(ctx context.Context) (Batch, error) {
 	for {

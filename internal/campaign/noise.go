@@ -10,7 +10,7 @@ import (
 )
 
 // Noise returns the noise multipliers of tunings, which follow from the budget alone. Cells whose trials differ in
-// noise, and those of single runs, are left out. It calls progress, which may be nil.
+// noise, those of single runs, and those whose budget no noise meets are left out. It calls progress, which may be nil.
 func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, total int)) (map[Cell]float64, error) {
 	noise, known := map[Cell]float64{}, map[string]float64{}
 	for k, c := range cells {
@@ -32,11 +32,15 @@ func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, tot
 		cost.Epsilon = nil
 		key := fmt.Sprintf("%+v, epsilon %v", cost, c.Epsilon)
 		if _, ok := known[key]; !ok {
-			if known[key], err = noiseOf(e); err != nil {
+			if known[key], err = noiseOf(e); infeasible(err) {
+				known[key] = 0
+			} else if err != nil {
 				return nil, fmt.Errorf("%s: %w", c, err)
 			}
 		}
-		noise[c] = known[key]
+		if known[key] > 0 {
+			noise[c] = known[key]
+		}
 	}
 	return noise, nil
 }

@@ -133,7 +133,7 @@ func TestNoise(t *testing.T) {
 	}
 	want[Cell{"cifar-10", "dp-sgd", Rate, Variant1, "paper", 1}] = 4.616993766908755
 	want[Cell{"imdb", "dp-sgd", Rate, Variant2, "paper", 2}] = 5.604557233928032
-	cells := []Cell{{"mnist", "dp-sgd", All, Variant1, "paper", 1}, {"mnist", "dp-sgd", Rate, Single, "paper", 1}}
+	cells := []Cell{{"mnist", "dp-sgd", All, Variant1, "paper", 1}, {"mnist", "dp-sgd", Rate, Single, "paper", 1}, {"mnist", "dp-sgd", Rate, Variant1, "paper", 1e-3}}
 	for c := range want {
 		cells = append(cells, c)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -34,7 +35,8 @@ type Description struct {
 	Figures []string `json:"figures,omitempty"`       // labels of what the tasks are for
 	Tasks   []string `json:"tasks"`                   // names, in order; those of the last call
 	Command string   `json:"command"`                 // that goes on with the campaign
-	Pace    Pace     `json:"pace,omitempty"`          // as it was measured on the machine that worked last
+	Machine string   `json:"machine,omitempty"`       // that worked last
+	Pace    Pace     `json:"pace,omitempty"`          // as it was measured on that machine
 }
 
 const descriptionVersion = 1
@@ -106,7 +108,7 @@ func Open(dir string, d Description) (_ *Store, err error) {
 		if err := before.Description.agrees(d, dir); err != nil {
 			return nil, err
 		}
-		d.Pace = before.Description.Pace
+		d.Machine, d.Pace = before.Description.Machine, before.Description.Pace
 	}
 	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]configs.Experiment{}}
 	return s, s.write()
@@ -161,9 +163,18 @@ func (s *Store) write() error {
 	return maybe.WriteFile(s.path(descriptionName), append(text, '\n'), 0o644)
 }
 
-// SetPace keeps what was measured.
-func (s *Store) SetPace(p Pace) error {
-	s.Description.Pace = p
+// PaceOf returns a copy of what is known of a machine's pace.
+func (s *Store) PaceOf(machine string) Pace {
+	pace := Pace{}
+	if s.Description.Machine == machine {
+		maps.Copy(pace, s.Description.Pace)
+	}
+	return pace
+}
+
+// SetPace keeps what was measured on a machine.
+func (s *Store) SetPace(machine string, p Pace) error {
+	s.Description.Machine, s.Description.Pace = machine, p
 	return s.write()
 }
 

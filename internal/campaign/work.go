@@ -47,7 +47,7 @@ type Follower interface {
 // states and the error is the context's. A run that fails is an outcome; the errors of Work are those of the machine: a
 // lost device, a full disk, data that can't be read.
 func (s *Store) Work(ctx context.Context, q Queue, w Worker) error {
-	x := &worker{Worker: w, store: s, data: map[string]*experiment.Plan{}, plans: map[Cell]*experiment.Plan{}}
+	x := &worker{Worker: w, store: s, data: map[string]*experiment.Plan{}, plans: map[Cell]*experiment.Plan{}, impossible: map[Cell]bool{}}
 	defer x.close()
 	if err := s.destroyKeys(); err != nil {
 		return err
@@ -87,6 +87,8 @@ type worker struct {
 	store *Store
 	data  map[string]*experiment.Plan // a loaded plan of each data set
 	plans map[Cell]*experiment.Plan   // settled, of tunings: each is repeated
+
+	impossible map[Cell]bool // cells whose budget no noise meets
 }
 
 func (x *worker) close() {
@@ -98,6 +100,7 @@ func (x *worker) close() {
 // begun is a task whose run has a folder.
 type begun struct {
 	task    Task
+	number  int // in its batch
 	plan    *experiment.Plan
 	folder  *runs.Run
 	resumed bool
@@ -118,6 +121,11 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 			return nil, err
 		}
 		plan, err := x.plan(ctx, t)
+		if infeasible(err) {
+			outcomes[k].Err = err
+			x.noteInfeasible(t.Cell, err)
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name(), err)
 		}
@@ -125,7 +133,10 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name(), err)
 		}
-		started = append(started, begun{t, plan, folder, resumed})
+		started = append(started, begun{t, k, plan, folder, resumed})
+	}
+	if len(started) == 0 {
+		return outcomes, nil
 	}
 	items, err := x.items(ctx, batch, started)
 	if err != nil {
@@ -149,14 +160,14 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 				anew = append(anew, b.task)
 				continue
 			}
-			outcomes[k].Err = failed[k]
+			outcomes[b.number].Err = failed[k]
 			if err := b.folder.Fail(failed[k].Error()); err != nil {
 				return nil, err
 			}
 			x.Follower.Warn(fmt.Sprintf("%s gave no model: %v", b.task.Name(), failed[k]))
 			continue
 		}
-		if outcomes[k].Result, err = x.finish(b, results[k]); err != nil {
+		if outcomes[b.number].Result, err = x.finish(b, results[k]); err != nil {
 			return nil, errors.Join(err, stop(started[k:], err))
 		}
 	}
@@ -168,6 +179,20 @@ func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome,
 		outcomes[slices.Index(batch, o.Task)] = o
 	}
 	return outcomes, err
+}
+
+// infeasible reports whether no noise meets the budget of a task: others can be carried out all the same.
+func infeasible(err error) bool {
+	var e *experiment.Error
+	return errors.As(err, &e) && e.Kind == experiment.Budget
+}
+
+// noteInfeasible reports once that a cell has no runs.
+func (x *worker) noteInfeasible(c Cell, err error) {
+	if !x.impossible[c] {
+		x.impossible[c] = true
+		x.Follower.Warn(fmt.Sprintf("%s can't be run: %v", c, err))
+	}
 }
 
 // ofMachine reports whether the machine is at fault that a run gave no model, such as by a full disk.

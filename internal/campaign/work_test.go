@@ -265,6 +265,27 @@ func TestFailedRuns(t *testing.T) {
 	}
 }
 
+// A budget that no noise meets leaves out its own runs alone.
+func TestInfeasibleBudgets(t *testing.T) {
+	possible := Task{Cell{"glyphs", "dp-sgd", Rate, Variant1, "paper", 4}, 1}
+	impossible := possible
+	impossible.Epsilon = 1e-3
+	tasks := []Task{impossible, possible}
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: []string{impossible.Name(), possible.Name()}})
+	f := &quiet{}
+	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), f); err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan(tasks)
+	if err != nil || len(scan.Finished) != 1 || scan.Finished[possible].Task != possible || len(scan.Failed) != 0 {
+		t.Errorf("%+v, %v", scan, err)
+	}
+	said := strings.Join(f.texts, "\n")
+	if strings.Count(said, impossible.Cell.String()+" can't be run: ") != 1 {
+		t.Errorf("said %q", said)
+	}
+}
+
 // What is in a task's place and isn't its run is an error that names it, and never counted.
 func TestOthersInTheirPlace(t *testing.T) {
 	tasks, names := glyphs(1, Variant1, Variant2)
