@@ -81,8 +81,8 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 	return g.print(r, func(w io.Writer) { printCampaignStatus(w, r) })
 }
 
-// goOn returns the command line that goes on with a campaign, or nothing for one of merged runs alone. The description's
-// own names the folder as it was called where the campaign was begun; it may have been moved since.
+// goOn returns the command line that goes on with a campaign, or nothing for one of merged runs alone. That of the
+// description names the folder as it was called where the campaign was begun; it may have been moved since.
 func goOn(store *campaign.Store, out string) (string, error) {
 	d := store.Description
 	if len(d.Tasks) == 0 {
