@@ -156,12 +156,14 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 		var found []Finding
 		for _, dataset := range r.judged() {
 			one := []string{accounting}
-			f := about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q), 1)
+			baseline, variant := r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q)
+			f := about(DatasetName(dataset), baseline, variant, 1)
 			if f.Verdict != NoRuns {
 				f.Verdict = Open
 				f.Seen = fixed(f.value, 2) + unit
 				if f.interval.Missing == "" {
 					f.Verdict = beyond(f.interval, 1)
+					f.against = tail(baseline, variant, 1, f.value)
 					f.Seen += " " + f.interval.text(2)
 				} else {
 					f.Seen += " (" + f.interval.Missing + ")"

@@ -54,12 +54,13 @@ func crossing(rates, one, two []float64) (string, Verdict) {
 	}
 	verdict := NotSeen
 	for i := range rates {
-		if one[i] > two[i] && rates[i] < 0.5 {
+		if one[i] > two[i] {
+			continue
+		}
+		if i > 0 && rates[i-1] < 0.5 {
 			verdict = Seen
 		}
-	}
-	if len(parts) == 1 {
-		verdict = NotSeen // they don't cross
+		break
 	}
 	return "variant 1 " + strings.Join(parts, ", "), verdict
 }

@@ -90,6 +90,15 @@ func satterthwaite(va float64, n int, vb float64, m int) float64 {
 	return (va + vb) * (va + vb) / (va*va/float64(n-1) + vb*vb/float64(m-1))
 }
 
+// tail returns the probability that a t statistic is at most that of a - r b, if its mean is 0. Estimate is the
+// estimated ratio, at which [ratio] takes the degrees of freedom, or 1 for a difference: so the tail is 2.5 percent
+// where the interval ends. Both samples have an interval.
+func tail(a, b sample, r, estimate float64) float64 {
+	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
+	degrees := satterthwaite(va, len(a), estimate*estimate*vb, len(b))
+	return distuv.StudentsT{Sigma: 1, Nu: degrees}.CDF((a.mean() - r*b.mean()) / math.Sqrt(va+r*r*vb))
+}
+
 // ratio returns the ratio of two means of positive numbers and Fieller's interval, of which it keeps what isn't
 // negative: all r for which a - r b may have mean 0 by a t test. Its degrees of freedom are Satterthwaite's for a - r b
 // at the estimated ratio, since variances may differ.

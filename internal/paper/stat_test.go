@@ -106,6 +106,40 @@ func TestRatiosEndWhereTheTestDoes(t *testing.T) {
 	})
 }
 
+// By hand: the means are 2 and 5, both variances of means 1, so there are (1+1)²/(1+1) = 2 degrees of freedom and the
+// statistic is -3/sqrt(2). With 2 degrees Student's distribution function is 1/2 + t/(2 sqrt(2 + t²)).
+func TestTailIsThatByHand(t *testing.T) {
+	a, b := sample{1, 3}, sample{4, 6}
+	if got := tail(a, b, 1, 1); !near(got, 0.0839748, 1e-6) {
+		t.Errorf("%v", got)
+	}
+	if got := tail(b, a, 1, 1); !near(got, 1-0.0839748, 1e-6) {
+		t.Errorf("the other way round: %v", got)
+	}
+}
+
+// Intervals end where the tails are 2.5 percent, so that verdicts and p values agree.
+func TestTailsAgreeWithIntervals(t *testing.T) {
+	values := rapid.SliceOfN(rapid.Float64Range(50, 100), 2, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := sample(values.Draw(t, "a")), sample(values.Draw(t, "b"))
+		if d, i := difference(a, b); i.Missing == "" {
+			p := tail(a, b, 1, 1)
+			if math.Min(math.Abs(i.Low), math.Abs(i.High)) > 1e-6 && (i.High < 0 != (p < 0.025) || i.Low > 0 != (p > 0.975)) {
+				t.Fatalf("%v in %+v, and p = %v", d, i, p)
+			}
+		}
+		if r, i := ratio(a, b); i.Missing == "" {
+			if p := tail(a, b, i.High, r); !near(p, 0.025, 1e-4) {
+				t.Fatalf("p = %v at the upper end of %+v", p, i)
+			}
+			if p := tail(a, b, i.Low, r); i.Low > 0 && !near(p, 0.975, 1e-4) {
+				t.Fatalf("p = %v at the lower end of %+v", p, i)
+			}
+		}
+	})
+}
+
 // Intervals hold the truth in 95 percent of samples, also where variances differ. The draws are the same each time.
 func TestIntervalsHoldTheTruth(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))

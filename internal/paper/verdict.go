@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,18 @@ type Finding struct {
 	Verdict  Verdict
 	value    float64
 	interval Interval
-	runs     [2]int // that were compared
+	// against is the one-sided p value of what the paper says: the probability, were it so, that a comparison disagrees
+	// at least as much. It is 0 for exact comparisons, whose verdict can't be chance.
+	against float64
+	runs    [2]int // that were compared
+}
+
+// chance prints the p value, and nothing without an interval.
+func (f Finding) chance() string {
+	if f.Verdict == NoRuns || f.interval.Missing != "" {
+		return ""
+	}
+	return number(f.against)
 }
 
 // Outcome is what became of a claim by one accounting.
@@ -65,18 +77,29 @@ func (o Outcome) Summary() string {
 	return text
 }
 
-// judge sums up the findings: seen if all of them are, not seen if one interval excludes what the paper says.
+// judge sums up the findings: seen if all of them are and none is missing, not seen if one excludes what the paper says
+// in spite of the number of comparisons.
+//
+// All of n comparisons are seen by chance at most as often as one of them is, so "seen" needs no adjustment. That any of
+// them excludes what is so happens up to n times as often, so "not seen" takes Bonferroni's: a p value of at most 2.5
+// percent over the number of intervals.
 func (o Outcome) judge() Outcome {
-	count := map[Verdict]int{}
+	count, intervals := map[Verdict]int{}, 0
 	for _, f := range o.Findings {
 		count[f.Verdict]++
+		if f.Verdict != NoRuns && f.interval.Missing == "" {
+			intervals++
+		}
 	}
+	excluded := slices.ContainsFunc(o.Findings, func(f Finding) bool {
+		return f.Verdict == NotSeen && f.against*float64(intervals) <= (1-confidence)/2
+	})
 	switch judged := len(o.Findings) - count[NoRuns]; {
 	case judged == 0:
 		o.Verdict = NoRuns
-	case count[NotSeen] > 0:
+	case excluded:
 		o.Verdict = NotSeen
-	case count[Seen] == judged:
+	case count[Seen] == len(o.Findings):
 		o.Verdict = Seen
 	default:
 		o.Verdict = Open
@@ -110,6 +133,7 @@ func above(where string, a, b sample, exact bool, decimals int, unit string) Fin
 	}
 	f.Seen += " [" + signed(f.interval.Low, decimals) + ",\u00a0" + signed(f.interval.High, decimals) + "]"
 	f.Verdict = beyond(f.interval, 0)
+	f.against = tail(a, b, 1, 1)
 	return f
 }
 
@@ -150,6 +174,7 @@ func about(where string, a, b sample, paper float64) Finding {
 	default:
 		f.Verdict = Open
 	}
+	f.against = min(tail(a, b, low, f.value), 1-tail(a, b, high, f.value))
 	f.Seen += " " + f.interval.text(2)
 	return f
 }

@@ -1,6 +1,8 @@
 package paper
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,7 +67,7 @@ func TestVerdictsAddUp(t *testing.T) {
 		summary  string
 	}{
 		{[]Verdict{Seen, Seen}, Seen, "seen in 2 of 2 comparisons"},
-		{[]Verdict{Seen, NoRuns}, Seen, "seen in 1 of 1 comparisons; no runs for 1 more"},
+		{[]Verdict{Seen, NoRuns}, Open, "seen in 1 of 1 comparisons; no runs for 1 more"},
 		{[]Verdict{Seen, Open, Open}, Open, "seen in 1, open in 2 of 3 comparisons"},
 		{[]Verdict{Seen, Open, NotSeen}, NotSeen, "seen in 1, not seen in 1, open in 1 of 3 comparisons"},
 		{[]Verdict{NoRuns}, NoRuns, "no runs"},
@@ -75,6 +77,56 @@ func TestVerdictsAddUp(t *testing.T) {
 		if o.Verdict != c.want || o.Summary() != c.summary {
 			t.Errorf("%v: %s, %q; want %s, %q", c.findings, o.Verdict, o.Summary(), c.want, c.summary)
 		}
+	}
+}
+
+// Of 16 comparisons one excludes what the paper says by chance at 2.5/16 = 0.156 percent. One comparison alone, and one
+// that is exact, need no such care.
+func TestOneOfManyIsChance(t *testing.T) {
+	others := slices.Repeat([]Finding{{Verdict: Open}}, 15)
+	for _, c := range []struct {
+		findings []Finding
+		want     Verdict
+	}{
+		{append([]Finding{{Verdict: NotSeen, against: 0.0016}}, others...), Open},
+		{append([]Finding{{Verdict: NotSeen, against: 0.0015}}, others...), NotSeen},
+		{append([]Finding{{Verdict: NotSeen, interval: Interval{Missing: "exact"}}}, others...), NotSeen},
+		{[]Finding{{Verdict: NotSeen, against: 0.0249}}, NotSeen},
+		{[]Finding{{Verdict: NotSeen, against: 0.0249}, {Verdict: NoRuns}}, NotSeen},
+		{[]Finding{{Verdict: NotSeen, against: 0.0249}, {Verdict: Open, interval: Interval{Missing: oneRepetition}}}, NotSeen},
+		{[]Finding{{Verdict: NotSeen, against: 0.0249}, {Verdict: Seen}}, Open},
+	} {
+		if got := (Outcome{Findings: c.findings}).judge().Verdict; got != c.want {
+			t.Errorf("%d findings, the first with p = %v: %s, want %s", len(c.findings), c.findings[0].against, got, c.want)
+		}
+	}
+}
+
+// With equal means, 16 comparisons of 10 by 10 runs are "not seen" in no more than 2.5 percent of campaigns, and never
+// seen. The draws are the same each time; by chance the bound of 3.5 percent would be passed once in a thousand.
+func TestChanceRarelyRefutes(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	draw := func() sample {
+		s := make(sample, 10)
+		for i := range s {
+			s[i] = random.NormFloat64()
+		}
+		return s
+	}
+	const times = 2000
+	count := map[Verdict]int{}
+	for range times {
+		var o Outcome
+		for range 16 {
+			o.Findings = append(o.Findings, above("", draw(), draw(), false, 2, ""))
+		}
+		count[o.judge().Verdict]++
+	}
+	if share := float64(count[NotSeen]) / times; share > 0.035 || share < 0.01 {
+		t.Errorf("%.4f are not seen", share)
+	}
+	if count[Seen] > 0 {
+		t.Errorf("%d are seen", count[Seen])
 	}
 }
 
@@ -194,6 +246,8 @@ func TestCrossing(t *testing.T) {
 		"cross":        {[]float64{3, 1, 1, 1}, Seen, "variant 1 lies above variant 2 for q at 0.1, isn't above variant 2 for q from 0.2 to 0.6"},
 		"never above":  {[]float64{1, 1, 1, 1}, NotSeen, "variant 1 isn't above variant 2 for q from 0.1 to 0.6"},
 		"always above": {[]float64{3, 3, 3, 3}, NotSeen, "variant 1 lies above variant 2 for q from 0.1 to 0.6"},
+		"in between":   {[]float64{1, 3, 1, 1}, NotSeen, "variant 1 isn't above variant 2 for q at 0.1, lies above variant 2 for q at 0.2, isn't above variant 2 for q from 0.3 to 0.6"},
+		"up to most":   {[]float64{3, 3, 3, 1}, Seen, "variant 1 lies above variant 2 for q from 0.1 to 0.3, isn't above variant 2 for q at 0.6"},
 		"above late":   {[]float64{1, 1, 1, 3}, NotSeen, "variant 1 isn't above variant 2 for q from 0.1 to 0.3, lies above variant 2 for q at 0.6"},
 	} {
 		if says, v := crossing(rates, c.one, []float64{2, 2, 2, 2}); v != c.want || says != c.says {
