@@ -29,7 +29,7 @@ func multiplicity(outcomes []Outcome) string {
 	n := 0
 	for _, o := range outcomes {
 		for _, f := range o.Findings {
-			if f.Verdict != NoRuns && f.interval.Missing == "" {
+			if f.interval.Missing == "" {
 				n++
 			}
 		}

@@ -33,10 +33,16 @@ type Finding struct {
 
 // chance prints the p value, and nothing without an interval.
 func (f Finding) chance() string {
-	if f.Verdict == NoRuns || f.interval.Missing != "" {
+	if f.interval.Missing != "" {
 		return ""
 	}
 	return number(f.against)
+}
+
+// without returns the finding of a comparison that lacks runs: it has no number.
+func (f Finding) without() Finding {
+	f.Verdict, f.Seen, f.value, f.interval = NoRuns, "no runs", math.NaN(), Interval{Missing: "no runs"}
+	return f
 }
 
 // Outcome is what became of a claim by one accounting.
@@ -87,7 +93,7 @@ func (o Outcome) judge() Outcome {
 	count, intervals := map[Verdict]int{}, 0
 	for _, f := range o.Findings {
 		count[f.Verdict]++
-		if f.Verdict != NoRuns && f.interval.Missing == "" {
+		if f.interval.Missing == "" {
 			intervals++
 		}
 	}
@@ -111,8 +117,7 @@ func (o Outcome) judge() Outcome {
 func above(where string, a, b sample, exact bool, decimals int, unit string) Finding {
 	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
 	if len(a) == 0 || len(b) == 0 {
-		f.Verdict, f.Seen, f.value = NoRuns, "no runs", math.NaN()
-		return f
+		return f.without()
 	}
 	if exact && a.equal() && b.equal() {
 		f.value = a[0] - b[0]
@@ -156,8 +161,7 @@ const margin = 0.1
 func about(where string, a, b sample, paper float64) Finding {
 	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
 	if len(a) == 0 || len(b) == 0 {
-		f.Verdict, f.Seen, f.value = NoRuns, "no runs", math.NaN()
-		return f
+		return f.without()
 	}
 	f.value, f.interval = ratio(a, b)
 	f.Seen = fixed(f.value, 2) + " times"

@@ -92,7 +92,7 @@ func TestOneOfManyIsChance(t *testing.T) {
 		{append([]Finding{{Verdict: NotSeen, against: 0.0015}}, others...), NotSeen},
 		{append([]Finding{{Verdict: NotSeen, interval: Interval{Missing: "exact"}}}, others...), NotSeen},
 		{[]Finding{{Verdict: NotSeen, against: 0.0249}}, NotSeen},
-		{[]Finding{{Verdict: NotSeen, against: 0.0249}, {Verdict: NoRuns}}, NotSeen},
+		{[]Finding{{Verdict: NotSeen, against: 0.0249}, Finding{}.without()}, NotSeen},
 		{[]Finding{{Verdict: NotSeen, against: 0.0249}, {Verdict: Open, interval: Interval{Missing: oneRepetition}}}, NotSeen},
 		{[]Finding{{Verdict: NotSeen, against: 0.0249}, {Verdict: Seen}}, Open},
 	} {
@@ -206,12 +206,12 @@ func TestClaimsFindTheTruth(t *testing.T) {
 			t.Errorf("%s is %s, and it is so", label, v)
 		}
 		// No run changes an expectation.
-		if w := refuted[label]; w != NotSeen && !strings.HasSuffix(label, "/gradients_expected/paper") {
+		if w := refuted[label]; w != NotSeen && !strings.HasSuffix(label, "/gradients_expected/any") {
 			t.Errorf("%s is %s, and it isn't so", label, w)
 		}
 	}
 	for label, v := range verdicts(t, s, nil) {
-		if v != NoRuns && !strings.HasSuffix(label, "/gradients_expected/paper") {
+		if v != NoRuns && !strings.HasSuffix(label, "/gradients_expected/any") {
 			t.Errorf("%s is %s without runs", label, v)
 		}
 	}
@@ -269,5 +269,97 @@ func TestOtherDatasetsAreNotJudged(t *testing.T) {
 	in.Results = invent(in.Figures, s, nil)
 	if page := pageOf(t, in); !strings.Contains(page, "The paper says nothing about glyphs") {
 		t.Error("the page doesn't say so")
+	}
+}
+
+// Noise that follows from the budget is judged before anything is trained. Noise that is drawn isn't, nor accuracy.
+func TestPlannedNoiseIsJudged(t *testing.T) {
+	in := small()
+	in.Figures, in.Results = Figures(), nil
+	in.Selection = Selection{Datasets: []string{"mnist"}, Epsilons: []float64{2}, Accountings: []string{"paper"}, Repetitions: 3}
+	in.Noise = map[campaign.Cell]float64{}
+	for _, f := range in.Figures {
+		for _, task := range f.Tasks(in.Selection) {
+			// The paper's order, and another for DP-Adam.
+			noise := map[campaign.Method]float64{campaign.Variant1: 2.8, campaign.Variant2: 3.1, campaign.Baseline: 5.4}
+			if f.Optimizer == "dp-adam" {
+				noise[campaign.Variant1] = 3.2
+			}
+			if task.Method != campaign.Single {
+				in.Noise[task.Cell] = noise[task.Method]
+			}
+		}
+	}
+	r, err := in.results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]Verdict{
+		"figure_tune_lr_detailed_dp_sgd/noise_v1_below_baseline": Seen, "figure_tune_lr_detailed_dp_sgd/noise_v1_below_v2": Seen,
+		"figure_tune_lr_detailed_dp_adam/noise_v1_below_baseline": Seen, "figure_tune_lr_detailed_dp_adam/noise_v1_below_v2": NotSeen,
+		"figure_tune_all_detailed_dp_sgd/noise_v1_below_baseline": NoRuns, "figure_tune_lr_dp_sgd/accuracy_v1_above_baseline": NoRuns,
+	} {
+		name, _, _ := strings.Cut(label, "/")
+		i := slices.IndexFunc(in.Figures, func(f Figure) bool { return f.Label == name })
+		outcomes := r.outcomes(in.Figures[i])
+		j := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Label == label })
+		if j < 0 || outcomes[j].Verdict != want || outcomes[j].Findings[0].runs != [2]int{} {
+			t.Errorf("%s: %+v, want %s", label, outcomes[max(0, j)], want)
+		}
+	}
+}
+
+// A comparison without runs has no number in the file, and one with an interval has its p value.
+func TestClaimsFileHasNoInventedNumbers(t *testing.T) {
+	s := Selection{Datasets: []string{"mnist", "imdb"}, Epsilons: []float64{1}, Accountings: []string{"paper"}, Repetitions: 3}
+	given := invent(Figures(), s, func(t campaign.Task) bool { return t.Dataset == "imdb" })
+	r, err := collect(s, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := claimsTable(slices.Concat(boundsOutcomes(*fewBounds()), r.outcomes(Figures()[2]))).Numbers
+	kinds := map[string]int{}
+	for _, row := range rows[1:] {
+		verdict, numbers := row[5], strings.Join(slices.Concat(row[6:9], row[11:]), " ")
+		switch {
+		case verdict == "no runs":
+			kinds["none"]++
+			if strings.TrimSpace(numbers) != "" {
+				t.Errorf("%s: numbers %q", row, numbers)
+			}
+		case strings.HasSuffix(row[0], "gradients_expected") || strings.HasSuffix(row[0], "crossing"):
+			kinds["exact"]++
+			if row[7]+row[8]+row[11] != "" {
+				t.Errorf("%s: an exact comparison has an interval", row)
+			}
+		default:
+			kinds["interval"]++
+			if len(strings.Fields(numbers)) != 4 {
+				t.Errorf("%s: numbers %q, want four", row, numbers)
+			}
+		}
+	}
+	if kinds["none"] == 0 || kinds["exact"] != 3 || kinds["interval"] == 0 {
+		t.Errorf("rows: %v", kinds)
+	}
+}
+
+// The page says of which of the paper's data sets nothing was judged, and what each sentence was compared by.
+func TestPageSaysWhatIsCompared(t *testing.T) {
+	page := pageOf(t, small())
+	for _, want := range []string{
+		"Its experiments have FashionMNIST and CIFAR-10 too. Claims are judged without them here.",
+		"Overall, variant 1 has a better privacy-utility trade-off than the baseline.", "the paper says “overall”",
+		"any accounting: seen in 2 of 2 comparisons", "The sentence is about the paper&#39;s bounds. By tight accounting variant 1 ",
+		"at most 3 of each point",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page doesn't say %q", want)
+		}
+	}
+	in := small()
+	in.Selection.Datasets = Datasets()
+	if page := pageOf(t, in); strings.Contains(page, "Its experiments have") {
+		t.Error("nothing is left out")
 	}
 }
