@@ -86,9 +86,9 @@ func (o Outcome) Summary() string {
 // judge sums up the findings: seen if all of them are and none is missing, not seen if one excludes what the paper says
 // in spite of the number of comparisons.
 //
-// All of n comparisons are seen by chance at most as often as one of them is, so "seen" needs no adjustment. That any of
-// them excludes what is so happens up to n times as often, so "not seen" takes Bonferroni's: a p value of at most 2.5
-// percent over the number of intervals.
+// All of n comparisons are seen by chance at most as often as one of them is, so "seen" needs no adjustment. That any
+// of them excludes what is so happens up to n times as often, so "not seen" takes Bonferroni's: a p value of at most
+// 2.5 percent over the number of intervals.
 func (o Outcome) judge() Outcome {
 	count, intervals := map[Verdict]int{}, 0
 	for _, f := range o.Findings {
