@@ -118,6 +118,40 @@ func TestTailIsThatByHand(t *testing.T) {
 	}
 }
 
+// By hand: differences of means are -3 and 9, their mean is 3, and all four variances of means are 1. So there are
+// 4²/4 = 4 degrees of freedom, t = 2.776445, and the interval is 3 ± 2.776445 sqrt(4)/2. The statistic is 6/2 = 3, at
+// which Student's distribution function with 4 degrees is 1/2 + 3/8 (3/sqrt(3.25)) (1 - 9/(12·3.25)).
+func TestAverageIsThatByHand(t *testing.T) {
+	d, i, p := average([]pair{{{1, 3}, {4, 6}}, {{10, 12}, {1, 3}}})
+	if d != 3 || !near(i.Low, 0.223555, 1e-6) || !near(i.High, 5.776445, 1e-6) || !near(p, 0.980029, 1e-6) {
+		t.Errorf("%v in %+v, p = %v", d, i, p)
+	}
+	for name, c := range map[string]struct {
+		pairs []pair
+		want  string
+	}{
+		"none":      {nil, oneRepetition},
+		"one value": {[]pair{{{1, 3}, {4, 6}}, {{1}, {2, 3}}}, oneRepetition},
+		"all equal": {[]pair{{{1, 1}, {4, 4}}}, allEqual},
+	} {
+		if _, i, _ := average(c.pairs); i.Missing != c.want {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}
+
+func TestAverageOfOnePairIsItsDifference(t *testing.T) {
+	values := rapid.SliceOfN(rapid.Float64Range(0, 100), 2, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := sample(values.Draw(t, "a")), sample(values.Draw(t, "b"))
+		d, i := difference(a, b)
+		gotD, gotI, _ := average([]pair{{a, b}})
+		if gotI.Missing != i.Missing || gotD != d || !near(gotI.Low, i.Low, 1e-9*(1+math.Abs(i.Low))) || !near(gotI.High, i.High, 1e-9*(1+math.Abs(i.High))) {
+			t.Fatalf("%v in %+v, want %v in %+v", gotD, gotI, d, i)
+		}
+	})
+}
+
 // Intervals end where the tails are 2.5 percent, so that verdicts and p values agree.
 func TestTailsAgreeWithIntervals(t *testing.T) {
 	values := rapid.SliceOfN(rapid.Float64Range(50, 100), 2, 12)
@@ -151,7 +185,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		return s
 	}
 	const times = 4000
-	differences, ratios := 0, 0
+	differences, ratios, averages := 0, 0, 0
 	for range times {
 		a, b := draw(10, 60, 15), draw(7, 10, 1)
 		if _, i := difference(a, b); i.holds(50) {
@@ -160,8 +194,11 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		if _, i := ratio(a, b); i.holds(6) {
 			ratios++
 		}
+		if _, i, _ := average([]pair{{a, b}, {draw(3, 8, 2), draw(3, 6, 1)}, {draw(5, 1, 4), draw(2, 3, 1)}}); i.holds(50. / 3) {
+			averages++
+		}
 	}
-	for name, n := range map[string]int{"difference": differences, "ratio": ratios} {
+	for name, n := range map[string]int{"difference": differences, "ratio": ratios, "average": averages} {
 		if share := float64(n) / times; !near(share, 0.95, 0.012) {
 			t.Errorf("%s: %.4f of the intervals hold the truth", name, share)
 		}

@@ -28,6 +28,7 @@ type Finding struct {
 	// against is the one-sided p value of what the paper says: the probability, were it so, that a comparison disagrees
 	// at least as much. It is 0 for exact comparisons, whose verdict can't be chance.
 	against float64
+	decides bool   // alone, of all findings of a claim
 	runs    [2]int // that were compared
 }
 
@@ -58,6 +59,11 @@ type Outcome struct {
 func (o Outcome) Summary() string {
 	count := map[Verdict]int{}
 	judged := 0
+	if len(o.Findings) > 0 && o.Findings[0].decides && o.Findings[0].Verdict != NoRuns {
+		first := o.Findings[0]
+		o.Findings = o.Findings[1:]
+		return first.Where + ": " + first.Seen + "; " + o.Summary()
+	}
 	for _, f := range o.Findings {
 		count[f.Verdict]++
 		if f.Verdict != NoRuns {
@@ -89,6 +95,8 @@ func (o Outcome) Summary() string {
 // All of n comparisons are seen by chance at most as often as one of them is, so "seen" needs no adjustment. That any
 // of them excludes what is so happens up to n times as often, so "not seen" takes Bonferroni's: a p value of at most
 // 2.5 percent over the number of intervals.
+//
+// If a finding decides, the verdict is that finding's, and open as long as another is missing.
 func (o Outcome) judge() Outcome {
 	count, intervals := map[Verdict]int{}, 0
 	for _, f := range o.Findings {
@@ -103,6 +111,11 @@ func (o Outcome) judge() Outcome {
 	switch judged := len(o.Findings) - count[NoRuns]; {
 	case judged == 0:
 		o.Verdict = NoRuns
+	case o.Findings[0].decides:
+		o.Verdict = Open
+		if count[NoRuns] == 0 {
+			o.Verdict = o.Findings[0].Verdict
+		}
 	case excluded:
 		o.Verdict = NotSeen
 	case count[Seen] == len(o.Findings):
@@ -130,6 +143,30 @@ func above(where string, a, b sample, exact bool, decimals int, unit string) Fin
 		return f
 	}
 	f.value, f.interval = difference(a, b)
+	if f.interval.Missing == "" {
+		f.against = tail(a, b, 1, 1)
+	}
+	return f.said(decimals, unit)
+}
+
+// overall judges whether a is larger than b in the mean over all pairs that have runs.
+func overall(pairs []pair, decimals int, unit string) Finding {
+	f := Finding{decides: true}
+	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return len(p[0]) == 0 || len(p[1]) == 0 })
+	f.Where = fmt.Sprintf("mean of %d comparisons", len(pairs))
+	if len(pairs) == 0 {
+		return f.without()
+	}
+	for _, p := range pairs {
+		f.runs[0] += len(p[0])
+		f.runs[1] += len(p[1])
+	}
+	f.value, f.interval, f.against = average(pairs)
+	return f.said(decimals, unit)
+}
+
+// said adds an interval and its verdict to a difference that should be above 0.
+func (f Finding) said(decimals int, unit string) Finding {
 	f.Seen = signed(f.value, decimals) + unit
 	if f.interval.Missing != "" {
 		f.Seen += " (" + f.interval.Missing + ")"
@@ -138,7 +175,6 @@ func above(where string, a, b sample, exact bool, decimals int, unit string) Fin
 	}
 	f.Seen += " [" + signed(f.interval.Low, decimals) + ",\u00a0" + signed(f.interval.High, decimals) + "]"
 	f.Verdict = beyond(f.interval, 0)
-	f.against = tail(a, b, 1, 1)
 	return f
 }
 

@@ -102,6 +102,33 @@ func TestOneOfManyIsChance(t *testing.T) {
 	}
 }
 
+// Where the mean decides, no comparison by itself does, but all must be there.
+func TestTheMeanDecides(t *testing.T) {
+	mean := func(v Verdict) Finding { return Finding{Where: "mean of 2", Seen: "+1", Verdict: v, decides: true} }
+	missing := Finding{}.without()
+	for _, c := range []struct {
+		findings []Finding
+		want     Verdict
+		summary  string
+	}{
+		{[]Finding{mean(Seen), {Verdict: NotSeen}, {Verdict: Open}}, Seen, "mean of 2: +1; not seen in 1, open in 1 of 2 comparisons"},
+		{[]Finding{mean(Open), {Verdict: Seen}, {Verdict: Seen}}, Open, "mean of 2: +1; seen in 2 of 2 comparisons"},
+		{[]Finding{mean(NotSeen), {Verdict: Open}, {Verdict: Open}}, NotSeen, "mean of 2: +1; open in 2 of 2 comparisons"},
+		{[]Finding{mean(Seen), {Verdict: Seen}, missing}, Open, "mean of 2: +1; seen in 1 of 1 comparisons; no runs for 1 more"},
+		{[]Finding{mean(NotSeen), {Verdict: NotSeen}, missing}, Open, "mean of 2: +1; not seen in 1 of 1 comparisons; no runs for 1 more"},
+		{[]Finding{overall(nil, 2, ""), missing, missing}, NoRuns, "no runs"},
+	} {
+		o := Outcome{Findings: c.findings}.judge()
+		if o.Verdict != c.want || o.Summary() != c.summary || len(o.Findings) != len(c.findings) {
+			t.Errorf("%v: %s, %q; want %s, %q", c.findings, o.Verdict, o.Summary(), c.want, c.summary)
+		}
+	}
+	f := overall([]pair{{{1, 3}, {4, 6}}, {{10, 12}, {1, 3}}, {{1}, nil}}, 2, " points")
+	if f.Verdict != Seen || f.Seen != "+3.00 points [+0.22,\u00a0+5.78]" || f.Where != "mean of 2 comparisons" || f.runs != [2]int{4, 4} {
+		t.Errorf("%+v", f)
+	}
+}
+
 // With equal means, 16 comparisons of 10 by 10 runs are "not seen" in no more than 2.5 percent of campaigns, and never
 // seen. The draws are the same each time; by chance the bound of 3.5 percent would be passed once in a thousand.
 func TestChanceRarelyRefutes(t *testing.T) {
@@ -349,7 +376,7 @@ func TestPageSaysWhatIsCompared(t *testing.T) {
 	page := pageOf(t, small())
 	for _, want := range []string{
 		"Its experiments have FashionMNIST and CIFAR-10 too. Claims are judged without them here.",
-		"Overall, variant 1 has a better privacy-utility trade-off than the baseline.", "the paper says “overall”",
+		"Overall, variant 1 has a better privacy-utility trade-off than the baseline.", "in the mean over all data sets and ε", "mean of 4 comparisons: ",
 		"any accounting: seen in 2 of 2 comparisons", "The sentence is about the paper&#39;s bounds. By tight accounting variant 1 ",
 		"at most 3 of each point",
 	} {
