@@ -94,8 +94,8 @@ func satterthwaite(va float64, n int, vb float64, m int) float64 {
 type pair [2]sample
 
 // average returns the mean of the differences of some pairs' means, its interval, and the probability of a statistic as
-// small if the mean is 0. Pairs weigh the same, and all samples are independent. Degrees of freedom are Satterthwaite's,
-// so for one pair it is Welch's interval.
+// small if the mean is 0. Pairs weigh the same, and all samples are independent. Degrees of freedom are
+// Satterthwaite's, so for one pair it is Welch's interval.
 func average(pairs []pair) (float64, Interval, float64) {
 	d, variance, squares := 0.0, 0.0, 0.0
 	few := false
