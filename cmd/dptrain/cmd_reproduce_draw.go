@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,6 +51,11 @@ flags it draws what the last "reproduce" asked for.`,
 	}
 	campaignFlag(cmd, &opts.out)
 	opts.addSelection(cmd)
+	for _, name := range []string{"datasets", "epsilons", "accounting", "repetitions"} {
+		f := cmd.Flags().Lookup(name)
+		f.Usage, _, _ = strings.Cut(f.Usage, "; with --quick") // the campaign has its size
+		f.DefValue = "those of the campaign"
+	}
 	return cmd
 }
 

@@ -184,6 +184,9 @@ func TestInlinePictures(t *testing.T) {
 	c := compared(t)
 	c.Panels[0].Title, c.Methods[0] = hostile, hostile
 	key, panels := Inline(c)
+	if want := `aria-label="key: &lt;/svg&gt;`; !strings.Contains(key.SVG, want) || !strings.Contains(key.SVG, "; best accounting\"") {
+		t.Errorf("the key's label doesn't name its entries: %.300s", key.SVG)
+	}
 	for i, p := range append(panels, key) {
 		decoder := xml.NewDecoder(strings.NewReader(p.SVG))
 		texts := map[string]bool{}

@@ -27,7 +27,13 @@ func Inline(f Figure) (key Picture, panels []Picture) {
 	for _, l := range entries {
 		l.Draw(draw.New(sheet))
 	}
-	key = sheet.picture("what the marks and dashes mean")
+	var names []string
+	for _, row := range d.key {
+		for _, entry := range row {
+			names = append(names, Unmarked(entry.text))
+		}
+	}
+	key = sheet.picture("key: " + strings.Join(names, "; ")) // readers of a picture's label don't get to its texts
 	for _, p := range d.panels {
 		sheet := newInline(width, height)
 		plot, all := newPlot(p), draw.New(sheet)

@@ -61,7 +61,7 @@ func (f Figure) Tasks(s Selection) []campaign.Task {
 }
 
 // notes end the caption of each figure that needs runs.
-const notes = " A single run has the hyperparameters that the baseline found, and is drawn at its own epsilon. Methods at one epsilon are drawn side by side. Notes above panels compare the baseline with the faster variant, for each accounting in the order of the key."
+const notes = " A single run trains once with the hyperparameters and the noise that the baseline found, and is drawn at its own epsilon, without the cost of tuning. Methods at one epsilon are drawn slightly apart, so that their marks don't hide each other. Notes above panels have the baseline's mean training cost over that of the faster variant, of runs at all epsilons, for each accounting in the order of the key."
 
 // Figures returns the paper's figures.
 func Figures() []Figure {

@@ -13,6 +13,7 @@ type Claim struct {
 	Figure   string // label of the figure that it is about
 	Sentence string
 	Source   string // section or caption
+	Here     string // what is compared, where the sentence leaves it open
 }
 
 // rule is a claim with the comparisons that it takes.
@@ -20,11 +21,20 @@ type rule struct {
 	Claim
 	note  string
 	judge func(r *results, accounting string) []Finding
+	// exact reports whether no accounting and no run changes what is compared, so that it is judged once.
+	exact bool
 }
 
 const (
 	takeaways = "Experimental Results, Takeaways"
 	savings   = "Computational Savings"
+	detail    = "caption of the figure"
+)
+
+// What is compared, and the sentences leave open.
+const (
+	allAccuracies = "the difference of mean accuracies, in the mean over all data sets and ε, which decides, and on each by itself"
+	allTimes      = "mean training times of runs at all ε together; of gradients in a campaign with a seed"
 )
 
 // rules returns the claims about a figure that needs runs.
@@ -34,45 +44,45 @@ func (f Figure) rules() []rule {
 	}
 	g := f.group()
 	var rules []rule
-	claim := func(name, sentence, source string, judge func(r *results, accounting string) []Finding) {
-		rules = append(rules, rule{Claim: Claim{Label: f.Label + "/" + name, Figure: f.Label, Sentence: sentence, Source: source}, judge: judge})
+	claim := func(name, sentence, source, here string, judge func(r *results, accounting string) []Finding) {
+		rules = append(rules, rule{Claim: Claim{Label: f.Label + "/" + name, Figure: f.Label, Sentence: sentence, Source: source, Here: here}, judge: judge})
 	}
 	variants := []campaign.Method{campaign.Variant1, campaign.Variant2}
 	detailedOnly := f.Detailed && f.Optimizer == "dp-adam" && f.Space == campaign.All // has no summary figure
 	if !f.Detailed || detailedOnly {
 		for _, m := range variants {
-			claim("accuracy_"+string(m)+"_above_baseline", fmt.Sprintf("%s has a better privacy-utility trade-off than the baseline: a higher accuracy at each ε.", sentenceCase(m.String())), takeaways,
+			claim("accuracy_"+string(m)+"_above_baseline", fmt.Sprintf("Overall, %s has a better privacy-utility trade-off than the baseline.", m), takeaways, allAccuracies,
 				g.ordering(percent, m, campaign.Baseline, " percentage points"))
 		}
 		for _, m := range variants {
-			claim("cost_"+string(m)+"_below_baseline", fmt.Sprintf("%s has a lower computational cost than the baseline.", sentenceCase(m.String())), takeaways, g.cheaper(m))
+			claim("cost_"+string(m)+"_below_baseline", fmt.Sprintf("Overall, %s has a lower computational cost than the baseline.", m), takeaways, allTimes, g.cheaper(m))
 		}
 		if g == (group{"dp-sgd", campaign.Rate}) {
-			claim("accuracy_v1_above_v2", "Variant 1 has a slightly higher accuracy than variant 2 for DP-SGD.", takeaways,
+			claim("accuracy_v1_above_v2", "Variant 1 has a slightly higher accuracy than variant 2 for DP-SGD.", takeaways, allAccuracies,
 				g.ordering(percent, campaign.Variant1, campaign.Variant2, " percentage points"))
 		}
 		if g.space == campaign.All {
-			source := takeaways
+			source, sentence := takeaways, "Variant 2 has a slightly better privacy-utility trade-off than variant 1 with DP-SGD when all hyperparameters are tuned."
 			if detailedOnly {
-				source = "caption of the figure"
+				source, sentence = detail, "Variant 2 has a slightly higher accuracy than variant 1."
 			}
-			claim("accuracy_v2_above_v1", "Variant 2 has a slightly better privacy-utility trade-off than variant 1 when all hyperparameters are tuned.", source,
+			claim("accuracy_v2_above_v1", sentence, source, allAccuracies,
 				g.ordering(percent, campaign.Variant2, campaign.Variant1, " percentage points"))
 		}
 		rules = append(rules, f.numbers()...)
 	}
 	if f.Detailed {
 		for _, m := range variants {
-			claim("noise_"+string(m)+"_below_baseline", fmt.Sprintf("%s injects significantly smaller noise than the baseline for all ε regimes.", sentenceCase(m.String())), "caption of the figure",
+			claim("noise_"+string(m)+"_below_baseline", fmt.Sprintf("%s injects significantly smaller noise than the baseline for all ε regimes.", sentenceCase(m.String())), detail, "",
 				g.ordering(noise, campaign.Baseline, m, ""))
 		}
 		if g.space == campaign.Rate {
-			claim("noise_v1_below_v2", "The noise multiplier of variant 1 is consistently lower than that of variant 2.", "caption of the figure",
+			claim("noise_v1_below_v2", "The noise multiplier of variant 1 is consistently lower than that of variant 2.", detail, "",
 				g.ordering(noise, campaign.Variant2, campaign.Variant1, ""))
 		}
 	}
 	if f.Label == "figure_tune_all" {
-		claim("noise_above_rate_tuning", "The noise levels are higher than in the figure where the rate alone is tuned (figure_tune_lr_dp_sgd).", takeaways, noisier)
+		claim("noise_above_rate_tuning", "The noise levels are higher than in the figure where the rate alone is tuned (figure_tune_lr_dp_sgd).", takeaways, "mean noise multipliers of each method on each data set at each ε", noisier)
 	}
 	return rules
 }
@@ -85,16 +95,18 @@ func (f Figure) numbers() []rule {
 	if g.space == campaign.All {
 		fewer, tuned = 8, "μ = 45"
 	}
+	sentence := fmt.Sprintf("With %s and q = 0.1 the baseline requires μ/(μq + 1), about %v, times more gradient evaluations than the paper's method.", tuned, fewer)
 	rules = append(rules, rule{
 		Claim: Claim{
-			Label: f.Label + "/gradients_expected", Figure: f.Label, Source: savings,
-			Sentence: fmt.Sprintf("With %s and q = 0.1 the baseline requires about %v times more gradient evaluations than a variant: μ/(μq + 1).", tuned, fewer),
+			Label: f.Label + "/gradients_expected", Figure: f.Label, Source: savings, Sentence: sentence,
+			Here: "expected gradients with these presets; the formula is variant 2's, and variant 1 takes slightly fewer",
 		},
+		exact: true,
 		judge: func(r *results, _ string) []Finding { return g.fewerExpected(r, fewer) },
 	}, rule{
 		Claim: Claim{
-			Label: f.Label + "/gradients_drawn", Figure: f.Label, Source: savings,
-			Sentence: "The same of the gradients that these runs computed, whose numbers of trials and candidates were drawn.",
+			Label: f.Label + "/gradients_drawn", Figure: f.Label, Source: savings, Sentence: sentence,
+			Here: "gradients that these runs of the baseline and variant 2 computed, by the trials that they drew; the paper speaks of expectations",
 		},
 		judge: func(r *results, accounting string) []Finding { return g.fewerDrawn(r, accounting, fewer) },
 	})
@@ -108,7 +120,7 @@ func (f Figure) numbers() []rule {
 		}
 		rules = append(rules, rule{
 			Claim: Claim{
-				Label: f.Label + "/time_" + c.dataset, Figure: f.Label, Source: "caption of the figure",
+				Label: f.Label + "/time_" + c.dataset, Figure: f.Label, Source: detail,
 				Sentence: fmt.Sprintf("On %s the baseline's average training time is %v times that of the fastest of the variants.", DatasetName(c.dataset), c.times),
 			},
 			note:  timesDiffer,
@@ -121,10 +133,12 @@ func (f Figure) numbers() []rule {
 // timesDiffer says why ratios of times aren't the paper's.
 const timesDiffer = "A ratio of times depends on the hardware: the paper trained two models at a time on each of two kinds of GPU, and says that the baseline takes much more time on the weaker ones. Here trials train in groups, and steps have fixed costs, which weigh more in the small trials of the variants. What no hardware changes is the ratio of gradients."
 
-// ordering compares a quantity of two methods at each epsilon: a should be above b.
+// ordering compares a quantity of two methods at each epsilon: a should be above b. The paper says of the noise that it
+// is so in all cases, and of accuracies that it is so overall: their mean difference decides.
 func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*results, string) []Finding {
 	return func(r *results, accounting string) []Finding {
 		var found []Finding
+		var pairs []pair
 		decimals := 2
 		// Where the rate alone is tuned, the noise is computed before anything is drawn.
 		exact := unit == "" && g.space == campaign.Rate
@@ -134,11 +148,29 @@ func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*res
 		for _, dataset := range r.judged() {
 			for _, e := range r.Epsilons {
 				cellA, cellB := g.cell(dataset, a, accounting, e), g.cell(dataset, b, accounting, e)
-				found = append(found, above(where(dataset, e), r.of(cellA, q), r.of(cellB, q), exact, decimals, unit))
+				valuesA, valuesB := r.of(cellA, q), r.of(cellB, q)
+				if exact {
+					valuesA, valuesB = r.orPlanned(cellA, valuesA), r.orPlanned(cellB, valuesB)
+				}
+				pairs = append(pairs, pair{valuesA, valuesB})
+				f := above(where(dataset, e), valuesA, valuesB, exact, decimals, unit)
+				f.runs = [2]int{len(r.byCell[cellA]), len(r.byCell[cellB])}
+				found = append(found, f)
 			}
+		}
+		if unit != "" && len(pairs) > 1 {
+			found = append([]Finding{overall(pairs, decimals, unit)}, found...)
 		}
 		return found
 	}
+}
+
+// orPlanned returns the noise multiplier that follows from a cell's budget if it has no runs.
+func (r *results) orPlanned(c campaign.Cell, values sample) sample {
+	if noise, ok := r.planned[c]; ok && len(values) == 0 {
+		return sample{noise}
+	}
+	return values
 }
 
 func where(dataset string, epsilon float64) string {
@@ -156,12 +188,14 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 		var found []Finding
 		for _, dataset := range r.judged() {
 			one := []string{accounting}
-			f := about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q), 1)
+			baseline, variant := r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q)
+			f := about(DatasetName(dataset), baseline, variant, 1)
 			if f.Verdict != NoRuns {
 				f.Verdict = Open
 				f.Seen = fixed(f.value, 2) + unit
 				if f.interval.Missing == "" {
 					f.Verdict = beyond(f.interval, 1)
+					f.against = tail(baseline, variant, 1, f.value)
 					f.Seen += " " + f.interval.text(2)
 				} else {
 					f.Seen += " (" + f.interval.Missing + ")"
@@ -207,10 +241,10 @@ func (g group) slower(r *results, accounting, dataset string, paper float64) []F
 	one := []string{accounting}
 	s, ok := r.speedup(g, dataset, accounting, seconds)
 	if !ok {
-		return []Finding{{Where: DatasetName(dataset), Seen: "no runs", Verdict: NoRuns, value: math.NaN()}}
+		return []Finding{Finding{Where: DatasetName(dataset)}.without()}
 	}
 	if r.seeded {
-		return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN()}}
+		return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN(), interval: Interval{Missing: "in tables/times"}}}
 	}
 	return []Finding{r.smaller(about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, seconds), r.pooled(g, dataset, s.variant, one, seconds), paper))}
 }
@@ -242,7 +276,11 @@ func noisier(r *results, accounting string) []Finding {
 func (r *results) outcomes(f Figure) []Outcome {
 	var all []Outcome
 	for _, rule := range f.rules() {
-		for _, accounting := range r.Accountings {
+		accountings := r.Accountings
+		if rule.exact {
+			accountings = []string{"any"}
+		}
+		for _, accounting := range accountings {
 			o := Outcome{Claim: rule.Claim, Accounting: accounting, Findings: rule.judge(r, accounting), Note: rule.note}
 			all = append(all, o.judge())
 		}

@@ -10,13 +10,13 @@ func claimsTable(outcomes []Outcome) Table {
 	t := Table{Name: "claims", CSVOnly: true}
 	t.Title = "What the paper says, and what was seen"
 	t.Columns = []string{"figure", "the paper says", "accounting", "verdict", "seen"}
-	t.Numbers = [][]string{{"claim", "figure", "accounting", "verdict_of_claim", "where", "verdict", "value", "low", "high", "runs_a", "runs_b"}}
+	t.Numbers = [][]string{{"claim", "figure", "accounting", "verdict_of_claim", "where", "verdict", "value", "low", "high", "runs_a", "runs_b", "p_against"}}
 	for _, o := range outcomes {
 		t.Rows = append(t.Rows, []string{o.Figure, o.Sentence, o.Accounting, string(o.Verdict), o.Summary()})
 		for _, f := range o.Findings {
 			t.Numbers = append(t.Numbers, []string{
 				o.Label, o.Figure, o.Accounting, string(o.Verdict), f.Where, string(f.Verdict), number(f.value),
-				f.interval.low(), f.interval.high(), strconv.Itoa(f.runs[0]), strconv.Itoa(f.runs[1]),
+				f.interval.low(), f.interval.high(), strconv.Itoa(f.runs[0]), strconv.Itoa(f.runs[1]), f.chance(),
 			})
 		}
 	}
@@ -29,7 +29,7 @@ func multiplicity(outcomes []Outcome) string {
 	n := 0
 	for _, o := range outcomes {
 		for _, f := range o.Findings {
-			if f.Verdict != NoRuns && f.interval.Missing == "" {
+			if f.interval.Missing == "" {
 				n++
 			}
 		}

@@ -7,29 +7,36 @@ import (
 	"github.com/dptrain/dptrain/internal/figure"
 )
 
-// boundsOutcomes judges what the paper says about the bounds, by each accounting of the figure: at mu = 45 variant 1
-// costs more than variant 2 at small subset rates, and less at larger ones.
+// boundsOutcomes judges what the paper says about its bounds: at mu = 45 variant 1 costs more than variant 2 at small
+// subset rates, and less at larger ones. What the figure's other accountings have instead is a note: the sentence isn't
+// about them.
 func boundsOutcomes(b figure.Bounds) []Outcome {
 	claim := Claim{
 		Label: "compare_dp_bounds/crossing", Figure: "compare_dp_bounds", Source: "Privacy Analysis, below the figure",
-		Sentence: "When μ = 45, the bounds of the variants 1 and 2 cross at small values of q, and that of variant 1 is the larger one there.",
+		Sentence: "When μ = 45, the bounds of the variants 1 and 2 cross at small values of q.",
+		Here:     "whether that of variant 1 is the larger one before they cross; the paper concludes that it could be tightened",
 	}
-	var all []Outcome
+	o := Outcome{Claim: claim, Accounting: "paper"}
+	f := Finding{Where: "μ = 45"}.without()
+	var others []string
 	for _, mode := range b.Modes() {
 		rates, one := b.Curve(45, mode, "variant1")
 		_, two := b.Curve(45, mode, "variant2")
-		o := Outcome{Claim: claim, Accounting: mode}
-		f := Finding{Where: "μ = 45", Verdict: NoRuns, Seen: "not computed"}
-		if len(rates) > 0 {
-			f.Seen, f.Verdict = crossing(rates, one, two)
+		if len(rates) == 0 {
+			continue
 		}
-		if f.Verdict == NotSeen {
-			o.Note = "The paper suspects that its bound for variant 1 can be tightened. Smaller bounds are what the other accountings have."
+		seen, verdict := crossing(rates, one, two)
+		if mode == o.Accounting {
+			f.Seen, f.Verdict, f.interval = seen, verdict, Interval{Missing: "exact"}
+		} else {
+			others = append(others, fmt.Sprintf("By %s accounting %s.", mode, seen))
 		}
-		o.Findings = []Finding{f}
-		all = append(all, o.judge())
 	}
-	return all
+	if len(others) > 0 {
+		o.Note = "The sentence is about the paper's bounds. " + strings.Join(others, " ")
+	}
+	o.Findings = []Finding{f}
+	return []Outcome{o.judge()}
 }
 
 // crossing says where the first curve lies above the second. The claim is that it does so from the smallest rate on, up
@@ -54,12 +61,13 @@ func crossing(rates, one, two []float64) (string, Verdict) {
 	}
 	verdict := NotSeen
 	for i := range rates {
-		if one[i] > two[i] && rates[i] < 0.5 {
+		if one[i] > two[i] {
+			continue
+		}
+		if i > 0 && rates[i-1] < 0.5 {
 			verdict = Seen
 		}
-	}
-	if len(parts) == 1 {
-		verdict = NotSeen // they don't cross
+		break
 	}
 	return "variant 1 " + strings.Join(parts, ", "), verdict
 }

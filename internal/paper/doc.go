@@ -5,7 +5,9 @@
 //
 // A [Claim] is a sentence of the paper, and an [Outcome] what became of it by one accounting. Orders are compared by
 // differences of means with Welch's intervals, numbers by ratios of means with Fieller's. A [Verdict] follows from the
-// intervals alone: one that holds both what the paper says and its opposite leaves the claim open.
+// intervals alone: one that holds both what the paper says and its opposite leaves the claim open. Where the paper says
+// something of all cases, all comparisons must agree, and one that doesn't refutes the claim if it does so in spite of
+// their number; where it says it overall, the mean of all comparisons decides.
 //
 // # Privacy
 //

@@ -64,11 +64,15 @@ func (r *results) facts(in Input) []fact {
 	for _, d := range r.Datasets {
 		names = append(names, DatasetName(d))
 	}
+	most := ""
+	if len(r.missing(in.Figures)) > 0 {
+		most = "at most "
+	}
 	facts := []fact{
 		{"data sets", strings.Join(names, ", ")},
 		{"epsilon", list(r.Epsilons, ", ") + " for tuning and final training together" + r.delta()},
 		{"accountings", strings.Join(r.Accountings, ", ")},
-		{"repetitions", fmt.Sprintf("%d of each cell", r.Repetitions)},
+		{"repetitions", most + fmt.Sprintf("%d of each cell", r.Repetitions)},
 		{"trained by", distinct(func(r campaign.Result) string { return r.MadeBy })},
 		{"on", distinct(func(r campaign.Result) string { return r.Machine })},
 	}

@@ -34,6 +34,7 @@ type page struct {
 	Program  string
 	Runs     int
 	Others   string // data sets that aren't the paper's
+	Absent   string // data sets of the paper that weren't selected
 	Facts    []fact
 	Missing  []string
 	More     int // of the missing cells, which aren't listed
@@ -86,6 +87,13 @@ func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes
 		}
 	}
 	p.Others = strings.Join(others, " and ")
+	var absent []string
+	for _, d := range Datasets() {
+		if !slices.Contains(r.Datasets, d) {
+			absent = append(absent, DatasetName(d))
+		}
+	}
+	p.Absent = strings.Join(absent, " and ")
 	count := map[Verdict]int{}
 	for _, o := range outcomes {
 		count[o.Verdict]++

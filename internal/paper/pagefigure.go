@@ -19,7 +19,7 @@ func (r *results) pageFigure(d drawnFigure, outcomes []Outcome) pageFigure {
 	}
 	if d.Trains() {
 		have, want := r.count(d.Figure)
-		out.Runs = fmt.Sprintf("%s of %s runs", grouped(have), grouped(want))
+		out.Runs = fmt.Sprintf("%s of %s runs, at most %d of each point", grouped(have), grouped(want), r.Repetitions)
 	}
 	for _, o := range outcomes {
 		if o.Figure != d.Label {

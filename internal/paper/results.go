@@ -130,8 +130,9 @@ func (r *results) of(c campaign.Cell, q quantity) sample {
 	return s
 }
 
-// pooled returns a quantity of a method's runs at all epsilons. What training takes doesn't depend on epsilon: neither
-// the number of trials nor their candidates do.
+// pooled returns a quantity of a method's runs at all epsilons. What training takes hardly depends on epsilon: neither
+// the number of trials nor their candidates do. Where epochs are tuned, those of the final run may, which widens the
+// intervals.
 func (r *results) pooled(g group, dataset string, m campaign.Method, accountings []string, q quantity) sample {
 	var s sample
 	for _, accounting := range accountings {

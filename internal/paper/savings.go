@@ -41,7 +41,7 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 		}
 	}
 	t.Notes = []string{
-		"Expected: *E*(*μqn*+(1−*q*)*n*) for variant 1, *E*(*μqn*+*n*) for variant 2, *Eμn* for the baseline, with *E* the epochs, averaged over the grid where they are tuned. Drawn: the mean over all runs, given their numbers of trials and their candidates.",
+		"Expected: *E*(*μqn*+(1−*q*)*n*) for variant 1, *E*(*μqn*+*n*) for variant 2, *Eμn* for the baseline, with *E* the epochs, averaged over the grid where they are tuned, also for the final run, which has those of its best trial. Drawn: the mean over all runs, given their numbers of trials and their candidates.",
 	}
 	return t, nil
 }

@@ -90,6 +90,45 @@ func satterthwaite(va float64, n int, vb float64, m int) float64 {
 	return (va + vb) * (va + vb) / (va*va/float64(n-1) + vb*vb/float64(m-1))
 }
 
+// pair are the values of a quantity by two methods.
+type pair [2]sample
+
+// average returns the mean of the differences of some pairs' means, its interval, and the probability of a statistic as
+// small if the mean is 0. Pairs weigh the same, and all samples are independent. Degrees of freedom are
+// Satterthwaite's, so for one pair it is Welch's interval.
+func average(pairs []pair) (float64, Interval, float64) {
+	d, variance, squares := 0.0, 0.0, 0.0
+	few := false
+	for _, p := range pairs {
+		d += p[0].mean() - p[1].mean()
+		for _, s := range p {
+			v := s.variance() / float64(len(s))
+			variance += v
+			squares += v * v / float64(len(s)-1)
+			few = few || len(s) < 2
+		}
+	}
+	n := float64(len(pairs))
+	switch {
+	case few || len(pairs) == 0:
+		return d / n, Interval{Missing: oneRepetition}, 0
+	case variance == 0:
+		return d / n, Interval{Missing: allEqual}, 0
+	}
+	degrees, deviation := variance*variance/squares, math.Sqrt(variance)
+	half := quantile(degrees) * deviation
+	return d / n, Interval{Low: (d - half) / n, High: (d + half) / n}, distuv.StudentsT{Sigma: 1, Nu: degrees}.CDF(d / deviation)
+}
+
+// tail returns the probability that a t statistic is at most that of a - r b, if its mean is 0. Estimate is the
+// estimated ratio, at which [ratio] takes the degrees of freedom, or 1 for a difference: so the tail is 2.5 percent
+// where the interval ends. Both samples have an interval.
+func tail(a, b sample, r, estimate float64) float64 {
+	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
+	degrees := satterthwaite(va, len(a), estimate*estimate*vb, len(b))
+	return distuv.StudentsT{Sigma: 1, Nu: degrees}.CDF((a.mean() - r*b.mean()) / math.Sqrt(va+r*r*vb))
+}
+
 // ratio returns the ratio of two means of positive numbers and Fieller's interval, of which it keeps what isn't
 // negative: all r for which a - r b may have mean 0 by a t test. Its degrees of freedom are Satterthwaite's for a - r b
 // at the estimated ratio, since variances may differ.

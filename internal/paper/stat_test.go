@@ -106,6 +106,74 @@ func TestRatiosEndWhereTheTestDoes(t *testing.T) {
 	})
 }
 
+// By hand: the means are 2 and 5, both variances of means 1, so there are (1+1)²/(1+1) = 2 degrees of freedom and the
+// statistic is -3/sqrt(2). With 2 degrees Student's distribution function is 1/2 + t/(2 sqrt(2 + t²)).
+func TestTailIsThatByHand(t *testing.T) {
+	a, b := sample{1, 3}, sample{4, 6}
+	if got := tail(a, b, 1, 1); !near(got, 0.0839748, 1e-6) {
+		t.Errorf("%v", got)
+	}
+	if got := tail(b, a, 1, 1); !near(got, 1-0.0839748, 1e-6) {
+		t.Errorf("the other way round: %v", got)
+	}
+}
+
+// By hand: differences of means are -3 and 9, their mean is 3, and all four variances of means are 1. So there are
+// 4²/4 = 4 degrees of freedom, t = 2.776445, and the interval is 3 ± 2.776445 sqrt(4)/2. The statistic is 6/2 = 3, at
+// which Student's distribution function with 4 degrees is 1/2 + 3/8 (3/sqrt(3.25)) (1 - 9/(12·3.25)).
+func TestAverageIsThatByHand(t *testing.T) {
+	d, i, p := average([]pair{{{1, 3}, {4, 6}}, {{10, 12}, {1, 3}}})
+	if d != 3 || !near(i.Low, 0.223555, 1e-6) || !near(i.High, 5.776445, 1e-6) || !near(p, 0.980029, 1e-6) {
+		t.Errorf("%v in %+v, p = %v", d, i, p)
+	}
+	for name, c := range map[string]struct {
+		pairs []pair
+		want  string
+	}{
+		"none":      {nil, oneRepetition},
+		"one value": {[]pair{{{1, 3}, {4, 6}}, {{1}, {2, 3}}}, oneRepetition},
+		"all equal": {[]pair{{{1, 1}, {4, 4}}}, allEqual},
+	} {
+		if _, i, _ := average(c.pairs); i.Missing != c.want {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}
+
+func TestAverageOfOnePairIsItsDifference(t *testing.T) {
+	values := rapid.SliceOfN(rapid.Float64Range(0, 100), 2, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := sample(values.Draw(t, "a")), sample(values.Draw(t, "b"))
+		d, i := difference(a, b)
+		gotD, gotI, _ := average([]pair{{a, b}})
+		if gotI.Missing != i.Missing || gotD != d || !near(gotI.Low, i.Low, 1e-9*(1+math.Abs(i.Low))) || !near(gotI.High, i.High, 1e-9*(1+math.Abs(i.High))) {
+			t.Fatalf("%v in %+v, want %v in %+v", gotD, gotI, d, i)
+		}
+	})
+}
+
+// Intervals end where the tails are 2.5 percent, so that verdicts and p values agree.
+func TestTailsAgreeWithIntervals(t *testing.T) {
+	values := rapid.SliceOfN(rapid.Float64Range(50, 100), 2, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := sample(values.Draw(t, "a")), sample(values.Draw(t, "b"))
+		if d, i := difference(a, b); i.Missing == "" {
+			p := tail(a, b, 1, 1)
+			if math.Min(math.Abs(i.Low), math.Abs(i.High)) > 1e-6 && (i.High < 0 != (p < 0.025) || i.Low > 0 != (p > 0.975)) {
+				t.Fatalf("%v in %+v, and p = %v", d, i, p)
+			}
+		}
+		if r, i := ratio(a, b); i.Missing == "" {
+			if p := tail(a, b, i.High, r); !near(p, 0.025, 1e-4) {
+				t.Fatalf("p = %v at the upper end of %+v", p, i)
+			}
+			if p := tail(a, b, i.Low, r); i.Low > 0 && !near(p, 0.975, 1e-4) {
+				t.Fatalf("p = %v at the lower end of %+v", p, i)
+			}
+		}
+	})
+}
+
 // Intervals hold the truth in 95 percent of samples, also where variances differ. The draws are the same each time.
 func TestIntervalsHoldTheTruth(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
@@ -117,7 +185,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		return s
 	}
 	const times = 4000
-	differences, ratios := 0, 0
+	differences, ratios, averages := 0, 0, 0
 	for range times {
 		a, b := draw(10, 60, 15), draw(7, 10, 1)
 		if _, i := difference(a, b); i.holds(50) {
@@ -126,8 +194,11 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		if _, i := ratio(a, b); i.holds(6) {
 			ratios++
 		}
+		if _, i, _ := average([]pair{{a, b}, {draw(3, 8, 2), draw(3, 6, 1)}, {draw(5, 1, 4), draw(2, 3, 1)}}); i.holds(50. / 3) {
+			averages++
+		}
 	}
-	for name, n := range map[string]int{"difference": differences, "ratio": ratios} {
+	for name, n := range map[string]int{"difference": differences, "ratio": ratios, "average": averages} {
 		if share := float64(n) / times; !near(share, 0.95, 0.012) {
 			t.Errorf("%s: %.4f of the intervals hold the truth", name, share)
 		}

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,25 @@ type Finding struct {
 	Verdict  Verdict
 	value    float64
 	interval Interval
-	runs     [2]int // that were compared
+	// against is the one-sided p value of what the paper says: the probability, were it so, that a comparison disagrees
+	// at least as much. It is 0 for exact comparisons, whose verdict can't be chance.
+	against float64
+	decides bool   // alone, of all findings of a claim
+	runs    [2]int // that were compared
+}
+
+// chance prints the p value, and nothing without an interval.
+func (f Finding) chance() string {
+	if f.interval.Missing != "" {
+		return ""
+	}
+	return number(f.against)
+}
+
+// without returns the finding of a comparison that lacks runs: it has no number.
+func (f Finding) without() Finding {
+	f.Verdict, f.Seen, f.value, f.interval = NoRuns, "no runs", math.NaN(), Interval{Missing: "no runs"}
+	return f
 }
 
 // Outcome is what became of a claim by one accounting.
@@ -40,6 +59,11 @@ type Outcome struct {
 func (o Outcome) Summary() string {
 	count := map[Verdict]int{}
 	judged := 0
+	if len(o.Findings) > 0 && o.Findings[0].decides && o.Findings[0].Verdict != NoRuns {
+		first := o.Findings[0]
+		o.Findings = o.Findings[1:]
+		return first.Where + ": " + first.Seen + "; " + o.Summary()
+	}
 	for _, f := range o.Findings {
 		count[f.Verdict]++
 		if f.Verdict != NoRuns {
@@ -65,18 +89,36 @@ func (o Outcome) Summary() string {
 	return text
 }
 
-// judge sums up the findings: seen if all of them are, not seen if one interval excludes what the paper says.
+// judge sums up the findings: seen if all of them are and none is missing, not seen if one excludes what the paper says
+// in spite of the number of comparisons.
+//
+// All of n comparisons are seen by chance at most as often as one of them is, so "seen" needs no adjustment. That any
+// of them excludes what is so happens up to n times as often, so "not seen" takes Bonferroni's: a p value of at most
+// 2.5 percent over the number of intervals.
+//
+// If a finding decides, the verdict is that finding's, and open as long as another is missing.
 func (o Outcome) judge() Outcome {
-	count := map[Verdict]int{}
+	count, intervals := map[Verdict]int{}, 0
 	for _, f := range o.Findings {
 		count[f.Verdict]++
+		if f.interval.Missing == "" {
+			intervals++
+		}
 	}
+	excluded := slices.ContainsFunc(o.Findings, func(f Finding) bool {
+		return f.Verdict == NotSeen && f.against*float64(intervals) <= (1-confidence)/2
+	})
 	switch judged := len(o.Findings) - count[NoRuns]; {
 	case judged == 0:
 		o.Verdict = NoRuns
-	case count[NotSeen] > 0:
+	case o.Findings[0].decides:
+		o.Verdict = Open
+		if count[NoRuns] == 0 {
+			o.Verdict = o.Findings[0].Verdict
+		}
+	case excluded:
 		o.Verdict = NotSeen
-	case count[Seen] == judged:
+	case count[Seen] == len(o.Findings):
 		o.Verdict = Seen
 	default:
 		o.Verdict = Open
@@ -88,8 +130,7 @@ func (o Outcome) judge() Outcome {
 func above(where string, a, b sample, exact bool, decimals int, unit string) Finding {
 	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
 	if len(a) == 0 || len(b) == 0 {
-		f.Verdict, f.Seen, f.value = NoRuns, "no runs", math.NaN()
-		return f
+		return f.without()
 	}
 	if exact && a.equal() && b.equal() {
 		f.value = a[0] - b[0]
@@ -102,6 +143,30 @@ func above(where string, a, b sample, exact bool, decimals int, unit string) Fin
 		return f
 	}
 	f.value, f.interval = difference(a, b)
+	if f.interval.Missing == "" {
+		f.against = tail(a, b, 1, 1)
+	}
+	return f.said(decimals, unit)
+}
+
+// overall judges whether a is larger than b in the mean over all pairs that have runs.
+func overall(pairs []pair, decimals int, unit string) Finding {
+	f := Finding{decides: true}
+	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return len(p[0]) == 0 || len(p[1]) == 0 })
+	f.Where = fmt.Sprintf("mean of %d comparisons", len(pairs))
+	if len(pairs) == 0 {
+		return f.without()
+	}
+	for _, p := range pairs {
+		f.runs[0] += len(p[0])
+		f.runs[1] += len(p[1])
+	}
+	f.value, f.interval, f.against = average(pairs)
+	return f.said(decimals, unit)
+}
+
+// said adds an interval and its verdict to a difference that should be above 0.
+func (f Finding) said(decimals int, unit string) Finding {
 	f.Seen = signed(f.value, decimals) + unit
 	if f.interval.Missing != "" {
 		f.Seen += " (" + f.interval.Missing + ")"
@@ -132,8 +197,7 @@ const margin = 0.1
 func about(where string, a, b sample, paper float64) Finding {
 	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
 	if len(a) == 0 || len(b) == 0 {
-		f.Verdict, f.Seen, f.value = NoRuns, "no runs", math.NaN()
-		return f
+		return f.without()
 	}
 	f.value, f.interval = ratio(a, b)
 	f.Seen = fixed(f.value, 2) + " times"
@@ -150,6 +214,7 @@ func about(where string, a, b sample, paper float64) Finding {
 	default:
 		f.Verdict = Open
 	}
+	f.against = min(tail(a, b, low, f.value), 1-tail(a, b, high, f.value))
 	f.Seen += " " + f.interval.text(2)
 	return f
 }
