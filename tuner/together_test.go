@@ -316,7 +316,8 @@ func TestAWrongPlanIsItsOwn(t *testing.T) {
 	if results, err := lab.executor(t).RunAll(background); len(results) != 0 || err != nil {
 		t.Errorf("no plans: %v, %v", results, err)
 	}
-	if _, err := lab.executor(t).RunAll(nil, work...); err == nil { //nolint:staticcheck // that is the test
+	var none context.Context
+	if _, err := lab.executor(t).RunAll(none, work...); err == nil {
 		t.Error("no context is no error")
 	}
 }

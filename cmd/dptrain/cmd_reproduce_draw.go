@@ -45,6 +45,9 @@ flags it draws what the last "reproduce" asked for.`,
 			if err != nil {
 				return campaignError(err)
 			}
+			if drawn.Runs > 0 && drawn.Finished == 0 {
+				g.console().Log().Warnf("none of the %d runs that the page shows is there: other flags may choose those that are", drawn.Runs)
+			}
 			return g.print(drawn, drawn.print)
 		},
 		ValidArgs: labels(paper.Figures()),

@@ -284,7 +284,7 @@ func TestAgain(t *testing.T) {
 		if again.Seed() != nil || s.Insecure || slices.ContainsFunc(again.Warnings(), func(w string) bool { return strings.Contains(w, "insecure") }) {
 			t.Errorf("no seed: %+v", s)
 		}
-		if again.Key() == again.Key() || again.Key() == p.Key() {
+		if first, second := again.Key(), again.Key(); first == second || first == p.Key() {
 			t.Error("keys are drawn anew")
 		}
 		if s.Insecure, s.Warnings = true, p.Statement().Warnings; !cmp.Equal(s, p.Statement()) || again.Memory != p.Memory || again.Space() != p.Space() {
