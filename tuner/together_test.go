@@ -106,7 +106,7 @@ func errorOf(err error, plan int) error {
 }
 
 // Plans of every sort that are carried out side by side, in groups that cross plans, end as they do alone: in what is
-// released, what is private but for times, what is kept and what is told.
+// released, the private part without times, the kept states, and the events.
 func TestPlansSideBySideEndAsAlone(t *testing.T) {
 	plans, names := mixed(t)
 	executor := kept(t, nil, 200)

@@ -188,8 +188,10 @@ func (o *reproduceOptions) check() error {
 // distinct returns values without repetitions.
 func distinct[T comparable](values []T) []T {
 	var out []T
+	seen := map[T]bool{}
 	for _, v := range values {
-		if !slices.Contains(out, v) {
+		if !seen[v] {
+			seen[v] = true
 			out = append(out, v)
 		}
 	}
@@ -199,15 +201,10 @@ func distinct[T comparable](values []T) []T {
 // tasks returns the tasks of figures, whole repetitions first.
 func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Task {
 	var tasks []campaign.Task
-	seen := map[campaign.Task]bool{}
 	for _, f := range figures {
-		for _, t := range f.Tasks(s) {
-			if !seen[t] {
-				seen[t] = true
-				tasks = append(tasks, t)
-			}
-		}
+		tasks = append(tasks, f.Tasks(s)...)
 	}
+	tasks = distinct(tasks)
 	slices.SortStableFunc(tasks, func(a, b campaign.Task) int { return a.Repetition - b.Repetition })
 	return tasks
 }
@@ -349,7 +346,7 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts *reproduc
 			}
 		}
 		d := store.Description
-		r.Page, err = paper.WriteContext(ctx, opts.out, paper.Input{
+		r.Page, err = paper.Write(ctx, opts.out, paper.Input{
 			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: version().String(),
 			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seeded: d.Seed != nil, Seed: d.Seed,
 			Bounds: bounds,

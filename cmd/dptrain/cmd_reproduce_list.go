@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/campaign"
 	"github.com/dptrain/dptrain/internal/paper"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
 )
 
 // listedFigure is a line of "reproduce --list".
@@ -79,18 +80,12 @@ func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks [
 		return nil, err
 	}
 	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
-	return follow(ctx, g.console(), "measuring the pace of this machine", func(f *follower) (_ campaign.Pace, err error) {
-		gpu, err := device.open(ctx, p, f)
-		if err != nil {
-			return nil, err
-		}
-		if gpu != nil {
-			defer func() { err = joinClose(err, gpu) }()
-		}
-		pace := store.PaceOf(machine(p, gpu))
-		return pace, pace.Measure(ctx, newEngine(p, gpu), cellsOf(tasks), func(done, total int) {
-			f.Progress(float64(done), float64(total), "measuring the pace of this machine")
+	return follow(ctx, g.console(), measuring, func(f *follower) (pace campaign.Pace, err error) {
+		err = device.using(ctx, p, f, func(gpu train.Engine) error {
+			pace, err = measured(ctx, store, newEngine(p, gpu), machine(p, gpu), tasks, f)
+			return err
 		})
+		return pace, err
 	})
 }
 

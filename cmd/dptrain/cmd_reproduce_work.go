@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -35,32 +36,8 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 	}
 	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
 	f := newFollower(ctx, g.console())
-	working := begin(ctx, running, f, func(f *follower) (_ any, err error) {
-		gpu, err := device.open(ctx, p, f)
-		if err != nil {
-			return nil, err
-		}
-		if gpu != nil {
-			defer func() { err = joinClose(err, gpu) }()
-		}
-		engine := newEngine(p, gpu)
-		on := machine(p, gpu)
-		if err := paceOf(ctx, store, engine, on, tasks, f); err != nil {
-			return nil, err
-		}
-		status, err := store.Status(tasks, scan)
-		if err != nil {
-			return nil, err
-		}
-		f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed)-status.Orphans, status.Total, lasting(status.Left.Seconds)))
-		program, err := programHash()
-		if err != nil {
-			return nil, coded(codeInput, err)
-		}
-		progress := &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds, total: status.Done.Seconds + status.Left.Seconds}
-		return nil, store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize(p, gpu != nil))), campaign.Worker{
-			Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
-		})
+	working := begin(ctx, running, f, func(f *follower) (any, error) {
+		return nil, device.using(ctx, p, f, func(gpu train.Engine) error { return workOn(ctx, store, p, gpu, every, tasks, scan, f) })
 	})
 	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping; again to kill") })
 	if err != nil {
@@ -69,38 +46,62 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 	return err
 }
 
-func joinClose(err error, c interface{ Close() error }) error {
-	if closed := c.Close(); err == nil {
-		return closed
+// workOn is work on an engine, nil for the CPU's.
+func workOn(
+	ctx context.Context, store *campaign.Store, p configs.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Task, scan campaign.Scan, f *follower,
+) error {
+	engine, on := newEngine(p, gpu), machine(p, gpu)
+	pace, err := measured(ctx, store, engine, on, tasks, f)
+	if err == nil {
+		err = store.SetPace(on, pace)
 	}
-	return err
-}
-
-// paceOf measures what the store doesn't know yet of this machine's pace.
-func paceOf(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Task, f *follower) error {
-	pace := store.PaceOf(machine)
-	known := len(pace)
-	if err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) {
-		f.Progress(float64(done), float64(total), "measuring the pace of this machine")
-	}); err != nil {
+	if err != nil {
 		return err
 	}
-	if len(pace) == known {
-		return nil
+	status, err := store.Status(tasks, scan)
+	if err != nil {
+		return err
 	}
-	return store.SetPace(machine, pace)
+	f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed)-status.Orphans, status.Total, lasting(status.Left.Seconds)))
+	program, err := programHash()
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	progress := &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds, total: status.Done.Seconds + status.Left.Seconds}
+	return store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize(p, gpu != nil))), campaign.Worker{
+		Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
+	})
 }
 
-func cellsOf(tasks []campaign.Task) []campaign.Cell {
-	var cells []campaign.Cell
-	seen := map[campaign.Cell]bool{}
-	for _, t := range tasks {
-		if !seen[t.Cell] {
-			seen[t.Cell] = true
-			cells = append(cells, t.Cell)
-		}
+// using opens the chosen GPUs, if there are any, and closes them after work, which gets nil for the CPU.
+func (c choice) using(ctx context.Context, p configs.Performance, f *follower, work func(gpu train.Engine) error) (err error) {
+	gpu, err := c.open(ctx, p, f)
+	switch {
+	case err != nil:
+		return err
+	case gpu == nil:
+		return work(nil)
 	}
-	return cells
+	defer func() { err = errors.Join(err, gpu.Close()) }()
+	return work(gpu)
+}
+
+// measured returns a machine's pace: what the store knows of it, and what it lacks measured now.
+func measured(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Task, f *follower) (campaign.Pace, error) {
+	pace := store.PaceOf(machine)
+	err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) { f.Progress(float64(done), float64(total), measuring) })
+	return pace, err
+}
+
+// measuring is the activity of a command that measures a pace.
+const measuring = "measuring the pace of this machine"
+
+func cellsOf(tasks []campaign.Task) []campaign.Cell {
+	cells := make([]campaign.Cell, len(tasks))
+	for k, t := range tasks {
+		cells[k] = t.Cell
+	}
+	return distinct(cells)
 }
 
 // batchSize returns a function of the number of a cell's runs that train side by side: enough that their final runs,

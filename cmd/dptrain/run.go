@@ -278,19 +278,9 @@ func (r *run) sayStopping() {
 }
 
 // key returns the run's key: the kept one, or else a new one, which is kept before anything is drawn from it.
-func (r *run) key() (key train.Key, err error) {
-	kept, err := r.folder.Key()
+func (r *run) key() (train.Key, error) {
+	key, err := r.plan.KeyIn(r.folder)
 	if err != nil {
-		return key, coded(codeInput, err)
-	}
-	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // zeros are what a destroyed key leaves
-		return train.Key(kept), nil
-	}
-	if kept != nil {
-		return key, coded(codeInput, fmt.Errorf("the run in %s can't be resumed: its key is damaged", r.folder.Dir()))
-	}
-	key = r.plan.Key()
-	if err := r.folder.KeepKey(key[:]); err != nil {
 		return key, coded(codeInput, err)
 	}
 	return key, nil

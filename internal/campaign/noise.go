@@ -12,7 +12,7 @@ import (
 // Noise returns the noise multipliers of tunings, which follow from the budget alone. Cells whose trials differ in
 // noise, those of single runs, and those whose budget no noise meets are left out. It calls progress, which may be nil.
 func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, total int)) (map[Cell]float64, error) {
-	noise, known := map[Cell]float64{}, map[string]float64{}
+	noise, known := map[Cell]float64{}, s.noises
 	for k, c := range cells {
 		if c.Method == Single || c.Space == All {
 			continue

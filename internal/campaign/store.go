@@ -54,12 +54,13 @@ type Store struct {
 	dir         string       // empty if it has none
 	lock        *flock.Flock // nil if it was opened for reading
 	experiments map[Cell]configs.Experiment
+	noises      map[string]float64 // by budget, as Noise computed them; 0 for none
 }
 
 // Look opens a campaign's folder for reading, beside a process that may work on it. The error wraps [ErrNone] if there
 // is no campaign.
 func Look(dir string) (*Store, error) {
-	s := &Store{dir: filepath.Clean(dir), experiments: map[Cell]configs.Experiment{}}
+	s := &Store{dir: filepath.Clean(dir), experiments: map[Cell]configs.Experiment{}, noises: map[string]float64{}}
 	text, err := os.ReadFile(s.path(descriptionName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s; dptrain reproduce begins one", ErrNone, dir)
@@ -110,7 +111,7 @@ func Open(dir string, d Description) (_ *Store, err error) {
 		}
 		d.Machine, d.Pace = before.Description.Machine, before.Description.Pace
 	}
-	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]configs.Experiment{}}
+	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]configs.Experiment{}, noises: map[string]float64{}}
 	return s, s.write()
 }
 
@@ -358,5 +359,5 @@ func (s *Store) Agrees(d Description) error { return s.Description.agrees(d, s.d
 
 // Planned returns a store without a folder, which has no runs, for estimates.
 func Planned(d Description) *Store {
-	return &Store{Description: d, experiments: map[Cell]configs.Experiment{}}
+	return &Store{Description: d, experiments: map[Cell]configs.Experiment{}, noises: map[string]float64{}}
 }

@@ -387,7 +387,7 @@ func (x *worker) items(ctx context.Context, batch Batch, started []begun) ([]exp
 	releases := make([]ledger.Release, len(started))
 	shares := newShares(x.Follower, batch)
 	for k, b := range started {
-		key, err := keyOf(b)
+		key, err := b.plan.KeyIn(b.folder)
 		if err != nil {
 			return nil, err
 		}
@@ -414,22 +414,6 @@ func (x *worker) items(ctx context.Context, batch Batch, started []begun) ([]exp
 		}
 	}
 	return items, ctx.Err()
-}
-
-// keyOf returns the key of a run: the kept one, or a new one, which is kept before anything is drawn.
-func keyOf(b begun) (key train.Key, err error) {
-	kept, err := b.folder.Key()
-	if err != nil {
-		return key, err
-	}
-	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) {
-		return train.Key(kept), nil
-	}
-	if kept != nil {
-		return key, fmt.Errorf("the run in %s can't go on: its key is damaged; move it away", b.folder.Dir())
-	}
-	key = b.plan.Key()
-	return key, b.folder.KeepKey(key[:])
 }
 
 // finish writes what a run releases.

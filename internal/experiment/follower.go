@@ -39,7 +39,7 @@ func warnAll(parts []*part, reason error) {
 	}
 }
 
-// silent is a follower that nobody reads.
+// silent is a follower that ignores all reports.
 type silent struct{}
 
 func (silent) Note(string)                       {}

@@ -2,8 +2,10 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -30,6 +32,23 @@ func (p *Plan) Space() int64 {
 	}
 	const copies, tensors, rest = 2, 3, 1 << 20
 	return int64(4*float64(parameters)*(copies*tensors*runsHeld(p.Experiment, p.tune)+1)) + rest
+}
+
+// KeyIn returns the key of the run in a folder: the kept one, or else a new one, which is kept before anything is drawn
+// from it.
+func (p *Plan) KeyIn(folder *runs.Run) (key train.Key, err error) {
+	kept, err := folder.Key()
+	if err != nil {
+		return key, err
+	}
+	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // zeros are what a destroyed key leaves
+		return train.Key(kept), nil
+	}
+	if kept != nil {
+		return key, fmt.Errorf("the run in %s can't be resumed: its key is damaged; move it away, and start a new one, which is another release", folder.Dir())
+	}
+	key = p.Key()
+	return key, folder.KeepKey(key[:])
 }
 
 // Key returns a new key, or that of Settings.InsecureSeed.

@@ -38,12 +38,7 @@ type Input struct {
 	Bounds *figure.Bounds
 }
 
-// Write is like [WriteContext] with a context that is never cancelled.
-func Write(dir string, in Input) (page string, err error) {
-	return WriteContext(context.Background(), dir, in)
-}
-
-// WriteContext writes figures, tables and the page that shows them, and returns the page's path:
+// Write writes figures, tables and the page that shows them, and returns the page's path:
 //
 //	DIR/figures/LABEL.{png,svg,pdf,csv}
 //	DIR/tables/NAME.{png,svg,pdf,csv}
@@ -53,7 +48,7 @@ func Write(dir string, in Input) (page string, err error) {
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
 // The same input gives the same bytes, in all files but tables/times if a result has a seed. The error wraps
 // [ErrResults] if the results contradict each other.
-func WriteContext(ctx context.Context, dir string, in Input) (page string, err error) {
+func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 	r, err := in.results()
 	if err != nil {
 		return "", err

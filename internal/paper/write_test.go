@@ -94,7 +94,7 @@ func TestWriteMakesAllFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	page, err := Write(dir, in)
+	page, err := Write(t.Context(), dir, in)
 	if err != nil || page != filepath.Join(dir, "index.html") {
 		t.Fatalf("%s, %v", page, err)
 	}
@@ -199,7 +199,7 @@ func TestSeededCampaignsAreRepeatable(t *testing.T) {
 			}
 			slices.Reverse(in.Results)
 		}
-		if _, err := Write(dir, in); err != nil {
+		if _, err := Write(t.Context(), dir, in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -289,7 +289,7 @@ func TestWriteRefusesNonsense(t *testing.T) {
 		in, dir := small(), filepath.Join(t.TempDir(), "x")
 		in.Figures = in.Figures[1:3]
 		change(&in)
-		if _, err := Write(dir, in); !errors.Is(err, ErrResults) {
+		if _, err := Write(t.Context(), dir, in); !errors.Is(err, ErrResults) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Lstat(dir); err == nil {
@@ -298,7 +298,7 @@ func TestWriteRefusesNonsense(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := WriteContext(ctx, t.TempDir(), small()); !errors.Is(err, context.Canceled) {
+	if _, err := Write(ctx, t.TempDir(), small()); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
