@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// replyTo names what a reply is for: a reply to another request opens nothing.
+func replyTo(subject string, nonce []byte) string { return fmt.Sprintf("%s reply %x", subject, nonce) }
+
+// boxFor names what a sealed secret is.
+func boxFor(campaign, id string) string { return "secret of " + campaign + " " + id }
+
+// answer answers a worker that says hello or asks for the secret of a job.
+func (b *Board) answer(m *nats.Msg) {
+	var c claim
+	switch err := b.conn.sealer.decode(m.Subject, m.Data, &c); {
+	case m.Reply == "":
+		return
+	case err != nil: // all that one without the secret learns is that it has another
+		_ = m.Respond([]byte("another secret"))
+		return
+	}
+	g := b.grant(c)
+	reply, err := b.conn.sealer.encode(replyTo(m.Subject, c.Nonce), g)
+	if err == nil {
+		err = m.Respond(reply)
+	}
+	if err != nil {
+		return // it asks again
+	}
+}
+
+// grant decides on a claim.
+func (b *Board) grant(c claim) grant {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.build.same(c.Build) {
+		if !b.refused[c.Worker] {
+			b.refused[c.Worker] = true
+			b.tell(fmt.Sprintf("a worker was refused: it is %s (%s), and this is %s (%s)", c.Build.Version, c.Build.short(), b.build.Version, b.build.short()))
+		}
+		return grant{Refusal: otherBuild, Why: fmt.Sprintf("this worker is %s (%s), and the jobs are of %s (%s): run the same on all machines", c.Build.Version, c.Build.short(), b.build.Version, b.build.short())}
+	}
+	if c.ID == "" {
+		return grant{}
+	}
+	j, out := b.out[c.ID]
+	if !out || b.waiting[c.ID] {
+		return grant{Refusal: notOut, Why: "the job has ended"}
+	}
+	first, known := b.data[j.Group]
+	if !known {
+		first = c
+		b.data[j.Group] = c
+	}
+	if !bytes.Equal(first.Data, c.Data) {
+		if key := c.Worker + j.Group; !b.refused[key] {
+			b.refused[key] = true
+			b.tell(fmt.Sprintf("a worker was refused: it has other data for %s than the first worker; one of the two has damaged files", j.Group))
+		}
+		return grant{Refusal: otherData, Why: fmt.Sprintf("this worker has other data for %s than the first worker: one of the two has damaged files", j.Group)}
+	}
+	box, err := sealFor(c.Public, boxFor(b.campaign, c.ID), j.Secret)
+	if err != nil {
+		return grant{Refusal: otherBuild, Why: err.Error()}
+	}
+	if b.grants[c.ID]++; b.grants[c.ID]%5 == 0 {
+		b.tell(fmt.Sprintf("%s was begun %d times, and no worker has ended it: does it need more memory or time than they have?", c.ID, b.grants[c.ID]))
+	}
+	return grant{Box: box}
+}
+
+func (b Build) short() string { return fmt.Sprintf("%s, program %.8s", b.Platform, b.Hash) }
+
+// feel notes what a worker says of itself.
+func (b *Board) feel(m *nats.Msg) {
+	var p Pulse
+	if b.conn.sealer.decode(pulse, m.Data, &p) != nil {
+		return
+	}
+	p.Seen = time.Now()
+	b.mu.Lock()
+	before, known := b.workers[p.Worker]
+	if p.Ending {
+		delete(b.workers, p.Worker)
+	} else {
+		b.workers[p.Worker] = p
+	}
+	b.mu.Unlock()
+	switch {
+	case p.Ending && known:
+		b.tell(fmt.Sprintf("worker %s has left after %d jobs", before.name(), p.Done))
+	case !p.Ending && !known && b.build.same(p.Build):
+		b.tell(fmt.Sprintf("worker %s is here: %s", p.name(), p.Machine))
+	}
+}
+
+func (p Pulse) name() string { return fmt.Sprintf("%s-%.4s", cmp.Or(p.Host, "unknown"), p.Worker) }
+
+// miss notices workers that say nothing any more.
+func (b *Board) miss(now time.Time) {
+	var missing []Pulse
+	b.mu.Lock()
+	for id, p := range b.workers {
+		if now.Sub(p.Seen) > b.conn.timing.gone() {
+			missing = append(missing, p)
+			delete(b.workers, id)
+		}
+	}
+	b.mu.Unlock()
+	for _, p := range missing {
+		text := fmt.Sprintf("worker %s is gone without a word", p.name())
+		if n := len(p.Jobs); n > 0 {
+			text += fmt.Sprintf("; another takes over its %d", n)
+		}
+		b.tell(text)
+	}
+}
+
+// Workers returns the workers of the same build, by their names.
+func (b *Board) Workers() []Pulse {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := slices.DeleteFunc(slices.Collect(maps.Values(b.workers)), func(p Pulse) bool { return !b.build.same(p.Build) })
+	slices.SortFunc(all, func(p, q Pulse) int { return cmp.Compare(p.name(), q.name()) })
+	return all
+}
+
+// Want returns how many jobs should be out: twice what all workers do at once, so that none waits for the coordinator.
+func (b *Board) Want() int {
+	n := 4
+	for _, p := range b.Workers() {
+		n += 2 * p.Batch
+	}
+	return n
+}

@@ -1,0 +1,23 @@
+// Package cluster spreads jobs over machines by NATS JetStream. A coordinator posts jobs on a [Board]; workers on any
+// number of machines take them by [Conn.Serve], and the board hands out what came of them. The package moves bytes: it
+// knows nothing of what a job is.
+//
+// # What lies where
+//
+// A job is a message of a work queue, the stream DPTRAIN_TASKS, under a subject of its own: posting it twice makes one
+// message. A worker holds a lease on it, which it renews while its jobs make progress; when the lease runs out, the
+// server hands the job to another worker. What comes of a job goes into the object store dptrain-results, and a message
+// that names it into the stream DPTRAIN_RESULTS. Only then the job is acknowledged, so at every moment it is in the
+// queue or its result is there. The board looks every few seconds whether that is so, and posts again what a server has
+// lost. A job may be carried out twice, by a worker that was thought dead. Then the board hands out two results, and
+// the caller decides: jobs are to be such that both are equal.
+//
+// # Who sees what
+//
+// Every message and every object is sealed with a secret that the coordinator and its workers share, and bound to its
+// subject: a server, or whoever listens, sees when messages pass, how long they are, and their subjects, which have the
+// name of a lane and random numbers. What is secret in a job isn't stored anywhere: a worker asks the coordinator for
+// it when it begins, with a public key that is made for its process, and the coordinator seals it for that key. Whoever
+// learns the shared secret later can't open what was recorded before. [File] has the secret, and what a connection
+// takes.
+package cluster

@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2/maybe"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+)
+
+// Server is a NATS server with JetStream inside this process.
+type Server struct {
+	File File // for those who connect
+
+	nats *server.Server
+	lock *flock.Flock
+}
+
+// serverName is in the certificate of every embedded server: clients pin the certificate, wherever the server is.
+const serverName = "dptrain"
+
+// FileName is the name of the cluster's file in an embedded server's folder.
+const FileName = "cluster.yaml"
+
+// Embed starts a server that keeps what it has in a folder, and writes a file there that others connect by,
+// [FileName]. It demands TLS, by a certificate of its own, and an NKey. address is where it listens, such as
+// 127.0.0.1:0; if it has no port, or 0, the one that the folder's file has, or else any. A server that starts again in
+// the same folder has the same file, unless address says otherwise. name is what others find this machine by; "" means
+// the host of address.
+func Embed(dir, address, name string) (_ *Server, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the cluster's folder: %w", err)
+	}
+	s := &Server{lock: flock.New(filepath.Join(dir, ".lock"))}
+	taken, err := s.lock.TryLock()
+	if err != nil || !taken {
+		return nil, errors.Join(fmt.Errorf("another process serves the cluster in %s, or its folder can't be locked", dir), err, s.lock.Close())
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.lock.Close())
+		}
+	}()
+	path := filepath.Join(dir, FileName)
+	before, err := ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	host, port, err := listenOn(address, before)
+	if err != nil {
+		return nil, err
+	}
+	if s.File = before; s.File.Secret == (Secret{}) {
+		if s.File, err = newFile(); err != nil {
+			return nil, err
+		}
+	}
+	certificate, public, err := certificateIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	user, err := nkeys.FromSeed([]byte(s.File.NKey))
+	if err != nil {
+		return nil, fmt.Errorf("%s: nkey: no seed of an NKey; remove the file to get a new one", path)
+	}
+	key, err := user.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	s.nats, err = server.NewServer(&server.Options{
+		ServerName: serverName, Host: host, Port: port, NoSigs: true, NoLog: true, DontListen: false,
+		JetStream: true, StoreDir: filepath.Join(dir, "store"), MaxPayload: 1 << 20,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
+		Nkeys:     []*server.NkeyUser{{Nkey: key}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the cluster's server: %w", err)
+	}
+	s.nats.Start()
+	if !s.nats.ReadyForConnections(10 * time.Second) {
+		s.nats.Shutdown()
+		return nil, fmt.Errorf("the cluster's server can't listen on %s: is the port taken, or the folder %s full? give another address by --listen", net.JoinHostPort(host, strconv.Itoa(port)), dir)
+	}
+	s.File.CA, s.File.ServerName = string(public), serverName
+	s.File.URL = "tls://" + net.JoinHostPort(reachable(host, name), strconv.Itoa(s.nats.Addr().(*net.TCPAddr).Port))
+	if err := s.File.Write(path); err != nil {
+		s.nats.Shutdown()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close stops the server. What it has stays in its folder.
+func (s *Server) Close() error {
+	s.nats.Shutdown()
+	s.nats.WaitForShutdown()
+	return s.lock.Close()
+}
+
+// NewFile returns the file of a cluster whose server is at a URL, with a new secret and a new NKey, and the public part
+// of the key, which the server must know.
+func NewFile(url string) (File, string, error) {
+	if err := CheckURL(url); err != nil {
+		return File{}, "", err
+	}
+	f, err := newFile()
+	if err != nil {
+		return File{}, "", err
+	}
+	f.URL = url
+	user, err := nkeys.FromSeed([]byte(f.NKey))
+	if err != nil {
+		return File{}, "", err
+	}
+	public, err := user.PublicKey()
+	return f, public, err
+}
+
+func newFile() (File, error) {
+	user, err := nkeys.CreateUser()
+	if err != nil {
+		return File{}, err
+	}
+	seed, err := user.Seed()
+	return File{NKey: string(seed), Secret: NewSecret()}, err
+}
+
+// listenOn returns where a server listens: on the port that it had before, unless another is given.
+func listenOn(address string, before File) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		host, text = address, "0"
+	}
+	if port, err = strconv.Atoi(text); text != "" && (err != nil || port < 0 || port > 65535) {
+		return "", 0, fmt.Errorf("listen on %q: want an address such as 127.0.0.1:4222 or :4222", address)
+	}
+	if port == 0 && before.URL != "" {
+		if _, text, err := net.SplitHostPort(before.URL[len("tls://"):]); err == nil {
+			port, _ = strconv.Atoi(text) // 0 is any
+		}
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	return host, port, nil
+}
+
+// reachable returns the name by which other machines reach a server that listens on host.
+func reachable(host, name string) string {
+	if name != "" {
+		return name
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			return name
+		}
+	}
+	return host
+}
+
+// certificateIn returns the certificate in a folder, which it makes if need be, and its public part in PEM.
+func certificateIn(dir string) (tls.Certificate, []byte, error) {
+	path := filepath.Join(dir, "certificate.pem")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if text, err = newCertificate(); err == nil {
+			err = maybe.WriteFile(path, text, 0o600)
+		}
+	}
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	certificate, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		return certificate, nil, fmt.Errorf("%s: %w; remove it to get a new one", path, err)
+	}
+	return certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), nil
+}
+
+// newCertificate returns a key and a certificate that it signs, in PEM.
+func newCertificate() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now().Add(-24 * time.Hour) // clocks of machines differ
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName},
+		NotBefore: began, NotAfter: began.AddDate(10, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})...), nil
+}

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The names on the server. Several coordinators, each with a campaign, may use one server.
+const (
+	tasksName   = "DPTRAIN_TASKS"
+	resultsName = "DPTRAIN_RESULTS"
+	bucketName  = "dptrain-results"
+
+	taskRoot   = "dptrain.task."   // lane's token, campaign, job
+	resultRoot = "dptrain.result." // campaign, job
+	keyRoot    = "dptrain.key."    // campaign
+	wake       = "dptrain.wake"    // tells workers that there is something to do
+	hello      = "dptrain.hello"   // asks all coordinators whether they take a worker
+	pulse      = "dptrain.pulse"   // what workers do
+)
+
+// laneToken returns the name of a lane on the server. Clusters with other secrets have other lanes, and the server
+// learns no name of a data set.
+func (c *Conn) laneToken(lane string) string { return c.file.Secret.Token([]byte("lane " + lane)) }
+
+func (c *Conn) taskSubject(j Job, campaign string) string {
+	return taskRoot + c.laneToken(j.Lane) + "." + campaign + "." + j.ID
+}
+
+// allTasks matches the jobs of a campaign.
+func allTasks(campaign string) string { return taskRoot + "*." + campaign + ".*" }
+
+func resultSubject(campaign, id string) string { return resultRoot + campaign + "." + id }
+
+// timing is how patient a connection is.
+type timing struct {
+	lease time.Duration // of a job that nobody says anything of
+	pulse time.Duration // between two words of a worker
+	check time.Duration // between two looks of a coordinator at what the server has
+}
+
+// A server that restarts is back before a lease runs out.
+var usual = timing{lease: 30 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second}
+
+// renew is the time between two renewals of a lease.
+func (t timing) renew() time.Duration { return t.lease / 4 }
+
+// gone is how long a worker may say nothing before it counts as gone.
+func (t timing) gone() time.Duration { return 4 * t.pulse }
+
+// forgotten is when a server forgets the jobs and results of a coordinator that never came back. One that comes back
+// posts its jobs anew.
+const forgotten = 30 * 24 * time.Hour
+
+// token matches what may be a part of a subject. It must show nothing private.
+var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func checkTokens(names ...string) error {
+	for _, name := range names {
+		if !token.MatchString(name) {
+			return fmt.Errorf("cluster: %q can't be part of a subject; want letters, digits, - and _", name)
+		}
+	}
+	return nil
+}
+
+// within returns a context for one request to the server.
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, 10*time.Second)
+}
+
+func (c *Conn) makeStreams(ctx context.Context) error {
+	ctx, cancel := within(ctx)
+	defer cancel()
+	for _, s := range []jetstream.StreamConfig{
+		{
+			Name: tasksName, Description: "jobs of dptrain, sealed", Subjects: []string{taskRoot + "*.*.*"},
+			Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
+			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, // a job that is posted twice is one
+		},
+		{
+			Name: resultsName, Description: "results of dptrain, by their names in the object store, sealed", Subjects: []string{resultRoot + "*.*"},
+			Retention: jetstream.LimitsPolicy, MaxAge: forgotten,
+		},
+	} {
+		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
+			return ofServer(err)
+		}
+	}
+	_, err := c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucketName, Description: "results of dptrain, sealed", TTL: forgotten})
+	return ofServer(err)
+}
+
+// ofServer says what to do about an error of JetStream.
+func ofServer(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("the server has no JetStream, which keeps jobs and results: start it with -js, or allow it for the account: %w", err)
+	}
+	return fmt.Errorf("the cluster's server: %w", err)
+}
+
+// consumer returns the consumer of a lane, which hands out its jobs under leases. Lanes don't overlap, so that each job
+// has one.
+func (c *Conn) consumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
+	ctx, cancel := within(ctx)
+	defer cancel()
+	return c.js.CreateOrUpdateConsumer(ctx, tasksName, jetstream.ConsumerConfig{
+		Durable:       "lane-" + c.laneToken(lane),
+		FilterSubject: taskRoot + c.laneToken(lane) + ".*.*",
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       c.timing.lease,
+		MaxDeliver:    -1, // a job is never given up: workers may be killed any number of times
+		MaxAckPending: -1,
+		MaxWaiting:    16384,
+	})
+}
+
+// splitTask returns the campaign and the id in a job's subject.
+func splitTask(subject string) (campaign, id string, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(subject, taskRoot), ".")
+	if len(parts) != 3 {
+		return "", "", false
+	}
+	return parts[1], parts[2], true
+}
