@@ -163,7 +163,7 @@ func patiently(ctx context.Context, c *Conn, tell func(string), do func(context.
 			told = true
 			tell(fmt.Sprintf("the cluster's server doesn't answer: %v; waiting for it", err))
 		}
-		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, nats.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrNoStreamResponse) {
+		if pause > time.Second/2 {
 			_ = c.makeStreams(ctx) // the server may have lost its store; if this fails, so does the next call
 		}
 		select {
@@ -186,7 +186,7 @@ func passing(err error) bool {
 
 // receive hands out results in the order in which they were made. It begins anew when the server has lost its place.
 func (b *Board) receive(ctx context.Context) {
-	var last uint64
+	var last place
 	for ctx.Err() == nil {
 		err := b.receiveFrom(ctx, &last)
 		if err != nil && ctx.Err() == nil {
@@ -198,24 +198,32 @@ func (b *Board) receive(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Second):
+		case <-time.After(500 * time.Millisecond):
 		}
 	}
 }
 
-func (b *Board) receiveFrom(ctx context.Context, last *uint64) error {
-	stream, err := b.conn.js.Stream(ctx, resultsName)
+// place is up to where results were received.
+type place struct {
+	made     time.Time // the stream: a server that lost its store counts anew
+	sequence uint64
+}
+
+func (b *Board) receiveFrom(ctx context.Context, last *place) error {
+	limited, cancel := within(ctx)
+	defer cancel()
+	stream, err := b.conn.js.Stream(limited, resultsName)
 	if err != nil {
 		return err
 	}
-	if info := stream.CachedInfo(); info.State.LastSeq < *last {
-		*last = 0 // another store
+	if made := stream.CachedInfo().Created; !made.Equal(last.made) {
+		*last = place{made: made}
 	}
 	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{resultSubject(b.campaign, "*")}, MaxResetAttempts: 5}
-	if *last > 0 {
-		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, *last+1
+	if last.sequence > 0 {
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, last.sequence+1
 	}
-	consumer, err := b.conn.js.OrderedConsumer(ctx, resultsName, config)
+	consumer, err := b.conn.js.OrderedConsumer(limited, resultsName, config)
 	if err != nil {
 		return err
 	}
@@ -236,7 +244,7 @@ func (b *Board) receiveFrom(ctx context.Context, last *uint64) error {
 		if err := b.take(ctx, m, meta.Sequence.Stream); err != nil {
 			return err
 		}
-		*last = meta.Sequence.Stream
+		last.sequence = meta.Sequence.Stream
 	}
 }
 

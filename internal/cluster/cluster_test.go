@@ -37,7 +37,7 @@ func connected(t testing.TB, f File) *Conn {
 
 // crew hashes bodies and secrets.
 type crew struct {
-	does func(Job) error
+	does func(context.Context, Job) error
 	data string
 	did  atomic.Int64
 }
@@ -47,7 +47,7 @@ func (c *crew) Data(context.Context, Job) ([]byte, error) { return []byte(c.data
 func (c *crew) Do(ctx context.Context, jobs []Job, progress func(float64)) (out [][]byte, err error) {
 	for _, j := range jobs {
 		if c.does != nil {
-			if err := c.does(j); err != nil {
+			if err := c.does(ctx, j); err != nil {
 				return nil, err
 			}
 		}

@@ -250,7 +250,7 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 			s.tellOnce(fmt.Sprintf("a job of lane %s can't be read: %v", lane, err))
 			_ = m.NakWithDelay(time.Minute) // by a coordinator of another version
 		case s.isBanned(job.campaign) || s.isBanned(job.campaign+job.Group):
-			_ = m.NakWithDelay(s.conn.timing.renew()) // for others
+			_ = m.NakWithDelay(s.conn.timing.renew) // for others
 		case len(jobs) > 0 && (job.Group != jobs[0].Group || job.campaign != jobs[0].campaign):
 			_ = m.Nak()
 		default:
@@ -313,7 +313,7 @@ func (s *serving) again(err error) time.Duration {
 	if errors.Is(err, context.Canceled) {
 		return 0
 	}
-	return s.conn.timing.renew()
+	return s.conn.timing.renew
 }
 
 // errStalled reports jobs that said nothing for too long.
@@ -321,7 +321,7 @@ var errStalled = errors.New("the jobs under way made no progress for too long, a
 
 // keep renews leases while jobs make progress.
 func (s *serving) keep(ctx context.Context, jobs []leased, moved <-chan struct{}, giveUp context.CancelCauseFunc) {
-	tick := time.NewTicker(s.conn.timing.renew())
+	tick := time.NewTicker(s.conn.timing.renew)
 	defer tick.Stop()
 	last := time.Now()
 	for {
@@ -423,7 +423,7 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 		}
 		if tries == 4 {
 			s.tellOnce("a coordinator doesn't answer; its jobs wait until it does")
-			_ = j.message.NakWithDelay(s.conn.timing.renew())
+			_ = j.message.NakWithDelay(s.conn.timing.renew)
 			return false, nil
 		}
 		time.Sleep(time.Duration(tries) * 100 * time.Millisecond)

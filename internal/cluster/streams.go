@@ -41,15 +41,13 @@ func resultSubject(campaign, id string) string { return resultRoot + campaign + 
 // timing is how patient a connection is.
 type timing struct {
 	lease time.Duration // of a job that nobody says anything of
+	renew time.Duration // between two renewals of a lease
 	pulse time.Duration // between two words of a worker
 	check time.Duration // between two looks of a coordinator at what the server has
 }
 
 // A server that restarts is back before a lease runs out.
-var usual = timing{lease: 30 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second}
-
-// renew is the time between two renewals of a lease.
-func (t timing) renew() time.Duration { return t.lease / 4 }
+var usual = timing{lease: 30 * time.Second, renew: 7 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second}
 
 // gone is how long a worker may say nothing before it counts as gone.
 func (t timing) gone() time.Duration { return 4 * t.pulse }
