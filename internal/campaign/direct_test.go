@@ -1,0 +1,513 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/internal/runs"
+)
+
+// errCut is the error of a fleet whose coordinator is to be cut off.
+var errCut = errors.New("cut off")
+
+// posts are the orders of a fleet, which outlive its coordinators.
+type posts struct {
+	machine *remote.Machine
+	spoil   func(number int, d remote.Delivery) []remote.Delivery // what to deliver instead; nil for the delivery itself
+	want    int
+	cutAt   int // the number of the call that fails; 0 for none
+
+	mu      sync.Mutex
+	calls   int
+	keys    map[string][]byte // of all orders that were ever posted
+	waiting map[string]remote.Order
+	done    []string
+	carried map[string]int
+	number  int                          // of deliveries that were made
+	made    []remote.Delivery            // not returned yet
+	kept    map[string][]remote.Delivery // not done, by run
+}
+
+func newPosts(m *remote.Machine) *posts {
+	return &posts{machine: m, want: 3, keys: map[string][]byte{}, waiting: map[string]remote.Order{}, carried: map[string]int{}, kept: map[string][]remote.Delivery{}}
+}
+
+// call counts a call of the fleet, and fails the one at which its coordinator is cut off.
+func (p *posts) call() error {
+	p.calls++
+	if p.calls == p.cutAt {
+		return errCut
+	}
+	return nil
+}
+
+// restart makes ready for another coordinator, who gets all deliveries again that aren't done.
+func (p *posts) restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.made = nil
+	for _, run := range slices.Sorted(maps.Keys(p.kept)) {
+		p.made = append(p.made, p.kept[run]...)
+	}
+}
+
+func (p *posts) Want() int { return p.want }
+
+func (p *posts) Post(_ context.Context, o remote.Order) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text, err := o.Marshal()
+	if err != nil {
+		return err
+	}
+	key, known := p.keys[o.Run]
+	if known && !slices.Equal(key, o.Key[:]) {
+		return fmt.Errorf("run %s is posted with another key", o.Run)
+	}
+	p.keys[o.Run] = slices.Clone(o.Key[:])
+	if len(p.kept[o.Run]) == 0 {
+		again, err := remote.UnmarshalOrder(text)
+		if err != nil {
+			return err
+		}
+		again.Key = o.Key
+		p.waiting[o.Run] = again
+	}
+	return p.call()
+}
+
+func (p *posts) Next(ctx context.Context) (remote.Delivery, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return remote.Delivery{}, err
+		}
+		p.mu.Lock()
+		if len(p.made) == 0 {
+			if err := p.work(ctx); err != nil {
+				p.mu.Unlock()
+				return remote.Delivery{}, err
+			}
+		}
+		if len(p.made) > 0 {
+			d := p.made[0]
+			p.made = p.made[1:]
+			err := p.call()
+			p.mu.Unlock()
+			return d, err
+		}
+		p.mu.Unlock()
+		pause()
+	}
+}
+
+// work carries out the first order.
+func (p *posts) work(ctx context.Context) error {
+	for _, run := range slices.Sorted(maps.Keys(p.waiting)) {
+		o := p.waiting[run]
+		all, err := p.machine.CarryOut(ctx, []remote.Order{o}, follows{})
+		if err != nil {
+			return err
+		}
+		delete(p.waiting, run)
+		p.carried[run]++
+		if p.spoil != nil {
+			all = p.spoil(p.number, all[0])
+			p.number++
+		}
+		p.kept[run] = append(p.kept[run], all...)
+		p.made = append(p.made, all...)
+		return nil
+	}
+	return nil
+}
+
+func (p *posts) Done(_ context.Context, run string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.call(); err != nil {
+		return err
+	}
+	delete(p.kept, run)
+	delete(p.waiting, run)
+	p.done = append(p.done, run)
+	return nil
+}
+
+// follows follows nothing.
+type follows struct{}
+
+func (follows) Note(string)                      {}
+func (follows) Warn(string)                      {}
+func (follows) Loading(float64, float64, string) {}
+func (follows) Working(float64)                  {}
+
+// one is a machine for all tests, which settles plans and loads data once.
+var one = sync.OnceValue(func() *remote.Machine {
+	e := cpu.New(cpu.Options{})
+	return &remote.Machine{Engine: e, Features: e, Program: "p", Name: "another machine", Performance: configs.Performance{Engine: configs.EngineCPU}}
+})
+
+// direct has a fleet carry out what a store lacks.
+func direct(t *testing.T, ctx context.Context, s *Store, p *posts, f *quiet) error {
+	t.Helper()
+	tasks, err := s.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan(tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.restart()
+	return s.Direct(ctx, NewLocal(tasks, scan, func(Cell) int { return 2 }), p, coordinator(f))
+}
+
+func coordinator(f *quiet) Worker {
+	return Worker{Performance: configs.Performance{Engine: configs.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Machine: "a machine", Follower: f}
+}
+
+// finishedAll checks that a store has all its runs, each once in the ledger, and no key.
+func finishedAll(t *testing.T, s *Store) map[Task]Result {
+	t.Helper()
+	tasks, err := s.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan(tasks)
+	if err != nil || len(scan.Finished) != len(tasks) {
+		t.Fatalf("%d of %d runs, %v", len(scan.Finished), len(tasks), err)
+	}
+	if n := releases(t, s); n != len(tasks) {
+		t.Errorf("%d releases of %d runs", n, len(tasks))
+	}
+	if keys, err := filepath.Glob(filepath.Join(s.Runs(), "*", "private", "key")); len(keys) > 0 || err != nil {
+		t.Errorf("keys are left: %q, %v", keys, err)
+	}
+	return scan.Finished
+}
+
+func releases(t *testing.T, s *Store) int {
+	t.Helper()
+	l, err := ledger.Open(s.Runs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Releases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// A fleet's campaign ends in the bytes of one that trains on its own machine, wherever its coordinator is cut off: at
+// each call of the fleet, and then without a fleet.
+func TestDirect(t *testing.T) {
+	seed := uint64(7)
+	_, names := glyphs(1, Single, Variant1, Baseline)
+	d := Description{Scale: small, Seed: &seed, Tasks: names}
+	s := open(t, t.TempDir(), d)
+	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	want := released(t, s.dir)
+	own := finishedAll(t, s)
+
+	p := newPosts(one())
+	s = open(t, t.TempDir(), d)
+	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, released(t, s.dir)); diff != "" {
+		t.Error(diff)
+	}
+	for task, r := range finishedAll(t, s) {
+		if r.Machine != "another machine" || r.Accuracy != own[task].Accuracy || r.Gradients != own[task].Gradients || r.Seconds <= 0 {
+			t.Errorf("%+v, and on its own machine %+v", r, own[task])
+		}
+		i, errFleet := runs.Open(s.runDir(task))
+		if errFleet != nil || len(i.Record.Key) != 64 || i.LearningRate == nil {
+			t.Errorf("%+v, %v", i, errFleet)
+		}
+	}
+	calls := p.calls
+	if calls < 9 {
+		t.Errorf("%d calls", calls)
+	}
+	for cut := 1; cut <= calls; cut++ {
+		p := newPosts(one())
+		p.cutAt = cut
+		s := open(t, t.TempDir(), d)
+		if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+			t.Fatalf("cut off at call %d: %v", cut, err)
+		}
+		again := func() error { return direct(t, t.Context(), s, p, &quiet{}) }
+		if cut%3 == 0 {
+			again = func() error { return carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}) }
+		}
+		if err := again(); err != nil {
+			t.Fatalf("after call %d: %v", cut, err)
+		}
+		if diff := cmp.Diff(want, released(t, s.dir)); diff != "" {
+			t.Errorf("cut off at call %d: %s", cut, diff)
+		}
+		finishedAll(t, s)
+		if cut%3 != 0 && (len(p.kept) > 0 || len(p.waiting) > 0) {
+			t.Errorf("cut off at call %d: %d deliveries and %d orders are left", cut, len(p.kept), len(p.waiting))
+		}
+	}
+}
+
+// Runs that are out stay so when ctx is cancelled, as stopped runs without a lock, and the queue has their tasks again.
+func TestDirectIsCancelled(t *testing.T) {
+	tasks, names := glyphs(4, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPosts(one())
+	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil } // it is lost
+	q := NewLocal(tasks, Scan{}, func(Cell) int { return 3 })
+	if err := s.Direct(ctx, q, p, coordinator(&quiet{})); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	out := 0
+	for _, task := range tasks {
+		i, err := runs.Open(s.runDir(task))
+		if errors.Is(err, runs.ErrNoRun) {
+			continue
+		}
+		if out++; err != nil || i.Stage != runs.Stopped || i.Running || i.Score != nil {
+			t.Errorf("%+v, %v", i, err)
+		}
+		if key, err := os.ReadFile(filepath.Join(i.Dir, "private", "key")); err != nil || !slices.Equal(key, p.keys[i.Record.ID]) {
+			t.Errorf("%s: %d bytes of a key, %v", task.Name(), len(key), err)
+		}
+	}
+	if out != 3 || releases(t, s) != 3 {
+		t.Errorf("%d runs are out, and %d are in the ledger", out, releases(t, s))
+	}
+	w := coordinator(&quiet{})
+	w.Engine = cpu.New(cpu.Options{})
+	w.Features = w.Engine
+	if err := s.Work(t.Context(), q, w); err != nil { // the same queue
+		t.Fatal(err)
+	}
+	finishedAll(t, s)
+}
+
+// A second delivery of a run changes nothing. If it differs on equal arithmetic, a machine is broken; on another
+// arithmetic it may differ.
+func TestSecondDeliveries(t *testing.T) {
+	other := func(d remote.Delivery, arithmetic string) remote.Delivery {
+		d.Released = maps.Clone(d.Released)
+		d.Released["STATEMENT.md"] = []byte("another")
+		d.Machine, d.Arithmetic = "a broken machine", arithmetic
+		return d
+	}
+	_, names := glyphs(2, Variant1)
+	for _, c := range []struct {
+		name  string
+		spoil func(d remote.Delivery) []remote.Delivery
+		wrong bool
+		said  string
+	}{
+		{"equal", func(d remote.Delivery) []remote.Delivery {
+			again := d
+			again.Machine = "a third machine"
+			again.Private = []byte(strings.ReplaceAll(string(d.Private), `"seconds": `, `"seconds": 1`))
+			return []remote.Delivery{d, again}
+		}, false, ""},
+		{"other bytes", func(d remote.Delivery) []remote.Delivery { return []remote.Delivery{d, other(d, d.Arithmetic)} }, true, "one of them is broken"},
+		{"other trials", func(d remote.Delivery) []remote.Delivery {
+			again := d
+			again.Private = []byte(`{"trials": []}`)
+			return []remote.Delivery{d, again}
+		}, true, "one of them is broken"},
+		{"a failure", func(d remote.Delivery) []remote.Delivery {
+			return []remote.Delivery{d, {Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}}
+		}, true, "one of them is broken"},
+		{"another arithmetic", func(d remote.Delivery) []remote.Delivery { return []remote.Delivery{d, other(d, "another")} }, false, "whose arithmetic differs"},
+		{"a run of others", func(d remote.Delivery) []remote.Delivery {
+			unknown := d
+			unknown.Run = "0123"
+			return []remote.Delivery{unknown, d}
+		}, false, "doesn't have"},
+	} {
+		for _, earlier := range []bool{false, true} { // whether the first was filed by an earlier process
+			s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+			p := newPosts(one())
+			var second []remote.Delivery
+			p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+				all := c.spoil(d)
+				if number > 0 {
+					return all[len(all)-1:][:1:1]
+				}
+				if earlier && len(all) == 2 && c.name != "a run of others" {
+					second = all[1:]
+					return all[:1]
+				}
+				return all
+			}
+			if c.name != "a run of others" {
+				of := p.spoil
+				p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+					if number > 0 {
+						return []remote.Delivery{d}
+					}
+					return of(number, d)
+				}
+			}
+			f := &quiet{}
+			var err error
+			if earlier {
+				p.cutAt = 5 // some time after the first delivery
+				for err = errCut; errors.Is(err, errCut); {
+					err = direct(t, t.Context(), s, p, f)
+					if errors.Is(err, errCut) && second != nil {
+						p.kept[second[0].Run] = append(p.kept[second[0].Run], second...)
+						second = nil
+					}
+				}
+			} else {
+				err = direct(t, t.Context(), s, p, f)
+			}
+			if errors.Is(err, ErrDiffers) != c.wrong || err != nil && !c.wrong {
+				t.Errorf("%s, earlier %t: %v", c.name, earlier, err)
+			}
+			if said := strings.Join(f.texts, "\n"); !strings.Contains(said, c.said) || c.said == "" && said != "" {
+				t.Errorf("%s, earlier %t: said %q", c.name, earlier, said)
+			}
+			for _, r := range finishedAll(t, s) {
+				if r.Machine != "another machine" {
+					t.Errorf("%s: the run is machine %q's", c.name, r.Machine)
+				}
+			}
+			if len(p.kept) > 0 {
+				t.Errorf("%s: %d deliveries aren't done", c.name, len(p.kept))
+			}
+		}
+	}
+}
+
+// A run that fails is carried out once more, by another key and in another folder, and one that fails again is left.
+func TestDirectFailures(t *testing.T) {
+	for _, c := range []struct{ failures, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
+		tasks, names := glyphs(1, Baseline, Single)
+		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+		p := newPosts(one())
+		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+			if number < c.failures {
+				d = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: d.Machine, Arithmetic: d.Arithmetic}
+			}
+			return []remote.Delivery{d}
+		}
+		if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+			t.Fatal(err)
+		}
+		scan, err := s.Scan(tasks)
+		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[tasks[0]] {
+			t.Errorf("%d failures: %+v, %v", c.failures, scan, err)
+		}
+		if got := releases(t, s); got != 2+1-c.failed || len(p.keys) != got {
+			t.Errorf("%d failures: %d releases, %d orders", c.failures, got, len(p.keys))
+		}
+	}
+}
+
+// Deliveries that no run of the plan comes to are refused, and their orders handed out again. Nothing of them is on the
+// disk, and after a few the campaign stops.
+func TestRefusedDeliveries(t *testing.T) {
+	replace := func(name, old, by string) func(d *remote.Delivery) {
+		return func(d *remote.Delivery) {
+			text := strings.Replace(string(d.Released[name]), old, by, 1)
+			if text == string(d.Released[name]) {
+				panic(fmt.Sprintf("%s has no %s: %s", name, old, text))
+			}
+			d.Released[name] = []byte(text)
+		}
+	}
+	spoils := map[string]func(d *remote.Delivery){
+		"a path":             func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
+		"an absolute path":   func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
+		"one more file":      func(d *remote.Delivery) { d.Released["x"] = []byte("x") },
+		"a hidden file":      func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
+		"no statement":       func(d *remote.Delivery) { delete(d.Released, "STATEMENT.md") },
+		"no parameters":      func(d *remote.Delivery) { delete(d.Released, parametersFile) },
+		"no guarantee":       func(d *remote.Delivery) { delete(d.Released, privacyFile) },
+		"no files":           func(d *remote.Delivery) { d.Released = nil },
+		"epsilon":            replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
+		"delta":              replace(privacyFile, `"delta": `, `"delta": 1`),
+		"a lost warning":     replace(privacyFile, `"warnings"`, `"notes"`),
+		"insecure":           replace(privacyFile, `"insecure_seed": true`, `"insecure_seed": false`),
+		"a guarantee":        replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
+		"noise":              replace(hyperparametersFile, `"noise_multiplier": `, `"noise_multiplier": 1`),
+		"steps":              replace(hyperparametersFile, `"steps": `, `"steps": 1`),
+		"optimizer":          replace(hyperparametersFile, `dp-sgd`, `dp-adam`),
+		"learning rate":      replace(hyperparametersFile, `"learning_rate": `, `"learning_rate": 1`),
+		"data set":           replace(modelFile, `glyphs`, `mnist`),
+		"statement":          replace("STATEMENT.md", `ε`, `e`),
+		"another program":    replace(privacyFile, `"version": "`, `"version": "9`),
+		"a terminal":         func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
+		"a score":            func(d *remote.Delivery) { d.Score.Value = 1 - d.Score.Value/2 },
+		"an impossible one":  func(d *remote.Delivery) { d.Score.Value = 2 },
+		"another rate":       func(d *remote.Delivery) { d.LearningRate *= 2 },
+		"no private values":  func(d *remote.Delivery) { d.Private = []byte("x") },
+		"outcomes of trials": func(d *remote.Delivery) { *d = remote.Delivery{Run: d.Run, Trials: []byte("x")} },
+	}
+	seed := uint64(7)
+	_, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Seed: &seed, Tasks: names})
+	left := slices.Sorted(maps.Keys(spoils))
+	spoiled := ""
+	p := newPosts(one())
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		if len(left) == 0 {
+			return []remote.Delivery{d}
+		}
+		d.Released = maps.Clone(d.Released)
+		spoiled = left[0]
+		spoils[spoiled](&d)
+		left = left[1:]
+		return []remote.Delivery{d}
+	}
+	stops := 0
+	for {
+		f := &quiet{}
+		err := direct(t, t.Context(), s, p, f)
+		if err == nil {
+			break
+		}
+		if stops++; !errors.Is(err, ErrRefused) || len(f.texts) != maxRefused {
+			t.Fatalf("%s: %v, said %q", spoiled, err, f.texts)
+		}
+		if strings.ContainsAny(strings.Join(f.texts, ""), "\x1b\n") {
+			t.Errorf("%s: said %q", spoiled, f.texts)
+		}
+		if entries, err := filepath.Glob(filepath.Join(s.Runs(), "*", "released")); len(entries) > 0 || err != nil {
+			t.Errorf("%s: %q, %v", spoiled, entries, err)
+		}
+	}
+	if want := len(spoils) / maxRefused; stops != want || len(left) > 0 {
+		t.Errorf("stopped %d times, want %d; not tried: %q", stops, want, left)
+	}
+	finishedAll(t, s)
+	if len(p.keys) != 1 {
+		t.Errorf("%d orders", len(p.keys))
+	}
+}
+
+// pause lets others go on.
+func pause() { time.Sleep(time.Millisecond) }
