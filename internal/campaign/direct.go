@@ -53,7 +53,7 @@ type direction struct {
 
 	backlog []Task                       // of the queue, without an order
 	out     map[string]begun             // by the ids of their runs; their folders are closed
-	early   map[string][]remote.Delivery // of runs that were out before this call, and whose tasks the queue hasn't handed out yet
+	early   map[string][]remote.Delivery // of runs that were out before this call, and whose tasks aren't out yet
 	ended   map[string]end               // by the ids of runs
 	refused map[string]int               // how many deliveries of a run were
 	byID    map[string]string            // folders of runs, once a delivery needed them: see runByID

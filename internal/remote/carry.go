@@ -47,23 +47,30 @@ func (m *Machine) CarryOut(ctx context.Context, orders []Order, f Follower) ([]D
 		return nil, err
 	}
 	for i, k := range of {
-		d := &deliveries[k]
-		switch {
-		case failed == nil || failed[i] == nil:
-			err = d.pack(outcomes[i])
-		case OfMachine(failed[i]):
-			err = failed[i]
-		default:
-			d.Failure = failureOf(failed[i])
+		why := error(nil)
+		if failed != nil {
+			why = failed[i]
 		}
-		if err == nil {
-			err = d.Check()
-		}
-		if err != nil {
+		if err := deliveries[k].end(outcomes[i], why); err != nil {
 			return nil, fmt.Errorf("%s: %w", orders[k].Name, err)
 		}
 	}
 	return deliveries, nil
+}
+
+// end adds what a run came to, or why it gave no model. The error is that of the machine.
+func (d *Delivery) end(o experiment.Outcome, why error) error {
+	switch {
+	case OfMachine(why):
+		return why
+	case why != nil:
+		d.Failure = failureOf(why)
+	default:
+		if err := d.pack(o); err != nil {
+			return err
+		}
+	}
+	return d.Check()
 }
 
 // together returns an error for two orders that can't train side by side, or that have one key.
@@ -157,5 +164,5 @@ func ReadFiles(dir string) (map[string][]byte, error) {
 func OfMachine(err error) bool {
 	var file *fs.PathError
 	var errno syscall.Errno
-	return errors.As(err, &file) || errors.As(err, &errno)
+	return errors.As(err, &file) || errors.As(err, &errno) || errors.Is(err, train.ErrLost)
 }
