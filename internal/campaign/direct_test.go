@@ -17,6 +17,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/remote"
 	"github.com/dptrain/dptrain/internal/runs"
@@ -565,3 +566,51 @@ func TestRefusedDeliveries(t *testing.T) {
 
 // pause lets others go on.
 func pause() { time.Sleep(time.Millisecond) }
+
+// A budget that no noise meets leaves out its own runs alone, and no order of them goes out.
+func TestDirectInfeasibleBudgets(t *testing.T) {
+	tasks, _ := glyphs(1, Variant1)
+	impossible := tasks[0]
+	impossible.Epsilon = 1e-3
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: []string{impossible.Name(), tasks[0].Name()}})
+	p, f := newPosts(one()), &quiet{}
+	if err := direct(t, t.Context(), s, p, f); err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan([]Task{impossible, tasks[0]})
+	if err != nil || len(scan.Finished) != 1 || len(p.keys) != 1 || releases(t, s) != 1 {
+		t.Errorf("%+v, %d orders, %v", scan, len(p.keys), err)
+	}
+	if said := strings.Join(f.texts, "\n"); strings.Count(said, impossible.Cell.String()+" can't be run: ") != 1 {
+		t.Errorf("said %q", said)
+	}
+}
+
+// A standing budget that refuses a release stops the campaign before any order of it is out.
+func TestDirectKeepsBudgets(t *testing.T) {
+	_, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	l, err := ledger.Open(s.Runs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := datasets.Describe("glyphs")
+	if err == nil {
+		err = l.SetBudget(t.Context(), ledger.Named("glyphs", info.Train), 1, 1e-5)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPosts(one())
+	var refused *ledger.BudgetError
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.As(err, &refused) || len(p.keys) > 0 || releases(t, s) > 0 {
+		t.Errorf("%v, %d orders, %d releases", err, len(p.keys), releases(t, s))
+	}
+	if _, err := l.RemoveBudget(t.Context(), ledger.Named("glyphs", info.Train)); err != nil {
+		t.Fatal(err)
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	finishedAll(t, s)
+}
