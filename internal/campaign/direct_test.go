@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -610,6 +611,30 @@ func TestDirectKeepsBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	finishedAll(t, s)
+}
+
+// A disk of this machine that fails refuses no delivery: it stops the campaign, and the same delivery is filed later.
+func TestDirectOnABrokenDisk(t *testing.T) {
+	_, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p, f := newPosts(one()), &quiet{}
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	before := os.TempDir()
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		t.Setenv("TMPDIR", nowhere)
+		return []remote.Delivery{d}
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("its folder for temporary files has another name")
+	}
+	if err := direct(t, t.Context(), s, p, f); !remote.OfMachine(err) || len(p.done) > 0 || len(f.texts) > 0 {
+		t.Fatalf("%v, done %q, said %q", err, p.done, f.texts)
+	}
+	t.Setenv("TMPDIR", before)
+	if err := direct(t, t.Context(), s, p, f); err != nil || p.number != 1 {
 		t.Fatal(err)
 	}
 	finishedAll(t, s)

@@ -58,26 +58,10 @@ func (x *direction) gather(size int) error {
 // order posts the orders of the first tasks of the backlog, once their runs have folders, keys and records in the
 // ledger.
 func (x *direction) order(ctx context.Context, batch []Task) (err error) {
-	var started []begun
+	started, impossible, err := x.begin(ctx, batch)
 	defer func() { err = errors.Join(err, release(started)) }()
-	var impossible []Outcome
-	for k, t := range batch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		plan, err := x.settled(t)
-		if infeasible(err) {
-			impossible = append(impossible, Outcome{Task: t, Err: err})
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name(), err)
-		}
-		folder, resumed, err := x.folder(t, plan)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name(), err)
-		}
-		started = append(started, begun{t, k, plan, folder, resumed})
+	if err != nil {
+		return err
 	}
 	keys, err := x.register(ctx, started)
 	if err != nil {
@@ -103,6 +87,29 @@ func (x *direction) order(ctx context.Context, batch []Task) (err error) {
 		}
 	}
 	return nil
+}
+
+// begin returns the runs of tasks, with folders, and the outcomes of tasks that can't have one.
+func (x *direction) begin(ctx context.Context, batch []Task) (started []begun, impossible []Outcome, err error) {
+	for k, t := range batch {
+		if err := ctx.Err(); err != nil {
+			return started, nil, err
+		}
+		plan, err := x.settled(t)
+		if infeasible(err) {
+			impossible = append(impossible, Outcome{Task: t, Err: err})
+			continue
+		}
+		if err != nil {
+			return started, nil, fmt.Errorf("%s: %w", t.Name(), err)
+		}
+		folder, resumed, err := x.folder(t, plan)
+		if err != nil {
+			return started, nil, fmt.Errorf("%s: %w", t.Name(), err)
+		}
+		started = append(started, begun{t, k, plan, folder, resumed})
+	}
+	return started, impossible, nil
 }
 
 // posted posts the order of a run, or takes its deliveries if they came before.

@@ -15,7 +15,9 @@ func (x *direction) take(ctx context.Context, d remote.Delivery) error {
 	if !ok {
 		return x.late(ctx, d)
 	}
-	if err := check(b, d); err != nil {
+	if err := check(b, d); remote.OfMachine(err) {
+		return fmt.Errorf("check a delivery: %w", err)
+	} else if err != nil {
 		return x.refuse(ctx, b, d, err)
 	}
 	folder, err := runs.Resume(b.folder.Dir())

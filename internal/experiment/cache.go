@@ -2,8 +2,8 @@ package experiment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/dptrain/dptrain/train"
@@ -46,12 +46,9 @@ func (c *Cache) Settled(s Settings) (*Plan, error) {
 
 // Load gives a plan its data.
 func (c *Cache) Load(ctx context.Context, p *Plan, f Follower) error {
-	wanted, err := p.dataKey()
-	if err != nil {
-		return err
-	}
+	wanted := p.dataKey()
 	for k, set := range c.sets {
-		if key, err := set.dataKey(); err == nil && key == wanted {
+		if set.dataKey() == wanted {
 			c.sets = append(slices.Delete(c.sets, k, k+1), set)
 			return p.LoadFrom(set)
 		}
@@ -74,8 +71,7 @@ func (c *Cache) Load(ctx context.Context, p *Plan, f Follower) error {
 func (c *Cache) Close() { c.settled, c.sets = nil, nil }
 
 // dataKey returns what plans that share their data have in common: see [Plan.LoadFrom].
-func (p *Plan) dataKey() (string, error) {
+func (p *Plan) dataKey() string {
 	e := p.Experiment
-	text, err := json.Marshal([]any{e.Dataset, e.Data, e.TextLength, e.Model, e.Activation})
-	return string(text), err
+	return fmt.Sprintf("%#v", []any{e.Dataset, e.Data, e.TextLength, e.Model, e.Activation})
 }

@@ -121,10 +121,9 @@ func decode(text []byte, into any) error {
 // is public, and consists of lower-case letters, digits and "-".
 func (o Order) Group() string {
 	e := travelling(o.Settings.Experiment)
-	text, _ := json.Marshal([]any{ // numbers of valid settings are finite
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", []any{ // JSON has no infinite numbers, which a clip may have
 		e.Dataset, e.Data, e.TextLength, e.Model, e.Activation, e.Training.Optimizer, e.Tuning.Tune, e.Tuning.Search, e.Privacy.Variant, o.Settings.Tune,
-	})
-	sum := sha256.Sum256(text)
+	}))
 	return e.Dataset + "-" + hex.EncodeToString(sum[:8])
 }
 
