@@ -70,7 +70,7 @@ var rooms = table{
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
 	"internal/build":              nil,
-	"internal/campaign":           {"configs", "datasets", "internal/durable", "internal/experiment", "internal/ledger", "internal/report", "internal/runs", "train", "tuner"},
+	"internal/campaign":           {"configs", "datasets", "internal/build", "internal/durable", "internal/experiment", "internal/ledger", "internal/remote", "internal/report", "internal/runs", "internal/safetensors", "train", "tuner"},
 	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/report", "internal/runs", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
@@ -83,6 +83,7 @@ var rooms = table{
 	"internal/page":               {"accountant", "internal/page/sheet", "internal/report", "train", "tuner"},
 	"internal/page/sheet":         nil,
 	"internal/random":             nil,
+	"internal/remote":             {"configs", "internal/experiment", "internal/report", "train", "tuner"},
 	"internal/report":             {"internal/build", "internal/memory", "internal/safetensors", "train", "tuner"},
 	"internal/durable":            nil,
 	"internal/runs":               {"internal/durable"},

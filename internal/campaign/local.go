@@ -16,7 +16,7 @@ type Local struct {
 	finished map[Task]Result
 	failed   map[Task]bool // twice, or because of their baseline
 	repeated map[Task]bool // failed once
-	changed  chan struct{} // closed and replaced whenever a batch is reported
+	changed  chan struct{} // closed and replaced whenever a batch is reported or returned
 }
 
 // NewLocal returns a queue of the tasks that a scan doesn't have. A batch has at most size(cell) tasks.
@@ -127,7 +127,27 @@ func (q *Local) Report(_ context.Context, _ Batch, outcomes []Outcome) error {
 			q.pending = append(q.pending, t)
 		}
 	}
+	q.wake()
+	return nil
+}
+
+// Return implements [Queue].
+func (q *Local) Return(batch Batch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var back []Task
+	for _, t := range batch {
+		if q.out[t] {
+			delete(q.out, t)
+			back = append(back, t)
+		}
+	}
+	q.pending = append(back, q.pending...)
+	q.wake()
+}
+
+// wake lets all calls of Next look again.
+func (q *Local) wake() {
 	close(q.changed)
 	q.changed = make(chan struct{})
-	return nil
 }

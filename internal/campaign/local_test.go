@@ -175,3 +175,33 @@ func TestLocalTakesTheFirstReport(t *testing.T) {
 		t.Errorf("%v, %v", batch, err)
 	}
 }
+
+// Tasks that are returned are handed out again, before others, and those that are reported or were never out aren't.
+func TestLocalTakesTasksBack(t *testing.T) {
+	tasks, _ := glyphs(3, Variant1)
+	q := NewLocal(tasks, Scan{}, func(Cell) int { return 2 })
+	batch, err := q.Next(t.Context())
+	if err != nil || len(batch) != 2 {
+		t.Fatal(batch, err)
+	}
+	if err := q.Report(t.Context(), batch[1:], []Outcome{{Task: batch[1]}}); err != nil {
+		t.Fatal(err)
+	}
+	q.Return(append(batch, tasks[2]))
+	again, err := q.Next(t.Context())
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(Batch{tasks[0], tasks[2]}) {
+		t.Errorf("%v, %v", again, err)
+	}
+	waiting := make(chan error)
+	go func() {
+		got, err := q.Next(t.Context())
+		if err == nil && fmt.Sprint(got) != fmt.Sprint(again) {
+			err = fmt.Errorf("%v", got)
+		}
+		waiting <- err
+	}()
+	q.Return(again) // wakes a call that waits
+	if err := <-waiting; err != nil {
+		t.Error(err)
+	}
+}

@@ -22,9 +22,11 @@ type Queue interface {
 	// Next returns a batch. It waits while tasks depend on others that are handed out. The error wraps [ErrDrained]
 	// when nothing is left.
 	Next(ctx context.Context) (Batch, error)
-	// Report takes the outcomes of a batch, one for each of its tasks. A task that failed for the first time is handed
-	// out again.
+	// Report takes the outcomes of a batch, one for each of its tasks. Parts of a batch may be reported as batches of
+	// their own. A task that failed for the first time is handed out again.
 	Report(ctx context.Context, batch Batch, outcomes []Outcome) error
+	// Return gives tasks back that were handed out and have no outcome: they are handed out again.
+	Return(batch Batch)
 }
 
 // ErrDrained reports a queue with nothing left.

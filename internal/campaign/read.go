@@ -55,13 +55,22 @@ func read(t Task, e configs.Experiment, i runs.Info) (Result, error) {
 		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
 	}
 	var h report.Hyperparameters
-	var p privateRun
+	var p json.RawMessage
 	if err := errors.Join(readFile(&h, i.Dir, "released", "hyperparameters.json"), readFile(&p, i.Dir, "private", "run.json")); err != nil {
 		return Result{}, err
 	}
+	return resultOf(t, e, i, i.Score.Value, h, p)
+}
+
+// resultOf returns the result of a run with the given settings, score, hyperparameters and content of private/run.json.
+func resultOf(t Task, e configs.Experiment, i runs.Info, score float64, h report.Hyperparameters, private []byte) (Result, error) {
+	var p privateRun
+	if err := json.Unmarshal(private, &p); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", filepath.Join(i.Dir, "private", "run.json"), err)
+	}
 	r := Result{
 		Task:            t,
-		Accuracy:        i.Score.Value,
+		Accuracy:        score,
 		Epsilon:         i.Epsilon,
 		Delta:           i.Delta,
 		NoiseMultiplier: h.NoiseMultiplier, LearningRate: h.LearningRate, TunedLearningRate: h.LearningRate,

@@ -1,0 +1,77 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// Cache settles equal settings once, and loads data once. Its zero value with an engine is ready. It isn't safe for
+// concurrent use. Close it at the end.
+type Cache struct {
+	Features train.Engine // computes features of images: see [Plan.Load]
+	Sets     int          // how many loaded data sets it keeps at most, since they take memory; 0 for all
+
+	settled map[string]*Plan // unloaded; of tunings, which are repeated
+	sets    []*Plan          // loaded; the last used one is last
+}
+
+// Settled returns a settled plan without data. Its own files, if it has any, are closed: load it by [Cache.Load].
+func (c *Cache) Settled(s Settings) (*Plan, error) {
+	text, err := s.Experiment.YAML()
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := c.settled[string(text)]; ok && s.Tune {
+		return p.Again(s.InsecureSeed), nil
+	}
+	p, err := New(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(p.Settle(), p.Close()); err != nil {
+		return nil, err
+	}
+	if s.Tune {
+		if c.settled == nil {
+			c.settled = map[string]*Plan{}
+		}
+		c.settled[string(text)] = p
+	}
+	return p.Again(s.InsecureSeed), nil
+}
+
+// Load gives a plan its data.
+func (c *Cache) Load(ctx context.Context, p *Plan, f Follower) error {
+	wanted := p.dataKey()
+	for k, set := range c.sets {
+		if set.dataKey() == wanted {
+			c.sets = append(slices.Delete(c.sets, k, k+1), set)
+			return p.LoadFrom(set)
+		}
+	}
+	if c.Sets > 0 && len(c.sets) >= c.Sets {
+		c.sets = slices.Delete(c.sets, 0, len(c.sets)-c.Sets+1) // before another takes memory
+	}
+	set, err := New(Settings{Experiment: p.Experiment, Tune: p.tune})
+	if err != nil {
+		return err
+	}
+	if err := set.Load(ctx, c.Features, f); err != nil {
+		return errors.Join(err, set.Close())
+	}
+	c.sets = append(c.sets, set)
+	return p.LoadFrom(set)
+}
+
+// Close forgets all plans and data.
+func (c *Cache) Close() { c.settled, c.sets = nil, nil }
+
+// dataKey returns what plans that share their data have in common: see [Plan.LoadFrom].
+func (p *Plan) dataKey() string {
+	e := p.Experiment
+	return fmt.Sprintf("%#v", []any{e.Dataset, e.Data, e.TextLength, e.Model, e.Activation})
+}

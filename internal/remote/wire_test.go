@@ -1,0 +1,284 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/train"
+)
+
+// An order's encoding has neither its key nor what is the machine's own, and comes back otherwise as it was.
+func TestOrderEncoding(t *testing.T) {
+	s := settings(t, true)
+	s.InsecureSeed = new(uint64(math.MaxUint64))
+	s.Experiment.Performance = configs.Performance{Engine: configs.EngineCUDA, Workers: 17, Devices: []int{3}}
+	key := train.NewKey()
+	o := Order{Run: "0af3", Name: "mnist_v1_best_eps1_01", Settings: s, Trials: []int{4, 0}, Key: key}
+	text, err := o.Marshal()
+	if err != nil || bytes.Contains(text, key[:]) || bytes.Contains(text, []byte("17")) || bytes.Contains(text, []byte("cuda")) {
+		t.Fatalf("%s, %v", text, err)
+	}
+	got, err := UnmarshalOrder(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := o
+	want.Key = train.Key{}
+	want.Settings.Experiment.Performance = configs.Performance{Engine: configs.EngineAuto, Devices: []int{}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// What Marshal doesn't write is refused.
+func TestOrdersThatAreRefused(t *testing.T) {
+	text, err := order(t, "a", 1, settings(t, false)).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced := func(old, by string) string {
+		out := strings.Replace(string(text), old, by, 1)
+		if out == string(text) {
+			t.Fatalf("no %s in %s", old, text)
+		}
+		return out
+	}
+	for name, text := range map[string]string{
+		"nothing":            "",
+		"null":               "null",
+		"a later version":    replaced(`"version":1`, `"version":2`),
+		"an unknown field":   replaced(`"run":`, `"key":"x","run":`),
+		"a second run":       replaced(`"run":"a"`, `"run":"b","run":"a"`),
+		"more behind it":     string(text) + "{}",
+		"a space":            string(text) + " ",
+		"no run":             replaced(`"run":"a"`, `"run":""`),
+		"a path":             replaced(`"run":"a"`, `"run":"../a"`),
+		"a subject":          replaced(`"run":"a"`, `"run":"a.*"`),
+		"a terminal":         replaced(`"name":"`, `"name":"\u001b`),
+		"a negative trial":   replaced(`"settings"`, `"trials":[-1],"settings"`),
+		"a trial twice":      replaced(`"settings"`, `"trials":[1,1],"settings"`),
+		"an empty list":      replaced(`"settings"`, `"trials":[],"settings"`),
+		"an unknown setting": replaced(`"settings":"`, `"settings":"x: 1\n`),
+		"a path of files":    replaced(`dataset: glyphs`, `dataset: glyphs\ndata:\n  train: /etc/passwd`),
+		"other performance":  replaced(`engine: auto`, `engine: cpu`),
+		"not finite":         replaced(`delta: `, `delta: .nan # `),
+		"too large":          replaced(`"name":"`, `"name":"`+strings.Repeat("x", maxOrder)),
+	} {
+		if o, err := UnmarshalOrder([]byte(text)); err == nil || strings.ContainsAny(err.Error(), "\n\x1b") {
+			t.Errorf("%s: %+v, %v", name, o, err)
+		}
+	}
+}
+
+// Orders train side by side if their data, model, optimizer and method are equal, whatever else differs.
+func TestGroup(t *testing.T) {
+	first := order(t, "a", 1, settings(t, true))
+	for _, same := range []Order{
+		order(t, "b", 2, settings(t, true)), order(t, "b", 2, settings(t, true, "privacy.epsilon=2")), order(t, "b", 2, settings(t, true, "performance.workers=3")),
+		order(t, "b", 2, settings(t, true, "privacy.delta=1e-6")),
+	} {
+		if same.Group() != first.Group() {
+			t.Errorf("%+v is in another group", same.Settings)
+		}
+	}
+	seen := map[string]bool{first.Group(): true}
+	for _, other := range []Order{
+		order(t, "a", 1, settings(t, false)), order(t, "a", 1, settings(t, true, "model=mlp:8")), order(t, "a", 1, settings(t, true, "privacy.variant=2")),
+		order(t, "a", 1, settings(t, true, "training.optimizer=dp-adam")), order(t, "a", 1, settings(t, true, "tuning.tune=[rate, batch]", "tuning.batch_sizes=[32]")),
+		order(t, "a", 1, settings(t, true, "activation.scale=1")),
+	} {
+		group := other.Group()
+		if seen[group] || !strings.HasPrefix(group, "glyphs-") || strings.Trim(group, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			t.Errorf("group %q of %+v", group, other.Settings)
+		}
+		seen[group] = true
+	}
+}
+
+// model is a delivery of a model that Check takes.
+func model() Delivery {
+	return Delivery{
+		Run: "0af3", Machine: "a machine", Arithmetic: "cpu, amd64", Identity: "ff", Score: report.ScoreOf("accuracy", 0.5), LearningRate: 0.1, TunedLearningRate: new(0.01),
+		Released: map[string][]byte{"model.safetensors": {0, 1, 255}, "a/b.json": []byte("{}")}, Private: []byte(`{"trials": [{"steps": 3, "seconds": 4}], "seconds": 5}`),
+		Trials: []byte("x"),
+	}
+}
+
+func TestDeliveryEncoding(t *testing.T) {
+	for _, want := range []Delivery{model(), {Run: "a", Failure: "it diverged"}, {Run: "a", Trials: []byte{1}}} {
+		text, err := want.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := UnmarshalDelivery(text)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+		}
+	}
+}
+
+// Deliveries that no machine makes have no encoding, and so aren't decoded either.
+func TestDeliveriesThatAreRefused(t *testing.T) {
+	for name, spoil := range map[string]func(d *Delivery){
+		"no run":               func(d *Delivery) { d.Run = "" },
+		"a path as run":        func(d *Delivery) { d.Run = "../x" },
+		"a long run":           func(d *Delivery) { d.Run = strings.Repeat("a", maxID+1) },
+		"a terminal":           func(d *Delivery) { d.Machine = "\x1b[2J" },
+		"two lines":            func(d *Delivery) { d.Arithmetic = "a\nb" },
+		"no UTF-8":             func(d *Delivery) { d.Identity = "\xff" },
+		"model and failure":    func(d *Delivery) { d.Failure = "x" },
+		"no files":             func(d *Delivery) { d.Released = nil },
+		"no private values":    func(d *Delivery) { d.Private = nil },
+		"nothing":              func(d *Delivery) { *d = Delivery{Run: "a"} },
+		"a score with failure": func(d *Delivery) { *d = Delivery{Run: "a", Failure: "x", LearningRate: 1} },
+		"no number":            func(d *Delivery) { d.Score.Value = math.NaN() },
+		"infinite":             func(d *Delivery) { d.TunedLearningRate = new(math.Inf(1)) },
+		"many files": func(d *Delivery) {
+			for k := range maxFiles {
+				d.Released[strings.Repeat("x", k+1)] = nil
+			}
+		},
+	} {
+		d := model()
+		spoil(&d)
+		if text, err := d.Marshal(); err == nil || strings.ContainsAny(err.Error(), "\n\x1b") {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "../x", "/x", "a//b", "a/", "a/../b", ".x", "a/.x", `a\b`, "c:x", "a\x00", "a\n", strings.Repeat("x", maxName+1), "a/..", "\xff"} {
+		d := model()
+		d.Released[name] = []byte("x")
+		if err := d.Check(); err == nil {
+			t.Errorf("the name %q is taken", name)
+		}
+	}
+	text, err := model().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := bytes.Replace(text, []byte(`"model.safetensors":`), []byte(`"model.safetensors":"","model.safetensors":`), 1)
+	for _, text := range [][]byte{nil, []byte("null"), append(text[:len(text):len(text)], '{'), twice, bytes.Replace(text, []byte(`"version":1`), []byte(`"version":2`), 1)} {
+		if d, err := UnmarshalDelivery(text); err == nil {
+			t.Errorf("%s: %+v", text, d)
+		}
+	}
+}
+
+// A digest depends on all that is equal for equal draws, and on nothing else.
+func TestDigest(t *testing.T) {
+	want := model().Digest()
+	for name, change := range map[string]func(d *Delivery){
+		"machine": func(d *Delivery) { d.Machine, d.Arithmetic, d.Identity = "x", "y", "z" },
+		"times": func(d *Delivery) {
+			d.Private = []byte(`{"seconds": 1, "trials": [{"steps": 3, "seconds": 7}], "final_seconds": 2}`)
+		},
+		"curves": func(d *Delivery) {
+			d.Private = []byte(`{"trials":[{"curve":[{"step":3}],"steps":3}],"final_curve":[1]}`)
+		},
+		"empty note": func(d *Delivery) { d.Trials = nil },
+	} {
+		d := model()
+		change(&d)
+		if d.Digest() != want {
+			t.Errorf("%s: another digest", name)
+		}
+	}
+	seen := map[[32]byte]string{want: "nothing"}
+	for name, change := range map[string]func(d *Delivery){
+		"failure":      func(d *Delivery) { d.Failure = "x" },
+		"score":        func(d *Delivery) { d.Score.Value = math.Nextafter(0.5, 1) },
+		"metric":       func(d *Delivery) { d.Score.Metric = "r2" },
+		"rate":         func(d *Delivery) { d.LearningRate = 1 },
+		"tuned rate":   func(d *Delivery) { d.TunedLearningRate = nil },
+		"content":      func(d *Delivery) { d.Released["a/b.json"] = []byte("[]") },
+		"another file": func(d *Delivery) { d.Released["c"] = nil },
+		"a file less":  func(d *Delivery) { delete(d.Released, "a/b.json") },
+		"a name":       func(d *Delivery) { d.Released["b"] = d.Released["a/b.json"]; delete(d.Released, "a/b.json") },
+		"a trial":      func(d *Delivery) { d.Private = []byte(`{"trials": [{"steps": 4}]}`) },
+		"a large step": func(d *Delivery) { d.Private = []byte(`{"trials": [{"steps": 9007199254740993}]}`) },
+		"its rounding": func(d *Delivery) { d.Private = []byte(`{"trials": [{"steps": 9007199254740992}]}`) },
+		"no JSON":      func(d *Delivery) { d.Private = []byte(`{`) },
+		"two values":   func(d *Delivery) { d.Private = append(d.Private, "{}"...) },
+	} {
+		d := model()
+		change(&d)
+		if other, twice := seen[d.Digest()]; twice {
+			t.Errorf("%s has the digest of %s", name, other)
+		}
+		seen[d.Digest()] = name
+	}
+}
+
+// Whatever is in a delivery, it is either refused or comes back as it was.
+func TestDeliveriesComeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := Delivery{
+			Run: rapid.StringMatching("[0-9a-f]{1,16}").Draw(t, "run"), Machine: rapid.String().Draw(t, "machine"),
+			Released: rapid.MapOf(rapid.StringMatching(`[a-z./\\:]{1,8}`), rapid.SliceOf(rapid.Byte())).Draw(t, "released"),
+			Private:  rapid.SliceOf(rapid.Byte()).Draw(t, "private"), LearningRate: rapid.Float64().Draw(t, "rate"),
+		}
+		text, err := d.Marshal()
+		if err != nil {
+			return
+		}
+		got, err := UnmarshalDelivery(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Digest() != d.Digest() || got.Machine != d.Machine || !maps.EqualFunc(got.Released, d.Released, bytes.Equal) {
+			t.Errorf("%+v became %+v", d, got)
+		}
+	})
+}
+
+func FuzzUnmarshalOrder(f *testing.F) {
+	text, err := Order{Run: "a", Settings: settings(&testing.T{}, true)}.Marshal()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"version":1,"run":"a","name":"b","tune":true,"settings":"preset: mnist"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		o, err := UnmarshalOrder(text)
+		if err != nil {
+			return
+		}
+		if again, err := o.Marshal(); err != nil || !bytes.Equal(again, text) || o.Key != (train.Key{}) || o.Settings.Data.Train != "" {
+			t.Errorf("%s became %s, %v", text, again, err)
+		}
+	})
+}
+
+func FuzzUnmarshalDelivery(f *testing.F) {
+	for _, d := range []Delivery{model(), {Run: "a", Failure: "x"}} {
+		text, err := d.Marshal()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"version":1,"run":"a","machine":"","arithmetic":"","identity":"","released":{"../x":"eA=="},"private":"eA=="}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := UnmarshalDelivery(text)
+		if err != nil {
+			return
+		}
+		for name := range d.Released {
+			if strings.Contains(name, "..") || strings.ContainsAny(name, `\:`) || name[0] == '/' || name[0] == '.' {
+				t.Errorf("the name %q is taken", name)
+			}
+		}
+		if again, err := d.Marshal(); err != nil || !bytes.Equal(again, text) || !json.Valid(text) {
+			t.Errorf("%s became %s, %v", text, again, err)
+		}
+	})
+}
