@@ -21,6 +21,7 @@ import (
 
 type reproduceOptions struct {
 	settings
+	clusterFlags
 	selection paper.Selection
 	out       string
 	list      bool
@@ -68,6 +69,10 @@ With --accounting paper the noise is that of the paper's bounds; with best it is
 that of tighter ones, which take less noise for the same epsilon. With both,
 figures show both.
 
+With --cluster other machines train: this one hands out the runs, files what comes
+back, and keeps ledger and keys. Start "dptrain worker" on each of them. The results
+are those of one machine, to the byte if their arithmetic is the same.
+
 Each run is drawn from the operating system's randomness, and its guarantee holds
 for itself. The figures also show how long training took, which is private: the
 paper's data sets are public. With --insecure-seed the campaign can be repeated to
@@ -79,6 +84,7 @@ the byte, times left out, and its models guarantee nothing.
   dptrain reproduce compare_dp_bounds mnist_novel_x
   dptrain reproduce figure_tune_lr_dp_sgd --datasets cifar-10 --repetitions 3
   dptrain reproduce --accounting paper,best
+  dptrain reproduce --cluster embedded --listen :4222
   dptrain reproduce status
   dptrain reproduce merge /mnt/other/reproduction`,
 		Args: cobra.ArbitraryArgs,
@@ -98,6 +104,7 @@ the byte, times left out, and its models guarantee nothing.
 	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
 	fs.DurationVar(&opts.keep.every, "save-every", saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
 	opts.addOnly(cmd, "workers", "engine", "devices")
+	opts.addLeading(cmd, "the runs")
 	cmd.AddCommand(newReproduceStatusCommand(g), newReproduceDrawCommand(g), newReproduceMergeCommand(g))
 	return cmd
 }
@@ -255,6 +262,9 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	if err := opts.check(); err != nil {
 		return err
 	}
+	if err := opts.clusterFlags.check(); err != nil {
+		return err
+	}
 	performance, err := opts.performance(ctx)
 	if err != nil {
 		return err
@@ -272,7 +282,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 		return campaignError(err)
 	}
 	if drawn.Finished+drawn.Failed < drawn.Runs {
-		if err := g.work(ctx, store, performance, opts.keep.every); err != nil {
+		if err := g.work(ctx, store, performance, opts); err != nil {
 			return campaignError(err)
 		}
 		if drawn, err = g.draw(ctx, store, &opts, chosen); err != nil {

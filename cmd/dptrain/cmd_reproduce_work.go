@@ -17,7 +17,7 @@ import (
 )
 
 // work carries out what a campaign lacks.
-func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Performance, every time.Duration) (err error) {
+func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Performance, opts reproduceOptions) (err error) {
 	tasks, err := store.Tasks()
 	if err != nil {
 		return err
@@ -29,6 +29,9 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 	if len(scan.Finished) == len(tasks) {
 		return nil
 	}
+	if opts.cluster != "" {
+		return g.direct(ctx, store, opts, p, tasks, scan)
+	}
 	running := new(sync.WaitGroup)
 	device, err := g.gpus.choose(p)
 	if err != nil {
@@ -37,7 +40,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
 	f := newFollower(ctx, g.console())
 	working := begin(ctx, running, f, func(f *follower) (any, error) {
-		return nil, device.using(ctx, p, f, func(gpu train.Engine) error { return workOn(ctx, store, p, gpu, every, tasks, scan, f) })
+		return nil, device.using(ctx, p, f, func(gpu train.Engine) error { return workOn(ctx, store, p, gpu, opts.keep.every, tasks, scan, f) })
 	})
 	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping; again to kill") })
 	if err != nil {

@@ -42,7 +42,7 @@ const exitCodes = `Exit codes:
   3    input or output: data that are missing or wrong, a file or directory that
        can't be read or written, an output directory that exists
   4    budget: no noise meets it
-  5    network: a download failed
+  5    network: a download failed, or a cluster's server can't be reached
   6    training diverged: no model came out, and the budget counts as spent
   7    device: a GPU failed, or there is none that can be used and the settings
        ask for one

@@ -96,13 +96,14 @@ func (b *Board) feel(m *nats.Msg) {
 	b.mu.Unlock()
 	switch {
 	case p.Ending && known:
-		b.tell(fmt.Sprintf("worker %s has left after %d jobs", before.name(), p.Done))
+		b.tell(fmt.Sprintf("worker %s has left", before.Name()))
 	case !p.Ending && !known && b.build.same(p.Build):
-		b.tell(fmt.Sprintf("worker %s is here: %s", p.name(), p.Machine))
+		b.tell(fmt.Sprintf("worker %s is here: %s", p.Name(), p.Machine))
 	}
 }
 
-func (p Pulse) name() string { return fmt.Sprintf("%s-%.4s", cmp.Or(p.Host, "unknown"), p.Worker) }
+// Name returns a name for people: the host, and some letters of the random number.
+func (p Pulse) Name() string { return fmt.Sprintf("%s-%.4s", cmp.Or(p.Host, "unknown"), p.Worker) }
 
 // miss notices workers that say nothing any more.
 func (b *Board) miss(now time.Time) {
@@ -116,9 +117,9 @@ func (b *Board) miss(now time.Time) {
 	}
 	b.mu.Unlock()
 	for _, p := range missing {
-		text := fmt.Sprintf("worker %s is gone without a word", p.name())
-		if n := len(p.Jobs); n > 0 {
-			text += fmt.Sprintf("; another takes over its %d", n)
+		text := fmt.Sprintf("worker %s is gone without a word", p.Name())
+		if len(p.Jobs) > 0 {
+			text += "; another takes over its jobs"
 		}
 		b.tell(text)
 	}
@@ -129,7 +130,7 @@ func (b *Board) Workers() []Pulse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := slices.DeleteFunc(slices.Collect(maps.Values(b.workers)), func(p Pulse) bool { return !b.build.same(p.Build) })
-	slices.SortFunc(all, func(p, q Pulse) int { return cmp.Compare(p.name(), q.name()) })
+	slices.SortFunc(all, func(p, q Pulse) int { return cmp.Compare(p.Name(), q.Name()) })
 	return all
 }
 

@@ -160,7 +160,7 @@ func TestWorkersDie(t *testing.T) {
 	if n := s.collect(3); n != 3 {
 		t.Errorf("%d results of 3 jobs", n)
 	}
-	s.hears("is gone without a word; another takes over its 2")
+	s.hears("is gone without a word; another takes over its jobs")
 
 	s.post(2)
 	s.collect(2)

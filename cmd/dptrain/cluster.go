@@ -1,0 +1,170 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/build"
+	"github.com/dptrain/dptrain/internal/cluster"
+)
+
+// embeddedCluster is the value of --cluster for a server inside this process.
+const embeddedCluster = "embedded"
+
+// clusterFlags say which cluster a command takes part in.
+type clusterFlags struct {
+	cluster     string // empty for none
+	credentials string
+	listen      string
+	advertise   string
+}
+
+// addJoining adds the flags of a command that joins a cluster.
+func (c *clusterFlags) addJoining(cmd *cobra.Command, usage string) {
+	fs := cmd.Flags()
+	fs.Var((*once)(&c.cluster), "cluster", usage)
+	fs.StringVar(&c.credentials, "credentials", "", "the cluster's `file`, if --cluster is the address of its server")
+	_ = cmd.MarkFlagFilename("cluster")
+	_ = cmd.MarkFlagFilename("credentials")
+}
+
+// addLeading adds the flags of a command that has others work for it.
+func (c *clusterFlags) addLeading(cmd *cobra.Command, what string) {
+	c.addJoining(cmd, "have workers train "+what+": the cluster's `file`, the address of its server, or \"embedded\" for a server inside of this process; see dptrain worker --help")
+	cmd.Flags().StringVar(&c.listen, "listen", "", "`address` of an embedded server, such as :4222; without it only this machine reaches it")
+	cmd.Flags().StringVar(&c.advertise, "advertise", "", "`name` or address by which workers reach an embedded server, if it isn't this machine's name")
+}
+
+// check checks the flags before anything is read.
+func (c *clusterFlags) check() error {
+	switch {
+	case c.cluster == "" && cmp.Or(c.credentials, c.listen, c.advertise) != "":
+		return usagef("--credentials, --listen and --advertise go with --cluster")
+	case c.cluster != embeddedCluster && cmp.Or(c.listen, c.advertise) != "":
+		return usagef("--listen and --advertise go with --cluster embedded")
+	case c.credentials != "" && !c.byAddress():
+		return usagef("--credentials goes with --cluster nats://…, the address of a server")
+	case c.byAddress():
+		if err := cluster.CheckURL(c.cluster); err != nil {
+			return usagef("--cluster: %w", err)
+		}
+		if c.credentials == "" {
+			return usagef("--cluster %s: --credentials says which file has the cluster's secret; dptrain cluster new makes one", c.cluster)
+		}
+	}
+	return nil
+}
+
+// byAddress reports whether --cluster is the address of a server.
+func (c *clusterFlags) byAddress() bool { return strings.Contains(c.cluster, "://") }
+
+// file reads the cluster's file.
+func (c *clusterFlags) file() (cluster.File, error) {
+	path := c.cluster
+	if c.byAddress() {
+		path = c.credentials
+	}
+	f, err := cluster.ReadFile(path)
+	if err != nil {
+		return f, coded(codeInput, err)
+	}
+	if c.byAddress() {
+		f.URL = c.cluster
+	}
+	return f, nil
+}
+
+// lead connects to the cluster that is to work for this process, and starts an embedded server first if it is to. It
+// keeps what belongs to the server in a folder. Close gives both back.
+func (c *clusterFlags) lead(ctx context.Context, dir string, note func(string)) (*cluster.Conn, func() error, error) {
+	if c.cluster != embeddedCluster {
+		f, err := c.file()
+		if err != nil {
+			return nil, nil, err
+		}
+		conn, err := connect(ctx, f, "dptrain coordinator", note)
+		return conn, func() error { conn.Close(); return nil }, err
+	}
+	server, err := cluster.Embed(dir, cmp.Or(c.listen, "127.0.0.1:0"), c.advertise)
+	if err != nil {
+		return nil, nil, coded(codeInput, err)
+	}
+	conn, err := connect(ctx, server.File, "dptrain coordinator", note)
+	if err != nil {
+		return nil, nil, errors.Join(err, server.Close())
+	}
+	file := relative(filepath.Join(dir, cluster.FileName))
+	where := "on this machine"
+	if c.listen != "" {
+		where = "on any machine that has a copy of this file"
+	}
+	note(fmt.Sprintf("the cluster's server is at %s; start workers %s by: dptrain worker --cluster %s", strings.TrimPrefix(server.File.URL, "tls://"), where, quoted(file)))
+	return conn, func() error { conn.Close(); return server.Close() }, nil
+}
+
+// connect connects to a cluster, and says when the connection is lost and found.
+func connect(ctx context.Context, f cluster.File, name string, note func(string)) (*cluster.Conn, error) {
+	conn, err := cluster.Connect(ctx, f, name, func(err error) {
+		if err != nil {
+			go note(fmt.Sprintf("the connection to the cluster's server is lost (%v); trying again", err)) // it must not wait
+		} else {
+			go note("the connection to the cluster's server is back")
+		}
+	})
+	return conn, ofCluster(err)
+}
+
+// ofCluster gives an error of a cluster its exit code.
+func ofCluster(err error) error {
+	switch {
+	case errors.Is(err, cluster.ErrUnreachable):
+		return coded(codeNetwork, err)
+	case errors.Is(err, cluster.ErrRefused):
+		return coded(codeInput, err)
+	}
+	return err
+}
+
+// clusterBuild returns this program as others in a cluster compare it with theirs.
+func clusterBuild() (cluster.Build, error) {
+	hash, err := programHash()
+	if err != nil {
+		return cluster.Build{}, coded(codeInput, err)
+	}
+	b := build.Current()
+	return cluster.Build{
+		Version: b.String(), Exact: !b.Modified && (b.Commit != "" || b.Version != build.Unknown), Hash: hash, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}, nil
+}
+
+// campaignID returns the name that a folder's jobs have in a cluster, which lasts as long as the folder. It is random:
+// whoever reads the names of messages learns nothing of the folder.
+func campaignID(dir string) (string, error) {
+	path := filepath.Join(dir, ".cluster-id")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		id := strings.TrimSpace(string(text))
+		if raw, err := hex.DecodeString(id); err != nil || len(raw) != 8 {
+			return "", coded(codeInput, fmt.Errorf("%s is damaged; remove it: what workers are at is then done anew", path))
+		}
+		return id, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	raw := make([]byte, 8)
+	rand.Read(raw) // it never fails
+	id := hex.EncodeToString(raw)
+	return id, os.WriteFile(path, []byte(id+"\n"), 0o600)
+}

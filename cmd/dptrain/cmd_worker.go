@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/internal/fleet"
+	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/train"
+)
+
+type workerOptions struct {
+	settings
+	clusterFlags
+	once     bool
+	idle     time.Duration
+	batch    int
+	datasets []string
+	train    string
+	test     string
+	given    func(flag string) bool
+}
+
+func newWorkerCommand(g *global) *cobra.Command {
+	var opts workerOptions
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Train what a campaign or a tuning on another machine hands out",
+		Long: `Train what "dptrain reproduce --cluster" or "dptrain tune --cluster" hands out, on this
+machine, until it is stopped. Any number of workers on any number of machines share the
+work: each takes what it can do, and a worker that is killed, hangs or loses the network
+costs time, and no run. Others take over what it was at, draw the same randomness and
+come to the same bytes.
+
+--cluster is the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml;
+copy it to the machine of the worker, and keep it like the data: who has it is admitted,
+gets the keys of runs, and with them could remove their noise. A worker must be the same
+dptrain as the coordinator, and have the data: each data set that is here is worked on
+(see dptrain data list), or those of --datasets. For a tuning of own files give the same
+two files by --train and --test.
+
+A worker uses all cores, or one GPU or several; start one for each GPU by --devices to
+train more runs at once. With --once it ends when there is nothing to do, with --idle
+when there was nothing for a while: so batch systems such as Slurm run it. When it is
+stopped (Ctrl-C, SIGTERM), others get its runs at once.
+
+` + exitCodes,
+		Example: `  dptrain worker --cluster reproduction/cluster/cluster.yaml
+  dptrain worker --cluster cluster.yaml --devices 0 --idle 10m
+  dptrain worker --cluster nats://host:4222 --credentials cluster.yaml --datasets mnist
+  dptrain worker --cluster cluster.yaml --once
+  dptrain worker --cluster cluster.yaml --train train.csv --test test.csv`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts.given = cmd.Flags().Changed
+			return runWorker(cmd.Context(), g, opts)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	opts.addJoining(cmd, "the cluster's `file`, or the address of its server, such as nats://host:4222")
+	fs.BoolVar(&opts.once, "once", false, "end when there is nothing to do")
+	fs.DurationVar(&opts.idle, "idle", 0, "end when there was nothing to do for a `time`, such as 10m")
+	fs.IntVar(&opts.batch, "batch", 0, "`number` of runs side by side; 0 is what fills this machine")
+	fs.StringSliceVar(&opts.datasets, "datasets", nil, "data sets to work on: a `list` (default those that are here)")
+	fs.StringVar(&opts.train, "train", "", "own training `file`, as the coordinator has it")
+	fs.StringVar(&opts.test, "test", "", "own test `file`, as the coordinator has it")
+	opts.addOnly(cmd, "workers", "engine", "devices")
+	return cmd
+}
+
+func (o *workerOptions) checkWorker() error {
+	switch {
+	case o.cluster == "":
+		return usagef("--cluster says whom to work for: the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
+	case o.cluster == embeddedCluster:
+		return usagef("--cluster embedded is for the coordinator; give a worker the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
+	case o.once && o.given("idle"):
+		return usagef("--once ends at once, and --idle after a time; give one of them")
+	case o.given("idle") && o.idle <= 0:
+		return usagef("--idle: want a time such as 10m, got %v", o.idle)
+	case o.batch < 0 || o.batch > 64:
+		return usagef("--batch: want 0 to 64, got %d", o.batch)
+	case (o.train == "") != (o.test == ""):
+		return usagef("give both --train and --test, or neither")
+	}
+	return o.clusterFlags.check()
+}
+
+func runWorker(ctx context.Context, g *global, opts workerOptions) error {
+	if err := opts.checkWorker(); err != nil {
+		return err
+	}
+	e, err := opts.resolve(ctx)
+	if err != nil {
+		return err
+	}
+	file, err := opts.clusterFlags.file()
+	if err != nil {
+		return err
+	}
+	p := e.Performance
+	device, err := g.gpus.choose(p)
+	if err != nil {
+		return err
+	}
+	lanes, err := await(ctx, "looking for data sets", func() ([]string, error) { return opts.lanes(device) })
+	if err != nil {
+		return err
+	}
+	f := newFollower(ctx, g.console())
+	running := new(sync.WaitGroup)
+	working := begin(ctx, running, f, func(f *follower) (any, error) {
+		conn, err := connect(ctx, file, "dptrain worker", f.Note)
+		if err != nil {
+			return nil, err
+		}
+		defer conn.Close()
+		device = device.opening(ctx, running, p, f.Warn)
+		return nil, device.using(ctx, p, f, func(gpu train.Engine) error { return opts.serve(ctx, conn, p, gpu, lanes, f) })
+	})
+	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping: others get what this worker was at; again to kill") })
+	return blameDevice(ofCluster(err))
+}
+
+// lanes returns what the worker can do. It has names of data sets, and a hash of own files.
+func (o *workerOptions) lanes(device choice) ([]string, error) {
+	names, err := o.here()
+	if err != nil {
+		return nil, err
+	}
+	files := ""
+	if o.train != "" {
+		if files, err = fleet.HashFiles(o.train, o.test); err != nil {
+			return nil, coded(codeInput, fmt.Errorf("own files: %w", err))
+		}
+	}
+	engine := configs.EngineCPU
+	if device.gpus != nil {
+		engine = configs.EngineCUDA
+	}
+	return fleet.Lanes(names, files, engine), nil
+}
+
+// here returns the names of the data sets to work on.
+func (o *workerOptions) here() ([]string, error) {
+	if o.train != "" && len(o.datasets) == 0 {
+		return nil, nil
+	}
+	all, err := datasets.List(datasets.Options{})
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]bool{}
+	for _, i := range all {
+		has[i.Name] = i.Where != ""
+	}
+	has["cifar-10"] = has["cifar-10"] && has["resnet20"] // it is trained on as that network's features
+	var known, names []string
+	for _, i := range all {
+		if i.Kind == datasets.KindWeights {
+			continue
+		}
+		if known = append(known, i.Name); has[i.Name] {
+			names = append(names, i.Name)
+		}
+	}
+	if len(o.datasets) == 0 {
+		return names, nil
+	}
+	for _, name := range o.datasets {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("--datasets: %w", unknown("name", name, known))
+		}
+		if !has[name] {
+			return nil, coded(codeInput, fmt.Errorf("--datasets: %s isn't here; dptrain data fetch %[1]s gets it", name))
+		}
+	}
+	return distinct(o.datasets), nil
+}
+
+// serve does jobs.
+func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p configs.Performance, gpu train.Engine, lanes []string, f *follower) error {
+	me, err := clusterBuild()
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "" // it is for people alone
+	}
+	idle := time.Duration(-1)
+	switch {
+	case o.once:
+		idle = 0
+	case o.given("idle"):
+		idle = o.idle
+	}
+	batch := o.batch
+	if batch == 0 {
+		batch = batchSize(p, gpu != nil)(campaign.Cell{Method: campaign.Variant1})
+	}
+	m := &remote.Machine{
+		Engine: newEngine(p, gpu), Features: onCPU(), Performance: p, Program: me.Hash, Name: machine(p, gpu), Train: o.train, Test: o.test,
+	}
+	defer m.Close()
+	follower := &workerFollower{follower: f}
+	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", laneNames(lanes), batch))
+	_, err = conn.Serve(ctx, cluster.Worker{
+		Build: me, Host: host, Machine: m.Name, Lanes: lanes, Batch: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
+	}, fleet.Crew{Machine: m, Follower: follower})
+	if err == nil {
+		f.Note("there is nothing to do")
+	}
+	if errors.Is(err, context.Canceled) {
+		return ctx.Err()
+	}
+	return err
+}
+
+// laneNames returns the data sets of lanes, for people.
+func laneNames(lanes []string) string {
+	var names []string
+	for _, lane := range lanes {
+		name, _, _ := strings.Cut(lane, " ")
+		names = append(names, name)
+	}
+	return strings.Join(distinct(names), ", ")
+}
+
+// workerFollower shows what a worker is at. How many runs it has done isn't shown where it would be kept: it says
+// something of the number of trials of a private tuning.
+type workerFollower struct {
+	*follower
+	mu   sync.Mutex
+	text string
+}
+
+func (w *workerFollower) Loading(done, total float64, what string) {
+	w.follower.Progress(done, total, what)
+}
+
+// doing notes which jobs are under way.
+func (w *workerFollower) doing(jobs []cluster.Job, share float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = "waiting for work"
+	if len(jobs) > 0 {
+		w.text = "training"
+		if o, err := remote.UnmarshalOrder(jobs[0].Body); err == nil && w.console.Watched() {
+			w.text = fmt.Sprintf("%s; %d side by side", o.Name, len(jobs))
+		}
+	}
+}
+
+func (w *workerFollower) Working(share float64) {
+	w.mu.Lock()
+	text := w.text
+	w.mu.Unlock()
+	w.follower.Progress(math.Max(share, 1e-9), 1, text)
+}

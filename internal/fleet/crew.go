@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Crew carries out orders as jobs of a cluster.
+type Crew struct {
+	Machine  *remote.Machine
+	Follower remote.Follower
+}
+
+// Data implements [cluster.Crew].
+func (c Crew) Data(ctx context.Context, j cluster.Job) ([]byte, error) {
+	o, err := remote.UnmarshalOrder(j.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cluster.ErrCannot, err)
+	}
+	digest, err := c.Machine.DataDigest(ctx, o, c.Follower)
+	var known *experiment.Error
+	if errors.As(err, &known) { // its data are missing or wrong, or it needs more memory than there is: others may do it
+		err = fmt.Errorf("%w: %w", cluster.ErrCannot, err)
+	}
+	return digest[:], err
+}
+
+// Do implements [cluster.Crew].
+func (c Crew) Do(ctx context.Context, jobs []cluster.Job, progress func(share float64)) ([][]byte, error) {
+	orders := make([]remote.Order, len(jobs))
+	for k, j := range jobs {
+		o, err := remote.UnmarshalOrder(j.Body)
+		if err != nil {
+			return nil, err
+		}
+		if len(j.Secret) != len(train.Key{}) {
+			return nil, fmt.Errorf("the key of run %s has %d bytes", o.Run, len(j.Secret))
+		}
+		o.Key = train.Key(j.Secret)
+		orders[k] = o
+	}
+	deliveries, err := c.Machine.CarryOut(ctx, orders, watched{c.Follower, progress})
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([][]byte, len(deliveries))
+	for k, d := range deliveries {
+		if bodies[k], err = d.Marshal(); err != nil {
+			return nil, err
+		}
+	}
+	return bodies, nil
+}
+
+// watched tells the cluster too how far the orders are.
+type watched struct {
+	remote.Follower
+	progress func(share float64)
+}
+
+func (w watched) Loading(done, total float64, what string) {
+	w.progress(0)
+	w.Follower.Loading(done, total, what)
+}
+
+func (w watched) Working(share float64) {
+	w.progress(share)
+	w.Follower.Working(share)
+}

@@ -1,0 +1,78 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/internal/remote"
+)
+
+// Fleet hands out orders on a board. It is a campaign's Fleet.
+type Fleet struct {
+	Board  *cluster.Board
+	Engine string // that orders are to train on, as in package configs; auto is any
+	// Files is the hash of own files, by [HashFiles]; "" if orders train on named data sets.
+	Files string
+}
+
+// Post implements campaign.Fleet.
+func (f *Fleet) Post(ctx context.Context, o remote.Order) error {
+	body, err := o.Marshal()
+	if err != nil {
+		return err
+	}
+	return f.Board.Post(ctx, cluster.Job{ID: o.Run, Lane: f.lane(o), Group: o.Group(), Body: body, Secret: o.Key[:]})
+}
+
+// Next implements campaign.Fleet.
+func (f *Fleet) Next(ctx context.Context) (remote.Delivery, error) {
+	r, err := f.Board.Next(ctx)
+	if err != nil {
+		return remote.Delivery{}, err
+	}
+	d, err := remote.UnmarshalDelivery(r.Body)
+	if err == nil && d.Run != r.ID {
+		err = fmt.Errorf("it says that it is of run %s", d.Run)
+	}
+	if err != nil { // a worker made it, with the same program as this one: that is a fault, and would come again
+		return remote.Delivery{}, fmt.Errorf("the result of run %s: %w", r.ID, err)
+	}
+	return d, nil
+}
+
+// Done implements campaign.Fleet.
+func (f *Fleet) Done(ctx context.Context, run string) error { return f.Board.Done(ctx, run) }
+
+// Want implements campaign.Fleet.
+func (f *Fleet) Want() int { return f.Board.Want() }
+
+// lane returns the lane of an order.
+func (f *Fleet) lane(o remote.Order) string {
+	data := o.Settings.Dataset
+	if data == configs.Files {
+		data += " " + f.Files
+	}
+	return laneOf(data, f.Engine)
+}
+
+// laneOf returns the lane of jobs on data, for those who have an engine.
+func laneOf(data, engine string) string {
+	if engine == "" || engine == configs.EngineAuto {
+		engine = "any"
+	}
+	return data + " " + engine
+}
+
+// Lanes returns the lanes of a machine that has data sets, or own files with a hash, and an engine.
+func Lanes(datasets []string, files, engine string) []string {
+	if files != "" {
+		datasets = append(datasets[:len(datasets):len(datasets)], configs.Files+" "+files)
+	}
+	var lanes []string
+	for _, d := range datasets {
+		lanes = append(lanes, laneOf(d, engine), laneOf(d, configs.EngineAuto))
+	}
+	return lanes
+}
