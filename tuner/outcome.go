@@ -113,7 +113,8 @@ func (x *execution) scorable(score float64) bool {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// wrongTrace returns what is wrong with the trace of an outcome, or nothing. JSON can't keep numbers that aren't finite.
+// wrongTrace returns what is wrong with the trace of an outcome, or nothing. JSON can't keep numbers that aren't
+// finite.
 func (x *execution) wrongTrace(o PrivateOutcome) string {
 	if s := o.Trace.Seconds; !finite(s) || s < 0 {
 		return fmt.Sprintf("it took %v seconds", s)

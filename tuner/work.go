@@ -75,8 +75,9 @@ var errNoContext = &train.SettingError{Setting: "context", Want: "one; context.B
 // Trials that are carried out elsewhere are under way while trials train here. RunAll then calls the methods of
 // [PrivateTrials] at the same time, and the functions Progress still one at a time.
 //
-// If ctx is cancelled, the device is lost, a state can't be saved or PrivateTrials has an error (a [*PlanError] both),
-// all plans stop. RunAll then returns that error, which isn't a PlanErrors, and no results. Plans that have keepers can be resumed, in any company.
+// If ctx is cancelled, the device is lost, or a state can't be saved or trials aren't carried out elsewhere (either a
+// [*PlanError]), all plans stop. RunAll then returns that error, which isn't a PlanErrors, and no results. Plans that
+// have keepers can be resumed, in any company, with their trials here or elsewhere.
 //
 // Give each plan a key of its own: see [NewPlan]. Until RunAll returns, it holds the draws and the best model of every
 // plan, besides the runs of a group.
