@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/train"
 )
@@ -18,16 +19,29 @@ type company struct {
 	Executor // its Keeper and Progress serve Run alone
 	loaded   *train.Loaded
 	plans    []*execution
+	calling  sync.Mutex // held while a function Progress is called
 }
 
 func newCompany(e Executor, work []Work) *company {
 	c := &company{Executor: e}
 	for i, w := range work {
-		x := &execution{number: i, keeper: w.Keeper, progress: w.Progress}
+		x := &execution{number: i, keeper: w.Keeper, progress: c.oneAtATime(w.Progress), trials: w.Trials, stored: none}
 		x.plan, x.err = w.Plan.redraw()
 		c.plans = append(c.plans, x)
 	}
 	return c
+}
+
+// oneAtATime returns a function that is never called while another that it returned is.
+func (c *company) oneAtATime(progress func(PrivateProgress)) func(PrivateProgress) {
+	if progress == nil {
+		return nil
+	}
+	return func(p PrivateProgress) {
+		c.calling.Lock()
+		defer c.calling.Unlock()
+		progress(p)
+	}
 }
 
 // left returns the plans that have neither failed nor ended.
@@ -90,7 +104,7 @@ func (c *company) check() error {
 		return err
 	}
 	for x := range c.left() {
-		x.loaded = c.loaded
+		x.loaded, x.metric = c.loaded, c.Test.Metric()
 		if x.err = x.check(c.Data, c.Test); errors.Is(x.err, train.ErrLost) {
 			return x.err
 		}
@@ -107,10 +121,13 @@ type trial struct {
 	index int // in the plan
 }
 
-// next returns the trials of the next group: those that come first in each plan, plan after plan.
+// next returns the trials of the next group that trains here: the first missing ones of each plan, plan after plan.
 func (c *company) next() (group []trial) {
 	for x := range c.left() {
-		for i := len(x.outcomes); i < len(x.plan.Private.Trials); i++ {
+		if x.trials != nil {
+			continue
+		}
+		for _, i := range x.missing() {
 			if len(group) == maxTogether {
 				return group
 			}
@@ -120,8 +137,44 @@ func (c *company) next() (group []trial) {
 	return group
 }
 
-// tune carries out all trials.
+// tune carries out all trials: those of some plans elsewhere, and at the same time those of the others here. What stops
+// one part stops the other.
 func (c *company) tune(ctx context.Context) error {
+	under, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var first error
+	var once sync.Once
+	stop := func(err error) { once.Do(func() { first = err; cancel() }) }
+	var away sync.WaitGroup
+	for x := range c.left() {
+		if x.trials == nil {
+			continue
+		}
+		away.Go(func() {
+			switch err := x.tuneElsewhere(under); {
+			case err == nil:
+			case ctx.Err() != nil && errors.Is(err, ctx.Err()): // no plan's fault
+				stop(fmt.Errorf("tuning stopped: %w", err))
+			default:
+				stop(&PlanError{x.number, fmt.Errorf("tuning stopped: %w", err)})
+			}
+		})
+	}
+	if err := c.tuneHere(under); err != nil {
+		stop(err)
+	}
+	away.Wait()
+	if first != nil {
+		return first
+	}
+	for x := range c.left() {
+		x.err = anySucceeded(x.outcomes)
+	}
+	return nil
+}
+
+// tuneHere carries out the trials that train on this executor's engine.
+func (c *company) tuneHere(ctx context.Context) error {
 	for group := c.next(); len(group) > 0; group = c.next() {
 		runs, plans := make([]train.Run, len(group)), make([]*execution, len(group))
 		for k, t := range group {
@@ -139,9 +192,6 @@ func (c *company) tune(ctx context.Context) error {
 				return &PlanError{x.number, fmt.Errorf("tuning stopped: %w", err)}
 			}
 		}
-	}
-	for x := range c.left() {
-		x.err = anySucceeded(x.outcomes)
 	}
 	return nil
 }

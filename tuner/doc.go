@@ -1,7 +1,8 @@
 // Package tuner tunes the hyperparameters of a private model privately.
 //
 // To tune, call [Calibrate] with [Settings] and a budget, [NewPlan] with its result and a key, and [Executor.Run] with
-// the plan, or [Executor.RunAll] with several plans for the same data. Calibrate finds the noise that meets the budget;
+// the plan, or [Executor.RunAll] with several plans for the same data, whose trials may train elsewhere
+// ([PrivateTrials], [Executor.RunTrials]). Calibrate finds the noise that meets the budget;
 // CalibrateSteps finds the steps for a given noise. [Settings.Guarantee] returns the guarantee of settings as they are.
 //
 // # The method
@@ -37,7 +38,8 @@
 // # What is private
 //
 // [Settings.Event] covers the selected model and hyperparameters: [Released]. It doesn't cover K, X1, the size of X1,
-// or the losing trials with their scores and timings: they are in [Private], [PrivateDraws] and [PrivateProgress]. n,
+// or the losing trials with their scores and timings: they are in [Private], [PrivateDraws], [PrivateProgress] and
+// [PrivateOutcome]. n,
 // q, the distribution of K and the search space are public. Training scales learning rates and expected batch sizes by
 // the nominal sizes q·n, (1−q)·n and n, never by the drawn size of X1.
 //

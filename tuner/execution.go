@@ -12,13 +12,17 @@ type execution struct {
 	plan     Plan
 	keeper   train.Keeper
 	progress func(PrivateProgress)
+	trials   PrivateTrials // nil: they train here
 
 	loaded   *train.Loaded
 	meter    *meter
-	outcomes []outcome      // of the trials so far; only the best has its model
-	best     int            // once all trials have ended: an index of outcomes, or none
-	tuned    Candidate      // the candidate of the best
-	settings train.Settings // of the final run
+	metric   train.Metric
+	shapes   []train.Parameter // the model's names, shapes and sizes, if outcomes with models come from elsewhere
+	stored   int               // the trial whose model the store has by keepModel, or none
+	outcomes []outcome         // of all trials; only the best that has ended has its model
+	best     int               // once all trials have ended: an index of outcomes, or none
+	tuned    Candidate         // the candidate of the best
+	settings train.Settings    // of the final run
 
 	result Result
 	ended  bool // there is a result
@@ -62,6 +66,10 @@ func (x *execution) begin() {
 	x.meter = newMeter(x.plan, x.progress)
 	if x.outcomes, x.err = x.kept(); x.err != nil {
 		x.err = fmt.Errorf("go on with the trials: %w", x.err)
+		return
+	}
+	if x.trials != nil && x.plan.Settings.needsModels() && len(x.missing()) > 0 {
+		x.shapes, x.err = x.shape()
 	}
 }
 

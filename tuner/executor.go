@@ -34,7 +34,7 @@ type Executor struct {
 // A trial that fails gets the lowest score, and tuning goes on. If all trials fail, Run returns the first trial's
 // error. If there is no finite model to release, the error of Run wraps [train.ErrDiverged].
 func (e Executor) Run(ctx context.Context, plan Plan) (Result, error) {
-	results, err := e.RunAll(ctx, Work{plan, e.Keeper, e.Progress})
+	results, err := e.RunAll(ctx, Work{Plan: plan, Keeper: e.Keeper, Progress: e.Progress})
 	switch failed := err.(type) {
 	case PlanErrors:
 		err = failed[0]

@@ -9,10 +9,13 @@ var lowest = math.Inf(-1)
 const none = -1
 
 // selectBest returns the index of the outcome with the best score, the first of equals, or none. The order of outcomes
-// doesn't depend on the data.
+// doesn't depend on the data. Trials that haven't ended don't count.
 func selectBest(trials []outcome) int {
 	best := none
 	for i, t := range trials {
+		if t.missing {
+			continue
+		}
 		if best == none || t.record.Score > trials[best].record.Score {
 			best = i
 		}

@@ -11,6 +11,8 @@ type outcome struct {
 	record PrivateTrial
 	model  []train.Parameter // nil if the trial diverged or failed, or another is better
 	err    error             // of a trial that failed
+	// missing says that the trial hasn't ended.
+	missing bool
 }
 
 // run reports that trial i begins, and returns its run.
@@ -19,7 +21,7 @@ func (x *execution) run(i int) train.Run {
 	return x.meter.trial(i, s.Privacy).run(s, x.keeper)
 }
 
-// add adds the outcome of trial i, the next one. Only the best of all trials so far keeps its model.
+// add adds the outcome of trial i.
 func (x *execution) add(i int, t train.Trained) {
 	o := outcome{err: t.Err, record: PrivateTrial{
 		Trial:   x.plan.Private.Trials[i],
@@ -35,13 +37,28 @@ func (x *execution) add(i int, t train.Trained) {
 	default:
 		o.model = t.Result.Parameters
 	}
-	x.outcomes = append(x.outcomes, o)
+	x.put(i, o)
+}
+
+// put takes over the outcome of trial i. Only the best of all trials so far keeps its model.
+func (x *execution) put(i int, o outcome) {
+	x.outcomes[i] = o
 	best := selectBest(x.outcomes)
 	for i := range x.outcomes {
 		if i != best {
 			x.outcomes[i].model = nil
 		}
 	}
+}
+
+// missing returns the numbers of the trials that haven't ended, ascending.
+func (x *execution) missing() (out []int) {
+	for i, o := range x.outcomes {
+		if o.missing {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // scoreOf returns the score of a run: the lowest for one that failed or diverged.

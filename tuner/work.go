@@ -15,6 +15,8 @@ type Work struct {
 	Keeper train.Keeper
 	// Progress is called with each event of the plan. It may be nil.
 	Progress func(PrivateProgress)
+	// Trials carries out the trials elsewhere; nil trains them here, like the final run.
+	Trials PrivateTrials
 }
 
 // PlanErrors reports the plans of [Executor.RunAll] that failed: element i is the error of plan i, or nil.
@@ -49,7 +51,8 @@ func (e PlanErrors) Or() error {
 	return e
 }
 
-// PlanError reports the plan of [Executor.RunAll] whose state can't be saved, which stops all plans.
+// PlanError reports the plan of [Executor.RunAll] whose state can't be saved, or whose trials aren't carried out
+// elsewhere. Either stops all plans.
 type PlanError struct {
 	Plan int // its number in the work
 	Err  error
@@ -57,6 +60,9 @@ type PlanError struct {
 
 func (e *PlanError) Error() string { return fmt.Sprintf("plan %d: %v", e.Plan, e.Err) }
 func (e *PlanError) Unwrap() error { return e.Err }
+
+// errNoContext is the error of a missing context.
+var errNoContext = &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
 
 // RunAll carries out several plans side by side. First the trials of all plans train in groups of at most 64, which may
 // have trials of several plans, then the final runs of all plans. The results are in the order of work, and each is the
@@ -66,14 +72,18 @@ func (e *PlanError) Unwrap() error { return e.Err }
 // A plan that fails, as Run says, doesn't stop the others. Its result is then zero, and the error is a [PlanErrors]. A
 // plan that is wrong, or whose store belongs to another, fails before anything is trained.
 //
-// If ctx is cancelled, the device is lost or a state can't be saved (a [*PlanError]), all plans stop. RunAll then
-// returns that error, which isn't a PlanErrors, and no results. Plans that have keepers can be resumed, in any company.
+// Trials that are carried out elsewhere are under way while trials train here. RunAll then calls the methods of
+// [PrivateTrials] at the same time, and the functions Progress still one at a time.
+//
+// If ctx is cancelled, the device is lost, or a state can't be saved or trials aren't carried out elsewhere (either a
+// [*PlanError]), all plans stop. RunAll then returns that error, which isn't a PlanErrors, and no results. Plans that
+// have keepers can be resumed, in any company, with their trials here or elsewhere.
 //
 // Give each plan a key of its own: see [NewPlan]. Until RunAll returns, it holds the draws and the best model of every
 // plan, besides the runs of a group.
 func (e Executor) RunAll(ctx context.Context, work ...Work) ([]Result, error) {
 	if ctx == nil {
-		return nil, &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
+		return nil, errNoContext
 	}
 	c := newCompany(e, work)
 	if err := c.run(ctx); err != nil {

@@ -15,6 +15,8 @@ type Job struct {
 	Key   train.Key     // of all draws: see [Plan.Key]
 	Store train.Store   // keeps what another process needs to go on; nil keeps nothing
 	Every time.Duration // between two saves; 0 means a minute
+	// Trials carries out the trials of a tuning elsewhere, by [Plan.PrivateTrials]; nil trains them here.
+	Trials tuner.PrivateTrials
 }
 
 // keeper returns what keeps the states and scores the learning curves.

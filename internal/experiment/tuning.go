@@ -70,7 +70,7 @@ func (c *company) tune(ctx context.Context, parts []*part) error {
 			p.err = err
 			continue
 		}
-		work = append(work, tuner.Work{Plan: drawn, Keeper: p.Job.keeper(p.Plan), Progress: p.Follower.Tuning})
+		work = append(work, tuner.Work{Plan: drawn, Keeper: p.Job.keeper(p.Plan), Progress: p.Follower.Tuning, Trials: p.Job.Trials})
 		plans = append(plans, p)
 	}
 	executor := tuner.Executor{

@@ -1,0 +1,598 @@
+package tuner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/train"
+	"pgregory.net/rapid"
+)
+
+// workers carries out trials by an executor, in several calls, and delivers them in random order.
+type workers struct {
+	Executor
+	seed  uint64
+	asked [][]int                                       // the trials of each Run
+	alter func(*PrivateOutcome) (again *PrivateOutcome) // changes an outcome; what it returns is delivered next
+	die   int                                           // after so many outcomes Run returns an error; 0 for never
+	late  func(PrivateOutcome) error                    // done of the last Run
+	mu    sync.Mutex
+}
+
+func (w *workers) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
+	w.mu.Lock() // several plans may share the engine, which isn't made for that here
+	defer w.mu.Unlock()
+	w.asked, w.late = append(w.asked, slices.Clone(trials)), done
+	draw := rand.New(rand.NewPCG(w.seed, uint64(len(w.asked))))
+	draw.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
+	delivered := 0
+	for len(trials) > 0 {
+		n := 1 + draw.IntN(len(trials))
+		outcomes, err := w.RunTrials(ctx, plan, trials[:n])
+		if err != nil {
+			return err
+		}
+		trials = trials[n:]
+		for _, o := range outcomes {
+			var again *PrivateOutcome
+			if w.alter != nil {
+				again = w.alter(&o)
+			}
+			if err := done(o); err != nil {
+				return err
+			}
+			if again != nil {
+				if err := done(*again); err != nil {
+					return err
+				}
+			}
+			if delivered++; delivered == w.die {
+				return errDead
+			}
+		}
+	}
+	return nil
+}
+
+// away returns work whose trials a fake engine carries out elsewhere.
+func away(t testing.TB, plan Plan, l *fakeLab, seed uint64) (Work, *workers) {
+	w := &workers{Executor: l.executor(t), seed: seed}
+	return Work{Plan: plan, Trials: w}, w
+}
+
+// ended returns what a plan alone has come to, without times and, of the error, the text.
+func ended(results []Result, err error) ending {
+	e := ending{}
+	if len(results) > 0 {
+		e.result = timeless(results[0])
+	}
+	if err = errorOf(err, 0); err != nil {
+		e.err = err.Error()
+	}
+	return e
+}
+
+// Whatever trials do, in whatever order their outcomes come, a plan whose trials were carried out elsewhere ends as it
+// does here, with the same events. The engine here trains the final run alone.
+func TestTrialsElsewhereEndAsHere(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(rt, "method"), rapid.SampledFrom([]float64{0.5, 3, 20}).Draw(rt, "mean"))
+		s.WarmStart = s.Method != Baseline && rapid.Bool().Draw(rt, "warm")
+		plan, err := NewPlan(s, train.InsecureKey(rapid.Uint64().Draw(rt, "seed")))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		bad := rapid.SampledFrom([]uint32{1, 2, 5, 1000}).Draw(rt, "of so many trials one fails, and one diverges")
+		scores := rapid.IntRange(1, 4).Draw(rt, "different scores")
+		lab := func() *fakeLab {
+			return &fakeLab{
+				accuracy: func(j engine.Job) float64 { return float64(int(j.Trial*7)%scores) / 4 },
+				fail: func(j engine.Job) error {
+					if j.Trial%bad == 1%bad {
+						return fmt.Errorf("trial of stream %d is broken", j.Trial)
+					}
+					return nil
+				},
+				diverge: func(j engine.Job) bool { return j.Trial != FinalStream && j.Trial%bad == 2%bad },
+			}
+		}
+		var want ending
+		events := func(e map[string]int) func(PrivateProgress) {
+			return func(p PrivateProgress) {
+				if p.Kind != Stepped {
+					e[fmt.Sprint(p.Kind, p.Final, p.Trial, p.Trials, p.Steps, p.Score, p.Err)]++
+				}
+			}
+		}
+		local, remote := map[string]int{}, map[string]int{}
+		want = ended(lab().executor(t).RunAll(background, Work{Plan: plan, Progress: events(local)}))
+		here := lab()
+		w, there := away(t, plan, lab(), rapid.Uint64().Draw(rt, "order"))
+		w.Progress = events(remote)
+		got := ended(here.executor(t).RunAll(background, w))
+		if !reflect.DeepEqual(got, want) || !maps.Equal(local, remote) {
+			rt.Fatalf("elsewhere %+v, %v\nhere %+v, %v", got, remote, want, local)
+		}
+		for stream := range here.jobs {
+			if stream != FinalStream {
+				rt.Fatalf("the trial of stream %d was trained here", stream)
+			}
+		}
+		if len(there.asked) != min(1, len(plan.Private.Trials)) || here.open != 0 {
+			rt.Fatalf("asked %d times for %d trials, %d open", len(there.asked), len(plan.Private.Trials), here.open)
+		}
+	})
+}
+
+// The same holds on the CPU engine, for each method.
+func TestTrialsElsewhereOnCPU(t *testing.T) {
+	methods(t, func(t *testing.T, m Method) {
+		s := settings(m, 4)
+		s.WarmStart = m == Variant2
+		plan := planWith(t, s, 4)
+		e := kept(t, nil, 200)
+		want := timeless(mustRun(t, e, plan))
+		results, err := e.RunAll(t.Context(), Work{Plan: plan, Trials: &workers{Executor: e, seed: 3}})
+		if err != nil || !reflect.DeepEqual(timeless(results[0]), want) {
+			t.Errorf("%+v, %v\nwant %+v", results, err, want)
+		}
+	})
+}
+
+// Of equal trials the first wins, though it comes last.
+func TestTiesElsewhere(t *testing.T) {
+	for _, m := range []Method{Baseline, Variant2} {
+		lab := &fakeLab{accuracy: func(engine.Job) float64 { return 0.5 }}
+		plan := planWith(t, settings(m, 4), 4)
+		w, there := away(t, plan, lab, 1)
+		w.Trials = backwards{there}
+		results, err := (&fakeLab{accuracy: lab.accuracy}).executor(t).RunAll(background, w)
+		if err != nil || results[0].Private.Best != 0 {
+			t.Fatalf("%+v, %v", results, err)
+		}
+		if want := mustRun(t, (&fakeLab{accuracy: lab.accuracy}).executor(t), plan); !reflect.DeepEqual(results[0].Released, want.Released) {
+			t.Errorf("%s: %+v, want %+v", m, results[0].Released, want.Released)
+		}
+	}
+}
+
+type backwards struct{ *workers }
+
+func (b backwards) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
+	outcomes, err := b.RunTrials(ctx, plan, trials)
+	for _, o := range slices.Backward(outcomes) {
+		err = errors.Join(err, done(o))
+	}
+	return err
+}
+
+// Outcomes are in the order asked for. They have models only where the plan needs them, and a worker trains nothing
+// else.
+func TestRunTrials(t *testing.T) {
+	for _, m := range []Method{Baseline, Variant1, Variant2} {
+		lab := &fakeLab{
+			diverge: func(j engine.Job) bool { return j.Trial == 2 },
+			fail: func(j engine.Job) error {
+				if j.Trial == 3 {
+					return errors.New("bro\xffken")
+				}
+				return nil
+			},
+		}
+		s := settings(m, 5)
+		s.WarmStart = m == Variant2
+		var last PrivateProgress
+		e := lab.executor(t)
+		e.Progress = func(p PrivateProgress) { last = p }
+		e.Keeper.Store = newShelf()
+		out, err := e.RunTrials(background, planWith(t, s, 5), []int{4, 1, 2})
+		if err != nil || len(out) != 3 || lab.open != 0 || len(e.Keeper.Store.(*shelf).saved) > 0 {
+			t.Fatalf("%+v, %v, %d open", out, err, lab.open)
+		}
+		if o := out[0]; o.Trial != 4 || (o.Parameters != nil) != (m != Variant1) || o.Score < 0 || o.Diverged || o.Failure != "" {
+			t.Errorf("%s: %+v", m, o)
+		}
+		if o := out[1]; o.Trial != 1 || o.Parameters != nil || o.Score != lowest || !o.Diverged {
+			t.Errorf("%s: diverged %+v", m, o)
+		}
+		if o := out[2]; o.Trial != 2 || o.Parameters != nil || o.Score != lowest || o.Failure != "bro?ken" {
+			t.Errorf("%s: failed %+v", m, o)
+		}
+		if last.Done != last.Total || last.TrialsDone != 3 || last.Trials != 5 || lab.jobs[1].Initial != nil {
+			t.Errorf("%s: ended with %+v", m, last)
+		}
+	}
+}
+
+// What is wrong with numbers, plan, data or machine is an error, without outcomes.
+func TestRunTrialsChecks(t *testing.T) {
+	plan := planWith(t, settings(Baseline, 3), 3)
+	cancelled, cancel := context.WithCancel(background)
+	cancel()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		trials []int
+		change func(*Executor, *Plan)
+		want   string
+	}{
+		"beyond":     {background, []int{3}, nil, "number of a trial is 3"},
+		"negative":   {background, []int{-1}, nil, "number of a trial is -1"},
+		"twice":      {background, []int{1, 1}, nil, "each number once"},
+		"no context": {nil, []int{1}, nil, "context"},
+		"cancelled":  {cancelled, []int{1}, nil, "canceled"},
+		"other plan": {background, []int{1}, func(_ *Executor, p *Plan) { p.Private.Trials = p.Private.Trials[:2] }, otherPlan},
+		"other data": {background, []int{1}, func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1).Data }, "number of samples is 200"},
+		"no data":    {background, []int{1}, func(e *Executor, _ *Plan) { e.Data = nil }, "data"},
+		"no test":    {background, []int{1}, func(e *Executor, _ *Plan) { e.Test = nil }, "test set"},
+		"lost": {background, []int{1}, func(e *Executor, _ *Plan) {
+			e.Engine.(*fakeLab).fail = func(engine.Job) error { return engine.ErrLost }
+		}, engine.ErrLost.Error()},
+	} {
+		e, p := (&fakeLab{}).executor(t), plan
+		if c.change != nil {
+			c.change(&e, &p)
+		}
+		if out, err := e.RunTrials(c.ctx, p, c.trials); out != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v; want %s", name, out, err, c.want)
+		}
+	}
+	if out, err := (&fakeLab{}).executor(t).RunTrials(background, plan, nil); out != nil || err != nil {
+		t.Errorf("no trials: %v, %v", out, err)
+	}
+}
+
+// An outcome that can't be one is refused, whatever is wrong, and the error names its trial. The trial is still
+// missing: the right outcome is accepted afterwards.
+func TestWrongOutcomes(t *testing.T) {
+	model := func(o *PrivateOutcome) *train.Parameter { return &o.Parameters[0] }
+	for name, change := range map[string]func(*PrivateOutcome){
+		"negative number":  func(o *PrivateOutcome) { o.Trial = -1 },
+		"number beyond":    func(o *PrivateOutcome) { o.Trial = 4 },
+		"NaN score":        func(o *PrivateOutcome) { o.Score = math.NaN() },
+		"infinite score":   func(o *PrivateOutcome) { o.Score = math.Inf(1) },
+		"lowest score":     func(o *PrivateOutcome) { o.Score = math.Inf(-1) },
+		"score above 1":    func(o *PrivateOutcome) { o.Score = 1.01 },
+		"negative score":   func(o *PrivateOutcome) { o.Score = -0.1 },
+		"score, diverged":  func(o *PrivateOutcome) { o.Diverged, o.Parameters = true, nil },
+		"score, failed":    func(o *PrivateOutcome) { o.Failure, o.Parameters = "x", nil },
+		"diverged, failed": func(o *PrivateOutcome) { o.Diverged, o.Failure, o.Score, o.Parameters = true, "x", lowest, nil },
+		"model, diverged":  func(o *PrivateOutcome) { o.Diverged, o.Score = true, lowest },
+		"model, failed":    func(o *PrivateOutcome) { o.Failure, o.Score = "x", lowest },
+		"no text":          func(o *PrivateOutcome) { o.Failure, o.Score, o.Parameters = "\xff", lowest, nil },
+		"long text":        func(o *PrivateOutcome) { o.Failure, o.Score, o.Parameters = strings.Repeat("x", 65537), lowest, nil },
+		"no model":         func(o *PrivateOutcome) { o.Parameters = nil },
+		"two parameters":   func(o *PrivateOutcome) { o.Parameters = append(o.Parameters, o.Parameters[0]) },
+		"name":             func(o *PrivateOutcome) { model(o).Name = "v" },
+		"shape":            func(o *PrivateOutcome) { model(o).Shape = []int{2, 1} },
+		"axes":             func(o *PrivateOutcome) { model(o).Shape = []int{2} },
+		"values":           func(o *PrivateOutcome) { model(o).Values = model(o).Values[:1] },
+		"NaN":              func(o *PrivateOutcome) { model(o).Values[1] = float32(math.NaN()) },
+		"infinite":         func(o *PrivateOutcome) { model(o).Values[0] = float32(math.Inf(1)) },
+		"seconds":          func(o *PrivateOutcome) { o.Trace.Seconds = -1 },
+		"NaN seconds":      func(o *PrivateOutcome) { o.Trace.Seconds = math.NaN() },
+		"point":            func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 11, Score: 0.5}} },
+		"point at 0":       func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 0, Score: 0.5}} },
+		"points":           func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 2}, {Step: 2}} },
+		"NaN point":        func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 2, Score: math.NaN()}} },
+	} {
+		plan := planWith(t, settings(Baseline, 4), 4)
+		for _, repaired := range []bool{false, true} {
+			number, trial := 0, 0
+			w, there := away(t, plan, &fakeLab{}, 5)
+			there.alter = func(o *PrivateOutcome) *PrivateOutcome {
+				if number++; number != 2 {
+					return nil
+				}
+				right := *o
+				right.Parameters = []train.Parameter{*model(o)}
+				right.Parameters[0].Values = slices.Clone(model(o).Values)
+				change(o)
+				trial = o.Trial
+				return &right
+			}
+			if repaired {
+				w.Trials = patient{there}
+			}
+			results, err := (&fakeLab{}).executor(t).RunAll(background, w)
+			var stopped *PlanError
+			switch {
+			case repaired:
+				if want := mustRun(t, (&fakeLab{}).executor(t), plan); err != nil || !reflect.DeepEqual(timeless(results[0]), timeless(want)) {
+					t.Errorf("%s, then right: %+v, %v", name, results, err)
+				}
+			case results != nil || !errors.Is(err, ErrOutcome) || !errors.As(err, &stopped) || !strings.Contains(err.Error(), fmt.Sprintf("trial %d: ", trial)) || strings.Contains(err.Error(), "\n"):
+				t.Errorf("%s: %v, %v", name, results, err)
+			}
+		}
+	}
+}
+
+// patient goes on after an outcome that was refused.
+type patient struct{ *workers }
+
+func (p patient) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
+	return p.workers.Run(ctx, plan, trials, func(o PrivateOutcome) error {
+		if err := done(o); !errors.Is(err, ErrOutcome) {
+			return err
+		}
+		return nil
+	})
+}
+
+// What the transport does wrong stops the plan: an outcome twice, one too few, a model that isn't wanted. An outcome
+// that comes late, or whose slices change afterwards, changes nothing.
+func TestWrongTransports(t *testing.T) {
+	plan := planWith(t, settings(Variant1, 3), 3)
+	run := func(change func(*workers)) ([]Result, error) {
+		w, there := away(t, plan, &fakeLab{}, 2)
+		change(there)
+		return (&fakeLab{}).executor(t).RunAll(background, w)
+	}
+	if _, err := run(func(w *workers) {
+		w.alter = func(o *PrivateOutcome) *PrivateOutcome { return o }
+	}); !errors.Is(err, ErrOutcome) || !strings.Contains(err.Error(), "it has ended before") {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := run(func(w *workers) {
+		w.alter = func(o *PrivateOutcome) *PrivateOutcome {
+			o.Parameters = []train.Parameter{{Name: "w", Shape: []int{1, 2}, Values: []float32{1, 2}}}
+			return nil
+		}
+	}); !errors.Is(err, ErrOutcome) || !strings.Contains(err.Error(), "none are wanted") {
+		t.Errorf("a model: %v", err)
+	}
+	w, there := away(t, plan, &fakeLab{}, 2)
+	w.Trials = lazy{}
+	if _, err := (&fakeLab{}).executor(t).RunAll(background, w); err == nil || !strings.Contains(err.Error(), "3 of 3 have no outcome, the first is trial 0") {
+		t.Errorf("nothing: %v", err)
+	}
+	w.Trials = there
+	there.die = 2
+	if results, err := (&fakeLab{}).executor(t).RunAll(background, w); results != nil || !errors.Is(err, errDead) {
+		t.Errorf("dies: %v", err)
+	}
+	there.die = 0
+	results, err := (&fakeLab{}).executor(t).RunAll(background, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := there.late(PrivateOutcome{}); !errors.Is(err, errClosed) {
+		t.Errorf("late: %v", err)
+	}
+	if want := mustRun(t, (&fakeLab{}).executor(t), plan); !reflect.DeepEqual(timeless(results[0]), timeless(want)) {
+		t.Errorf("%+v, want %+v", results[0], want)
+	}
+}
+
+type lazy struct{}
+
+func (lazy) Run(context.Context, Plan, []int, func(PrivateOutcome) error) error { return nil }
+
+// The plan's result shares no memory with outcomes, and no change of the handed-out plan reaches it.
+func TestOutcomesAreCopied(t *testing.T) {
+	plan := planWith(t, settings(Baseline, 3), 3)
+	want := mustRun(t, (&fakeLab{}).executor(t), plan)
+	w, there := away(t, plan, &fakeLab{}, 2)
+	w.Trials = spoiler{there}
+	results, err := (&fakeLab{}).executor(t).RunAll(background, w)
+	if err != nil || !reflect.DeepEqual(results[0].Released, want.Released) {
+		t.Errorf("%+v, %v, want %+v", results, err, want)
+	}
+}
+
+type spoiler struct{ *workers }
+
+func (s spoiler) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
+	err := s.workers.Run(ctx, plan, trials, func(o PrivateOutcome) error {
+		err := done(o)
+		o.Parameters[0].Values[0], o.Parameters[0].Shape[0], o.Parameters[0].Name = 77, 77, "x"
+		return err
+	})
+	for i := range plan.Private.Trials {
+		plan.Private.Trials[i].Candidate.NoiseMultiplier, grid(plan.Settings)[0].NoiseMultiplier = 0, 0
+	}
+	return err
+}
+
+// However often the process dies at an operation of its store, the plan goes on with what it kept, asks only for trials
+// that are missing, and ends as it does here. So it does if some of its trials are carried out here in between.
+func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		m    Method
+		warm bool
+	}{{Baseline, false}, {Variant1, false}, {Variant2, true}} {
+		s := settings(c.m, 6)
+		s.WarmStart = c.warm
+		s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 4, NoiseMultiplier: 40, ClippingNorm: 1}, 0.01, 0.3, 3)
+		plan := planWith(t, s, 6)
+		e := kept(t, nil, 200)
+		want := timeless(mustRun(t, e, plan))
+		draw := rand.New(rand.NewPCG(7, uint64(len(c.m))))
+		for _, mixed := range []bool{false, true} {
+			for life := 1; life <= 24; life++ {
+				store := newShelf()
+				store.draw = draw
+				for deaths := 0; ; deaths++ {
+					store.left = life + deaths
+					there := &workers{Executor: e, seed: draw.Uint64()}
+					w := Work{Plan: plan, Keeper: train.Keeper{Store: store}, Trials: there}
+					if mixed && draw.IntN(2) == 0 {
+						w.Trials = nil
+					} else if draw.IntN(3) == 0 {
+						there.die = 1 + draw.IntN(4)
+					}
+					before := keptTrials(t, store, plan)
+					results, err := e.RunAll(t.Context(), w)
+					for _, asked := range there.asked {
+						for _, i := range asked {
+							if before[i] {
+								t.Fatalf("%s, life %d: asked for trial %d, which was kept", c.m, life, i)
+							}
+						}
+					}
+					if err == nil {
+						if !reflect.DeepEqual(timeless(results[0]), want) {
+							t.Fatalf("%s, life %d, %d deaths: %+v, want %+v", c.m, life, deaths, results[0], want)
+						}
+						if n := slices.Collect(maps.Keys(store.kept)); !mixed && slices.ContainsFunc(n, func(name string) bool { return strings.HasPrefix(name, "state-") && name != "state-0" }) {
+							t.Fatalf("%s: kept %q", c.m, n)
+						}
+						store.left, store.saved = -1, nil
+						if again, err := e.RunAll(t.Context(), w); err != nil || !reflect.DeepEqual(timeless(again[0]), want) || len(store.saved) > 0 {
+							t.Fatalf("%s: once more: %v, %v, saved %q", c.m, again, err, store.saved)
+						}
+						break
+					}
+					if !errors.Is(err, errDead) || deaths > 40 {
+						t.Fatalf("%s, life %d, death %d: %v", c.m, life, deaths, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// keptTrials returns the trials whose outcomes a store has, by their text.
+func keptTrials(t testing.TB, store *shelf, plan Plan) map[int]bool {
+	out := map[int]bool{}
+	content := store.kept["outcomes"]
+	if content == nil {
+		return out
+	}
+	var text = string(content[32:])
+	depth, number := 0, 0
+	for i, r := range text { // objects and nulls of one list; an outcome has arrays of objects inside
+		switch r {
+		case '[', '{':
+			depth++
+			if r == '{' && depth == 2 {
+				out[number] = true
+			}
+		case ']', '}':
+			depth--
+		case ',':
+			if depth == 1 {
+				number++
+			}
+		}
+		if depth < 0 {
+			t.Fatalf("position %d of %s", i, text)
+		}
+	}
+	return out
+}
+
+// A kept model that is damaged, or of another plan, is an error before anything is trained.
+func TestADamagedModelStopsTheTuning(t *testing.T) {
+	e := kept(t, nil, 200)
+	storeOf := func(seed uint64) (*shelf, Work) {
+		store, plan := newShelf(), mustPlan(t, settings(Baseline, 6), seed)
+		w := Work{Plan: plan, Keeper: train.Keeper{Store: store}, Trials: &workers{Executor: e}}
+		if _, err := e.RunAll(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		return store, w
+	}
+	whole, w := storeOf(1)
+	other, _ := storeOf(2)
+	model := whole.kept["model"]
+	flipped := slices.Clone(model)
+	flipped[len(flipped)-1] ^= 1
+	for name, content := range map[string][]byte{
+		"nothing": {}, "half": model[:len(model)/2], "a byte less": model[:len(model)-1], "a bit": flipped, "another plan's": other.kept["model"],
+	} {
+		store := newShelf()
+		store.kept = maps.Clone(whole.kept)
+		store.kept["model"] = content
+		w.Keeper.Store = store
+		if _, err := e.RunAll(t.Context(), w); !errors.Is(err, train.ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Plans whose trials are carried out elsewhere and here end as they do alone, and no two functions of plans are called
+// at the same time.
+func TestPlansHereAndElsewhere(t *testing.T) {
+	var work []Work
+	var inside atomic.Int32
+	for i, m := range []Method{Baseline, Variant1, Variant2, Baseline} {
+		s := settings(m, 5)
+		s.WarmStart = m == Variant2
+		w := Work{Plan: planWith(t, s, 5), Progress: func(PrivateProgress) {
+			if inside.Add(1) != 1 {
+				t.Error("two functions at the same time")
+			}
+			inside.Add(-1)
+		}}
+		if i != 1 {
+			w.Trials = &workers{Executor: (&fakeLab{}).executor(t), seed: uint64(i)}
+		}
+		work = append(work, w)
+	}
+	lab := &fakeLab{}
+	results, err := lab.executor(t).RunAll(background, work...)
+	if err != nil || lab.open != 0 {
+		t.Fatal(err)
+	}
+	for i, w := range work {
+		if want := mustRun(t, (&fakeLab{}).executor(t), w.Plan); !reflect.DeepEqual(timeless(results[i]), timeless(want)) {
+			t.Errorf("plan %d: %+v, want %+v", i, results[i], want)
+		}
+	}
+	// What stops trials elsewhere stops those here, and the other way round.
+	work[2].Trials = &workers{Executor: (&fakeLab{}).executor(t), die: 1}
+	results, err = (&fakeLab{}).executor(t).RunAll(background, work...)
+	var stopped *PlanError
+	if results != nil || !errors.As(err, &stopped) || stopped.Plan != 2 || !errors.Is(err, errDead) {
+		t.Errorf("%v, %v", results, err)
+	}
+	work = []Work{work[0], work[1]}
+	work[0].Trials = waiting{}
+	lost := &fakeLab{fail: func(engine.Job) error { return engine.ErrLost }}
+	if _, err := lost.executor(t).RunAll(background, work...); !errors.Is(err, engine.ErrLost) || errors.As(err, &stopped) && stopped.Plan == 0 && !errors.Is(err, engine.ErrLost) {
+		t.Errorf("lost here: %v", err)
+	}
+	ctx, cancel := context.WithCancel(background)
+	cancelling := &fakeLab{after: func(engine.Job, int) { cancel() }}
+	if _, err := cancelling.executor(t).RunAll(ctx, work...); !errors.Is(err, context.Canceled) || errors.As(err, new(*PlanError)) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// waiting waits until it is stopped.
+type waiting struct{}
+
+func (waiting) Run(ctx context.Context, _ Plan, _ []int, _ func(PrivateOutcome) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Nothing is released once the context is cancelled, though all outcomes are there.
+func TestCancelledAfterTheLastOutcome(t *testing.T) {
+	ctx, cancel := context.WithCancel(background)
+	plan := planWith(t, settings(Baseline, 3), 3)
+	w, _ := away(t, plan, &fakeLab{}, 1)
+	finished := 0
+	w.Progress = func(p PrivateProgress) {
+		if p.Kind == Finished {
+			if finished++; finished == 3 {
+				cancel()
+			}
+		}
+	}
+	if results, err := (&fakeLab{}).executor(t).RunAll(ctx, w); results != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", results, err)
+	}
+}

@@ -1,0 +1,150 @@
+package tuner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// PrivateOutcome is the outcome of a trial that [Executor.RunTrials] carried out, for the process that carries out the
+// plan: see [PrivateTrials]. No guarantee covers it, nor its model: send it encrypted, and publish nothing of it.
+type PrivateOutcome struct {
+	Trial    int     // an index of [PrivateDraws].Trials
+	Score    float64 // on the public test set, by its metric; -Inf without a model
+	Diverged bool    // its parameters aren't finite, so that it has no model
+	Failure  string  // the error, if it failed, so that it has no model; at most 64 KiB of UTF-8
+	Trace    train.PrivateTrace
+	// Parameters is the trial's model, by the order of the model's parameters, if the plan needs the models of its
+	// trials: the baseline releases the best, and a warm start begins with it. Otherwise it is nil.
+	Parameters []train.Parameter
+}
+
+// ErrOutcome reports an outcome that can't be one of the trials asked for.
+var ErrOutcome = errors.New("wrong outcome of a trial")
+
+// maxFailure is the maximum length of PrivateOutcome.Failure, in bytes.
+const maxFailure = 64 << 10
+
+// needsModels reports whether the plan needs the model of its best trial, and not its candidate alone.
+func (s Settings) needsModels() bool { return s.Method == Baseline || s.WarmStart }
+
+// privateOutcome returns the outcome of a trial that has ended, for another process.
+func (x *execution) privateOutcome(i int, t train.Trained) PrivateOutcome {
+	o := PrivateOutcome{Trial: i, Score: scoreOf(t), Trace: t.Trace}
+	switch {
+	case t.Err != nil:
+		o.Failure = failureOf(t.Err)
+	case t.Result.Diverged():
+		o.Diverged = true
+	case x.plan.Settings.needsModels():
+		o.Parameters = t.Result.Parameters
+	}
+	return o
+}
+
+// failureOf returns the text of an error as an outcome may have it.
+func failureOf(err error) string {
+	text := strings.ToValidUTF8(err.Error(), "?")
+	if text == "" {
+		return "failed, without a message"
+	}
+	if len(text) > maxFailure {
+		text = strings.ToValidUTF8(text[:maxFailure], "") // a character may be cut in two
+	}
+	return text
+}
+
+// believe returns the outcome of a trial that was carried out elsewhere, once it is checked. The error wraps
+// [ErrOutcome]. It copies the outcome's slices.
+func (x *execution) believe(o PrivateOutcome) (outcome, error) {
+	wrong := func(format string, args ...any) (outcome, error) {
+		return outcome{}, fmt.Errorf("%w: trial %d: %s", ErrOutcome, o.Trial, fmt.Sprintf(format, args...))
+	}
+	if n := len(x.outcomes); o.Trial < 0 || o.Trial >= n {
+		return wrong("the plan has no trial of this number")
+	}
+	if !x.outcomes[o.Trial].missing {
+		return wrong("it has ended before; of several outcomes the first counts")
+	}
+	has := !o.Diverged && o.Failure == ""
+	switch {
+	case o.Diverged && o.Failure != "":
+		return wrong("it diverged and failed; want at most one of both")
+	case len(o.Failure) > maxFailure || !utf8.ValidString(o.Failure):
+		return wrong("its failure isn't a text of at most %d bytes", maxFailure)
+	case !has && o.Score != lowest:
+		return wrong("score %v without a model; want -Inf", o.Score)
+	case has && !x.scorable(o.Score):
+		return wrong("score %v isn't one by the metric %s", o.Score, x.metric)
+	}
+	if problem := x.wrongTrace(o); problem != "" {
+		return wrong("%s", problem)
+	}
+	out := outcome{record: PrivateTrial{
+		Trial: x.plan.Private.Trials[o.Trial], Score: o.Score, Diverged: o.Diverged, Failure: o.Failure,
+		Seconds: o.Trace.Seconds, Curve: slices.Clone(o.Trace.Curve),
+	}}
+	if o.Failure != "" {
+		out.err = errors.New(o.Failure)
+	}
+	if !has || !x.plan.Settings.needsModels() {
+		if o.Parameters != nil {
+			return wrong("it has parameters, and none are wanted")
+		}
+		return out, nil
+	}
+	model, problem := x.modelOf(o.Parameters)
+	if problem != "" {
+		return wrong("%s", problem)
+	}
+	out.model = model
+	return out, nil
+}
+
+// scorable reports whether the metric can give a model this score.
+func (x *execution) scorable(score float64) bool {
+	return finite(score) && score <= 1 && (x.metric != train.Accuracy || score >= 0)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// wrongTrace returns what is wrong with the trace of an outcome, or nothing. JSON can't keep numbers that aren't
+// finite.
+func (x *execution) wrongTrace(o PrivateOutcome) string {
+	if s := o.Trace.Seconds; !finite(s) || s < 0 {
+		return fmt.Sprintf("it took %v seconds", s)
+	}
+	before, steps := 0, x.plan.Private.Trials[o.Trial].Candidate.Steps
+	for _, p := range o.Trace.Curve {
+		if p.Step <= before || p.Step > steps || !finite(p.Score) {
+			return fmt.Sprintf("its learning curve has score %v at step %d of %d, after step %d", p.Score, p.Step, steps, before)
+		}
+		before = p.Step
+	}
+	return ""
+}
+
+// modelOf returns a copy of a model's parameters, or what is wrong with them.
+func (x *execution) modelOf(given []train.Parameter) (model []train.Parameter, problem string) {
+	if len(given) != len(x.shapes) {
+		return nil, fmt.Sprintf("%d parameters; the model has %d", len(given), len(x.shapes))
+	}
+	for i, want := range x.shapes {
+		p := given[i]
+		if p.Name != want.Name || !slices.Equal(p.Shape, want.Shape) || len(p.Values) != len(want.Values) {
+			return nil, fmt.Sprintf("parameter %d is %.100q of shape %v with %d values; the model's is %q of shape %v", i, p.Name, p.Shape, len(p.Values), want.Name, want.Shape)
+		}
+		for k, v := range p.Values {
+			if !finite(float64(v)) {
+				return nil, fmt.Sprintf("parameter %q has %v at position %d, and the trial hasn't diverged", p.Name, v, k)
+			}
+		}
+		model = append(model, train.Parameter{Name: want.Name, Shape: slices.Clone(want.Shape), Values: slices.Clone(p.Values)})
+	}
+	return model, ""
+}
