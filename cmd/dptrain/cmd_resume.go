@@ -23,6 +23,7 @@ type resumeOptions struct {
 	settings
 	keep  keeping
 	store string
+	clusterFlags
 }
 
 // resumable are the settings that may differ from those that a run began with: they change no result, and where files
@@ -53,7 +54,8 @@ Backups, snapshots and flash disks may keep copies.
 ` + exitCodes,
 		Example: `  dptrain resume runs/mnist-20261122-100352
   dptrain resume runs/files-20261122-100352 --train moved/train.csv
-  dptrain resume runs/mnist-20261122-100352 --workers 4`,
+  dptrain resume runs/mnist-20261122-100352 --workers 4
+  dptrain resume runs/mnist-20261122-100352 --cluster embedded`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("%s wants one run, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
@@ -68,11 +70,12 @@ Backups, snapshots and flash disks may keep copies.
 	opts.keep.addFlags(cmd)
 	cmd.Flags().StringVar(&opts.store, "store", "", "`folder` with the ledger that has the run, if it was moved elsewhere than the run")
 	_ = cmd.MarkFlagDirname("store") // it fails for unknown flags only
+	opts.addLeading(cmd, "the trials that are left")
 	return cmd
 }
 
 func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) error {
-	if err := opts.keep.check(); err != nil {
+	if err := errors.Join(opts.keep.check(), opts.clusterFlags.check()); err != nil {
 		return err
 	}
 	folder, err := runs.Resume(dir)
@@ -84,7 +87,7 @@ func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) e
 		folder.Record.Store, err = opts.storeOf(folder)
 	}
 	if err == nil {
-		err = g.carryOut(ctx, s, opts.keep, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+		err = g.carryOut(ctx, s, opts.keep, opts.clusterFlags, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
 	}
 	return errors.Join(err, folder.Release())
 }

@@ -48,6 +48,10 @@ trials can be too large there. --largest-final-rate removes such rates before
 anything is trained, and all trials go to the others. Don't choose its value by
 looking at the same data.
 
+With --cluster the trials are carried out by "dptrain worker" on other machines, which
+have the same data, and the final run here. The server of the cluster can count the
+trials; everything else it sees is sealed.
+
 The output directory gets two folders. You may publish "released": the model,
 its hyperparameters and the privacy statement. Don't publish "private": the
 guarantee doesn't cover the trials and their scores. Timings, the log and
@@ -63,6 +67,7 @@ of trials.
   dptrain tune --preset mnist-all --dry-run
   dptrain tune --dataset mnist --tune rate,clip --set tuning.clipping_norms=0.5,1,2
   dptrain tune --dataset mnist --search random --largest-final-rate 1
+  dptrain tune --preset mnist-all --cluster embedded --listen :4222
   dptrain tune --config mine.yaml --out runs/mine --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,6 +76,7 @@ of trials.
 		},
 	}
 	opts.addFlags(cmd, "learning-rate")
+	opts.addLeading(cmd, "the trials")
 	return cmd
 }
 

@@ -28,6 +28,7 @@ type runOptions struct {
 	dryRun bool
 	seed   uint64
 	seeded bool
+	clusterFlags
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
@@ -50,10 +51,10 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if o.dryRun {
 		return g.dryRun(ctx, s, storeDir(o.store))
 	}
-	if err := o.keep.check(); err != nil {
+	if err := errors.Join(o.keep.check(), o.clusterFlags.check()); err != nil {
 		return err
 	}
-	return g.carryOut(ctx, s, o.keep, storeDir(o.store), func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
+	return g.carryOut(ctx, s, o.keep, o.clusterFlags, storeDir(o.store), func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
 }
 
 // create makes the run's folder.
@@ -105,7 +106,7 @@ func (g *global) settle(ctx context.Context, p *experiment.Plan) error {
 
 // carryOut prints the plan of settings, runs it in a folder and prints the outcome. All that can fail in less than
 // hours fails before the training.
-func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping, store string, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
+func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping, c clusterFlags, store string, folder func(*experiment.Plan) (*runs.Run, error)) (err error) {
 	p, err := await(ctx, accounting, func() (*experiment.Plan, error) { return experiment.New(s) })
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping,
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r := g.begin(ctx, g.console(), p)
 	defer r.end(ctx)
-	r.store, r.keep = store, k
+	r.store, r.keep, r.cluster = store, k, c
 	if err := g.settle(r.ctx, p); err != nil {
 		return err
 	}
@@ -156,6 +157,7 @@ type run struct {
 	folder  *runs.Run
 	store   string // the folder with the ledger
 	keep    keeping
+	cluster clusterFlags // whose workers carry out trials; none if it is zero
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -297,6 +299,13 @@ func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Out
 	}
 	if gpu != nil {
 		defer func() { err = errors.Join(err, gpu.Close()) }()
+	}
+	if r.cluster.cluster != "" {
+		end, err := r.lead(&j, f)
+		if err != nil {
+			return out, err
+		}
+		defer func() { err = errors.Join(err, end(err == nil)) }()
 	}
 	if err := r.record(f); err != nil {
 		return out, err

@@ -63,9 +63,9 @@ func (b *Board) grant(c claim) grant {
 	if !bytes.Equal(first.Data, c.Data) {
 		if key := c.Worker + j.Group; !b.refused[key] {
 			b.refused[key] = true
-			b.tell(fmt.Sprintf("a worker was refused: it has other data for %s than the first worker; one of the two has damaged files", j.Group))
+			b.tell(fmt.Sprintf("a worker was refused: it has other data for %s than this machine or the first worker; one of the two has damaged files", j.Group))
 		}
-		return grant{Refusal: otherData, Why: fmt.Sprintf("this worker has other data for %s than the first worker: one of the two has damaged files", j.Group)}
+		return grant{Refusal: otherData, Why: fmt.Sprintf("this worker has other data for %s than the coordinator or the first worker: one of the two has damaged files", j.Group)}
 	}
 	box, err := sealFor(c.Public, boxFor(b.campaign, c.ID), j.Secret)
 	if err != nil {
@@ -75,6 +75,13 @@ func (b *Board) grant(c claim) grant {
 		b.tell(fmt.Sprintf("%s was begun %d times, and no worker has ended it: does it need more memory or time than they have?", c.ID, b.grants[c.ID]))
 	}
 	return grant{Box: box}
+}
+
+// Expect says which data jobs of a group use, by the hash that workers compute. Without it the first worker decides.
+func (b *Board) Expect(group string, data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data[group] = claim{Data: data}
 }
 
 func (b Build) short() string { return fmt.Sprintf("%s, program %.8s", b.Platform, b.Hash) }

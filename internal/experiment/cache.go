@@ -67,6 +67,12 @@ func (c *Cache) Load(ctx context.Context, p *Plan, f Follower) error {
 	return p.LoadFrom(set)
 }
 
+// Has reports whether the data of a plan are loaded.
+func (c *Cache) Has(p *Plan) bool {
+	wanted := p.dataKey()
+	return slices.ContainsFunc(c.sets, func(set *Plan) bool { return set.dataKey() == wanted })
+}
+
 // Close forgets all plans and data.
 func (c *Cache) Close() { c.settled, c.sets = nil, nil }
 

@@ -113,6 +113,14 @@ func freeMemory() float64 {
 	return math.Inf(1)
 }
 
+// Fits returns an error if a settled plan, whose data aren't loaded, probably needs more memory than is free now.
+func (p *Plan) Fits() error {
+	if free := freeMemory(); p.Memory > free {
+		return inputf("%s: the run takes up to about %s of memory, and %s are free here", p.DataName(), MemoryText(p.Memory), MemoryText(free))
+	}
+	return nil
+}
+
 // memoryWarning returns a warning if a run of so many bytes probably exceeds the free ones, and otherwise nothing.
 func memoryWarning(bytes, free float64) string {
 	if bytes > free {

@@ -21,6 +21,9 @@ import (
 func (m *Machine) CarryOut(ctx context.Context, orders []Order, f Follower) ([]Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if len(orders) > 0 && len(orders[0].Trials) > 0 {
+		return m.carryOutTrials(ctx, orders, f)
+	}
 	deliveries := make([]Delivery, len(orders))
 	var items []experiment.Item
 	var of []int // the numbers of the items' orders

@@ -232,9 +232,9 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 	trials, keyless := o, o
 	trials.Trials, keyless.Key = []int{1}, train.Key{}
 	for name, orders := range map[string][]Order{
-		"orders of trials aren't known": {trials},
-		"no key":                        {keyless},
-		"two groups":                    {o, order(t, "b", 1, settings(t, true))},
+		"the plan trains once": {trials},
+		"no key":               {keyless},
+		"two groups":           {o, order(t, "b", 1, settings(t, true))},
 	} {
 		if d, err := glyphs().CarryOut(t.Context(), orders, follows{}); err == nil || !strings.Contains(err.Error(), name) || d != nil {
 			t.Errorf("%s: %+v, %v", name, d, err)

@@ -117,10 +117,13 @@ func decode(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-// Group names what orders have in common that may train side by side: data, model, optimizer, what is tuned and how. It
-// is public, and consists of lower-case letters, digits and "-".
+// Group names what orders have in common that may train side by side: data, model, optimizer, what is tuned and how, or
+// of trials the run. It is public, and consists of lower-case letters, digits and "-".
 func (o Order) Group() string {
 	e := travelling(o.Settings.Experiment)
+	if len(o.Trials) > 0 {
+		return e.Dataset + "-trials-" + o.Run
+	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", []any{ // JSON has no infinite numbers, which a clip may have
 		e.Dataset, e.Data, e.TextLength, e.Model, e.Activation, e.Training.Optimizer, e.Tuning.Tune, e.Tuning.Search, e.Privacy.Variant, o.Settings.Tune,
 	}))

@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// Trials has workers carry out the trials of a tuning. It is the [tuner.PrivateTrials] of one plan.
+//
+// A trial is a job under a name that shows neither the run nor the trial's number. How many jobs there are is the number
+// of trials, which is private: the server can count them.
+type Trials struct {
+	Fleet
+	Token func(of []byte) string // names that the server learns nothing from: see [cluster.Conn.Token]
+	Order remote.Order           // of the whole run, without a key
+	Tell  func(text string)
+}
+
+// tries is how often a trial is handed out whose outcomes can't be ones.
+const tries = 3
+
+// Run implements [tuner.PrivateTrials].
+func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
+	missing := map[string]int{} // by the names of their jobs
+	failed := map[string]int{}
+	for _, trial := range trials {
+		id := t.id(trial)
+		missing[id] = trial
+		if err := t.post(ctx, plan, id, trial); err != nil {
+			return err
+		}
+	}
+	for len(missing) > 0 {
+		r, err := t.Board.Next(ctx)
+		if err != nil {
+			return err
+		}
+		trial, wanted := missing[r.ID]
+		if !wanted { // it is kept already, or a second worker did it
+			if err := t.Board.Done(ctx, r.ID); err != nil {
+				return err
+			}
+			continue
+		}
+		outcome, err := t.outcome(r, trial)
+		if err == nil {
+			err = done(outcome)
+		}
+		switch {
+		case errors.Is(err, tuner.ErrOutcome) && failed[r.ID] < tries:
+			failed[r.ID]++
+			t.Tell(fmt.Sprintf("a worker's result is no outcome of a trial, and the trial is done once more: %v", err))
+			if err := errors.Join(t.Board.Done(ctx, r.ID), t.post(ctx, plan, r.ID, trial)); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		delete(missing, r.ID)
+		if err := t.Board.Done(ctx, r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// id returns the name of a trial's job.
+func (t *Trials) id(trial int) string {
+	return t.Token(fmt.Appendf(nil, "trial %d of %s", trial, t.Order.Run))
+}
+
+func (t *Trials) post(ctx context.Context, plan tuner.Plan, id string, trial int) error {
+	o := t.Order
+	o.Trials = []int{trial}
+	body, err := o.Marshal()
+	if err != nil {
+		return err
+	}
+	key := plan.Private.Key
+	return t.Board.Post(ctx, cluster.Job{ID: id, Lane: t.lane(o), Group: o.Group(), Body: body, Secret: key[:]})
+}
+
+// outcome returns the outcome of a trial. The error wraps [tuner.ErrOutcome] if a result has none.
+func (t *Trials) outcome(r cluster.Result, trial int) (tuner.PrivateOutcome, error) {
+	d, err := remote.UnmarshalDelivery(r.Body)
+	if err != nil {
+		return tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+	}
+	outcomes, err := experiment.UnmarshalOutcomes(d.Trials)
+	switch {
+	case err != nil:
+		return tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+	case d.Run != t.Order.Run || len(outcomes) != 1 || outcomes[0].Trial != trial:
+		return tuner.PrivateOutcome{}, fmt.Errorf("%w: it is another trial's", tuner.ErrOutcome)
+	}
+	return outcomes[0], nil
+}
