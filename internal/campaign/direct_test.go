@@ -21,6 +21,7 @@ import (
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/runs"
 )
 
@@ -495,7 +496,27 @@ func TestRefusedDeliveries(t *testing.T) {
 			d.Released[name] = []byte(text)
 		}
 	}
+	// A whole release that a run of other settings would make.
+	other := func(change func(r *report.Release)) func(d *remote.Delivery) {
+		return func(d *remote.Delivery) {
+			r, err := releaseIn(*d)
+			if err != nil {
+				t.Error(err)
+			}
+			change(&r)
+			if d.Released, err = remote.Pack(r); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 	spoils := map[string]func(d *remote.Delivery){
+		"a larger epsilon": other(func(r *report.Release) { r.Privacy.Epsilon *= 1.001 }),
+		"a secret seed":    other(func(r *report.Release) { r.Privacy.Insecure = false }),
+		"other accounting": other(func(r *report.Release) { r.Privacy.Accounting = "best" }),
+		"no tuning":        other(func(r *report.Release) { r.Privacy.Tuning = nil }),
+		"less noise": other(func(r *report.Release) {
+			r.Privacy.NoiseMultiplier, r.Hyperparameters.NoiseMultiplier = 0.1, 0.1
+		}),
 		"a path":             func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
 		"an absolute path":   func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
 		"one more file":      func(d *remote.Delivery) { d.Released["x"] = []byte("x") },
