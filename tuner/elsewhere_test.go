@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
@@ -463,6 +464,38 @@ func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
 	}
 }
 
+// An outcome from elsewhere leaves no state of its own trial, which began here, nor of the best before it. It leaves
+// that of a trial that is still the best.
+func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
+	plan := planWith(t, settings(Baseline, 3), 3)
+	store := newShelf()
+	for _, name := range []string{"state-1", "trace-1", "state-2", "state-3"} {
+		store.kept[name] = []byte("private")
+	}
+	x := &execution{plan: plan, keeper: train.Keeper{Store: store}, stored: none, outcomes: []outcome{
+		{record: PrivateTrial{Score: 0.5}}, {missing: true}, {missing: true},
+	}}
+	for _, c := range []struct {
+		trial int
+		score float64
+		want  []string
+	}{{1, 0.25, []string{"outcomes", "state-1", "state-3", "trace-1"}}, {2, 0.75, []string{"model", "outcomes"}}} {
+		before := selectBest(x.outcomes)
+		x.put(c.trial, outcome{record: PrivateTrial{Score: c.score}, model: []train.Parameter{{Values: []float32{1, 2}}}})
+		if err := x.keepOne(c.trial, before); err != nil {
+			t.Fatal(err)
+		}
+		if names := slices.Sorted(maps.Keys(store.kept)); !slices.Equal(names, c.want) {
+			t.Errorf("after trial %d: %q, want %q", c.trial, names, c.want)
+		}
+	}
+	// A better one that ended here needs no model: its state has it.
+	x.put(0, outcome{record: PrivateTrial{Score: 1}})
+	if err := x.keep(); err != nil || store.kept["model"] != nil {
+		t.Errorf("%v, kept %q", err, slices.Sorted(maps.Keys(store.kept)))
+	}
+}
+
 // keptTrials returns the trials whose outcomes a store has, by their text.
 func keptTrials(t testing.TB, store *shelf, plan Plan) map[int]bool {
 	out := map[int]bool{}
@@ -534,6 +567,7 @@ func TestPlansHereAndElsewhere(t *testing.T) {
 			if inside.Add(1) != 1 {
 				t.Error("two functions at the same time")
 			}
+			time.Sleep(50 * time.Microsecond) // so that others would come in between
 			inside.Add(-1)
 		}}
 		if i != 1 {
@@ -595,4 +629,33 @@ func TestCancelledAfterTheLastOutcome(t *testing.T) {
 	if results, err := (&fakeLab{}).executor(t).RunAll(ctx, w); results != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", results, err)
 	}
+}
+
+// A kept model of a trial that isn't the best any more, since the process died before it was removed, isn't released.
+func TestAStaleModelIsNotReleased(t *testing.T) {
+	e, plan := kept(t, nil, 200), planWith(t, settings(Baseline, 5), 5)
+	here, elsewhere := newShelf(), newShelf()
+	want, err := e.RunAll(t.Context(), Work{Plan: plan, Keeper: train.Keeper{Store: here}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := single{&workers{Executor: e}, (want[0].Private.Best + 1) % 5}
+	if _, err := e.RunAll(t.Context(), Work{Plan: plan, Keeper: train.Keeper{Store: elsewhere}, Trials: one}); err == nil || elsewhere.kept["model"] == nil {
+		t.Fatal(err)
+	}
+	here.kept["model"] = elsewhere.kept["model"]
+	got, err := e.RunAll(t.Context(), Work{Plan: plan, Keeper: train.Keeper{Store: here}})
+	if err != nil || !reflect.DeepEqual(got[0].Released, want[0].Released) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+}
+
+// single carries out one trial alone.
+type single struct {
+	*workers
+	trial int
+}
+
+func (s single) Run(ctx context.Context, plan Plan, _ []int, done func(PrivateOutcome) error) error {
+	return s.workers.Run(ctx, plan, []int{s.trial}, done)
 }
