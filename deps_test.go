@@ -70,6 +70,8 @@ var rooms = table{
 	// Packages of the command.
 	"internal/accounteval":        {"accountant", "internal/renyi"},
 	"internal/build":              nil,
+	"internal/cluster":            nil,
+	"internal/fleet":              {"configs", "internal/cluster", "internal/experiment", "internal/remote", "train", "tuner"},
 	"internal/campaign":           {"configs", "datasets", "internal/build", "internal/durable", "internal/experiment", "internal/ledger", "internal/remote", "internal/report", "internal/runs", "internal/safetensors", "train", "tuner"},
 	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/report", "internal/runs", "internal/safetensors", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},

@@ -117,7 +117,7 @@ func (c *clusterFlags) lead(ctx context.Context, dir string, note func(string)) 
 func connect(ctx context.Context, f cluster.File, name string, note func(string)) (*cluster.Conn, error) {
 	conn, err := cluster.Connect(ctx, f, name, func(err error) {
 		if err != nil {
-			go note(fmt.Sprintf("the connection to the cluster's server is lost (%v); trying again", err)) // it must not wait
+			go note(fmt.Sprintf("the connection to the cluster's server is lost (%v); trying again", err)) // it can't wait
 		} else {
 			go note("the connection to the cluster's server is back")
 		}

@@ -120,8 +120,8 @@ func (p *posts) Next(ctx context.Context) (remote.Delivery, error) {
 
 // work carries out the first order.
 func (p *posts) work(ctx context.Context) error {
-	for _, run := range slices.Sorted(maps.Keys(p.waiting)) {
-		o := p.waiting[run]
+	if runs := slices.Sorted(maps.Keys(p.waiting)); len(runs) > 0 {
+		run, o := runs[0], p.waiting[runs[0]]
 		all, err := p.machine.CarryOut(ctx, []remote.Order{o}, follows{})
 		if err != nil {
 			return err
@@ -134,7 +134,6 @@ func (p *posts) work(ctx context.Context) error {
 		}
 		p.kept[run] = append(p.kept[run], all...)
 		p.made = append(p.made, all...)
-		return nil
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ type Crew interface {
 	// same. An error that wraps [ErrCannot] says that this machine can't do them.
 	Data(ctx context.Context, j Job) ([]byte, error)
 	// Do does jobs of one group side by side, and calls progress with the share of them that is done: a lease lasts
-	// while it is called. The bodies of the results are in the order of jobs. The error is one of the machine, and means
-	// that none is done.
+	// while it is called. The bodies of the results are in the order of jobs. An error is one of the machine, and none
+	// of the jobs is done.
 	Do(ctx context.Context, jobs []Job, progress func(share float64)) (bodies [][]byte, err error)
 }
 

@@ -80,7 +80,8 @@ func (c *Conn) makeStreams(ctx context.Context) error {
 		{
 			Name: tasksName, Description: "jobs of dptrain, sealed", Subjects: []string{taskRoot + "*.*.*"},
 			Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
-			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, // a job that is posted twice is one
+			// A job that is posted twice is one.
+			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		},
 		{
 			Name: resultsName, Description: "results of dptrain, by their names in the object store, sealed", Subjects: []string{resultRoot + "*.*"},

@@ -25,7 +25,7 @@ func (c Crew) Data(ctx context.Context, j cluster.Job) ([]byte, error) {
 	}
 	digest, err := c.Machine.DataDigest(ctx, o, c.Follower)
 	var known *experiment.Error
-	if errors.As(err, &known) { // its data are missing or wrong, or it needs more memory than there is: others may do it
+	if errors.As(err, &known) { // its data are missing or wrong, or it needs more memory: others may do it
 		err = fmt.Errorf("%w: %w", cluster.ErrCannot, err)
 	}
 	return digest[:], err

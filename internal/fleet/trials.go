@@ -13,8 +13,8 @@ import (
 
 // Trials has workers carry out the trials of a tuning. It is the [tuner.PrivateTrials] of one plan.
 //
-// A trial is a job under a name that shows neither the run nor the trial's number. How many jobs there are is the number
-// of trials, which is private: the server can count them.
+// A trial is a job under a name that shows neither the run nor the trial's number. But there are as many jobs as trials,
+// a private number: the server can count them.
 type Trials struct {
 	Fleet
 	Token func(of []byte) string // names that the server learns nothing from: see [cluster.Conn.Token]
