@@ -115,9 +115,9 @@ func (c *clusterFlags) lead(ctx context.Context, dir string, note func(string)) 
 
 // connect connects to a cluster, and says when the connection is lost and found.
 func connect(ctx context.Context, f cluster.File, name string, note func(string)) (*cluster.Conn, error) {
-	conn, err := cluster.Connect(ctx, f, name, func(err error) {
+	conn, err := cluster.Connect(ctx, f, name, func(err error) { // which mustn't wait for a terminal
 		if err != nil {
-			go note(fmt.Sprintf("the connection to the cluster's server is lost (%v); trying again", err)) // it can't wait
+			go note(fmt.Sprintf("the connection to the cluster's server is lost (%v); trying again", err))
 		} else {
 			go note("the connection to the cluster's server is back")
 		}

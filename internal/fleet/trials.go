@@ -13,7 +13,7 @@ import (
 
 // Trials has workers carry out the trials of a tuning. It is the [tuner.PrivateTrials] of one plan.
 //
-// A trial is a job under a name that shows neither the run nor the trial's number. But there are as many jobs as trials,
+// A trial is a job under a name that shows neither run nor number of the trial. But there are as many jobs as trials,
 // a private number: the server can count them.
 type Trials struct {
 	Fleet
