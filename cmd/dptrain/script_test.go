@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -43,7 +44,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CUDA_VISIBLE_DEVICES", "-1")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "awaits": awaits},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {
 				return false, fmt.Errorf("unknown condition %q", name)
@@ -73,4 +74,17 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if !strings.HasPrefix(message, begins) || strings.Index(message, "\n") != len(message)-1 {
 		ts.Fatalf("want one line on standard error, got %q", message)
 	}
+}
+
+// awaits FILE waits for a file that a command in the background makes.
+func awaits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: awaits file")
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s never came", args[0])
 }
