@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/cluster"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -29,6 +31,7 @@ const tries = 3
 func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
 	missing := map[string]int{} // by the names of their jobs
 	failed := map[string]int{}
+	taken := map[string]remote.Delivery{}
 	for _, trial := range trials {
 		id := t.id(trial)
 		missing[id] = trial
@@ -43,12 +46,13 @@ func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done fu
 		}
 		trial, wanted := missing[r.ID]
 		if !wanted { // it is kept already, or a second worker did it
+			t.compare(taken, r)
 			if err := t.Board.Done(ctx, r.ID); err != nil {
 				return err
 			}
 			continue
 		}
-		outcome, err := t.outcome(r, trial)
+		d, outcome, err := t.outcome(r, trial)
 		if err == nil {
 			err = done(outcome)
 		}
@@ -64,6 +68,7 @@ func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done fu
 			return err
 		}
 		delete(missing, r.ID)
+		taken[r.ID] = timeless(d)
 		if err := t.Board.Done(ctx, r.ID); err != nil {
 			return err
 		}
@@ -87,18 +92,47 @@ func (t *Trials) post(ctx context.Context, plan tuner.Plan, id string, trial int
 	return t.Board.Post(ctx, cluster.Job{ID: id, Lane: t.lane(o), Group: o.Group(), Body: body, Secret: key[:]})
 }
 
-// outcome returns the outcome of a trial. The error wraps [tuner.ErrOutcome] if a result has none.
-func (t *Trials) outcome(r cluster.Result, trial int) (tuner.PrivateOutcome, error) {
+// outcome returns a trial's delivery and its outcome. The error wraps [tuner.ErrOutcome] if a result has none.
+func (t *Trials) outcome(r cluster.Result, trial int) (remote.Delivery, tuner.PrivateOutcome, error) {
 	d, err := remote.UnmarshalDelivery(r.Body)
 	if err != nil {
-		return tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+		return d, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
 	}
 	outcomes, err := experiment.UnmarshalOutcomes(d.Trials)
 	switch {
 	case err != nil:
-		return tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+		return d, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
 	case d.Run != t.Order.Run || len(outcomes) != 1 || outcomes[0].Trial != trial:
-		return tuner.PrivateOutcome{}, fmt.Errorf("%w: it is another trial's", tuner.ErrOutcome)
+		return d, tuner.PrivateOutcome{}, fmt.Errorf("%w: it is another trial's", tuner.ErrOutcome)
 	}
-	return outcomes[0], nil
+	return d, outcomes[0], nil
+}
+
+// timeless returns a delivery whose outcomes say nothing of time, so that equal draws make it equal.
+func timeless(d remote.Delivery) remote.Delivery {
+	outcomes, err := experiment.UnmarshalOutcomes(d.Trials)
+	if err != nil {
+		return d
+	}
+	for i := range outcomes {
+		outcomes[i].Trace = train.PrivateTrace{}
+	}
+	if text, err := experiment.MarshalOutcomes(outcomes); err == nil {
+		d.Trials = text
+	}
+	return d
+}
+
+// compare warns of a second result of a trial that differs from the first, which counts.
+func (t *Trials) compare(taken map[string]remote.Delivery, r cluster.Result) {
+	first, ok := taken[r.ID]
+	second, err := remote.UnmarshalDelivery(r.Body)
+	if second = timeless(second); !ok || err == nil && bytes.Equal(first.Trials, second.Trials) {
+		return
+	}
+	if err == nil && first.Arithmetic != second.Arithmetic {
+		return // which may round otherwise
+	}
+	t.Tell(fmt.Sprintf("two workers that should agree bit for bit don't: %s and %s carried out one trial, and their outcomes differ; the first counts, and one of these machines is broken",
+		first.Machine, second.Machine))
 }
