@@ -39,49 +39,61 @@ func (b *Board) answer(m *nats.Msg) {
 
 // grant decides on a claim.
 func (b *Board) grant(c claim) grant {
+	secret, g, text := b.decide(c)
+	if text != "" {
+		b.tell(text)
+	}
+	if g.Refusal != "" || c.ID == "" {
+		return g
+	}
+	box, err := sealFor(c.Public, boxFor(b.campaign, c.ID), secret)
+	if err != nil {
+		return grant{Refusal: otherBuild, Why: err.Error()}
+	}
+	return grant{Box: box}
+}
+
+// decide returns a job's secret, or a refusal, and what a person should know of it.
+func (b *Board) decide(c claim) (secret []byte, g grant, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.build.same(c.Build) {
 		if !b.refused[c.Worker] {
 			b.refused[c.Worker] = true
-			b.tell(fmt.Sprintf("a worker was refused: it is %s (%s), and this is %s (%s)", c.Build.Version, c.Build.short(), b.build.Version, b.build.short()))
+			text = fmt.Sprintf("a worker was refused: it is %s (%s), and this is %s (%s)", c.Build.Version, c.Build.short(), b.build.Version, b.build.short())
 		}
-		return grant{Refusal: otherBuild, Why: fmt.Sprintf("this worker is %s (%s), and the jobs are of %s (%s): run the same on all machines", c.Build.Version, c.Build.short(), b.build.Version, b.build.short())}
+		return nil, grant{Refusal: otherBuild, Why: fmt.Sprintf("this worker is %s (%s), and the jobs are of %s (%s): run the same on all machines", c.Build.Version, c.Build.short(), b.build.Version, b.build.short())}, text
 	}
 	if c.ID == "" {
-		return grant{}
+		return nil, grant{}, ""
 	}
 	j, out := b.out[c.ID]
-	if !out || b.waiting[c.ID] {
-		return grant{Refusal: notOut, Why: "the job has ended"}
+	if _, waits := b.waiting[c.ID]; !out || waits {
+		return nil, grant{Refusal: notOut, Why: "the job has ended"}, ""
 	}
 	first, known := b.data[j.Group]
 	if !known {
-		first = c
-		b.data[j.Group] = c
+		first = c.Data
+		b.data[j.Group] = first
 	}
-	if !bytes.Equal(first.Data, c.Data) {
+	if !bytes.Equal(first, c.Data) {
 		if key := c.Worker + j.Group; !b.refused[key] {
 			b.refused[key] = true
-			b.tell(fmt.Sprintf("a worker was refused: it has other data for %s than this machine or the first worker; one of the two has damaged files", j.Group))
+			text = fmt.Sprintf("a worker was refused: it has other data for %s than this machine or the first worker; one of the two has damaged files", j.Group)
 		}
-		return grant{Refusal: otherData, Why: fmt.Sprintf("this worker has other data for %s than the coordinator or the first worker: one of the two has damaged files", j.Group)}
-	}
-	box, err := sealFor(c.Public, boxFor(b.campaign, c.ID), j.Secret)
-	if err != nil {
-		return grant{Refusal: otherBuild, Why: err.Error()}
+		return nil, grant{Refusal: otherData, Why: fmt.Sprintf("this worker has other data for %s than the coordinator or the first worker: one of the two has damaged files", j.Group)}, text
 	}
 	if b.grants[c.ID]++; b.grants[c.ID]%5 == 0 {
-		b.tell(fmt.Sprintf("%s was begun %d times, and no worker has ended it: does it need more memory or time than they have?", c.ID, b.grants[c.ID]))
+		text = fmt.Sprintf("%s was begun %d times, and no worker has ended it: does it need more memory or time than they have?", c.ID, b.grants[c.ID])
 	}
-	return grant{Box: box}
+	return j.Secret, grant{}, text
 }
 
 // Expect says which data jobs of a group use, by the hash that workers compute. Without it the first worker decides.
 func (b *Board) Expect(group string, data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.data[group] = claim{Data: data}
+	b.data[group] = data
 }
 
 func (b Build) short() string { return fmt.Sprintf("%s, program %.8s", b.Platform, b.Hash) }

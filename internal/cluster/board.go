@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,20 +27,23 @@ type Board struct {
 	subs    []*nats.Subscription
 
 	mu      sync.Mutex
-	out     map[string]Job      // posted, and not done
-	waiting map[string]bool     // of those, the ones whose results have arrived
-	stored  map[string][]stored // results of jobs that aren't done
-	data    map[string]claim    // who used the data of a group first
-	grants  map[string]int      // how often a job was begun
-	lanes   map[string]bool     // that have consumers
+	out     map[string]Job    // posted, and not done
+	waiting map[string]result // jobs that aren't done and have results
+	data    map[string][]byte // that the first worker of a group used
+	grants  map[string]int    // how often a job was begun
+	lanes   map[string]bool   // that have consumers
 	workers map[string]Pulse
 	refused map[string]bool // workers, as they were told
+	removed bool
+
+	idle  atomic.Bool   // all results that the server has sent were handed out
+	again chan struct{} // the server has results that it didn't send
 }
 
-// stored is where a result lies on the server.
-type stored struct {
-	sequence uint64
-	object   string
+// result is what the server has of a job that has been done.
+type result struct {
+	attempts []string // that were handed out
+	parts    bool     // there are some
 }
 
 // arrival is a result, or an error that ends all.
@@ -62,8 +65,8 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
 		conn: c, campaign: campaign, build: build, tell: tell, arrived: make(chan arrival), stop: stop,
-		out: map[string]Job{}, waiting: map[string]bool{}, stored: map[string][]stored{}, data: map[string]claim{}, grants: map[string]int{}, lanes: map[string]bool{},
-		workers: map[string]Pulse{}, refused: map[string]bool{},
+		out: map[string]Job{}, waiting: map[string]result{}, data: map[string][]byte{}, grants: map[string]int{}, lanes: map[string]bool{},
+		workers: map[string]Pulse{}, refused: map[string]bool{}, again: make(chan struct{}, 1),
 	}
 	for subject, handle := range map[string]nats.MsgHandler{keyRoot + campaign: b.answer, hello: b.answer, pulse: b.feel} {
 		sub, err := c.nats.Subscribe(subject, handle)
@@ -75,7 +78,7 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	}
 	if err := c.nats.FlushTimeout(10 * time.Second); err != nil { // the server has the subscriptions
 		b.Close()
-		return nil, ofServer(err)
+		return nil, c.ofServer(err)
 	}
 	b.running.Go(func() { b.receive(ctx) })
 	b.running.Go(func() { b.watch(ctx) })
@@ -98,7 +101,8 @@ func (b *Board) Post(ctx context.Context, j Job) error {
 	}
 	b.mu.Lock()
 	b.out[j.ID] = j
-	waiting, known := b.waiting[j.ID], b.lanes[j.Lane]
+	_, waiting := b.waiting[j.ID]
+	known := b.lanes[j.Lane]
 	b.lanes[j.Lane] = true
 	b.mu.Unlock()
 	if waiting {
@@ -112,36 +116,39 @@ func (b *Board) Post(ctx context.Context, j Job) error {
 			return err
 		}
 	}
-	if err := b.patiently(ctx, func(ctx context.Context) error { return b.post(ctx, j) }); err != nil {
+	return b.patiently(ctx, func(ctx context.Context) error {
+		_, err := b.post(ctx, j)
 		return err
-	}
-	return b.conn.nats.Publish(wake, nil)
+	})
 }
 
-// post posts a job that the server doesn't have.
-func (b *Board) post(ctx context.Context, j Job) error {
+// post posts a job that the server doesn't have, and wakes a worker. It reports whether the server has a result of it
+// instead.
+func (b *Board) post(ctx context.Context, j Job) (done bool, err error) {
 	ctx, cancel := within(ctx)
 	defer cancel()
-	results, err := b.conn.js.Stream(ctx, resultsName)
-	if err != nil {
-		return err
-	}
-	switch _, err := results.GetLastMsgForSubject(ctx, resultSubject(b.campaign, j.ID)); {
+	switch _, err := b.conn.results.GetLastMsgForSubject(ctx, resultSubject(b.campaign, j.ID)); {
 	case err == nil:
-		return nil // its result waits
+		return true, nil
 	case !errors.Is(err, jetstream.ErrMsgNotFound):
-		return err
+		return false, err
 	}
 	subject := b.conn.taskSubject(j, b.campaign)
 	text, err := b.conn.sealer.encode(subject, posted{j.Group, j.Body})
 	if err != nil {
-		return err
+		return false, err
+	}
+	if limit := b.conn.nats.MaxPayload(); int64(len(text)) > limit {
+		return false, fmt.Errorf("job %s takes %d bytes, and a message of the server at most %d: %w", j.ID, len(text), limit, nats.ErrMaxPayload)
 	}
 	_, err = b.conn.js.Publish(ctx, subject, text)
 	if full := new(jetstream.APIError); errors.As(err, &full) && full.Description == "maximum messages per subject exceeded" {
-		return nil // it is out already; the code says no more than that it can't be stored
+		return false, nil // it is out already; the code says no more than that it can't be stored
 	}
-	return err
+	if err != nil {
+		return false, err
+	}
+	return false, b.conn.nats.Publish(b.conn.wakeSubject(j.Lane), nil)
 }
 
 // patiently calls a function until the server is there, and has its streams.
@@ -156,15 +163,15 @@ func patiently(ctx context.Context, c *Conn, tell func(string), do func(context.
 		if err == nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		if !passing(err) {
-			return ofServer(err)
+		if !c.passing(err) {
+			return c.ofServer(err)
 		}
 		if pause > time.Second && !told {
 			told = true
 			tell(fmt.Sprintf("the cluster's server doesn't answer: %v; waiting for it", err))
 		}
 		if pause > time.Second/2 {
-			_ = c.makeStreams(ctx) // the server may have lost its store; if this fails, so does the next call
+			_, _, _ = c.makeStreams(ctx) // the server may have lost its store; if this fails, so does the next call
 		}
 		select {
 		case <-ctx.Done():
@@ -175,7 +182,10 @@ func patiently(ctx context.Context, c *Conn, tell func(string), do func(context.
 }
 
 // passing reports whether an error of the server may be gone in a while: it restarts, or the network is down.
-func passing(err error) bool {
+func (c *Conn) passing(err error) bool {
+	if c.denied.Load() != nil {
+		return false
+	}
 	for _, lasting := range []error{nats.ErrMaxPayload, nats.ErrConnectionClosed, jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrPermissionViolation} {
 		if errors.Is(err, lasting) {
 			return false
@@ -190,11 +200,11 @@ func (b *Board) receive(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := b.receiveFrom(ctx, &last)
 		if err != nil && ctx.Err() == nil {
-			if !passing(err) {
-				b.arrive(ctx, arrival{err: ofServer(err)})
+			if !b.conn.passing(err) {
+				b.arrive(ctx, arrival{err: b.conn.ofServer(err)})
 				return
 			}
-			_ = b.conn.makeStreams(ctx) // it may have lost its store
+			_, _, _ = b.conn.makeStreams(ctx) // it may have lost its store
 		}
 		select {
 		case <-ctx.Done():
@@ -209,15 +219,29 @@ type place struct {
 	sequence uint64
 }
 
+// maxAhead bounds the results that are received ahead of the one that is handed out: 6 MB at most.
+const maxAhead = 16
+
 func (b *Board) receiveFrom(ctx context.Context, last *place) error {
-	limited, cancel := within(ctx)
+	waits, cancel := context.WithCancel(ctx)
+	var anew sync.WaitGroup
+	defer anew.Wait()
 	defer cancel()
-	stream, err := b.conn.js.Stream(limited, resultsName)
+	anew.Go(func() {
+		select {
+		case <-b.again:
+			cancel()
+		case <-waits.Done():
+		}
+	})
+	limited, stop := within(ctx)
+	defer stop()
+	info, err := b.conn.results.Info(limited)
 	if err != nil {
 		return err
 	}
-	if made := stream.CachedInfo().Created; !made.Equal(last.made) {
-		*last = place{made: made}
+	if !info.Created.Equal(last.made) || info.State.LastSeq < last.sequence { // a disk may lose the last writes
+		*last = place{made: info.Created}
 	}
 	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{resultSubject(b.campaign, "*")}, MaxResetAttempts: 5}
 	if last.sequence > 0 {
@@ -227,14 +251,20 @@ func (b *Board) receiveFrom(ctx context.Context, last *place) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages()
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxAhead))
 	if err != nil {
 		return err
 	}
 	defer messages.Stop()
+	defer b.idle.Store(false)
 	for {
-		m, err := messages.Next(jetstream.NextContext(ctx))
+		b.idle.Store(true)
+		m, err := messages.Next(jetstream.NextContext(waits))
+		b.idle.Store(false)
 		if err != nil {
+			if waits.Err() != nil {
+				*last = place{}
+			}
 			return err
 		}
 		meta, err := m.Metadata()
@@ -252,46 +282,36 @@ func (b *Board) receiveFrom(ctx context.Context, last *place) error {
 func (b *Board) take(ctx context.Context, m jetstream.Msg, sequence uint64) error {
 	subject := m.Subject()
 	id := subject[len(resultSubject(b.campaign, "")):]
-	var at made
-	err := b.conn.sealer.decode(subject, m.Data(), &at)
-	if err != nil {
+	var note made
+	if err := b.conn.sealer.decode(subject, m.Data(), &note); err != nil {
 		b.tell(fmt.Sprintf("a result of %s can't be read, and is left out: %v", id, err))
-		return b.forget(ctx, stored{sequence: sequence})
+		return b.drop(ctx, sequence)
 	}
-	where := stored{sequence, at.Object}
-	body, err := b.object(ctx, subject, at.Object)
-	if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, ErrSecret) {
-		b.tell(fmt.Sprintf("the result of %s isn't in the object store, or is damaged, and is left out: %v", id, err))
-		return b.forget(ctx, where)
+	b.mu.Lock()
+	_, out := b.out[id]
+	known, removed := slices.Contains(b.waiting[id].attempts, note.Attempt), b.removed
+	b.mu.Unlock()
+	if removed {
+		return b.forget(ctx, id, note.Parts > 0)
+	}
+	if known {
+		return nil
+	}
+	body, err := b.body(ctx, id, note)
+	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, ErrSecret) {
+		if out { // Done takes the parts of an attempt that came late
+			b.tell(fmt.Sprintf("the result of %s isn't whole, and is left out: %v", id, err))
+		}
+		return b.drop(ctx, sequence)
 	}
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
-	b.waiting[id] = true
-	b.stored[id] = append(b.stored[id], where)
+	b.waiting[id] = result{append(b.waiting[id].attempts, note.Attempt), b.waiting[id].parts || note.Parts > 0}
 	b.mu.Unlock()
-	b.arrive(ctx, arrival{Result: Result{id, body, at.Worker}})
+	b.arrive(ctx, arrival{Result: Result{id, body, note.Worker}})
 	return ctx.Err()
-}
-
-// object returns the opened content of an object.
-func (b *Board) object(ctx context.Context, subject, name string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	store, err := b.conn.js.ObjectStore(ctx, bucketName)
-	if err != nil {
-		return nil, err
-	}
-	object, err := store.Get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := io.ReadAll(object)
-	if err := errors.Join(err, object.Close()); err != nil {
-		return nil, err
-	}
-	return b.conn.sealer.open(subject+" object "+name, sealed)
 }
 
 func (b *Board) arrive(ctx context.Context, a arrival) {
@@ -316,73 +336,59 @@ func (b *Board) Next(ctx context.Context) (Result, error) {
 func (b *Board) Done(ctx context.Context, id string) error {
 	b.mu.Lock()
 	job, posted := b.out[id]
-	results := b.stored[id]
+	parts := b.waiting[id].parts
 	delete(b.out, id)
 	delete(b.waiting, id)
-	delete(b.stored, id)
 	delete(b.grants, id)
 	b.mu.Unlock()
 	return b.patiently(ctx, func(ctx context.Context) error {
 		if posted { // another worker may be about to begin it
-			if err := b.purge(ctx, tasksName, b.conn.taskSubject(job, b.campaign)); err != nil {
+			if err := b.purge(ctx, b.conn.tasks, b.conn.taskSubject(job, b.campaign)); err != nil {
 				return err
 			}
 		}
-		for _, r := range results {
-			if err := b.forget(ctx, r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return b.forget(ctx, id, parts)
 	})
 }
 
-// forget removes a result from the server.
-func (b *Board) forget(ctx context.Context, r stored) error {
+// forget removes all results of a job from the server, and also the parts of those that no worker has ended. The
+// messages come first: one without its parts would be a loss.
+func (b *Board) forget(ctx context.Context, id string, parts bool) error {
+	if err := b.purge(ctx, b.conn.results, resultSubject(b.campaign, id)); err != nil || !parts {
+		return err
+	}
+	return b.purge(ctx, b.conn.results, partSubject(b.campaign, id, "*", "*"))
+}
+
+// drop removes one message of a result that isn't one.
+func (b *Board) drop(ctx context.Context, sequence uint64) error {
 	ctx, cancel := within(ctx)
 	defer cancel()
-	results, err := b.conn.js.Stream(ctx, resultsName)
-	if err != nil {
+	if err := b.conn.results.DeleteMsg(ctx, sequence); !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return err
 	}
-	if err := results.DeleteMsg(ctx, r.sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return err
-	}
-	if r.object == "" {
-		return nil
-	}
-	store, err := b.conn.js.ObjectStore(ctx, bucketName)
-	if err == nil {
-		err = store.Delete(ctx, r.object)
-	}
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // purge removes the messages with a subject.
-func (b *Board) purge(ctx context.Context, stream, subject string) error {
+func (b *Board) purge(ctx context.Context, stream jetstream.Stream, subject string) error {
 	ctx, cancel := within(ctx)
 	defer cancel()
-	s, err := b.conn.js.Stream(ctx, stream)
-	if err != nil {
-		return err
-	}
-	return s.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	return stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
 }
 
-// Remove removes all that the server has of the campaign.
+// Remove removes all that the server has of the campaign. As long as the board is open, it also removes what workers
+// hand in late; the server forgets later ones by itself.
 func (b *Board) Remove(ctx context.Context) error {
 	b.mu.Lock()
-	results := slices.Concat(slices.Collect(maps.Values(b.stored))...)
+	b.removed = true
+	clear(b.out)
+	clear(b.waiting)
 	b.mu.Unlock()
-	for _, r := range results {
-		if err := b.forget(ctx, r); err != nil {
-			return err
-		}
-	}
-	return errors.Join(b.purge(ctx, tasksName, allTasks(b.campaign)), b.purge(ctx, resultsName, resultSubject(b.campaign, "*")))
+	return errors.Join(
+		b.purge(ctx, b.conn.tasks, allTasks(b.campaign)),
+		b.purge(ctx, b.conn.results, resultSubject(b.campaign, "*")),
+		b.purge(ctx, b.conn.results, partSubject(b.campaign, "*", "*", "*")))
 }
 
 // watch posts again what the server has lost, and notices workers that are gone.
@@ -390,62 +396,66 @@ func (b *Board) watch(ctx context.Context) {
 	check, feel := time.NewTicker(b.conn.timing.check), time.NewTicker(b.conn.timing.pulse)
 	defer check.Stop()
 	defer feel.Stop()
+	var unseen map[string]bool
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-check.C:
-			_ = b.check(ctx) // the server may be down; the next look is soon
+			before := unseen
+			if unseen, _ = b.check(ctx); b.idle.Load() && slices.ContainsFunc(slices.Collect(maps.Keys(unseen)), func(id string) bool { return before[id] }) {
+				select { // its results begin anew, or a disk lost the last writes: it counts from where we have been
+				case b.again <- struct{}{}:
+				default:
+				}
+			}
 		case <-feel.C:
 			b.miss(time.Now())
 		}
 	}
 }
 
-// check posts again what is neither among the server's jobs nor among its results.
-func (b *Board) check(ctx context.Context) error {
+// check posts again what is neither among the server's jobs nor among its results. It returns the jobs that have
+// results that haven't arrived; if the server is down, the next look is soon.
+func (b *Board) check(ctx context.Context) (unseen map[string]bool, err error) {
 	b.mu.Lock()
 	var out []Job
 	for id, j := range b.out {
-		if !b.waiting[id] {
+		if _, waits := b.waiting[id]; !waits {
 			out = append(out, j)
 		}
 	}
 	b.mu.Unlock()
 	if len(out) == 0 {
-		return nil
+		return nil, nil
 	}
 	limited, cancel := within(ctx)
 	defer cancel()
-	there := map[string]uint64{}
-	tasks, err := b.conn.js.Stream(limited, tasksName)
-	switch {
-	case errors.Is(err, jetstream.ErrStreamNotFound): // and with it all jobs
-		if err := b.conn.makeStreams(ctx); err != nil {
-			return err
-		}
-	case err != nil:
-		return err
-	default:
-		info, err := tasks.Info(limited, jetstream.WithSubjectFilter(allTasks(b.campaign)))
-		if err != nil {
-			return err
-		}
-		there = info.State.Subjects
+	info, err := b.conn.tasks.Info(limited, jetstream.WithSubjectFilter(allTasks(b.campaign)))
+	if errors.Is(err, jetstream.ErrStreamNotFound) { // and with it all jobs
+		info = new(jetstream.StreamInfo)
+		_, _, err = b.conn.makeStreams(ctx)
 	}
+	if err != nil {
+		return nil, err
+	}
+	unseen = map[string]bool{}
 	for _, j := range out {
 		b.mu.Lock()
 		_, still := b.out[j.ID]
 		b.mu.Unlock()
-		if _, ok := there[b.conn.taskSubject(j, b.campaign)]; ok || !still {
+		if _, ok := info.State.Subjects[b.conn.taskSubject(j, b.campaign)]; ok || !still {
 			continue
 		}
-		if _, err := b.conn.consumer(ctx, j.Lane); err != nil {
-			return err
+		done, err := b.post(ctx, j)
+		if err != nil {
+			return unseen, err
 		}
-		if err := b.post(ctx, j); err != nil {
-			return err
+		b.mu.Lock()
+		if _, waits := b.waiting[j.ID]; done && !waits {
+			unseen[j.ID] = true
 		}
+		b.mu.Unlock()
 	}
-	return nil
+	return unseen, nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,6 +28,9 @@ type Conn struct {
 	nats   *nats.Conn
 	js     jetstream.JetStream
 	timing timing
+
+	tasks, results jetstream.Stream // handles: they stay valid when the server loses the streams, and has them again
+	denied         atomic.Pointer[error]
 }
 
 // Connect connects to the server that a cluster's file names, and makes the streams there if need be. name is shown by
@@ -40,6 +44,7 @@ func Connect(ctx context.Context, f File, name string, lost func(err error)) (*C
 	if lost == nil {
 		lost = func(error) {}
 	}
+	c := &Conn{file: f, sealer: newSealer(f.Secret), timing: usual}
 	options = append(options,
 		nats.Name(name),
 		nats.Timeout(5*time.Second),
@@ -54,20 +59,20 @@ func Connect(ctx context.Context, f File, name string, lost func(err error)) (*C
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { lost(nil) }),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { // the default prints
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				c.denied.Store(&err)
+			}
+		}),
 	)
-	nc, err := connect(ctx, f.URL, options)
-	if err != nil {
+	if c.nats, err = connect(ctx, f.URL, options); err != nil {
 		return nil, explained(f, err)
 	}
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(256))
-	if err != nil {
-		nc.Close()
-		return nil, err
+	if c.js, err = jetstream.New(c.nats); err == nil {
+		c.tasks, c.results, err = c.makeStreams(ctx)
 	}
-	c := &Conn{f, newSealer(f.Secret), nc, js, usual}
-	if err := c.makeStreams(ctx); err != nil {
-		nc.Close()
+	if err != nil {
+		c.nats.Close()
 		return nil, err
 	}
 	return c, nil

@@ -6,10 +6,10 @@
 //
 // A job is a message of a work queue, the stream DPTRAIN_TASKS, under a subject of its own: posting it twice makes one
 // message. A worker holds a lease on it, which it renews while its jobs make progress; when the lease runs out, the
-// server hands the job to another worker. What comes of a job goes into the object store dptrain-results, and a message
-// that names it into the stream DPTRAIN_RESULTS. Only then the job is acknowledged, so at every moment it is in the
+// server hands the job to another worker. What comes of a job goes into the stream DPTRAIN_RESULTS, a large one in parts
+// of half a megabyte before the message that names them. Only then the job is acknowledged, so at every moment it is in the
 // queue or its result is there. The board looks every few seconds whether that is so, and posts again what a server has
-// lost. A job may be carried out twice, by a worker that was thought dead. Then the board hands out two results, and
+// lost; it also looks at the results again if there is one that hasn't arrived. A job may be carried out twice, by a worker that was thought dead. Then the board hands out two results, and
 // the caller decides: jobs are to be such that both are equal.
 //
 // # Who sees what

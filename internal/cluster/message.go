@@ -45,10 +45,12 @@ type posted struct {
 	Body  []byte `json:"body"`
 }
 
-// made is a result's message.
+// made is a result's message. A large body lies in messages of its own, which are there before this one.
 type made struct {
-	Object string `json:"object"`
-	Worker string `json:"worker"`
+	Worker  string `json:"worker"`
+	Attempt string `json:"attempt"`        // a random name
+	Body    []byte `json:"body,omitempty"` // if there are no parts
+	Parts   int    `json:"parts,omitempty"`
 }
 
 // claim is what a worker says of itself when it asks for a job's secret or says hello.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/hpke"
 	cryptorand "crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -68,17 +69,13 @@ func (c *Conn) Serve(ctx context.Context, w Worker, crew Crew) (done int, err er
 		return 0, err
 	}
 	s := &serving{
-		Worker: w, conn: c, crew: crew, id: cryptorand.Text(), key: key, wake: make(chan *nats.Msg, 1),
+		Worker: w, conn: c, crew: crew, id: cryptorand.Text(), key: key, wake: make(chan *nats.Msg, 64),
 		banned: map[string]time.Time{}, lanes: map[string]jetstream.Consumer{}, told: map[string]bool{},
 	}
 	if err := s.hello(ctx); err != nil {
 		return 0, err
 	}
-	sub, err := c.nats.ChanSubscribe(wake, s.wake)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = sub.Unsubscribe() }() // the connection may be gone
+	defer s.deaf()
 	pulsing, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { s.pulses(pulsing) })
@@ -100,9 +97,11 @@ type serving struct {
 	key  hpke.PrivateKey // of this process
 	wake chan *nats.Msg
 
-	lanes  map[string]jetstream.Consumer
-	banned map[string]time.Time // campaigns and groups that aren't for this worker, and until when
-	told   map[string]bool
+	ears    []*nats.Subscription // for wake, while there is nothing to do
+	handing atomic.Bool          // results are being handed in, which waits for the server
+	lanes   map[string]jetstream.Consumer
+	banned  map[string]time.Time // campaigns and groups that aren't for this worker, and until when
+	told    map[string]bool
 
 	mu    sync.Mutex
 	state Pulse
@@ -180,6 +179,9 @@ func (s *serving) serve(ctx context.Context) error {
 			return err
 		}
 		if len(jobs) > 0 {
+			if s.deaf() || len(jobs) == s.Batch { // there may be more
+				s.wakeAnother(jobs[0].Lane)
+			}
 			if err := s.do(ctx, jobs); err != nil {
 				return err
 			}
@@ -190,6 +192,12 @@ func (s *serving) serve(ctx context.Context) error {
 		if s.Idle >= 0 && time.Since(idle) >= s.Idle {
 			return ctx.Err()
 		}
+		if len(s.ears) == 0 {
+			if err := s.listen(); err != nil {
+				return err
+			}
+			continue // a job may have come in between
+		}
 		s.rest(ctx, idle)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -197,7 +205,40 @@ func (s *serving) serve(ctx context.Context) error {
 	}
 }
 
-// rest waits until there may be a job. Workers that are woken together don't ask together.
+// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another if
+// there is more than it takes.
+func (s *serving) listen() error {
+	for _, lane := range s.Lanes {
+		sub, err := s.conn.nats.ChanQueueSubscribe(s.conn.wakeSubject(lane), "idle", s.wake)
+		if err != nil {
+			return s.conn.ofServer(err)
+		}
+		s.ears = append(s.ears, sub)
+	}
+	return nil
+}
+
+// deaf ends the subscriptions. It reports whether one more worker was to be woken.
+func (s *serving) deaf() (woken bool) {
+	for _, sub := range s.ears {
+		_ = sub.Unsubscribe() // the connection may be gone
+	}
+	s.ears = nil
+	for {
+		select {
+		case <-s.wake:
+			woken = true
+		default:
+			return woken
+		}
+	}
+}
+
+func (s *serving) wakeAnother(lane string) {
+	_ = s.conn.nats.Publish(s.conn.wakeSubject(lane), nil) // or it looks by itself
+}
+
+// rest waits until there may be a job.
 func (s *serving) rest(ctx context.Context, idle time.Time) {
 	pause := s.conn.timing.pulse/5 + rand.N(s.conn.timing.pulse*4/5) // jobs of workers that are gone wake nobody
 	if left := s.Idle - time.Since(idle); s.Idle >= 0 {
@@ -206,7 +247,6 @@ func (s *serving) rest(ctx context.Context, idle time.Time) {
 	select {
 	case <-ctx.Done():
 	case <-s.wake:
-		time.Sleep(rand.N(50 * time.Millisecond))
 	case <-time.After(pause):
 	}
 }
@@ -238,12 +278,12 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 		}
 		s.lanes[lane] = consumer
 	}
-	batch, err := consumer.FetchNoWait(s.Batch)
+	messages, err := s.pull(consumer)
 	if err != nil {
 		return nil, err
 	}
 	var jobs []leased
-	for m := range batch.Messages() {
+	for _, m := range messages {
 		job, err := s.open(m, lane)
 		switch {
 		case err != nil:
@@ -257,10 +297,44 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 			jobs = append(jobs, job)
 		}
 	}
-	if err := batch.Error(); err != nil && len(jobs) == 0 && !errors.Is(err, nats.ErrTimeout) {
+	return jobs, nil
+}
+
+const (
+	// A server hands out a job some time after it has acknowledged it: one that is asked at once may say it has none.
+	notice = 20 * time.Millisecond
+	// Jobs that are posted together are done together.
+	gather = 50 * time.Millisecond
+	// A server says that it has no job. After this long without a word the library ends as if it had.
+	unanswered = time.Second
+)
+
+var errUnanswered = errors.New("no answer")
+
+// pull takes as many jobs as the worker does at once, or what there is.
+func (s *serving) pull(consumer jetstream.Consumer) (messages []jetstream.Msg, err error) {
+	asked := time.Now()
+	first, err := consumer.Next(jetstream.FetchMaxWait(notice))
+	if errors.Is(err, nats.ErrTimeout) {
+		err = nil
+		if time.Since(asked) >= unanswered {
+			err = errUnanswered
+		}
+	}
+	if err != nil || first == nil {
 		return nil, err
 	}
-	return jobs, nil
+	messages = append(messages, first)
+	if s.Batch > 1 {
+		more, err := consumer.Fetch(s.Batch-1, jetstream.FetchMaxWait(gather))
+		if err != nil {
+			return messages, nil // what it has is under a lease
+		}
+		for m := range more.Messages() {
+			messages = append(messages, m)
+		}
+	}
+	return messages, nil
 }
 
 func (s *serving) open(m jetstream.Msg, lane string) (leased, error) {
@@ -273,8 +347,13 @@ func (s *serving) open(m jetstream.Msg, lane string) (leased, error) {
 	return leased{Job{ID: id, Lane: lane, Group: p.Group, Body: p.Body}, campaign, m}, err
 }
 
-func (s *serving) ban(what string)           { s.banned[what] = time.Now().Add(banFor) }
 func (s *serving) isBanned(what string) bool { return time.Now().Before(s.banned[what]) }
+
+func (s *serving) ban(what string) {
+	now := time.Now()
+	maps.DeleteFunc(s.banned, func(_ string, until time.Time) bool { return now.After(until) }) // a worker lives long
+	s.banned[what] = now.Add(banFor)
+}
 
 // do does jobs of one group. Its errors are those of the machine.
 func (s *serving) do(ctx context.Context, jobs []leased) error {
@@ -298,6 +377,9 @@ func (s *serving) do(ctx context.Context, jobs []leased) error {
 	if err != nil {
 		for _, j := range jobs { // those that aren't done
 			_ = j.message.NakWithDelay(s.again(err))
+		}
+		if ctx.Err() != nil && len(jobs) > 0 {
+			s.wakeAnother(jobs[0].Lane)
 		}
 		_ = s.conn.nats.FlushTimeout(time.Second) // or the lease runs out
 	}
@@ -331,6 +413,9 @@ func (s *serving) keep(ctx context.Context, jobs []leased, moved <-chan struct{}
 		case <-moved:
 			last = time.Now()
 		case <-tick.C:
+			if s.handing.Load() {
+				last = time.Now() // the server may be down for long, and what was done isn't given up
+			}
 			if time.Since(last) > s.Stall {
 				giveUp(errStalled)
 				return
@@ -371,6 +456,11 @@ func (s *serving) carryOut(ctx context.Context, jobs *[]leased, progress func(fl
 	if err != nil {
 		return err
 	}
+	if len(bodies) != len(granted) {
+		return fmt.Errorf("cluster: %d results of %d jobs", len(bodies), len(granted))
+	}
+	s.handing.Store(true)
+	defer s.handing.Store(false)
 	for k, j := range granted {
 		if err := s.handIn(ctx, j, bodies[k]); err != nil {
 			return err
@@ -441,34 +531,6 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 	}
 	s.tellOnce(g.Why)
 	return false, j.message.Nak()
-}
-
-// handIn stores what came of a job, says so, and acknowledges it. If the server isn't there, it waits.
-func (s *serving) handIn(ctx context.Context, j leased, body []byte) error {
-	subject := resultSubject(j.campaign, j.ID)
-	object := j.campaign + "." + j.ID + "." + hex.EncodeToString(newNonce())
-	sealed := s.conn.sealer.seal(subject+" object "+object, body)
-	note, err := s.conn.sealer.encode(subject, made{object, s.id})
-	if err != nil {
-		return err
-	}
-	return patiently(ctx, s.conn, s.tellOnce, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-		defer cancel()
-		store, err := s.conn.js.ObjectStore(ctx, bucketName)
-		if err != nil {
-			return err
-		}
-		if _, err := store.PutBytes(ctx, object, sealed); err != nil {
-			return err
-		}
-		// The id makes one message of two, if an answer of the server was lost.
-		if _, err := s.conn.js.Publish(ctx, subject, note, jetstream.WithMsgID(object)); err != nil {
-			return err
-		}
-		_ = j.message.Ack() // if it is lost, the job is done once more, to the same bytes
-		return nil
-	})
 }
 
 func (s *serving) begin(jobs []leased) {

@@ -41,7 +41,7 @@ func (c *Conn) Status(ctx context.Context) (Status, error) {
 	defer func() { _ = sub.Unsubscribe() }() // the connection may be gone
 	s, err := c.counts(ctx)
 	if err != nil {
-		return s, ofServer(err)
+		return s, c.ofServer(err)
 	}
 	select {
 	case <-ctx.Done():

@@ -15,12 +15,12 @@ import (
 const (
 	tasksName   = "DPTRAIN_TASKS"
 	resultsName = "DPTRAIN_RESULTS"
-	bucketName  = "dptrain-results"
 
 	taskRoot   = "dptrain.task."   // lane's token, campaign, job
 	resultRoot = "dptrain.result." // campaign, job
+	partRoot   = "dptrain.part."   // campaign, job, attempt, number
 	keyRoot    = "dptrain.key."    // campaign
-	wake       = "dptrain.wake"    // tells workers that there is something to do
+	wakeRoot   = "dptrain.wake."   // lane's token: tells one of the workers that wait that there is something to do
 	hello      = "dptrain.hello"   // asks all coordinators whether they take a worker
 	pulse      = "dptrain.pulse"   // what workers do
 )
@@ -37,6 +37,13 @@ func (c *Conn) taskSubject(j Job, campaign string) string {
 func allTasks(campaign string) string { return taskRoot + "*." + campaign + ".*" }
 
 func resultSubject(campaign, id string) string { return resultRoot + campaign + "." + id }
+
+// partSubject names a part of a result. A worker that does a job once more makes another attempt.
+func partSubject(campaign, id, attempt, number string) string {
+	return partRoot + campaign + "." + id + "." + attempt + "." + number
+}
+
+func (c *Conn) wakeSubject(lane string) string { return wakeRoot + c.laneToken(lane) }
 
 // timing is how patient a connection is.
 type timing struct {
@@ -73,9 +80,11 @@ func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 10*time.Second)
 }
 
-func (c *Conn) makeStreams(ctx context.Context) error {
+// makeStreams makes the streams that the server lacks.
+func (c *Conn) makeStreams(ctx context.Context) (tasks, results jetstream.Stream, err error) {
 	ctx, cancel := within(ctx)
 	defer cancel()
+	var made []jetstream.Stream
 	for _, s := range []jetstream.StreamConfig{
 		{
 			Name: tasksName, Description: "jobs of dptrain, sealed", Subjects: []string{taskRoot + "*.*.*"},
@@ -84,23 +93,27 @@ func (c *Conn) makeStreams(ctx context.Context) error {
 			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		},
 		{
-			Name: resultsName, Description: "results of dptrain, by their names in the object store, sealed", Subjects: []string{resultRoot + "*.*"},
-			Retention: jetstream.LimitsPolicy, MaxAge: forgotten,
+			Name: resultsName, Description: "results of dptrain, sealed", Subjects: []string{resultRoot + "*.*", partRoot + "*.*.*.*"},
+			Retention: jetstream.LimitsPolicy, MaxAge: forgotten, AllowDirect: true,
 		},
 	} {
-		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
-			return ofServer(err)
+		stream, err := c.js.CreateOrUpdateStream(ctx, s)
+		if err != nil {
+			return nil, nil, c.ofServer(err)
 		}
+		made = append(made, stream)
 	}
-	_, err := c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucketName, Description: "results of dptrain, sealed", TTL: forgotten})
-	return ofServer(err)
+	return made[0], made[1], nil
 }
 
 // ofServer says what to do about an error of JetStream.
-func ofServer(err error) error {
+func (c *Conn) ofServer(err error) error {
+	denied := c.denied.Load()
 	switch {
 	case err == nil:
 		return nil
+	case denied != nil: // requests that aren't allowed are never answered
+		return fmt.Errorf("the server doesn't allow what a cluster needs; let the user of the cluster's file publish and subscribe to dptrain.>, $JS.> and _INBOX.>: %w", *denied)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("the server has no JetStream, which keeps jobs and results: start it with -js, or allow it for the account: %w", err)
 	}
@@ -120,6 +133,8 @@ func (c *Conn) consumer(ctx context.Context, lane string) (jetstream.Consumer, e
 		MaxDeliver:    -1, // a job is never given up: workers may be killed any number of times
 		MaxAckPending: -1,
 		MaxWaiting:    16384,
+		// A consumer that's gone with its lane comes back when a worker asks for it, with all jobs that aren't done.
+		InactiveThreshold: forgotten,
 	})
 }
 
