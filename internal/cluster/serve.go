@@ -205,8 +205,8 @@ func (s *serving) serve(ctx context.Context) error {
 	}
 }
 
-// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another if
-// there is more than it takes.
+// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another
+// if there is more than it takes.
 func (s *serving) listen() error {
 	for _, lane := range s.Lanes {
 		sub, err := s.conn.nats.ChanQueueSubscribe(s.conn.wakeSubject(lane), "idle", s.wake)
