@@ -22,5 +22,6 @@
 // server, or whoever listens, sees when messages pass, how long they are, and their subjects, which have keyed hashes
 // and random numbers. What is secret in a job isn't stored anywhere: a worker asks the coordinator for it when it
 // begins, with a public key that is made for its process, and the coordinator seals it for that key. Whoever learns
-// the shared secret later can't open what was recorded before. [File] has the secret, and what a connection takes.
+// the shared secret later can open what was recorded of the rest, and not these secrets. [File] has the secret, and
+// what a connection takes.
 package cluster

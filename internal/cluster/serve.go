@@ -500,9 +500,11 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 	}
 	var g grant
 	for tries := 1; ; tries++ {
-		asking, cancel := context.WithTimeout(ctx, 5*time.Second)
+		linked, cut := s.conn.within(ctx)
+		asking, cancel := context.WithTimeout(linked, 5*time.Second)
 		m, err := s.conn.nats.RequestWithContext(asking, subject, text)
 		cancel()
+		cut()
 		if err == nil {
 			if err = s.conn.sealer.decode(replyTo(subject, nonce), m.Data, &g); err == nil {
 				break
