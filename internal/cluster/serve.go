@@ -173,6 +173,7 @@ func (s *serving) hello(ctx context.Context) error {
 
 func (s *serving) serve(ctx context.Context) error {
 	idle := time.Now()
+	hope := idle // when there last was a reason to look
 	for {
 		jobs, err := s.take(ctx)
 		if err != nil {
@@ -186,6 +187,7 @@ func (s *serving) serve(ctx context.Context) error {
 				return err
 			}
 			idle = time.Now()
+			hope = idle
 			continue
 		}
 		s.Working(nil, 0)
@@ -198,7 +200,9 @@ func (s *serving) serve(ctx context.Context) error {
 			}
 			continue // a job may have come in between
 		}
-		s.rest(ctx, idle)
+		if s.rest(ctx, idle, hope) {
+			hope = time.Now()
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -238,17 +242,21 @@ func (s *serving) wakeAnother(lane string) {
 	_ = s.conn.nats.Publish(s.conn.wakeSubject(lane), nil) // or it looks by itself
 }
 
-// rest waits until there may be a job.
-func (s *serving) rest(ctx context.Context, idle time.Time) {
-	pause := s.conn.timing.pulse/5 + rand.N(s.conn.timing.pulse*4/5) // jobs of workers that are gone wake nobody
+// rest waits until there may be a job, and reports whether the worker was woken. A call may be lost, and the jobs of
+// workers that are gone wake nobody: it looks by itself, often at first.
+func (s *serving) rest(ctx context.Context, idle, hope time.Time) (woken bool) {
+	pause := min(max(time.Since(hope), notice), s.conn.timing.pulse)
+	pause = pause/5 + rand.N(pause*4/5)
 	if left := s.Idle - time.Since(idle); s.Idle >= 0 {
 		pause = min(pause, max(left, 0))
 	}
 	select {
 	case <-ctx.Done():
 	case <-s.wake:
+		return true
 	case <-time.After(pause):
 	}
+	return false
 }
 
 // take takes jobs of one group from the first lane that has any. Errors that may pass are waited for.
