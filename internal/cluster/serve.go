@@ -369,7 +369,8 @@ func (s *serving) do(ctx context.Context, jobs []leased) error {
 	defer cancel(nil)
 	var leases sync.WaitGroup
 	moved := make(chan struct{}, 1)
-	leases.Go(func() { s.keep(under, jobs, moved, cancel) })
+	all := jobs // carryOut shortens jobs
+	leases.Go(func() { s.keep(under, all, moved, cancel) })
 	s.begin(jobs)
 	err := s.carryOut(under, &jobs, func(share float64) {
 		select {
