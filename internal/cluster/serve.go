@@ -23,8 +23,8 @@ type Crew interface {
 	// same. An error that wraps [ErrCannot] says that this machine can't do them.
 	Data(ctx context.Context, j Job) ([]byte, error)
 	// Do does jobs of one group side by side, and calls progress with the share of them that is done: a lease lasts
-	// while it is called. The bodies of the results are in the order of jobs. The error is one of the machine, and means
-	// that none is done.
+	// while it is called. The bodies of the results are in the order of jobs. The error is one of the machine, and
+	// means that none is done.
 	Do(ctx context.Context, jobs []Job, progress func(share float64)) (bodies [][]byte, err error)
 }
 
@@ -98,6 +98,7 @@ type serving struct {
 	wake chan *nats.Msg
 
 	ears    []*nats.Subscription // for wake, while there is nothing to do
+	unsure  bool                 // the server didn't answer
 	handing atomic.Bool          // results are being handed in, which waits for the server
 	lanes   map[string]jetstream.Consumer
 	banned  map[string]time.Time // campaigns and groups that aren't for this worker, and until when
@@ -191,6 +192,9 @@ func (s *serving) serve(ctx context.Context) error {
 			continue
 		}
 		s.Working(nil, 0)
+		if s.unsure { // while the server doesn't answer there may be jobs
+			s.unsure, idle = false, time.Now()
+		}
 		if s.Idle >= 0 && time.Since(idle) >= s.Idle {
 			return ctx.Err()
 		}
@@ -209,8 +213,8 @@ func (s *serving) serve(ctx context.Context) error {
 	}
 }
 
-// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another if
-// there is more than it takes.
+// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another
+// if there is more than it takes.
 func (s *serving) listen() error {
 	for _, lane := range s.Lanes {
 		sub, err := s.conn.nats.ChanQueueSubscribe(s.conn.wakeSubject(lane), "idle", s.wake)
@@ -266,6 +270,7 @@ func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
 			jobs, err = s.fetch(ctx, lane)
 			if err != nil {
 				delete(s.lanes, lane)
+				s.unsure = true
 			}
 			return err
 		})

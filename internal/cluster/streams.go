@@ -107,7 +107,8 @@ func (c *Conn) makeStreams(ctx context.Context) (tasks, results jetstream.Stream
 		{
 			Name: tasksName, Description: "jobs of dptrain, sealed", Subjects: []string{taskRoot + "*.*.*"},
 			Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
-			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, // a job that is posted twice is one
+			// A job that is posted twice is one.
+			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		},
 		{
 			Name: resultsName, Description: "results of dptrain, sealed", Subjects: []string{resultRoot + "*.*", partRoot + "*.*.*.*"},
