@@ -9,8 +9,8 @@
 // server hands the job to another worker. What comes of a job goes into the stream DPTRAIN_RESULTS, a large one in
 // parts before the message that names them. Only then the job is acknowledged: at every moment it is in the queue or
 // its result is there. The board looks every few seconds whether that is so: it posts again what a server has lost, and
-// asks for results that didn't arrive. A job may be carried out twice, by a worker that was thought dead. Then the board
-// hands out two results, and the caller decides: jobs are to be such that both are equal.
+// asks for results that did not arrive. A job may be carried out twice, by a worker that was thought dead. Then the
+// board hands out two results, and the caller decides: jobs are to be such that both are equal.
 //
 // # Who sees what
 //
