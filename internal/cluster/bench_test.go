@@ -143,3 +143,54 @@ func BenchmarkWaiting(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkIdle measures the messages of workers that wait for jobs, by default's timing.
+func BenchmarkIdle(b *testing.B) {
+	const workers = 200
+	server := embedded(b)
+	board := must(connected(b, server.File).Board(b.Context(), "campaign", here, nil))
+	defer board.Close()
+	ctx, stop := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	for range workers {
+		c := connected(b, server.File)
+		running.Go(func() {
+			_, _ = c.Serve(ctx, Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1}, silent{})
+		})
+	}
+	time.Sleep(5 * time.Second)
+	before, start := must(server.nats.Varz(nil)), time.Now()
+	time.Sleep(10 * time.Second)
+	after, took := must(server.nats.Varz(nil)), time.Since(start).Seconds()
+	b.ReportMetric(float64(after.InMsgs+after.OutMsgs-before.InMsgs-before.OutMsgs)/took/workers, "messages/s/worker")
+	stop()
+	running.Wait()
+}
+
+// BenchmarkKilled measures what a worker costs that says nothing any more, by default's timing: the time until another
+// begins its job.
+func BenchmarkKilled(b *testing.B) {
+	server := embedded(b)
+	board := must(connected(b, server.File).Board(b.Context(), "campaign", here, nil))
+	defer board.Close()
+	victim, first, _ := hold()
+	heir, second, let := hold()
+	ctx, stop := context.WithCancel(b.Context())
+	defer stop()
+	c, d := connected(b, server.File), connected(b, server.File)
+	serve := func(c *Conn, work *crew) {
+		_, _ = c.Serve(ctx, Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1}, work)
+	}
+	go serve(c, victim)
+	if err := board.Post(b.Context(), job(1)); err != nil {
+		b.Fatal(err)
+	}
+	<-first
+	go serve(d, heir)
+	time.Sleep(time.Second)
+	c.Close()
+	start := time.Now()
+	<-second
+	b.ReportMetric(time.Since(start).Seconds(), "s")
+	close(let)
+}

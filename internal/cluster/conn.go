@@ -70,6 +70,7 @@ func Connect(ctx context.Context, f File, name string, lost func(err error)) (*C
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { // the default prints
 			if errors.Is(err, nats.ErrPermissionViolation) {
 				c.denied.Store(&err)
+				c.relink()
 			}
 		}),
 	)

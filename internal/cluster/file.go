@@ -17,7 +17,7 @@ import (
 
 // File is what a machine needs to take part in a cluster. It is kept in a file that only its owner may read.
 type File struct {
-	// URL is such as nats://host:4222. Several, with commas between them, are servers of one NATS cluster.
+	// URL is such as nats://host:4222; several, with commas between them, are servers of one NATS cluster.
 	URL string `yaml:"url"`
 	// User and Password, or the seed of an NKey, or the path of a file with NATS credentials (a JWT and its NKey).
 	User        string `yaml:"user,omitempty"`
@@ -68,7 +68,7 @@ func ReadFile(path string) (File, error) {
 func ParseFile(text []byte) (f File, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
-	if err := d.Decode(&f); err != nil { // which cites the line, perhaps a secret
+	if err := d.Decode(&f); err != nil { // a YAML error cites the line
 		return f, errors.New("it isn't one: want url, secret, and user and password, nkey, or credentials; dptrain cluster new writes one")
 	}
 	return f, f.check()

@@ -23,8 +23,8 @@ type Crew interface {
 	// same. An error that wraps [ErrCannot] says that this machine can't do them.
 	Data(ctx context.Context, j Job) ([]byte, error)
 	// Do does jobs of one group side by side, and calls progress with the share of them that is done: a lease lasts
-	// while it is called. The bodies of the results are in the order of jobs. An error is one of the machine, and none
-	// of the jobs is done.
+	// while it is called. The bodies of the results are in the order of jobs. The error is one of the machine, and
+	// means that none is done.
 	Do(ctx context.Context, jobs []Job, progress func(share float64)) (bodies [][]byte, err error)
 }
 
@@ -98,6 +98,7 @@ type serving struct {
 	wake chan *nats.Msg
 
 	ears    []*nats.Subscription // for wake, while there is nothing to do
+	unsure  bool                 // the server didn't answer
 	handing atomic.Bool          // results are being handed in, which waits for the server
 	lanes   map[string]jetstream.Consumer
 	banned  map[string]time.Time // campaigns and groups that aren't for this worker, and until when
@@ -173,6 +174,7 @@ func (s *serving) hello(ctx context.Context) error {
 
 func (s *serving) serve(ctx context.Context) error {
 	idle := time.Now()
+	hope := idle // when there last was a reason to look
 	for {
 		jobs, err := s.take(ctx)
 		if err != nil {
@@ -186,9 +188,13 @@ func (s *serving) serve(ctx context.Context) error {
 				return err
 			}
 			idle = time.Now()
+			hope = idle
 			continue
 		}
 		s.Working(nil, 0)
+		if s.unsure { // while the server doesn't answer there may be jobs
+			s.unsure, idle = false, time.Now()
+		}
 		if s.Idle >= 0 && time.Since(idle) >= s.Idle {
 			return ctx.Err()
 		}
@@ -198,7 +204,9 @@ func (s *serving) serve(ctx context.Context) error {
 			}
 			continue // a job may have come in between
 		}
-		s.rest(ctx, idle)
+		if s.rest(ctx, idle, hope) {
+			hope = time.Now()
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -238,17 +246,21 @@ func (s *serving) wakeAnother(lane string) {
 	_ = s.conn.nats.Publish(s.conn.wakeSubject(lane), nil) // or it looks by itself
 }
 
-// rest waits until there may be a job.
-func (s *serving) rest(ctx context.Context, idle time.Time) {
-	pause := s.conn.timing.pulse/5 + rand.N(s.conn.timing.pulse*4/5) // jobs of workers that are gone wake nobody
+// rest waits until there may be a job, and reports whether the worker was woken. A call may be lost, and the jobs of
+// workers that are gone wake nobody: it looks by itself, often at first.
+func (s *serving) rest(ctx context.Context, idle, hope time.Time) (woken bool) {
+	pause := min(max(time.Since(hope), notice), s.conn.timing.pulse)
+	pause = pause/5 + rand.N(pause*4/5)
 	if left := s.Idle - time.Since(idle); s.Idle >= 0 {
 		pause = min(pause, max(left, 0))
 	}
 	select {
 	case <-ctx.Done():
 	case <-s.wake:
+		return true
 	case <-time.After(pause):
 	}
+	return false
 }
 
 // take takes jobs of one group from the first lane that has any. Errors that may pass are waited for.
@@ -258,6 +270,7 @@ func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
 			jobs, err = s.fetch(ctx, lane)
 			if err != nil {
 				delete(s.lanes, lane)
+				s.unsure = true
 			}
 			return err
 		})
@@ -361,7 +374,8 @@ func (s *serving) do(ctx context.Context, jobs []leased) error {
 	defer cancel(nil)
 	var leases sync.WaitGroup
 	moved := make(chan struct{}, 1)
-	leases.Go(func() { s.keep(under, jobs, moved, cancel) })
+	all := jobs // carryOut shortens jobs
+	leases.Go(func() { s.keep(under, all, moved, cancel) })
 	s.begin(jobs)
 	err := s.carryOut(under, &jobs, func(share float64) {
 		select {

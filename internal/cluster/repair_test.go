@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// What the server doesn't allow is an error at once: it never answers such a request.
+func TestRightsAreMissing(t *testing.T) {
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
+		Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}},
+		}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(5 * time.Second) {
+		t.Fatal("no server")
+	}
+	u, err := url.Parse(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err = Connect(ctx, File{URL: "nats://" + net.JoinHostPort("127.0.0.1", u.Port()), User: "u", Password: "p", Secret: NewSecret()}, "test", nil)
+	if !errors.Is(err, nats.ErrPermissionViolation) || ctx.Err() != nil {
+		t.Error(err)
+	}
+}
+
+// A worker waits with its results for a server that is down for longer than jobs may say nothing.
+func TestResultsOutlastTheServer(t *testing.T) {
+	s := newScene(t)
+	work, begun, let := hold()
+	s.worker(work, Worker{Stall: 600 * time.Millisecond})
+	s.post(1)
+	<-begun
+	if err := s.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(let)
+	time.Sleep(1500 * time.Millisecond)
+	s.start()
+	s.collect(1) // there is no other worker
+}
+
+// A worker that ends when there is no job doesn't end because the server doesn't say.
+func TestSilenceIsNoEnd(t *testing.T) {
+	s := newScene(t)
+	conn := s.connect()
+	work, begun, let := hold()
+	ended := make(chan int)
+	go func() {
+		n, _ := conn.Serve(t.Context(), Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: time.Second}, work)
+		ended <- n
+	}()
+	s.post(1)
+	<-begun
+	close(let)
+	s.collect(1)
+	if err := s.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	s.start()
+	s.post(1)
+	s.collect(1)
+	if n := <-ended; n != 2 {
+		t.Errorf("it did %d jobs, and then ended", n)
+	}
+}
+
+// Results whose messages the server doesn't send are looked for: those of a store that went back in time have numbers
+// that the board has seen.
+func TestResultsAreLookedFor(t *testing.T) {
+	s := newScene(t)
+	s.post(3)
+	s.worker(&crew{}, Worker{})
+	s.collect(3)
+	// The same stream with numbers from the beginning, and a consumer that begins behind them.
+	ctx := t.Context()
+	if err := s.board.conn.js.DeleteStream(ctx, resultsName); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.board.conn.makeStreams(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.post(3)
+	s.collect(3)
+}
+
+// What is larger than a message of the server comes in parts, and none is left.
+func TestLargeResults(t *testing.T) {
+	s := newScene(t)
+	body := make([]byte, 50<<20)
+	for i := range body {
+		body[i] = byte(i >> 12)
+	}
+	s.worker(silent{body}, Worker{})
+	s.post(1)
+	r, err := s.board.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(r.Body) != string(body) {
+		t.Error("another result")
+	}
+	if err := s.board.Done(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	info, err := s.board.conn.results.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.State.Msgs > 0 {
+		t.Errorf("%d messages are left", info.State.Msgs)
+	}
+	if err := s.board.Post(t.Context(), Job{ID: "large", Lane: "mnist", Body: body}); !errors.Is(err, nats.ErrMaxPayload) {
+		t.Error(err)
+	}
+}
