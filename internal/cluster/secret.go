@@ -97,8 +97,8 @@ func (s sealer) open(purpose string, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// A process's key pair, for what only it may read. Both a lattice and an elliptic curve would have to be broken: what
-// is recorded today may be attacked later.
+// newKeyPair returns a process's key pair, for what only it may read. Who would read it has to break both a lattice and
+// an elliptic curve: what is recorded today may be attacked later.
 func newKeyPair() (hpke.PrivateKey, error) { return hpke.MLKEM768X25519().GenerateKey() }
 
 // sealFor seals a text for the holder of a public key.
