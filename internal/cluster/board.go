@@ -64,7 +64,7 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	}
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
-		conn: c, campaign: campaign, build: build, tell: tell, arrived: make(chan arrival), stop: stop,
+		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(printable(text)) }, arrived: make(chan arrival), stop: stop,
 		out: map[string]Job{}, waiting: map[string]result{}, data: map[string][]byte{}, grants: map[string]int{}, lanes: map[string]bool{},
 		workers: map[string]Pulse{}, refused: map[string]bool{}, again: make(chan struct{}, 1),
 	}

@@ -16,8 +16,12 @@
 //
 // Every message and every object is sealed with a secret that the coordinator and its workers share, and bound to its
 // subject: a server, or whoever listens, sees when messages pass, how long they are, and their subjects, which have the
-// name of a lane and random numbers. What is secret in a job isn't stored anywhere: a worker asks the coordinator for
-// it when it begins, with a public key that is made for its process, and the coordinator seals it for that key. Whoever
-// learns the shared secret later can't open what was recorded before. [File] has the secret, and what a connection
-// takes.
+// name of a lane and random numbers. [Job].Secret isn't stored anywhere: a worker asks the coordinator for it when it
+// begins, with a public key that is made for its process, and the coordinator seals it for that key. So whoever recorded
+// all messages and learns the shared secret later can open jobs and results, but no [Job].Secret. [File] has the shared
+// secret, and what a connection takes.
+//
+// Whoever has the shared secret is trusted. It can take the secrets of jobs, hand in results of its own making, and pass
+// itself off as a coordinator. Who may use the server without the shared secret can delay jobs and have them done again,
+// but can't read, change or make one, nor a result.
 package cluster
