@@ -125,7 +125,7 @@ func (b *Board) Post(ctx context.Context, j Job) error {
 // post posts a job that the server doesn't have, and wakes a worker. It reports whether the server has a result of it
 // instead.
 func (b *Board) post(ctx context.Context, j Job) (done bool, err error) {
-	ctx, cancel := within(ctx)
+	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
 	switch _, err := b.conn.results.GetLastMsgForSubject(ctx, resultSubject(b.campaign, j.ID)); {
 	case err == nil:
@@ -234,7 +234,7 @@ func (b *Board) receiveFrom(ctx context.Context, last *place) error {
 		case <-waits.Done():
 		}
 	})
-	limited, stop := within(ctx)
+	limited, stop := b.conn.within(ctx)
 	defer stop()
 	info, err := b.conn.results.Info(limited)
 	if err != nil {
@@ -343,7 +343,7 @@ func (b *Board) Done(ctx context.Context, id string) error {
 	b.mu.Unlock()
 	return b.patiently(ctx, func(ctx context.Context) error {
 		if posted { // another worker may be about to begin it
-			if err := b.purge(ctx, b.conn.tasks, b.conn.taskSubject(job, b.campaign)); err != nil {
+			if err := b.unpost(ctx, b.conn.taskSubject(job, b.campaign)); err != nil {
 				return err
 			}
 		}
@@ -354,15 +354,15 @@ func (b *Board) Done(ctx context.Context, id string) error {
 // forget removes all results of a job from the server, and also the parts of those that no worker has ended. The
 // messages come first: one without its parts would be a loss.
 func (b *Board) forget(ctx context.Context, id string, parts bool) error {
-	if err := b.purge(ctx, b.conn.results, resultSubject(b.campaign, id)); err != nil || !parts {
+	if err := b.purge(ctx, resultSubject(b.campaign, id)); err != nil || !parts {
 		return err
 	}
-	return b.purge(ctx, b.conn.results, partSubject(b.campaign, id, "*", "*"))
+	return b.purge(ctx, partSubject(b.campaign, id, "*", "*"))
 }
 
 // drop removes one message of a result that isn't one.
 func (b *Board) drop(ctx context.Context, sequence uint64) error {
-	ctx, cancel := within(ctx)
+	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
 	if err := b.conn.results.DeleteMsg(ctx, sequence); !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return err
@@ -370,11 +370,11 @@ func (b *Board) drop(ctx context.Context, sequence uint64) error {
 	return nil
 }
 
-// purge removes the messages with a subject.
-func (b *Board) purge(ctx context.Context, stream jetstream.Stream, subject string) error {
-	ctx, cancel := within(ctx)
+// purge removes the messages of results with a subject.
+func (b *Board) purge(ctx context.Context, subject string) error {
+	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
-	return stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	return b.conn.results.Purge(ctx, jetstream.WithPurgeSubject(subject))
 }
 
 // Remove removes all that the server has of the campaign. As long as the board is open, it also removes what workers
@@ -385,10 +385,16 @@ func (b *Board) Remove(ctx context.Context) error {
 	clear(b.out)
 	clear(b.waiting)
 	b.mu.Unlock()
-	return errors.Join(
-		b.purge(ctx, b.conn.tasks, allTasks(b.campaign)),
-		b.purge(ctx, b.conn.results, resultSubject(b.campaign, "*")),
-		b.purge(ctx, b.conn.results, partSubject(b.campaign, "*", "*", "*")))
+	limited, cancel := b.conn.within(ctx)
+	defer cancel()
+	info, err := b.conn.tasks.Info(limited, jetstream.WithSubjectFilter(allTasks(b.campaign)))
+	if err != nil {
+		return err
+	}
+	for subject := range info.State.Subjects {
+		err = errors.Join(err, b.unpost(ctx, subject))
+	}
+	return errors.Join(err, b.purge(ctx, resultSubject(b.campaign, "*")), b.purge(ctx, partSubject(b.campaign, "*", "*", "*")))
 }
 
 // watch posts again what the server has lost, and notices workers that are gone.
@@ -396,7 +402,7 @@ func (b *Board) watch(ctx context.Context) {
 	check, feel := time.NewTicker(b.conn.timing.check), time.NewTicker(b.conn.timing.pulse)
 	defer check.Stop()
 	defer feel.Stop()
-	var unseen map[string]bool
+	var unseen, overlooked map[string]bool
 	for {
 		select {
 		case <-ctx.Done():
@@ -409,6 +415,13 @@ func (b *Board) watch(ctx context.Context) {
 				default:
 				}
 			}
+			lanes, _ := b.overlooked(ctx)
+			for lane := range lanes {
+				if overlooked[lane] && b.repair(ctx, lane) == nil {
+					delete(lanes, lane)
+				}
+			}
+			overlooked = lanes
 		case <-feel.C:
 			b.miss(time.Now())
 		}
@@ -429,7 +442,7 @@ func (b *Board) check(ctx context.Context) (unseen map[string]bool, err error) {
 	if len(out) == 0 {
 		return nil, nil
 	}
-	limited, cancel := within(ctx)
+	limited, cancel := b.conn.within(ctx)
 	defer cancel()
 	info, err := b.conn.tasks.Info(limited, jetstream.WithSubjectFilter(allTasks(b.campaign)))
 	if errors.Is(err, jetstream.ErrStreamNotFound) { // and with it all jobs

@@ -21,6 +21,9 @@ var (
 	ErrUnreachable = errors.New("the server can't be reached")
 )
 
+// scatter spreads connections that come back together: each costs the server a handshake.
+var scatter = time.Second
+
 // Conn is a connection to the server of a cluster. It connects anew by itself when it is lost.
 type Conn struct {
 	file   File
@@ -31,6 +34,9 @@ type Conn struct {
 
 	tasks, results jetstream.Stream // handles: they stay valid when the server loses the streams, and has them again
 	denied         atomic.Pointer[error]
+
+	link atomic.Pointer[context.Context] // ends when the connection is lost
+	cut  atomic.Pointer[context.CancelFunc]
 }
 
 // Connect connects to the server that a cluster's file names, and makes the streams there if need be. name is shown by
@@ -48,15 +54,17 @@ func Connect(ctx context.Context, f File, name string, lost func(err error)) (*C
 		lost = func(error) {}
 	}
 	c := &Conn{file: f, sealer: newSealer(f.Secret), timing: usual}
+	c.relink()
 	options = append(options,
 		nats.Name(name),
 		nats.Timeout(5*time.Second),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250*time.Millisecond),
-		nats.ReconnectJitter(time.Second, time.Second),
+		nats.ReconnectJitter(scatter, scatter),
 		nats.PingInterval(10*time.Second), nats.MaxPingsOutstanding(2),
 		nats.IgnoreAuthErrorAbort(), // a server that restarts may not know its users for a moment
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			c.relink()
 			if err != nil {
 				lost(err)
 			}

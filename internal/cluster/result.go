@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -21,12 +20,6 @@ const (
 func (c *Conn) sizes() (inline, part int) {
 	payload := int(c.nats.MaxPayload())
 	return min(maxInline, payload/2), min(maxPart, payload/2)
-}
-
-// toServer returns a context for one message of at most a megabyte. A connection that was lost leaves a request without
-// an answer, so that patience here would be lost time.
-func toServer(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, 20*time.Second)
 }
 
 // handIn stores what came of a job, says so, and acknowledges it. If the server isn't there, it waits.
@@ -58,7 +51,7 @@ func (s *serving) handIn(ctx context.Context, j leased, body []byte) error {
 // lost.
 func (s *serving) store(ctx context.Context, subject, id string, text []byte) error {
 	return patiently(ctx, s.conn, s.tellOnce, func(ctx context.Context) error {
-		ctx, cancel := toServer(ctx)
+		ctx, cancel := s.conn.within(ctx)
 		defer cancel()
 		_, err := s.conn.js.Publish(ctx, subject, text, jetstream.WithMsgID(id))
 		return err
@@ -81,7 +74,7 @@ func (b *Board) body(ctx context.Context, id string, note made) ([]byte, error) 
 }
 
 func (b *Board) part(ctx context.Context, subject string) ([]byte, error) {
-	ctx, cancel := toServer(ctx)
+	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
 	m, err := b.conn.results.GetLastMsgForSubject(ctx, subject)
 	if err != nil {

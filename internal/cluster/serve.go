@@ -205,8 +205,8 @@ func (s *serving) serve(ctx context.Context) error {
 	}
 }
 
-// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another if
-// there is more than it takes.
+// listen subscribes to what wakes one of the workers that have nothing to do. One of many is enough: it wakes another
+// if there is more than it takes.
 func (s *serving) listen() error {
 	for _, lane := range s.Lanes {
 		sub, err := s.conn.nats.ChanQueueSubscribe(s.conn.wakeSubject(lane), "idle", s.wake)
@@ -528,9 +528,11 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 	}
 	var g grant
 	for tries := 1; ; tries++ {
-		asking, cancel := context.WithTimeout(ctx, 5*time.Second)
+		linked, cut := s.conn.within(ctx)
+		asking, cancel := context.WithTimeout(linked, 5*time.Second)
 		m, err := s.conn.nats.RequestWithContext(asking, subject, text)
 		cancel()
+		cut()
 		if err == nil {
 			if err = s.conn.sealer.decode(replyTo(subject, nonce), m.Data, &g); err == nil {
 				break

@@ -58,7 +58,7 @@ func (c *Conn) Status(ctx context.Context) (Status, error) {
 }
 
 func (c *Conn) counts(ctx context.Context) (s Status, err error) {
-	ctx, cancel := within(ctx)
+	ctx, cancel := c.within(ctx)
 	defer cancel()
 	tasks, errTasks := c.js.Stream(ctx, tasksName)
 	results, errResults := c.js.Stream(ctx, resultsName)

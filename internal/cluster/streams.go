@@ -33,6 +33,11 @@ func (c *Conn) taskSubject(j Job, campaign string) string {
 	return taskRoot + c.laneToken(j.Lane) + "." + campaign + "." + j.ID
 }
 
+func (c *Conn) consumerName(lane string) string { return "lane-" + c.laneToken(lane) }
+
+// laneSubjects matches the jobs of a lane.
+func (c *Conn) laneSubjects(lane string) string { return taskRoot + c.laneToken(lane) + ".*.*" }
+
 // allTasks matches the jobs of a campaign.
 func allTasks(campaign string) string { return taskRoot + "*." + campaign + ".*" }
 
@@ -75,14 +80,27 @@ func checkTokens(names ...string) error {
 	return nil
 }
 
-// within returns a context for one request to the server.
-func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, 10*time.Second)
+// within returns a context for one request to the server. It also ends when the connection is lost: the answer was lost
+// with it, and the request is to be made again.
+func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // a result's part of half a megabyte may take a while
+	link := *c.link.Load()
+	stop := context.AfterFunc(link, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// relink ends all requests under way, and begins anew.
+func (c *Conn) relink() {
+	link, cut := context.WithCancel(context.Background())
+	c.link.Store(&link)
+	if last := c.cut.Swap(&cut); last != nil {
+		(*last)()
+	}
 }
 
 // makeStreams makes the streams that the server lacks.
 func (c *Conn) makeStreams(ctx context.Context) (tasks, results jetstream.Stream, err error) {
-	ctx, cancel := within(ctx)
+	ctx, cancel := c.within(ctx)
 	defer cancel()
 	var made []jetstream.Stream
 	for _, s := range []jetstream.StreamConfig{
@@ -123,11 +141,11 @@ func (c *Conn) ofServer(err error) error {
 // consumer returns the consumer of a lane, which hands out its jobs under leases. Lanes don't overlap, so that each job
 // has one.
 func (c *Conn) consumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
-	ctx, cancel := within(ctx)
+	ctx, cancel := c.within(ctx)
 	defer cancel()
 	return c.js.CreateOrUpdateConsumer(ctx, tasksName, jetstream.ConsumerConfig{
-		Durable:       "lane-" + c.laneToken(lane),
-		FilterSubject: taskRoot + c.laneToken(lane) + ".*.*",
+		Durable:       c.consumerName(lane),
+		FilterSubject: c.laneSubjects(lane),
 		AckPolicy:     jetstream.AckExplicitPolicy,
 		AckWait:       c.timing.lease,
 		MaxDeliver:    -1, // a job is never given up: workers may be killed any number of times

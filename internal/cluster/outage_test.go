@@ -1,0 +1,188 @@
+package cluster
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// serveIn names a folder: the test binary is a server then, until its standard input ends.
+const serveIn = "DPTRAIN_TEST_CLUSTER"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(serveIn)
+	if dir == "" {
+		scatter = 100 * time.Millisecond // tests wait for it
+		os.Exit(m.Run())
+	}
+	s, err := Embed(dir, "127.0.0.1:0", "")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	if s.Close() != nil {
+		os.Exit(1)
+	}
+}
+
+// process is a server in a process of its own.
+type process struct {
+	dir     string
+	command *exec.Cmd
+	input   io.Closer
+}
+
+func (p *process) start() error {
+	p.command = exec.Command(os.Args[0])
+	p.command.Env = append(os.Environ(), serveIn+"="+p.dir)
+	var err error
+	if p.input, err = p.command.StdinPipe(); err != nil {
+		return err
+	}
+	output, err := p.command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.command.Start(); err != nil {
+		return err
+	}
+	if line, err := bufio.NewReader(output).ReadString('\n'); line != "ready\n" {
+		return fmt.Errorf("server: %q, %w", line, err)
+	}
+	return nil
+}
+
+// stop ends the server by itself, or by SIGKILL.
+func (p *process) stop(hard bool) {
+	if hard {
+		_ = p.command.Process.Kill()
+	}
+	_ = p.input.Close()
+	_ = p.command.Wait() // by a signal
+}
+
+// proxied starts a server in a process and a proxy before it, and returns the file of those who connect by the proxy.
+func proxied(t testing.TB) (*process, *proxy, File) {
+	t.Helper()
+	server := &process{dir: t.TempDir()}
+	if err := server.start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.stop(true) })
+	f, err := ReadFile(filepath.Join(server.dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(f.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProxy(t, u.Host)
+	f.URL = "tls://" + p.Addr().String()
+	return server, p, f
+}
+
+// proxy forwards connections until they are cut.
+type proxy struct {
+	net.Listener
+	to      string
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	down bool
+	open map[net.Conn]bool
+}
+
+func newProxy(t testing.TB, to string) *proxy {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{Listener: l, to: to, open: map[net.Conn]bool{}}
+	p.running.Go(p.serve)
+	t.Cleanup(p.end)
+	return p
+}
+
+func (p *proxy) end() {
+	_ = p.Close()
+	p.cut(1)
+	p.running.Wait()
+}
+
+func (p *proxy) serve() {
+	for {
+		in, err := p.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", p.to)
+		if err != nil {
+			_ = in.Close()
+			continue
+		}
+		p.mu.Lock()
+		if p.down {
+			_, _ = in.Close(), out.Close()
+		} else {
+			p.open[in], p.open[out] = true, true
+		}
+		p.mu.Unlock()
+		late := rand.IntN(4) == 0
+		p.running.Go(func() { p.forward(in, out, late) })
+		p.running.Go(func() { p.forward(out, in, late) })
+	}
+}
+
+func (p *proxy) forward(to, from net.Conn, late bool) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if late {
+			time.Sleep(rand.N(2 * time.Millisecond))
+		}
+		if _, err2 := to.Write(buffer[:n]); err != nil || err2 != nil {
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, from)
+	_, _ = to.Close(), from.Close()
+}
+
+// cut cuts a share of the connections.
+func (p *proxy) cut(share float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.open {
+		if rand.Float64() < share {
+			_ = c.Close()
+		}
+	}
+}
+
+// outage cuts all connections, and takes none for a while.
+func (p *proxy) outage(lasts time.Duration) {
+	p.set(true)
+	p.cut(1)
+	time.Sleep(lasts)
+	p.set(false)
+}
+
+func (p *proxy) set(down bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = down
+}
