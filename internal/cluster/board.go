@@ -351,6 +351,19 @@ func (b *Board) Done(ctx context.Context, id string) error {
 	})
 }
 
+// Refuse forgets a job's results, which the caller can't use, tells why, and posts the job again if it is out. Those of
+// jobs that aren't out may be of another version of dptrain.
+func (b *Board) Refuse(ctx context.Context, id string, why error) error {
+	b.tell(fmt.Sprintf("a result of %s can't be used, and is left out: %v", id, why))
+	b.mu.Lock()
+	job, out := b.out[id]
+	b.mu.Unlock()
+	if err := b.Done(ctx, id); err != nil || !out {
+		return err
+	}
+	return b.Post(ctx, job)
+}
+
 // forget removes all results of a job from the server, and also the parts of those that no worker has ended. The
 // messages come first: one without its parts would be a loss.
 func (b *Board) forget(ctx context.Context, id string, parts bool) error {

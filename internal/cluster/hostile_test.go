@@ -215,3 +215,39 @@ func TestNamesAreNoCommands(t *testing.T) {
 		t.Errorf("%q", all)
 	}
 }
+
+// A result that the caller can't use is forgotten. Its job is done again if it is out.
+func TestRefuse(t *testing.T) {
+	s := newScene(t)
+	var work crew
+	s.worker(&work, Worker{})
+	s.post(2)
+	s.collect(1)
+	for work.did.Load() < 2 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := s.board.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a refusal that is lost is said again
+		if err := s.board.Refuse(t.Context(), r.ID, errors.New("no result")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, err := s.board.Next(ctx); err != nil || again.ID != r.ID {
+		t.Fatal(again.ID, err)
+	}
+	if n := work.did.Load(); n < 3 {
+		t.Errorf("%d jobs were done", n)
+	}
+	if err := errors.Join(s.board.Done(t.Context(), r.ID), s.board.Refuse(t.Context(), r.ID, errors.New("no result"))); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * hasty.check)
+	if left, err := s.board.conn.counts(t.Context()); err != nil || left.Waiting+left.Results != 0 {
+		t.Errorf("%+v, %v", left, err)
+	}
+}

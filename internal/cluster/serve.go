@@ -370,8 +370,8 @@ func (s *serving) ban(what string, duration time.Duration) {
 	s.banned[what] = now.Add(duration)
 }
 
-// noAnswer begins the names of campaigns whose coordinator doesn't answer, in serving.banned. Theirs may be thousands of
-// jobs, and each costs a while to ask for: jobs of other coordinators mustn't wait for that.
+// noAnswer begins the names of campaigns whose coordinator doesn't answer, in serving.banned. Theirs may be thousands
+// of jobs, and each costs a while to ask for: jobs of other coordinators mustn't wait for that.
 const noAnswer = "no answer "
 
 // silence is how long such a campaign is left alone.
