@@ -30,7 +30,7 @@ func (f *Fleet) Post(ctx context.Context, o remote.Order) error {
 }
 
 // Next implements campaign.Fleet. A result that is none, as those that wait of another version of dptrain, is
-// forgotten, and its order posted again if it is out: otherwise it would come again whenever the coordinator is started.
+// forgotten, and its order posted again if it is out: otherwise it would come again whenever the coordinator starts.
 func (f *Fleet) Next(ctx context.Context) (remote.Delivery, error) {
 	for {
 		r, err := f.Board.Next(ctx)
