@@ -26,6 +26,6 @@
 // what a connection takes.
 //
 // Whoever has the shared secret is trusted: it can take the secrets of jobs, hand in results of its own making, and
-// pass itself off as a coordinator. Who may use the server without the shared secret can delay and lose messages, send them
-// again, and so decide which of two results of a job arrives first. It can read, make or change none.
+// pass itself off as a coordinator. Who may use the server without the shared secret can delay and lose messages,
+// send them again, and so decide which of two results of a job arrives first. It can read, make or change none.
 package cluster
