@@ -71,6 +71,9 @@ func (b *Board) decide(c claim) (secret []byte, g grant, text string) {
 	if _, waits := b.waiting[c.ID]; !out || waits {
 		return nil, grant{Refusal: notOut, Why: "the job has ended"}, ""
 	}
+	if !bytes.Equal(c.Body, j.digest()) { // once the worker has removed it, the board posts the job again
+		return nil, grant{Refusal: notOut, Why: "the job is another one now"}, ""
+	}
 	first, known := b.data[j.Group]
 	if !known {
 		first = c.Data

@@ -64,7 +64,7 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	}
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
-		conn: c, campaign: campaign, build: build, tell: tell, arrived: make(chan arrival), stop: stop,
+		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(printable(text)) }, arrived: make(chan arrival), stop: stop,
 		out: map[string]Job{}, waiting: map[string]result{}, data: map[string][]byte{}, grants: map[string]int{}, lanes: map[string]bool{},
 		workers: map[string]Pulse{}, refused: map[string]bool{}, again: make(chan struct{}, 1),
 	}
@@ -349,6 +349,19 @@ func (b *Board) Done(ctx context.Context, id string) error {
 		}
 		return b.forget(ctx, id, parts)
 	})
+}
+
+// Refuse forgets a job's results, which the caller can't use, tells why, and posts the job again if it is out. Those of
+// jobs that aren't out may be of another version of dptrain.
+func (b *Board) Refuse(ctx context.Context, id string, why error) error {
+	b.tell(fmt.Sprintf("a result of %s can't be used, and is left out: %v", id, why))
+	b.mu.Lock()
+	job, out := b.out[id]
+	b.mu.Unlock()
+	if err := b.Done(ctx, id); err != nil || !out {
+		return err
+	}
+	return b.Post(ctx, job)
 }
 
 // forget removes all results of a job from the server, and also the parts of those that no worker has ended. The

@@ -43,6 +43,9 @@ type Conn struct {
 // the server's monitoring. lost is called when the connection is lost and when it is back; it may be nil. The error
 // wraps [ErrRefused] or [ErrUnreachable].
 func Connect(ctx context.Context, f File, name string, lost func(err error)) (*Conn, error) {
+	if err := f.check(); err != nil { // without a secret all would be sealed with a key that everybody knows
+		return nil, fmt.Errorf("the cluster's file: %w", err)
+	}
 	options, err := f.options()
 	if err != nil {
 		return nil, err

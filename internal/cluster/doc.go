@@ -24,4 +24,8 @@
 // begins, with a public key that is made for its process, and the coordinator seals it for that key. Whoever learns
 // the shared secret later can open what was recorded of the rest, and not these secrets. [File] has the secret, and
 // what a connection takes.
+//
+// Whoever has the shared secret is trusted: it can take the secrets of jobs, hand in results of its own making, and
+// pass itself off as a coordinator. Who may use the server without the shared secret can delay and lose messages,
+// send them again, and so decide which of two results of a job arrives first. It can read, make or change none.
 package cluster

@@ -34,6 +34,9 @@ type File struct {
 	Secret    Secret `yaml:"secret"`
 }
 
+// Format prints where the server is alone, whatever the verb: a secret, password or key mustn't get into a message.
+func (f File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "cluster at %s", f.URL) }
+
 // maxFile bounds a cluster's file, in bytes.
 const maxFile = 1 << 20
 

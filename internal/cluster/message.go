@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Job is what one worker is to do.
@@ -14,6 +17,16 @@ type Job struct {
 	Body  []byte // what is to be done
 	// Secret is what only a worker that does the job may know. It isn't stored on the server.
 	Secret []byte
+}
+
+// Format prints the job's name alone, whatever the verb: a secret mustn't get into a message.
+func (j Job) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "job %s", j.ID) }
+
+// digest returns a hash of what is to be done. The secret is only for that: a server may bring back an earlier message
+// under the job's subject.
+func (j Job) digest() []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s%s", len(j.Group), j.Group, j.Body))
+	return sum[:]
 }
 
 // Result is what came of a job.
@@ -58,6 +71,7 @@ type claim struct {
 	Worker string `json:"worker"`
 	Build  Build  `json:"build"`
 	ID     string `json:"id,omitempty"`     // of the job; "" for a hello
+	Body   []byte `json:"body,omitempty"`   // a hash of what the worker would do: see [Job.digest]
 	Data   []byte `json:"data,omitempty"`   // a hash of the data that it would use
 	Public []byte `json:"public,omitempty"` // of the key pair that the secret is sealed for
 	Nonce  []byte `json:"nonce"`            // that the reply is bound to
@@ -76,7 +90,7 @@ type refusal string
 const (
 	otherBuild refusal = "build" // nothing of this campaign is for the worker
 	otherData  refusal = "data"  // nor of this group
-	notOut     refusal = "gone"  // the job has ended
+	notOut     refusal = "gone"  // the job has ended, or is another than the worker's
 )
 
 // Pulse is what a worker says of itself every few seconds.
@@ -85,13 +99,22 @@ type Pulse struct {
 	Host    string    `json:"host"`
 	Machine string    `json:"machine"` // what trains
 	Build   Build     `json:"build"`
-	Lanes   []string  `json:"lanes"`
 	Batch   int       `json:"batch"` // jobs that it does at once
 	Jobs    []string  `json:"jobs"`  // that it does now
 	Share   float64   `json:"share"` // of them that is done, from 0 to 1
 	Done    int       `json:"done"`  // jobs, since it was started
 	Ending  bool      `json:"ending,omitempty"`
 	Seen    time.Time `json:"-"` // by the one who received it
+}
+
+// printable returns a text without what a terminal would obey: names come from other machines.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
 }
 
 // encode seals a message for a purpose, its subject or what it is.

@@ -27,11 +27,8 @@ func NewSecret() (s Secret) {
 	return s
 }
 
-// String reveals nothing, so that no format prints the secret by accident.
-func (Secret) String() string { return "secret" }
-
-// GoString returns the same text as String, which reveals nothing.
-func (Secret) GoString() string { return "secret" }
+// Format reveals nothing, whatever the verb, so that the secret is never printed by accident.
+func (Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, "secret") }
 
 // MarshalText encodes the secret for a cluster's file.
 func (s Secret) MarshalText() ([]byte, error) {

@@ -108,7 +108,7 @@ type serving struct {
 	state Pulse
 }
 
-// lease is a job that the worker has, and its message.
+// leased is a job that the worker has, and its message.
 type leased struct {
 	Job
 	campaign string
@@ -122,7 +122,7 @@ const banFor = 10 * time.Minute
 func (s *serving) tellOnce(text string) {
 	if !s.told[text] {
 		s.told[text] = true
-		s.Tell(text)
+		s.Tell(printable(text))
 	}
 }
 
@@ -291,17 +291,32 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 		}
 		s.lanes[lane] = consumer
 	}
-	messages, err := s.pull(consumer)
-	if err != nil {
-		return nil, err
+	for {
+		messages, err := s.pull(consumer)
+		if err != nil {
+			return nil, err
+		}
+		if jobs, unasked := s.sort(messages, lane); len(jobs) > 0 || unasked == 0 {
+			return jobs, nil
+		} // others may lie behind them
 	}
-	var jobs []leased
+}
+
+// sort returns the jobs that the worker is to do, and lets go of the others. It also counts those whose coordinator
+// doesn't answer.
+func (s *serving) sort(messages []jetstream.Msg, lane string) (jobs []leased, unasked int) {
 	for _, m := range messages {
 		job, err := s.open(m, lane)
 		switch {
+		case errors.Is(err, ErrSecret): // nobody who knows this lane has written it
+			s.tellOnce("a job is damaged; its coordinator posts it again")
+			_ = m.Ack()
 		case err != nil:
-			s.tellOnce(fmt.Sprintf("a job of lane %s can't be read: %v", lane, err))
+			s.tellOnce(fmt.Sprintf("a job can't be read: %v", err))
 			_ = m.NakWithDelay(time.Minute) // by a coordinator of another version
+		case s.isBanned(noAnswer + job.campaign):
+			_ = m.NakWithDelay(s.silence())
+			unasked++
 		case s.isBanned(job.campaign) || s.isBanned(job.campaign+job.Group):
 			_ = m.NakWithDelay(s.conn.timing.renew) // for others
 		case len(jobs) > 0 && (job.Group != jobs[0].Group || job.campaign != jobs[0].campaign):
@@ -310,7 +325,7 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 			jobs = append(jobs, job)
 		}
 	}
-	return jobs, nil
+	return jobs, unasked
 }
 
 const (
@@ -362,11 +377,18 @@ func (s *serving) open(m jetstream.Msg, lane string) (leased, error) {
 
 func (s *serving) isBanned(what string) bool { return time.Now().Before(s.banned[what]) }
 
-func (s *serving) ban(what string) {
+func (s *serving) ban(what string, duration time.Duration) {
 	now := time.Now()
 	maps.DeleteFunc(s.banned, func(_ string, until time.Time) bool { return now.After(until) }) // a worker lives long
-	s.banned[what] = now.Add(banFor)
+	s.banned[what] = now.Add(duration)
 }
+
+// noAnswer begins the names of campaigns whose coordinator doesn't answer, in serving.banned. Theirs may be thousands
+// of jobs, and each costs a while to ask for: jobs of other coordinators mustn't wait for that.
+const noAnswer = "no answer "
+
+// silence is how long such a campaign is left alone.
+func (s *serving) silence() time.Duration { return 2 * s.conn.timing.renew }
 
 // do does jobs of one group. Its errors are those of the machine.
 func (s *serving) do(ctx context.Context, jobs []leased) error {
@@ -497,7 +519,7 @@ func only(jobs []leased) []Job {
 
 // refuse leaves jobs to other workers, and those of their group from now on.
 func (s *serving) refuse(jobs []leased, why error) {
-	s.ban(jobs[0].campaign + jobs[0].Group)
+	s.ban(jobs[0].campaign+jobs[0].Group, banFor)
 	s.tellOnce(why.Error())
 	for _, j := range jobs {
 		_ = j.message.NakWithDelay(time.Second)
@@ -507,8 +529,14 @@ func (s *serving) refuse(jobs []leased, why error) {
 // ask asks the coordinator for the secret of a job. It reports whether the job is to be done; if not, it has left it to
 // others, or the job has ended.
 func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error) {
+	if s.isBanned(noAnswer + j.campaign) { // since the job before it
+		_ = j.message.NakWithDelay(s.silence())
+		return false, nil
+	}
 	subject, nonce := keyRoot+j.campaign, newNonce()
-	text, err := s.conn.sealer.encode(subject, claim{Worker: s.id, Build: s.Build, ID: j.ID, Data: data, Public: s.key.PublicKey().Bytes(), Nonce: nonce})
+	text, err := s.conn.sealer.encode(subject, claim{
+		Worker: s.id, Build: s.Build, ID: j.ID, Body: j.digest(), Data: data, Public: s.key.PublicKey().Bytes(), Nonce: nonce,
+	})
 	if err != nil {
 		return false, err
 	}
@@ -529,7 +557,8 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 		}
 		if tries == 4 {
 			s.tellOnce("a coordinator doesn't answer; its jobs wait until it does")
-			_ = j.message.NakWithDelay(s.conn.timing.renew)
+			s.ban(noAnswer+j.campaign, s.silence())
+			_ = j.message.NakWithDelay(s.silence())
 			return false, nil
 		}
 		time.Sleep(time.Duration(tries) * 100 * time.Millisecond)
@@ -541,9 +570,9 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 	case notOut:
 		return false, j.message.Ack()
 	case otherBuild:
-		s.ban(j.campaign)
+		s.ban(j.campaign, banFor)
 	default:
-		s.ban(j.campaign + j.Group)
+		s.ban(j.campaign+j.Group, banFor)
 	}
 	s.tellOnce(g.Why)
 	return false, j.message.Nak()
@@ -587,7 +616,7 @@ func (s *serving) pulses(ctx context.Context) {
 func (s *serving) feel(ending bool) {
 	s.mu.Lock()
 	p := s.state
-	p.Worker, p.Host, p.Machine, p.Build, p.Lanes, p.Batch, p.Ending = s.id, s.Host, s.Machine, s.Build, s.Lanes, s.Batch, ending
+	p.Worker, p.Host, p.Machine, p.Build, p.Batch, p.Ending = s.id, s.Host, s.Machine, s.Build, s.Batch, ending
 	p.Jobs = slices.Clone(p.Jobs)
 	s.mu.Unlock()
 	text, err := s.conn.sealer.encode(pulse, p)

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dptrain/dptrain/configs"
@@ -15,6 +16,8 @@ type Fleet struct {
 	Engine string // that orders are to train on, as in package configs; auto is any
 	// Files is the hash of own files, by [HashFiles]; "" if orders train on named data sets.
 	Files string
+
+	unread map[string]int // how often a run's result couldn't be read
 }
 
 // Post implements campaign.Fleet.
@@ -26,20 +29,31 @@ func (f *Fleet) Post(ctx context.Context, o remote.Order) error {
 	return f.Board.Post(ctx, cluster.Job{ID: o.Run, Lane: f.lane(o), Group: o.Group(), Body: body, Secret: o.Key[:]})
 }
 
-// Next implements campaign.Fleet.
+// Next implements campaign.Fleet. A result that is none, as those that wait of another version of dptrain, is
+// forgotten, and its order posted again if it is out: otherwise it would come again whenever the coordinator starts.
 func (f *Fleet) Next(ctx context.Context) (remote.Delivery, error) {
-	r, err := f.Board.Next(ctx)
-	if err != nil {
-		return remote.Delivery{}, err
+	for {
+		r, err := f.Board.Next(ctx)
+		if err != nil {
+			return remote.Delivery{}, err
+		}
+		d, err := remote.UnmarshalDelivery(r.Body)
+		if err == nil && d.Run != r.ID {
+			err = errors.New("it says that it is of another run")
+		}
+		if err == nil {
+			return d, nil
+		}
+		if f.unread == nil {
+			f.unread = map[string]int{}
+		}
+		if f.unread[r.ID]++; f.unread[r.ID] > tries { // the same program as this one made it
+			return remote.Delivery{}, fmt.Errorf("the result of run %s: %w", r.ID, err)
+		}
+		if err := f.Board.Refuse(ctx, r.ID, err); err != nil {
+			return remote.Delivery{}, err
+		}
 	}
-	d, err := remote.UnmarshalDelivery(r.Body)
-	if err == nil && d.Run != r.ID {
-		err = fmt.Errorf("it says that it is of run %s", d.Run)
-	}
-	if err != nil { // a worker made it, with the same program as this one: that is a fault, and would come again
-		return remote.Delivery{}, fmt.Errorf("the result of run %s: %w", r.ID, err)
-	}
-	return d, nil
 }
 
 // Done implements campaign.Fleet.

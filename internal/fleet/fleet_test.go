@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -243,4 +244,56 @@ func TestHashFiles(t *testing.T) {
 			t.Errorf("%s has a hash", path)
 		}
 	}
+}
+
+// A result that can't be read, such as one that waits of another version of dptrain, is made again if its order is out,
+// and forgotten if it isn't. It doesn't end the coordinator, unless it comes again and again.
+func TestResultsThatCantBeRead(t *testing.T) {
+	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
+	settings := ownFiles(t, training, test, "1")
+	p := loaded(t, settings)
+	hash, err := HashFiles(training, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []int64{1, 1 << 30} {
+		s := newScene(t)
+		f := &Fleet{Board: s.board, Files: hash}
+		garbler := &garbler{left: wrong}
+		stop := s.work(training, test, func(c Crew) cluster.Crew { garbler.Crew = c; return garbler })
+		order := remote.Order{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
+		earlier := cluster.Job{ID: "earlier", Lane: f.lane(order), Group: "g", Secret: order.Key[:]}
+		if earlier.Body, err = order.Marshal(); err == nil {
+			err = s.board.Post(t.Context(), earlier) // its result is of another run
+		}
+		if err = errors.Join(err, f.Post(t.Context(), order)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		d, err := f.Next(ctx)
+		cancel()
+		stop()
+		if wrong == 1 && (err != nil || d.Run != "run1" || d.Failure != "") {
+			t.Errorf("%v, run %s %s", err, d.Run, d.Failure)
+		}
+		if wrong > 1 && (err == nil || !strings.Contains(err.Error(), "decode a delivery")) {
+			t.Errorf("%d wrong results: %v", wrong, err)
+		}
+	}
+}
+
+// garbler delivers what can't be read.
+type garbler struct {
+	Crew
+	left int64
+}
+
+func (g *garbler) Do(ctx context.Context, jobs []cluster.Job, progress func(float64)) ([][]byte, error) {
+	bodies, err := g.Crew.Do(ctx, jobs, progress)
+	for k := range bodies {
+		if g.left > 0 {
+			bodies[k], g.left = []byte("{}"), g.left-1
+		}
+	}
+	return bodies, err
 }

@@ -24,7 +24,7 @@ type Trials struct {
 	Tell  func(text string)
 }
 
-// tries is how often a trial is handed out whose outcomes can't be ones.
+// tries is how often a trial or a run is handed out again whose results can't be ones.
 const tries = 3
 
 // Run implements [tuner.PrivateTrials].

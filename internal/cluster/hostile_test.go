@@ -1,0 +1,253 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Jobs of a coordinator that never comes back cost a worker hardly any time: those of another one are done.
+func TestJobsThatNobodyWaitsForStopNoOthers(t *testing.T) {
+	s := newScene(t)
+	gone, err := s.connect().Board(t.Context(), "gone", here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		if err := gone.Post(t.Context(), job(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone.Close()
+	s.worker(&crew{}, Worker{})
+	s.post(20)
+	s.collect(20)
+}
+
+// A coordinator that comes back finds workers that had given it up.
+func TestCoordinatorComesBack(t *testing.T) {
+	s := newScene(t)
+	s.post(3)
+	s.board.Close()
+	s.worker(&crew{}, Worker{})
+	time.Sleep(hasty.lease) // it asks, and is left without an answer
+	s.board = s.newBoard()
+	s.post(3)
+	s.collect(3)
+}
+
+// A message that nobody of the cluster has sealed, in the place of a job, doesn't keep the job from being done.
+func TestDamagedJobsArePostedAgain(t *testing.T) {
+	s := newScene(t)
+	j := job(0)
+	if _, err := s.board.conn.consumer(t.Context(), j.Lane); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.board.conn.js.Publish(t.Context(), s.board.conn.taskSubject(j, "campaign"), []byte("not sealed")); err != nil {
+		t.Fatal(err)
+	}
+	s.post(1)
+	s.worker(&crew{}, Worker{})
+	s.collect(1)
+}
+
+// A server that keeps an earlier body of a job, or brings it back, doesn't get it done with the secret of a later one.
+func TestSecretsAreForOneBody(t *testing.T) {
+	s := newScene(t)
+	stale := job(0)
+	stale.Body = []byte("another body")
+	if err := s.board.Post(t.Context(), stale); err != nil {
+		t.Fatal(err)
+	}
+	s.board.Close()
+	s.board = s.newBoard()
+	s.post(1)
+	var mu sync.Mutex
+	var bodies []string
+	s.worker(&crew{does: func(_ context.Context, j Job) error {
+		mu.Lock()
+		defer mu.Unlock()
+		bodies = append(bodies, string(j.Body))
+		return nil
+	}}, Worker{})
+	s.collect(1)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(bodies) != 1 || bodies[0] != string(job(0).Body) {
+		t.Errorf("jobs %q were done with the secret of %q", bodies, job(0).Body)
+	}
+}
+
+// Names of lanes have hashes of own files: workers tell nobody.
+func TestPulsesHaveNoLanes(t *testing.T) {
+	s := newScene(t)
+	heard := make(chan []byte, 10)
+	c := s.connect()
+	if _, err := c.nats.Subscribe(pulse, func(m *nats.Msg) {
+		text, err := c.sealer.open(pulse, m.Data)
+		if err != nil {
+			t.Error(err)
+		}
+		heard <- text
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.worker(&crew{}, Worker{})
+	if text := <-heard; bytes.Contains(text, []byte("mnist")) {
+		t.Errorf("%s", text)
+	}
+}
+
+// No verb of package fmt prints the secret, the key or the password of a cluster's file, nor the secret of a job.
+func TestNoFormatPrintsSecrets(t *testing.T) {
+	f := must(newFile())
+	f.URL, f.User, f.Password = "nats://localhost", "user", "a password"
+	j := job(0)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%s", "%q", "%o", "%b", "%c"} {
+		text := fmt.Sprintf(strings.Repeat(verb+" ", 5), f, &f, f.Secret, j, &j)
+		for _, secret := range []string{
+			fmt.Sprintf("%d", f.Secret[:]), fmt.Sprintf("%x", f.Secret[:]), fmt.Sprint(f.Secret[0], f.Secret[1], f.Secret[2]), fmt.Sprintf("%#x", f.Secret[0]) + ", ",
+			f.NKey, f.Password, fmt.Sprintf("%x", f.NKey), string(j.Secret), fmt.Sprintf("%d", j.Secret), fmt.Sprintf("%x", j.Secret),
+		} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s prints %q: %s", verb, secret, text)
+			}
+		}
+	}
+}
+
+// A file without a secret would seal with a key that everybody knows.
+func TestNoConnectionWithoutASecret(t *testing.T) {
+	s := embedded(t)
+	f := s.File
+	f.Secret = Secret{}
+	c, err := Connect(t.Context(), f, "test", nil)
+	if err == nil {
+		c.Close()
+		t.Error("it connects")
+	} else if !strings.Contains(err.Error(), "secret is missing") {
+		t.Error(err)
+	}
+}
+
+// What a server recorded is worth nothing to one who sends it again: claims, grants, results and jobs.
+func TestReplays(t *testing.T) {
+	s := newScene(t)
+	spy := s.connect()
+	var mu sync.Mutex
+	var heard []*nats.Msg
+	sub, err := spy.nats.Subscribe("dptrain.>", func(m *nats.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard = append(heard, m)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var work crew
+	kill := s.worker(&work, Worker{})
+	s.post(4)
+	s.collect(4)
+	kill()
+	_ = sub.Unsubscribe()
+	mu.Lock()
+	recorded := heard
+	mu.Unlock()
+	for _, m := range recorded {
+		switch {
+		case strings.HasPrefix(m.Subject, taskRoot), strings.HasPrefix(m.Subject, resultRoot), strings.HasPrefix(m.Subject, partRoot):
+			if _, err := spy.js.Publish(t.Context(), m.Subject, m.Data); err != nil && !errors.As(err, new(*jetstream.APIError)) {
+				t.Fatal(err)
+			}
+		default:
+			if err := spy.nats.Publish(m.Subject, m.Data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for range 4 { // results of jobs that aren't out: the caller compares them
+		r, err := s.board.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.board.Done(ctx, r.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.worker(&work, Worker{})
+	for i := range 4 {
+		if err := s.board.Post(t.Context(), job(10+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 4 {
+		r, err := s.board.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ID < "job10" || !bytes.Equal(r.Body, outcome(jobOf(r.ID))) {
+			t.Errorf("result of %s", r.ID)
+		}
+	}
+	if n := work.did.Load(); n != 8 {
+		t.Errorf("%d jobs were done, want 8: none again", n)
+	}
+}
+
+// Names that machines give themselves don't reach a terminal as commands.
+func TestNamesAreNoCommands(t *testing.T) {
+	s := newScene(t)
+	s.worker(&crew{}, Worker{Host: "a\x1b[2Jb\nc", Machine: "m\u009b"})
+	s.hears("worker a [2Jb c-")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all := strings.Join(s.told, ""); strings.ContainsAny(all, "\x1b\n\u009b") {
+		t.Errorf("%q", all)
+	}
+}
+
+// A result that the caller can't use is forgotten. Its job is done again if it is out.
+func TestRefuse(t *testing.T) {
+	s := newScene(t)
+	var work crew
+	s.worker(&work, Worker{})
+	s.post(2)
+	s.collect(1)
+	for work.did.Load() < 2 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := s.board.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a refusal that is lost is said again
+		if err := s.board.Refuse(t.Context(), r.ID, errors.New("no result")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, err := s.board.Next(ctx); err != nil || again.ID != r.ID {
+		t.Fatal(again.ID, err)
+	}
+	if n := work.did.Load(); n < 3 {
+		t.Errorf("%d jobs were done", n)
+	}
+	if err := errors.Join(s.board.Done(t.Context(), r.ID), s.board.Refuse(t.Context(), r.ID, errors.New("no result"))); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * hasty.check)
+	if left, err := s.board.conn.counts(t.Context()); err != nil || left.Waiting+left.Results != 0 {
+		t.Errorf("%+v, %v", left, err)
+	}
+}
