@@ -8,11 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 
+	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/build"
@@ -63,7 +67,36 @@ func (c *clusterFlags) check() error {
 			return usagef("--cluster %s: --credentials says which file has the cluster's secret; dptrain cluster new makes one", c.cluster)
 		}
 	}
+	if err := checkListen(c.listen); err != nil {
+		return err
+	}
+	return checkAdvertise(c.advertise)
+}
+
+// checkListen returns an error unless a server can be asked to listen there; empty is anywhere it likes.
+func checkListen(address string) error {
+	if address == "" || net.ParseIP(address) != nil {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return usagef("--listen %q: want an address such as :4222 or 127.0.0.1:4222", address)
+	}
 	return nil
+}
+
+// hostName matches what machines are named by.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$`)
+
+// checkAdvertise returns an error unless a text is the name or the address of a machine, or empty.
+func checkAdvertise(text string) error {
+	if text == "" || net.ParseIP(text) != nil || hostName.MatchString(text) {
+		return nil
+	}
+	return usagef("--advertise %q: want a name or an address without a port, such as host.example.org; --listen has the port", text)
 }
 
 // byAddress reports whether --cluster is the address of a server.
@@ -152,6 +185,9 @@ func clusterBuild() (cluster.Build, error) {
 // whoever reads the names of messages learns nothing of the folder.
 func campaignID(dir string) (string, error) {
 	path := filepath.Join(dir, ".cluster-id")
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return "", coded(codeInput, fmt.Errorf("%s is no file; remove it: what workers are at is then done anew", path))
+	}
 	text, err := os.ReadFile(path)
 	if err == nil {
 		id := strings.TrimSpace(string(text))
@@ -166,5 +202,5 @@ func campaignID(dir string) (string, error) {
 	raw := make([]byte, 8)
 	rand.Read(raw) // it never fails
 	id := hex.EncodeToString(raw)
-	return id, os.WriteFile(path, []byte(id+"\n"), 0o600)
+	return id, maybe.WriteFile(path, []byte(id+"\n"), 0o600) // whole, or not at all
 }

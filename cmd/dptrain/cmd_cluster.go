@@ -60,6 +60,9 @@ same folder goes on, at the same address.`,
 }
 
 func runClusterServe(ctx context.Context, g *global, dir, listen, advertise string) error {
+	if err := errors.Join(checkListen(listen), checkAdvertise(advertise)); err != nil {
+		return err
+	}
 	server, err := cluster.Embed(dir, listen, advertise)
 	if err != nil {
 		return coded(codeInput, err)

@@ -37,15 +37,15 @@ func directOn(
 	if err != nil {
 		return err
 	}
+	id, err := campaignID(o.out)
+	if err != nil {
+		return err
+	}
 	conn, end, err := o.lead(ctx, filepath.Join(o.out, "cluster"), f.Note)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	id, err := campaignID(o.out)
-	if err != nil {
-		return err
-	}
 	board, err := conn.Board(ctx, id, me, f.Note)
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ type campaignStatus struct {
 	Runs     int      `json:"runs"`
 	Finished int      `json:"finished"`
 	Running  int      `json:"running"`
+	Out      int      `json:"handed_out"` // to the workers of a cluster
 	CutOff   int      `json:"cut_off"`
 	Failed   []string `json:"failed"`
 	Repeated int      `json:"repeated"`
@@ -69,7 +70,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 			return r, err
 		}
 		command, err := goOn(store, out)
-		r = campaignStatus{s.Total, s.Finished, s.Running, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, command}
+		r = campaignStatus{s.Total, s.Finished, s.Running, s.Out, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, command}
 		for _, t := range s.Failed {
 			r.Failed = append(r.Failed, t.Name())
 		}
@@ -104,6 +105,9 @@ func printCampaignStatus(w io.Writer, r campaignStatus) {
 	pairs := [][2]string{{"runs", fmt.Sprintf("%d of %d done", r.Finished, r.Runs)}}
 	if r.Running > 0 {
 		pairs = append(pairs, [2]string{"running", counted(r.Running)})
+	}
+	if r.Out > 0 {
+		pairs = append(pairs, [2]string{"handed out", counted(r.Out) + " to a cluster's workers"})
 	}
 	if r.CutOff > 0 {
 		pairs = append(pairs, [2]string{"cut off", counted(r.CutOff) + ", which can go on"})

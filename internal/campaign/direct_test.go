@@ -313,6 +313,44 @@ func TestDirectIsCancelled(t *testing.T) {
 	finishedAll(t, s)
 }
 
+// Runs that are out are counted as such while their coordinator is there, and then as cut off.
+func TestStatusOfRunsThatAreOut(t *testing.T) {
+	tasks, names := glyphs(4, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	look := func() Status {
+		t.Helper()
+		other, err := Look(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.experiments = s.experiments
+		scan, err := other.Scan(tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := other.Status(tasks, scan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPosts(one())
+	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil }
+	if err := direct(t, ctx, s, p, &quiet{}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if st := look(); st.Out != 3 || st.CutOff != 0 || st.Running != 0 {
+		t.Errorf("with a coordinator %+v", st)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if st := look(); st.Out != 0 || st.CutOff != 3 || st.Running != 0 {
+		t.Errorf("without a coordinator %+v", st)
+	}
+}
+
 // A second delivery of a run changes nothing, whether this process filed the first or an earlier one. If it differs on
 // equal arithmetic, a machine is broken; on another arithmetic it may differ.
 func TestSecondDeliveries(t *testing.T) {

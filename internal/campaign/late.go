@@ -28,6 +28,9 @@ const arithmeticNote = "delivered, arithmetic: "
 // failureNote begins the moment in a run's record that says why it gave no model, as package runs writes it.
 const failureNote = "failed: "
 
+// stoppedNote begins the moment in a run's record that says why it stopped, as package runs writes it.
+const stoppedNote = "stopped: "
+
 // late compares a delivery of a run that has ended with what it ended in. A delivery of a run that was cut off is kept
 // until the queue hands out its task; one of a run that the store doesn't have is forgotten.
 func (x *direction) late(ctx context.Context, d remote.Delivery) error {

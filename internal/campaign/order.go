@@ -55,6 +55,9 @@ func (x *direction) gather(size int) error {
 	return nil
 }
 
+// handedOut begins why a run's folder is that of a stopped run while other machines train it.
+const handedOut = "handed out to other machines"
+
 // order posts the orders of the first tasks of the backlog, once their runs have folders, keys and records in the
 // ledger.
 func (x *direction) order(ctx context.Context, batch []Task) (err error) {
@@ -68,7 +71,7 @@ func (x *direction) order(ctx context.Context, batch []Task) (err error) {
 		return errors.Join(err, stop(started, err))
 	}
 	for _, b := range started {
-		if err := b.folder.Stop("handed out to other machines"); err != nil {
+		if err := b.folder.Stop(handedOut); err != nil {
 			return err
 		}
 	}

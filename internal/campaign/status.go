@@ -1,6 +1,11 @@
 package campaign
 
-import "github.com/dptrain/dptrain/datasets"
+import (
+	"strings"
+
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/runs"
+)
 
 // samples returns the number of a data set's training samples.
 func samples(dataset string) (int, error) {
@@ -14,6 +19,7 @@ type Status struct {
 	Finished int
 	CutOff   int // that can go on
 	Running  int // that a process carries out
+	Out      int // that other machines carry out, or are to, for a process that works on the campaign
 	Failed   []Task
 	Orphans  int // single runs whose baseline failed, which have no hyperparameters to train with
 	Repeated int // failed once, and were begun anew or will be
@@ -34,6 +40,7 @@ func (s Status) Correction() float64 {
 // Status returns the status of tasks.
 func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 	st := Status{Total: len(tasks)}
+	working := s.Working()
 	estimates := map[Cell]Work{}
 	for _, t := range tasks {
 		w, ok := estimates[t.Cell]
@@ -54,9 +61,12 @@ func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 			st.Expected += w.Seconds
 			sum = &st.Done
 		} else if i, ok := scan.CutOff[t]; ok {
-			if i.Running {
+			switch {
+			case i.Running:
 				st.Running++
-			} else {
+			case working && isHandedOut(i):
+				st.Out++
+			default:
 				st.CutOff++
 			}
 		} else if _, ok := scan.Failed[t]; ok {
@@ -76,4 +86,13 @@ func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 	st.Left.Seconds *= st.Correction()
 	st.Done.Seconds *= st.Correction()
 	return st, nil
+}
+
+// isHandedOut reports whether the last that happened to a run is that other machines were to train it.
+func isHandedOut(i runs.Info) bool {
+	if i.Record == nil || len(i.Record.Moments) == 0 {
+		return false
+	}
+	why, stopped := strings.CutPrefix(i.Record.Moments[len(i.Record.Moments)-1].What, stoppedNote)
+	return stopped && strings.HasPrefix(why, handedOut)
 }

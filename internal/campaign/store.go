@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
@@ -90,6 +91,13 @@ func Open(dir string, d Description) (_ *Store, err error) {
 	}
 	lock := flock.New(filepath.Join(dir, lockName))
 	taken, err := lock.TryLock()
+	for range 10 { // Working may hold it for a moment
+		if taken || err != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		taken, err = lock.TryLock()
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock the campaign in %s: %w", dir, err), lock.Close())
 	}
@@ -162,6 +170,21 @@ func (s *Store) write() error {
 		return err
 	}
 	return maybe.WriteFile(s.path(descriptionName), append(text, '\n'), 0o644)
+}
+
+// Working reports whether a process, perhaps this one, works on the campaign. It takes the lock for a moment if none
+// does.
+func (s *Store) Working() bool {
+	if s.lock != nil && s.lock.Locked() {
+		return true
+	}
+	if info, err := os.Lstat(s.path(lockName)); s.dir == "" || err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	lock := flock.New(s.path(lockName), flock.SetFlag(os.O_RDONLY))
+	taken, err := lock.TryRLock()
+	_ = lock.Close() // it was opened for reading
+	return err == nil && !taken
 }
 
 // PaceOf returns a copy of what is known of a machine's pace.

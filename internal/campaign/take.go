@@ -100,7 +100,7 @@ func (x *direction) refuse(ctx context.Context, b begun, d remote.Delivery, why 
 		return err
 	}
 	key, err := b.plan.KeyIn(folder)
-	if err := errors.Join(err, folder.Stop("handed out to other machines once more")); err != nil {
+	if err := errors.Join(err, folder.Stop(handedOut+" once more")); err != nil {
 		return err
 	}
 	return x.posted(ctx, b, key)

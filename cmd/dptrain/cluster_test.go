@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestListen(t *testing.T) {
+	for address, good := range map[string]bool{
+		"": true, ":4222": true, ":0": true, "127.0.0.1:0": true, "0.0.0.0": true, "::1": true, "[::1]:0": true, "host.example.org:65535": true,
+		"4222": false, "localhost": false, "[::1]": false, "abc:": false, ":": false, ":70000": false, ":http": false, "127.0.0.1:-5": false, "-1": false,
+	} {
+		if err := checkListen(address); (err == nil) != good {
+			t.Errorf("--listen %q: %v", address, err)
+		}
+	}
+}
+
+func TestAdvertise(t *testing.T) {
+	for name, good := range map[string]bool{
+		"": true, "host": true, "login_1.example.org.": true, "10.0.0.1": true, "::1": true, "fe80::1": true,
+		"host:4222": false, "a b": false, "a/b": false, "tls://host": false, "[::1]": false, "-host": false, "user@host": false,
+	} {
+		if err := checkAdvertise(name); (err == nil) != good {
+			t.Errorf("--advertise %q: %v", name, err)
+		}
+	}
+}
+
+// What isn't a campaign's name is refused, and nothing is waited for or written elsewhere.
+func TestCampaignID(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".cluster-id")
+	first, err := campaignID(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := campaignID(dir); err != nil || again != first {
+		t.Errorf("%q, and then %q, %v", first, again, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	elsewhere := filepath.Join(dir, "elsewhere")
+	for what, put := range map[string]func() error{
+		"text":   func() error { return os.WriteFile(path, []byte("zz\n"), 0o600) },
+		"empty":  func() error { return os.WriteFile(path, nil, 0o600) },
+		"folder": func() error { return os.Mkdir(path, 0o700) },
+		"link":   func() error { return os.Symlink(elsewhere, path) },
+	} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		if id, err := campaignID(dir); err == nil {
+			t.Errorf("%s: %q", what, id)
+		}
+	}
+	if _, err := os.Lstat(elsewhere); err == nil {
+		t.Error("a file was written through a link")
+	}
+}
