@@ -76,6 +76,7 @@ fi
 # later.
 stopping=
 interrupted=
+reminder=
 forward() { kill -TERM "${workers[@]}" 2>/dev/null; }
 late() {
     interrupted=yes
@@ -88,6 +89,7 @@ cancelled() { # Slurm usually sends TERM to the workers as well, and then this c
     if [ -z "$stopping" ]; then
         stopping=cancelled
         { sleep 5; forward; } &
+        reminder=$!
     fi
 }
 trap late USR1
@@ -110,6 +112,8 @@ for pid in "${workers[@]}"; do
     *) if [ "$code" -eq 0 ]; then code=$ended; fi ;;
     esac
 done
+
+if [ -n "$reminder" ]; then kill "$reminder" 2>/dev/null; fi # all have ended
 
 # The element goes on in the queue. It ends for good when it finds nothing to do; the bound is for what nobody foresaw.
 if [ "$stopping" = late ] && [ "$code" -eq 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 50 ]; then
