@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -125,18 +126,25 @@ func makeArchive(src source, p platform, work string, common []file) (name strin
 // pages and completions are made from.
 func documents(src source, work string) ([]file, error) {
 	var files []file
-	for _, pattern := range []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil || len(names) == 0 {
-			return nil, fmt.Errorf("%s: no such file", pattern)
+	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+	if err := filepath.WalkDir("docs", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			names = append(names, name)
 		}
-		for _, name := range names {
-			content, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, file{filepath.ToSlash(name), 0o644, content})
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
 		}
+		mode := fs.FileMode(0o644)
+		if filepath.Ext(name) == ".sh" {
+			mode = 0o755
+		}
+		files = append(files, file{filepath.ToSlash(name), mode, content})
 	}
 	binary := filepath.Join(work, "here")
 	if err := compile(src, platform{runtime.GOOS, runtime.GOARCH}, binary); err != nil {
