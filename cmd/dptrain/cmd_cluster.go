@@ -133,7 +133,7 @@ func newClusterStatusCommand(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "List a cluster's workers, and count its jobs",
-		Long:    "List a cluster's workers, what each is at, and count the jobs that wait. It listens for some\nseconds, in which every worker says what it does.",
+		Long:    "List a cluster's workers, what each is at, and count the jobs that wait. It listens for some\nseconds, in which every worker says what it does.\n\nWhile a tuning is under way, these counts tell the number of its trials, which is\nprivate: keep the output like the data.",
 		Example: "  dptrain cluster status --cluster reproduction/cluster/cluster.yaml",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runClusterStatus(cmd.Context(), g, c) },

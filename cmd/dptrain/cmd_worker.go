@@ -42,8 +42,8 @@ func newWorkerCommand(g *global) *cobra.Command {
 		Long: `Train what "dptrain reproduce --cluster" or "dptrain tune --cluster" hands out, on this
 machine, until it is stopped. Any number of workers on any number of machines share the
 work: each takes what it can do, and a worker that is killed, hangs or loses the network
-costs time, and no run. Others take over what it was at, draw the same randomness and
-come to the same bytes.
+costs time, and no run. Others take over what it was at, draw the same randomness and,
+on the same arithmetic, come to the same bytes.
 
 --cluster is the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml;
 copy it to the machine of the worker, and keep it like the data: who has it is admitted,
@@ -270,5 +270,9 @@ func (w *workerFollower) Working(share float64) {
 	w.mu.Lock()
 	text := w.text
 	w.mu.Unlock()
+	if !w.console.Watched() { // the share falls when a job begins, so that jobs could be counted
+		w.show(func() { w.console.Working(text) })
+		return
+	}
 	w.follower.Progress(math.Max(share, 1e-9), 1, text)
 }

@@ -105,6 +105,9 @@ func (r *run) stop(err error) error {
 // finish writes what is released.
 func (r *run) finish(o experiment.Outcome) error {
 	private, err := o.PrivateJSON()
+	if err == nil { // of trials on a cluster, perhaps by a process that was killed
+		err = os.RemoveAll(r.clusterDir())
+	}
 	if err != nil {
 		return err
 	}

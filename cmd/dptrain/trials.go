@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/dptrain/dptrain/configs"
@@ -11,6 +10,9 @@ import (
 	"github.com/dptrain/dptrain/internal/fleet"
 	"github.com/dptrain/dptrain/internal/remote"
 )
+
+// clusterDir returns the folder of an embedded server, while the run lasts.
+func (r *run) clusterDir() string { return filepath.Join(r.folder.Dir(), "private", "cluster") }
 
 // lead has the workers of a cluster carry out the trials of a run. The returned function ends that; it forgets what the
 // cluster has of the run if the run has ended.
@@ -34,7 +36,7 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(r.folder.Dir(), "private", "cluster")
+	dir := r.clusterDir()
 	conn, close, err := r.cluster.lead(r.ctx, dir, f.Note)
 	if err != nil {
 		return nil, ofCluster(err)
@@ -55,9 +57,6 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 		}
 		board.Close()
 		failed = errors.Join(failed, close())
-		if ended && r.cluster.cluster == embeddedCluster {
-			failed = errors.Join(failed, os.RemoveAll(dir))
-		}
 		if failed != nil && ended { // the model is there
 			f.Warn(fmt.Sprintf("the cluster's traces of this run couldn't be removed: %v", failed))
 			return nil

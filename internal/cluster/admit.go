@@ -21,6 +21,9 @@ func boxFor(campaign, id string) string { return "secret of " + campaign + " " +
 func (b *Board) answer(m *nats.Msg) {
 	var c claim
 	switch err := b.conn.sealer.decode(m.Subject, m.Data, &c); {
+	case err == nil && c.Cannot != "":
+		b.missOut(c)
+		return
 	case m.Reply == "":
 		return
 	case err != nil: // all that one without the secret learns is that it has another
@@ -34,6 +37,19 @@ func (b *Board) answer(m *nats.Msg) {
 	}
 	if err != nil {
 		return // it asks again
+	}
+}
+
+// missOut says once of each worker and group that the worker can't do its jobs: if no worker can, a person has to know.
+func (b *Board) missOut(c claim) {
+	b.mu.Lock()
+	key := c.Worker + " cannot " + b.out[c.ID].Group
+	said := b.refused[key]
+	b.refused[key] = true
+	name := b.workers[c.Worker].Name()
+	b.mu.Unlock()
+	if !said {
+		b.tell(fmt.Sprintf("worker %s leaves some jobs to others: %s", name, c.Cannot))
 	}
 }
 
@@ -78,6 +94,12 @@ func (b *Board) decide(c claim) (secret []byte, g grant, text string) {
 	if !known {
 		first = c.Data
 		b.data[j.Group] = first
+		if b.kept != nil {
+			if err := b.kept(maps.Clone(b.data)); err != nil { // with a restart another worker might decide
+				delete(b.data, j.Group)
+				return nil, grant{Refusal: notNow, Why: "the coordinator can't write"}, fmt.Sprintf("no worker gets anything: the hashes of data can't be kept: %v", err)
+			}
+		}
 	}
 	if !bytes.Equal(first, c.Data) {
 		if key := c.Worker + j.Group; !b.refused[key] {
@@ -97,6 +119,14 @@ func (b *Board) Expect(group string, data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.data[group] = data
+}
+
+// Keep calls a function with the hashes of data of all groups, by their names, whenever a worker has decided one: for
+// Expect, when the coordinator starts anew. While it fails, no worker gets a job of that group.
+func (b *Board) Keep(kept func(data map[string][]byte) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept = kept
 }
 
 func (b Build) short() string { return fmt.Sprintf("%s, program %.8s", b.Platform, b.Hash) }

@@ -36,7 +36,9 @@ type Board struct {
 	refused map[string]bool // workers, as they were told
 	removed bool
 
-	idle  atomic.Bool   // all results that the server has sent were handed out
+	idle atomic.Bool                   // all results that the server has sent were handed out
+	kept func(map[string][]byte) error // keeps data; may be nil
+
 	again chan struct{} // the server has results that it didn't send
 }
 
@@ -62,6 +64,9 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	if tell == nil {
 		tell = func(string) {}
 	}
+	if err := c.free(ctx, campaign, build); err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
 		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(printable(text)) }, arrived: make(chan arrival), stop: stop,
@@ -83,6 +88,26 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	b.running.Go(func() { b.receive(ctx) })
 	b.running.Go(func() { b.watch(ctx) })
 	return b, nil
+}
+
+// ErrLed reports a campaign that has a coordinator.
+var ErrLed = errors.New("another coordinator has the jobs of this folder, or of a copy of it")
+
+// free returns an error if a campaign has a coordinator: two would take each other's results away.
+func (c *Conn) free(ctx context.Context, campaign string, build Build) error {
+	subject, nonce := keyRoot+campaign, newNonce()
+	text, err := c.sealer.encode(subject, claim{Build: build, Nonce: nonce})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timing.pulse/5)
+	defer cancel()
+	m, err := c.nats.RequestWithContext(ctx, subject, text)
+	var g grant
+	if err == nil && c.sealer.decode(replyTo(subject, nonce), m.Data, &g) == nil {
+		return ErrLed
+	}
+	return nil
 }
 
 // Close ends what the board does in the background. Jobs and results stay where they are.

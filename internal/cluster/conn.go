@@ -121,6 +121,9 @@ func (f File) options() ([]nats.Option, error) {
 	case f.User != "":
 		options = append(options, nats.UserInfo(f.User, f.Password))
 	case f.Credentials != "":
+		if err := guarded(f.Credentials); err != nil {
+			return nil, fmt.Errorf("the cluster's file: credentials: %w", err)
+		}
 		options = append(options, nats.UserCredentials(f.Credentials))
 	case f.NKey != "":
 		pair, err := nkeys.FromSeed([]byte(f.NKey))

@@ -42,20 +42,14 @@ const maxFile = 1 << 20
 
 // ReadFile reads a cluster's file. Others than its owner mustn't be able to read it.
 func ReadFile(path string) (File, error) {
+	if err := guarded(path); err != nil {
+		return File{}, fmt.Errorf("the cluster's file: %w", err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return File{}, fmt.Errorf("the cluster's file: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return File{}, err
-	case !info.Mode().IsRegular():
-		return File{}, fmt.Errorf("the cluster's file %s is no file", path)
-	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
-		return File{}, fmt.Errorf("the cluster's file %s has secrets, and others can read it: chmod 600 %[1]s", path)
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return File{}, err
@@ -65,6 +59,20 @@ func ReadFile(path string) (File, error) {
 		return File{}, fmt.Errorf("the cluster's file %s: %w", path, err)
 	}
 	return out, nil
+}
+
+// guarded returns an error unless a path is that of a file that its owner alone can read.
+func guarded(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular(): // a pipe would be waited for
+		return fmt.Errorf("%s is no file", path)
+	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
+		return fmt.Errorf("%s has secrets, and others can read it: chmod 600 %[1]s", path)
+	}
+	return nil
 }
 
 // ParseFile decodes a cluster's file and checks it. Its errors have none of the secrets.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,4 +251,72 @@ func TestRefuse(t *testing.T) {
 	if left, err := s.board.conn.counts(t.Context()); err != nil || left.Waiting+left.Results != 0 {
 		t.Errorf("%+v, %v", left, err)
 	}
+}
+
+// A second coordinator of a campaign is refused, and the data that workers have are remembered by the next one.
+func TestOneCoordinator(t *testing.T) {
+	s := newScene(t)
+	var kept map[string][]byte
+	s.board.Keep(func(data map[string][]byte) error { kept = data; return nil })
+	if _, err := s.connect().Board(t.Context(), "campaign", here, nil); !errors.Is(err, ErrLed) {
+		t.Errorf("a second coordinator: %v", err)
+	}
+	if b, err := s.connect().Board(t.Context(), "another", here, nil); err != nil {
+		t.Error(err)
+	} else {
+		b.Close()
+	}
+	kill := s.worker(&crew{data: "right"}, Worker{})
+	s.post(1)
+	s.collect(1)
+	kill()
+	if string(kept["g"]) != "right" {
+		t.Errorf("kept %q", kept)
+	}
+	s.board.Close()
+	s.board = s.newBoard()
+	s.board.Expect("g", kept["g"])
+	wrong := &crew{data: "wrong"}
+	s.worker(wrong, Worker{})
+	s.post(1)
+	s.hears("other data")
+	s.worker(&crew{data: "right"}, Worker{})
+	s.collect(1)
+	if wrong.did.Load() != 0 {
+		t.Error("the first worker after a restart decided which data are right")
+	}
+}
+
+// While the hashes of data can't be kept, no worker gets a secret.
+func TestDataCantBeKept(t *testing.T) {
+	s := newScene(t)
+	full := errors.New("the disk is full")
+	var free atomic.Bool
+	s.board.Keep(func(map[string][]byte) error {
+		if free.Load() {
+			return nil
+		}
+		return full
+	})
+	var work crew
+	s.worker(&work, Worker{})
+	s.post(1)
+	s.hears("the disk is full")
+	if work.did.Load() != 0 {
+		t.Error("a job was done")
+	}
+	free.Store(true)
+	s.collect(1)
+}
+
+// A job that a machine can't do goes to others, and the coordinator is told; the worker doesn't end.
+func TestCannot(t *testing.T) {
+	s := newScene(t)
+	poor := &crew{does: func(context.Context, Job) error { return fmt.Errorf("%w: no memory", ErrCannot) }}
+	s.worker(poor, Worker{Host: "small"})
+	s.post(2)
+	s.hears("worker small")
+	s.hears("leaves some jobs to others: this machine can't do it: no memory")
+	s.worker(&crew{}, Worker{})
+	s.collect(2)
 }

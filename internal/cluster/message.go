@@ -75,6 +75,8 @@ type claim struct {
 	Data   []byte `json:"data,omitempty"`   // a hash of the data that it would use
 	Public []byte `json:"public,omitempty"` // of the key pair that the secret is sealed for
 	Nonce  []byte `json:"nonce"`            // that the reply is bound to
+	// Cannot is why the worker can't do the job; it wants no secret then.
+	Cannot string `json:"cannot,omitempty"`
 }
 
 // grant is the reply.
@@ -91,6 +93,7 @@ const (
 	otherBuild refusal = "build" // nothing of this campaign is for the worker
 	otherData  refusal = "data"  // nor of this group
 	notOut     refusal = "gone"  // the job has ended, or is another than the worker's
+	notNow     refusal = "later" // the coordinator can't; another time it may
 )
 
 // Pulse is what a worker says of itself every few seconds.

@@ -23,8 +23,8 @@ type Crew interface {
 	// same. An error that wraps [ErrCannot] says that this machine can't do them.
 	Data(ctx context.Context, j Job) ([]byte, error)
 	// Do does jobs of one group side by side, and calls progress with the share of them that is done: a lease lasts
-	// while it is called. The bodies of the results are in the order of jobs. The error is one of the machine, and
-	// means that none is done.
+	// while it is called. The bodies of the results are in the order of jobs. With an error none of them is done: one
+	// that wraps [ErrCannot] leaves them to other machines, and any other one is the machine's, and ends the worker.
 	Do(ctx context.Context, jobs []Job, progress func(share float64)) (bodies [][]byte, err error)
 }
 
@@ -489,6 +489,11 @@ func (s *serving) carryOut(ctx context.Context, jobs *[]leased, progress func(fl
 		return nil
 	}
 	bodies, err := s.crew.Do(ctx, only(granted), progress)
+	if errors.Is(err, ErrCannot) {
+		s.refuse(granted, err)
+		*jobs = nil
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -521,6 +526,11 @@ func only(jobs []leased) []Job {
 func (s *serving) refuse(jobs []leased, why error) {
 	s.ban(jobs[0].campaign+jobs[0].Group, banFor)
 	s.tellOnce(why.Error())
+	subject := keyRoot + jobs[0].campaign
+	text, err := s.conn.sealer.encode(subject, claim{Worker: s.id, Build: s.Build, ID: jobs[0].ID, Cannot: why.Error()})
+	if err == nil {
+		_ = s.conn.nats.Publish(subject, text) // it is for people
+	}
 	for _, j := range jobs {
 		_ = j.message.NakWithDelay(time.Second)
 	}
@@ -569,6 +579,9 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 		return err == nil, err
 	case notOut:
 		return false, j.message.Ack()
+	case notNow:
+		s.tellOnce(g.Why)
+		return false, j.message.NakWithDelay(s.conn.timing.renew)
 	case otherBuild:
 		s.ban(j.campaign, banFor)
 	default:

@@ -46,6 +46,9 @@ func (c Crew) Do(ctx context.Context, jobs []cluster.Job, progress func(share fl
 		orders[k] = o
 	}
 	deliveries, err := c.Machine.CarryOut(ctx, orders, watched{c.Follower, progress})
+	if err != nil && !remote.OfMachine(err) && ctx.Err() == nil { // it would end one worker after another
+		err = fmt.Errorf("%w: %w", cluster.ErrCannot, err)
+	}
 	if err != nil {
 		return nil, err
 	}
