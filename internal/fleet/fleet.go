@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/cluster"
@@ -47,6 +48,16 @@ func (f *Fleet) Done(ctx context.Context, run string) error { return f.Board.Don
 
 // Want implements campaign.Fleet.
 func (f *Fleet) Want() int { return f.Board.Want() }
+
+// Able returns how many workers are there, and how many of them have the data and the engine that an order takes.
+func (f *Fleet) Able(o remote.Order) (able, all int) {
+	for _, w := range f.Board.Workers() {
+		if all++; slices.Contains(w.Lanes, f.lane(o)) {
+			able++
+		}
+	}
+	return able, all
+}
 
 // lane returns the lane of an order.
 func (f *Fleet) lane(o remote.Order) string {
