@@ -1,10 +1,40 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 )
+
+// A person is told once that no worker is there, and once more after one was there that left others behind.
+func TestAwaitWorkers(t *testing.T) {
+	var told []string
+	calls := 0
+	counts := func() (able, all int) {
+		switch calls++; {
+		case len(told) == 0:
+			return 0, 0
+		case calls < 60:
+			return 0, 0 // which is known
+		case calls < 70:
+			return 1, 2
+		}
+		return 0, 1
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	awaitWorkers(ctx, 20*time.Millisecond, counts, func(text string) {
+		if told = append(told, text); len(told) == 2 {
+			cancel()
+		}
+	})
+	if len(told) != 2 || !strings.HasPrefix(told[0], "no worker is there") || !strings.HasPrefix(told[1], "none of the workers") || calls < 70 {
+		t.Errorf("after %d calls %q", calls, told)
+	}
+}
 
 func TestListen(t *testing.T) {
 	for address, good := range map[string]bool{

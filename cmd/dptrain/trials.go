@@ -1,15 +1,64 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/fleet"
 	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/tuner"
 )
+
+// lonely is how long trials wait for a worker before a person is told. A worker says every few seconds that it's there.
+const lonely = 20 * time.Second
+
+// watchedTrials are trials that wait for workers until all of them are done.
+type watchedTrials struct {
+	tuner.PrivateTrials
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+func (w *watchedTrials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
+	defer w.end()
+	return w.PrivateTrials.Run(ctx, plan, trials, done)
+}
+
+func (w *watchedTrials) end() {
+	w.stop()
+	w.running.Wait()
+}
+
+// awaitWorkers tells a person that no worker has been there for a while that can do the trials, once until one is.
+func awaitWorkers(ctx context.Context, patience time.Duration, count func() (able, all int), tell func(string)) {
+	tick := time.NewTicker(patience / 10)
+	defer tick.Stop()
+	last, told := time.Now(), false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		switch able, all := count(); {
+		case able > 0:
+			last, told = time.Now(), false
+		case told || time.Since(last) < patience:
+		case all == 0:
+			tell("no worker is there, and trials wait for one: start it by dptrain worker")
+			told = true
+		default:
+			tell("none of the workers that are there can do the trials: they lack the data set, have own files that aren't the same to the byte, or have another engine than --engine names")
+			told = true
+		}
+	}
+}
 
 // clusterDir returns the folder of an embedded server, while the run lasts.
 func (r *run) clusterDir() string { return filepath.Join(r.folder.Dir(), "private", "cluster") }
@@ -48,9 +97,14 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 	one := order
 	one.Trials = []int{0}
 	board.Expect(one.Group(), data[:])
-	j.Trials = &fleet.Trials{Fleet: fleet.Fleet{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Token: conn.Token, Order: order, Tell: f.Warn}
+	trials := &fleet.Trials{Fleet: fleet.Fleet{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Token: conn.Token, Order: order, Tell: f.Warn}
+	watching, stop := context.WithCancel(r.ctx)
+	watched := &watchedTrials{PrivateTrials: trials, stop: stop}
+	j.Trials = watched
 	f.Note("trials wait for workers")
+	watched.running.Go(func() { awaitWorkers(watching, lonely, func() (able, all int) { return trials.Able(order) }, f.Warn) })
 	return func(ended bool) error {
+		watched.end()
 		var failed error
 		if ended {
 			failed = board.Remove(r.ctx)

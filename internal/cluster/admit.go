@@ -186,6 +186,17 @@ func (b *Board) Workers() []Pulse {
 	return all
 }
 
+// Able returns how many workers are there, and how many of them take the jobs of a lane.
+func (b *Board) Able(lane string) (able, all int) {
+	token := b.conn.laneToken(lane)
+	for _, w := range b.Workers() {
+		if all++; slices.Contains(w.Lanes, token) {
+			able++
+		}
+	}
+	return able, all
+}
+
 // Want returns how many jobs should be out: twice what all workers do at once, so that none waits for the coordinator.
 func (b *Board) Want() int {
 	n := 4

@@ -102,6 +102,7 @@ type Pulse struct {
 	Host    string    `json:"host"`
 	Machine string    `json:"machine"` // what trains
 	Build   Build     `json:"build"`
+	Lanes   []string  `json:"lanes"` // as the server knows them
 	Batch   int       `json:"batch"` // jobs that it does at once
 	Jobs    []string  `json:"jobs"`  // that it does now
 	Share   float64   `json:"share"` // of them that is done, from 0 to 1

@@ -632,6 +632,9 @@ func (s *serving) feel(ending bool) {
 	p.Worker, p.Host, p.Machine, p.Build, p.Batch, p.Ending = s.id, s.Host, s.Machine, s.Build, s.Batch, ending
 	p.Jobs = slices.Clone(p.Jobs)
 	s.mu.Unlock()
+	for _, lane := range s.Lanes {
+		p.Lanes = append(p.Lanes, s.conn.laneToken(lane))
+	}
 	text, err := s.conn.sealer.encode(pulse, p)
 	if err == nil {
 		_ = s.conn.nats.Publish(pulse, text) // the next one says the same

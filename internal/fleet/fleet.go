@@ -62,6 +62,9 @@ func (f *Fleet) Done(ctx context.Context, run string) error { return f.Board.Don
 // Want implements campaign.Fleet.
 func (f *Fleet) Want() int { return f.Board.Want() }
 
+// Able returns how many workers are there, and how many of them have the data and the engine that an order takes.
+func (f *Fleet) Able(o remote.Order) (able, all int) { return f.Board.Able(f.lane(o)) }
+
 // lane returns the lane of an order.
 func (f *Fleet) lane(o remote.Order) string {
 	data := o.Settings.Dataset

@@ -229,6 +229,33 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// Of the workers that are there, those with other files can't do a tuning's trials.
+func TestAble(t *testing.T) {
+	training, test, other := written(t, "train.csv", 400), written(t, "test.csv", 100), written(t, "other.csv", 401)
+	s := newScene(t)
+	hash, err := HashFiles(training, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fleet{Board: s.board, Files: hash}
+	o := remote.Order{Settings: ownFiles(t, training, test, "1")}
+	if able, all := f.Able(o); able != 0 || all != 0 {
+		t.Errorf("%d of %d workers", able, all)
+	}
+	same := func(c Crew) cluster.Crew { return c }
+	defer s.work(other, test, same)()
+	defer s.work(training, test, same)()
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		able, all := f.Able(o)
+		if able == 1 && all == 2 {
+			break
+		}
+		if able > 1 || all > 2 || time.Since(begin) > 30*time.Second {
+			t.Fatalf("%d of %d workers", able, all)
+		}
+	}
+}
+
 func TestHashFiles(t *testing.T) {
 	a, b := written(t, "a.csv", 3), written(t, "b.csv", 4)
 	seen := map[string]bool{}
