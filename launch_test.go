@@ -18,8 +18,8 @@ import (
 // The scripts that start workers are valid, and what they and the manifest pass to the command are flags that it has.
 func TestLaunchScripts(t *testing.T) {
 	scripts, err := filepath.Glob("docs/cluster/*.sh")
-	if err != nil || len(scripts) != 3 {
-		t.Fatalf("docs/cluster has %d scripts, %v, want 3", len(scripts), err)
+	if err != nil || len(scripts) != 4 {
+		t.Fatalf("docs/cluster has %d scripts, %v, want 4", len(scripts), err)
 	}
 	for _, script := range scripts {
 		source, err := os.ReadFile(script)
