@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // A person is told once that no worker is there, and once more after one was there that left others behind.
@@ -33,6 +35,27 @@ func TestAwaitWorkers(t *testing.T) {
 	})
 	if len(told) != 2 || !strings.HasPrefix(told[0], "no worker is there") || !strings.HasPrefix(told[1], "none of the workers") || calls < 70 {
 		t.Errorf("after %d calls %q", calls, told)
+	}
+}
+
+// trialsThatEnd are trials that are done once somebody waits for workers.
+type trialsThatEnd struct{ waiting chan struct{} }
+
+func (t trialsThatEnd) Run(context.Context, tuner.Plan, []int, func(tuner.PrivateOutcome) error) error {
+	<-t.waiting
+	return nil
+}
+
+// Nobody waits for workers before there are trials, nor after them.
+func TestWatchedTrials(t *testing.T) {
+	waiting, ended := make(chan struct{}), false
+	w := watchedTrials{trialsThatEnd{waiting}, func(ctx context.Context) {
+		close(waiting)
+		<-ctx.Done()
+		ended = true
+	}}
+	if err := w.Run(t.Context(), tuner.Plan{}, nil, nil); err != nil || !ended {
+		t.Errorf("ended %t, %v", ended, err)
 	}
 }
 

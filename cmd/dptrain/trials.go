@@ -18,21 +18,21 @@ import (
 // lonely is how long trials wait for a worker before a person is told. A worker says every few seconds that it's there.
 const lonely = 20 * time.Second
 
-// watchedTrials are trials that wait for workers until all of them are done.
+// watchedTrials watch for workers as long as trials wait for them. A run without trials waits for none.
 type watchedTrials struct {
 	tuner.PrivateTrials
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	await func(ctx context.Context)
 }
 
-func (w *watchedTrials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
-	defer w.end()
+func (w watchedTrials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
+	watching, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { w.await(watching) })
+	defer func() {
+		stop()
+		running.Wait()
+	}()
 	return w.PrivateTrials.Run(ctx, plan, trials, done)
-}
-
-func (w *watchedTrials) end() {
-	w.stop()
-	w.running.Wait()
 }
 
 // awaitWorkers tells a person that no worker has been there for a while that can do the trials, once until one is.
@@ -98,13 +98,11 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 	one.Trials = []int{0}
 	board.Expect(one.Group(), data[:])
 	trials := &fleet.Trials{Fleet: fleet.Fleet{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Token: conn.Token, Order: order, Tell: f.Warn}
-	watching, stop := context.WithCancel(r.ctx)
-	watched := &watchedTrials{PrivateTrials: trials, stop: stop}
-	j.Trials = watched
+	j.Trials = watchedTrials{trials, func(ctx context.Context) {
+		awaitWorkers(ctx, lonely, func() (able, all int) { return trials.Able(order) }, f.Warn)
+	}}
 	f.Note("trials wait for workers")
-	watched.running.Go(func() { awaitWorkers(watching, lonely, func() (able, all int) { return trials.Able(order) }, f.Warn) })
 	return func(ended bool) error {
-		watched.end()
 		var failed error
 		if ended {
 			failed = board.Remove(r.ctx)
