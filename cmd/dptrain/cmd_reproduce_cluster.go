@@ -101,7 +101,9 @@ func (c *clusterFollower) show(ctx context.Context, board *cluster.Board) {
 		if c.failed > 0 {
 			text += fmt.Sprintf("; %d failed", c.failed)
 		}
+		left := float64(c.status.Total - done - c.failed)
 		c.mu.Unlock()
+		share = min(share, max(left, 0)) // workers that have died count for a while
 		if len(workers) == 0 {
 			text += ": start some by dptrain worker"
 		}

@@ -186,3 +186,33 @@ func (p *proxy) set(down bool) {
 	defer p.mu.Unlock()
 	p.down = down
 }
+
+// A worker that ends when there is nothing to do also ends when the server is gone for good, as with a coordinator
+// that had it inside.
+func TestIdleWithoutAServer(t *testing.T) {
+	server, proxy, file := proxied(t)
+	_ = proxy
+	conn, err := Connect(t.Context(), file, "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second}
+	var once sync.Once
+	ended := make(chan error, 1)
+	go func() {
+		_, err := conn.Serve(t.Context(), Worker{
+			Lanes: []string{"lane"}, Batch: 1, Idle: 1500 * time.Millisecond,
+			Working: func([]Job, float64) { once.Do(func() { server.stop(true) }) },
+		}, nil)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the worker waits")
+	}
+}

@@ -177,6 +177,10 @@ func (s *serving) serve(ctx context.Context) error {
 	hope := idle // when there last was a reason to look
 	for {
 		jobs, err := s.take(ctx)
+		if errors.Is(err, errGone) {
+			s.tellOnce("the cluster's server is gone; its coordinator may have ended")
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -263,10 +267,20 @@ func (s *serving) rest(ctx context.Context, idle, hope time.Time) (woken bool) {
 	return false
 }
 
-// take takes jobs of one group from the first lane that has any. Errors that may pass are waited for.
+// errGone reports a server that doesn't come back, as one inside of a coordinator that has ended.
+var errGone = errors.New("the server is gone")
+
+// take takes jobs of one group from the first lane that has any. Errors that may pass are waited for: by a worker that
+// ends when it is idle no longer than that, or than a restart takes. The error is errGone then.
 func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
+	limited := ctx
+	if s.Idle >= 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeoutCause(ctx, max(s.Idle, s.conn.timing.gone()), errGone)
+		defer cancel()
+	}
 	for _, lane := range s.Lanes {
-		err := patiently(ctx, s.conn, s.tellOnce, func(ctx context.Context) error {
+		err := patiently(limited, s.conn, s.tellOnce, func(ctx context.Context) error {
 			jobs, err = s.fetch(ctx, lane)
 			if err != nil {
 				delete(s.lanes, lane)
@@ -274,6 +288,9 @@ func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
 			}
 			return err
 		})
+		if err != nil && ctx.Err() == nil && context.Cause(limited) == errGone {
+			return nil, errGone
+		}
 		if err != nil || len(jobs) > 0 {
 			return jobs, err
 		}
