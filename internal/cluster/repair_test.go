@@ -56,24 +56,25 @@ func TestResultsOutlastTheServer(t *testing.T) {
 	s.collect(1) // there is no other worker
 }
 
-// A worker that ends when there is no job doesn't end because the server doesn't say.
+// While the server doesn't say whether there is a job, a worker that ends when there is none isn't idle.
 func TestSilenceIsNoEnd(t *testing.T) {
 	s := newScene(t)
 	conn := s.connect()
 	work, begun, let := hold()
 	ended := make(chan int)
 	go func() {
-		n, _ := conn.Serve(t.Context(), Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: time.Second}, work)
+		n, _ := conn.Serve(t.Context(), Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: 3 * time.Second}, work)
 		ended <- n
 	}()
 	s.post(1)
 	<-begun
 	close(let)
 	s.collect(1)
+	time.Sleep(2 * time.Second)
 	if err := s.server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2500 * time.Millisecond)
+	time.Sleep(2 * time.Second)
 	s.start()
 	s.post(1)
 	s.collect(1)
