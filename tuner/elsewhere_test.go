@@ -312,7 +312,7 @@ func TestWrongOutcomes(t *testing.T) {
 				if want := mustRun(t, (&fakeLab{}).executor(t), plan); err != nil || !reflect.DeepEqual(timeless(results[0]), timeless(want)) {
 					t.Errorf("%s, then right: %+v, %v", name, results, err)
 				}
-			case results != nil || !errors.Is(err, ErrOutcome) || !errors.As(err, &stopped) || !strings.Contains(err.Error(), fmt.Sprintf("trial %d: ", trial)) || strings.Contains(err.Error(), "\n"):
+			case results != nil || !errors.Is(err, ErrOutcome) || strings.Contains(err.Error(), "ended before") || !errors.As(err, &stopped) || !strings.Contains(err.Error(), fmt.Sprintf("trial %d: ", trial)) || strings.Contains(err.Error(), "\n"):
 				t.Errorf("%s: %v, %v", name, results, err)
 			}
 		}
@@ -388,7 +388,12 @@ func TestOutcomesAreCopied(t *testing.T) {
 	w.Trials = spoiler{there}
 	results, err := (&fakeLab{}).executor(t).RunAll(background, w)
 	if err != nil || !reflect.DeepEqual(results[0].Released, want.Released) {
-		t.Errorf("%+v, %v, want %+v", results, err, want)
+		t.Fatalf("%+v, %v, want %+v", results, err, want)
+	}
+	for _, trial := range results[0].Private.Trials {
+		if !slices.Equal(trial.Curve, []train.PrivatePoint{{Step: 1, Score: 0.5}}) {
+			t.Errorf("curve %v", trial.Curve)
+		}
 	}
 }
 
@@ -396,7 +401,9 @@ type spoiler struct{ *workers }
 
 func (s spoiler) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
 	err := s.workers.Run(ctx, plan, trials, func(o PrivateOutcome) error {
+		o.Trace.Curve = []train.PrivatePoint{{Step: 1, Score: 0.5}}
 		err := done(o)
+		o.Trace.Curve[0].Score = 77
 		o.Parameters[0].Values[0], o.Parameters[0].Shape[0], o.Parameters[0].Name = 77, 77, "x"
 		return err
 	})
@@ -462,6 +469,40 @@ func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An outcome that done takes without an error is kept, whatever operation of the store fails.
+func TestAcceptedOutcomesAreKept(t *testing.T) {
+	plan := planWith(t, settings(Baseline, 4), 4)
+	e := kept(t, nil, 200)
+	for left := range 20 {
+		store := newShelf()
+		store.draw, store.left = rand.New(rand.NewPCG(1, 2)), left
+		there := careful{&workers{Executor: e, seed: 3}, func(i int) {
+			if !keptTrials(t, store, plan)[i] {
+				t.Errorf("%d operations: trial %d is accepted, and not kept", left, i)
+			}
+		}}
+		if _, err := e.RunAll(t.Context(), Work{Plan: plan, Keeper: train.Keeper{Store: store}, Trials: there}); err != nil && !errors.Is(err, errDead) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// careful checks each outcome that was accepted.
+type careful struct {
+	*workers
+	accepted func(trial int)
+}
+
+func (c careful) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
+	return c.workers.Run(ctx, plan, trials, func(o PrivateOutcome) error {
+		err := done(o)
+		if err == nil {
+			c.accepted(o.Trial)
+		}
+		return err
+	})
 }
 
 // An outcome from elsewhere leaves no state of its own trial, which began here, nor of the best before it. It leaves

@@ -419,6 +419,55 @@ func TestSecondDeliveries(t *testing.T) {
 	}
 }
 
+// Second deliveries are compared with runs that were begun after the store was looked through for an unknown one.
+func TestSecondDeliveriesOfLaterRuns(t *testing.T) {
+	_, names := glyphs(3, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p, f := newPosts(one()), &quiet{}
+	p.want = 1
+	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+		other := d
+		switch number {
+		case 0:
+			other.Run = "0123"
+			return []remote.Delivery{other, d}
+		case 2:
+			return []remote.Delivery{d}
+		}
+		other.Score.Value = 1 - other.Score.Value/2
+		return []remote.Delivery{d, other}
+	}
+	if err := direct(t, t.Context(), s, p, f); !errors.Is(err, ErrDiffers) {
+		t.Errorf("%v, said %q", err, f.texts)
+	}
+	finishedAll(t, s)
+}
+
+// A delivery isn't filed into another run that was put in the place of its own.
+func TestDeliveriesForOthersInTheirPlace(t *testing.T) {
+	tasks, names := glyphs(2, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		in := s.runDir(tasks[0])
+		i, err := runs.Open(in)
+		other := s.runDir(tasks[1])
+		if err == nil && i.Record.ID != d.Run {
+			in, other = other, in
+		}
+		if err := errors.Join(err, os.Rename(in, in+"-away"), os.Rename(other, in)); err != nil {
+			t.Error(err)
+		}
+		return []remote.Delivery{d}
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, ErrOther) || len(p.done) > 0 {
+		t.Errorf("%v, done %q", err, p.done)
+	}
+	if entries, err := filepath.Glob(filepath.Join(s.Runs(), "*", "released")); len(entries) > 0 || err != nil {
+		t.Errorf("%q, %v", entries, err)
+	}
+}
+
 // A delivery that comes before the queue hands out its task, whose run was out before, waits for it. One of a run that
 // was given up since is forgotten.
 func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {

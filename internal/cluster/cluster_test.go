@@ -68,6 +68,7 @@ func job(n int) Job {
 }
 
 func TestJobsAreDone(t *testing.T) {
+	t.Parallel()
 	s := embedded(t)
 	b, err := connected(t, s.File).Board(t.Context(), "campaign", here, nil)
 	if err != nil {

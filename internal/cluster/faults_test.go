@@ -18,9 +18,13 @@ import (
 // hasty is for tests that wait for leases to run out.
 var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 200 * time.Millisecond, check: 300 * time.Millisecond}
 
+// patient is for tests in which neither a lease that runs out nor a look of the coordinator may repair anything.
+var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Hour}
+
 // scene is a coordinator and what it told.
 type scene struct {
 	t      testing.TB
+	timing timing
 	server *Server
 	dir    string
 	board  *Board
@@ -29,8 +33,10 @@ type scene struct {
 	told []string
 }
 
-func newScene(t testing.TB) *scene {
-	s := &scene{t: t, dir: t.TempDir()}
+func newScene(t testing.TB) *scene { return newSceneOf(t, hasty) }
+
+func newSceneOf(t testing.TB, with timing) *scene {
+	s := &scene{t: t, timing: with, dir: t.TempDir()}
 	s.start()
 	t.Cleanup(func() { _ = s.server.Close() })
 	s.board = s.newBoard()
@@ -47,7 +53,7 @@ func (s *scene) start() {
 
 func (s *scene) connect() *Conn {
 	c := connected(s.t, s.server.File)
-	c.timing = hasty
+	c.timing = s.timing
 	return c
 }
 
@@ -70,14 +76,20 @@ func (s *scene) tell(text string) {
 func (s *scene) hears(text string) {
 	s.t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		s.mu.Lock()
-		all := strings.Join(s.told, "\n")
-		s.mu.Unlock()
-		if strings.Contains(all, text) {
+		if s.heard(text) {
 			return
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.t.Errorf("nothing was told of %q, but\n%s", text, strings.Join(s.told, "\n"))
+}
+
+// heard reports whether a text was told.
+func (s *scene) heard(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(strings.Join(s.told, "\n"), text)
 }
 
 func (s *scene) post(n int) {
@@ -149,6 +161,7 @@ func hold() (c *crew, begun, let chan struct{}) {
 
 // A worker that dies costs its lease. One that ends by itself gives its jobs back at once.
 func TestWorkersDie(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	dead, begun, _ := hold()
 	kill := s.worker(dead, Worker{Batch: 2, Host: "victim"})
@@ -161,6 +174,11 @@ func TestWorkersDie(t *testing.T) {
 		t.Errorf("%d results of 3 jobs", n)
 	}
 	s.hears("is gone without a word; another takes over its jobs")
+	for _, p := range s.board.Workers() {
+		if p.Host == "victim" {
+			t.Error("the dead are counted")
+		}
+	}
 
 	s.post(2)
 	s.collect(2)
@@ -168,6 +186,7 @@ func TestWorkersDie(t *testing.T) {
 
 // A lease isn't renewed for a job that makes no progress, and the worker ends.
 func TestWorkersHang(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	hung, begun, _ := hold()
 	conn, ended := s.connect(), make(chan error)
@@ -184,9 +203,9 @@ func TestWorkersHang(t *testing.T) {
 	}
 }
 
-// A worker that is thought dead and comes back late hands in a second result. While a job makes progress, its lease
-// lasts, however long it takes.
+// A worker that is thought dead and comes back late hands in a second result.
 func TestWorkersComeBackLate(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	late, begun, let := hold()
 	conn := s.connect()
@@ -200,24 +219,52 @@ func TestWorkersComeBackLate(t *testing.T) {
 	s.collect(1)
 	close(let)
 	s.collect(1)
+}
 
-	slow, begun, let := hold()
-	s = newScene(t)
-	s.worker(slow, Worker{})
-	s.post(1)
-	<-begun
-	var idle crew
-	s.worker(&idle, Worker{})
+// holding is a crew that says which jobs it begins together, and holds them.
+type holding struct {
+	crew
+	begun chan []Job
+	let   chan struct{}
+}
+
+func (h *holding) Do(ctx context.Context, jobs []Job, progress func(float64)) ([][]byte, error) {
+	h.begun <- jobs
+	select {
+	case <-h.let:
+	case <-ctx.Done():
+	}
+	return h.crew.Do(ctx, jobs, progress)
+}
+
+// While jobs make progress, the lease of each lasts, however long they take.
+func TestLeasesLast(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.post(2)
+	slow := &holding{begun: make(chan []Job, 10), let: make(chan struct{})}
+	s.worker(slow, Worker{Batch: 2})
+	under := <-slow.begun
+	others := &crew{does: func(_ context.Context, j Job) error {
+		for _, u := range under {
+			if u.ID == j.ID {
+				t.Errorf("%s, under way, was handed out again", j.ID)
+			}
+		}
+		return nil
+	}}
+	s.worker(others, Worker{})
 	time.Sleep(2 * hasty.lease)
-	close(let)
-	s.collect(1)
-	if idle.did.Load() != 0 {
-		t.Error("a job under way was handed out again")
+	close(slow.let)
+	s.collect(2)
+	if s.heard("overlooked") {
+		t.Error("jobs under way count as overlooked")
 	}
 }
 
 // The server restarts in the middle, with its store, and then without it.
 func TestServerRestarts(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	for _, wiped := range []bool{false, true} {
 		var work crew
@@ -250,6 +297,7 @@ func TestServerRestarts(t *testing.T) {
 
 // A coordinator that starts anew gets the results that it hadn't done with, and no job is done twice for it.
 func TestCoordinatorRestarts(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	var work crew
 	s.worker(&work, Worker{Batch: 4})
@@ -270,6 +318,7 @@ func TestCoordinatorRestarts(t *testing.T) {
 }
 
 func TestStrangersAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.post(1)
 	f := s.server.File
@@ -294,24 +343,35 @@ func TestStrangersAreRefused(t *testing.T) {
 	serve := func(f File, b Build) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_, err := connected(t, f).Serve(ctx, Worker{Build: b, Lanes: []string{"mnist"}, Batch: 1}, &crew{})
+		conn, err := Connect(ctx, f, "test", nil)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_, err = conn.Serve(ctx, Worker{Build: b, Lanes: []string{"mnist"}, Batch: 1}, &crew{})
 		return err
 	}
+	var serving sync.WaitGroup // each waits for coordinators
 	for _, b := range []Build{
 		{Version: "dptrain v2", Exact: true, Hash: "bb", Platform: "linux/arm64"},
 		{Version: "dptrain v1", Exact: true, Hash: "bb", Platform: "linux/amd64"}, // one file for one platform
 		{Version: "dptrain v1", Hash: "bb", Platform: "linux/arm64"},
 		{Version: "dptrain v1", Exact: true, Platform: "linux/amd64"},
 	} {
-		if err := serve(f, b); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "run the same") {
-			t.Errorf("%+v: %v", b, err)
-		}
+		serving.Go(func() {
+			if err := serve(f, b); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "run the same") {
+				t.Errorf("%+v: %v", b, err)
+			}
+		})
 	}
 	other := f
 	other.Secret = NewSecret()
-	if err := serve(other, here); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "another secret") {
-		t.Errorf("another secret: %v", err)
-	}
+	serving.Go(func() {
+		if err := serve(other, here); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "another secret") {
+			t.Errorf("another secret: %v", err)
+		}
+	})
+	serving.Wait()
 	if err := serve(f, Build{Version: "dptrain v1", Exact: true, Hash: "cc", Platform: "linux/arm64"}); err != nil {
 		t.Errorf("the same version for another platform: %v", err)
 	}
@@ -327,6 +387,7 @@ func must[T any](value T, err error) T {
 
 // A worker with other data does nothing, and the coordinator is told.
 func TestOtherDataAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	right, wrong := &crew{data: "right"}, &crew{data: "wrong"}
 	kill := s.worker(right, Worker{})
@@ -345,6 +406,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 
 // What is private is nowhere in the server's folder or in what passes through it, and a secret not even sealed.
 func TestServerLearnsNothing(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	var heard []string
 	var mu sync.Mutex

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -21,7 +22,8 @@ const serveIn = "DPTRAIN_TEST_CLUSTER"
 func TestMain(m *testing.M) {
 	dir := os.Getenv(serveIn)
 	if dir == "" {
-		scatter = 100 * time.Millisecond // tests wait for it
+		scatter = 100 * time.Millisecond   // tests wait for it
+		_ = flag.Set("test.parallel", "8") // tests wait more than they compute; -parallel of the command line wins
 		os.Exit(m.Run())
 	}
 	s, err := Embed(dir, "127.0.0.1:0", "")

@@ -14,6 +14,7 @@ import (
 
 // What the server doesn't allow is an error at once: it never answers such a request.
 func TestRightsAreMissing(t *testing.T) {
+	t.Parallel()
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
 		Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
@@ -42,9 +43,14 @@ func TestRightsAreMissing(t *testing.T) {
 
 // A worker waits with its results for a server that is down for longer than jobs may say nothing.
 func TestResultsOutlastTheServer(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	work, begun, let := hold()
-	s.worker(work, Worker{Stall: 600 * time.Millisecond})
+	conn, ended := s.connect(), make(chan error, 1)
+	go func() {
+		_, err := conn.Serve(t.Context(), Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1, Stall: 600 * time.Millisecond}, work)
+		ended <- err
+	}()
 	s.post(1)
 	<-begun
 	if err := s.server.Close(); err != nil {
@@ -54,10 +60,16 @@ func TestResultsOutlastTheServer(t *testing.T) {
 	time.Sleep(1500 * time.Millisecond)
 	s.start()
 	s.collect(1) // there is no other worker
+	select {
+	case err := <-ended:
+		t.Errorf("the worker ended: %v", err)
+	default:
+	}
 }
 
 // While the server doesn't say whether there is a job, a worker that ends when there is none isn't idle.
 func TestSilenceIsNoEnd(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	conn := s.connect()
 	work, begun, let := hold()
@@ -76,6 +88,7 @@ func TestSilenceIsNoEnd(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	s.start()
+	time.Sleep(900 * time.Millisecond) // it has asked, and there was none
 	s.post(1)
 	s.collect(1)
 	if n := <-ended; n != 2 {
@@ -86,6 +99,7 @@ func TestSilenceIsNoEnd(t *testing.T) {
 // Results whose messages the server doesn't send are looked for: those of a store that went back in time have numbers
 // that the board has seen.
 func TestResultsAreLookedFor(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.post(3)
 	s.worker(&crew{}, Worker{})
@@ -104,8 +118,9 @@ func TestResultsAreLookedFor(t *testing.T) {
 
 // What is larger than a message of the server comes in parts, and none is left.
 func TestLargeResults(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
-	body := make([]byte, 50<<20)
+	body := make([]byte, 12<<20+5)
 	for i := range body {
 		body[i] = byte(i >> 12)
 	}

@@ -137,6 +137,10 @@ func TestCarryOut(t *testing.T) {
 					t.Errorf("run %s: %s: %v %s", o.Run, e.Name(), err, diff)
 				}
 			}
+			arithmetic, err := plan.Arithmetic(cpu.New(cpu.Options{}))
+			if err != nil || d.Arithmetic != arithmetic {
+				t.Errorf("arithmetic %q, want %q, %v", d.Arithmetic, arithmetic, err)
+			}
 			identity, err := plan.Identity("p")
 			h := want.Release.Hyperparameters
 			if err != nil || d.Run != o.Run || d.Failure != "" || d.Machine != "a machine" || d.Identity != identity || d.Score != want.Release.Score ||
@@ -219,6 +223,11 @@ func TestFailures(t *testing.T) {
 	if d, err := glyphs().CarryOut(t.Context(), []Order{impossible}, follows{}); err != nil || d[0].Run != "b" || !strings.Contains(d[0].Failure, "can't be met") {
 		t.Errorf("%+v, %v", d, err)
 	}
+	beside := order(t, "c", 1, settings(t, true))
+	both, err := glyphs().CarryOut(t.Context(), []Order{impossible, beside}, follows{})
+	if err != nil || both[0].Run != "b" || both[0].Failure == "" || both[0].Released != nil || both[1].Run != "c" || both[1].Failure != "" || both[1].Released == nil {
+		t.Errorf("beside one that fails: %v, %v", both, err)
+	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if d, err := glyphs().CarryOut(cancelled, []Order{o}, follows{}); !errors.Is(err, context.Canceled) || d != nil {
@@ -231,9 +240,12 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 	o := order(t, "a", 1, settings(t, false))
 	trials, keyless := o, o
 	trials.Trials, keyless.Key = []int{1}, train.Key{}
+	other := trials
+	other.Trials, other.Key = []int{2}, train.InsecureKey(2)
 	for name, orders := range map[string][]Order{
 		"the plan trains once": {trials},
 		"no key":               {keyless},
+		"two keys":             {trials, other},
 		"two groups":           {o, order(t, "b", 1, settings(t, true))},
 	} {
 		if d, err := glyphs().CarryOut(t.Context(), orders, follows{}); err == nil || !strings.Contains(err.Error(), name) || d != nil {
@@ -310,5 +322,22 @@ func TestOwnFiles(t *testing.T) {
 	}
 	if _, err := glyphs().DataDigest(t.Context(), sent, follows{}); err == nil {
 		t.Error("a machine without files: no error")
+	}
+}
+
+// What is no file isn't read as one.
+func TestReadFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := ReadFiles(dir); err != nil || len(files) != 1 || string(files["a"]) != "x" {
+		t.Errorf("%q, %v", files, err)
+	}
+	if err := os.Symlink("a", filepath.Join(dir, "b")); err != nil {
+		t.Skip(err)
+	}
+	if files, err := ReadFiles(dir); err == nil {
+		t.Errorf("a link is read: %q", files)
 	}
 }

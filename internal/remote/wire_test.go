@@ -102,6 +102,20 @@ func TestGroup(t *testing.T) {
 		}
 		seen[group] = true
 	}
+	// Trials of one run train side by side, and those of two runs don't: each has its own key.
+	trials := func(run string, numbers ...int) Order {
+		o := order(t, run, 1, settings(t, true))
+		o.Trials = numbers
+		return o
+	}
+	if a := trials("a", 0).Group(); a != trials("a", 1, 2).Group() || a == trials("b", 0).Group() || seen[a] {
+		t.Errorf("trials are in group %q", a)
+	}
+	own := first
+	own.Settings.Experiment.Data.Label = "another column"
+	if own.Group() == first.Group() {
+		t.Error("other columns of own data are in the same group")
+	}
 }
 
 // model is a delivery of a model that Check takes.
@@ -160,6 +174,23 @@ func TestDeliveriesThatAreRefused(t *testing.T) {
 		if err := d.Check(); err == nil {
 			t.Errorf("the name %q is taken", name)
 		}
+	}
+	most := model()
+	for len(most.Released) < maxFiles {
+		most.Released[strings.Repeat("x", 1+len(most.Released))] = nil
+	}
+	if err := most.Check(); err != nil {
+		t.Error(err)
+	}
+	if most.Released["y"] = nil; most.Check() == nil {
+		t.Errorf("%d files are taken", len(most.Released))
+	}
+	large, content := model(), make([]byte, maxDelivery/8) // one of many names
+	for _, name := range strings.Split("abcdefgh", "") {
+		large.Released[name] = content
+	}
+	if large.Check() == nil {
+		t.Error("more than the maximum is taken")
 	}
 	text, err := model().Marshal()
 	if err != nil {
