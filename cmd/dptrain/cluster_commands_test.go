@@ -11,7 +11,7 @@ import (
 )
 
 // The name of a folder's jobs is random, and the folder's for good.
-func TestCampaignID(t *testing.T) {
+func TestCampaignIDsAreOfFolders(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	var ids []string
 	for _, in := range []string{dir, dir, other} {

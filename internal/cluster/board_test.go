@@ -17,7 +17,7 @@ func TestGrants(t *testing.T) {
 	s := newSceneOf(t, patient)
 	key := must(newKeyPair())
 	ask := func(change func(*claim)) (string, refusal) {
-		c := claim{Worker: "w", Build: here, ID: job(0).ID, Data: []byte("right"), Public: key.PublicKey().Bytes()}
+		c := claim{Worker: "w", Build: here, ID: job(0).ID, Body: job(0).digest(), Data: []byte("right"), Public: key.PublicKey().Bytes()}
 		change(&c)
 		g := s.board.grant(c)
 		if g.Box == nil {
@@ -47,6 +47,7 @@ func TestGrants(t *testing.T) {
 	check("out, again", same, secret, "")
 	check("other data", func(c *claim) { c.Data = []byte("wrong") }, "", otherData)
 	check("no data", func(c *claim) { c.Data = nil }, "", otherData)
+	check("another body", func(c *claim) { c.Body = job(1).digest() }, "", notOut)
 	check("other data, before", same, secret, "")
 	check("another build", func(c *claim) { c.Build.Hash, c.Build.Version = "bb", "v2" }, "", otherBuild)
 	check("no build", func(c *claim) { c.Build = Build{} }, "", otherBuild)
@@ -71,7 +72,7 @@ func TestFirstDataCount(t *testing.T) {
 		data    string
 		refused refusal
 	}{{"a", ""}, {"b", otherData}, {"b", otherData}, {"a", ""}} {
-		if _, g, _ := s.board.decide(claim{Build: here, ID: job(n % 2).ID, Data: []byte(c.data)}); g.Refusal != c.refused {
+		if _, g, _ := s.board.decide(claim{Build: here, ID: job(n % 2).ID, Body: job(n % 2).digest(), Data: []byte(c.data)}); g.Refusal != c.refused {
 			t.Errorf("%d: refusal %q of data %s", n, g.Refusal, c.data)
 		}
 	}
