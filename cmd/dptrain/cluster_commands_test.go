@@ -84,7 +84,7 @@ func TestClusterAddress(t *testing.T) {
 }
 
 // Without --listen an embedded server is reached from this machine alone.
-func TestEmbeddedIsLocal(t *testing.T) {
+func TestEmbeddedClusterIsLocal(t *testing.T) {
 	dir := t.TempDir()
 	flags := clusterFlags{cluster: embeddedCluster}
 	_, end, err := flags.lead(t.Context(), dir, func(string) {})

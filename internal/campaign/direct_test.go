@@ -351,6 +351,36 @@ func TestStatusOfRunsThatAreOut(t *testing.T) {
 	}
 }
 
+// A batch that the queue hands out while Direct ends goes back to it.
+func TestDirectGivesBackLateBatches(t *testing.T) {
+	tasks, names := glyphs(2, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	ctx, cancel := context.WithCancel(t.Context())
+	q := &lateQueue{batch: Batch(tasks), asked: cancel}
+	if err := s.Direct(ctx, q, newPosts(one()), coordinator(&quiet{})); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if !slices.Equal(q.back, q.batch) {
+		t.Errorf("back are %v, want %v", q.back, q.batch)
+	}
+}
+
+// lateQueue hands out a batch when its caller has gone.
+type lateQueue struct {
+	Queue
+	batch, back Batch
+	asked       func()
+}
+
+func (q *lateQueue) Next(ctx context.Context) (Batch, error) {
+	q.asked()
+	<-ctx.Done()
+	time.Sleep(20 * time.Millisecond)
+	return q.batch, nil
+}
+
+func (q *lateQueue) Return(b Batch) { q.back = append(q.back, b...) }
+
 // A second delivery of a run changes nothing, whether this process filed the first or an earlier one. If it differs on
 // equal arithmetic, a machine is broken; on another arithmetic it may differ.
 func TestSecondDeliveries(t *testing.T) {
@@ -445,17 +475,18 @@ func TestSecondDeliveriesOfLaterRuns(t *testing.T) {
 
 // A delivery isn't filed into another run that was put in the place of its own.
 func TestDeliveriesForOthersInTheirPlace(t *testing.T) {
-	tasks, names := glyphs(2, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	tasks, names := glyphs(1, Variant1)
+	d := Description{Scale: small, Tasks: names}
+	s, other := open(t, t.TempDir(), d), open(t, t.TempDir(), d)
 	p := newPosts(one())
+	p.cutAt = 1 // the run is out
+	if err := direct(t, t.Context(), other, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	p = newPosts(one())
 	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
 		in := s.runDir(tasks[0])
-		i, err := runs.Open(in)
-		other := s.runDir(tasks[1])
-		if err == nil && i.Record.ID != d.Run {
-			in, other = other, in
-		}
-		if err := errors.Join(err, os.Rename(in, in+"-away"), os.Rename(other, in)); err != nil {
+		if err := errors.Join(os.Rename(in, in+"-away"), os.CopyFS(in, os.DirFS(other.runDir(tasks[0])))); err != nil {
 			t.Error(err)
 		}
 		return []remote.Delivery{d}
@@ -507,6 +538,69 @@ func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {
 	}
 	if said := strings.Join(f.texts, "\n"); len(f.texts) != 1 || !strings.Contains(said, "given up") {
 		t.Errorf("said %q", said)
+	}
+}
+
+// Of two deliveries that both wait for their task the first counts, and they are compared.
+func TestEarlyDeliveriesKeepTheirOrder(t *testing.T) {
+	_, names := glyphs(2, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.cutAt = 3 // both are out
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	for len(p.waiting) > 0 {
+		if err := p.work(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for run, all := range p.kept { // a second one, which is as sound by itself
+		second := all[0]
+		r, err := releaseIn(second)
+		if err == nil {
+			r.Parameters[0].Values[0]++
+			second.Released, err = remote.Pack(r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		second.Machine = "a second machine"
+		p.kept[run] = append(all, second)
+	}
+	p.want, p.cutAt = 1, 0
+	f := &quiet{}
+	if err := direct(t, t.Context(), s, p, f); !errors.Is(err, ErrDiffers) {
+		t.Errorf("%v, said %q", err, f.texts)
+	}
+	for _, r := range finishedAll(t, s) {
+		if r.Machine != "another machine" {
+			t.Errorf("the run is machine %q's", r.Machine)
+		}
+	}
+}
+
+// A failure that is delivered once more, after the coordinator was started anew, is the same failure.
+func TestSecondFailures(t *testing.T) {
+	_, names := glyphs(2, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	var first remote.Delivery
+	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+		if number > 0 {
+			return []remote.Delivery{d}
+		}
+		first = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}
+		return []remote.Delivery{first}
+	}
+	p.want, p.cutAt = 1, 4 // the next order is posted
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	p.kept[first.Run] = []remote.Delivery{first}
+	f := &quiet{}
+	if err := direct(t, t.Context(), s, p, f); err != nil || strings.Contains(strings.Join(f.texts, ""), "different results") || len(p.kept) > 0 {
+		t.Errorf("%v, said %q, %d deliveries aren't done", err, f.texts, len(p.kept))
 	}
 }
 
@@ -603,30 +697,36 @@ func TestRefusedDeliveries(t *testing.T) {
 		"less noise": other(func(r *report.Release) {
 			r.Privacy.NoiseMultiplier, r.Hyperparameters.NoiseMultiplier = 0.1, 0.1
 		}),
-		"a path":             func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
-		"an absolute path":   func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
-		"one more file":      func(d *remote.Delivery) { d.Released["x"] = []byte("x") },
-		"a hidden file":      func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
-		"no statement":       func(d *remote.Delivery) { delete(d.Released, "STATEMENT.md") },
-		"no parameters":      func(d *remote.Delivery) { delete(d.Released, parametersFile) },
-		"no guarantee":       func(d *remote.Delivery) { delete(d.Released, privacyFile) },
-		"no files":           func(d *remote.Delivery) { d.Released = nil },
-		"epsilon":            replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
-		"delta":              replace(privacyFile, `"delta": `, `"delta": 1`),
-		"a lost warning":     replace(privacyFile, `"warnings"`, `"notes"`),
-		"insecure":           replace(privacyFile, `"insecure_seed": true`, `"insecure_seed": false`),
-		"a guarantee":        replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
-		"noise":              replace(hyperparametersFile, `"noise_multiplier": `, `"noise_multiplier": 1`),
-		"steps":              replace(hyperparametersFile, `"steps": `, `"steps": 1`),
-		"optimizer":          replace(hyperparametersFile, `dp-sgd`, `dp-adam`),
-		"learning rate":      replace(hyperparametersFile, `"learning_rate": `, `"learning_rate": 1`),
-		"data set":           replace(modelFile, `glyphs`, `mnist`),
-		"statement":          replace("STATEMENT.md", `ε`, `e`),
-		"another program":    replace(privacyFile, `"version": "`, `"version": "9`),
-		"a terminal":         func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
-		"a score":            func(d *remote.Delivery) { d.Score.Value = 1 - d.Score.Value/2 },
-		"an impossible one":  func(d *remote.Delivery) { d.Score.Value = 2 },
+		"a path":            func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
+		"an absolute path":  func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
+		"one more file":     func(d *remote.Delivery) { d.Released["x"] = []byte("x") },
+		"a hidden file":     func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
+		"no statement":      func(d *remote.Delivery) { delete(d.Released, "STATEMENT.md") },
+		"no parameters":     func(d *remote.Delivery) { delete(d.Released, parametersFile) },
+		"no guarantee":      func(d *remote.Delivery) { delete(d.Released, privacyFile) },
+		"no files":          func(d *remote.Delivery) { d.Released = nil },
+		"epsilon":           replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
+		"delta":             replace(privacyFile, `"delta": `, `"delta": 1`),
+		"a lost warning":    replace(privacyFile, `"warnings"`, `"notes"`),
+		"insecure":          replace(privacyFile, `"insecure_seed": true`, `"insecure_seed": false`),
+		"a guarantee":       replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
+		"noise":             replace(hyperparametersFile, `"noise_multiplier": `, `"noise_multiplier": 1`),
+		"steps":             replace(hyperparametersFile, `"steps": `, `"steps": 1`),
+		"optimizer":         replace(hyperparametersFile, `dp-sgd`, `dp-adam`),
+		"learning rate":     replace(hyperparametersFile, `"learning_rate": `, `"learning_rate": 1`),
+		"data set":          replace(modelFile, `glyphs`, `mnist`),
+		"statement":         replace("STATEMENT.md", `ε`, `e`),
+		"another program":   replace(privacyFile, `"version": "`, `"version": "9`),
+		"a terminal":        func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
+		"a score":           func(d *remote.Delivery) { d.Score.Value = 1 - d.Score.Value/2 },
+		"an impossible one": func(d *remote.Delivery) { d.Score.Value = 2 },
+		"one that is written": func(d *remote.Delivery) {
+			d.Score.Value = 2
+			other(func(r *report.Release) { r.Score.Value = 2 })(d)
+		},
 		"another rate":       func(d *remote.Delivery) { d.LearningRate *= 2 },
+		"another tuned rate": func(d *remote.Delivery) { d.TunedLearningRate = new(2 * *d.TunedLearningRate) },
+		"no tuned rate":      func(d *remote.Delivery) { d.TunedLearningRate = nil },
 		"no private values":  func(d *remote.Delivery) { d.Private = []byte("x") },
 		"outcomes of trials": func(d *remote.Delivery) { *d = remote.Delivery{Run: d.Run, Trials: []byte("x")} },
 	}
@@ -672,6 +772,30 @@ func TestRefusedDeliveries(t *testing.T) {
 	}
 }
 
+// A single run trains by the learning rate of its settings, whatever else fits together.
+func TestRefusedRateOfASingleRun(t *testing.T) {
+	_, names := glyphs(1, Baseline, Single)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p, f, spoiled := newPosts(one()), &quiet{}, ""
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		r, err := releaseIn(d)
+		if err == nil && r.Privacy.Tuning == nil && spoiled == "" {
+			spoiled = d.Run
+			r.Hyperparameters.LearningRate *= 2
+			d.LearningRate *= 2
+			d.Released, err = remote.Pack(r)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return []remote.Delivery{d}
+	}
+	if err := direct(t, t.Context(), s, p, f); err != nil || p.carried[spoiled] != 2 || len(f.texts) != 1 || !strings.Contains(f.texts[0], "a learning rate of") {
+		t.Errorf("%v, carried out %v, said %q", err, p.carried, f.texts)
+	}
+	finishedAll(t, s)
+}
+
 // pause lets others go on.
 func pause() { time.Sleep(time.Millisecond) }
 
@@ -696,7 +820,7 @@ func TestDirectInfeasibleBudgets(t *testing.T) {
 
 // A standing budget that refuses a release stops the campaign before any order of it is out.
 func TestDirectKeepsBudgets(t *testing.T) {
-	_, names := glyphs(1, Variant1)
+	tasks, names := glyphs(1, Variant1)
 	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
 	l, err := ledger.Open(s.Runs())
 	if err != nil {
@@ -714,6 +838,15 @@ func TestDirectKeepsBudgets(t *testing.T) {
 	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.As(err, &refused) || len(p.keys) > 0 || releases(t, s) > 0 {
 		t.Errorf("%v, %d orders, %d releases", err, len(p.keys), releases(t, s))
 	}
+	i, err := runs.Open(s.runDir(tasks[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range i.Record.Moments {
+		if strings.Contains(m.What, "training") {
+			t.Errorf("training began before the release was recorded: %+v", i.Record.Moments)
+		}
+	}
 	if _, err := l.RemoveBudget(t.Context(), ledger.Named("glyphs", info.Train)); err != nil {
 		t.Fatal(err)
 	}
@@ -721,6 +854,24 @@ func TestDirectKeepsBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	finishedAll(t, s)
+}
+
+// A run that was out and has lost its key begins anew, as another release, which a warning says.
+func TestDirectWithoutAKey(t *testing.T) {
+	tasks, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.cutAt = 1
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.runDir(tasks[0]), "private", "key")); err != nil {
+		t.Fatal(err)
+	}
+	p, f := newPosts(one()), &quiet{}
+	if err := direct(t, t.Context(), s, p, f); err != nil || len(p.keys) != 1 || releases(t, s) != 2 || !strings.Contains(strings.Join(f.texts, ""), "lost its key") {
+		t.Errorf("%v, %d orders, %d releases, said %q", err, len(p.keys), releases(t, s), f.texts)
+	}
 }
 
 // A disk of this machine that fails refuses no delivery: it stops the campaign, and the same delivery is filed later.

@@ -57,6 +57,8 @@ func TestEmbeddedFolder(t *testing.T) {
 	if second, err := Embed(dir, "127.0.0.1:0", ""); err == nil {
 		_ = second.Close()
 		t.Error("two servers in one folder")
+	} else if !strings.Contains(err.Error(), "another process serves the cluster") {
+		t.Error(err)
 	}
 	if runtime.GOOS != "windows" {
 		for _, name := range []string{"", FileName, "certificate.pem"} {

@@ -87,6 +87,9 @@ func TestUnfinishedJobsGoBack(t *testing.T) {
 	cancel, ended := s.serve(unequal{make([]byte, 2*maxInline)}, Worker{Batch: 2, Idle: -1})
 	defer cancel()
 	ids := s.results(1)
+	for s.onServer(s.board.conn.tasks) > 1 { // it is acknowledged
+		time.Sleep(time.Millisecond)
+	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
