@@ -49,8 +49,8 @@ type wireDelivery struct {
 	Arithmetic        string            `json:"arithmetic"`
 	Identity          string            `json:"identity"`
 	Metric            string            `json:"metric,omitempty"`
-	Score             float64           `json:"score,omitempty"`
-	LearningRate      float64           `json:"learning_rate,omitempty"`
+	Score             float64           `json:"score"`
+	LearningRate      float64           `json:"learning_rate"`
 	TunedLearningRate *float64          `json:"tuned_learning_rate,omitempty"`
 	Released          map[string][]byte `json:"released,omitempty"`
 	Private           []byte            `json:"private,omitempty"`
