@@ -62,8 +62,8 @@ func (r *profiler) attained(e Event) (profile, error) {
 			return d.Finite(), nil
 		}
 	case SelectBest:
-		if e.once() {
-			return r.attained(e.Event)
+		if all, ok := e.composition(); ok && e.Repetitions.Expected() == 1 {
+			return r.attained(all)
 		}
 		return r.worstOrder(e, 1, Composed{}, false)
 	case SubsetThenRest:
@@ -87,6 +87,9 @@ func (r *profiler) attained(e Event) (profile, error) {
 func (r *profiler) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (profile, error) {
 	if !tune.Event.run() || !final.run() {
 		return nil, errNoOrder
+	}
+	if _, ok := tune.Repetitions.(Fixed); ok {
+		return nil, errNoOrder // its bound is of all trials, and the best alone may cost less
 	}
 	k := tune.Repetitions.law()
 	if pld.TooMany(k) {

@@ -32,6 +32,9 @@ func (d TruncatedNegativeBinomial) Draw(src rand.Source) int {
 	return k
 }
 
+// Draw returns Trials and reads nothing from src.
+func (f Fixed) Draw(rand.Source) int { return f.Trials }
+
 func drawPoisson(r *rand.Rand, mean float64) int {
 	const part = 16
 	k := 0

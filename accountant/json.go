@@ -154,6 +154,8 @@ func (w *jsonWriter) repetitions(r Repetitions) *jsonWriter {
 		inner.begin("truncated_poisson").real("rate", r.Rate)
 	case TruncatedNegativeBinomial:
 		inner.begin("truncated_negative_binomial").real("shape", r.Shape).real("success", r.Success)
+	case Fixed:
+		inner.begin("fixed").count("trials", r.Trials)
 	default:
 		w.err = fmt.Errorf("%w: %T is not a distribution of repetitions", ErrInvalid, r)
 		return w
@@ -208,6 +210,8 @@ func decodeRepetitions(text []byte, depth int) (Repetitions, error) {
 		k = TruncatedPoisson{Rate: r.real("rate")}
 	case "truncated_negative_binomial":
 		k = TruncatedNegativeBinomial{Shape: r.real("shape"), Success: r.real("success")}
+	case "fixed":
+		k = Fixed{Trials: r.count("trials")}
 	default:
 		r.fail("kind %q of repetitions", kind)
 	}

@@ -159,7 +159,10 @@ func (r *profiler) largest(events []Event) (profile, error) {
 // plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials.
 func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
 	best, ok := tune.(SelectBest)
-	if !ok || best.once() {
+	if !ok {
+		return pairs, nil
+	}
+	if _, ok := best.composition(); ok {
 		return pairs, nil
 	}
 	trial, err := r.pair(best.Event)

@@ -10,8 +10,8 @@ import (
 )
 
 // Repetitions is the distribution of K, the number of trials of a tuning run. The set is closed: Poisson,
-// TruncatedPoisson and TruncatedNegativeBinomial, of which the geometric and the logarithmic distribution are special
-// cases. Functions refuse a pointer to one of them.
+// TruncatedPoisson, TruncatedNegativeBinomial, of which the geometric and the logarithmic distribution are special
+// cases, and Fixed. Functions refuse a pointer to one of them.
 type Repetitions interface {
 	// Expected returns the mean of K.
 	Expected() float64
@@ -19,7 +19,7 @@ type Repetitions interface {
 	Draw(src rand.Source) int
 
 	check() error
-	// law returns the distribution as the numerics take it.
+	// law returns the distribution as the numerics of random K take it: nil for Fixed.
 	law() repetitions.Distribution
 	// tuned returns the Rényi curve of the best of K runs of an event with curve e. It calls deltaHat, which takes
 	// long, only if the theorem needs it.
@@ -45,6 +45,16 @@ type TruncatedNegativeBinomial struct {
 	Shape   float64 // eta
 	Success float64 // gamma
 }
+
+// Fixed is K = Trials, from 1 to 10^6. It is public. Selection among a fixed number of trials has no price of its own:
+// it is charged as the composition of all trials, of which the best is a post-processing, and so all outcomes may be
+// released. For more than a few trials a random K costs far less.
+type Fixed struct {
+	Trials int
+}
+
+// maxFixed bounds Fixed.Trials, as a plan holds every trial.
+const maxFixed = 1e6
 
 // Geometric returns the geometric distribution on 1, 2, ... with the given mean, at least 1.
 func Geometric(mean float64) (TruncatedNegativeBinomial, error) { return NegativeBinomial(1, mean) }
@@ -112,6 +122,16 @@ func (d TruncatedNegativeBinomial) check() error {
 	return nil
 }
 
+func (f Fixed) check() error {
+	if f.Trials < 1 || f.Trials > maxFixed {
+		return fmt.Errorf("%d trials are not from 1 to %v", f.Trials, maxFixed)
+	}
+	return nil
+}
+
+// Expected returns Trials.
+func (f Fixed) Expected() float64 { return float64(f.Trials) }
+
 // Expected returns Mean.
 func (p Poisson) Expected() float64 { return p.Mean }
 
@@ -127,6 +147,12 @@ func (p Poisson) law() repetitions.Distribution          { return repetitions.Po
 func (p TruncatedPoisson) law() repetitions.Distribution { return repetitions.TruncatedPoisson(p) }
 func (d TruncatedNegativeBinomial) law() repetitions.Distribution {
 	return repetitions.NegativeBinomial(d)
+}
+
+func (Fixed) law() repetitions.Distribution { return nil }
+
+func (f Fixed) tuned(e renyi.Curve, _ func() []float64, _ renyi.Orders) renyi.Curve {
+	return e.Times(f.Trials)
 }
 
 func (p Poisson) tuned(e renyi.Curve, deltaHat func() []float64, _ renyi.Orders) renyi.Curve {
@@ -151,3 +177,4 @@ func (TruncatedPoisson) theorem() string { return "tuning with truncated Poisson
 func (TruncatedNegativeBinomial) theorem() string {
 	return "tuning with truncated negative binomial repetitions"
 }
+func (Fixed) theorem() string { return "composition of a fixed number of trials" }

@@ -8,7 +8,7 @@ import (
 
 // SelectBest draws K from Repetitions, runs Event K times and releases the best outcome alone (Papernot and Steinke,
 // [main_rdp_poisson]). With K = 0 it releases an answer that does not depend on the data. Neither K nor the losing
-// outcomes are released.
+// outcomes are released. For [Fixed] repetitions see there.
 type SelectBest struct {
 	Event       Event
 	Repetitions Repetitions
@@ -35,8 +35,8 @@ func (s SelectBest) curve(r *curves) renyi.Curve {
 }
 
 func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
-	if s.once() {
-		return r.pair(s.Event)
+	if e, ok := s.composition(); ok {
+		return r.pair(e)
 	}
 	selection, err := s.selection(r, pld.CellCount)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 
 // profile spares a selection that is the whole event the rounding to a grid.
 func (s SelectBest) profile(r *profiler) (profile, error) {
-	if s.once() {
+	if _, ok := s.composition(); ok {
 		return r.pair(s)
 	}
 	return s.selection(r, pld.CellCountAlone)
@@ -71,9 +71,19 @@ func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
 	return pld.NewSelection(d, k, cells), nil
 }
 
-// once reports whether K is 1.
-func (s SelectBest) once() bool { return repetitions.Once(s.Repetitions.law()) }
+// composition returns the event that is charged instead of a selection where K isn't random: all of its trials.
+func (s SelectBest) composition() (Event, bool) {
+	if f, ok := s.Repetitions.(Fixed); ok {
+		return SelfComposed{Event: s.Event, Count: f.Trials}, true
+	}
+	return s.Event, repetitions.Once(s.Repetitions.law())
+}
 
-func (s SelectBest) variance(d *deviations) float64 { return d.whole(s.Event) }
+func (s SelectBest) variance(d *deviations) float64 {
+	if f, ok := s.Repetitions.(Fixed); ok {
+		return SelfComposed{Event: s.Event, Count: f.Trials}.variance(d)
+	}
+	return d.whole(s.Event)
+}
 
 func (s SelectBest) theorems() []string { return cite(s.Repetitions.theorem(), s.Event) }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // Group is a set of runs that train side by side. Their numbers are the positions of their settings, from 0. Make one
@@ -155,7 +157,8 @@ func (g *Group) Result(run int) (Result, error) {
 	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
 }
 
-// Score returns, for each given run, the score of its model with its current parameters on public test samples. The
+// Score returns, for each given run, the score of its model with its current parameters on public test samples, or with
+// noise on private ones that no run trains on ([HeldOut]; a group that is scored again after no step has the same noise). The
 // metric is test.Metric. A sample with a NaN among its logits counts as wrong, and an R² that isn't finite becomes the
 // lowest finite float64. On training samples the score would be a private statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
@@ -170,15 +173,43 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	if err := g.model.CheckTest(test); err != nil {
 		return nil, err
 	}
+	if err := g.checkHeldOut(test, runs); err != nil {
+		return nil, err
+	}
 	outputs, err := g.runs.Predict(ctx, &test.Inputs().columns, runs...)
 	if err != nil {
 		return nil, fmt.Errorf("predict the test set: %w", err)
 	}
 	out := make([]float64, len(runs))
-	for i := range out {
-		out[i] = test.score(outputs[i])
+	for i, run := range runs {
+		if heldOut, ok := test.(*HeldOut); ok {
+			out[i] = heldOut.noisyScore(outputs[i], g.model.data.Samples(), g.scoreNoise(heldOut, run))
+		} else {
+			out[i] = test.score(outputs[i])
+		}
 	}
 	return out, nil
+}
+
+// checkHeldOut returns an error if one of the runs trains on samples that test holds out.
+func (g *Group) checkHeldOut(test Labelled, runs []int) error {
+	heldOut, ok := test.(*HeldOut)
+	if !ok {
+		return nil
+	}
+	for _, run := range runs {
+		if err := heldOut.checkRun(g.model.data.digest(), g.settings[run].Members); err != nil {
+			return fmt.Errorf("score on held-out samples: %w", err)
+		}
+	}
+	return nil
+}
+
+// scoreNoise returns the stream of the noise of a run's score after the steps that it has taken.
+func (g *Group) scoreNoise(test *HeldOut, run int) *random.Stream {
+	s := g.settings[run]
+	id := binary.LittleEndian.AppendUint64(slices.Clone(s.identity[:]), uint64(g.runs.Done()[run]))
+	return test.stream(s.Key, "a run", id)
 }
 
 // Predict returns, for each given run, the outputs of its model with its current parameters, sample after sample. It

@@ -2,7 +2,8 @@ package train
 
 import "fmt"
 
-// Labelled is a set of samples with labels, on which a model is scored: a [*Classification] or a [*Regression].
+// Labelled is a set of samples with labels, on which a model is scored: a [*Classification] or a [*Regression] of
+// public samples, or a [*HeldOut] of private ones.
 type Labelled interface {
 	Samples() int
 	// Metric returns the metric of a model's score. A higher score is better.

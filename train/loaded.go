@@ -78,7 +78,7 @@ func (l *Loaded) CheckTest(test Labelled) error {
 
 func (l *Loaded) checkLabelled(test Labelled) error {
 	switch test.(type) {
-	case *Classification, *Regression:
+	case *Classification, *Regression, *HeldOut:
 	case nil:
 		return errNoLabels
 	default: // a type that embeds a set may hold nil, or inputs that the labels don't belong to

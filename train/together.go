@@ -8,6 +8,7 @@ import (
 // Run is a run of [Loaded.TrainAll].
 type Run struct {
 	Settings Settings
+	Test     Labelled       // what the run's model is scored on; nil is the test set of TrainAll
 	Keeper   Keeper         // runs of the same Settings.Trial need different stores
 	Progress func(Progress) // is called several times a second and at the end, unless it is nil
 	Ended    func(Trained)  // is called with the outcome, unless it is nil
@@ -22,7 +23,7 @@ type Trained struct {
 }
 
 // TrainAll trains runs to their ends, side by side, each exactly as it would alone, and scores their models on a public
-// test set. It goes on from the states that the runs' keepers have, as [Group.TrainKept] does. If the engine doesn't
+// test set, or on what [Run].Test says. It goes on from the states that the runs' keepers have, as [Group.TrainKept] does. If the engine doesn't
 // start all runs together, for want of memory or because of one of them, they train in smaller groups, one after
 // another. It calls the functions of all runs one at a time.
 //
@@ -32,8 +33,10 @@ func (l *Loaded) TrainAll(ctx context.Context, test Labelled, runs ...Run) ([]Tr
 	if ctx == nil {
 		return nil, errNoContext
 	}
-	if err := l.CheckTest(test); err != nil {
-		return nil, err
+	for _, r := range runs {
+		if err := l.CheckTest(r.test(test)); err != nil {
+			return nil, err
+		}
 	}
 	if len(runs) == 0 {
 		return nil, nil
@@ -138,13 +141,33 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 			whole = append(whole, i)
 		}
 	}
-	scores, err := g.Score(ctx, test, whole...)
-	for k, i := range whole {
-		if err != nil {
-			out[i] = Trained{Err: err, Trace: out[i].Trace}
-		} else {
-			out[i].Score = scores[k]
+	for len(whole) > 0 {
+		on := runs[whole[0]].test(test)
+		var same, others []int
+		for _, i := range whole {
+			if runs[i].test(test) == on {
+				same = append(same, i)
+			} else {
+				others = append(others, i)
+			}
 		}
+		scores, err := g.Score(ctx, on, same...)
+		for k, i := range same {
+			if err != nil {
+				out[i] = Trained{Err: err, Trace: out[i].Trace}
+			} else {
+				out[i].Score = scores[k]
+			}
+		}
+		whole = others
 	}
 	return nil
+}
+
+// test returns what the run's model is scored on.
+func (r Run) test(common Labelled) Labelled {
+	if r.Test != nil {
+		return r.Test
+	}
+	return common
 }

@@ -12,7 +12,7 @@ import (
 // Guarantee returns the guarantee of tuning and final run together at delta, in [0, 1]. Its epsilon is the smallest
 // that the bounds of o give, or +Inf if they give none.
 //
-// Guarantee reads Method, SubsetRate, Repetitions, and the Space without its learning rates and clipping norms. The
+// Guarantee reads Method, SubsetRate, Repetitions, HoldOut, and the Space without its learning rates and clipping norms. The
 // other fields may be zero; [NewPlan] checks them. If method or subset rate are wrong, the error is a
 // [*train.SettingError]; otherwise it is an error of [accountant.Epsilon] and wraps [accountant.ErrInvalid].
 func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error) {
@@ -34,6 +34,8 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // [CalibrateSteps] if the region has a NoiseMultiplier. In any other Region it sets Line, and [NewPlan] fits each
 // candidate to the line when it draws it.
 //
+// If samples are held out, Calibrate also sets the noise of their scores, to the smallest that meets the same budget.
+//
 // Calibrate reads the fields that [Settings.Guarantee] reads; the others may be zero. If method or subset rate are
 // wrong, the error is a [*train.SettingError]. Otherwise it wraps [accountant.ErrInfeasible] if no noise is enough
 // (mode and orders may put a floor under epsilon), or [accountant.ErrInvalid] if an argument or a setting is invalid.
@@ -44,6 +46,9 @@ func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settin
 		return Settings{}, accountant.Guarantee{}, err
 	}
 	s = s.own()
+	if s.holdsOut() {
+		return s.calibrated(epsilon, delta, o, Calibrate)
+	}
 	if region, ok := s.Space.(Region); ok {
 		return s.settle(region, epsilon, delta, o)
 	}
@@ -90,6 +95,9 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 // The error wraps [accountant.ErrInfeasible] if epsilon doesn't allow a candidate even one step, and
 // [accountant.ErrUnbounded] if any number of steps meets epsilon.
 func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
+	if s.holdsOut() {
+		return s.calibrated(epsilon, delta, o, CalibrateSteps)
+	}
 	grid, ok := s.own().Space.(Grid)
 	if !ok {
 		return Calibrate(s, epsilon, delta, o)

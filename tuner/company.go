@@ -105,7 +105,10 @@ func (c *company) check() error {
 	}
 	for x := range c.left() {
 		x.loaded, x.metric = c.loaded, c.Test.Metric()
-		if x.err = x.check(c.Data, c.Test); errors.Is(x.err, train.ErrLost) {
+		if x.test, x.err = x.plan.test(c.Data, c.Test); x.err != nil {
+			continue
+		}
+		if x.err = x.check(c.Data); errors.Is(x.err, train.ErrLost) {
 			return x.err
 		}
 	}
@@ -212,6 +215,11 @@ func (c *company) finish(ctx context.Context) error {
 		}
 		for k, x := range group {
 			x.release(trained[k])
+		}
+	}
+	for _, x := range c.plans {
+		if err := x.scoreReleased(ctx, c.Executor); err != nil {
+			return fmt.Errorf("final run: %w", err)
 		}
 	}
 	return nil

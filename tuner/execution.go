@@ -16,6 +16,7 @@ type execution struct {
 
 	loaded   *train.Loaded
 	meter    *meter
+	test     train.Labelled // what models are scored on
 	metric   train.Metric
 	shapes   []train.Parameter // the model's names, shapes and sizes, if outcomes with models come from elsewhere
 	stored   int               // the trial whose model the store has by keepModel, or none
@@ -32,7 +33,7 @@ type execution struct {
 // check checks a plan against the data. It starts the final run of the first candidate and closes it again, so that a
 // final run that can't start fails before hours of training. It also reads all states that the store has, so that a
 // damaged one fails before others train in vain.
-func (x *execution) check(data *train.Data, test train.Labelled) error {
+func (x *execution) check(data *train.Data) error {
 	if n := x.plan.Settings.Samples; data.Samples() != n {
 		return &train.SettingError{Setting: "number of samples", Value: n, Want: fmt.Sprintf("the data's %d", data.Samples())}
 	}
@@ -43,7 +44,7 @@ func (x *execution) check(data *train.Data, test train.Labelled) error {
 	if err := group.Close(); err != nil {
 		return err
 	}
-	fingerprint, err := x.loaded.Fingerprint(test)
+	fingerprint, err := x.loaded.Fingerprint(x.test)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,9 @@ func values(model []train.Parameter) [][]float32 {
 
 // final reports that the final run begins, and returns it.
 func (x *execution) final() train.Run {
-	return x.meter.final(x.settings.Privacy).run(x.settings, x.keeper)
+	run := x.meter.final(x.settings.Privacy).run(x.settings, x.keeper)
+	run.Test = x.test
+	return run
 }
 
 // release releases the model of the final run.
@@ -133,7 +136,7 @@ func (x *execution) release(final train.Trained) {
 // end makes the result of a model that x.settings trained.
 func (x *execution) end(model []train.Parameter, score float64) {
 	private := Private{SubsetSize: x.plan.Settings.Samples, Best: x.best}
-	if x.plan.Settings.Method != Baseline {
+	if x.plan.Private.Subset != nil {
 		private.SubsetSize = len(x.plan.Private.Subset)
 	}
 	for _, o := range x.outcomes {

@@ -12,7 +12,8 @@ type Executor struct {
 	// Model is compiled once. If it has a function Initial, each trial and the final run draw their own initial
 	// parameters, as in the paper.
 	Model train.Model
-	// Data is X with its labels. Test is the public test set: the model with the best score on it wins.
+	// Data is X with its labels. Test is the public test set: the model with the best score on it wins. For plans that
+	// hold out samples it is X itself, a set whose Inputs is Data; of it only the held-out samples are scored.
 	Data *train.Data
 	Test train.Labelled
 	// Progress is called by Run with each event, one call at a time. It may be nil. RunAll has one for each plan.

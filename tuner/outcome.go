@@ -106,8 +106,11 @@ func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 	return out, nil
 }
 
-// scorable reports whether the metric can give a model this score.
+// scorable reports whether the metric can give a model this score. A noisy score has no bounds.
 func (x *execution) scorable(score float64) bool {
+	if x.plan.Settings.holdsOut() {
+		return finite(score)
+	}
 	return finite(score) && score <= 1 && (x.metric != train.Accuracy || score >= 0)
 }
 

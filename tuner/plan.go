@@ -26,10 +26,11 @@ type Plan struct {
 
 // PrivateDraws are the random choices of a plan. The guarantee doesn't cover them.
 type PrivateDraws struct {
-	Key    train.Key `json:"-"`
-	Subset []int32   // X1, ascending; nil for the baseline
-	Rest   []int32   // X \ X1, ascending, for variant 1; otherwise nil
-	Trials []Trial   // K of them
+	Key     train.Key `json:"-"`
+	HeldOut []int32   `json:",omitempty"` // H, ascending; nil if none are held out
+	Subset  []int32   // X1, ascending; for the baseline all of X \ H, or nil if none are held out
+	Rest    []int32   // what the final run trains on, ascending; nil for all of X and for the baseline
+	Trials  []Trial   // K of them
 }
 
 // Trial is one draw from the search space.
@@ -59,12 +60,7 @@ func NewPlan(s Settings, key train.Key) (Plan, error) {
 		return Plan{}, err
 	}
 	draws := PrivateDraws{Key: key, Trials: trials}
-	if s.Method != Baseline {
-		draws.Subset = drawSubset(s, key)
-	}
-	if s.Method == Variant1 {
-		draws.Rest = complement(draws.Subset, s.Samples)
-	}
+	draws.draw(s, key)
 	return Plan{Settings: s, First: first, Private: draws}, nil
 }
 
@@ -76,7 +72,7 @@ func (p Plan) redraw() (Plan, error) {
 		return Plan{}, err
 	}
 	given, want := p.Private, drawn.Private
-	if p.First != drawn.First || !slices.Equal(given.Subset, want.Subset) || !slices.Equal(given.Rest, want.Rest) || !slices.Equal(given.Trials, want.Trials) {
+	if p.First != drawn.First || !slices.Equal(given.HeldOut, want.HeldOut) || !slices.Equal(given.Subset, want.Subset) || !slices.Equal(given.Rest, want.Rest) || !slices.Equal(given.Trials, want.Trials) {
 		return Plan{}, &train.SettingError{Setting: "plan", Value: "not what its settings and key draw", Want: "one from tuner.NewPlan, unchanged"}
 	}
 	return drawn, nil
@@ -88,9 +84,10 @@ func (p Plan) digest() (string, error) {
 		Settings     Settings
 		First        Candidate
 		Key          []byte
+		HeldOut      []int32 `json:",omitempty"`
 		Subset, Rest []int32
 		Trials       []Trial
-	}{p.Settings, p.First, p.Private.Key[:], p.Private.Subset, p.Private.Rest, p.Private.Trials})
+	}{p.Settings, p.First, p.Private.Key[:], p.Private.HeldOut, p.Private.Subset, p.Private.Rest, p.Private.Trials})
 	if err != nil {
 		return "", fmt.Errorf("hash the plan: %w", err)
 	}
@@ -98,21 +95,42 @@ func (p Plan) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// drawSubset returns X1, ascending. It is never nil, which would mean all samples.
-func drawSubset(s Settings, key train.Key) []int32 {
-	stream := key.Stream(random.ID{Purpose: random.Subset})
-	return stream.Bernoulli(s.SubsetRate, complement(nil, s.Samples), []int32{})
+// draw draws which samples are held out, which of the others are trials' and which are the final run's. Lists are never
+// nil where they stand for some samples, as nil means all.
+func (d *PrivateDraws) draw(s Settings, key train.Key) {
+	all := make([]int32, s.Samples)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	if s.holdsOut() {
+		d.HeldOut = key.Stream(random.ID{Purpose: random.HeldOut}).Bernoulli(s.HoldOut.Rate, all, []int32{})
+		all = remaining(all, d.HeldOut)
+	}
+	switch s.Method {
+	case Variant1, Variant2:
+		d.Subset = key.Stream(random.ID{Purpose: random.Subset}).Bernoulli(s.SubsetRate, all, []int32{})
+	case Baseline:
+		if s.holdsOut() {
+			d.Subset = all
+		}
+	}
+	switch {
+	case s.Method == Variant1:
+		d.Rest = remaining(all, d.Subset)
+	case s.holdsOut():
+		d.Rest = all
+	}
 }
 
-// complement returns the numbers of 0..n-1 that aren't in members, which ascend. It is never nil.
-func complement(members []int32, n int) []int32 {
-	rest := make([]int32, 0, n-len(members))
-	for i := range int32(n) {
-		if len(members) > 0 && members[0] == i {
-			members = members[1:]
+// remaining returns the members that aren't in others, all of which are members. Both ascend. It is never nil.
+func remaining(members, others []int32) []int32 {
+	rest := make([]int32, 0, len(members)-len(others))
+	for _, m := range members {
+		if len(others) > 0 && others[0] == m {
+			others = others[1:]
 			continue
 		}
-		rest = append(rest, i)
+		rest = append(rest, m)
 	}
 	return rest
 }

@@ -18,6 +18,8 @@ type Released struct {
 	Hyperparameters Hyperparameters
 	TestScore       float64 // score of the released model on the public test set, by its metric
 	Event           accountant.Event
+	// HeldOut is the score on held-out samples if the plan holds out samples. TestScore is then its Score.
+	HeldOut *train.HeldOutScore
 }
 
 // Hyperparameters are the hyperparameters of a released model.
@@ -29,7 +31,7 @@ type Hyperparameters struct {
 
 // Private is the part of a result that no guarantee covers. It must not be published.
 type Private struct {
-	SubsetSize   int // |X1|; n for the baseline
+	SubsetSize   int // |X1|; for the baseline the size of what it trains on
 	Trials       []PrivateTrial
 	Best         int                  // index of the winning trial; -1 if no trial was drawn
 	FinalSeconds float64              // duration of the final run
@@ -39,7 +41,7 @@ type Private struct {
 // PrivateTrial is the outcome of one trial.
 type PrivateTrial struct {
 	Trial
-	Score    float64 // on the public test set, by its metric; -Inf if it failed or diverged
+	Score    float64 // on the public test set or, with noise, on held-out samples, by its metric; -Inf if it failed or diverged
 	Diverged bool    // its parameters aren't finite
 	Failure  string  // the error, if it failed
 	// The share of the time that this trial took of the time of all beside it: see [train.PrivateTrace].

@@ -19,7 +19,14 @@ type Settings struct {
 	Optimizer   train.Optimizer // its LearningRate is 0: candidates have their own
 	Samples     int             // n, the size of X
 	WarmStart   bool            // the final run begins with the winning trial's model
+
+	// HoldOut, unless it is zero, holds out private samples that no run trains on. They score trials and final model, by
+	// noisy scores, so that no public test set is needed. See [Settings.Event].
+	HoldOut train.HeldOutSettings `json:",omitzero"`
 }
+
+// holdsOut reports whether samples are held out.
+func (s Settings) holdsOut() bool { return s.HoldOut != train.HeldOutSettings{} }
 
 // A plan holds every trial, so the mean of K is bounded. Where the distribution of K falls off as (1-Success)^K,
 // Success is bounded too: with a negative shape, a small mean doesn't rule out 10^12 trials.
@@ -39,6 +46,11 @@ func (s Settings) Validate() error {
 	}
 	if s.Samples < 1 || s.Samples > math.MaxInt32 {
 		return &train.SettingError{Setting: "number of samples", Value: s.Samples, Want: fmt.Sprintf("1 to %d", math.MaxInt32)}
+	}
+	if s.holdsOut() {
+		if err := s.HoldOut.Validate(); err != nil {
+			return err
+		}
 	}
 	if s.Optimizer.LearningRate != 0 {
 		return &train.SettingError{Setting: "learning rate of the optimizer", Value: s.Optimizer.LearningRate, Want: "0: the search space brings the learning rates"}
@@ -93,7 +105,7 @@ func validateRepetitions(r accountant.Repetitions) error {
 		return &train.SettingError{Setting: "distribution of trials", Value: "missing", Want: "accountant.Poisson or another"}
 	}
 	switch r.(type) {
-	case accountant.Poisson, accountant.TruncatedPoisson, accountant.TruncatedNegativeBinomial:
+	case accountant.Poisson, accountant.TruncatedPoisson, accountant.TruncatedNegativeBinomial, accountant.Fixed:
 	default: // it could change between charge and draw
 		return &train.SettingError{Setting: "distribution of trials", Value: fmt.Sprintf("a %T", r), Want: "accountant.Poisson or another, as a value"}
 	}
@@ -111,7 +123,26 @@ func validateRepetitions(r accountant.Repetitions) error {
 // A trial with a random candidate costs at most the pointwise maximum over the candidates (Lemma param_tuning), or the
 // line that they are fitted to. The final run is charged the same, because its candidate was chosen by looking at the
 // data.
+//
+// A sample that is held out costs what [Settings.HoldOutEvent] does, and every other one what the rest does. A sample is
+// one or the other, by a draw that is independent of all data, so together they cost no more than the costlier: see
+// docs/held-out.md.
 func (s Settings) Event() accountant.Event {
+	if s.holdsOut() {
+		return accountant.Parallel{Events: []accountant.Event{s.runs(), s.HoldOutEvent()}}
+	}
+	return s.runs()
+}
+
+// HoldOutEvent returns the privacy event of held-out samples: the best of K trials by a noisy score each, and then a
+// score of the released model.
+func (s Settings) HoldOutEvent() accountant.Event {
+	score := s.HoldOut.Event()
+	return accountant.Composed{Events: []accountant.Event{accountant.SelectBest{Event: score, Repetitions: s.Repetitions}, score}}
+}
+
+// runs returns the event of trials and final run.
+func (s Settings) runs() accountant.Event {
 	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
 		base = s.Space.event()
@@ -164,20 +195,23 @@ func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
 	return Settings{}, &train.SettingError{Setting: "largest final learning rate", Value: limit, Want: "more: in the final run every learning rate of the search space is larger"}
 }
 
+// trainingSize returns the nominal number of samples that aren't held out.
+func (s Settings) trainingSize() float64 { return (1 - s.HoldOut.Rate) * float64(s.Samples) }
+
 // trialSize returns the nominal size of the data set that trials train on.
 func (s Settings) trialSize() float64 {
 	if s.Method == Baseline {
-		return float64(s.Samples)
+		return s.trainingSize()
 	}
-	return s.SubsetRate * float64(s.Samples)
+	return s.SubsetRate * s.trainingSize()
 }
 
 // finalSize returns the nominal size of the data set that the released model is trained on.
 func (s Settings) finalSize() float64 {
 	if s.Method == Variant1 {
-		return (1 - s.SubsetRate) * float64(s.Samples)
+		return (1 - s.SubsetRate) * s.trainingSize()
 	}
-	return float64(s.Samples)
+	return s.trainingSize()
 }
 
 func (s Settings) privacy(c Candidate, nominalSize float64) train.Privacy {
@@ -202,6 +236,9 @@ func (s Settings) String() string {
 	fmt.Fprintf(&b, "method: %s\n", s.Method)
 	if s.Method != Baseline {
 		fmt.Fprintf(&b, "subset rate: %v (nominally %.0f of %d samples)\n", s.SubsetRate, s.trialSize(), s.Samples)
+	}
+	if s.holdsOut() {
+		fmt.Fprintf(&b, "held out: %v of the samples, for scores with noise multiplier %v\n", s.HoldOut.Rate, s.HoldOut.NoiseMultiplier)
 	}
 	distribution := strings.TrimPrefix(fmt.Sprintf("%#v", s.Repetitions), "accountant.")
 	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %v, %s\n", distribution, s.Space, s.Optimizer.Method)

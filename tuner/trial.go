@@ -18,7 +18,9 @@ type outcome struct {
 // run reports that trial i begins, and returns its run.
 func (x *execution) run(i int) train.Run {
 	s := x.plan.trial(i)
-	return x.meter.trial(i, s.Privacy).run(s, x.keeper)
+	run := x.meter.trial(i, s.Privacy).run(s, x.keeper)
+	run.Test = x.test
+	return run
 }
 
 // add adds the outcome of trial i.

@@ -51,6 +51,8 @@ const (
 	Initialisation                    // a model's initial parameters
 	Minibatch                         // Poisson sampling of one step
 	Noise                             // Gaussian noise of one step
+	HeldOut                           // which samples are held out from training
+	Score                             // Gaussian noise of one score on held-out samples
 )
 
 // ID names one stream under a key.
