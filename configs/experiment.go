@@ -46,6 +46,7 @@ type Privacy struct {
 	SamplingRate    float64  `yaml:"sampling_rate"`     // gamma, the same in the trials and in the final run
 	Epochs          float64  `yaml:"epochs"`            // expected passes over the samples trained on
 	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
+	Holdout         float64  `yaml:"holdout,omitempty"` // probability that a private sample is held out to score models; 0 for none
 }
 
 // The values of Privacy.Fixed, the setting that all runs share. Epsilon determines the other of the two.
@@ -54,10 +55,13 @@ const (
 	FixedNoise  = "noise"  // epsilon determines the epochs
 )
 
+// Fixed is the name of the distribution of a public number of trials, whose mean is that number.
+const Fixed = "fixed"
+
 // Repetitions returns the names of the distributions of K. All except poisson are conditioned on K >= 1, and a mean is
 // that of the conditioned distribution.
 func Repetitions() []string {
-	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic"}
+	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic", Fixed}
 }
 
 // Training is the block of the optimizer. The optimizer post-processes noisy gradients, so the block doesn't change the

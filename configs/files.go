@@ -53,12 +53,14 @@ func (e Experiment) validateData() error {
 
 // Complete returns an error if a setting that training on own files needs is missing, or if both files have the same
 // path.
-func (d Data) Complete() error {
+//
+// Private samples that are held out select in place of public test rows, which then may be missing.
+func (d Data) Complete(heldOut bool) error {
 	switch {
 	case d.Train == "":
 		return errors.New("data.train: give the file with the private training rows by --train FILE")
-	case d.Test == "":
-		return errors.New("data.test: give a file with public test rows by --test FILE: it selects, and says what columns and classes there are")
+	case d.Test == "" && !heldOut:
+		return errors.New("data.test: give a file with public test rows by --test FILE: it selects, and says what columns and classes there are; without any, --holdout 0.1 selects on private rows")
 	case d.Label == "":
 		return errors.New("data.label: name the column that holds the labels by --label NAME")
 	case d.Train == d.Test:

@@ -70,7 +70,7 @@ func TestWrongOwnFiles(t *testing.T) {
 
 func TestCompleteData(t *testing.T) {
 	d := Data{Train: "a.csv", Test: "b.csv", Label: "y"}
-	if err := d.Complete(); err != nil {
+	if err := d.Complete(false); err != nil {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*Data){
@@ -79,7 +79,7 @@ func TestCompleteData(t *testing.T) {
 	} {
 		wrong := d
 		change(&wrong)
-		if err := wrong.Complete(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := wrong.Complete(false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %s", err, want)
 		}
 	}

@@ -39,6 +39,7 @@ func (e Experiment) Validate() error {
 		oneOf("privacy.repetitions", p.Repetitions, Repetitions()...),
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
 		repetitionsShape(p.Shape),
+		holdout(p.Holdout),
 		positive("privacy.epochs", p.Epochs),
 		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
 		positive("training.learning_rate", e.Training.LearningRate),
@@ -76,6 +77,8 @@ func meanRepetitions(distribution string, mu float64) error {
 	low, ok := "above 0", mu > 0
 	switch distribution {
 	case "poisson":
+	case Fixed:
+		low, ok = "a whole number from 1 on", mu >= 1 && mu == math.Trunc(mu)
 	case "truncated-poisson":
 		low, ok = "above 1", mu > 1
 	default:
@@ -99,6 +102,13 @@ func repetitionsShape(eta float64) error {
 func clippingNorm(key string, c float64) error {
 	if !(c >= 1e-9 && c <= 1e9) {
 		return fmt.Errorf("%s: must lie between 1e-9 and 1e9, got %v", key, c)
+	}
+	return nil
+}
+
+func holdout(rate float64) error {
+	if !(rate >= 0 && rate < 1) {
+		return fmt.Errorf("privacy.holdout: must be 0, for none, or a share below 1 such as 0.1, got %v", rate)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type accounted struct {
 }
 
 // notAccounted are the setting flags that no cost depends on.
-var notAccounted = []string{"model", "clipping-norm", "optimizer", "tune", "search", "largest-final-rate", "fixed", "learning-rate", "warm-start", "workers", "engine", "devices"}
+var notAccounted = []string{"model", "clipping-norm", "optimizer", "tune", "search", "largest-final-rate", "fixed", "learning-rate", "warm-start", "holdout", "workers", "engine", "devices"}
 
 func newAccountCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{

@@ -28,7 +28,7 @@ training on the same data, it doesn't hold: "dptrain tune" accounts for that.
 			return runTrain(cmd.Context(), g, opts)
 		},
 	}
-	opts.addFlags(cmd, "variant", "q", "mu", "repetitions", "tune", "search", "largest-final-rate", "warm-start")
+	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "tune", "search", "largest-final-rate", "warm-start")
 	return cmd
 }
 

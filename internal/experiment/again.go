@@ -52,7 +52,7 @@ func (p *Plan) checkRows(other *loaded) error {
 	if err != nil {
 		return err
 	}
-	if mine.train.Digest() != other.train.Digest() || mine.test.Inputs().Digest() != other.test.Inputs().Digest() {
+	if mine.train.Digest() != other.train.Digest() || mine.testDigest() != other.testDigest() {
 		return inputf("load a plan from another: the files have changed between the two; make both again")
 	}
 	return nil

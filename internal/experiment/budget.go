@@ -66,3 +66,11 @@ func explained(p configs.Privacy, err error) error {
 func Accounting(p configs.Privacy) accountant.Options {
 	return accountant.Options{Mode: accountant.Mode(p.Accounting)}
 }
+
+// explainedHoldOut adds a remedy to the error of a calibration of scores' noise.
+func explainedHoldOut(p configs.Privacy, err error) error {
+	if errors.Is(err, accountant.ErrUnbounded) {
+		return usagef("privacy.holdout: any noise of scores meets the epsilon of noise multiplier %v; give --epsilon instead", *p.NoiseMultiplier)
+	}
+	return fmt.Errorf("find the noise of scores on held-out samples: %w", err)
+}

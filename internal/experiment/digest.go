@@ -14,7 +14,7 @@ func (p *Plan) DataDigest() ([sha256.Size]byte, error) {
 	if p.data == nil {
 		return [sha256.Size]byte{}, errors.New("hash a plan's data: they aren't loaded")
 	}
-	training, test := p.data.train.Digest(), p.data.test.Inputs().Digest()
+	training, test := p.data.train.Digest(), p.data.testDigest()
 	return sha256.Sum256(slices.Concat(training[:], test[:])), nil
 }
 
@@ -29,6 +29,6 @@ func (p *Plan) Arithmetic(e train.Engine) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, loaded.Close()) }()
-	fingerprint, err := loaded.Fingerprint(p.data.test)
+	fingerprint, err := loaded.Fingerprint(p.scored())
 	return fingerprint["engine"], err
 }

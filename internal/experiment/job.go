@@ -21,7 +21,11 @@ type Job struct {
 
 // keeper returns what keeps the states and scores the learning curves.
 func (j Job) keeper(p *Plan) train.Keeper {
-	return train.Keeper{Store: j.Store, Every: j.Every, Curve: p.data.test}
+	keeper := train.Keeper{Store: j.Store, Every: j.Every}
+	if !p.holdsOut() { // held-out samples score a model once
+		keeper.Curve = p.data.test
+	}
+	return keeper
 }
 
 // Space returns the number of bytes that a loaded plan's states and its model take on the disk. It is public: it counts

@@ -81,7 +81,7 @@ func (p *Plan) Identity(program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	training, test := p.data.train.Digest(), p.data.test.Inputs().Digest()
+	training, test := p.data.train.Digest(), p.data.testDigest()
 	text, err := json.Marshal([]any{settings, p.tune, training[:], test[:], p.seed, program})
 	if err != nil {
 		return "", err

@@ -17,7 +17,8 @@ type Outcome struct {
 // trained is the result of a [work].
 type trained struct {
 	parameters      []train.Parameter
-	score           float64 // on the public test set
+	score           float64             // on the public test set
+	heldOut         *train.HeldOutScore // instead of it, if samples are held out
 	hyperparameters report.Hyperparameters
 	private         any // for private/run.json
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"crypto/sha256"
 	"errors"
 
 	"github.com/dptrain/dptrain/configs"
@@ -42,11 +43,31 @@ func describe(e configs.Experiment) (Samples, *ownFiles, error) {
 	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil, nil
 }
 
+// testDigest returns a hash of the public rows; that of nothing if there are none.
+func (l *loaded) testDigest() [sha256.Size]byte {
+	if l.test == nil {
+		return (*train.Data)(nil).Digest()
+	}
+	return l.test.Inputs().Digest()
+}
+
+// scored returns what a loaded plan's models are scored on: the public rows or, if some are held out, the private ones.
+func (p *Plan) scored() train.Labelled {
+	if p.holdsOut() {
+		return p.data.whole
+	}
+	return p.data.test
+}
+
+// holdsOut reports whether the plan holds out private samples.
+func (p *Plan) holdsOut() bool { return p.tune && p.Experiment.Privacy.Holdout > 0 }
+
 // loaded is the data of a plan, ready to train on.
 type loaded struct {
 	train *train.Data
-	test  train.Labelled
-	model report.Model // describes the data, without a network
+	test  train.Labelled // nil if there are no public rows
+	whole train.Labelled // train with its labels
+	model report.Model   // describes the data, without a network
 
 	identity ledger.Data // of the training samples, for the ledger; private
 

@@ -45,7 +45,7 @@ func loadSamples(ctx context.Context, name string, textLength int, f Follower) (
 	if err != nil {
 		return loaded{}, fmt.Errorf("%s: test set: %w", name, err)
 	}
-	return loaded{train: training.Data, test: test, model: report.Model{
+	return loaded{train: training.Data, test: test, whole: training, model: report.Model{
 		Shape: set.Train.SampleShape, Vocabulary: set.Train.Vocabulary, Outputs: set.Train.Classes, Task: report.Classification,
 	}}, nil
 }
@@ -107,7 +107,7 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 	if err != nil {
 		return l, err
 	}
-	return loaded{train: training.Data, test: test, model: report.Model{
+	return loaded{train: training.Data, test: test, whole: training, model: report.Model{
 		Features: weights, Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: report.Classification,
 	}}, nil
 }

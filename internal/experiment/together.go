@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -81,8 +82,19 @@ func (c *company) run(ctx context.Context) error {
 			trainings = append(trainings, p)
 		}
 	}
-	if len(tunings) > 0 {
-		if err := c.tune(ctx, tunings); err != nil {
+	// Plans that hold out samples are scored on other ones.
+	for _, heldOut := range []bool{false, true} {
+		some := slices.Collect(func(yield func(*part) bool) {
+			for _, p := range tunings {
+				if p.Plan.holdsOut() == heldOut && !yield(p) {
+					return
+				}
+			}
+		})
+		if len(some) == 0 {
+			continue
+		}
+		if err := c.tune(ctx, some); err != nil {
 			return err
 		}
 	}
@@ -122,9 +134,12 @@ func (p *Plan) outcome(t trained) Outcome {
 	release := report.Release{
 		Parameters:      t.parameters,
 		Model:           p.data.model,
-		Score:           report.Score{Metric: p.data.test.Metric(), Value: t.score},
+		Score:           report.Score{Metric: p.scored().Metric(), Value: t.score},
 		Hyperparameters: t.hyperparameters,
 		Privacy:         p.privacy.Of(t.hyperparameters),
 	}
-	return Outcome{release, p.judge(p.data.test, release.Score), t.private}
+	if t.heldOut != nil {
+		release.Score.HeldOut = &t.heldOut.Interval
+	}
+	return Outcome{release, p.judge(t), t.private}
 }

@@ -32,6 +32,11 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, er
 			return tuner.Settings{}, report.Privacy{}, err
 		}
 	}
+	if e.Privacy.Holdout > 0 && e.Privacy.Epsilon == nil {
+		if settings, _, err = tuner.CalibrateHoldOut(settings, e.Privacy.Delta, Accounting(e.Privacy)); err != nil {
+			return tuner.Settings{}, report.Privacy{}, explainedHoldOut(e.Privacy, err)
+		}
+	}
 	calibrate := tuner.Calibrate
 	if e.Privacy.Fixed == configs.FixedNoise {
 		calibrate = tuner.CalibrateSteps
@@ -42,6 +47,9 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, er
 	}
 	privacy := stated(e.Privacy, n, guarantee)
 	privacy.Tuning = statedTuning(e)
+	if settings.HoldOut.Rate > 0 {
+		privacy.Tuning.HeldOut = &report.HeldOut{Rate: settings.HoldOut.Rate, NoiseMultiplier: settings.HoldOut.NoiseMultiplier}
+	}
 	privacy.Tuning.Space = statedSpace(e, settings)
 	return settings, inCommon(privacy, settings.Space), settings.Validate()
 }
@@ -55,12 +63,13 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 		Optimizer:   optimizer(e.Training.Optimizer, 0),
 		Samples:     n,
 		WarmStart:   e.Tuning.WarmStart,
+		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated
 	}
 }
 
 func (t tuning) event() accountant.Event { return t.Event() }
 
-// tune carries out tunings that share their data.
+// tune carries out tunings that share their data, and what their models are scored on.
 func (c *company) tune(ctx context.Context, parts []*part) error {
 	var work []tuner.Work
 	var plans []*part
@@ -77,7 +86,7 @@ func (c *company) tune(ctx context.Context, parts []*part) error {
 		Engine:   c.engine,
 		Model:    c.model,
 		Data:     c.data.train,
-		Test:     c.data.test,
+		Test:     parts[0].Plan.scored(),
 		Fallback: func(reason error) { warnAll(plans, reason) },
 	}
 	results, err := executor.RunAll(ctx, work...)
@@ -93,7 +102,7 @@ func (c *company) tune(ctx context.Context, parts []*part) error {
 		released := results[i].Released
 		h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-		p.trained = trained{released.Parameters, released.TestScore, h, newPrivateTuning(results[i].Private)}
+		p.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private)}
 	}
 	return nil
 }

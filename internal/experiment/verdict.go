@@ -14,11 +14,19 @@ type Verdict struct {
 	Warning  string // what to change if the model isn't better than the constant answer; empty if it is
 }
 
-// judge returns the verdict on a score on the public test set.
-func (p *Plan) judge(test train.Labelled, score report.Score) Verdict {
+// judge returns the verdict on a score on the public test set, or on what was released of the score on held-out samples.
+func (p *Plan) judge(t trained) Verdict {
+	test := p.scored()
+	score := report.Score{Metric: test.Metric(), Value: t.score}
 	v := Verdict{Constant: report.Score{Metric: score.Metric, Value: test.Constant()}, Answer: "the mean of the labels"}
-	if test.Metric() == train.Accuracy {
+	if score.Metric == train.Accuracy {
 		v.Answer = "the largest class"
+	}
+	if t.heldOut != nil {
+		v.Constant.Value = t.heldOut.Constant
+		if score.Metric == train.R2 {
+			v.Answer = "the shift of the label's scale"
+		}
 	}
 	if score.Value <= v.Constant.Value {
 		v.Warning = fmt.Sprintf("the model is no better than one answer for every row: %s has %s %s; try %s. Each further run on the same data adds its epsilon",

@@ -51,15 +51,23 @@ func eventOf(p report.Privacy) (accountant.Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	var runs accountant.Event
 	switch t.Method {
 	case "variant 1":
-		return accountant.Variant1(t.SubsetRate, trials, base), nil
+		runs = accountant.Variant1(t.SubsetRate, trials, base)
 	case "variant 2":
-		return accountant.Variant2(t.SubsetRate, trials, base), nil
+		runs = accountant.Variant2(t.SubsetRate, trials, base)
 	case "baseline":
-		return accountant.Baseline(trials, base), nil
+		runs = accountant.Baseline(trials, base)
+	default:
+		return nil, fmt.Errorf("unknown method %q", t.Method)
 	}
-	return nil, fmt.Errorf("unknown method %q", t.Method)
+	if h := t.HeldOut; h != nil {
+		score := accountant.Gaussian{NoiseMultiplier: h.NoiseMultiplier}
+		scores := accountant.Composed{Events: []accountant.Event{accountant.SelectBest{Event: score, Repetitions: trials}, score}}
+		return accountant.Parallel{Events: []accountant.Event{runs, scores}}, nil
+	}
+	return runs, nil
 }
 
 // maxRuns is the maximum number of different runs of a grid whose event is rebuilt.
@@ -98,6 +106,8 @@ func repetitionsOf(t *report.Tuning) (accountant.Repetitions, error) {
 		return accountant.Geometric(mean)
 	case "logarithmic":
 		return accountant.Logarithmic(mean)
+	case "fixed":
+		return accountant.Fixed{Trials: int(mean)}, nil
 	case "negative-binomial":
 		if t.Shape != nil {
 			return accountant.NegativeBinomial(*t.Shape, mean)

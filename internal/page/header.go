@@ -85,6 +85,9 @@ func scoreOf(metadata map[string]string) *report.Score {
 	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
 		text, ok := metadata[report.Score{Metric: metric}.Key()]
 		if !ok {
+			text, ok = metadata[report.Score{Metric: metric, HeldOut: new([2]float64)}.Key()]
+		}
+		if !ok {
 			continue
 		}
 		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {

@@ -133,7 +133,7 @@ func (r Release) Write(dir string) error {
 		Meaningful:     len(r.Privacy.Warnings) == 0,
 		Neighbours:     "add or remove one sample",
 		Dataset:        r.Model.Dataset,
-		TestSetPublic:  true,
+		TestSetPublic:  r.Score.HeldOut == nil,
 		CoversTuning:   r.Privacy.Tuning != nil,
 		CoversFinalRun: true,
 		Privacy:        r.Privacy,

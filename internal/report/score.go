@@ -6,17 +6,26 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Score is the released model's score on the public test set.
+// Score is the released model's score on the public test set, or an estimate of it from held-out samples.
 type Score struct {
-	Metric train.Metric
-	Value  float64
+	Metric  train.Metric
+	Value   float64
+	HeldOut *[2]float64 // of an estimate: its 95 % confidence interval
 }
 
 // ScoreOf returns the score of a metric, by its name.
-func ScoreOf(metric string, value float64) Score { return Score{train.Metric(metric), value} }
+func ScoreOf(metric string, value float64) Score {
+	return Score{Metric: train.Metric(metric), Value: value}
+}
 
 // Key returns the name of the score in files.
 func (s Score) Key() string {
+	switch {
+	case s.HeldOut != nil && s.Metric == train.Accuracy:
+		return "held_out_accuracy"
+	case s.HeldOut != nil:
+		return "held_out_r2"
+	}
 	if s.Metric == train.Accuracy {
 		return "test_accuracy"
 	}

@@ -17,6 +17,13 @@ type Tuning struct {
 	MeanRepetitions float64  `json:"mean_repetitions"`
 	Space           Space    `json:"space"`
 	WarmStart       bool     `json:"warm_start"`
+	HeldOut         *HeldOut `json:"held_out,omitempty"` // nil if public samples score models
+}
+
+// HeldOut describes the private samples that score models instead of public ones.
+type HeldOut struct {
+	Rate            float64 `json:"rate"`             // probability that a sample is held out
+	NoiseMultiplier float64 `json:"noise_multiplier"` // of each score
 }
 
 // Space is the space that trials draw hyperparameters from.
@@ -65,6 +72,8 @@ func (t Tuning) Distribution() string {
 	switch t.Repetitions {
 	case "poisson":
 		return "Poisson"
+	case "fixed":
+		return "always as many"
 	case "truncated-poisson":
 		return "Poisson given at least one"
 	case "negative-binomial":
