@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -19,9 +20,11 @@ type Data struct {
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`
 	Ignore     []string              `yaml:"ignore,flow,omitempty"`
-	Categories map[string][]string   `yaml:"categories,omitempty"` // by column
-	Clip       map[string][2]float64 `yaml:"clip,omitempty"`       // minimum and maximum; * is every column of numbers
-	Scale      map[string][2]float64 `yaml:"scale,omitempty"`      // shift and divisor: (x - shift)/divisor
+	Columns    []string              `yaml:"columns,flow,omitempty"` // to learn from; empty: those of the test file
+	Shapes     map[string][]int      `yaml:"shapes,omitempty"`       // of arrays, by column; as the test file shows
+	Categories map[string][]string   `yaml:"categories,omitempty"`   // by column
+	Clip       map[string][2]float64 `yaml:"clip,omitempty"`         // minimum and maximum; * is all columns of numbers
+	Scale      map[string][2]float64 `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
 }
 
 // given reports whether a file is given.
@@ -34,13 +37,16 @@ func (e Experiment) validateData() error {
 		switch {
 		case d.given():
 			return fmt.Errorf("data: files of one's own are given with data set %s; give one of the two", e.Dataset)
-		case d.Label != "" || d.Task != "" || d.Classes != nil || d.Ignore != nil || d.Categories != nil || d.Clip != nil || d.Scale != nil:
+		case !reflect.ValueOf(d).IsZero():
 			return fmt.Errorf("data: labels, columns and their like are those of files of your own, and the data set is %s; give files by --train FILE and --test FILE", e.Dataset)
 		}
 		return nil
 	}
 	if slices.Contains(d.Ignore, "") {
 		return errors.New("data.ignore: an empty name; list the names of columns")
+	}
+	if slices.Contains(d.Columns, "") {
+		return errors.New("data.columns: an empty name; list the names of columns")
 	}
 	if slices.Contains(d.Classes, "") {
 		return errors.New("data.classes: an empty class, which no label can be; list classes alone")

@@ -36,6 +36,7 @@ CIFAR-10 is trained on as features of resnet20, which has to be fetched too.`,
 	})
 	cmd.AddCommand(
 		newDataDescribeCommand(g),
+		newDataSchemaCommand(g),
 		&cobra.Command{
 			Use:   "list",
 			Short: "What can be trained on, and where it is",

@@ -130,14 +130,24 @@ func (s Summary) Task() Task {
 	return Classification
 }
 
-// Suggested returns a shift and a divisor for a column of numbers, rounded to three digits. It returns false for a
-// column that doesn't vary.
+// Suggested returns a shift and a divisor for a column of numbers, rounded to about three digits of the divisor. It
+// returns false for a column that doesn't vary.
 func (s Summary) Suggested() (scale [2]float64, ok bool) {
-	scale = [2]float64{rounded(s.Mean), rounded(s.Deviation)}
+	scale = roundedScale(s.Mean, s.Deviation)
 	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()
 }
 
-func rounded(v float64) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it was just printed
+// roundedScale rounds a divisor to three digits, and a shift to as many as that makes no difference: a column that is
+// far from 0 and varies little keeps its middle.
+func roundedScale(shift, divisor float64) [2]float64 {
+	digits := 3
+	if ratio := math.Abs(shift) / divisor; ratio > 1 && ratio < 1e13 {
+		digits = max(digits, 2+int(math.Ceil(math.Log10(ratio))))
+	}
+	return [2]float64{rounded(shift, digits), rounded(divisor, 3)}
+}
+
+func rounded(v float64, digits int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // it was just printed
 	return r
 }

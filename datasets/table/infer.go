@@ -31,8 +31,13 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	if err := o.checkNames(fields, test.path); err != nil {
+	if err := o.checkNames(namesOf(fields), test.path+" has", "it has"); err != nil {
 		return nil, err
+	}
+	if len(o.Columns) > 0 {
+		if fields, err = o.ordered(test, fields); err != nil {
+			return nil, err
+		}
 	}
 	s := &Schema{}
 	for _, f := range fields {
@@ -49,36 +54,52 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 			s.Columns = append(s.Columns, c)
 		}
 	}
+	if len(s.Columns) == 0 {
+		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
+	}
+	return s.shaped()
+}
+
+// shaped sets the samples' shape and checks the schema.
+func (s *Schema) shaped() (*Schema, error) {
 	width := 0
 	for _, c := range s.Columns {
 		width += min(c.width(), maxWidth+1)
-	}
-	if width == 0 {
-		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
 	}
 	s.Shape = s.sampleShape(width)
 	return s, s.Check()
 }
 
-// checkNames returns an error for an option about a column that the file lacks.
-func (o Options) checkNames(fields []field, file string) error {
+func namesOf(fields []field) []string {
 	var names []string
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
+	return names
+}
+
+// checkNames returns an error for an option about a column that isn't among the names of all columns, such as x.csv has
+// no column "a"; it has b, c.
+func (o Options) checkNames(names []string, has, it string) error {
 	known := indexOf(names)
 	check := func(option, name string) error {
 		if _, ok := known[name]; ok {
 			return nil
 		}
-		return optionf(option, "%s has no column %q; it has %s", file, name, listed(names))
+		return optionf(option, "%s no column %q; %s %s", has, name, it, listed(names))
 	}
 	err := check("label", o.Label)
 	for _, name := range o.Ignore {
 		err = errors.Join(err, check("ignore", name))
 	}
+	for _, name := range o.Columns {
+		err = errors.Join(err, check("columns", name))
+	}
 	for name := range o.Categories {
 		err = errors.Join(err, check("categories", name))
+	}
+	for name := range o.Shapes {
+		err = errors.Join(err, check("shapes", name))
 	}
 	for _, constants := range []struct {
 		option string
@@ -164,11 +185,16 @@ func inferLabel(test *File, f field, o Options) (Label, error) {
 			}
 		}
 	}
-	clip, scale := o.constants(f.name, false)
+	return o.label(l)
+}
+
+// label gives a label the constants of the options.
+func (o Options) label(l Label) (Label, error) {
+	clip, scale := o.constants(l.Name, false)
 	if l.Task == Regression {
 		l.Clip, l.Scale = clip, scale
 	} else if clip != nil || scale != nil {
-		return l, optionf("scale or clip", "%s holds classes, which have neither; --task regression takes them for numbers", f.name)
+		return l, optionf("scale or clip", "%s holds classes, which have neither; --task regression takes them for numbers", l.Name)
 	}
 	return l, nil
 }

@@ -26,7 +26,11 @@ type Options struct {
 	Task    Task     // empty: inferred from the public test file
 	Classes []string // in the order of a model's outputs; empty: inferred from the public test file
 	Ignore  []string // columns to leave out
+	// Columns are the columns to learn from, in the order of a sample's values; the label and ignored columns may be
+	// among them. Empty: those of the public test file. [SchemaOf] needs them.
+	Columns []string
 
+	Shapes     map[string][]int      // of one row's values, by column; for [SchemaOf], as a test file shows the shapes
 	Categories map[string][]string   // by column, whose values become one-hot
 	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
 	Scale      map[string][2]float64 // shift and divisor by column: x becomes (x - shift)/divisor
@@ -55,6 +59,12 @@ func (o Options) Validate() error {
 	if err := checkClasses(o.Classes); err != nil {
 		return err
 	}
+	if err := checkList("columns", o.Columns); err != nil {
+		return err
+	}
+	if slices.Contains(o.Columns, "") {
+		return optionf("columns", "an empty name; list the names in the header")
+	}
 	if slices.Contains(o.Ignore, o.Label) {
 		return optionf("ignore", "%s is the label", o.Label)
 	}
@@ -67,6 +77,11 @@ func (o Options) Validate() error {
 		}
 		if name == o.Label {
 			return optionf("categories", "%s is the label; list its classes by --classes", name)
+		}
+	}
+	for name, shape := range o.Shapes {
+		if slices.ContainsFunc(shape, func(d int) bool { return d < 1 || d > maxWidth }) || len(shape) > maxAxes {
+			return optionf("shapes of "+name, "%v: want up to %d lengths of 1 to %d", shape, maxAxes, maxWidth)
 		}
 	}
 	for name, clip := range o.Clip {

@@ -288,8 +288,18 @@ func TestDescribe(t *testing.T) {
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
-	if scale, ok := (Summary{Numbers: true, Mean: 1234.5, Deviation: 0.0123456}).Suggested(); !ok || scale != [2]float64{1230, 0.0123} {
-		t.Errorf("suggested %v, %v", scale, ok)
+	for _, c := range []struct {
+		mean, deviation float64
+		want            [2]float64
+	}{
+		{38.5816, 13.6404, [2]float64{38.6, 13.6}},
+		{1234.5, 0.0123456, [2]float64{1234.5, 0.0123}}, // 1230 would be hundreds of deviations off
+		{-2007.456, 7.21, [2]float64{-2007.5, 7.21}},
+		{0, 2, [2]float64{0, 2}},
+	} {
+		if scale, ok := (Summary{Numbers: true, Mean: c.mean, Deviation: c.deviation}).Suggested(); !ok || scale != c.want {
+			t.Errorf("of mean %v and deviation %v it suggests %v, %v", c.mean, c.deviation, scale, ok)
+		}
 	}
 	for _, s := range want.Columns[1:] {
 		if scale, ok := s.Suggested(); ok {

@@ -19,7 +19,7 @@ import (
 func tableOptions(d configs.Data) table.Options {
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
-		Categories: d.Categories, Clip: d.Clip, Scale: d.Scale,
+		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Clip: d.Clip, Scale: d.Scale,
 	}
 }
 

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/dptrain/dptrain/configs"
+)
+
+// dataSettings is a settings file about a person's own files, with comments for that person.
+type dataSettings struct {
+	head    []string // lines above the settings
+	data    configs.Data
+	columns []string             // in the order in which blocks by column list them
+	// remarks are comments by the key of a block and the column, such as ignore and id. A block's own has no column.
+	remarks map[[2]string]string
+}
+
+// remarkf sets the comment of a column's line in a block.
+func (s *dataSettings) remarkf(key, column, format string, args ...any) {
+	if s.remarks == nil {
+		s.remarks = map[[2]string]string{}
+	}
+	s.remarks[[2]string{key, column}] = oneComment(fmt.Sprintf(format, args...))
+}
+
+// oneComment makes a text one line, whatever a file's names have in them.
+func oneComment(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// yaml returns the file, which configs.Resolve reads.
+func (s *dataSettings) yaml() (string, error) {
+	var doc yaml.Node
+	if err := doc.Encode(map[string]configs.Data{"data": s.data}); err != nil {
+		return "", fmt.Errorf("write settings: %w", err)
+	}
+	data := doc.Content[1]
+	for i := 0; i+1 < len(data.Content); i += 2 {
+		key, value := data.Content[i].Value, data.Content[i+1]
+		if remark := s.remarks[[2]string{key, ""}]; remark != "" {
+			data.Content[i].HeadComment = "# " + remark
+		}
+		switch value.Kind {
+		case yaml.MappingNode:
+			s.layOut(key, value)
+		case yaml.SequenceNode:
+			for _, entry := range value.Content {
+				if remark := s.remarks[[2]string{key, entry.Value}]; remark != "" {
+					value.Style, entry.LineComment = 0, "# "+remark
+				}
+			}
+		}
+	}
+	var b bytes.Buffer
+	for _, line := range s.head {
+		fmt.Fprintln(&b, strings.TrimRight("# "+oneComment(line), " "))
+	}
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(&doc); err != nil {
+		return "", fmt.Errorf("write settings: %w", err)
+	}
+	return b.String(), nil
+}
+
+// layOut sorts a block by column as the columns are, puts each column on one line, and gives lines their comments.
+func (s *dataSettings) layOut(key string, block *yaml.Node) {
+	type entry struct{ name, value *yaml.Node }
+	var entries []entry
+	for i := 0; i+1 < len(block.Content); i += 2 {
+		entries = append(entries, entry{block.Content[i], block.Content[i+1]})
+	}
+	position := map[string]int{}
+	for i, name := range s.columns {
+		position[name] = i
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return position[a.name.Value] - position[b.name.Value] })
+	block.Content = block.Content[:0]
+	for _, e := range entries {
+		e.value.Style = yaml.FlowStyle
+		if remark := s.remarks[[2]string{key, e.name.Value}]; remark != "" {
+			e.value.LineComment = "# " + remark
+		}
+		block.Content = append(block.Content, e.name, e.value)
+	}
+}
