@@ -230,7 +230,11 @@ func runRunsShow(g *global, dir string, private bool) error {
 	}
 	pairs = append(pairs, [2]string{"privacy", privacy})
 	if i.Score != nil {
-		pairs = append(pairs, [2]string{i.Score.Metric, scoreText(i.Score) + " on the public test set"})
+		on := " on the public test set"
+		if i.Score.HeldOut {
+			on = " on held-out private rows, with noise"
+		}
+		pairs = append(pairs, [2]string{i.Score.Metric, scoreText(i.Score) + on})
 	}
 	if i.TunedLearningRate != nil {
 		pairs = append(pairs, [2]string{"learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", rounded(i.TunedLearningRate), rounded(i.LearningRate))})

@@ -15,7 +15,7 @@ import (
 type dataSettings struct {
 	head    []string // lines above the settings
 	data    configs.Data
-	columns []string             // in the order in which blocks by column list them
+	columns []string // in the order in which blocks by column list them
 	// remarks are comments by the key of a block and the column, such as ignore and id. A block's own has no column.
 	remarks map[[2]string]string
 }

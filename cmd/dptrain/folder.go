@@ -112,7 +112,7 @@ func (r *run) finish(o experiment.Outcome) error {
 		return err
 	}
 	h := o.Release.Hyperparameters
-	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value}
+	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value, HeldOut: o.Release.Score.HeldOut != nil}
 	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
 	err = r.folder.Finish(private, o.Release.Write)
 	if err == nil {

@@ -31,6 +31,7 @@ type runResult struct {
 	Model           string                 `json:"model"`
 	TestAccuracy    *float64               `json:"test_accuracy,omitempty"`  // of a classification
 	TestR2          *float64               `json:"test_r2,omitempty"`        // of a regression
+	HeldOut         *heldOutResult         `json:"held_out,omitempty"`       // instead of a test score
 	Constant        float64                `json:"test_score_of_a_constant"` // of the best constant answer
 	Warning         string                 `json:"warning,omitempty"`        // about the model
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
@@ -39,11 +40,22 @@ type runResult struct {
 	AddsUp          string                 `json:"adds_up"` // the cost of another run on the same data
 }
 
+// heldOutResult is a score that was estimated on held-out samples.
+type heldOutResult struct {
+	Metric   string     `json:"metric"`
+	Score    float64    `json:"score"`
+	Interval [2]float64 `json:"interval_95"`
+}
+
 func newRunResult(o experiment.Outcome, directory string) runResult {
 	r := o.Release
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
 		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, AddsUp: addsUp(r.Privacy),
+	}
+	if i := r.Score.HeldOut; i != nil {
+		out.HeldOut = &heldOutResult{string(r.Score.Metric), r.Score.Value, *i}
+		return out
 	}
 	if r.Model.Task == report.Regression {
 		out.TestR2 = &r.Score.Value
@@ -60,9 +72,12 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 	if t := p.Tuning; t != nil {
 		pairs = append(pairs,
 			[2]string{"method", methodText(t)},
-			[2]string{"trials", fmt.Sprintf("%v in expectation (%s), over %s", t.MeanRepetitions, t.Distribution(), spaceText(t.Space))},
+			[2]string{"trials", trialsText(t)},
 			[2]string{"missed", missedText(t.Space)},
 			[2]string{"rates", ratesText(t)})
+		if t.HeldOut != nil {
+			pairs = append(pairs, [2]string{"held out", heldOutText(t.HeldOut, p.Samples)})
+		}
 	}
 	pairs = append(pairs, [2]string{"run", runText(e, p)})
 	pairs = append(pairs, noiseRows(e.Privacy, p)...)
@@ -79,6 +94,19 @@ func modelText(e configs.Experiment) string {
 		return e.Model
 	}
 	return e.Model + ", activation " + report.Activation(e.Activation).String()
+}
+
+func trialsText(t *report.Tuning) string {
+	if t.Repetitions == configs.Fixed {
+		return fmt.Sprintf("%v, a fixed number, over %s", t.MeanRepetitions, spaceText(t.Space))
+	}
+	return fmt.Sprintf("%v in expectation (%s), over %s", t.MeanRepetitions, t.Distribution(), spaceText(t.Space))
+}
+
+// heldOutText says which private samples score models, and how far noise moves a score of accuracy.
+func heldOutText(h *report.HeldOut, samples int) string {
+	return fmt.Sprintf("about %s of the rows, private too, score the models with noise multiplier %s, which moves an accuracy by about %.2g %%; no run trains on them",
+		report.Grouped(int(h.Rate*float64(samples)+0.5)), report.RoundUp(h.NoiseMultiplier, 4), 100*h.NoiseMultiplier/2/(h.Rate*float64(samples)))
 }
 
 func methodText(t *report.Tuning) string {
@@ -119,7 +147,13 @@ func addsUp(p report.Privacy) string {
 func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
 	directory = relative(directory)
 	r, v := o.Release, o.Verdict
-	pairs := [][2]string{{string(r.Score.Metric), fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)}}
+	score := fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)
+	if i := r.Score.HeldOut; i != nil {
+		low, high := r.Score, r.Score
+		low.Value, high.Value = i[0], i[1]
+		score = fmt.Sprintf("%s, estimated on held-out rows with noise, 95 %% interval %s to %s; %s has about %s", r.Score, low, high, v.Answer, v.Constant)
+	}
+	pairs := [][2]string{{string(r.Score.Metric), score}}
 	if v.Warning != "" {
 		pairs = append(pairs, [2]string{"warning", v.Warning})
 	}

@@ -22,6 +22,12 @@ func dataRows(e configs.Experiment, s experiment.Samples) [][2]string {
 		}
 		return rows
 	}
+	if e.Data.Test == "" {
+		return [][2]string{
+			{"data", fmt.Sprintf("%s, %s rows; no public rows", filepath.Base(e.Data.Train), report.Grouped(s.Train))},
+			{"columns", schemaText(s.Schema)},
+		}
+	}
 	return [][2]string{
 		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), report.Grouped(s.Train), filepath.Base(e.Data.Test), report.Grouped(s.Test))},
 		{"columns", schemaText(s.Schema)},

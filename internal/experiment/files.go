@@ -26,7 +26,7 @@ func tableOptions(d configs.Data) table.Options {
 // ownFiles holds a person's own files between [New] and [Plan.Load].
 type ownFiles struct {
 	private *table.File    // open
-	public  *table.Samples // all rows of the public file
+	public  *table.Samples // all rows of the public file; nil if there is none
 }
 
 func (f *ownFiles) close() error {
@@ -36,10 +36,20 @@ func (f *ownFiles) close() error {
 	return f.private.Close()
 }
 
-// readPublic infers the schema from settings and the public test file, and reads its rows.
-func readPublic(d configs.Data) (s *table.Schema, rows *table.Samples, err error) {
-	if err := d.Complete(); err != nil {
+// readPublic infers the schema from settings and the public test file, and reads its rows. Without that file, which is
+// possible if private samples are held out to score models, the schema is that of the settings, and there are no rows.
+func readPublic(d configs.Data, heldOut bool) (s *table.Schema, rows *table.Samples, err error) {
+	if err := d.Complete(heldOut); err != nil {
 		return nil, nil, &Error{Usage, err}
+	}
+	if d.Test == "" {
+		if s, err = table.SchemaOf(tableOptions(d)); err != nil {
+			return nil, nil, withoutPublicRows(err)
+		}
+		if s.Label.Task == table.Regression && s.Label.Scale == nil {
+			return nil, nil, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
+		}
+		return s, nil, nil
 	}
 	if sameFile(d.Train, d.Test) {
 		return nil, nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
@@ -58,6 +68,15 @@ func readPublic(d configs.Data) (s *table.Schema, rows *table.Samples, err error
 	}
 	rows, err = s.Read(file, table.Testing)
 	return s, rows, table.Cited(err)
+}
+
+// withoutPublicRows says where a setting comes from if no public file has it.
+func withoutPublicRows(err error) error {
+	var option *table.OptionError
+	if errors.As(err, &option) {
+		return usagef("data.%w; without public test rows the settings say what columns and classes there are: \"dptrain data schema\" writes them", option)
+	}
+	return err
 }
 
 // countRows opens a training file and counts its rows. The caller has to close the file.
@@ -92,18 +111,26 @@ func explainedTable(err error) error {
 // describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
 // its run would.
 func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
-	schema, public, err := readPublic(e.Data)
+	schema, public, err := readPublic(e.Data, e.Privacy.Holdout > 0)
 	if err != nil {
 		return Samples{}, nil, err
 	}
 	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Outputs: schema.Outputs()})); err != nil {
 		return Samples{}, nil, err
 	}
-	s := Samples{Schema: schema, Test: public.N}
-	s.large, s.outliers = largeColumns(schema, public)
+	s := Samples{Schema: schema}
+	if public != nil {
+		s.Test = public.N
+		s.large, s.outliers = largeColumns(schema, public)
+	}
 	private, n, err := countRows(schema, e.Data.Train)
 	if err != nil {
 		return Samples{}, nil, err
+	}
+	if public == nil {
+		if err := tableOptions(e.Data).CheckColumns(private); err != nil {
+			return Samples{}, nil, errors.Join(err, private.Close())
+		}
 	}
 	s.Train = n
 	return s, &ownFiles{private, public}, nil
@@ -123,23 +150,27 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if private.N != s.Train {
 		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, report.Grouped(private.N), report.Grouped(s.Train))
 	}
-	overlap, err := checkOverlap(d, schema.Overlap(private, public))
-	if err != nil {
-		return loaded{}, err
+	overlap := ""
+	if public != nil {
+		if overlap, err = checkOverlap(d, schema.Overlap(private, public)); err != nil {
+			return loaded{}, err
+		}
 	}
 	training, err := labelled(schema, private)
 	if err != nil {
 		return loaded{}, fmt.Errorf("%s: %w", d.Train, err)
 	}
-	test, err := labelled(schema, public)
-	if err != nil {
-		return loaded{}, fmt.Errorf("%s: %w", d.Test, err)
+	var test train.Labelled
+	if public != nil {
+		if test, err = labelled(schema, public); err != nil {
+			return loaded{}, fmt.Errorf("%s: %w", d.Test, err)
+		}
 	}
 	input, err := json.Marshal(inputOf{Table: schema})
 	if err != nil {
 		return loaded{}, fmt.Errorf("encode the schema: %w", err)
 	}
-	return loaded{train: training.Inputs(), test: test, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), private.N, content), model: report.Model{
+	return loaded{train: training.Inputs(), test: test, whole: training, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), private.N, content), model: report.Model{
 		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }

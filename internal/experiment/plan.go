@@ -44,6 +44,9 @@ type work interface {
 
 // New describes a run: it checks the settings of its data and counts samples. The caller must close the plan.
 func New(s Settings) (*Plan, error) {
+	if !s.Tune {
+		s.Privacy.Holdout = 0 // a run without a search scores no trials
+	}
 	samples, files, err := describe(s.Experiment)
 	if err != nil {
 		return nil, err

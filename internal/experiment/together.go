@@ -139,7 +139,12 @@ func (p *Plan) outcome(t trained) Outcome {
 		Privacy:         p.privacy.Of(t.hyperparameters),
 	}
 	if t.heldOut != nil {
-		release.Score.HeldOut = &t.heldOut.Interval
+		tuning := *release.Privacy.Tuning
+		tuning.HeldOut = &report.HeldOut{
+			Rate: tuning.HeldOut.Rate, NoiseMultiplier: tuning.HeldOut.NoiseMultiplier,
+			Score: &t.heldOut.Score, Interval: &t.heldOut.Interval, Constant: &t.heldOut.Constant,
+		}
+		release.Privacy.Tuning, release.Score.HeldOut = &tuning, &t.heldOut.Interval
 	}
 	return Outcome{release, p.judge(t), t.private}
 }

@@ -29,7 +29,8 @@ func TestVerdict(t *testing.T) {
 		{numbers, 0, "the model is no better than one answer for every row: the mean of the labels has"},
 		{numbers, 0.01, ""},
 	} {
-		got := new(Plan).judge(c.test, report.Score{Metric: c.test.Metric(), Value: c.score}).Warning
+		p := Plan{data: &loaded{test: c.test}}
+		got := p.judge(trained{score: c.score}).Warning
 		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%v: %q", c.score, got)
 		}

@@ -12,6 +12,10 @@ import (
 func HashFiles(training, test string) (string, error) {
 	h := sha256.New()
 	for _, path := range []string{training, test} {
+		if path == "" { // no public test file
+			h.Write(make([]byte, sha256.Size))
+			continue
+		}
 		one, err := hashFile(path)
 		if err != nil {
 			return "", err

@@ -23,7 +23,7 @@ func example() Release {
 		Model: Model{
 			Dataset: "mnist", Network: "cnn", Activation: Activation{2, 2, 1}, Shape: []int{1, 28, 28}, Outputs: 10, Task: Classification,
 		},
-		Score: Score{"accuracy", 0.97831},
+		Score: Score{Metric: "accuracy", Value: 0.97831},
 		Hyperparameters: Hyperparameters{
 			Optimizer: "dp-sgd", LearningRate: 0.9, TunedLearningRate: new(0.1), SamplingRate: 0.0213,
 			ExpectedBatchSize: 1150.2, Steps: 1878, ClippingNorm: 1, NoiseMultiplier: 1.9671869397891975,

@@ -24,6 +24,11 @@ type Tuning struct {
 type HeldOut struct {
 	Rate            float64 `json:"rate"`             // probability that a sample is held out
 	NoiseMultiplier float64 `json:"noise_multiplier"` // of each score
+
+	// After the run: see train.HeldOutScore.
+	Score    *float64    `json:"score,omitempty"`
+	Interval *[2]float64 `json:"interval_95,omitempty"`
+	Constant *float64    `json:"score_of_a_constant,omitempty"`
 }
 
 // Space is the space that trials draw hyperparameters from.

@@ -49,6 +49,8 @@ type Manifest struct {
 type Score struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
+	// It was estimated on held-out private samples, with noise.
+	HeldOut bool `json:"held_out,omitempty"`
 }
 
 // Record is what a run's folder keeps of it in private.
