@@ -172,7 +172,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("the state was written over: %q, %v", old, err)
 	}
 	rate := 0.1
-	r.Manifest.Score, r.Manifest.LearningRate, r.Manifest.TunedLearningRate = &Score{"accuracy", 0.5}, &rate, &rate
+	r.Manifest.Score, r.Manifest.LearningRate, r.Manifest.TunedLearningRate = &Score{Metric: "accuracy", Value: 0.5}, &rate, &rate
 	if err := r.Finish(nil, func(string) error { return errors.New("no space") }); err == nil {
 		t.Fatal("no error")
 	}
