@@ -33,19 +33,29 @@ type bound interface {
 }
 
 // bounds returns the bounds that o allows for a valid event, without those that are never below another one.
-func bounds(e Event, o Options) []bound {
+func bounds(e Event, o Options) []bound { return boundsOf(e, e, o) }
+
+// boundsOf returns the bounds of e, under the names of the event that it is a shard of.
+func boundsOf(e, named Event, o Options) []bound {
+	if shards, ok := e.(Parallel); ok {
+		var all shardsBound
+		for _, shard := range shards.Events {
+			all = append(all, boundsOf(shard, Parallel{Events: []Event{shard}}, o))
+		}
+		return []bound{all}
+	}
 	r := newCurves(o)
 	if o.Mode != Best {
-		return []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi", e)}}
+		return []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi", named)}}
 	}
 	if e.free() {
 		return []bound{freeBound{name: "nothing learnt from the data"}}
 	}
 	p, losses, err := newProfile(e)
 	r.losses = losses
-	all := []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", e)}}
+	all := []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", named)}}
 	if err == nil {
-		all = append(all, profileBound{profile: p, name: describe("privacy-loss distributions", e)})
+		all = append(all, profileBound{profile: p, name: describe("privacy-loss distributions", named)})
 	}
 	return all
 }
@@ -97,4 +107,31 @@ func (b renyiBound) epsilon(delta float64) Guarantee {
 func (b renyiBound) delta(epsilon float64) Guarantee {
 	delta, order := b.curve.Delta(renyi.Orders(b.orders), epsilon)
 	return Guarantee{Epsilon: epsilon, Delta: delta, Order: order, Bound: b.name}
+}
+
+// A shardsBound has the bounds of each of several shards. Together they cost as much as the costliest of them, each by
+// the bound that suits it best: less than by one bound, or one order, for all.
+type shardsBound [][]bound
+
+func (b shardsBound) epsilon(delta float64) Guarantee {
+	return b.costliest(func(one bound) Guarantee { return one.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
+}
+
+func (b shardsBound) delta(epsilon float64) Guarantee {
+	return b.costliest(func(one bound) Guarantee { return one.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+}
+
+func (b shardsBound) costliest(get func(bound) Guarantee, value func(Guarantee) float64) (costliest Guarantee) {
+	for i, shard := range b {
+		var best Guarantee
+		for k, one := range shard {
+			if g := get(one); k == 0 || value(g) < value(best) {
+				best = g
+			}
+		}
+		if i == 0 || value(best) > value(costliest) {
+			costliest = best
+		}
+	}
+	return costliest
 }

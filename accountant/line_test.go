@@ -42,7 +42,7 @@ func around(e Event) map[string]Event {
 		"self-composed":      SelfComposed{Event: e, Count: 3},
 		"sampled":            PoissonSampled{SamplingProbability: 0.1, Event: Composed{Events: []Event{e}}},
 		"candidates":         MaxOver{Events: []Event{Gaussian{NoiseMultiplier: 4}, e}},
-		"shards":             Parallel{Events: []Event{Gaussian{NoiseMultiplier: 4}, e}},
+		"shards":             Parallel{Events: []Event{Gaussian{NoiseMultiplier: 400}, e}},
 		"baseline":           Baseline(Poisson{Mean: 15}, e),
 		"mean below 1":       Baseline(Poisson{Mean: 0.5}, e),
 		"geometric":          Baseline(TruncatedNegativeBinomial{Shape: 1, Success: 0.1}, e),
