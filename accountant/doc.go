@@ -38,6 +38,7 @@ a >= 2, in both directions. Curves of adaptive compositions add up. Package inte
     mu. If K is conditioned on K >= 1, its mean mu/(1-e^-mu) replaces mu in the logarithm.
   - The best of K runs, K truncated negative binomial: their Theorem 2; see TruncatedNegativeBinomial. At the same mean
     such a K costs less than a Poisson one, and varies more.
+  - The best of a fixed number K of runs: the composition of all K.
   - Variant 1, tuning on a random subset and training on the rest: Theorem [strategy1_rdp1], at integer orders.
   - Variant 2, tuning on a random subset and training on everything: the amplified tuning curve plus the base curve.
   - A candidate drawn at random from a grid: the pointwise maximum of the candidates' curves [param_tuning], with the

@@ -60,7 +60,7 @@ func TestBadSettings(t *testing.T) {
 		{"negative binomial above", "", sets("privacy.mean_repetitions=2e6", "privacy.repetitions=negative-binomial"), "privacy.mean_repetitions: must be at least 1 and at most 1e6 with negative-binomial repetitions, got 2e+06"},
 		{"shape", "", sets("privacy.repetitions_shape=-1"), "privacy.repetitions_shape: must be above -1 and at most 1e6, got -1"},
 		{"shape NaN", "", sets("privacy.repetitions_shape=.nan"), `privacy.repetitions_shape: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
-		{"repetitions", "", sets("privacy.repetitions=logarithmik"), `privacy.repetitions: must be one of poisson, truncated-poisson, geometric, negative-binomial, logarithmic; got "logarithmik"; did you mean logarithmic?`},
+		{"repetitions", "", sets("privacy.repetitions=logarithmik"), `privacy.repetitions: must be one of poisson, truncated-poisson, geometric, negative-binomial, logarithmic, fixed; got "logarithmik"; did you mean logarithmic?`},
 		{"delta", "", sets("privacy.delta=2"), "privacy.delta: must lie strictly between 0 and 1, got 2"},
 		{"epsilon", "", sets("privacy.epsilon=-1"), "privacy.epsilon: must be a number above 0, got -1"},
 		{"noise", "", sets("privacy.noise_multiplier=0"), "privacy.noise_multiplier: must be a number above 0, got 0"},

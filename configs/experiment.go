@@ -46,7 +46,7 @@ type Privacy struct {
 	SamplingRate    float64  `yaml:"sampling_rate"`     // gamma, the same in the trials and in the final run
 	Epochs          float64  `yaml:"epochs"`            // expected passes over the samples trained on
 	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
-	Holdout         float64  `yaml:"holdout,omitempty"` // probability that a private sample is held out to score models; 0 for none
+	Holdout         float64  `yaml:"holdout,omitempty"` // share of private samples that are held out; 0 for none
 }
 
 // The values of Privacy.Fixed, the setting that all runs share. Epsilon determines the other of the two.

@@ -158,9 +158,9 @@ func (g *Group) Result(run int) (Result, error) {
 }
 
 // Score returns, for each given run, the score of its model with its current parameters on public test samples, or with
-// noise on private ones that no run trains on ([HeldOut]; a group that is scored again after no step has the same noise). The
-// metric is test.Metric. A sample with a NaN among its logits counts as wrong, and an R² that isn't finite becomes the
-// lowest finite float64. On training samples the score would be a private statistic.
+// noise on private ones that no run trains on: see [HeldOut]. A second score of a run that took no step since is the
+// same. The metric is test.Metric. A sample with a NaN among its logits counts as wrong, and an R² that isn't finite
+// becomes the lowest finite float64. On training samples the score would be a private statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
 	if ctx == nil {
 		return nil, errNoContext

@@ -17,10 +17,10 @@ import (
 // stands in for a public test set where there is none. Make it by [NewHeldOut], and hold out each sample independently
 // with a probability Rate.
 //
-// A score is a sum over the held-out samples, in which each counts from -1/2 to 1/2, with noise, divided by the nominal
-// size Rate·n. The number of held-out samples isn't used, as it is private. In a classification a sample counts 1/2 if
-// its class is predicted, and else -1/2; the score estimates the accuracy. In a regression it counts
-// 1/2 - min(e²/4, 1) for an error e, so that only errors below two units count in full: scale labels to a standard
+// A score is a sum over the held-out samples, in which each counts from -1/2 to 1/2, with noise, divided by the
+// nominal size Rate·n. The number of held-out samples isn't used, as it is private. In a classification a sample
+// counts 1/2 if its class is predicted, and else -1/2; the score estimates the accuracy. In a regression it counts 1/2
+// - min(e²/4, 1) for an error e, so that only errors below two units count in full: scale labels to a standard
 // deviation of about one. The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1.
 //
 // One score costs [HeldOut.Event]: a Gaussian mechanism, since one sample more or less changes the sum by at most 1/2,
@@ -236,8 +236,8 @@ func (h *HeldOut) checkRun(data [sha256.Size]byte, members []int32) error {
 	return nil
 }
 
-// stream returns the stream of the noise of scores, from a key that belongs to one model. It depends on everything that
-// a score does, since the difference of two scores with the same noise would have none.
+// stream returns the stream of the noise of scores, from a key that belongs to one model. It depends on everything
+// that a score does, since the difference of two scores with the same noise would have none.
 func (h *HeldOut) stream(key random.Key, what string, model []byte) *random.Stream {
 	sum := sha256.New()
 	data := h.data.digest()
@@ -296,8 +296,8 @@ type HeldOutScore struct {
 }
 
 // Release returns a model's score on held-out samples of a set of n, for release, by its outputs for the samples of
-// [HeldOut.Inputs]. It costs [HeldOutSettings.Event] once, with fresh noise: key must belong to the run, and outputs to
-// a model whose parameters are released.
+// [HeldOut.Inputs]. It costs [HeldOutSettings.Event] once, with fresh noise: key must belong to the run, and outputs
+// to a model whose parameters are released.
 //
 // Score and constant are sums of one release: of a vector that has 1/2 or -1/2 for the score and half the indicator of
 // each class, or what the sample's error and what its label count. One sample adds a vector of length at most 1/√2, so

@@ -149,7 +149,9 @@ func (m *moments) check(t *testing.T, n, mean, deviation float64) {
 func TestHeldOutNoiseIsNotShared(t *testing.T) {
 	set := classesOf(t, 0, 1, 2, 1, 0, 2)
 	other := classesOf(t, 0, 1, 2, 1, 0, 1)
-	draw := func(h *HeldOut, key Key, what string, model ...byte) uint64 { return h.stream(key, what, model).Uint64() }
+	draw := func(h *HeldOut, key Key, what string, model ...byte) uint64 {
+		return h.stream(key, what, model).Uint64()
+	}
 	h := holdOut(t, set, 2, 1, 2)
 	faster, err := NewHeldOut(set, []int32{1, 2}, HeldOutSettings{Rate: 0.26, NoiseMultiplier: 2})
 	if err != nil {

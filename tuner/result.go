@@ -41,7 +41,7 @@ type Private struct {
 // PrivateTrial is the outcome of one trial.
 type PrivateTrial struct {
 	Trial
-	Score    float64 // on the public test set or, with noise, on held-out samples, by its metric; -Inf if it failed or diverged
+	Score    float64 // on the public test set or, with noise, on held-out samples; -Inf if it failed or diverged
 	Diverged bool    // its parameters aren't finite
 	Failure  string  // the error, if it failed
 	// The share of the time that this trial took of the time of all beside it: see [train.PrivateTrace].

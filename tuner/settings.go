@@ -20,8 +20,8 @@ type Settings struct {
 	Samples     int             // n, the size of X
 	WarmStart   bool            // the final run begins with the winning trial's model
 
-	// HoldOut, unless it is zero, holds out private samples that no run trains on. They score trials and final model, by
-	// noisy scores, so that no public test set is needed. See [Settings.Event].
+	// HoldOut, unless it is zero, holds out private samples that no run trains on. They score trials and final model,
+	// with noise, so that no public test set is needed. See [Settings.Event].
 	HoldOut train.HeldOutSettings `json:",omitzero"`
 }
 
@@ -124,8 +124,8 @@ func validateRepetitions(r accountant.Repetitions) error {
 // line that they are fitted to. The final run is charged the same, because its candidate was chosen by looking at the
 // data.
 //
-// A sample that is held out costs what [Settings.HoldOutEvent] does, and every other one what the rest does. A sample is
-// one or the other, by a draw that is independent of all data, so together they cost no more than the costlier: see
+// A held-out sample costs what [Settings.HoldOutEvent] does, and every other one what the rest does. A sample is one or
+// the other, by a draw that is independent of all data, so together they cost no more than the costlier: see
 // docs/held-out.md.
 func (s Settings) Event() accountant.Event {
 	if s.holdsOut() {

@@ -16,6 +16,9 @@ func TestRepetitionsHaveTheirMean(t *testing.T) {
 	for _, name := range configs.Repetitions() {
 		rapid.Check(t, func(rt *rapid.T) {
 			mean := 1 + math.Exp(rapid.Float64Range(-30, 13).Draw(rt, "log mean"))
+			if name == configs.Fixed {
+				mean = math.Round(mean)
+			}
 			shape := rapid.Float64Range(-0.9, 20).Draw(rt, "shape")
 			e := experiment(t, "privacy.repetitions="+name, "privacy.mean_repetitions="+text(mean), "privacy.repetitions_shape="+text(shape))
 			r, err := repetitionsOf(e.Privacy)
@@ -44,13 +47,16 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 		"geometric":         0.5,
 		"negative-binomial": 0.5252426,
 		"logarithmic":       0.5693363,
+		"fixed":             0,
 	} {
 		r, err := repetitionsOf(experiment(t, "privacy.repetitions="+name, "privacy.mean_repetitions=2").Privacy)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got float64
+		got := math.NaN()
 		switch r := r.(type) {
+		case accountant.Fixed:
+			got = 0 // K is 2
 		case accountant.Poisson:
 			got = r.Mean * math.Exp(-r.Mean)
 		case accountant.TruncatedPoisson:
@@ -58,7 +64,7 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 		case accountant.TruncatedNegativeBinomial:
 			got = 2 * math.Pow(r.Success, 1+r.Shape)
 		}
-		if math.Abs(got-want) > 1e-6 {
+		if !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("%s: P(K = 1) is %v, want %v", name, got, want)
 		}
 	}
