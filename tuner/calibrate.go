@@ -12,8 +12,8 @@ import (
 // Guarantee returns the guarantee of tuning and final run together at delta, in [0, 1]. Its epsilon is the smallest
 // that the bounds of o give, or +Inf if they give none.
 //
-// Guarantee reads Method, SubsetRate, Repetitions, HoldOut, and the Space without its learning rates and clipping norms.
-// The other fields may be zero; [NewPlan] checks them. If method or subset rate are wrong, the error is a
+// Guarantee reads Method, SubsetRate, Repetitions, HoldOut, and the Space without its learning rates and clipping
+// norms. The other fields may be zero; [NewPlan] checks them. If method or subset rate are wrong, the error is a
 // [*train.SettingError]; otherwise it is an error of [accountant.Epsilon] and wraps [accountant.ErrInvalid].
 func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error) {
 	if err := s.validateMethod(); err != nil {
