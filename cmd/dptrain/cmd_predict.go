@@ -143,7 +143,7 @@ func newPrediction(r *experiment.Released, label table.Label, outputs []float32)
 		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
-	out := prediction{Probabilities: map[string]float64{}, shares: train.Probabilities(outputs)}
+	out := prediction{Probabilities: map[string]float64{}, shares: train.TemperedProbabilities(outputs, r.Temperature)}
 	if best := train.Predicted(outputs); best >= 0 {
 		name := r.Class(best)
 		out.Class = &name
