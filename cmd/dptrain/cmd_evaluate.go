@@ -112,6 +112,7 @@ func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
 	if err != nil {
 		return err
 	}
+	warnOfModel(g, r)
 	rows, err := evaluationRows(ctx, g.console(), r, file)
 	if err != nil {
 		return errors.Join(err, r.Close())
@@ -129,6 +130,13 @@ func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
 		g.console().Log().Infof("if rows of %s were trained on, all of this is private statistics, which the guarantee doesn't cover", file)
 	}
 	return g.print(e, func(w io.Writer) { printEvaluated(w, e) })
+}
+
+// warnOfModel shows the warning that a model was released with.
+func warnOfModel(g *global, r *experiment.Released) {
+	if r.Warning != "" {
+		g.console().Log().Warnf("when it was released, this was said of the model: %s", r.Warning)
+	}
 }
 
 // evaluationRows reads a file, or else the public test set of the model's data set.

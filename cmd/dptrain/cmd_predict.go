@@ -83,6 +83,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 			return p, err
 		}
 		defer func() { err = errors.Join(err, r.Close()) }()
+		warnOfModel(g, r)
 		return predict(ctx, r, file)
 	})
 	if err != nil {

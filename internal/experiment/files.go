@@ -101,6 +101,9 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 	}
 	s := Samples{Schema: schema, Test: public.N}
 	s.large, s.outliers = largeColumns(schema, public)
+	if squaredError(e, schema) {
+		s.stable = stableRate(schema, public)
+	}
 	private, n, err := countRows(schema, e.Data.Train)
 	if err != nil {
 		return Samples{}, nil, err

@@ -121,14 +121,19 @@ func (p *Plan) ready() error {
 
 // outcome returns the outcome of what was trained.
 func (p *Plan) outcome(t trained) Outcome {
+	score := report.Score{Metric: p.data.test.Metric(), Value: t.score}
+	verdict := p.judge(p.data.test, score)
 	model := p.data.model
-	model.Temperature = t.temperature
-	release := report.Release{
-		Parameters:      t.parameters,
-		Model:           model,
-		Score:           report.Score{Metric: p.data.test.Metric(), Value: t.score},
-		Hyperparameters: t.hyperparameters,
-		Privacy:         p.privacy.Of(t.hyperparameters),
+	model.Temperature, model.Warning = t.temperature, verdict.Warning
+	return Outcome{
+		Release: report.Release{
+			Parameters:      t.parameters,
+			Model:           model,
+			Score:           score,
+			Hyperparameters: t.hyperparameters,
+			Privacy:         p.privacy.Of(t.hyperparameters),
+		},
+		Verdict: verdict,
+		Private: t.private,
 	}
-	return Outcome{release, p.judge(p.data.test, release.Score), t.private}
 }

@@ -29,6 +29,8 @@ type Model struct {
 	// Temperature is above 0: probabilities are softmax(outputs/Temperature).
 	// A file without it, such as one of version 1, means 1, which [ReadModel] returns. 0 writes none.
 	Temperature float64 `json:"temperature,omitempty"`
+	// Warning says that the model isn't better than one answer for every sample, and what may help; empty if it is.
+	Warning string `json:"warning,omitempty"`
 	// Input describes how a file becomes samples, in the format of the package that reads such files.
 	Input json.RawMessage `json:"input,omitempty"`
 }

@@ -71,3 +71,20 @@ func TestReleasedTemperature(t *testing.T) {
 		}
 	}
 }
+
+// A model that isn't better than a constant answer says so wherever it goes.
+func TestReleasedWarning(t *testing.T) {
+	dir := t.TempDir()
+	const warning = "the model is no better than one answer for every row"
+	r := Release{Model: Model{Outputs: 2, Task: Classification, Warning: warning}}
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if m, _, err := ReadModel(dir); err != nil || m.Warning != warning {
+		t.Errorf("%q, %v", m.Warning, err)
+	}
+	statement, err := os.ReadFile(filepath.Join(dir, "STATEMENT.md"))
+	if err != nil || !strings.Contains(string(statement), "which follows from the model and public data. **It says that "+warning+".**\n\nNothing in") {
+		t.Errorf("%s, %v", statement, err)
+	}
+}
