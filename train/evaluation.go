@@ -78,7 +78,11 @@ func checkOutputs(got, samples, each int) error {
 func Predicted(logits []float32) int { return argmax(logits) }
 
 // Probabilities returns the softmax of one sample's logits.
-func Probabilities(logits []float32) []float64 {
+func Probabilities(logits []float32) []float64 { return TemperedProbabilities(logits, 1) }
+
+// TemperedProbabilities returns the softmax of one sample's logits after a division by a temperature, which must be
+// above 0. Above 1 it makes probabilities less certain, below 1 more. The largest one stays the largest.
+func TemperedProbabilities(logits []float32, temperature float64) []float64 {
 	largest := math.Inf(-1)
 	for _, v := range logits {
 		largest = math.Max(largest, float64(v))
@@ -91,7 +95,7 @@ func Probabilities(logits []float32) []float64 {
 				p[i] = 1
 			}
 		} else {
-			p[i] = math.Exp(float64(v) - largest)
+			p[i] = math.Exp((float64(v) - largest) / temperature)
 		}
 		sum += p[i]
 	}

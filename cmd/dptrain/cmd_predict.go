@@ -83,6 +83,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 			return p, err
 		}
 		defer func() { err = errors.Join(err, r.Close()) }()
+		warnOfModel(g, r)
 		return predict(ctx, r, file)
 	})
 	if err != nil {
@@ -143,7 +144,7 @@ func newPrediction(r *experiment.Released, label table.Label, outputs []float32)
 		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
-	out := prediction{Probabilities: map[string]float64{}, shares: train.Probabilities(outputs)}
+	out := prediction{Probabilities: map[string]float64{}, shares: train.TemperedProbabilities(outputs, r.Temperature)}
 	if best := train.Predicted(outputs); best >= 0 {
 		name := r.Class(best)
 		out.Class = &name

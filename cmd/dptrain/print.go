@@ -19,10 +19,12 @@ type planResult struct {
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
 	Memory  float64        `json:"memory_bytes"` // an estimate of the maximum
+	// Warnings are the weaknesses of the plan, among them those of its privacy.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func newPlanResult(p *experiment.Plan) planResult {
-	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory}
+	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory, p.Warnings()}
 }
 
 // runResult is what a training prints as JSON. It holds nothing private.

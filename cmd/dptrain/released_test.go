@@ -24,7 +24,8 @@ func release(t *testing.T, m report.Model, s table.Schema, weights, bias []float
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Version, m.Dataset, m.Network, m.Shape, m.Outputs, m.Input = 1, "files", "linear", s.Shape, s.Outputs(), input
+	m.Version = max(m.Version, 1)
+	m.Dataset, m.Network, m.Shape, m.Outputs, m.Input = "files", "linear", s.Shape, s.Outputs(), input
 	m.Activation = report.Activation{Scale: 2, Temperature: 2, Offset: 1}
 	parameters, err := safetensors.Encode([]safetensors.Tensor{
 		{Name: "fc1.weight", Shape: []int{len(weights) / len(bias), len(bias)}, Data: weights},
@@ -134,6 +135,28 @@ func TestPredictAndEvaluateClasses(t *testing.T) {
 	}
 	if text := output(t, "evaluate", dir, rows); !strings.Contains(text, "50.00 %") {
 		t.Errorf("printed %s", text)
+	}
+}
+
+// A temperature of 2 halves the logits, and changes no class.
+func TestPredictTakesTheTemperature(t *testing.T) {
+	classes := []string{"no", "yes"}
+	schema := table.Schema{
+		Label:   table.Label{Name: "y", Task: table.Classification, Classes: classes},
+		Columns: []table.Column{{Name: "x"}}, Shape: []int{1},
+	}
+	dir := release(t, report.Model{Version: 2, Temperature: 2, Task: report.Classification, Classes: classes}, schema, []float32{0, 4}, []float32{0, -2})
+	records, err := csv.NewReader(strings.NewReader(output(t, "predict", dir, file(t, "x\n0\n1\n")))).ReadAll()
+	if err != nil || len(records) != 3 {
+		t.Fatalf("%v, %v", records, err)
+	}
+	for i, want := range []struct {
+		class string
+		yes   float64
+	}{{"no", 1 / (1 + math.E)}, {"yes", 1 / (1 + 1/math.E)}} { // logits of yes: -2 and 2
+		if r := records[i+1]; r[1] != want.class || !near(t, r[3], want.yes) || !near(t, r[2], 1-want.yes) {
+			t.Errorf("row %d: %v, want %v", i+1, r, want)
+		}
 	}
 }
 

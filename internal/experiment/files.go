@@ -122,6 +122,9 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 	if public != nil {
 		s.Test = public.N
 		s.large, s.outliers = largeColumns(schema, public)
+		if squaredError(e, schema) {
+			s.stable = stableRate(schema, public)
+		}
 	}
 	private, n, err := countRows(schema, e.Data.Train)
 	if err != nil {

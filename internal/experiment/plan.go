@@ -71,7 +71,7 @@ func (p *Plan) Settle() error {
 
 func (p *Plan) planned() (work, report.Privacy, error) {
 	if p.tune {
-		settings, privacy, err := planTuning(p.Experiment, p.Samples.Train)
+		settings, privacy, err := p.planBounded()
 		return tuning{settings}, privacy, err
 	}
 	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
@@ -88,10 +88,13 @@ func (p *Plan) Statement() report.Privacy { return p.privacy }
 func (p *Plan) Event() accountant.Event { return p.work.event() }
 
 // Warnings returns the weaknesses of a settled plan, which can be carried out nevertheless: a guarantee that protects
-// little, columns that aren't scaled, too little memory.
+// little, columns that aren't scaled, learning rates that are too large, too few rows, too little memory. All of it is
+// public.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
-	for _, w := range []string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory, p.free)} {
+	for _, w := range []string{
+		p.Samples.warning(p.Experiment.Data.Test), p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning(), memoryWarning(p.Memory, p.free),
+	} {
 		if w != "" {
 			warnings = append(warnings[:len(warnings):len(warnings)], w)
 		}

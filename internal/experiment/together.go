@@ -99,9 +99,11 @@ func (c *company) run(ctx context.Context) error {
 		}
 	}
 	if len(trainings) > 0 {
-		return c.train(ctx, trainings)
+		if err := c.train(ctx, trainings); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.temper(ctx)
 }
 
 // ofPart returns an error that names a plan by its number among the items instead of that among the given plans.
@@ -131,20 +133,28 @@ func (p *Plan) ready() error {
 
 // outcome returns the outcome of what was trained.
 func (p *Plan) outcome(t trained) Outcome {
-	release := report.Release{
-		Parameters:      t.parameters,
-		Model:           p.data.model,
-		Score:           report.Score{Metric: p.scored().Metric(), Value: t.score},
-		Hyperparameters: t.hyperparameters,
-		Privacy:         p.privacy.Of(t.hyperparameters),
-	}
+	score := report.Score{Metric: p.scored().Metric(), Value: t.score}
+	privacy := p.privacy.Of(t.hyperparameters)
 	if t.heldOut != nil {
-		tuning := *release.Privacy.Tuning
+		tuning := *privacy.Tuning
 		tuning.HeldOut = &report.HeldOut{
 			Rate: tuning.HeldOut.Rate, NoiseMultiplier: tuning.HeldOut.NoiseMultiplier,
 			Score: &t.heldOut.Score, Interval: &t.heldOut.Interval, Constant: &t.heldOut.Constant,
 		}
-		release.Privacy.Tuning, release.Score.HeldOut = &tuning, &t.heldOut.Interval
+		privacy.Tuning, score.HeldOut = &tuning, &t.heldOut.Interval
 	}
-	return Outcome{release, p.judge(t), t.private}
+	verdict := p.judge(t)
+	model := p.data.model
+	model.Temperature, model.Warning = t.temperature, verdict.Warning
+	return Outcome{
+		Release: report.Release{
+			Parameters:      t.parameters,
+			Model:           model,
+			Score:           score,
+			Hyperparameters: t.hyperparameters,
+			Privacy:         privacy,
+		},
+		Verdict: verdict,
+		Private: t.private,
+	}
 }

@@ -1,11 +1,13 @@
 package experiment
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // A score of three in four is the largest class's own: only more than that was learnt.
@@ -37,6 +39,22 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// A model that learnt nothing has its verdict in what is released, and another one hasn't.
+func TestVerdictIsReleased(t *testing.T) {
+	// Private rows are like the latter.
+	for rows, warned := range map[string]bool{"-2,yes\n2,no\n": true, "-2,no\n2,yes\n": false} {
+		settings := own(t)
+		if err := os.WriteFile(strings.TrimPrefix(settings[1], "data.test="), []byte("x,y\n"+strings.Repeat(rows, 30)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := resolve(t, false, settings...)
+		o, _ := carryOut(t, p)
+		if got := o.Release.Model.Warning; got != o.Verdict.Warning || (got != "") != warned {
+			t.Errorf("%q: accuracy %v, released %q, verdict %q", rows, o.Release.Score.Value, got, o.Verdict.Warning)
+		}
+	}
+}
+
 // The remedy is the one that helps most.
 func TestRemedy(t *testing.T) {
 	var p Plan
@@ -53,6 +71,11 @@ func TestRemedy(t *testing.T) {
 	want("a larger epsilon")
 	p.Experiment.Training.Optimizer = "dp-sgd"
 	want("--optimizer dp-adam")
+	p.work = tuning{tuner.Settings{Method: tuner.Variant1, SubsetRate: 0.1, Samples: 900, Space: tuner.Grid{{LearningRate: 1}}}}
+	p.Experiment.Training.Optimizer = "dp-adam"
+	want(smallRemedy)
+	p.Samples.stable = 0.5
+	want("learning rates of at most 0.5 in the final run")
 	p.Samples.large = []string{"age"}
 	want("scaling the columns")
 }

@@ -70,6 +70,9 @@ func (r Run) public(a Accounting, id string) publicRun {
 	if more := len(v.Classes) - maxListed; more > 0 {
 		v.Classes, v.MoreClasses = v.Classes[:maxListed], more
 	}
+	if r.Model.Warning != "" {
+		v.Warnings = append(v.Warnings, r.Model.Warning)
+	}
 	if r.Manifest != nil {
 		v.MadeBy = r.Manifest.made()
 	}

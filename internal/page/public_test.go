@@ -133,6 +133,11 @@ func TestPublicShowsWarnings(t *testing.T) {
 	if strings.Count(public, "<strong>Warning.</strong>") != 2 {
 		t.Error("a weak guarantee is shown without two warnings")
 	}
+	r = release()
+	r.Model.Warning = "the model is no better than one answer for every row"
+	if public, _ = pages(t, runFolder(t, "useless", r)); !strings.Contains(public, "<strong>Warning.</strong> the model is no better than one answer for every row") {
+		t.Error("a useless model is shown without a warning")
+	}
 }
 
 // Guarantees of runs on the same data add up: 4+1 at 1e-5+2e-5 here.

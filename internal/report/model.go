@@ -26,6 +26,11 @@ type Model struct {
 	Outputs    int        `json:"outputs"`               // one for each class, or one number
 	Task       string     `json:"task"`                  // classification or regression
 	Classes    []string   `json:"classes,omitempty"`
+	// Temperature is above 0: probabilities are softmax(outputs/Temperature).
+	// A file without it, such as one of version 1, means 1, which [ReadModel] returns. 0 writes none.
+	Temperature float64 `json:"temperature,omitempty"`
+	// Warning says that the model isn't better than one answer for every sample, and what may help; empty if it is.
+	Warning string `json:"warning,omitempty"`
 	// Input describes how a file becomes samples, in the format of the package that reads such files.
 	Input json.RawMessage `json:"input,omitempty"`
 }
@@ -48,8 +53,12 @@ const (
 	Regression     = "regression"
 )
 
-// modelVersion grows when readers of the version before would misunderstand the description.
-const modelVersion = 1
+// modelVersion grows when readers of the version before would misunderstand the description: they take no temperature,
+// so that their probabilities would be others. Readers take every version since oldestModelVersion.
+const (
+	modelVersion       = 2
+	oldestModelVersion = 1
+)
 
 // The files that a released model is read from.
 const (
@@ -125,12 +134,18 @@ func readModel(path string) (Model, error) {
 	if err != nil {
 		return Model{}, err
 	}
-	var m Model
+	m := Model{Temperature: 1} // JSON without a temperature keeps it
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Model{}, fmt.Errorf("%w: %s: %w", ErrNoModel, path, err)
 	}
-	if m.Version != modelVersion {
-		return Model{}, fmt.Errorf("%w: %s: version %d, and this dptrain reads version %d; use the one that made it", ErrNoModel, path, m.Version, modelVersion)
+	if m.Version < oldestModelVersion || m.Version > modelVersion {
+		return Model{}, fmt.Errorf("%w: %s: version %d, and this dptrain reads versions %d to %d; use the one that made it", ErrNoModel, path, m.Version, oldestModelVersion, modelVersion)
+	}
+	if m.Version == 1 && m.Temperature != 1 {
+		return Model{}, fmt.Errorf("%w: %s: version 1 has no temperature, and this has %v; use the folder as it was released", ErrNoModel, path, m.Temperature)
+	}
+	if !(m.Temperature > 0) { // JSON has no infinities
+		return Model{}, fmt.Errorf("%w: %s: temperature %v, want a number above 0", ErrNoModel, path, m.Temperature)
 	}
 	if m.Outputs < 1 || len(m.Classes) > 0 && len(m.Classes) != m.Outputs {
 		return Model{}, fmt.Errorf("%w: %s: %d outputs and %d classes", ErrNoModel, path, m.Outputs, len(m.Classes))

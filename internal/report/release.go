@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -118,6 +119,9 @@ func (r Release) Write(dir string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if t := r.Model.Temperature; !(t >= 0) || math.IsInf(t, 1) {
+		return fmt.Errorf("release a model: temperature %v, want a number above 0, or 0 for none", t)
 	}
 	r.Model.Version = modelVersion
 	use, err := indented(r.Model)
