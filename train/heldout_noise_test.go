@@ -38,18 +38,29 @@ func TestNoisySumsAreExact(t *testing.T) {
 	})
 }
 
-// The sums of a release have noise each of its own: their correlation is 0. Falsely rejects with probability below
-// 1e-6: of 4,000 draws it is within five standard deviations.
+// The sums of a release have noise each of its own: their covariances are 0 and their variances that of the noise.
+// Falsely rejects with probability below 1e-5: six means of 4,000 products are within five standard deviations each.
 func TestReleasedSumsHaveNoiseEach(t *testing.T) {
-	const draws = 4000
-	var products, squares float64
+	const draws, deviation = 4000, 100
+	var products [3][3]float64
 	for i := range draws {
-		sums := new(HeldOut).noisy([]float64{0, 0, 0}, 100, random.Key{byte(i), byte(i >> 8), 3}.Stream(random.ID{Purpose: random.Score}))
-		products += sums[0]*sums[1] + sums[1]*sums[2] + sums[0]*sums[2]
-		squares += sums[0]*sums[0] + sums[1]*sums[1] + sums[2]*sums[2]
+		sums := new(HeldOut).noisy([]float64{0, 0, 0}, deviation, random.Key{byte(i), byte(i >> 8), 3}.Stream(random.ID{Purpose: random.Score}))
+		for a := range sums {
+			for b := range sums {
+				products[a][b] += sums[a] * sums[b] / (deviation * deviation) / draws
+			}
+		}
 	}
-	if r := products / squares; math.Abs(r) > 5/math.Sqrt(3*draws) {
-		t.Errorf("correlation %v", r)
+	for a, row := range products {
+		for b, got := range row {
+			want, spread := 0.0, 1.0
+			if a == b {
+				want, spread = 1, math.Sqrt2
+			}
+			if math.Abs(got-want) > 5*spread/math.Sqrt(draws) {
+				t.Errorf("mean product of sums %d and %d: %v of the variance, want %v", a, b, got, want)
+			}
+		}
 	}
 }
 
