@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A noisy sum is the sum plus the noise on the fine grid, rounded once more, as integers say: nothing else is lost, up to
-// 2^31 samples and the most noise. Its grid is at most 1/64 of the noise, or the fine one.
+// A noisy sum is the sum plus the noise on the fine grid, rounded once more, as integers say: nothing else is lost, up
+// to 2^31 samples and the most noise. Its grid is at most 1/64 of the noise, or the fine one.
 func TestNoisySumsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		deviation := math.Exp(rapid.Float64Range(math.Log(1e-9), math.Log(maxScoreNoise)).Draw(t, "log deviation"))
