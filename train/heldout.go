@@ -24,9 +24,9 @@ import (
 // deviation of about one. The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1.
 //
 // One score costs [HeldOutSettings.Event]: a Gaussian mechanism, since one sample more or less changes the sum by at
-// most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of 2^-10 on
-// which they add up exactly, and the result to 1/64 of the noise's standard deviation. The guarantee of a tuning that
-// selects by such scores is that of package tuner.
+// most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of
+// 2^-10 on which they add up exactly, and the result to 1/64 of the noise's standard deviation. The guarantee of a
+// tuning that selects by such scores is that of package tuner.
 type HeldOut struct {
 	data     *Data // the held-out samples
 	rows     []int32
