@@ -16,6 +16,9 @@ func TestRepetitionsHaveTheirMean(t *testing.T) {
 	for _, name := range configs.Repetitions() {
 		rapid.Check(t, func(rt *rapid.T) {
 			mean := 1 + math.Exp(rapid.Float64Range(-30, 13).Draw(rt, "log mean"))
+			if name == configs.Fixed {
+				mean = math.Round(mean)
+			}
 			shape := rapid.Float64Range(-0.9, 20).Draw(rt, "shape")
 			e := experiment(t, "privacy.repetitions="+name, "privacy.mean_repetitions="+text(mean), "privacy.repetitions_shape="+text(shape))
 			r, err := repetitionsOf(e.Privacy)
@@ -44,6 +47,7 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 		"geometric":         0.5,
 		"negative-binomial": 0.5252426,
 		"logarithmic":       0.5693363,
+		"fixed":             0,
 	} {
 		r, err := repetitionsOf(experiment(t, "privacy.repetitions="+name, "privacy.mean_repetitions=2").Privacy)
 		if err != nil {
@@ -57,6 +61,10 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 			got = r.Rate / math.Expm1(r.Rate)
 		case accountant.TruncatedNegativeBinomial:
 			got = 2 * math.Pow(r.Success, 1+r.Shape)
+		case accountant.Fixed:
+			got = map[int]float64{1: 1}[r.Trials]
+		default:
+			t.Errorf("%s: a %T", name, r)
 		}
 		if math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s: P(K = 1) is %v, want %v", name, got, want)
