@@ -23,9 +23,10 @@ import (
 // - min(e²/4, 1) for an error e, so that only errors below two units count in full: scale labels to a standard
 // deviation of about one. The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1.
 //
-// One score costs [HeldOut.Event]: a Gaussian mechanism, since one sample more or less changes the sum by at most 1/2,
-// and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of 2^-10 on which
-// they add up exactly. The guarantee of a tuning that selects by such scores is that of package tuner.
+// One score costs [HeldOutSettings.Event]: a Gaussian mechanism, since one sample more or less changes the sum by at
+// most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of
+// 2^-10 on which they add up exactly, and the result to 1/64 of the noise's standard deviation. The guarantee of a
+// tuning that selects by such scores is that of package tuner.
 type HeldOut struct {
 	data     *Data // the held-out samples
 	rows     []int32
@@ -62,8 +63,8 @@ func (s HeldOutSettings) Event() accountant.Event {
 
 const (
 	// scoreGrid is the grid of sums and noise. On it sums of 2^31 samples and noise of maxScoreNoise are exact in
-	// float64. The errors of a normal, below 2^-53.5, move a noisy sum to another multiple with probability of about
-	// 2^-44.5 for each unit of NoiseMultiplier.
+	// float64. With noise far below the grid, a sum has none: that is a rounded Gaussian mechanism too, and costs no
+	// more than one. Noisy sums are rounded to a coarser grid where noise is large: see [coarseGrid].
 	scoreGrid     = 0x1p-10
 	maxScoreNoise = 1e9
 	// fullError is the square of the error from which on errors of a regression count alike.
@@ -256,14 +257,25 @@ func (h *HeldOut) stream(key random.Key, what string, model []byte) *random.Stre
 	return own.Stream(random.ID{Purpose: random.Score})
 }
 
-// noisy adds noise of the given standard deviation to sums on the grid, and divides them by the nominal size.
+// noisy adds noise of the given standard deviation to sums on the grid.
 func (h *HeldOut) noisy(sums []float64, deviation float64, noise *random.Stream) []float64 {
 	normals := make([]float64, len(sums))
 	noise.Normals(normals)
+	coarse := coarseGrid(deviation)
 	for i := range sums {
 		sums[i] += math.RoundToEven(normals[i]*deviation/scoreGrid) * scoreGrid
+		sums[i] = math.RoundToEven(sums[i]/coarse) * coarse
 	}
 	return sums
+}
+
+// coarseGrid returns the grid that noisy sums are rounded to: the largest power of two that is at most 1/64 of the
+// noise's standard deviation, or scoreGrid if that is more. The errors of a computed normal, below 2^-53.5 in the mean,
+// move a sum across a boundary of a grid g with probability of about 2^-53.5 deviation/g: at most 2^-46.5 for a sum of
+// any noise. Without this grid it would grow with the noise, to more than a usual delta.
+func coarseGrid(deviation float64) float64 {
+	_, exponent := math.Frexp(deviation) // deviation is in [1/2, 1)·2^exponent
+	return math.Max(scoreGrid, math.Ldexp(1, exponent-7))
 }
 
 // sum returns what all held-out samples count together, by a model's outputs for them.

@@ -16,7 +16,7 @@ func (p Plan) test(data *train.Data, test train.Labelled) (train.Labelled, error
 	switch {
 	case !p.Settings.holdsOut():
 		return test, nil
-	case test.Inputs() != data:
+	case test == nil || test.Inputs() != data:
 		return nil, &train.SettingError{Setting: "test set", Value: "other samples than the training data", Want: "the training data with their labels, as the plan holds out samples"}
 	}
 	return train.NewHeldOut(test, p.Private.HeldOut, p.Settings.HoldOut)

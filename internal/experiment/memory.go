@@ -24,8 +24,8 @@ const (
 )
 
 // memoryOf estimates the maximum number of bytes that a run takes, from public numbers alone. It counts as many trials
-// as one run in twenty exceeds: the mean and two standard deviations of a Poisson number, four times the mean of
-// others.
+// as one run in twenty exceeds: the mean and two standard deviations of a Poisson number, the number itself if it
+// is fixed, four times the mean of others.
 func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	shape, outputs, raw := []int(nil), 0, 0.0
 	m := report.Model{}
@@ -77,9 +77,12 @@ func runsHeld(e configs.Experiment, tuned bool) float64 {
 		return 1
 	}
 	mean := e.Privacy.MeanRepetitions
-	runs := mean + 2*math.Sqrt(mean)
-	if name := e.Privacy.Repetitions; name != "poisson" && name != "truncated-poisson" {
-		runs = 4 * mean
+	runs := 4 * mean
+	switch e.Privacy.Repetitions {
+	case "poisson", "truncated-poisson":
+		runs = mean + 2*math.Sqrt(mean)
+	case configs.Fixed:
+		runs = mean
 	}
 	return math.Min(maxRunsHeld, math.Ceil(runs))
 }

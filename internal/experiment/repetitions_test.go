@@ -63,6 +63,10 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 			got = r.Rate / math.Expm1(r.Rate)
 		case accountant.TruncatedNegativeBinomial:
 			got = 2 * math.Pow(r.Success, 1+r.Shape)
+		case accountant.Fixed:
+			got = map[int]float64{1: 1}[r.Trials]
+		default:
+			t.Errorf("%s: a %T", name, r)
 		}
 		if !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("%s: P(K = 1) is %v, want %v", name, got, want)
