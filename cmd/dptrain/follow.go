@@ -203,7 +203,7 @@ func (f *follower) showTuning(p tuner.PrivateProgress) {
 		f.failed = true
 		console.Log().Logf(level, "a trial failed; it counts, and scores lowest: %v", p.Err)
 	case p.Kind == tuner.Finished && p.Final:
-		console.Log().Debugf("final run: test score %v", p.Score)
+		console.Log().Debugf("final run: score %v", p.Score)
 	case p.Kind == tuner.Finished:
 		console.Log().Debugf("trial %d of %d: score %v", p.Trial, p.Trials, p.Score)
 	}

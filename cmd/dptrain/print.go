@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
@@ -78,7 +79,7 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 			[2]string{"missed", missedText(t.Space)},
 			[2]string{"rates", ratesText(t)})
 		if t.HeldOut != nil {
-			pairs = append(pairs, [2]string{"held out", heldOutText(t.HeldOut, p.Samples)})
+			pairs = append(pairs, [2]string{"held out", heldOutText(t.HeldOut, plan.Samples)})
 		}
 	}
 	pairs = append(pairs, [2]string{"run", runText(e, p)})
@@ -105,10 +106,15 @@ func trialsText(t *report.Tuning) string {
 	return fmt.Sprintf("%v in expectation (%s), over %s", t.MeanRepetitions, t.Distribution(), spaceText(t.Space))
 }
 
-// heldOutText says which private samples score models, and how far noise moves a score of accuracy.
-func heldOutText(h *report.HeldOut, samples int) string {
-	return fmt.Sprintf("about %s of the rows, private too, score the models with noise multiplier %s, which moves an accuracy by about %.2g %%; no run trains on them",
-		report.Grouped(int(h.Rate*float64(samples)+0.5)), report.RoundUp(h.NoiseMultiplier, 4), 100*h.NoiseMultiplier/2/(h.Rate*float64(samples)))
+// heldOutText says which private samples score models, and how far noise moves a score: see train.HeldOut.
+func heldOutText(h *report.HeldOut, s experiment.Samples) string {
+	size := h.Rate * float64(s.Train)
+	off, score := h.NoiseMultiplier/2/size, "an accuracy by about %.2g percentage points"
+	if s.Schema != nil && s.Schema.Label.Task == table.Regression {
+		off, score = 4*off/100, "R² by about %.2g"
+	}
+	return fmt.Sprintf("about %s of the rows, private too, score the models with noise multiplier %s, which moves "+score+"; no run trains on them",
+		report.Grouped(int(size+0.5)), report.RoundUp(h.NoiseMultiplier, 4), 100*off)
 }
 
 func methodText(t *report.Tuning) string {

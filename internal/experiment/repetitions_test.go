@@ -55,8 +55,6 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 		}
 		got := math.NaN()
 		switch r := r.(type) {
-		case accountant.Fixed:
-			got = 0 // K is 2
 		case accountant.Poisson:
 			got = r.Mean * math.Exp(-r.Mean)
 		case accountant.TruncatedPoisson:

@@ -153,6 +153,7 @@ func (p *Plan) outcome(t trained) Outcome {
 			Score:           score,
 			Hyperparameters: t.hyperparameters,
 			Privacy:         privacy,
+			NoPublicRows:    p.data.test == nil,
 		},
 		Verdict: verdict,
 		Private: t.private,

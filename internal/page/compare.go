@@ -130,7 +130,7 @@ func scoreFigures(runs []Run, metric train.Metric) []figure {
 		{"-rate", "learning rate of the released run", "over learning rate", true, func(r Run) float64 { return r.Hyperparameters.LearningRate }},
 	} {
 		f := figure{
-			Caption: fmt.Sprintf("Scores on the public test set, %s. Each number is a run of the table.", over.title),
+			Caption: fmt.Sprintf("Scores of the released models, %s. Each number is a run of the table.", over.title),
 			Columns: []string{"run", over.title[len("over "):], label},
 		}
 		if len(data) > 1 {

@@ -23,6 +23,7 @@ type Release struct {
 	Score           Score
 	Hyperparameters Hyperparameters
 	Privacy         Privacy
+	NoPublicRows    bool       // no public samples were used
 	MadeBy          build.Info // [Dir.WriteRelease] sets it to the running program
 }
 
@@ -137,7 +138,7 @@ func (r Release) Write(dir string) error {
 		Meaningful:     len(r.Privacy.Warnings) == 0,
 		Neighbours:     "add or remove one sample",
 		Dataset:        r.Model.Dataset,
-		TestSetPublic:  r.Score.HeldOut == nil,
+		TestSetPublic:  !r.NoPublicRows,
 		CoversTuning:   r.Privacy.Tuning != nil,
 		CoversFinalRun: true,
 		Privacy:        r.Privacy,
