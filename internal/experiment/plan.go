@@ -88,7 +88,7 @@ func (p *Plan) Event() accountant.Event { return p.work.event() }
 // little, columns that aren't scaled, too little memory.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
-	for _, w := range []string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory, p.free)} {
+	for _, w := range append([]string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory, p.free)}, p.Samples.notes...) {
 		if w != "" {
 			warnings = append(warnings[:len(warnings):len(warnings)], w)
 		}

@@ -19,6 +19,7 @@ type Samples struct {
 
 	large    []string // columns of such files: see largeColumns
 	outliers bool     // all of these are scaled
+	notes    []string // on such files: see fileNotes
 }
 
 // Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.
