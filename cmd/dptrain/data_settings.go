@@ -19,6 +19,7 @@ type dataSettings struct {
 	head    []string // lines above the settings
 	data    configs.Data
 	codes   []string // columns of few different whole numbers
+	gaps    bool     // whether the public file lacks values
 	columns []string // in the order in which blocks by column list them
 	// remarks are comments by the key of a block and the column, such as ignore and id. A block's own has no column.
 	remarks map[[2]string]string

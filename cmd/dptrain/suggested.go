@@ -36,6 +36,9 @@ func suggest(file string, d table.Description, opts describeOptions) (*dataSetti
 	if opts.label != "" && slices.Contains(opts.ignore, opts.label) {
 		return nil, usagef("--ignore %s: it is the label; leave it out, or give another --label", opts.label)
 	}
+	s.gaps = slices.ContainsFunc(d.Columns, func(c table.Summary) bool {
+		return c.Missing > 0 && c.Useless == "" && c.Name != opts.label && !slices.Contains(opts.ignore, c.Name)
+	})
 	for _, c := range d.Columns {
 		switch {
 		case c.Name == opts.label:
@@ -59,6 +62,9 @@ func suggest(file string, d table.Description, opts describeOptions) (*dataSetti
 		s.notef("Of few different whole numbers: %s%s. Those that are codes, not amounts, belong in categories, not in clip and scale", strings.Join(s.codes, ", "), more)
 	}
 	s.remarkf("categories", "", `1 for the row's own category, else 0. One that isn't listed is an error; "*" stands for all such ones, "" for a missing one`)
+	if s.gaps {
+		s.notef(`Values are missing. Columns that have all of them here may lack some in private rows: they have a fill, or a category "", too`)
+	}
 	s.remarkf("missing", "", "fill, here the median of the public rows, stands for a missing number; indicator adds a value that is 1 if it was missing")
 	s.remarkf("clip", "", "numbers beyond become the nearer bound; here the extremes of the public rows, rounded outward")
 	s.remarkf("scale", "", "(number - first)/second; here mean and standard deviation of the public rows")
@@ -162,6 +168,8 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 			remark += fmt.Sprintf(", a word instead in %s", report.Grouped(c.Texts))
 		}
 		s.remarkf("missing", c.Name, "%s", remark)
+	} else if s.gaps && len(c.Shape) == 0 {
+		s.data.Missing[c.Name] = configs.Missing{Fill: c.Median}
 	}
 }
 
@@ -185,8 +193,10 @@ func (s *dataSettings) suggestCategories(c table.Summary) {
 	if mixedCategories(c) {
 		remarks = append(remarks, "numbers and texts, each a category")
 	}
-	if c.Missing > 0 {
+	if c.Missing > 0 || s.gaps {
 		list = append(list, "")
+	}
+	if c.Missing > 0 {
 		remarks = append(remarks, report.Grouped(c.Missing)+" missing")
 	}
 	if once > 0 && !slices.Contains(list, table.All) {
