@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -36,7 +37,7 @@ func (s *dataSettings) remarkf(key, column, format string, args ...any) {
 // oneComment makes a text one line, whatever a file's names have in them.
 func oneComment(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff {
+		if !unicode.IsPrint(r) { // of others YAML refuses some in comments
 			return ' '
 		}
 		return r

@@ -88,7 +88,7 @@ func (s *dataSettings) suggestLabel(c table.Summary, task string, rows int) erro
 		return nil
 	}
 	if c.Missing > 0 {
-		s.notef("%s: no label in %s of the %s rows; leave such rows out of all files", c.Name, report.Grouped(c.Missing), report.Grouped(rows))
+		s.notef("%s: no label in %s of the %s rows; leave such rows out of all files, or list all classes if NA, None or their like is one", c.Name, report.Grouped(c.Missing), report.Grouped(rows))
 	}
 	if len(c.Words) > 0 {
 		s.notef("%s: %s labels aren't numbers (%s); leave such rows out of all files if their labels are missing", c.Name, report.Grouped(c.Texts), strings.Join(c.Words, ", "))
@@ -157,6 +157,9 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 	}
 	if few := 10; c.Whole && len(c.Shape) == 0 && len(c.Categories) > 2 && len(c.Categories) <= few && len(c.Words) == 0 {
 		s.codes = append(s.codes, c.Name)
+	}
+	if c.Sentinel != "" {
+		s.notef("%s: %s is far from all other values. If it stands for a missing one, write NA in its place in a copy of the file, and describe that; then add words: [%q] to its line in missing", c.Name, c.Sentinel, c.Sentinel)
 	}
 	if m, ok := c.SuggestedMissing(); ok {
 		s.data.Missing[c.Name] = configs.Missing(m)

@@ -25,6 +25,8 @@ type Summary struct {
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
 	Median    float64 `json:"median"` // of a single value a row: one of the values
+	// Sentinel is a number such as -999 that probably stands for a missing one, as text; empty if there is none.
+	Sentinel string `json:"sentinel,omitempty"`
 	// Texts is the number of values that aren't numbers, such as unknown, in a column that also has numbers. Text
 	// is the first such value. Words are all of them, each once, if they probably stand for missing values.
 	Texts int      `json:"texts,omitempty"`

@@ -55,7 +55,7 @@ func (s *summing) add(v cell) {
 	if s.numbers+s.texts == 0 {
 		s.first = v
 	}
-	if _, known := s.seen[v.String()]; known || len(s.seen) <= MaxClasses {
+	if len(s.seen) <= MaxClasses { // with more, nothing needs the counts
 		s.seen[v.String()]++
 	}
 	if s.single {
@@ -128,12 +128,33 @@ func (s *summing) summary(f field) Summary {
 		if len(s.kept) > 0 {
 			slices.Sort(s.kept)
 			out.Median = s.kept[(len(s.kept)-1)/2]
+			out.Sentinel = sentinel(s.kept)
 		}
 	}
 	if s.useless(&out); out.Useless != "" {
 		out.Useless = strings.ReplaceAll(out.Useless, "\n", " ")
 	}
 	return out
+}
+
+// sentinel returns a number such as -999, in sorted numbers, that probably stands for a missing one, as text: it
+// occurs more than once, and is further from all others than they are from each other. It returns "" if there is
+// none.
+func sentinel(sorted []float64) string {
+	usual := []float64{-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
+	low, high := sorted[0], sorted[len(sorted)-1]
+	second := slices.IndexFunc(sorted, func(x float64) bool { return x > low })
+	if second < 0 {
+		return ""
+	}
+	last := slices.Index(sorted, high) // the first of the highest
+	switch next, before := sorted[second], sorted[last-1]; {
+	case second > 1 && second < last && slices.Contains(usual, low) && low < 0 && next-low > high-next:
+		return decimal(low)
+	case len(sorted)-last > 1 && second < last && slices.Contains(usual, high) && high > 0 && high-before > before-low:
+		return decimal(high)
+	}
+	return ""
 }
 
 // sortTexts sorts by number if all texts are numbers, else as text.

@@ -6,8 +6,8 @@ import "math"
 // write row numbers or names there, and no schema has such a column, so that it is left out.
 func (f *File) Unnamed() bool { return f != nil && f.unnamed }
 
-// checkUnnamed returns an error for a first column without a name that isn't a row number or name: its values would be
-// lost without notice. The file must be public, and must have been read.
+// checkUnnamed returns an error for a first column without a name that isn't a row number or name: its values would
+// be lost without notice. The file must be public, and must have been read.
 func (f *File) checkUnnamed() error {
 	if !f.Unnamed() {
 		return nil

@@ -139,3 +139,27 @@ func TestUnnamedColumn(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// A number that stands for a missing one is found, and an outlier isn't.
+func TestSentinel(t *testing.T) {
+	for values, want := range map[string]string{
+		"3 -999 4 10 -999 7":   "-999",
+		"3 -999 4 10 7":        "", // once may be an outlier
+		"30 99 20 99 31 35":    "99",
+		"30 98 20 98 31 35":    "",
+		"-1 -1 0 1 2 3":        "", // a value like the others
+		"0 1 -9 0 1 -9":        "-9",
+		"-999 -999 -999":       "",
+		"-999 -999 5 5":        "", // two groups
+		"99 100 101 99 99":     "",
+		"-9 -9 99 99 98 97 96": "-9",
+	} {
+		d, err := Describe(open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Columns[0].Sentinel; got != want {
+			t.Errorf("%s: %q, want %q", values, got, want)
+		}
+	}
+}
