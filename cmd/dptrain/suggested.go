@@ -165,7 +165,7 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 		s.data.Missing[c.Name] = configs.Missing(m)
 		remark := fmt.Sprintf("missing in %s of %s rows", report.Grouped(c.Missing), report.Grouped(rows))
 		if len(c.Shape) > 0 {
-			remark = report.Grouped(c.Missing) + " values missing"
+			remark = fmt.Sprintf("missing values: %s; here the fill is the mean", report.Grouped(c.Missing))
 		}
 		if len(c.Words) > 0 {
 			remark += fmt.Sprintf(", a word instead in %s", report.Grouped(c.Texts))

@@ -94,15 +94,20 @@ func (s Summary) Suggested() (scale [2]float64, ok bool) {
 	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()
 }
 
-// SuggestedMissing returns the treatment of missing values of a column of numbers: the median, and an indicator if
-// enough rows lack a value for a model to learn from that. It returns false for a column without any.
+// SuggestedMissing returns the treatment of missing values of a column of numbers: the median or, of arrays, the
+// mean, and an indicator if enough rows lack a value for a model to learn from that. It returns false for a column
+// without any.
 func (s Summary) SuggestedMissing() (m Missing, ok bool) {
 	gaps := s.Missing + s.Texts
 	if !s.Numbers || gaps == 0 {
 		return Missing{}, false
 	}
+	fill := s.Median
+	if len(s.Shape) > 0 { // whose values aren't kept
+		fill = roundedScale(s.Mean, s.Deviation)[0]
+	}
 	const few = 3
-	return Missing{Fill: s.Median, Indicator: len(s.Shape) == 0 && gaps > few, Words: s.Words}, true
+	return Missing{Fill: fill, Indicator: len(s.Shape) == 0 && gaps > few, Words: s.Words}, true
 }
 
 // Outward returns bounds that hold all numbers, rounded outward to three digits of their distance.

@@ -152,3 +152,17 @@ func TestMissingWithoutFill(t *testing.T) {
 		}
 	}
 }
+
+// Of an array the suggested fill is the mean, without an indicator.
+func TestSuggestedMissingOfArrays(t *testing.T) {
+	nan := math.NaN()
+	d, err := Describe(open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
+		"x": npy(1, head("<f8", "False", "(4, 2)"), []float64{nan, 1, 2, nan, nan, 3, 6, nan}),
+	}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := d.Columns[0].SuggestedMissing(); !ok || m.Fill != 3 || m.Indicator || d.Columns[0].Missing != 4 {
+		t.Errorf("%+v of %+v", m, d.Columns[0])
+	}
+}
