@@ -117,6 +117,9 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 	if isNull(n) {
 		return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(v.Type()))
 	}
+	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.Struct {
+		return assignBlocks(v, n, path)
+	}
 	if v.Kind() != reflect.Struct {
 		err := plain(v.Type(), n)
 		if err != nil && !errors.Is(err, errUnlike) {
@@ -134,7 +137,7 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 		return errors.New("want a block of settings, as dptrain settings prints one; this file holds none")
 	}
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s%s: want a block of settings, got %s", at(n), path, describe(n))
+		return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
 	}
 	seen := map[string]bool{}
 	for i := 0; i < len(n.Content); i += 2 {
@@ -142,6 +145,8 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 		name := join(path, key.Value)
 		field, ok := fieldOf(v, key.Value)
 		switch {
+		case !ok && v.Type() == reflect.TypeFor[Missing]():
+			return fmt.Errorf("%sunknown key %s; there are fill, indicator, words", at(key), name)
 		case !ok:
 			return fmt.Errorf("%s%w", at(key), unknownKey(name))
 		case seen[name]:
@@ -152,6 +157,33 @@ func assign(v reflect.Value, n *yaml.Node, path string) error {
 			return err
 		}
 	}
+	if v.Type() == reflect.TypeFor[Missing]() && !seen[join(path, "fill")] { // 0 would stand in silently
+		return fmt.Errorf("%s%s: no fill; give the number that stands for missing ones, as in {fill: 40, indicator: true}", at(n), path)
+	}
+	return nil
+}
+
+// assignBlocks decodes a block of blocks by column, each as strictly as a block of settings.
+func assignBlocks(v reflect.Value, n *yaml.Node, path string) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
+	}
+	fresh := reflect.MakeMap(v.Type())
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		switch {
+		case key.Kind != yaml.ScalarNode || isNull(key) || key.ShortTag() == "!!merge" || key.Anchor != "":
+			return fmt.Errorf("%s%s: want the name of a column, got %s", at(key), path, describe(key))
+		case fresh.MapIndex(reflect.ValueOf(key.Value)).IsValid():
+			return fmt.Errorf("%s%s: column %s is set twice", at(key), path, key.Value)
+		}
+		entry := reflect.New(v.Type().Elem()).Elem()
+		if err := assign(entry, n.Content[i+1], join(path, key.Value)); err != nil {
+			return err
+		}
+		fresh.SetMapIndex(reflect.ValueOf(key.Value), entry)
+	}
+	v.Set(fresh)
 	return nil
 }
 
@@ -207,6 +239,8 @@ func named(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
 		return named(t.Elem())
+	case reflect.Struct: // whose texts stand in quotes
+		return true
 	}
 	return t.Kind() == reflect.String
 }
@@ -302,6 +336,9 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag(
 
 // wanted returns a setting's type for an error, after "want".
 func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[Missing]() {
+		return "a block such as {fill: 40, indicator: true}"
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
@@ -316,6 +353,9 @@ func wanted(t reflect.Type) string {
 		}
 		return "a list of numbers"
 	case reflect.Map:
+		if t.Elem().Kind() == reflect.Struct {
+			return "a block by column, such as {age: {fill: 40, indicator: true}}"
+		}
 		return "a block of " + wanted(t.Elem()) + " by column"
 	case reflect.Array:
 		return fmt.Sprintf("a list of %d numbers", t.Len())

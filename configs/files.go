@@ -23,8 +23,16 @@ type Data struct {
 	Columns    []string              `yaml:"columns,flow,omitempty"` // to learn from; empty: those of the test file
 	Shapes     map[string][]int      `yaml:"shapes,omitempty"`       // of arrays, by column; as the test file shows
 	Categories map[string][]string   `yaml:"categories,omitempty"`   // by column
+	Missing    map[string]Missing    `yaml:"missing,omitempty"`      // by column of numbers
 	Clip       map[string][2]float64 `yaml:"clip,omitempty"`         // minimum and maximum; * is all columns of numbers
 	Scale      map[string][2]float64 `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
+}
+
+// Missing says how missing numbers of a column become samples' values: see table.Missing.
+type Missing struct {
+	Fill      float64  `yaml:"fill"`                 // stands for a missing number
+	Indicator bool     `yaml:"indicator,omitempty"`  // whether a value behind the number is 1 if it was missing, else 0
+	Words     []string `yaml:"words,flow,omitempty"` // more texts that stand for a missing number
 }
 
 // given reports whether a file is given.

@@ -15,18 +15,25 @@ data:
   test: b.csv
   label: y
   categories: {colour: [red, green]}
+  missing: {age: {fill: 40, indicator: true, words: [unknown, "-999"]}, b: {fill: 1}}
+  columns: [age, colour, size]
   scale: {age: [40, 12], hours.per.week: [40, 10]}
 model: mlp:8
 `
-	e, err := Resolve(File{Text: []byte(file)}, sets("data.scale.hours.per.week=38,12", "data.clip.age=0, 120", "data.categories.size=<5, >5,", "data.classes=>50K,<=50K", "data.label=z = 1"))
+	e, err := Resolve(File{Text: []byte(file)}, sets("data.scale.hours.per.week=38,12", "data.clip.age=0, 120", "data.categories.size=<5, >5,", "data.classes=>50K,<=50K", "data.label=z = 1",
+		`data.missing.a.b={"fill": 2, "words": ["# 1", "x, y"]}`, "data.missing.b={fill: 3}", "data.shapes.x=2, 3"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Data{
 		Train: "a.csv", Test: "b.csv", Label: "z = 1", Classes: []string{">50K", "<=50K"},
 		Categories: map[string][]string{"colour": {"red", "green"}, "size": {"<5", ">5", ""}},
-		Clip:       map[string][2]float64{"age": {0, 120}},
-		Scale:      map[string][2]float64{"age": {40, 12}, "hours.per.week": {38, 12}},
+		Missing: map[string]Missing{
+			"age": {Fill: 40, Indicator: true, Words: []string{"unknown", "-999"}}, "a.b": {Fill: 2, Words: []string{"# 1", "x, y"}}, "b": {Fill: 3},
+		},
+		Columns: []string{"age", "colour", "size"}, Shapes: map[string][]int{"x": {2, 3}},
+		Clip:  map[string][2]float64{"age": {0, 120}},
+		Scale: map[string][2]float64{"age": {40, 12}, "hours.per.week": {38, 12}},
 	}
 	if diff := cmp.Diff(want, e.Data); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -57,6 +64,17 @@ func TestWrongOwnFiles(t *testing.T) {
 		{"dataset: mnist", sets("data.task=regression"), "data: labels, columns and their like are those of files of your own, and the data set is mnist; give files by --train"},
 		{"data: {scale: {age: 3}}", nil, `line 1: data.scale: want a block of a list of 2 numbers by column, got a block`},
 		{"data: {scale: {age: [1, 2, 3]}}", nil, `line 1: data.scale: want a block of a list of 2 numbers by column, got a block`},
+		{"data: {missing: {age: 40}}", nil, `line 1: data.missing.age: want a block such as {fill: 40, indicator: true}, got "40"`},
+		{"data: {missing: {age: {indicator: true}}}", nil, `line 1: data.missing.age: no fill; give the number`},
+		{"data: {missing: {age: {fill: x}}}", nil, `line 1: data.missing.age.fill: want a number, got "x"`},
+		{"data: {missing: {age: {fill: 1_0}}}", nil, `line 1: data.missing.age.fill: want a plain decimal number`},
+		{"data: {missing: {age: {fill: 1, fil: 2}}}", nil, `line 1: unknown key data.missing.age.fil; there are fill, indicator, words`},
+		{"data: {missing: {age: {fill: 1}, age: {fill: 2}}}", nil, `line 1: data.missing: column age is set twice`},
+		{"data: {missing: {~: {fill: 1}}}", nil, `line 1: data.missing: want the name of a column`},
+		{"data: {missing: [age]}", nil, `line 1: data.missing: want a block by column, such as {age: {fill: 40, indicator: true}}, got the list`},
+		{"", sets("data.train=a.csv", "data.missing.age=40"), `data.missing.age: want a block such as {fill: 40, indicator: true}, got "40"`},
+		{"dataset: mnist", sets("data.missing.age={fill: 1}"), "data: labels, columns and their like are those of files of your own"},
+		{"", sets("data.train=a.csv", "data.columns=a,,b"), "data.columns: an empty name"},
 		{"data: {categories: {age: [1], age: [2]}}", nil, `line 1: data.categories: want a block of a list of names by column, got a block`},
 		{"", sets("data.train=a.csv", "data.scale.age=x,1"), `data.scale.age: want a list of 2 numbers, got the list ["x" "1"]`},
 		{"", sets("data.train=a.csv", "data.scale.age=1"), `data.scale.age: want a list of 2 numbers, got the list ["1"]`},

@@ -28,6 +28,9 @@ like the private ones, this takes the place of "dptrain data describe".
 
   age:number:0..120      numbers: those beyond the range are clipped to it, and
                          the range is scaled to about -1.7 to 1.7
+  mass:number:0..80:missing=27
+                         where 27 stands for missing values, and a further value
+                         says which were; without =27 the middle of the range
   x:number[28x28]:0..255 an array of an NPZ file, whose rows have that shape
   sex:F|M                categories
   job:a|b|*              categories, where * stands for all others
@@ -76,7 +79,7 @@ func runDataSchema(g *global, opts schemaOptions) error {
 		},
 		data: configs.Data{
 			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Shapes: o.Shapes,
-			Categories: o.Categories, Clip: o.Clip, Scale: o.Scale,
+			Categories: o.Categories, Missing: missingSettings(o.Missing), Clip: o.Clip, Scale: o.Scale,
 		},
 		columns: o.Columns,
 	}

@@ -47,7 +47,8 @@ draw a given one. For each distribution of the number of trials this command
 finds the smallest mean mu at which any given candidate is tried with probability
 --tried. (All candidates together are tried with a smaller probability.) For each
 variant and subset rate q it then finds the noise multiplier that meets
---epsilon. It reads no data, and its answer is as public as the settings.
+--epsilon. Its answer is as public as the settings. It reads no data sets; of files
+of your own it reads the public one, and counts the rows of the private one.
 
 The table shows, for each variant and q, the distribution that needs the least
 noise; of distributions within 1 % of it, the one with the fewest gradients.
@@ -66,7 +67,8 @@ the q of the preset.`,
 		Example: `  dptrain plan --dataset mnist --epsilon 4 --tried 0.95
   dptrain plan --dataset mnist --epsilon 2 --subset-at-least 0.05 --plot noise.svg
   dptrain plan --candidates 72 --tried 0.9 --variant 1 --repetitions poisson,geometric --q 0.1,0.15,0.2
-  dptrain plan --dataset mnist --work-at-most 5 --json`,
+  dptrain plan --dataset mnist --work-at-most 5 --json
+  dptrain plan --config mine.yaml --train private.csv --epsilon 4`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.ratesGiven, opts.plotGiven = cmd.Flags().Changed("q"), cmd.Flags().Changed("plot")
@@ -74,6 +76,7 @@ the q of the preset.`,
 		},
 	}
 	opts.addFlags(cmd, append([]string{"variant", "noise-multiplier", "q", "mu", "repetitions"}, notAccounted...)...)
+	opts.addFileFlags(cmd)
 	fs := cmd.Flags()
 	fs.Float64Var(&opts.tried, "tried", opts.tried, "minimum probability with which a given candidate is tried")
 	fs.IntVar(&opts.candidates, "candidates", 0, "number of candidates in the grid; without it that of the settings")
@@ -236,6 +239,11 @@ func (o planOptions) command(r recommendedPlan) string {
 	for _, f := range o.flags {
 		if len(f.values) > 0 {
 			words = append(words, "--"+f.flag, f.String())
+		}
+	}
+	for _, f := range o.columns {
+		for _, value := range f.values {
+			words = append(words, "--"+strings.TrimPrefix(f.key, "data."), value)
 		}
 	}
 	words = append(words, "--variant", r.Variant)

@@ -3,18 +3,24 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // dataSettings is a settings file about a person's own files, with comments for that person.
 type dataSettings struct {
 	head    []string // lines above the settings
 	data    configs.Data
+	codes   []string // columns of few different whole numbers
+	gaps    bool     // whether the public file lacks values
 	columns []string // in the order in which blocks by column list them
 	// remarks are comments by the key of a block and the column, such as ignore and id. A block's own has no column.
 	remarks map[[2]string]string
@@ -31,11 +37,20 @@ func (s *dataSettings) remarkf(key, column, format string, args ...any) {
 // oneComment makes a text one line, whatever a file's names have in them.
 func oneComment(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff {
+		if !unicode.IsPrint(r) { // of others YAML refuses some in comments
 			return ' '
 		}
 		return r
 	}, text)
+}
+
+// missingSettings returns options of missing values as settings.
+func missingSettings(of map[string]table.Missing) map[string]configs.Missing {
+	out := map[string]configs.Missing{}
+	for name, m := range of {
+		out[name] = configs.Missing(m)
+	}
+	return out
 }
 
 // yaml returns the file, which configs.Resolve reads.
@@ -47,7 +62,9 @@ func (s *dataSettings) yaml() (string, error) {
 	data := doc.Content[1]
 	for i := 0; i+1 < len(data.Content); i += 2 {
 		key, value := data.Content[i].Value, data.Content[i+1]
-		if remark := s.remarks[[2]string{key, ""}]; remark != "" {
+		if remark := s.remarks[[2]string{key, ""}]; remark != "" && value.Kind == yaml.ScalarNode {
+			value.LineComment = "# " + remark
+		} else if remark != "" {
 			data.Content[i].HeadComment = "# " + remark
 		}
 		switch value.Kind {
@@ -88,6 +105,11 @@ func (s *dataSettings) layOut(key string, block *yaml.Node) {
 	block.Content = block.Content[:0]
 	for _, e := range entries {
 		e.value.Style = yaml.FlowStyle
+		for _, number := range e.value.Content {
+			if v, err := strconv.ParseFloat(number.Value, 64); err == nil && number.ShortTag() == "!!float" && math.Abs(v) < 1e15 && math.Abs(v) > 1e-6 {
+				number.Value = strconv.FormatFloat(v, 'f', -1, 64) // people read 1230000 better than 1.23e+06
+			}
+		}
 		if remark := s.remarks[[2]string{key, e.name.Value}]; remark != "" {
 			e.value.LineComment = "# " + remark
 		}

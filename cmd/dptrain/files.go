@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +26,7 @@ var fileFlags = []struct{ flag, key, kind, usage string }{
 // columnFlags are the settings that are given for each column, by values such as age=0,120.
 var columnFlags = []struct{ flag, key, usage string }{
 	{"categories", "data.categories", "categories of a column, as `column=a,b,c`; * for all others, nothing for missing ones; may be repeated"},
+	{"missing", "data.missing", "number that stands for missing ones of a column, as `column=40`; a value that says which were missing goes with it, unless ,no-indicator follows; further texts that stand for missing ones may follow too, as column=40,unknown,-999; may be repeated"},
 	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all columns; may be repeated"},
 	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all columns; may be repeated"},
 }
@@ -57,7 +61,42 @@ func (f *columnFlag) overrides() ([]configs.Override, error) {
 		if column = strings.TrimSpace(column); !ok || column == "" {
 			return nil, usagef("--%s %q: want column=…", strings.TrimPrefix(f.key, "data."), text)
 		}
+		if f.key == "data.missing" {
+			var err error
+			if value, err = missingValue(text, value); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, configs.Override{Key: f.key + "." + column, Value: strings.TrimSpace(value)})
 	}
 	return out, nil
+}
+
+// missingValue returns the setting that a value of --missing stands for, such as 40,no-indicator.
+func missingValue(flag, value string) (string, error) {
+	parts := strings.Split(value, ",")
+	fill, err := strconv.ParseFloat(strings.TrimSpace(parts[0]), 64)
+	if err != nil || fill-fill != 0 {
+		return "", usagef("--missing %q: want the number that stands for missing ones, as in column=40", flag)
+	}
+	m := struct { // JSON, which is YAML too, quotes words
+		Fill      float64  `json:"fill"`
+		Indicator bool     `json:"indicator"`
+		Words     []string `json:"words,omitempty"`
+	}{Fill: fill, Indicator: true}
+	for _, word := range parts[1:] {
+		switch word = strings.TrimSpace(word); word {
+		case "indicator", "no-indicator":
+			m.Indicator = word == "indicator"
+		case "":
+			return "", usagef("--missing %q: an empty word, which is missing in any case; leave it out", flag)
+		default:
+			m.Words = append(m.Words, word)
+		}
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("--missing %q: %w", flag, err)
+	}
+	return string(text), nil
 }

@@ -9,7 +9,7 @@ import (
 type kind byte
 
 const (
-	missing kind = iota
+	none kind = iota // an empty cell, or null
 	text
 	number
 )
@@ -46,6 +46,31 @@ func decimal(v float64) string {
 		return strconv.FormatInt(int64(v), 10)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// missing reports whether the cell stands for a missing value.
+func (c cell) missing() bool {
+	switch c.kind {
+	case number:
+		return math.IsNaN(c.number)
+	case text:
+		switch c.text {
+		case "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?":
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// gap returns an error about a missing cell, which it cites in private if it isn't empty.
+func (c cell) gap(column, format string, args ...any) error {
+	if c.kind == none {
+		e := problemf(format, args...)
+		e.Column = column
+		return e
+	}
+	return c.wrong(column, format, args...)
 }
 
 // value returns the cell's number, and false if it isn't a finite number.

@@ -13,6 +13,7 @@ const exampleColumns = `age:number:0..120,sex:F|M,job:a|b|*,income:0|1`
 // ParseColumns returns the options that a list of columns describes, in the order of the list, for [SchemaOf]:
 //
 //	age:number:0..120         numbers, clipped to that range and scaled so that it becomes about -1.7 to 1.7
+//	mass:number:0..80:missing=27  the same, where 27 stands for missing ones, and a value behind it says which were
 //	x:number[28x28]:0..255    numbers of that shape, such as an array of an NPZ file
 //	sex:F|M                   categories; * at the end stands for all others, an empty one for a missing value
 //	id:ignore                 a column to leave out
@@ -22,7 +23,7 @@ const exampleColumns = `age:number:0..120,sex:F|M,job:a|b|*,income:0|1`
 // The error is an [*OptionError] about the option columns, which names the column.
 func ParseColumns(text, label string) (Options, error) {
 	o := Options{
-		Label: label, Categories: map[string][]string{},
+		Label: label, Categories: map[string][]string{}, Missing: map[string]Missing{},
 		Clip: map[string][2]float64{}, Scale: map[string][2]float64{}, Shapes: map[string][]int{},
 	}
 	if label == "" {
@@ -121,7 +122,17 @@ func (o *Options) addNumbers(name, shape string, parts []columnPart) error {
 		return wrong("range %q; write LOW..HIGH with a lowest and a higher highest value, as 0..120 or -1.5..1.5", parts[0].text())
 	}
 	if len(parts) > 1 {
-		return wrong("%q behind its range; put a name with a colon in quotes", parts[1].text())
+		fill, given := strings.CutPrefix(parts[1].word(), "missing")
+		m := Missing{Fill: r.Low/2 + r.High/2, Indicator: shape == ""}
+		if fill, ok := strings.CutPrefix(fill, "="); ok {
+			m.Fill, given = parse(fill)
+		} else if fill != "" {
+			given = false
+		}
+		if !given || len(parts) > 2 || name == o.Label {
+			return wrong("%q behind its range; there may be missing=40, with a number for missing ones, and nothing for the label", parts[1].text())
+		}
+		o.Missing[name] = m
 	}
 	o.Clip[name], o.Scale[name] = [2]float64{r.Low, r.High}, r.spread()
 	if scale := o.Scale[name]; !(Scale{scale[0], scale[1]}).valid() {

@@ -18,6 +18,7 @@ func TestParseColumns(t *testing.T) {
 	want := Options{
 		Label: "income", Task: Classification, Classes: []string{"0", "1"}, Ignore: []string{"id"},
 		Columns:    []string{"age", "sex", `a:b, "c"|`, "image", "income"},
+		Missing:    map[string]Missing{},
 		Shapes:     map[string][]int{"image": {2, 3}},
 		Categories: map[string][]string{"sex": {"F", "M"}, `a:b, "c"|`: {"x", "y,z", "*", ""}},
 		Clip:       map[string][2]float64{"age": {0, 120}, "image": {-10, 10}},
@@ -25,6 +26,10 @@ func TestParseColumns(t *testing.T) {
 	}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("got  %+v\nwant %+v", o, want)
+	}
+	o, err = ParseColumns(`a:number:0..10:missing,b:number:0..1:missing=-3.5,c:number[2]:0..4:missing=1,y:0|1`, "y")
+	if want := map[string]Missing{"a": {Fill: 5, Indicator: true}, "b": {Fill: -3.5, Indicator: true}, "c": {Fill: 1}}; err != nil || !reflect.DeepEqual(o.Missing, want) {
+		t.Errorf("%+v, %v", o.Missing, err)
 	}
 	o, err = ParseColumns(`"number":"ignore"|"number:1",y:number:1000000..1000100`, "y")
 	if err != nil {
@@ -45,6 +50,10 @@ func TestWrongColumns(t *testing.T) {
 		"a:number:0..NaN,y:0|1":                 `a: range "0..NaN"`,
 		"a:number:0..1e-320,y:0|1":              "too wide or too narrow",
 		"a:number:0..1:3,y:0|1":                 `a: "3" behind its range`,
+		"a:number:0..1:missing=,y:0|1":          `a: "missing=" behind its range`,
+		"a:number:0..1:missingx,y:0|1":          `a: "missingx" behind its range`,
+		"a:number:0..1:missing:1,y:0|1":         `a: "missing" behind its range`,
+		"a:number:0..1,y:number:0..1:missing":   `y: "missing" behind its range`,
 		"a:number[0x2]:0..1,y:0|1":              "a: number[0x2]: want a shape",
 		"a:number[2:0..1,y:0|1":                 "a: number[2: want a shape",
 		"a:number:0..1,y:number[2]:0..1":        "y: number[2]: want a shape such as number[28x28], and none for the label",

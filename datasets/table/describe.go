@@ -2,7 +2,6 @@ package table
 
 import (
 	"math"
-	"slices"
 	"strconv"
 )
 
@@ -16,30 +15,44 @@ type Description struct {
 type Summary struct {
 	Name    string `json:"name"`
 	Shape   []int  `json:"shape,omitempty"`
-	Missing int    `json:"missing"`
-	// Numbers reports whether all values are numbers. If not, the fields from Whole to Deviation are zero.
+	Missing int    `json:"missing"` // number of missing values: see the type Missing
+	// Numbers reports whether all values are numbers, except for missing ones and Words. If not, the fields from
+	// Whole to Median are zero.
 	Numbers   bool    `json:"numbers"`
 	Whole     bool    `json:"whole"` // whether no number has a fraction
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
-	// Texts is the number of values that aren't numbers, such as NA, in a column that also has numbers. Text is the
-	// first such value.
-	Texts int    `json:"texts,omitempty"`
-	Text  string `json:"text,omitempty"`
-	// Categories are the different values as texts, sorted, if there are at most [MaxClasses].
+	Median    float64 `json:"median"` // of a single value a row: one of the values
+	// Sentinel is a number such as -999 that probably stands for a missing one, as text; empty if there is none.
+	Sentinel string `json:"sentinel,omitempty"`
+	// Texts is the number of values that aren't numbers, such as unknown, in a column that also has numbers. Text
+	// is the first such value. Words are all of them, each once, if they probably stand for missing values.
+	Texts int      `json:"texts,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Words []string `json:"words,omitempty"`
+	// Categories are the different values as texts, sorted, if there are at most [MaxClasses]. Counts are their rows.
 	Categories []string `json:"categories,omitempty"`
+	Counts     []int    `json:"counts,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
+	// Useless is the reason why a model should not learn from the column, such as row numbers; empty if there is
+	// none.
+	Useless string `json:"useless,omitempty"`
 }
 
-// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: to use means,
-// ranges or categories of private rows in training would release them without accounting.
+// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: to use
+// means, ranges or categories of private rows in training would release them without accounting. Row numbers in a
+// first column without a name are left out.
 func Describe(public *File) (Description, error) {
 	var d Description
 	err := public.pass(nil, func(r rows) error {
 		fields := r.fields()
 		columns := make([]summing, len(fields))
+		most := min(max(maxKept/len(fields), minKept), maxKeptOfOne)
+		for i := range columns {
+			columns[i] = newSumming(fields[i], most)
+		}
 		err := each(r, "", func(row []cell) error {
 			d.Rows++
 			for i, f := range fields {
@@ -54,77 +67,21 @@ func Describe(public *File) (Description, error) {
 			return err
 		}
 		for i, f := range fields {
-			d.Columns = append(d.Columns, columns[i].summary(f))
+			if f.name != "" {
+				d.Columns = append(d.Columns, columns[i].summary(f))
+			}
 		}
 		return checkCount(d.Rows)
 	})
+	if err == nil {
+		err = public.checkUnnamed()
+	}
 	return d, Cited(err)
-}
-
-// summing summarises a column value by value. Mean and squares are Welford's.
-type summing struct {
-	missing, numbers, texts int
-	fractions               int
-	text                    cell // the first of the texts
-	low, high               float64
-	mean, squares           float64
-	seen                    map[string]bool // at most MaxClasses + 1
-}
-
-func (s *summing) add(v cell) {
-	if v.kind == missing {
-		s.missing++
-		return
-	}
-	if s.seen == nil {
-		s.seen = map[string]bool{}
-	}
-	if len(s.seen) <= MaxClasses {
-		s.seen[v.String()] = true
-	}
-	x, ok := v.value()
-	if !ok {
-		if s.texts == 0 {
-			s.text = v
-		}
-		s.texts++
-		return
-	}
-	if s.numbers == 0 {
-		s.low, s.high = x, x
-	}
-	s.numbers++
-	if x != math.Trunc(x) {
-		s.fractions++
-	}
-	s.low, s.high = min(s.low, x), max(s.high, x)
-	d := x - s.mean
-	s.mean += d / float64(s.numbers)
-	s.squares += d * (x - s.mean)
-}
-
-func (s *summing) summary(f field) Summary {
-	out := Summary{Name: f.name, Shape: f.shape, Missing: s.missing, Problem: f.problem}
-	if len(s.seen) <= MaxClasses {
-		for text := range s.seen {
-			out.Categories = append(out.Categories, text)
-		}
-		slices.Sort(out.Categories)
-	}
-	if out.Numbers = s.texts == 0 && s.numbers > 0; out.Numbers {
-		out.Whole = s.fractions == 0
-		out.Low, out.High, out.Mean = s.low, s.high, s.mean
-		out.Deviation = math.Sqrt(s.squares / float64(s.numbers))
-	}
-	if s.texts > 0 && s.numbers > 0 {
-		out.Texts, out.Text = s.texts, s.text.excerpt()
-	}
-	return out
 }
 
 // Task returns the task that [Infer] infers if this column is the label.
 func (s Summary) Task() Task {
-	if s.Numbers && (!s.Whole || len(s.Categories) == 0) {
+	if s.Numbers && len(s.Words) == 0 && (!s.Whole || len(s.Categories) == 0) {
 		return Regression
 	}
 	return Classification
@@ -135,6 +92,40 @@ func (s Summary) Task() Task {
 func (s Summary) Suggested() (scale [2]float64, ok bool) {
 	scale = roundedScale(s.Mean, s.Deviation)
 	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()
+}
+
+// SuggestedMissing returns the treatment of missing values of a column of numbers: the median or, of arrays, the
+// mean, and an indicator if enough rows lack a value for a model to learn from that. It returns false for a column
+// without any.
+func (s Summary) SuggestedMissing() (m Missing, ok bool) {
+	gaps := s.Missing + s.Texts
+	if !s.Numbers || gaps == 0 {
+		return Missing{}, false
+	}
+	fill := s.Median
+	if len(s.Shape) > 0 { // whose values aren't kept
+		fill = roundedScale(s.Mean, s.Deviation)[0]
+	}
+	const few = 3
+	return Missing{Fill: fill, Indicator: len(s.Shape) == 0 && gaps > few, Words: s.Words}, true
+}
+
+// Outward returns bounds that hold all numbers, rounded outward to three digits of their distance.
+func (s Summary) Outward() [2]float64 {
+	exact := [2]float64{s.Low, s.High}
+	digits := 2 - math.Floor(math.Log10(s.High-s.Low))
+	if unit := math.Pow(10, -digits); unit > 0 && !math.IsInf(unit, 0) && digits < 300 {
+		bounds := [2]float64{s.Low, s.High}
+		for i, round := range []func(float64) float64{math.Floor, math.Ceil} {
+			// By its decimal text: a product such as 29*0.01 isn't the number that a person would write.
+			text := strconv.FormatFloat(round(bounds[i]/unit)*unit, 'f', max(0, int(digits)), 64)
+			bounds[i], _ = strconv.ParseFloat(text, 64)
+		}
+		if bounds[0] <= s.Low && bounds[1] >= s.High && (Range{bounds[0], bounds[1]}).valid() {
+			return bounds
+		}
+	}
+	return exact
 }
 
 // roundedScale rounds a divisor to three digits, and a shift to as many as that makes no difference: a column that is

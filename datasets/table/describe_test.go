@@ -45,33 +45,80 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// A description reports NA among amounts.
-func TestDescribedAmountsWithGaps(t *testing.T) {
-	d, err := Describe(open(t, put(t, "x.csv", "age,size,colour\n31,1,red\nNA,2,7\n4.5,3,red\nNA,4,blue\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []struct {
-		texts int
-		text  string
-	}{{2, "NA"}, {0, ""}, {3, "red"}} {
-		if c := d.Columns[i]; c.Texts != want.texts || c.Text != want.text {
-			t.Errorf("column %s has %d texts, such as %q, want %d, such as %q", c.Name, c.Texts, c.Text, want.texts, want.text)
+// Labels at a bound aren't changed by it.
+func TestClippedLabels(t *testing.T) {
+	path := put(t, "x.csv", "x,y\n1,0.1\n1,0.3\n1,0.7\n1,-2\n1,0.7000001\n1,9\n")
+	for _, c := range []struct {
+		clip map[string][2]float64
+		want int
+	}{{map[string][2]float64{"y": {0.1, 0.7}}, 3}, {map[string][2]float64{"y": {0.3, 20}}, 2}, {map[string][2]float64{"x": {0, 0.5}}, 0}} {
+		for _, scale := range []map[string][2]float64{nil, {"y": {0.2, 0.37}}} {
+			s, err := Infer(open(t, path), Options{Label: "y", Task: Regression, Clip: c.clip, Scale: scale})
+			if err != nil {
+				t.Fatal(err)
+			}
+			public, err := s.Read(open(t, path), Testing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.ClippedLabels(public); got != c.want {
+				t.Errorf("clip %v, scale %v: %d, want %d", c.clip, scale, got, c.want)
+			}
 		}
 	}
 }
 
-// Labels that are amounts with NA among them aren't inferred as one class for each amount.
-func TestAmountsWithGapsAreNoClasses(t *testing.T) {
+// A description counts missing values in all notations, and names words among amounts.
+func TestDescribedAmountsWithGaps(t *testing.T) {
+	rows := "31,1,red,0,7\nNA,2,7,1,7\n4.5,3,red,3+,7\n?,4,blue,3+,\n,unknown,NA,0,7\n-999,5,,1,7\n2,6,None,0,7\n3,7,red,1,7\n1.5,unknown,red,1,7\n"
+	d, err := Describe(open(t, put(t, "x.csv", "age,size,colour,rooms,constant\n"+rows)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		missing, texts int
+		text           string
+		words          []string
+		numbers        bool
+	}{{3, 0, "", nil, true}, {0, 2, "unknown", []string{"unknown"}, true}, {3, 5, "red", nil, false}, {0, 2, "3+", nil, false}, {1, 0, "", nil, true}} {
+		if c := d.Columns[i]; c.Missing != want.missing || c.Texts != want.texts || c.Text != want.text || !slices.Equal(c.Words, want.words) || c.Numbers != want.numbers || c.Useless != "" {
+			t.Errorf("column %s: %+v, want %+v", c.Name, c, want)
+		}
+	}
+	if m, ok := d.Columns[0].SuggestedMissing(); !ok || m.Fill != 2 || m.Indicator { // of -999, 1.5, 2, 3, 4.5 and 31
+		t.Errorf("suggested %+v, %v", m, ok)
+	}
+}
+
+// Labels that are missing are an error in both tasks, and those of another notation are no classes.
+func TestMissingLabels(t *testing.T) {
 	const amounts = 101 // one more than whole numbers have where they are taken for classes
 	rows := &strings.Builder{}
 	for i := range amounts {
 		fmt.Fprintf(rows, "1,%d.5\n", i)
 	}
-	path := put(t, "x.csv", "x,y\n"+rows.String()+"1,NA\n")
-	_, err := Infer(open(t, path), Options{Label: "y"})
+	for _, gap := range []string{"NA", "?", "NaN", "nan", "null", "NULL", "None", "N/A", "", " "} {
+		path := put(t, "x.csv", "x,y\n"+rows.String()+"1,"+gap+"\n")
+		for _, task := range []Task{"", Classification, Regression} {
+			s, err := Infer(open(t, path), Options{Label: "y", Task: task})
+			if err == nil { // of a regression, whose labels are read later
+				_, err = s.Read(open(t, path), Testing)
+			}
+			var e *Error
+			if !errors.As(err, &e) || e.Row != "line 103" || e.Column != "y" || !strings.Contains(e.Problem, "no label (empty, NaN, NA") {
+				t.Errorf("%q, task %q: %v", gap, task, err)
+			}
+		}
+	}
+	// A class that is called like a missing value can be listed.
+	o := Options{Label: "y", Classes: []string{"None", "some"}}
+	s, got, err := read(t, put(t, "x.csv", "x,y\n1,None\n2,some\n"), o)
+	if err != nil || !slices.Equal(got.Classes, []int32{0, 1}) || len(s.Label.Classes) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	path := put(t, "x.csv", "x,y\n"+rows.String()+"1,dunno\n")
 	var e *Error
-	if !errors.As(err, &e) || e.Column != "y" || !strings.Contains(e.Problem, `1 of 102 labels aren't numbers, such as "NA"`) {
+	if _, err = Infer(open(t, path), Options{Label: "y"}); !errors.As(err, &e) || !strings.Contains(e.Problem, `1 of 102 labels aren't numbers, such as "dunno"`) {
 		t.Errorf("inferred with %v", err)
 	}
 	if s, err := Infer(open(t, path), Options{Label: "y", Task: Classification}); err != nil || len(s.Label.Classes) != amounts+1 {

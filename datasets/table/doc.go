@@ -1,7 +1,7 @@
-// Package table reads CSV, Parquet and NPZ files as samples, for training and prediction. [Open] opens a file, [Infer]
-// makes a [Schema] from settings and the public test file, and [Schema.Read] reads any file by the schema. All passes
-// through a [File] use one descriptor. If the file is replaced after Open, they read the original; if it is written to,
-// they return an error.
+// Package table reads CSV, Parquet and NPZ files as samples, for training and prediction. [Open] opens a file,
+// [Infer] makes a [Schema] from settings and the public test file, or [SchemaOf] from settings alone, and
+// [Schema.Read] reads any file by the schema. All passes through a [File] use one descriptor. If the file is
+// replaced after Open, they read the original; if it is written to, they return an error.
 //
 // A file is a sequence of rows, and a row is one sample: one unit of privacy. A CSV or Parquet file has one value for
 // each row and column. In an NPZ file each array is a column whose first axis counts the rows. Its other axes are the
@@ -17,10 +17,10 @@
 // scaled and clipped by constants that a person gives. These must be public. [Describe] suggests constants. Give it
 // public files only.
 //
-// The number of rows is public by the definition of the guarantee, and [Schema.Count] counts them without reading their
-// values. Errors go to logs that others read. So the text of an [Error] names file, row and column, but quotes nothing
-// from the file, such as a cell or the name of a column that the schema lacks. The quotation is in Error.Private. The
-// errors of Infer and Describe, whose files are public, quote the file in their text.
+// The number of rows is public by the definition of the guarantee, and [Schema.Count] counts them without reading
+// their values. Errors go to logs that others read. So the text of an [Error] names file, row and column, but
+// quotes nothing from the file, such as a cell or the name of a column that the schema lacks. The quotation is in
+// Error.Private. The errors of Infer and Describe, whose files are public, quote the file in their text.
 //
 // [SketchOf] returns a fingerprint of a file's rows, by which a ledger recognises data that were used before. It is
 // computed from private rows, and so it is private too.
@@ -28,12 +28,20 @@
 // # From cells to values
 //
 //	number        clipped to [low, high], then (x − shift)/scale, then float32, which must be finite
+//	              missing: the column's fill in its place, and a value behind it that is 1 if there is an indicator
 //	category      one-hot in the order of the schema's list; "*" in a list stands for all unlisted ones, "" for a
 //	              missing one
 //	class         its index in the schema's list; the numbers 1 and 1.0 are one class
 //
-// Blanks around a cell are dropped. Numbers are decimal. NaN, infinities and missing cells are errors: fill in a
-// missing value beforehand, by a rule that uses no other row.
+// Blanks around a cell are dropped. Numbers are decimal, and infinities are errors. A cell is missing if it is
+// empty, null, NaN, or one of the texts NA, N/A, NaN, nan, null, NULL, None and ?. A missing number is an error
+// unless the column's [Missing] says what stands for it: a constant, since a mean of the rows would depend on
+// private ones. A category, or a class, that is listed by such a name is that one. Otherwise a missing category is
+// the category "", if it is listed; an empty cell is an error if not, and a text such as NA is one of "*". A
+// missing label is an error.
+//
+// A first column without a name, as R's write.csv and pandas's to_csv write for row numbers, belongs to no schema.
+// [Infer] and [Describe] return an error if its values are no row numbers or names.
 //
 // The label is a class or, in a regression, a number. Unless a setting says which, the public test file decides. The
 // label is a number if all labels in it are numbers and, moreover, some have a fraction or there are more than
@@ -41,23 +49,23 @@
 //
 // # Formats
 //
-// encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In a
-// file whose header has semicolons and no comma, semicolons do; in a .tsv file tabs do. Files of either ending may be
-// compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are numbers,
-// booleans or text, without nesting; internal/parquetguard checks each file first. NPZ is an archive/zip of NPY arrays
-// of numbers, booleans or text; our own reader of NPY
+// encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In
+// a file whose header has semicolons and no comma, semicolons do; in a .tsv file tabs do. Files of either ending
+// may be compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are
+// numbers, booleans or text, without nesting; internal/parquetguard checks each file first. NPZ is an archive/zip
+// of NPY arrays of numbers, booleans or text; our own reader of NPY
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces github.com/sbinet/npyio, which
 // allocates as many values as a header claims before it reads any.
 //
-// No row of a damaged file may be lost without an error, since the guarantee covers every row. So the numbers of rows
-// that a Parquet file states in several places must agree, and each array of an NPZ file must have exactly the bytes of
-// its shape.
+// No row of a damaged file may be lost without an error, since the guarantee covers every row. So the numbers of
+// rows that a Parquet file states in several places must agree, and each array of an NPZ file must have exactly the
+// bytes of its shape.
 //
 // # Memory
 //
-// A header's claim alone never causes memory to be allocated. A packed file may unpack to 256 MiB or to 200 times its
-// size, whichever is more. For a compressed CSV file this limits its bytes; for an NPZ file the arrays' sizes by their
-// headers, which must be possible for their packed bytes; for a Parquet file the pages' sizes by their headers.
-// Uncompressed CSV isn't limited. Memory for one-hot categories is allocated only after their cells were read. The
-// memory for all values is checked against the machine's free memory before it is allocated.
+// A header's claim alone never causes memory to be allocated. A packed file may unpack to 256 MiB or to 200 times
+// its size, whichever is more. For a compressed CSV file this limits its bytes; for an NPZ file the arrays' sizes
+// by their headers, which must be possible for their packed bytes; for a Parquet file the pages' sizes by their
+// headers. Uncompressed CSV isn't limited. Memory for one-hot categories is allocated only after their cells were
+// read. The memory for all values is checked against the machine's free memory before it is allocated.
 package table

@@ -8,16 +8,20 @@ import (
 
 // unknown returns the error of a category that isn't listed.
 func (c *columnReader) unknown(v cell) error {
-	if v.kind == missing {
-		return &Error{Column: c.Name, Problem: `no category; fill it in, or list "" among the categories for those that are missing`}
+	if v.missing() {
+		return v.gap(c.Name, `no category; fill it in, or list "" among the categories for those that are missing`)
 	}
 	return v.wrong(c.Name, `none of the categories %s; list "*" for all others, or this one if it is publicly known`, listed(c.Categories))
 }
 
 // numbers appends the values of a column of numbers.
 func (e *encoder) numbers(c *columnReader, cells []cell) error {
+	gap := false
 	for i, v := range cells {
 		x, ok := v.value()
+		if c.missing(v) {
+			x, ok, gap = c.Missing.Fill, true, true
+		}
 		if !ok {
 			return noNumber(v, c.position(i), len(c.Shape) == 0)
 		}
@@ -27,7 +31,29 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 		}
 		e.out.Values = append(e.out.Values, y)
 	}
+	if c.Missing != nil && c.Missing.Indicator {
+		var indicator float32
+		if gap {
+			indicator = 1
+		}
+		e.out.Values = append(e.out.Values, indicator)
+	}
 	return nil
+}
+
+// missing reports whether a cell of a column of numbers takes the column's fill.
+func (c *columnReader) missing(v cell) bool {
+	if c.Missing == nil {
+		return false
+	}
+	if v.missing() {
+		return true
+	}
+	if len(c.words) == 0 {
+		return false
+	}
+	_, ok := c.words[canonical(v)]
+	return ok
 }
 
 // position names value i of the column by its indices in the shape, such as "x[0,3]".
@@ -46,8 +72,10 @@ func (c Column) position(i int) string {
 // noNumber returns the error of a cell that isn't a number, with a remedy.
 func noNumber(v cell, column string, single bool) error {
 	switch {
-	case v.kind == missing:
-		return &Error{Column: column, Problem: "no value; fill it in, or leave the row out"}
+	case v.missing() && single:
+		return v.gap(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=0, or leave the row out", column)
+	case v.missing():
+		return v.gap(column, "no value (empty, NaN, NA or the like); fill it in, or leave the row out")
 	case v.kind == number || looksInfinite(v.text):
 		return v.wrong(column, "not a finite number")
 	case single:
@@ -66,13 +94,13 @@ func looksInfinite(text string) bool {
 }
 
 func (e *encoder) addLabel(v cell) error {
-	if v.kind == missing {
-		return &Error{Column: e.label.Name, Problem: "no label; fill it in, or leave the row out"}
+	class, ok := e.label.index[canonical(v)]
+	if !ok && v.missing() {
+		return v.gap(e.label.Name, "no label (empty, NaN, NA or the like); leave the row out")
 	}
 	if e.label.Task == Regression {
 		return e.addNumber(v)
 	}
-	class, ok := e.label.index[canonical(v)]
 	if !ok {
 		return v.wrong(e.label.Name, "its class isn't among %s; list all classes by --classes a,b,c if they are public%s", listed(e.label.Classes), e.label.orAmounts())
 	}

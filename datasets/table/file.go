@@ -17,6 +17,8 @@ type File struct {
 	path   string
 	file   *os.File
 	opened os.FileInfo // size and modification time when it was opened
+
+	unnamed bool // see Unnamed
 }
 
 // Open opens a file for reading. The extension of its name, one of [Formats], is its format. Open reads nothing of it
@@ -43,7 +45,7 @@ func Open(path string) (*File, error) {
 		_ = file.Close() // nothing was written
 		return nil, err
 	}
-	return &File{path, file, info}, nil
+	return &File{path: path, file: file, opened: info}, nil
 }
 
 // Close closes the file. A nil file has nothing to close.
@@ -92,6 +94,7 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	r, err := f.rows(wanted)
 	if err == nil {
 		if err = checkFields(r.fields()); err == nil {
+			f.unnamed = r.fields()[0].name == ""
 			err = use(r)
 		}
 		if closed := r.close(); err == nil {

@@ -14,21 +14,24 @@ const MaxClasses = 100
 // maxListed bounds inferred classes: a label with more is a column of names or numbers that was given by mistake.
 const maxListed = 10000
 
-// Infer returns a schema with the columns of the public test file, in the file's order and with their shapes. Task and
-// classes come from o or, if o has none, from the labels in the file. Never call Infer on private data: see the package
-// comment. The error about an option is an [*OptionError], and about the file an [*Error].
+// Infer returns a schema with the columns of the public test file, in the file's order and with their shapes. Task
+// and classes come from o or, if o has none, from the labels in the file. Never call Infer on private data: see the
+// package comment. The error about an option is an [*OptionError], and about the file an [*Error].
 func Infer(test *File, o Options) (_ *Schema, err error) {
 	defer func() { err = Cited(err) }()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	ignored := indexOf(o.Ignore)
+	ignored := indexOf(slices.Concat(o.Ignore, []string{""})) // "" is the first column, if it has no name
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
 	var fields []field
 	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {
 		fields = r.fields()
 		return nil
 	}); err != nil {
+		return nil, err
+	}
+	if err := test.checkUnnamed(); err != nil {
 		return nil, err
 	}
 	if err := o.checkNames(namesOf(fields), test.path+" has", "it has"); err != nil {
@@ -73,13 +76,15 @@ func (s *Schema) shaped() (*Schema, error) {
 func namesOf(fields []field) []string {
 	var names []string
 	for _, f := range fields {
-		names = append(names, f.name)
+		if f.name != "" {
+			names = append(names, f.name)
+		}
 	}
 	return names
 }
 
-// checkNames returns an error for an option about a column that isn't among the names of all columns, such as x.csv has
-// no column "a"; it has b, c.
+// checkNames returns an error for an option about a column that isn't among the names of all columns, such as x.csv
+// has no column "a"; it has b, c.
 func (o Options) checkNames(names []string, has, it string) error {
 	known := indexOf(names)
 	check := func(option, name string) error {
@@ -97,6 +102,9 @@ func (o Options) checkNames(names []string, has, it string) error {
 	}
 	for name := range o.Categories {
 		err = errors.Join(err, check("categories", name))
+	}
+	for name := range o.Missing {
+		err = errors.Join(err, check("missing", name))
 	}
 	for name := range o.Shapes {
 		err = errors.Join(err, check("shapes", name))
@@ -134,7 +142,11 @@ func (o Options) column(f field) (Column, error) {
 		return c, nil
 	}
 	c.Clip, c.Scale = o.constants(f.name, true)
-	return c, nil
+	if m, ok := o.Missing[f.name]; ok {
+		m.Words = slices.Clone(m.Words)
+		c.Missing = &m
+	}
+	return c, c.checkMissing()
 }
 
 // constants returns the clip and scale of a column: its own or else, if all is true, those for all columns.
@@ -214,8 +226,8 @@ func labelsOf(test *File, name string) (*labels, error) {
 	n := 0
 	add := func(c cell) error {
 		n++
-		if c.kind == missing {
-			return &Error{Problem: "no label"}
+		if c.missing() {
+			return c.gap("", "no label (empty, NaN, NA or the like); leave such rows out of all files, or list all classes by --classes if this is one")
 		}
 		v, isNumber := c.value()
 		if c.kind == number && !isNumber {

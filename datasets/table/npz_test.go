@@ -220,7 +220,7 @@ func TestWrongNPZ(t *testing.T) {
 		"huge":          {npy(1, head("<f8", "False", huge), []float64{1}), "column x: the file is cut short"},
 		"huge, Fortran": {npy(1, head("<f8", "True", "(2, 16000000)"), []float64{1}), "column x: the file is cut short"},
 		"overflow":      {npy(1, head("<f8", "False", "(2, 9223372036854775807, 9)"), nil), "more than 4294967296 values"},
-		"NaN":           {npy(1, head("<f4", "False", "(2, 2)"), []float32{1, 2, 3, float32(math.NaN())}), `row 2, column x[1]: not a finite number`},
+		"NaN":           {npy(1, head("<f4", "False", "(2, 2)"), []float32{1, 2, 3, float32(math.NaN())}), `row 2, column x[1]: no value (empty, NaN, NA or the like); fill it in, or leave the row out`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := put(t, "x.npz", npz(t, zip.Deflate, map[string]string{"x": c.array, "y": label}))
@@ -334,7 +334,11 @@ func TestLabelsAreFinite(t *testing.T) {
 				"x": npy(1, head("<f8", "False", "(3,)"), []float64{1, 2, 3}),
 				"y": npy(1, head("<f8", "False", "(3,)"), []float64{0, 1, wrong}),
 			}))
-			if _, _, err := read(t, path, Options{Label: "y", Task: task}); err == nil || !strings.Contains(err.Error(), "row 3, column y: not a") {
+			want := "row 3, column y: not a"
+			if math.IsNaN(wrong) {
+				want = "row 3, column y: no label (empty, NaN"
+			}
+			if _, _, err := read(t, path, Options{Label: "y", Task: task}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("task %q, label %v: %v", task, wrong, err)
 			}
 		}

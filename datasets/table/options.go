@@ -32,6 +32,7 @@ type Options struct {
 
 	Shapes     map[string][]int      // of one row's values, by column; for [SchemaOf], as a test file shows the shapes
 	Categories map[string][]string   // by column, whose values become one-hot
+	Missing    map[string]Missing    // by column of numbers; without it a missing number is an error
 	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
 	Scale      map[string][2]float64 // shift and divisor by column: x becomes (x - shift)/divisor
 }
@@ -46,6 +47,27 @@ type Range struct {
 type Scale struct {
 	Shift   float64 `json:"shift"`
 	Divisor float64 `json:"divisor"`
+}
+
+// Missing says how missing values of a column of numbers become samples' values. A cell is missing if it is empty,
+// null, NaN, or one of NA, N/A, NaN, nan, null, NULL, None and ?.
+type Missing struct {
+	Fill float64 `json:"fill"` // in the unit of the file; clipped and scaled as any number
+	// Indicator adds a value behind the number: 1 if the cell was missing, else 0.
+	Indicator bool `json:"indicator,omitempty"`
+	// Words are more texts that stand for a missing value, such as unknown. Of one that is a number, such as -999,
+	// every notation counts.
+	Words []string `json:"words,omitempty"`
+}
+
+func (m Missing) check(option string) error {
+	switch {
+	case !finite(m.Fill):
+		return optionf(option, "fill %v: want a finite number", m.Fill)
+	case slices.Contains(m.Words, ""):
+		return optionf(option, "an empty word, which is missing in any case; leave it out")
+	}
+	return checkList(option+": words", m.Words)
 }
 
 // Validate returns an [*OptionError] for the first option that can't be used with any file.
@@ -77,6 +99,17 @@ func (o Options) Validate() error {
 		}
 		if name == o.Label {
 			return optionf("categories", "%s is the label; list its classes by --classes", name)
+		}
+	}
+	for name, m := range o.Missing {
+		if err := m.check("missing of " + name); err != nil {
+			return err
+		}
+		if name == o.Label {
+			return optionf("missing", "%s is the label, which every row needs; leave rows without one out", name)
+		}
+		if _, also := o.Categories[name]; also {
+			return optionf("missing", `%s has categories; list "" among them for a missing one`, name)
 		}
 	}
 	for name, shape := range o.Shapes {

@@ -6,8 +6,9 @@ import (
 )
 
 // SchemaOf returns the schema that options give without any file, for a run that has no public test file: [Infer]'s
-// counterpart. Options.Columns must have the columns to learn from, whose order is that of a sample's values. The label
-// needs classes, or the task regression. A column without categories is one of numbers. The error is an [*OptionError].
+// counterpart. Options.Columns must have the columns to learn from, whose order is that of a sample's values. The
+// label needs classes, or the task regression. A column without categories is one of numbers. The error is an
+// [*OptionError].
 //
 // Nothing is known of the training file then, so call [Options.CheckColumns] on it, and [Schema.Count].
 func SchemaOf(o Options) (*Schema, error) {

@@ -88,6 +88,7 @@ func TestCheckColumns(t *testing.T) {
 	for text, want := range map[string]string{
 		"y,a,c,id\n1,2,3,4\n":             "",
 		"a,c,y\n1,2,3\n":                  "",
+		",a,c,y\n7,1,2,3\n":               "", // row numbers
 		"a,c,y," + secret + "\n1,2,3,4\n": "column 4 isn't among the columns of the settings; list it in data.columns",
 		secret + ",a,b,y\n1,2,3,4\n":      "columns 1, 3 aren't among the columns of the settings",
 	} {

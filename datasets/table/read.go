@@ -92,6 +92,7 @@ type columnReader struct {
 	at, cells int
 	index     map[string]int // of categories
 	other     int            // index of the category of all unlisted ones, or -1
+	words     map[string]int // that stand for a missing number, in canonical form
 }
 
 type labelReader struct {
@@ -127,6 +128,9 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 			return nil, err
 		}
 		p := columnReader{Column: c, at: start, cells: product(c.Shape), index: indexOf(c.Categories), other: -1}
+		if c.Missing != nil {
+			p.words = indexOf(canonicals(c.Missing.Words))
+		}
 		if i, ok := p.index[All]; ok {
 			p.other = i
 		}
@@ -205,7 +209,10 @@ func (e *encoder) row(cells []cell) error {
 
 func (e *encoder) category(c *columnReader, v cell) error {
 	at, ok := c.index[v.String()]
-	if !ok && v.kind != missing {
+	if !ok && v.missing() {
+		at, ok = c.index[""]
+	}
+	if !ok && v.kind != none {
 		at, ok = c.other, c.other >= 0
 	}
 	if !ok {

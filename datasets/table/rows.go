@@ -58,7 +58,7 @@ func checkFields(fields []field) error {
 	}
 	seen := map[string]int{}
 	for i, f := range fields {
-		if f.name == "" {
+		if f.name == "" && (i > 0 || len(fields) == 1) {
 			return &Error{Problem: fmt.Sprintf("column %d has no name in the header; give it one, or leave the column out", i+1)}
 		}
 		if first, twice := seen[f.name]; twice {

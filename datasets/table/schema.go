@@ -30,6 +30,7 @@ type Column struct {
 	Categories []string `json:"categories,omitempty"`
 	Clip       *Range   `json:"clip,omitempty"`
 	Scale      *Scale   `json:"scale,omitempty"`
+	Missing    *Missing `json:"missing,omitempty"`
 }
 
 // width returns the number of values that the column has in a sample.
@@ -37,7 +38,22 @@ func (c Column) width() int {
 	if len(c.Categories) > 0 {
 		return len(c.Categories)
 	}
+	if c.Missing != nil && c.Missing.Indicator {
+		return product(c.Shape) + 1
+	}
 	return product(c.Shape)
+}
+
+func (c Column) checkMissing() error {
+	switch {
+	case c.Missing == nil:
+		return nil
+	case len(c.Categories) > 0:
+		return optionf("missing", `%s has categories; list "" among them for a missing one`, c.Name)
+	case c.Missing.Indicator && len(c.Shape) > 0:
+		return optionf("missing", "%s has shape %v, and an indicator is of a single value; leave the indicator out", c.Name, c.Shape)
+	}
+	return c.Missing.check("missing of " + c.Name)
 }
 
 // Largest returns the largest magnitude of the samples' values in each column. These are statistics of the rows: pass
@@ -53,6 +69,23 @@ func (s *Schema) Largest(public *Samples) []float32 {
 		}
 	}
 	return largest
+}
+
+// ClippedLabels returns the number of labels of a regression that the schema's clip would change in training. Pass
+// public samples only, read with [Testing].
+func (s *Schema) ClippedLabels(public *Samples) int {
+	clip := s.Label.Clip
+	if clip == nil {
+		return 0
+	}
+	low, high := float32(s.Label.Scale.apply(clip.Low)), float32(s.Label.Scale.apply(clip.High))
+	n := 0
+	for _, y := range public.Numbers {
+		if y < low || y > high {
+			n++
+		}
+	}
+	return n
 }
 
 // maxWidth bounds the values of a sample.
@@ -92,8 +125,8 @@ func (l Label) Difference(outputs float64) float64 {
 
 var errNoSchema = errors.New("schema: none; Infer returns one beside a nil error")
 
-// Check returns an error for a schema that [Infer] can't have returned, or nil. Call it on a schema that was read from
-// a file.
+// Check returns an error for a schema that [Infer] can't have returned, or nil. Call it on a schema that was read
+// from a file.
 func (s *Schema) Check() error {
 	if s == nil {
 		return errNoSchema
@@ -147,7 +180,10 @@ func (c Column) check() error {
 	case c.Scale != nil && !c.Scale.valid():
 		return fmt.Errorf("scale %v", *c.Scale)
 	}
-	return checkList("categories", c.Categories)
+	if err := checkList("categories", c.Categories); err != nil {
+		return err
+	}
+	return c.checkMissing()
 }
 
 // sampleShape returns the shape of one sample: that of the only column if it has a shape, else one axis.

@@ -179,7 +179,7 @@ func (h rowHash) of(row []cell) uint64 {
 // hash returns the same value for cells that are equal, in any format.
 func (c cell) hash() uint64 {
 	switch c.kind {
-	case missing:
+	case none:
 		return numberHash(math.NaN())
 	case number:
 		return numberHash(c.number)

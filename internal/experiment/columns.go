@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // muchScaled is the maximum magnitude of values in a column that was scaled to about 1.
@@ -22,6 +24,24 @@ func largeColumns(s *table.Schema, public *table.Samples) (names []string, scale
 		}
 	}
 	return names, scaled && len(names) > 0
+}
+
+// fileNotes returns what to know about the user's own files before they are trained on: columns that are left out, and
+// labels of public rows that the clip constants change.
+func fileNotes(d configs.Data, s *table.Schema, public *table.Samples, unnamed ...string) []string {
+	var notes []string
+	for _, file := range unnamed {
+		notes = append(notes, fmt.Sprintf("the first column of %s has no name; it is left out as row numbers or names", filepath.Base(file)))
+	}
+	if public == nil {
+		return notes
+	}
+	if n := s.ClippedLabels(public); n > 0 {
+		c := s.Label.Clip
+		notes = append(notes, fmt.Sprintf("%s of the %s labels of %s lie beyond %v to %v of --clip %s, and are taken as the nearer bound in training: a wider range keeps them, and needs more noise",
+			report.Grouped(n), report.Grouped(public.N), filepath.Base(d.Test), c.Low, c.High, s.Label.Name))
+	}
+	return notes
 }
 
 // warning returns a warning of columns of large values, whose share of a clipped gradient leaves little to the others.

@@ -19,8 +19,16 @@ import (
 func tableOptions(d configs.Data) table.Options {
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
-		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Clip: d.Clip, Scale: d.Scale,
+		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Clip: d.Clip, Scale: d.Scale,
 	}
+}
+
+func missingOf(d configs.Data) map[string]table.Missing {
+	out := map[string]table.Missing{}
+	for name, m := range d.Missing {
+		out[name] = table.Missing(m)
+	}
+	return out
 }
 
 // ownFiles holds a person's own files between [New] and [Plan.Load].
@@ -38,36 +46,37 @@ func (f *ownFiles) close() error {
 
 // readPublic infers the schema from settings and the public test file, and reads its rows. Without that file, which is
 // possible if private samples are held out to score models, the schema is that of the settings, and there are no rows.
-func readPublic(d configs.Data, heldOut bool) (s *table.Schema, rows *table.Samples, err error) {
+// unnamed reports whether the file's first column has no name.
+func readPublic(d configs.Data, heldOut bool) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
 	if err := d.Complete(heldOut); err != nil {
-		return nil, nil, &Error{Usage, err}
+		return nil, nil, false, &Error{Usage, err}
 	}
 	if d.Test == "" {
 		if s, err = table.SchemaOf(tableOptions(d)); err != nil {
-			return nil, nil, withoutPublicRows(err)
+			return nil, nil, false, withoutPublicRows(err)
 		}
 		if s.Label.Task == table.Regression && s.Label.Scale == nil {
-			return nil, nil, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
+			return nil, nil, false, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
 		}
-		return s, nil, nil
+		return s, nil, false, nil
 	}
 	if sameFile(d.Train, d.Test) {
-		return nil, nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
+		return nil, nil, false, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
 	}
 	options := tableOptions(d)
 	if err := options.Validate(); err != nil {
-		return nil, nil, explainedTable(err)
+		return nil, nil, false, explainedTable(err)
 	}
 	file, err := table.Open(d.Test)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if s, err = table.Infer(file, options); err != nil {
-		return nil, nil, explainedTable(err)
+		return nil, nil, false, explainedTable(err)
 	}
 	rows, err = s.Read(file, table.Testing)
-	return s, rows, table.Cited(err)
+	return s, rows, file.Unnamed(), table.Cited(err)
 }
 
 // withoutPublicRows says where a setting comes from if no public file has it.
@@ -111,7 +120,7 @@ func explainedTable(err error) error {
 // describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
 // its run would.
 func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
-	schema, public, err := readPublic(e.Data, e.Privacy.Holdout > 0)
+	schema, public, unnamed, err := readPublic(e.Data, e.Privacy.Holdout > 0)
 	if err != nil {
 		return Samples{}, nil, err
 	}
@@ -136,6 +145,14 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 		}
 	}
 	s.Train = n
+	var without []string
+	if unnamed {
+		without = append(without, e.Data.Test)
+	}
+	if private.Unnamed() {
+		without = append(without, e.Data.Train)
+	}
+	s.notes = fileNotes(e.Data, schema, public, without...)
 	return s, &ownFiles{private, public}, nil
 }
 

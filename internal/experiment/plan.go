@@ -92,9 +92,9 @@ func (p *Plan) Event() accountant.Event { return p.work.event() }
 // public.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
-	for _, w := range []string{
+	for _, w := range append([]string{
 		p.Samples.warning(p.Experiment.Data.Test), p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning(), memoryWarning(p.Memory, p.free),
-	} {
+	}, p.Samples.notes...) {
 		if w != "" {
 			warnings = append(warnings[:len(warnings):len(warnings)], w)
 		}

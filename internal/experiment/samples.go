@@ -21,6 +21,7 @@ type Samples struct {
 	large    []string // columns of such files: see largeColumns
 	outliers bool     // all of these are scaled
 	stable   float64  // largest learning rate of a squared error under DP-SGD: see stableRate; 0 where none is known
+	notes    []string // on such files: see fileNotes
 }
 
 // Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.

@@ -1,0 +1,28 @@
+package table
+
+import "math"
+
+// Unnamed reports whether the first column had no name when the file was last read. R's write.csv and pandas's to_csv
+// write row numbers or names there, and no schema has such a column, so that it is left out.
+func (f *File) Unnamed() bool { return f != nil && f.unnamed }
+
+// checkUnnamed returns an error for a first column without a name that isn't a row number or name: its values would
+// be lost without notice. The file must be public, and must have been read.
+func (f *File) checkUnnamed() error {
+	if !f.Unnamed() {
+		return nil
+	}
+	seen := map[uint64]struct{}{}
+	return f.pass(func(name string) bool { return name == "" }, func(r rows) error {
+		return each(r, "", func(row []cell) error {
+			v := row[0] // of all columns in CSV, and of this one elsewhere
+			x, number := v.value()
+			_, twice := seen[v.hash()]
+			if v.missing() || number && x != math.Trunc(x) || twice {
+				return v.gap("", "column 1 has no name in the header, and its values are no row numbers, which differ in all rows; give it a name, or leave the column out")
+			}
+			seen[v.hash()] = struct{}{}
+			return nil
+		})
+	})
+}

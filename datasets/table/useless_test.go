@@ -1,0 +1,165 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Each column is described as one that a model should, or should not, learn from.
+func TestUselessColumns(t *testing.T) {
+	const rows = 40
+	for name, c := range map[string]struct {
+		cell func(i int) string
+		want string // the beginning of the reason, or nothing
+	}{
+		"from 1":              {func(i int) string { return fmt.Sprint(i + 1) }, "row numbers, from 1 on"},
+		"from 0":              {func(i int) string { return fmt.Sprint(i) }, "row numbers, from 0 on"},
+		"from 500":            {func(i int) string { return fmt.Sprint(500 + i) }, "row numbers, from 500 on"},
+		"growing":             {func(i int) string { return fmt.Sprint(i * i) }, "whole numbers that only grow"},
+		"growing with a gap":  {func(i int) string { return map[bool]string{true: "", false: fmt.Sprint(i * i)}[i == 7] }, ""},
+		"numbers":             {func(i int) string { return fmt.Sprint(i * 7 % 11) }, ""},
+		"fractions that grow": {func(i int) string { return fmt.Sprint(float64(i) + 0.5) }, ""},
+		"patient_id":          {func(i int) string { return fmt.Sprint(1000 + i*7%41) }, "ids: 40 different numbers in 40 rows"},
+		"salary":              {func(i int) string { return fmt.Sprint(1000 + i*7%41) }, ""},
+		"ISO dates":           {func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28) }, "dates or times, such as 2024-01-01"},
+		"American dates":      {func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%12, 1+i%28) }, "dates or times"},
+		"German dates":        {func(i int) string { return fmt.Sprintf("%d.%d.2024", 1+i%28, 1+i%12) }, "dates or times"},
+		"whole dates":         {func(i int) string { return fmt.Sprintf("2024%02d%02d", 1+i%12, 1+i%28) }, "dates or times"},
+		"no dates":            {func(i int) string { return fmt.Sprintf("2024%02d%02d", 1+i%13, 1+i%28) }, ""},
+		"moments":             {func(i int) string { return fmt.Sprintf("2024-01-02T%02d:00:00Z", i%24) }, "dates or times"},
+		"dates with gaps": {func(i int) string {
+			return map[bool]string{true: "NA", false: "2024-01-" + fmt.Sprint(10+i%15)}[i%5 == 0]
+		}, "dates or times"},
+		"texts with one date":   {func(i int) string { return []string{"2024-01-02", "soon"}[i%2] }, ""},
+		"ids":                   {func(i int) string { return fmt.Sprintf("k%d", i) }, `ids or names: 40 different values in 40 rows, such as "k0"`},
+		"ids, a few equal":      {func(i int) string { return fmt.Sprintf("k%d", min(i, 36)) }, "ids or names: 37 different values in 40 rows"},
+		"categories":            {func(i int) string { return fmt.Sprintf("k%d", min(i, 34)) }, ""},
+		"long texts":            {func(i int) string { return strings.Repeat("a word ", 9) + fmt.Sprint(i) }, "texts: 40 different values"},
+		"a constant":            {func(int) string { return "5" }, "always 5"},
+		"a constant text":       {func(int) string { return "yes" }, "always yes"},
+		"a constant with a gap": {func(i int) string { return map[bool]string{true: "", false: "5"}[i == 3] }, ""},
+		"nothing":               {func(i int) string { return []string{"", "NA", "?"}[i%3] }, "every value is missing"},
+		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, `amounts written as "$0.50"`},
+		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"`},
+		"thousands": {func(i int) string {
+			return map[bool]string{true: fmt.Sprintf("\"1,%03d\"", i), false: fmt.Sprint(i)}[i%3 == 0]
+		}, `amounts written as "1,000"`},
+		"many words": {func(i int) string {
+			return map[bool]string{true: fmt.Sprintf("about %d", i), false: fmt.Sprint(i * 3)}[i%3 == 0]
+		}, "numbers with more than 10 different texts"},
+		"a few percent": {func(i int) string { return []string{"5%", "10%"}[i%2] }, ""},
+	} {
+		var text strings.Builder
+		text.WriteString(name + ",z\n")
+		if strings.Contains(name, ",") {
+			text.Reset()
+			text.WriteString("\"" + name + "\",z\n")
+		}
+		for i := range rows {
+			text.WriteString(c.cell(i) + ",1\n")
+		}
+		d, err := Describe(open(t, put(t, "x.csv", text.String())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Columns[0].Useless; c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestManyTexts(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,z\n")
+	for i := range 400 {
+		fmt.Fprintf(&text, "k%d,1\n", i%200)
+	}
+	d, err := Describe(open(t, put(t, "x.csv", text.String())))
+	if want := `200 different texts, such as "k0"; group them`; err != nil || !strings.HasPrefix(d.Columns[0].Useless, want) {
+		t.Errorf("%q, %v", d.Columns[0].Useless, err)
+	}
+}
+
+// Row numbers and names in a first column without a name are left out of public and private files alike.
+func TestUnnamedColumn(t *testing.T) {
+	o := Options{Label: "y", Task: Classification}
+	for text, want := range map[string]string{
+		",x,y\n1,5,a\n2,6,b\n":        "",
+		"\"\",x,y\n17,5,a\n4,6,b\n":   "", // a part of a shuffled table
+		",x,y\nMazda,5,a\nFiat,6,b\n": "",
+		",x,y\n1.5,5,a\n2,6,b\n":      "line 2: column 1 has no name in the header, and its values are no row numbers",
+		",x,y\n1,5,a\n1.0,6,b\n":      "line 3: column 1 has no name",
+		",x,y\n1,5,a\n,6,b\n":         "line 3: column 1 has no name",
+		"x,,y\n1,5,a\n2,6,b\n":        "column 2 has no name in the header",
+		"\"\"\n1\n":                   "column 1 has no name in the header",
+		"\ufeff,x,y\n1,5,a\n2,6,b\n":  "",
+		";x;y\n1;5;a\n2;6;b\n":        "",
+		" ,x,y\n0,5,a\n1,6,b\n":       "",
+		",x,,y\n1,5,5,a\n2,6,5,b\n":   "column 3 has no name",
+		",x,y\nNA,5,a\n2,6,b\n":       "line 2: column 1 has no name",
+	} {
+		file := open(t, put(t, "x.csv", text))
+		s, err := Infer(file, o)
+		if _, described := Describe(file); (described == nil) != (err == nil) {
+			t.Errorf("%q: inferred with %v, described with %v", text, err, described)
+		}
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %s", text, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if len(s.Columns) != 1 || s.Columns[0].Name != "x" || !file.Unnamed() {
+			t.Errorf("%q: %+v", text, s)
+		}
+	}
+	s, err := Infer(open(t, put(t, "x.csv", "x,y\n5,a\n6,b\n")), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := open(t, put(t, "x.csv", ",x,y\nsomebody,5,a\nsomebody,6,b\n"))
+	for _, use := range []Use{Training, Testing, Predicting} {
+		if got, err := s.Read(private, use); err != nil || got.N != 2 || got.Values[1] != 6 || !private.Unnamed() {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if _, err := SketchOf(private); err != nil {
+		t.Errorf("a sketch: %v", err)
+	}
+	if private := open(t, put(t, "x.csv", "x,y\n5,a\n")); private.Unnamed() {
+		t.Error("it wasn't read")
+	}
+	d, err := Describe(open(t, put(t, "x.csv", ",x,y\n1,5,a\n2,6,b\n")))
+	if err != nil || len(d.Columns) != 2 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// A number that stands for a missing one is found, and an outlier isn't.
+func TestSentinel(t *testing.T) {
+	for values, want := range map[string]string{
+		"3 -999 4 10 -999 7":   "-999",
+		"3 -999 4 10 7":        "", // once may be an outlier
+		"30 99 20 99 31 35":    "99",
+		"30 98 20 98 31 35":    "",
+		"-1 -1 0 1 2 3":        "", // a value like the others
+		"0 1 -9 0 1 -9":        "-9",
+		"-999 -999 -999":       "",
+		"-999 -999 5 5":        "", // two groups
+		"99 100 101 99 99":     "",
+		"-9 -9 99 99 98 97 96": "-9",
+	} {
+		d, err := Describe(open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Columns[0].Sentinel; got != want {
+			t.Errorf("%s: %q, want %q", values, got, want)
+		}
+	}
+}
