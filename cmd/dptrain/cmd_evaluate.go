@@ -111,7 +111,6 @@ func runEvaluate(ctx context.Context, g *global, run string, files []string) (er
 	if err != nil {
 		return err
 	}
-	warnOfModel(g, r)
 	rows, err := evaluationRows(ctx, g.console(), r, files)
 	if err != nil {
 		return errors.Join(err, r.Close())
@@ -123,6 +122,7 @@ func runEvaluate(ctx context.Context, g *global, run string, files []string) (er
 	if err != nil {
 		return err
 	}
+	warnOfModel(g, r)
 	file := ""
 	if len(files) > 0 {
 		file = files[0]

@@ -104,7 +104,6 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 	if err != nil {
 		return err
 	}
-	warnOfModel(g, r)
 	if i := slices.Index(files, "-"); i >= 0 {
 		path, remove, err := keepInput(ctx, in, opts.format)
 		if err != nil {
@@ -120,8 +119,17 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 	if err != nil {
 		return err
 	}
+	if err := g.writePredictions(p, opts.out); err != nil {
+		return err
+	}
+	warnOfModel(g, r)
 	g.noteClipped(p)
-	if opts.out == "" {
+	return nil
+}
+
+// writePredictions prints predictions, or writes them to a new file.
+func (g *global) writePredictions(p predictions, out string) error {
+	if out == "" {
 		return g.print(p.rows, p.write)
 	}
 	var b bytes.Buffer
@@ -130,7 +138,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}
-	return create(opts.out, b.Bytes())
+	return create(out, b.Bytes())
 }
 
 // create writes a new file that its owner alone can read: predictions are as private as the rows.

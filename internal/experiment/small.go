@@ -25,12 +25,12 @@ func (p *Plan) subsetWarning() string {
 	if subset >= fewInSubset {
 		return ""
 	}
-	return fmt.Sprintf("a trial has %.0f samples in expectation, q times n: with fewer than %d the search hardly tells good hyperparameters from bad ones; %s",
+	return fmt.Sprintf("a trial has %.0f samples in expectation, q times n: with fewer than %d the search hardly tells good hyperparameters from bad ones; try %s",
 		subset, fewInSubset, smallRemedy)
 }
 
 // smallRemedy is what did best on tables of a few hundred rows, on held-out ones: see docs/own-data.md.
-const smallRemedy = "\"dptrain train\" with the learning rate of the preset spends nothing on a search, and did better on tables of a few hundred rows"
+const smallRemedy = "\"dptrain train\" with the preset's learning rate, which spends nothing on a search and did better on tables of a few hundred rows"
 
 // publicWarning warns of so few public rows that the score, and the choice of the best trial by it, are mostly chance.
 func (p *Plan) publicWarning() string {
