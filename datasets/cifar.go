@@ -37,8 +37,7 @@ type cifar struct {
 	batch int // records of a file
 }
 
-// cifarEntry returns CIFAR-10 in its binary version, normalised for networks trained on CIFAR-100 by the constants of
-// chenyaofo/pytorch-cifar-models.
+// cifarEntry returns CIFAR-10 in its binary version.
 func cifarEntry() *entry {
 	set := cifar{batch: 10_000}
 	return &entry{
@@ -60,7 +59,15 @@ func cifarEntry() *entry {
 		}},
 		mirrors: []string{"https://www.cs.toronto.edu/~kriz/"},
 		images:  set.images,
+
+		normalisation: cifarNormalisation(),
 	}
+}
+
+// cifarNormalisation returns the constants of chenyaofo/pytorch-cifar-models, which normalise for networks that were
+// trained on CIFAR-100.
+func cifarNormalisation() Normalisation {
+	return Normalisation{Mean: []float64{0.5070, 0.4865, 0.4409}, Std: []float64{0.2673, 0.2564, 0.2761}}
 }
 
 func (d cifar) tree() *tree {
@@ -89,13 +96,10 @@ func (d cifar) images(ctx context.Context, s *store) (*RawSet, error) {
 // read reads all batches.
 func (d cifar) read(ctx context.Context, src *source) (*RawSet, error) {
 	raw := &RawSet{
-		Name:  "cifar-10",
-		Train: newCIFARImages(5 * d.batch),
-		Test:  newCIFARImages(d.batch),
-		Normalisation: Normalisation{
-			Mean: []float64{0.5070, 0.4865, 0.4409},
-			Std:  []float64{0.2673, 0.2564, 0.2761},
-		},
+		Name:          "cifar-10",
+		Train:         newCIFARImages(5 * d.batch),
+		Test:          newCIFARImages(d.batch),
+		Normalisation: cifarNormalisation(),
 	}
 	missing := slices.Clone(cifarFiles)
 	err := src.each(ctx, func(member string, in io.Reader) error {

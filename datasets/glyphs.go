@@ -52,10 +52,11 @@ func glyphsEntry() *entry {
 				Name:          "glyphs",
 				Train:         *train,
 				Test:          *test,
-				Normalisation: Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}},
+				Normalisation: glyphsNormalisation(),
 				Edition:       OK,
 			}, nil
 		},
+		normalisation: glyphsNormalisation(),
 		verify: func(ctx context.Context) (FileStatus, error) {
 			status := FileStatus{Name: "images and labels as rendered here", State: OK, Want: glyphsSHA256}
 			train, test, err := renderGlyphs(ctx)
@@ -69,6 +70,10 @@ func glyphsEntry() *entry {
 			return status, nil
 		},
 	}
+}
+
+func glyphsNormalisation() Normalisation {
+	return Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}}
 }
 
 // renderGlyphs draws the training and the test images.

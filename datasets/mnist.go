@@ -23,8 +23,9 @@ func mnistEntry() *entry {
 			"https://ossci-datasets.s3.amazonaws.com/mnist/",
 			"https://storage.googleapis.com/cvdf-datasets/mnist/",
 		},
-		images: set.images,
-		load:   set.load,
+		images:        set.images,
+		load:          set.load,
+		normalisation: set.normalisation(),
 	}
 }
 
@@ -53,7 +54,8 @@ func fashionMNISTEntry() *entry {
 			"http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
 			"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 		},
-		images: set.images,
-		load:   set.load,
+		images:        set.images,
+		load:          set.load,
+		normalisation: set.normalisation(),
 	}
 }

@@ -46,7 +46,9 @@ type entry struct {
 	// load loads the set. Where it is nil, the set is that of images, normalised.
 	load   func(context.Context, *store) (*Set, error)
 	images func(context.Context, *store) (*RawSet, error) // nil for other sets
-	values Checksum                                       // of weights
+	// normalisation turns the bytes of images into samples; the zero value for other sets.
+	normalisation Normalisation
+	values        Checksum // of weights
 	// verify compares a set that has no files with its recorded checksum.
 	verify func(context.Context) (FileStatus, error)
 }

@@ -18,7 +18,7 @@ import (
 
 func newEvaluateCommand(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "evaluate RUN [FILE]",
+		Use:   "evaluate RUN [FILE...]",
 		Short: "Evaluate a released model on labelled rows",
 		Long: `Evaluate a released model on labelled rows. RUN is a run's folder, or its
 folder "released", which may have been copied elsewhere.
@@ -54,7 +54,9 @@ class, and so is a confusion matrix of more than 1,000 classes.
 
 A model that was trained on files of your own takes a FILE with the columns of
 the training file and the label. Without a file, the model of a data set that is
-known by name is evaluated on the public test set.
+known by name is evaluated on the public test set. For other images give a file
+of images and one of their labels, in MNIST's format; for other texts a CSV file
+with the columns "text" and "label".
 
 For public rows, and for rows that the model wasn't trained on, the result says
 nothing about the training rows beyond what the released model does. For the
@@ -64,19 +66,16 @@ name.
 
 ` + exitCodes,
 		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv
-  dptrain evaluate runs/mnist-20261122-100352 --json`,
+  dptrain evaluate runs/mnist-20261122-100352 --json
+  dptrain evaluate runs/mnist-20261122-100352 images-idx3-ubyte.gz labels-idx1-ubyte.gz`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usagef("%s wants a run and perhaps a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
+			if len(args) < 1 || len(args) > 3 {
+				return usagef("%s wants a run and perhaps a file or two, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file := ""
-			if len(args) == 2 {
-				file = args[1]
-			}
-			return runEvaluate(cmd.Context(), g, args[0], file)
+			return runEvaluate(cmd.Context(), g, args[0], args[1:])
 		},
 	}
 }
@@ -107,13 +106,12 @@ type evaluatedClass struct {
 	Predicted int    `json:"predicted"`
 }
 
-func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
+func runEvaluate(ctx context.Context, g *global, run string, files []string) (err error) {
 	r, err := await(ctx, "reading the model", func() (*experiment.Released, error) { return experiment.Open(run, onCPU()) })
 	if err != nil {
 		return err
 	}
-	warnOfModel(g, r)
-	rows, err := evaluationRows(ctx, g.console(), r, file)
+	rows, err := evaluationRows(ctx, g.console(), r, files)
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
@@ -123,6 +121,11 @@ func runEvaluate(ctx context.Context, g *global, run, file string) (err error) {
 	})
 	if err != nil {
 		return err
+	}
+	warnOfModel(g, r)
+	file := ""
+	if len(files) > 0 {
+		file = files[0]
 	}
 	if experiment.TrainedOn(run, file) {
 		g.console().Log().Warnf("%s has the name of the run's training file: on the training rows all of this is private statistics, which the guarantee doesn't cover; don't publish them", file)
@@ -139,10 +142,13 @@ func warnOfModel(g *global, r *experiment.Released) {
 	}
 }
 
-// evaluationRows reads a file, or else the public test set of the model's data set.
-func evaluationRows(ctx context.Context, console *ui.Console, r *experiment.Released, file string) (experiment.Rows, error) {
-	if file != "" {
-		return await(ctx, "reading "+file, func() (experiment.Rows, error) { return r.Read(file, table.Testing) })
+// evaluationRows reads files, or else the public test set of the model's data set.
+func evaluationRows(ctx context.Context, console *ui.Console, r *experiment.Released, files []string) (experiment.Rows, error) {
+	if len(files) > 0 {
+		return follow(ctx, console, "reading "+files[0], func(f *follower) (experiment.Rows, error) {
+			rows, _, err := r.ReadFiles(ctx, files, table.Testing, f)
+			return rows, err
+		})
 	}
 	if r.Dataset == configs.Files {
 		return experiment.Rows{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")

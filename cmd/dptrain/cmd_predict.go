@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,44 +22,62 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-type predictOptions struct{ out string }
+type predictOptions struct{ out, id, format string }
 
 func newPredictCommand(g *global) *cobra.Command {
 	var opts predictOptions
 	cmd := &cobra.Command{
-		Use:   "predict RUN FILE",
-		Short: "Use a released model on the rows of a file",
-		Long: `Use a released model on the rows of a file. RUN is a run's folder, or its folder
-"released" wherever that was copied to; the model was trained on files of your
-own. FILE has the columns of the training file, in any order; others, and the
-label if it is there, are left alone.
+		Use:   "predict RUN FILE...",
+		Short: "Use a released model on the rows of a file, on images or on texts",
+		Long: `Use a released model on the rows of a file, on images or on texts. RUN is a run's
+folder, or its folder "released" wherever that was copied to.
+
+A model that was trained on files of your own takes a FILE that has the columns
+of the training file, in any order; others, and the label if it is there, are
+left alone. A FILE of - is standard input, whose format --format names.
+
+A model of a data set of images takes PNG and JPEG files, of one image each and
+of the set's size, or a file of images in MNIST's format (idx, packed by gzip or
+not). A model of a data set of texts takes a text file (.txt) with a text in
+each line, or a CSV file with a column "text". All are prepared as the data
+set's own samples.
 
 The result is CSV on standard output or in the file of --out: the number of the
-row, the prediction, and for classes their probabilities.
+row, or its cell in the column of --id, or the name of an image's file; the
+prediction; and for classes their probabilities. Probabilities are calibrated by
+the model's temperature: see "dptrain evaluate --help". A number beyond the
+range that the training labels were clipped to is clipped to that range, which
+standard error says.
 
 The released model may be used as often as you like: that costs no privacy. A
 prediction is as private as the row that it is made for.
 
 ` + exitCodes,
 		Example: `  dptrain predict runs/files-20261122-100352 new.csv >predictions.csv
-  dptrain predict released new.parquet --out predictions.csv`,
+  dptrain predict released new.parquet --out predictions.csv
+  zcat new.csv.gz | dptrain predict released - --id patient
+  dptrain predict runs/mnist-20261122-100352 seven.png four.png`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			if len(args) < 2 {
 				return usagef("%s wants a run and a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runPredict(cmd.Context(), g, opts, args[0], args[1])
+			return runPredict(cmd.Context(), g, opts, cmd.InOrStdin(), args[0], args[1:])
 		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the predictions, which must not exist")
+	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of a CSV or TSV file to copy beside the predictions, instead of numbers of rows")
+	cmd.Flags().StringVar(&opts.format, "format", "csv", "format of standard input, for a FILE of -: "+strings.Join(inputFormats, ", "))
+	complete(cmd, "format", inputFormats...)
 	return cmd
 }
 
 // prediction is a model's prediction for a row.
 type prediction struct {
-	Row           int                `json:"row"` // from 1
+	Row           int                `json:"row"`          // from 1
+	ID            *string            `json:"id,omitempty"` // the row's cell in the column of --id, or an image's file
 	Class         *string            `json:"class,omitempty"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Value         *float64           `json:"value,omitempty"`
@@ -70,26 +89,47 @@ type prediction struct {
 type predictions struct {
 	header []string
 	rows   []prediction
+	beyond int // numbers that were clipped; private
 }
 
-func runPredict(ctx context.Context, g *global, opts predictOptions, run, file string) error {
+func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reader, run string, files []string) (err error) {
 	switch strings.ToLower(filepath.Ext(opts.out)) {
 	case ".npz", ".npy", ".parquet", ".gz":
 		return usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
 	}
-	p, err := await(ctx, "predicting", func() (p predictions, err error) {
-		r, err := experiment.Open(run, onCPU())
+	if files, err = opts.check(files); err != nil {
+		return err
+	}
+	r, err := await(ctx, "reading the model", func() (*experiment.Released, error) { return experiment.Open(run, onCPU()) })
+	if err != nil {
+		return err
+	}
+	if i := slices.Index(files, "-"); i >= 0 {
+		path, remove, err := keepInput(ctx, in, opts.format)
 		if err != nil {
-			return p, err
+			return errors.Join(err, r.Close())
 		}
-		defer func() { err = errors.Join(err, r.Close()) }()
-		warnOfModel(g, r)
-		return predict(ctx, r, file)
+		defer remove()
+		files[i] = path
+	}
+	p, err := follow(ctx, g.console(), "predicting", func(f *follower) (predictions, error) {
+		p, err := predict(ctx, r, files, opts.id, f)
+		return p, errors.Join(err, r.Close())
 	})
 	if err != nil {
 		return err
 	}
-	if opts.out == "" {
+	if err := g.writePredictions(p, opts.out); err != nil {
+		return err
+	}
+	warnOfModel(g, r)
+	g.noteClipped(p)
+	return nil
+}
+
+// writePredictions prints predictions, or writes them to a new file.
+func (g *global) writePredictions(p predictions, out string) error {
+	if out == "" {
 		return g.print(p.rows, p.write)
 	}
 	var b bytes.Buffer
@@ -98,7 +138,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run, file s
 	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}
-	return create(opts.out, b.Bytes())
+	return create(out, b.Bytes())
 }
 
 // create writes a new file that its owner alone can read: predictions are as private as the rows.
@@ -117,16 +157,56 @@ func create(path string, contents []byte) error {
 	return nil
 }
 
-func predict(ctx context.Context, r *experiment.Released, file string) (predictions, error) {
-	read, err := r.Read(file, table.Predicting)
+// check returns a copy of the files' names, or an error for a combination that means nothing.
+func (o predictOptions) check(files []string) ([]string, error) {
+	switch {
+	case !slices.Contains(inputFormats, o.format):
+		return nil, usagef("--format %s: want one of %s", o.format, strings.Join(inputFormats, ", "))
+	case o.format != "csv" && !slices.Contains(files, "-"):
+		return nil, usagef("--format names the format of standard input; a file's name says its own. Give - as the file")
+	case slices.Contains(files, "-") && len(files) > 1:
+		return nil, usagef("standard input (-) and %d files: give one of the two", len(files)-1)
+	}
+	return slices.Clone(files), nil
+}
+
+// noteClipped tells how many predictions were clipped. The number depends on the rows, so it is private: terminals show
+// it, and other places, which keep what is written to them, only with --verbose.
+func (g *global) noteClipped(p predictions) {
+	switch {
+	case p.beyond == 0:
+	case g.verbose || g.terminal && g.logFormat != logJSON:
+		g.console().Log().Infof("%d of %d predictions were beyond the range that training labels are clipped to, and are clipped to it", p.beyond, len(p.rows))
+	default:
+		g.console().Log().Info("some predictions were beyond the range that training labels are clipped to, and are clipped to it; --verbose shows how many, which is private")
+	}
+}
+
+func predict(ctx context.Context, r *experiment.Released, files []string, id string, f *follower) (predictions, error) {
+	read, ids, err := r.ReadFiles(ctx, files, table.Predicting, f)
 	if err != nil {
 		return predictions{}, err
+	}
+	first := "row"
+	if ids != nil {
+		first = "file"
+	}
+	if id != "" {
+		if first, ids, err = id, nil, nil; id == read.Label.Name {
+			return predictions{}, usagef("--id %s: predictions have a column of this name already; give another one", id)
+		}
+		if ids, err = experiment.Cells(files[0], id); err != nil {
+			return predictions{}, err
+		}
+		if len(ids) != read.Data.Samples() {
+			return predictions{}, coded(codeInput, fmt.Errorf("%s: it changed while it was read; run again when nothing writes to it", files[0]))
+		}
 	}
 	outputs, err := r.Predict(ctx, read.Data)
 	if err != nil {
 		return predictions{}, err
 	}
-	out := predictions{header: []string{"row", read.Label.Name}, rows: make([]prediction, read.Data.Samples())}
+	out := predictions{header: []string{first, read.Label.Name}, rows: make([]prediction, read.Data.Samples())}
 	if r.Task != report.Regression {
 		for i := range r.Outputs {
 			out.header = append(out.header, "p("+r.Class(i)+")")
@@ -135,8 +215,25 @@ func predict(ctx context.Context, r *experiment.Released, file string) (predicti
 	for i := range out.rows {
 		out.rows[i] = newPrediction(r, read.Label, outputs[i*r.Outputs:(i+1)*r.Outputs])
 		out.rows[i].Row = i + 1
+		if ids != nil {
+			out.rows[i].ID = &ids[i]
+		}
+		out.beyond += out.rows[i].clip(read.Label)
 	}
 	return out, nil
+}
+
+// clip clips a number to the range of the training labels, and returns 1 if it was beyond it, else 0.
+func (p *prediction) clip(label table.Label) int {
+	if p.Value == nil || label.Clip == nil {
+		return 0
+	}
+	clipped := min(max(*p.Value, label.Clip.Low), label.Clip.High)
+	if clipped == *p.Value || clipped != clipped {
+		return 0
+	}
+	*p.Value = clipped
+	return 1
 }
 
 func newPrediction(r *experiment.Released, label table.Label, outputs []float32) prediction {
@@ -161,6 +258,9 @@ func (p predictions) write(w io.Writer) {
 	_ = out.Write(p.header) // print reports w's error
 	for _, row := range p.rows {
 		record := []string{strconv.Itoa(row.Row)}
+		if row.ID != nil {
+			record[0] = *row.ID
+		}
 		switch {
 		case row.Value != nil:
 			record = append(record, strconv.FormatFloat(*row.Value, 'g', 7, 64))

@@ -46,7 +46,9 @@ fitted below a line of Rényi divergence and charged the line.
 For DP-SGD the final run scales the learning rate up, so a rate that wins in
 trials can be too large there. --largest-final-rate removes such rates before
 anything is trained, and all trials go to the others. Don't choose its value by
-looking at the same data.
+looking at the same data. By default there is a bound for numbers in files of your
+own, since a squared error diverges above it: 2 over the largest eigenvalue of the
+public rows' second moments. A value that you give wins.
 
 With --cluster the trials are carried out by "dptrain worker" on other machines, which
 have the same data, and the final run here. The server of the cluster can count the

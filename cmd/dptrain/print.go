@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/configs"
@@ -20,12 +21,12 @@ type planResult struct {
 	Model   string         `json:"model"`
 	Privacy report.Privacy `json:"privacy"`
 	Memory  float64        `json:"memory_bytes"` // an estimate of the maximum
-	// Warnings are the weaknesses of the plan, among them those of its privacy.
+	// Warnings are the weaknesses of the plan, among them those of its privacy, and why its model may be a poor one.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 func newPlanResult(p *experiment.Plan) planResult {
-	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory, p.Warnings()}
+	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory, slices.Concat(p.Warnings(), p.Cautions())}
 }
 
 // runResult is what a training prints as JSON. It holds nothing private.
@@ -37,6 +38,7 @@ type runResult struct {
 	HeldOut         *heldOutResult         `json:"held_out,omitempty"`       // instead of a test score
 	Constant        float64                `json:"test_score_of_a_constant"` // of the best constant answer
 	Warning         string                 `json:"warning,omitempty"`        // about the model
+	Cautions        []string               `json:"plan_warnings,omitempty"`  // why the plan's model may be a poor one
 	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
@@ -50,11 +52,11 @@ type heldOutResult struct {
 	Interval [2]float64 `json:"interval_95"`
 }
 
-func newRunResult(o experiment.Outcome, directory string) runResult {
+func newRunResult(p *experiment.Plan, o experiment.Outcome, directory string) runResult {
 	r := o.Release
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
-		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, AddsUp: addsUp(r.Privacy),
+		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, Cautions: p.Cautions(), AddsUp: addsUp(r.Privacy),
 	}
 	if i := r.Score.HeldOut; i != nil {
 		out.HeldOut = &heldOutResult{string(r.Score.Metric), r.Score.Value, *i}
@@ -89,6 +91,9 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},
 		[2]string{"memory", "up to about " + experiment.MemoryText(plan.Memory)},
 	)
+	for _, caution := range plan.Cautions() {
+		pairs = append(pairs, [2]string{"warning", caution})
+	}
 	rows(w, pairs...)
 }
 

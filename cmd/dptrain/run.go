@@ -143,7 +143,7 @@ func (g *global) carryOut(ctx context.Context, s experiment.Settings, k keeping,
 	if warning := outcome.Verdict.Warning; g.json && warning != "" { // text has it in the table
 		r.console.Log().Warn(warning)
 	}
-	if err := g.print(newRunResult(outcome, dir), func(w io.Writer) { printResult(w, p, outcome, dir) }); err != nil {
+	if err := g.print(newRunResult(p, outcome, dir), func(w io.Writer) { printResult(w, p, outcome, dir) }); err != nil {
 		return fmt.Errorf("%w; the run is finished, and in %s", err, dir)
 	}
 	return nil

@@ -34,7 +34,7 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"optimizer", "training.optimizer", "name", "dp-sgd or dp-adam"},
 	{"tune", "tuning.tune", "list", "what to tune: rate, batch, epochs, clip, such as rate,epochs; or all, what the paper tunes: rate, batch and epochs"},
 	{"search", "tuning.search", "name", "grid: from the lists of the search space; random: rates from the range that their list spans, log-uniformly"},
-	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none"},
+	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none, or for numbers in your own files with dp-sgd a bound from the public rows"},
 	{"fixed", "privacy.fixed", "name", "epochs: noise follows from epsilon; noise: with noise multiplier and epsilon given, epochs follow"},
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
 	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},

@@ -87,14 +87,22 @@ func (p *Plan) Statement() report.Privacy { return p.privacy }
 // Event returns the privacy event of everything that a settled plan does.
 func (p *Plan) Event() accountant.Event { return p.work.event() }
 
+// Cautions returns why the model of a settled plan may be a poor one: learning rates that are too large, too few rows.
+// They are public, and part of the plan.
+func (p *Plan) Cautions() (cautions []string) {
+	for _, w := range []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning()} {
+		if w != "" {
+			cautions = append(cautions, w)
+		}
+	}
+	return cautions
+}
+
 // Warnings returns the weaknesses of a settled plan, which can be carried out nevertheless: a guarantee that protects
-// little, columns that aren't scaled, learning rates that are too large, too few rows, too little memory. All of it is
-// public.
+// little, columns that aren't scaled, too little memory.
 func (p *Plan) Warnings() []string {
 	warnings := p.privacy.Warnings
-	for _, w := range append([]string{
-		p.Samples.warning(p.Experiment.Data.Test), p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning(), memoryWarning(p.Memory, p.free),
-	}, p.Samples.notes...) {
+	for _, w := range append([]string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory, p.free)}, p.Samples.notes...) {
 		if w != "" {
 			warnings = append(warnings[:len(warnings):len(warnings)], w)
 		}

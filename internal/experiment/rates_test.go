@@ -112,7 +112,7 @@ func TestPlansBoundTheFinalRate(t *testing.T) {
 		}
 		p := resolve(t, true, numbers(t, more...)...)
 		s := p.Statement().Tuning.Space
-		return s.FinalLearningRates[0], s.FinalLearningRates[1], s.LargestFinalRate, strings.Join(p.Warnings(), "\n")
+		return s.FinalLearningRates[0], s.FinalLearningRates[1], s.LargestFinalRate, strings.Join(p.Cautions(), "\n")
 	}
 	const diverges = "makes dp-sgd diverge above about 2"
 	for name, c := range map[string]struct {
@@ -137,7 +137,7 @@ func TestPlansBoundTheFinalRate(t *testing.T) {
 	}
 	for rate, warned := range map[string]bool{"2": false, "2.5": true} {
 		p := resolve(t, false, numbers(t, "training.optimizer=dp-sgd", "training.learning_rate="+rate)...)
-		if got := strings.Contains(strings.Join(p.Warnings(), ""), diverges); got != warned {
+		if got := strings.Contains(strings.Join(p.Cautions(), ""), diverges); got != warned {
 			t.Errorf("a single run at rate %s: warned %t", rate, got)
 		}
 	}

@@ -25,12 +25,12 @@ func (p *Plan) subsetWarning() string {
 	if subset >= fewInSubset {
 		return ""
 	}
-	return fmt.Sprintf("a trial has %.0f samples in expectation, q times n: with fewer than %d the search hardly tells good hyperparameters from bad ones; %s",
+	return fmt.Sprintf("a trial has %.0f samples in expectation, q times n: with fewer than %d the search hardly tells good hyperparameters from bad ones; try %s",
 		subset, fewInSubset, smallRemedy)
 }
 
-// smallRemedy has the settings that did best on tables of a few hundred rows.
-const smallRemedy = "try --variant baseline, or a larger --q"
+// smallRemedy is what did best on tables of a few hundred rows, on held-out ones: see docs/own-data.md.
+const smallRemedy = "\"dptrain train\" with the preset's learning rate, which spends nothing on a search and did better on tables of a few hundred rows"
 
 // heldOutWarning warns of so few held-out samples that noise and chance choose the best trial. The numbers are those of
 // the plan: how many are held out is private.

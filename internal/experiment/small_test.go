@@ -52,7 +52,7 @@ func TestPublicWarning(t *testing.T) {
 // A plan says so before anything is trained.
 func TestPlansOnFewRowsWarn(t *testing.T) {
 	p := resolve(t, true, own(t)...) // 300 private rows and 60 public ones
-	all := strings.Join(p.Warnings(), "\n")
+	all := strings.Join(p.Cautions(), "\n")
 	for _, want := range []string{"a trial has 30 samples", "60 public test rows"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %s", want, all)

@@ -1,0 +1,103 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg" // decoders for DecodeImage
+	_ "image/png"
+	"io"
+
+	"github.com/dptrain/dptrain/internal/wordpiece"
+)
+
+// NormalisationOf returns the constants by which [Open] makes samples of the bytes of the named data set's images, for
+// images that aren't of the set. The error is an [*UnknownError] for an unknown name.
+func NormalisationOf(name string) (Normalisation, error) {
+	e, err := lookup(registry(), name)
+	if err != nil {
+		return Normalisation{}, err
+	}
+	if e.images == nil {
+		return Normalisation{}, fmt.Errorf("%s: not a data set of images", name)
+	}
+	return e.normalisation, nil
+}
+
+// DecodeImage decodes a PNG or JPEG file as the bytes of an image of the given shape, [channels, rows, columns]: grey
+// for one channel, or the planes of red, green and blue for three. An image of another size, or with transparent
+// pixels, is an error that matches [ErrInvalid]. It allocates no memory for an image of another size.
+func DecodeImage(file []byte, shape []int) ([]byte, error) {
+	if len(shape) != 3 || shape[0] != 1 && shape[0] != 3 {
+		return nil, fmt.Errorf("decode an image: samples of shape %v are no images of one channel or three", shape)
+	}
+	channels, height, width := shape[0], shape[1], shape[2]
+	header, _, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return nil, invalidf("not a PNG or JPEG image: %v", err)
+	}
+	if header.Width != width || header.Height != height {
+		return nil, invalidf("an image of %d×%d pixels; want %d×%d, resize it", header.Width, header.Height, width, height)
+	}
+	picture, _, err := image.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, invalidf("decode an image: %v", err)
+	}
+	corner, plane := picture.Bounds().Min, height*width
+	pixels := make([]byte, channels*plane)
+	for i := range plane {
+		c := picture.At(corner.X+i%width, corner.Y+i/width)
+		if _, _, _, alpha := c.RGBA(); alpha != 0xffff {
+			return nil, invalidf("transparent pixels; put the image on a background")
+		}
+		if channels == 1 {
+			pixels[i] = color.GrayModel.Convert(c).(color.Gray).Y
+			continue
+		}
+		rgb := color.NRGBAModel.Convert(c).(color.NRGBA)
+		pixels[i], pixels[plane+i], pixels[2*plane+i] = rgb.R, rgb.G, rgb.B
+	}
+	return pixels, nil
+}
+
+// DecodeIDX decodes a file in MNIST's format, packed by gzip or not: an array of bytes of the given number of axes,
+// such as 3 for images and 1 for labels. It returns the lengths of the axes, and the bytes, row-major. An error about
+// a wrong file matches [ErrInvalid].
+func DecodeIDX(file []byte, axes int) (lengths []int, values []byte, err error) {
+	a, err := parseIDX(file, io.ReadFull)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(a.dims) != axes {
+		return nil, nil, invalidf("%d axes, want %d", len(a.dims), axes)
+	}
+	return a.dims, a.data, nil
+}
+
+// Tokenise returns texts as [Open] returns those of data set imdb: each is cut to, or padded to, [Options.TextLength]
+// tokens. The split has no labels. It downloads the vocabulary if it is missing.
+func Tokenise(ctx context.Context, texts [][]byte, o Options) (Split, error) {
+	e := imdbEntry()
+	store, err := e.store(o)
+	if err != nil {
+		return Split{}, err
+	}
+	path, contents, err := store.readFile(ctx, store.files[1])
+	if err != nil {
+		return Split{}, err
+	}
+	pieces, err := wordpiece.Parse(contents)
+	if err != nil {
+		return Split{}, invalidf("%s: %v", path, err)
+	}
+	reviews := make([]review, len(texts))
+	for i, text := range texts {
+		reviews[i].text = text
+	}
+	t := tokeniser{Vocabulary: pieces, length: store.textLength, total: len(texts), progress: store.tokenising}
+	split, err := t.split(ctx, reviews)
+	split.Labels, split.Classes = nil, e.info.Classes
+	return split, err
+}
