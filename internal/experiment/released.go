@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -30,6 +32,9 @@ func Open(run string, e train.Engine) (*Released, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
 	}
+	if parameters, err = graphLayouts(model, parameters); err != nil {
+		return nil, fmt.Errorf("%w in %s: model %s: %w", report.ErrNoModel, run, model.Network, err)
+	}
 	values := make([][]float32, len(network.Parameters))
 	for i, p := range network.Parameters {
 		at := slices.IndexFunc(parameters, func(t safetensors.Tensor) bool { return t.Name == p.Name() })
@@ -46,6 +51,32 @@ func Open(run string, e train.Engine) (*Released, error) {
 		return nil, err
 	}
 	return &Released{model, predictor, e}, nil
+}
+
+// graphLayouts returns parameters in the layouts of the graph, which version 1 of the description has in the file.
+func graphLayouts(m report.Model, tensors []safetensors.Tensor) ([]safetensors.Tensor, error) {
+	if len(m.Layers) == 0 {
+		return tensors, nil
+	}
+	if layers, err := layersOf(m); err != nil || !slices.Equal(layers, m.Layers) {
+		return nil, errors.New("its layers in model.json are not those of the model; restore the file")
+	}
+	parameters := make([]train.Parameter, len(tensors))
+	for i, t := range tensors {
+		if t.Ints != nil {
+			return nil, fmt.Errorf("%q holds integers, which are no parameters", t.Name)
+		}
+		parameters[i] = train.Parameter{Name: t.Name, Shape: t.Shape, Values: t.Data}
+	}
+	parameters, err := models.FromPyTorch(m.Layers, parameters)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]safetensors.Tensor, len(parameters))
+	for i, p := range parameters {
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+	}
+	return out, nil
 }
 
 // Class returns the name of an output.

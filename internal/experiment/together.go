@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -38,7 +39,9 @@ func RunAll(ctx context.Context, e train.Engine, items []Item) ([]Outcome, error
 	out, failed := make([]Outcome, len(items)), make(tuner.PlanErrors, len(items))
 	for i, p := range c.parts {
 		if failed[i] = p.err; p.err == nil {
-			out[i] = p.Plan.outcome(p.trained)
+			if out[i], failed[i] = p.Plan.outcome(p.trained); failed[i] != nil {
+				out[i] = Outcome{}
+			}
 		}
 	}
 	return out, failed.Or()
@@ -118,13 +121,17 @@ func (p *Plan) ready() error {
 }
 
 // outcome returns the outcome of what was trained.
-func (p *Plan) outcome(t trained) Outcome {
+func (p *Plan) outcome(t trained) (Outcome, error) {
+	parameters, err := models.ToPyTorch(p.data.model.Layers, t.parameters)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("release the model: %w", err)
+	}
 	release := report.Release{
-		Parameters:      t.parameters,
+		Parameters:      parameters,
 		Model:           p.data.model,
 		Score:           report.Score{Metric: p.data.test.Metric(), Value: t.score},
 		Hyperparameters: t.hyperparameters,
 		Privacy:         p.privacy.Of(t.hyperparameters),
 	}
-	return Outcome{release, p.judge(p.data.test, release.Score), t.private}
+	return Outcome{release, p.judge(p.data.test, release.Score), t.private}, nil
 }
