@@ -62,6 +62,14 @@ func (c *Classification) Classes() int {
 	return c.classes
 }
 
+// Labels returns a copy of the samples' classes. A nil c has none.
+func (c *Classification) Labels() []int32 {
+	if c == nil {
+		return nil
+	}
+	return slices.Clone(c.labels)
+}
+
 // Metric returns [Accuracy].
 func (c *Classification) Metric() Metric { return Accuracy }
 

@@ -16,15 +16,21 @@ var earlier = filepath.Join("..", "report", "testdata")
 
 // The expected outputs are those of outputs.py, which stands beside the folders and computes them in double precision.
 func TestOpensWhatEarlierVersionsReleased(t *testing.T) {
+	temperatures := map[string]float64{"released-1": 1, "released-2": 1.658}
 	for folder, want := range map[string][3][10]float64{
 		"released-1": {
 			{-1.969204, 2.383818, 0.604855, 1.413483, 0.872782, 0.741395, -0.273396, 2.041567, 0.542665, -0.979522},
 			{1.506094, -1.088033, 0.500215, -1.140947, -0.46928, -1.143806, -0.202717, -1.118862, 0.420051, -1.273644},
 			{1.153829, -0.151657, -0.981077, 0.08401, -0.479927, 0.061698, 0.028988, 0.816915, -1.109545, -0.604313},
 		},
+		"released-2": {
+			{-2.034186, -0.51158, 0.978815, 1.357921, 0.116421, -0.918305, 0.610402, 1.357106, 0.656151, 0.826524},
+			{-0.129081, -0.074602, -0.504608, 0.590753, -0.028114, 1.413485, -0.358884, 0.307726, -0.738687, -0.226488},
+			{-0.199015, -1.418774, -0.833396, -1.313973, 0.55288, -1.440412, 0.241144, -0.633794, 0.416206, -1.526556},
+		},
 	} {
 		r := openEarlier(t, folder)
-		if r.Dataset != "glyphs" || r.Network != "linear" || r.Outputs != 10 || r.Class(3) != "3" {
+		if r.Dataset != "glyphs" || r.Network != "linear" || r.Outputs != 10 || r.Class(3) != "3" || r.Temperature != temperatures[folder] {
 			t.Errorf("%s: %+v", folder, r.Model)
 		}
 		const size = 784

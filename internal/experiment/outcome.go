@@ -19,7 +19,8 @@ type trained struct {
 	parameters      []train.Parameter
 	score           float64 // on the public test set
 	hyperparameters report.Hyperparameters
-	private         any // for private/run.json
+	private         any     // for private/run.json
+	temperature     float64 // of probabilities; 0 for none: see temperatureOf
 }
 
 // PrivateJSON returns the content of private/run.json.

@@ -90,9 +90,11 @@ func (c *company) run(ctx context.Context) error {
 		}
 	}
 	if len(trainings) > 0 {
-		return c.train(ctx, trainings)
+		if err := c.train(ctx, trainings); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.temper(ctx)
 }
 
 // ofPart returns an error that names a plan by its number among the items instead of that among the given plans.
@@ -122,13 +124,15 @@ func (p *Plan) ready() error {
 
 // outcome returns the outcome of what was trained.
 func (p *Plan) outcome(t trained) (Outcome, error) {
-	parameters, err := models.ToPyTorch(p.data.model.Layers, t.parameters)
+	model := p.data.model
+	parameters, err := models.ToPyTorch(model.Layers, t.parameters)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("release the model: %w", err)
 	}
+	model.Temperature = t.temperature
 	release := report.Release{
 		Parameters:      parameters,
-		Model:           p.data.model,
+		Model:           model,
 		Score:           report.Score{Metric: p.data.test.Metric(), Value: t.score},
 		Hyperparameters: t.hyperparameters,
 		Privacy:         p.privacy.Of(t.hyperparameters),

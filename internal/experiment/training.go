@@ -164,7 +164,7 @@ func (p *part) finish(t train.Trained) {
 		p.err = train.ErrDiverged
 	default:
 		s := p.settings()
-		p.trained = trained{t.Result.Parameters, t.Score, report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}}
+		p.trained = trained{t.Result.Parameters, t.Score, report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, 0}
 	}
 }
 

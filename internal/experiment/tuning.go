@@ -93,7 +93,7 @@ func (c *company) tune(ctx context.Context, parts []*part) error {
 		released := results[i].Released
 		h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-		p.trained = trained{released.Parameters, released.TestScore, h, newPrivateTuning(results[i].Private)}
+		p.trained = trained{released.Parameters, released.TestScore, h, newPrivateTuning(results[i].Private), 0}
 	}
 	return nil
 }

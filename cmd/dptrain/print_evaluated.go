@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// printEvaluated prints the result of an evaluation.
+func printEvaluated(w io.Writer, e evaluated) {
+	if e.Accuracy == nil {
+		rows(w,
+			[2]string{"rows", report.Grouped(e.Rows)},
+			[2]string{"root mean squared error", fmt.Sprintf("%.5g", *e.RootMeanSquare)},
+			[2]string{"mean absolute error", fmt.Sprintf("%.5g", *e.MeanAbsolute)},
+			[2]string{"R²", figureOr(e.R2, "none: every label is the same")})
+		return
+	}
+	oneClass := "none: the rows have one class"
+	unbounded := "none: outputs aren't finite"
+	auc := oneClass
+	if e.LogLoss == nil {
+		auc = unbounded
+	}
+	of := "mean over classes"
+	if len(e.Classes) == 2 {
+		of = "of " + e.Classes[1].Class
+	}
+	rows(w,
+		[2]string{"rows", report.Grouped(e.Rows)},
+		[2]string{"accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy)},
+		[2]string{"log loss", figureOr(e.LogLoss, unbounded)},
+		[2]string{"calibration error", figureOr(e.CalibrationError, unbounded)},
+		[2]string{"AUC, " + of, figureOr(e.AUC, auc)},
+		[2]string{"F1, " + of, figureOr(e.F1, "none: it doesn't occur and isn't predicted")})
+	fmt.Fprintln(w)
+	tw := aligned(w)
+	fmt.Fprintln(tw, "CLASS\tROWS\tRIGHT\tPREDICTED")
+	for _, c := range e.Classes {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", c.Class, report.Grouped(c.Rows), report.Grouped(c.Right), report.Grouped(c.Predicted))
+	}
+	tw.Flush()
+	printConfusion(w, e)
+}
+
+// figureOr prints a number, or why there is none.
+func figureOr(v *float64, none string) string {
+	if v == nil {
+		return none
+	}
+	return fmt.Sprintf("%.4f", *v)
+}
+
+// maxConfusionShown bounds the classes of a matrix for people: more columns don't fit on a screen.
+const maxConfusionShown = 12
+
+// printConfusion prints the confusion matrix: a class's row has its samples by the predicted class.
+func printConfusion(w io.Writer, e evaluated) {
+	if len(e.Confusion) == 0 || len(e.Confusion) > maxConfusionShown {
+		return
+	}
+	fmt.Fprintln(w)
+	tw := aligned(w)
+	fmt.Fprint(tw, "PREDICTED AS")
+	for _, c := range e.Classes {
+		fmt.Fprint(tw, "\t"+c.Class)
+	}
+	fmt.Fprintln(tw)
+	for i, row := range e.Confusion {
+		fmt.Fprint(tw, e.Classes[i].Class)
+		for _, n := range row {
+			fmt.Fprint(tw, "\t"+report.Grouped(n))
+		}
+		fmt.Fprintln(tw)
+	}
+	tw.Flush()
+}
