@@ -57,7 +57,7 @@ func TestPythonPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-W", "error", "-m", "unittest", "discover", "-s", "tests")
+	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-m", "unittest", "discover", "-s", "tests")
 	cmd.Dir = filepath.Join("..", "..", "python")
 	cmd.Env = append(os.Environ(), "DPTRAIN="+binary, "DPTRAIN_FIXTURES="+dir, "DPTRAIN_EARLIER="+earlier, "DPTRAIN_STORE="+filepath.Join(dir, "store"), "OMP_NUM_THREADS=1")
 	if text, err := cmd.CombinedOutput(); err != nil {
