@@ -78,6 +78,8 @@ var rooms = table{
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
 	"internal/figure":             {"accountant"},
 	"internal/memory":             nil,
+	"internal/onnx":               {"internal/build", "internal/report", "models", "train"},
+	"internal/onnx/onnxtest":      nil,
 	"internal/nearest":            nil,
 	"internal/sketch":             nil,
 	"internal/ledger":             {"accountant", "internal/durable", "internal/sketch"},

@@ -53,22 +53,39 @@ func Open(run string, e train.Engine) (*Released, error) {
 	return &Released{model, predictor, e}, nil
 }
 
-// graphLayouts returns parameters in the layouts of the graph, which version 1 of the description has in the file.
+// Portable reads a released model from a run's directory, with its layers and its parameters in PyTorch's layouts
+// whatever version released it.
+func Portable(run string) (report.Model, []train.Parameter, error) {
+	model, tensors, err := report.ReadModel(run)
+	if err != nil {
+		return report.Model{}, nil, err
+	}
+	layers, err := layersOf(model)
+	if err != nil {
+		return report.Model{}, nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
+	}
+	parameters, err := parametersOf(tensors)
+	if err == nil && len(model.Layers) == 0 {
+		parameters, err = models.ToPyTorch(layers, parameters)
+	} else if err == nil {
+		_, err = fromPyTorch(model, parameters)
+	}
+	if err != nil {
+		return report.Model{}, nil, fmt.Errorf("%w in %s: model %s: %w", report.ErrNoModel, run, model.Network, err)
+	}
+	model.Layers = layers
+	return model, parameters, nil
+}
+
+// graphLayouts returns tensors in the layouts of the graph, in which earlier versions released them.
 func graphLayouts(m report.Model, tensors []safetensors.Tensor) ([]safetensors.Tensor, error) {
 	if len(m.Layers) == 0 {
 		return tensors, nil
 	}
-	if layers, err := layersOf(m); err != nil || !slices.Equal(layers, m.Layers) {
-		return nil, errors.New("its layers in model.json are not those of the model; restore the file")
+	parameters, err := parametersOf(tensors)
+	if err == nil {
+		parameters, err = fromPyTorch(m, parameters)
 	}
-	parameters := make([]train.Parameter, len(tensors))
-	for i, t := range tensors {
-		if t.Ints != nil {
-			return nil, fmt.Errorf("%q holds integers, which are no parameters", t.Name)
-		}
-		parameters[i] = train.Parameter{Name: t.Name, Shape: t.Shape, Values: t.Data}
-	}
-	parameters, err := models.FromPyTorch(m.Layers, parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +94,26 @@ func graphLayouts(m report.Model, tensors []safetensors.Tensor) ([]safetensors.T
 		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
 	}
 	return out, nil
+}
+
+func parametersOf(tensors []safetensors.Tensor) ([]train.Parameter, error) {
+	out := make([]train.Parameter, len(tensors))
+	for i, t := range tensors {
+		if t.Ints != nil {
+			return nil, fmt.Errorf("%q holds integers, which are no parameters", t.Name)
+		}
+		out[i] = train.Parameter{Name: t.Name, Shape: t.Shape, Values: t.Data}
+	}
+	return out, nil
+}
+
+// fromPyTorch converts the parameters of a described model to the graph's layouts. It checks that the description has
+// the layers of the network that it names.
+func fromPyTorch(m report.Model, parameters []train.Parameter) ([]train.Parameter, error) {
+	if layers, err := layersOf(m); err != nil || !slices.Equal(layers, m.Layers) {
+		return nil, errors.New("its layers in model.json are not those of the model; restore the file")
+	}
+	return models.FromPyTorch(m.Layers, parameters)
 }
 
 // Class returns the name of an output.
