@@ -3,6 +3,7 @@ package onnx
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -36,8 +37,9 @@ type scale struct {
 }
 
 type missing struct {
-	Fill      float64 `json:"fill"`
-	Indicator bool    `json:"indicator"`
+	Fill      float64  `json:"fill"`
+	Indicator bool     `json:"indicator"`
+	Words     []string `json:"words"`
 }
 
 // maxColumns bounds the inputs of a graph, each of which takes several operators.
@@ -84,7 +86,7 @@ func (g *graph) categories(c column) string {
 	return g.cast(g.op("Equal", []string{g.unsqueeze(found, 1), list64}), float)
 }
 
-// numbers returns the values [N, width] of a column, and those of its indicator.
+// numbers returns the values [N, width] of a column, and those of its indicator, which a single value can have.
 func (g *graph) numbers(c column) []string {
 	x := g.input(c.Name, double, c.meaning(), c.Shape...)
 	if len(c.Shape) == 0 {
@@ -98,6 +100,9 @@ func (g *graph) numbers(c column) []string {
 		nothing = g.op("IsNaN", []string{given})
 	}
 	if c.Missing != nil {
+		for _, w := range c.Missing.numbers() {
+			nothing = g.op("Or", []string{nothing, g.op("Equal", []string{given, g.double(w)})})
+		}
 		x = g.op("Where", []string{nothing, g.double(c.Missing.Fill), x})
 	}
 	if c.Clip != nil {
@@ -111,19 +116,26 @@ func (g *graph) numbers(c column) []string {
 		x = g.op("Div", []string{x, g.double(c.Scale.Divisor)})
 	}
 	x = g.cast(x, float)
-	if c.Missing == nil || !c.Missing.Indicator {
+	if c.Missing == nil || !c.Missing.Indicator || len(c.Shape) > 0 {
 		return []string{x}
 	}
 	indicator := g.cast(nothing, float)
-	if len(c.Shape) == 0 {
-		return []string{x, indicator}
-	}
-	pairs := g.op("Concat", []string{g.unsqueeze(x, 2), g.unsqueeze(indicator, 2)}, intOf("axis", 2))
-	return []string{g.op("Flatten", []string{pairs}, intOf("axis", 1))}
+	return []string{x, indicator}
 }
 
 func (g *graph) clip(x string, c clip) string {
 	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
+}
+
+// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. The others can't be in
+// a column of doubles.
+func (m missing) numbers() (out []float64) {
+	for _, w := range m.Words {
+		if v, err := strconv.ParseFloat(w, 64); err == nil && strings.Trim(w, "0123456789.+-eE") == "" {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // meaning explains the input of a column of numbers.

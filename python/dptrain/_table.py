@@ -2,7 +2,7 @@
 
 import math
 from decimal import Decimal
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -92,16 +92,22 @@ def is_missing(cell: Any) -> bool:
     return isinstance(cell, (float, np.floating)) and math.isnan(cell)
 
 
+def _empty(cell: Any) -> bool:
+    """Reports whether a missing cell has no text either: NaN is what other packages make of an empty one."""
+    return is_missing(cell) and not (isinstance(cell, (str, np.str_)) and cell.strip(_BLANKS))
+
+
 def _numbers(column: Mapping[str, Any], values: Any) -> np.ndarray:
-    name, shape = column["name"], list(column.get("shape") or [])
+    name, shape, missing = column["name"], list(column.get("shape") or []), column.get("missing")
+    words, numbers = _words((missing or {}).get("words") or [])
     x = values
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiub":
-        x = _parsed(name, x, shape)
+        x = _parsed(name, x, shape, words)
     x = np.asarray(x, np.float64)
     if list(x.shape[1:]) != shape:
         raise DataError(f"column {name}: rows of shape {list(x.shape[1:])}, want {shape}")
     x = x.reshape(len(x), int(np.prod(shape, dtype=int)))
-    nothing, missing = np.isnan(x), column.get("missing")
+    nothing = np.isnan(x) | np.isin(x, numbers)
     if missing is None and nothing.any():
         raise DataError(f"row {1 + int(np.argwhere(nothing)[0][0])}, column {name}: no value; fill it in, or leave the row out")
     if np.isinf(x).any():
@@ -117,11 +123,22 @@ def _numbers(column: Mapping[str, Any], values: Any) -> np.ndarray:
     if not np.isfinite(out).all():
         raise DataError(f"row {1 + int(np.argwhere(~np.isfinite(out))[0][0])}, column {name}: too large for single precision")
     if missing is not None and missing.get("indicator"):
-        return np.stack([out, nothing.astype(np.float32)], axis=2).reshape(len(out), -1)
+        return np.concatenate([out, nothing.any(axis=1, keepdims=True)], axis=1, dtype=np.float32)
     return out
 
 
-def _parsed(name: str, values: Any, shape: List[int]) -> np.ndarray:
+def _words(words: Sequence[str]) -> Tuple[Set[str], List[float]]:
+    """Returns the texts that stand for missing numbers, and those of them that are numbers themselves, such as -999."""
+    numbers = []
+    for word in words:
+        try:
+            numbers.append(_number("", 0, word))
+        except DataError:
+            pass
+    return set(words), numbers
+
+
+def _parsed(name: str, values: Any, shape: List[int], words: Set[str]) -> np.ndarray:
     """Returns cells of any kind as numbers; NaN is a missing one."""
     if shape:
         try:
@@ -130,7 +147,8 @@ def _parsed(name: str, values: Any, shape: List[int]) -> np.ndarray:
             raise DataError(f"column {name}: not numbers in rows of shape {shape}") from None
     out = np.empty(len(values))
     for i, cell in enumerate(values):
-        out[i] = math.nan if is_missing(cell) else _number(name, i, cell)
+        gap = is_missing(cell) or isinstance(cell, (str, np.str_)) and cell.strip(_BLANKS) in words
+        out[i] = math.nan if gap else _number(name, i, cell)
     return out
 
 
@@ -156,8 +174,10 @@ def _categories(column: Mapping[str, Any], values: Any) -> np.ndarray:
         if isinstance(cell, (np.ndarray, list, tuple)):
             raise DataError(f"row {i + 1}, column {name}: several values, want one category")
         at = next((index[text] for text in _texts(cell) if text in index), None)
-        if at is None:
-            at = index.get("" if is_missing(cell) else "*")
+        if at is None and is_missing(cell):
+            at = index.get("")
+        if at is None and not _empty(cell):
+            at = index.get("*")
         if at is None:
             raise DataError(f"row {i + 1}, column {name}: none of its categories")
         out[i, at] = 1

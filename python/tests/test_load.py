@@ -90,12 +90,19 @@ class TestByHand(Written):
     def test_missing(self):
         columns = [
             {"name": "a", "missing": {"fill": 40, "indicator": True}, "clip": {"low": 0, "high": 30}, "scale": {"shift": 10, "divisor": 5}},
-            {"name": "b", "missing": {"fill": -1}},
+            {"name": "b", "missing": {"fill": -1, "words": ["unknown", "-9.9e2"]}},
             {"name": "c", "categories": ["?", "", "x"]},
         ]
         model = dptrain.load(self.write(linear(columns), tensors([("fc1.weight", [2, 6], [0] * 12), ("fc1.bias", [2], [0, 0])])))
         got = model.encode([["", "NaN", "?"], [None, 2, "NA"], [25, np.nan, "x"]])
         self.assertEqual(got.tolist(), [[4, 1, -1, 1, 0, 0], [4, 1, 2, 0, 1, 0], [3, 0, -1, 0, 0, 1]])
+        got = model.encode({"a": np.array([1, 2, 3]), "b": [" unknown", "-990.0", -990], "c": ["x"] * 3})
+        self.assertEqual(got[:, 2].tolist(), [-1, -1, -1])
+        others = dptrain.load(self.write(linear([{"name": "c", "categories": ["a", "*"]}]), tensors([("fc1.weight", [2, 2], [0] * 4), ("fc1.bias", [2], [0, 0])])))
+        self.assertEqual(others.encode([["NA"], ["b"], ["a"]])[:, 1].tolist(), [1, 1, 0])
+        for nothing in ("", " ", None, math.nan):
+            with self.assertRaises(dptrain.DataError):
+                others.encode([[nothing]])
         for cell in ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", None, math.nan, np.float32("nan")]:
             self.assertTrue(_table.is_missing(cell), cell)
         for cell in ["na", "none", "-", 0, False, "0", "NaN."]:

@@ -92,7 +92,7 @@ func (n node) compute(in []Tensor) Tensor {
 
 // operands has the operators, and the number of their operands.
 var operands = map[string]int{
-	"Tanh": 1, "Sigmoid": 1, "Relu": 1, "Add": 2, "Sub": 2, "Mul": 2, "Div": 2, "Less": 2, "Greater": 2, "Equal": 2,
+	"Tanh": 1, "Sigmoid": 1, "Relu": 1, "Add": 2, "Sub": 2, "Mul": 2, "Div": 2, "Less": 2, "Greater": 2, "Equal": 2, "Or": 2,
 	"Cast": 1, "IsNaN": 1, "Where": 3, "Clip": 3, "Gather": 2, "Unsqueeze": 2, "Squeeze": 2, "Reshape": 2, "Flatten": 1,
 	"Concat": 0, // of any number
 	"Gemm":   3, "Conv": 3, "MaxPool": 1, "ReduceSum": 2, "ArgMax": 1, "Softmax": 1, "Identity": 1,
@@ -112,6 +112,7 @@ var binary2 = map[string]func(a, b float64) float64{
 	"Less":    func(a, b float64) float64 { return truth(a < b) },
 	"Greater": func(a, b float64) float64 { return truth(a > b) },
 	"Equal":   func(a, b float64) float64 { return truth(a == b) },
+	"Or":      func(a, b float64) float64 { return truth(a != 0 || b != 0) },
 }
 
 func truth(b bool) float64 {
