@@ -4,9 +4,9 @@
 scikit-learn's manner, by the command dptrain.
 """
 
-#from ._command import CommandError, find_command
+from ._command import CommandError, find_command
 from ._errors import DataError, ModelError
-#from ._estimators import DPClassifier, DPRegressor
+from ._estimators import DPClassifier, DPRegressor
 from ._model import Model, load
 
 __all__ = ["CommandError", "DPClassifier", "DPRegressor", "DataError", "Model", "ModelError", "find_command", "load"]
