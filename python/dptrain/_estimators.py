@@ -68,6 +68,8 @@ class _Estimator:
                 raise DataError(f"X has {rows.shape[1]} columns and X_public {public.shape[1]}")
             files["test"] = self._arrays(public, self._label("y_public", y_public, len(public)))
         data = self._data(rows.shape[1])
+        if X_public is None:
+            data["columns"] = _names(rows.shape[1])  # no public file has their names
         command = _command.find_command(self.command)
         with _command.private_folder() as folder:
             arguments = self._arguments(folder, data)

@@ -138,6 +138,8 @@ class TestCommandLine(StandIn):
             self.assertEqual(arguments[arguments.index("--insecure-seed") + 1], "7")
             with np.load(os.path.join(self.record, "train")) as arrays:
                 self.assertEqual(arrays["y"].tolist(), texts)
+            with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["data"]["columns"], ["x0", "x1"])
             self.assertEqual(estimator.classes_.tolist(), list(classes))
             self.assertEqual(estimator.predict([[3, 0]]).tolist(), [classes[1]])
 
