@@ -12,6 +12,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
+from ._types import Array
+
 
 class CommandError(RuntimeError):
     """The command dptrain failed. exit_code is its exit code, which dptrain --help explains.
@@ -64,7 +66,7 @@ def _terminate(number: int, frame: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def write_arrays(path: str, arrays: Mapping[str, np.ndarray]) -> None:
+def write_arrays(path: str, arrays: Mapping[str, Array]) -> None:
     """Writes arrays to a new NPZ file of mode 0600."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:

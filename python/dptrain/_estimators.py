@@ -15,6 +15,7 @@ import numpy as np
 from . import _command
 from ._errors import DataError
 from ._model import Model, load
+from ._types import Array
 
 Bounds = Union[Tuple[float, float], Sequence[Tuple[float, float]]]
 E = TypeVar("E", bound="_Estimator")
@@ -109,15 +110,15 @@ class _Estimator:
             _bound(data, name, low, high)
         return data
 
-    def _label(self, name: str, y: Any, rows: int) -> np.ndarray:
+    def _label(self, name: str, y: Any, rows: int) -> Array:
         raise NotImplementedError
 
-    def _arrays(self, X: np.ndarray, y: np.ndarray) -> Dict[str, np.ndarray]:
+    def _arrays(self, X: Array, y: Array) -> Dict[str, Array]:
         arrays = {name: X[:, j] for j, name in enumerate(_names(X.shape[1]))}
         arrays[LABEL] = y
         return arrays
 
-    def _columns(self, X: Any) -> Dict[str, np.ndarray]:
+    def _columns(self, X: Any) -> Dict[str, Array]:
         if not hasattr(self, "model_"):
             raise ValueError(f"this {type(self).__name__} isn't fitted; call fit first")
         rows = _matrix("X", X)
@@ -194,15 +195,15 @@ class DPClassifier(_Estimator):
     def _data(self, columns: int) -> Dict[str, Any]:
         return {**super()._data(columns), "classes": self._texts}
 
-    def _label(self, name: str, y: Any, rows: int) -> np.ndarray:
+    def _label(self, name: str, y: Any, rows: int) -> Array:
         return np.array([_class_text(c) for c in _column(name, y, rows)], dtype=str)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Array:
         """Returns the most probable class of each row."""
         columns = self._columns(X)
         return self.classes_[self.model_.outputs(columns).argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Array:
         """Returns the probabilities [rows, classes], in the order of classes_."""
         return self.model_.predict_proba(self._columns(X))
 
@@ -252,10 +253,10 @@ class DPRegressor(_Estimator):
         _bound(data, LABEL, low, high)
         return data
 
-    def _label(self, name: str, y: Any, rows: int) -> np.ndarray:
+    def _label(self, name: str, y: Any, rows: int) -> Array:
         return _numbers(name, _column(name, y, rows))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Array:
         """Returns the predicted number of each row."""
         return self.model_.predict(self._columns(X))
 
@@ -289,7 +290,7 @@ def _pairs(name: str, bounds: Any, columns: int) -> List[Tuple[float, float]]:
     return [(float(low), float(high)) for low, high in pairs]
 
 
-def _matrix(name: str, X: Any) -> np.ndarray:
+def _matrix(name: str, X: Any) -> Array:
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     rows = _numbers(name, X)
@@ -298,14 +299,14 @@ def _matrix(name: str, X: Any) -> np.ndarray:
     return rows
 
 
-def _numbers(name: str, values: Any) -> np.ndarray:
+def _numbers(name: str, values: Any) -> Array:
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError):  # their texts cite values, which may be private
         raise DataError(f"{name}: want numbers") from None
 
 
-def _column(name: str, y: Any, rows: int) -> np.ndarray:
+def _column(name: str, y: Any, rows: int) -> Array:
     labels = np.asarray(y)
     if labels.shape not in ((rows,), (rows, 1)):
         raise DataError(f"{name}: an array of shape {labels.shape}, and there are {rows} rows")

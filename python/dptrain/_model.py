@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _layers, _safetensors, _table, _version1
 from ._errors import DataError, ModelError
+from ._types import Array
 
 _BATCH_VALUES = 1 << 22  # in a batch of inputs: windows of images take some dozen times as much memory
 
@@ -39,12 +40,12 @@ class Model:
     classes: the classes in the order of the outputs, as texts, or as integers if they have no names; None for a regression.
     """
 
-    def __init__(self, description: Dict[str, Any], state: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, description: Dict[str, Any], state: Mapping[str, Array]) -> None:
         if not isinstance(description, dict) or description.get("version") not in (1, 2):
             version = description.get("version") if isinstance(description, dict) else None
             raise ModelError(f"version {version!r} of model.json, and this reads 1 and 2; take a newer one")
         self.description = description
-        self.state: Dict[str, np.ndarray] = dict(state)
+        self.state: Dict[str, Array] = dict(state)
         self.layers: List[Dict[str, Any]] = description.get("layers") or []
         if not self.layers:
             self.layers, self.state = _version1.upgrade(description, self.state)
@@ -58,7 +59,7 @@ class Model:
             raise ModelError(f"model.json: {type(err).__name__}: {err}") from None
         self._temperature = float(description.get("temperature", 1))
         self._table: Optional[Mapping[str, Any]] = (description.get("input") or {}).get("table")
-        self.classes: Optional[np.ndarray] = None
+        self.classes: Optional[Array] = None
         if self.task != "regression":
             names = description.get("classes")
             self.classes = np.array(names, dtype=object) if names else np.arange(self._outputs)
@@ -72,7 +73,7 @@ class Model:
         """The names of the columns that a row needs, in their order; empty unless the model is of a table."""
         return [str(c["name"]) for c in self._table["columns"]] if self._table else []
 
-    def encode(self, X: Any) -> np.ndarray:
+    def encode(self, X: Any) -> Array:
         """Returns the samples [rows, …] that X makes.
 
         Of a table, X holds rows as its files do: a DataFrame, a structured array, a mapping of arrays by column, a list
@@ -94,21 +95,21 @@ class Model:
             return self._image(image, x)
         return self._shaped(x.astype(np.float32), self._shape)
 
-    def _image(self, image: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    def _image(self, image: Mapping[str, Any], x: Array) -> Array:
         if self.description.get("features_of"):
             raise DataError(f"samples are features of {self.description['features_of']}; compute them from the images first")
         x = self._shaped(x, image["shape"]).astype(np.float64) / 255
         mean, std = (np.reshape(image[name], (-1, 1, 1)) for name in ("mean", "std"))
         return ((x - mean) / std).astype(np.float32)
 
-    def _shaped(self, x: np.ndarray, shape: List[int]) -> np.ndarray:
+    def _shaped(self, x: Array, shape: List[int]) -> Array:
         values = int(np.prod(shape))
         ok = x.ndim >= 1 and (list(x.shape[1:]) in (shape, [values]) or shape[:1] == [1] and list(x.shape[1:]) == shape[1:])
         if not ok:
             raise DataError(f"an array of shape {list(x.shape)}; want [rows, {', '.join(map(str, shape))}]")
         return x.reshape([len(x)] + shape)
 
-    def _texts(self, X: Any) -> np.ndarray:
+    def _texts(self, X: Any) -> Array:
         length, words = self._shape[0], int(self.description["vocabulary"])
         out = np.zeros((len(X), length), np.int64)
         for i, text in enumerate(X):
@@ -122,7 +123,7 @@ class Model:
             raise DataError("a text without a token; a text has [CLS] and [SEP] at least")
         return out
 
-    def outputs(self, X: Any) -> np.ndarray:
+    def outputs(self, X: Any) -> Array:
         """Returns the network's outputs [rows, outputs] in double precision: of classes the logits."""
         x = self.encode(X)
         if x.dtype.kind == "f":
@@ -132,7 +133,7 @@ class Model:
             parts = [_layers.run(self.layers, self.state, self._activation, x[i : i + batch]) for i in range(0, len(x), batch)]
         return np.concatenate(parts) if parts else np.zeros((0, self._outputs))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Array:
         """Returns the most probable class of each row, or its number in the unit of the training file."""
         out = self.outputs(X)
         if self.classes is not None:
@@ -145,7 +146,7 @@ class Model:
             values = np.minimum(np.maximum(values, label["clip"]["low"]), label["clip"]["high"])
         return values
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Array:
         """Returns the probabilities [rows, classes] of a classification."""
         if self.classes is None:
             raise ModelError("a regression has no probabilities; call predict")

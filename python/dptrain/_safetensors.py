@@ -8,11 +8,12 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from ._errors import ModelError
+from ._types import Array
 
-_TYPES = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
+_TYPES: Dict[str, "np.dtype[Any]"] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
 
 
-def read(path: str) -> Dict[str, np.ndarray]:
+def read(path: str) -> Dict[str, Array]:
     """Returns the tensors of a file by their names. It accepts only files whose tensors cover the data exactly once."""
     with open(path, "rb") as file:
         start = file.read(8)
@@ -32,8 +33,8 @@ def read(path: str) -> Dict[str, np.ndarray]:
     return _tensors(path, header, data)
 
 
-def _tensors(path: str, header: Dict[str, Any], data: bytes) -> Dict[str, np.ndarray]:
-    tensors: Dict[str, np.ndarray] = {}
+def _tensors(path: str, header: Dict[str, Any], data: bytes) -> Dict[str, Array]:
+    tensors: Dict[str, Array] = {}
     end = 0
     for name, entry in sorted(header.items(), key=_offsets):
         try:

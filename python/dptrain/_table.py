@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 import numpy as np
 
 from ._errors import DataError, ModelError
+from ._types import Array
 
 MISSING = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"])
 
@@ -14,14 +15,14 @@ MISSING = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 _BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
-def encode(columns: Sequence[Mapping[str, Any]], X: Any) -> np.ndarray:
+def encode(columns: Sequence[Mapping[str, Any]], X: Any) -> Array:
     """Returns the samples [rows, values] in single precision that X makes.
 
     X is a DataFrame, a structured array, a mapping of arrays by name, a list of dicts, or a list of rows with the cells
     in the order of the columns.
     """
     cells = _by_column([str(c["name"]) for c in columns], X)
-    parts: List[np.ndarray] = []
+    parts: List[Array] = []
     rows = None
     for column in columns:
         values = cells[column["name"]]
@@ -79,7 +80,7 @@ def _array(values: Any) -> Any:
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
-        return values.astype(object).filled(None)
+        values = np.ma.filled(values.astype(object), None)
     return values if isinstance(values, np.ndarray) else list(values)
 
 
@@ -97,7 +98,7 @@ def _empty(cell: Any) -> bool:
     return is_missing(cell) and not (isinstance(cell, (str, np.str_)) and cell.strip(_BLANKS))
 
 
-def _numbers(column: Mapping[str, Any], values: Any) -> np.ndarray:
+def _numbers(column: Mapping[str, Any], values: Any) -> Array:
     name, shape, missing = column["name"], list(column.get("shape") or []), column.get("missing")
     words, numbers = _words((missing or {}).get("words") or [])
     x = values
@@ -138,7 +139,7 @@ def _words(words: Sequence[str]) -> Tuple[Set[str], List[float]]:
     return set(words), numbers
 
 
-def _parsed(name: str, values: Any, shape: List[int], words: Set[str]) -> np.ndarray:
+def _parsed(name: str, values: Any, shape: List[int], words: Set[str]) -> Array:
     """Returns cells of any kind as numbers; NaN is a missing one."""
     if shape:
         try:
@@ -167,7 +168,7 @@ def _number(name: str, i: int, cell: Any) -> float:
     raise DataError(f"row {i + 1}, column {name}: not a number")
 
 
-def _categories(column: Mapping[str, Any], values: Any) -> np.ndarray:
+def _categories(column: Mapping[str, Any], values: Any) -> Array:
     name, index = column["name"], {c: k for k, c in enumerate(column["categories"])}
     out = np.zeros((len(values), len(index)), np.float32)
     for i, cell in enumerate(values):

@@ -5,12 +5,13 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from ._errors import ModelError
+from ._types import Array
 
 
-def upgrade(description: Dict[str, Any], state: Dict[str, np.ndarray]) -> Tuple[List[Dict[str, Any]], Dict[str, np.ndarray]]:
+def upgrade(description: Dict[str, Any], state: Dict[str, Array]) -> Tuple[List[Dict[str, Any]], Dict[str, Array]]:
     """Returns the layers that version 2 would list, and the parameters in its layouts."""
     network = str(description.get("model")).split(":")[0]
-    new: Dict[str, np.ndarray] = {}
+    new: Dict[str, Array] = {}
     for name, tensor in state.items():
         if name.endswith(".bias"):
             tensor = tensor.reshape(-1)

@@ -45,6 +45,23 @@ def linear(columns, classes=("no", "yes"), **more):
     return {**description, **more}
 
 
+class Series:
+    def __init__(self, values):
+        self.values = values
+
+    def to_numpy(self):
+        return np.array(self.values, dtype=object)
+
+
+class Frame:
+    """What a pandas or Polars frame has."""
+
+    columns = ["other", "colour", "age"]
+
+    def __getitem__(self, name):
+        return Series({"colour": ["green", "x", math.nan], "age": [46, "10", 90.0]}[name])
+
+
 class Written(unittest.TestCase):
     def write(self, description, file):
         folder = self.enterContext_(tempfile.TemporaryDirectory())
@@ -77,7 +94,7 @@ class TestByHand(Written):
         structured = np.array([(46, "green"), (10, "red"), (90, " NA")], [("age", "i4"), ("colour", "U9")])
         for rows in (
             [{"age": 46, "colour": " green"}, {"age": "1e1", "colour": "red"}, {"age": 90.0, "colour": float("nan")}],
-            [[46, "green"], (" 10 ", "Green"), [np.float32(90), "N/A"]], as_frame, structured, want, want.astype(np.float64),
+            [[46, "green"], (" 10 ", "Green"), [np.float32(90), "N/A"]], as_frame, structured, want, want.astype(np.float64), Frame(),
         ):
             np.testing.assert_allclose(model.encode(rows), want, rtol=1e-6)
             np.testing.assert_allclose(model.outputs(rows), logits, rtol=1e-5, atol=1e-6)
