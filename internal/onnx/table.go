@@ -127,8 +127,8 @@ func (g *graph) clip(x string, c clip) string {
 	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
 }
 
-// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. The others can't be in
-// a column of doubles.
+// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. A column of doubles
+// has no others.
 func (m missing) numbers() (out []float64) {
 	for _, w := range m.Words {
 		if v, err := strconv.ParseFloat(w, 64); err == nil && strings.Trim(w, "0123456789.+-eE") == "" {
