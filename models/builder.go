@@ -31,6 +31,7 @@ type builder struct {
 	dtype  tensor.Dtype
 	params gorgonia.Nodes
 	fans   []int
+	layers []Layer
 	err    error
 }
 
@@ -60,6 +61,9 @@ func (b *builder) do(what string, op func() (*gorgonia.Node, error)) *gorgonia.N
 	return n
 }
 
+// layer adds to the description of the network, which [Layers] returns.
+func (b *builder) layer(l Layer) { b.layers = append(b.layers, l) }
+
 func (b *builder) input(name string, shape ...int) *gorgonia.Node {
 	shape = append([]int{b.opts.Batch}, shape...)
 	return gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
@@ -75,6 +79,7 @@ func (b *builder) constant(v float64) *gorgonia.Node {
 
 // activate applies the activation of the options to x.
 func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
+	b.layer(Layer{Kind: KindActivation})
 	a := b.opts.Activation
 	if a == Tanh {
 		return b.do("tanh", func() (*gorgonia.Node, error) { return gorgonia.Tanh(x) })
@@ -87,6 +92,7 @@ func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
 
 // linear computes x·w + bias for x [batch, in].
 func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.Node {
+	b.layer(Layer{Kind: KindLinear, Name: name, In: in, Out: out})
 	w := b.param(name+".weight", in, in, out)
 	bias := b.param(name+".bias", in, 1, out)
 	x = b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Mul(x, w) })
@@ -95,6 +101,7 @@ func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.N
 
 // conv computes the convolution of x [batch, in, height, width], with square kernels.
 func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, pad int) *gorgonia.Node {
+	b.layer(Layer{Kind: KindConv2d, Name: name, In: in, Out: out, Kernel: kernel, Stride: stride, Padding: pad})
 	fan := in * kernel * kernel
 	w := b.param(name+".weight", fan, out, in, kernel, kernel)
 	bias := b.param(name+".bias", fan, 1, out, 1, 1)

@@ -15,15 +15,19 @@ import (
 // The inputs are ids, weights and y. ids [batch, length] are integers from 0 to vocabulary-1. weights [batch, length]
 // are the weights of tokens in the mean: 1/k for each of a text's k tokens, and 0 for padding.
 func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes int) (train.Model, error) {
+	return newBuilder(o).embeddingClassifier(vocabulary, length, width, hidden, classes)
+}
+
+func (b *builder) embeddingClassifier(vocabulary, length, width, hidden, classes int) (train.Model, error) {
 	if min(vocabulary, length, width, hidden) < 1 || classes < 2 {
 		return train.Model{}, fmt.Errorf("build graph: an embedding classifier needs a vocabulary, a length and widths, and two classes, got %d, %d, %d, %d and %d",
 			vocabulary, length, width, hidden, classes)
 	}
-	b := newBuilder(o)
 	ids, weights := b.ids("ids", length), b.input("weights", length)
 	x := b.embedding("embedding", ids, vocabulary, length, width)
 	x = b.mean(x, weights, length)
 	x = b.linear("fc1", x, width, hidden)
+	b.layer(Layer{Kind: KindReLU})
 	x = b.do("relu", func() (*gorgonia.Node, error) { return gorgonia.Rectify(x) })
 	return b.model(b.linear("fc2", x, hidden, classes), classes, ids, weights)
 }
@@ -36,6 +40,7 @@ func (b *builder) ids(name string, shape ...int) *gorgonia.Node {
 
 // embedding adds a parameter [vocabulary, width] and gathers its rows by ids [batch, length]: [batch, length, width].
 func (b *builder) embedding(name string, ids *gorgonia.Node, vocabulary, length, width int) *gorgonia.Node {
+	b.layer(Layer{Kind: KindEmbedding, Name: name, In: vocabulary, Out: width})
 	table := b.param(name+".weight", standardNormal, vocabulary, width)
 	flat := b.do(name+" ids", func() (*gorgonia.Node, error) { return gorgonia.Reshape(ids, tensor.Shape{b.opts.Batch * length}) })
 	rows := b.do(name, func() (*gorgonia.Node, error) { return gorgonia.ByIndices(table, flat, 0) })
@@ -46,6 +51,7 @@ func (b *builder) embedding(name string, ids *gorgonia.Node, vocabulary, length,
 
 // mean sums x [batch, length, width] over its second axis, with weights [batch, length]: [batch, width].
 func (b *builder) mean(x, weights *gorgonia.Node, length int) *gorgonia.Node {
+	b.layer(Layer{Kind: KindMean})
 	column := b.do("mean weights", func() (*gorgonia.Node, error) {
 		return gorgonia.Reshape(weights, tensor.Shape{b.opts.Batch, length, 1})
 	})

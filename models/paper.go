@@ -23,6 +23,10 @@ const (
 // grey images and ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x
 // [batch, channels, height, width].
 func CNN(o Options, shape []int, outputs int) (train.Model, error) {
+	return newBuilder(o).cnn(shape, outputs)
+}
+
+func (b *builder) cnn(shape []int, outputs int) (train.Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
 		image = []int{1, shape[0], shape[1]}
@@ -34,9 +38,9 @@ func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	if height < 1 || width < 1 {
 		return train.Model{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
 	}
-	b := newBuilder(o)
 	input := b.input("x", image...)
 	pool := func(x *gorgonia.Node) *gorgonia.Node {
+		b.layer(Layer{Kind: KindMaxPool2d, Kernel: poolKernel, Stride: poolStride})
 		return b.do("max-pool", func() (*gorgonia.Node, error) {
 			return gorgonia.MaxPool2D(x, tensor.Shape{poolKernel, poolKernel}, []int{0, 0}, []int{poolStride, poolStride})
 		})
@@ -44,6 +48,7 @@ func CNN(o Options, shape []int, outputs int) (train.Model, error) {
 	x := pool(b.activate(b.conv("conv1", input, image[0], conv1Channels, conv1Kernel, conv1Stride, conv1Pad)))
 	x = pool(b.activate(b.conv("conv2", x, conv1Channels, conv2Channels, conv2Kernel, conv2Stride, conv2Pad)))
 	flat := conv2Channels * height * width
+	b.layer(Layer{Kind: KindFlatten})
 	x = b.do("flatten", func() (*gorgonia.Node, error) { return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, flat}) })
 	x = b.activate(b.linear("fc1", x, flat, cnnHidden))
 	return b.model(b.linear("fc2", x, cnnHidden, outputs), outputs, input)
@@ -66,11 +71,12 @@ func cnnSize(side int) int {
 // MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The paper's FashionMNIST
 // model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The input is x
 // [batch, widths[0]].
-func MLP(o Options, widths ...int) (train.Model, error) {
+func MLP(o Options, widths ...int) (train.Model, error) { return newBuilder(o).mlp(widths...) }
+
+func (b *builder) mlp(widths ...int) (train.Model, error) {
 	if len(widths) < 2 {
 		return train.Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
 	}
-	b := newBuilder(o)
 	input := b.input("x", widths[0])
 	x := input
 	for i := 1; i < len(widths)-1; i++ {

@@ -23,6 +23,11 @@ func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 //
 // For texts, shape is [length], and Options.Vocabulary must be set. The error names the argument that doesn't fit.
 func New(spec string, shape []int, outputs int, o Options) (train.Model, error) {
+	return newBuilder(o).named(spec, shape, outputs)
+}
+
+// named builds the network of a specification: see [New].
+func (b *builder) named(spec string, shape []int, outputs int) (train.Model, error) {
 	name, widths, err := parse(spec)
 	if err != nil {
 		return train.Model{}, err
@@ -37,20 +42,23 @@ func New(spec string, shape []int, outputs int, o Options) (train.Model, error) 
 	if outputs < 1 || outputs > maxValues {
 		return train.Model{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
 	}
-	if texts := name == "embedding"; texts && o.Vocabulary == 0 {
+	if texts := name == "embedding"; texts && b.opts.Vocabulary == 0 {
 		return train.Model{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
-	} else if !texts && o.Vocabulary != 0 {
+	} else if !texts && b.opts.Vocabulary != 0 {
 		return train.Model{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
+	}
+	if len(shape) > 1 && name != "cnn" && name != "embedding" {
+		b.layer(Layer{Kind: KindFlatten})
 	}
 	switch name {
 	case "cnn":
-		return CNN(o, shape, outputs)
+		return b.cnn(shape, outputs)
 	case "embedding":
-		return EmbeddingClassifier(o, o.Vocabulary, size, paperWidth, paperWidth, outputs)
+		return b.embeddingClassifier(b.opts.Vocabulary, size, paperWidth, paperWidth, outputs)
 	case "linear":
-		return MLP(o, size, outputs)
+		return b.mlp(size, outputs)
 	default:
-		return MLP(o, slices.Concat([]int{size}, widths, []int{outputs})...)
+		return b.mlp(slices.Concat([]int{size}, widths, []int{outputs})...)
 	}
 }
 

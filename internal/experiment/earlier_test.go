@@ -16,7 +16,7 @@ var earlier = filepath.Join("..", "report", "testdata")
 
 // The expected outputs are those of outputs.py, which stands beside the folders and computes them in double precision.
 func TestOpensWhatEarlierVersionsReleased(t *testing.T) {
-	temperatures := map[string]float64{"released-1": 1, "released-2": 1.658}
+	temperatures := map[string]float64{"released-1": 1, "released-2": 1.658, "released-3": 1.604}
 	for folder, want := range map[string][3][10]float64{
 		"released-1": {
 			{-1.969204, 2.383818, 0.604855, 1.413483, 0.872782, 0.741395, -0.273396, 2.041567, 0.542665, -0.979522},
@@ -27,6 +27,11 @@ func TestOpensWhatEarlierVersionsReleased(t *testing.T) {
 			{-2.034186, -0.51158, 0.978815, 1.357921, 0.116421, -0.918305, 0.610402, 1.357106, 0.656151, 0.826524},
 			{-0.129081, -0.074602, -0.504608, 0.590753, -0.028114, 1.413485, -0.358884, 0.307726, -0.738687, -0.226488},
 			{-0.199015, -1.418774, -0.833396, -1.313973, 0.55288, -1.440412, 0.241144, -0.633794, 0.416206, -1.526556},
+		},
+		"released-3": {
+			{0.585355, 0.766197, 1.712888, 0.543584, 1.146365, -0.209294, -1.661946, -0.965285, 0.633092, -0.240791},
+			{1.38866, -0.690653, -0.186742, -2.379308, 0.439779, -0.010454, -0.038185, 0.658825, -2.360222, 1.17412},
+			{0.017225, -2.109922, -0.832079, 1.262143, 0.139793, 0.240987, -1.025701, 0.405896, 1.125716, -1.092731},
 		},
 	} {
 		r := openEarlier(t, folder)

@@ -10,12 +10,27 @@ import (
 // describeModel adds an experiment's network to the description of its data.
 func describeModel(e configs.Experiment, m report.Model) report.Model {
 	m.Dataset, m.Network, m.Activation = e.Dataset, e.Model, report.Activation(e.Activation)
+	if m.Vocabulary != 0 {
+		m.Tokens = tokensOf
+	}
 	return m
+}
+
+// tokensOf names the vocabulary of all texts: see package wordpiece.
+const tokensOf = "bert-base-cased"
+
+func optionsOf(m report.Model) models.Options {
+	return models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary}
+}
+
+// layersOf returns the layers of the network that a description names.
+func layersOf(m report.Model) ([]models.Layer, error) {
+	return models.Layers(m.Network, m.Shape, m.Outputs, optionsOf(m))
 }
 
 // modelOf builds the network that a description names.
 func modelOf(m report.Model) (train.Model, error) {
-	model, err := models.New(m.Network, m.Shape, m.Outputs, models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary})
+	model, err := models.New(m.Network, m.Shape, m.Outputs, optionsOf(m))
 	if err != nil {
 		err = usagef("model: %w", err)
 	}

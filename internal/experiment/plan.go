@@ -121,6 +121,9 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	if p.model, err = modelOf(data.model); err != nil {
 		return err
 	}
+	if data.model.Layers, err = layersOf(data.model); err != nil {
+		return err
+	}
 	if p.Experiment.Dataset == configs.Files {
 		f.Note("a row is the unit of privacy: a person behind several rows of the training file is protected less")
 	}

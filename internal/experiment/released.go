@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -30,6 +32,9 @@ func Open(run string, e train.Engine) (*Released, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
 	}
+	if parameters, err = graphLayouts(model, parameters); err != nil {
+		return nil, fmt.Errorf("%w in %s: model %s: %w", report.ErrNoModel, run, model.Network, err)
+	}
 	values := make([][]float32, len(network.Parameters))
 	for i, p := range network.Parameters {
 		at := slices.IndexFunc(parameters, func(t safetensors.Tensor) bool { return t.Name == p.Name() })
@@ -46,6 +51,69 @@ func Open(run string, e train.Engine) (*Released, error) {
 		return nil, err
 	}
 	return &Released{model, predictor, e}, nil
+}
+
+// Portable reads a released model from a run's directory, with its layers and its parameters in PyTorch's layouts
+// whatever version released it.
+func Portable(run string) (report.Model, []train.Parameter, error) {
+	model, tensors, err := report.ReadModel(run)
+	if err != nil {
+		return report.Model{}, nil, err
+	}
+	layers, err := layersOf(model)
+	if err != nil {
+		return report.Model{}, nil, fmt.Errorf("%w in %s: %w", report.ErrNoModel, run, err)
+	}
+	parameters, err := parametersOf(tensors)
+	if err == nil && len(model.Layers) == 0 {
+		parameters, err = models.ToPyTorch(layers, parameters)
+	} else if err == nil {
+		_, err = fromPyTorch(model, parameters)
+	}
+	if err != nil {
+		return report.Model{}, nil, fmt.Errorf("%w in %s: model %s: %w", report.ErrNoModel, run, model.Network, err)
+	}
+	model.Layers = layers
+	return model, parameters, nil
+}
+
+// graphLayouts returns tensors in the layouts of the graph, in which earlier versions released them.
+func graphLayouts(m report.Model, tensors []safetensors.Tensor) ([]safetensors.Tensor, error) {
+	if len(m.Layers) == 0 {
+		return tensors, nil
+	}
+	parameters, err := parametersOf(tensors)
+	if err == nil {
+		parameters, err = fromPyTorch(m, parameters)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]safetensors.Tensor, len(parameters))
+	for i, p := range parameters {
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+	}
+	return out, nil
+}
+
+func parametersOf(tensors []safetensors.Tensor) ([]train.Parameter, error) {
+	out := make([]train.Parameter, len(tensors))
+	for i, t := range tensors {
+		if t.Ints != nil {
+			return nil, fmt.Errorf("%q holds integers, which are no parameters", t.Name)
+		}
+		out[i] = train.Parameter{Name: t.Name, Shape: t.Shape, Values: t.Data}
+	}
+	return out, nil
+}
+
+// fromPyTorch converts the parameters of a described model to the graph's layouts. It checks that the description has
+// the layers of the network that it names.
+func fromPyTorch(m report.Model, parameters []train.Parameter) ([]train.Parameter, error) {
+	if layers, err := layersOf(m); err != nil || !slices.Equal(layers, m.Layers) {
+		return nil, errors.New("its layers in model.json are not those of the model; restore the file")
+	}
+	return models.FromPyTorch(m.Layers, parameters)
 }
 
 // Class returns the name of an output.

@@ -46,6 +46,7 @@ func loadSamples(ctx context.Context, name string, textLength int, f Follower) (
 		return loaded{}, fmt.Errorf("%s: test set: %w", name, err)
 	}
 	return loaded{train: training.Data, test: test, whole: training, model: report.Model{
+		Image: imageOf(set.Train.SampleShape, set.Normalisation),
 		Shape: set.Train.SampleShape, Vocabulary: set.Train.Vocabulary, Outputs: set.Train.Classes, Task: report.Classification,
 	}}, nil
 }
@@ -108,8 +109,21 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 		return l, err
 	}
 	return loaded{train: training.Data, test: test, whole: training, model: report.Model{
+		Image:    imageOf(set.Train.Shape, set.Normalisation),
 		Features: weights, Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: report.Classification,
 	}}, nil
+}
+
+// imageOf describes images [channels, rows, columns], or returns nil for the zero normalisation, which texts have.
+func imageOf(shape []int, n datasets.Normalisation) *report.Image {
+	if len(n.Mean) == 0 {
+		return nil
+	}
+	channels := []string{"grey"}
+	if len(n.Mean) == 3 {
+		channels = []string{"red", "green", "blue"}
+	}
+	return &report.Image{Shape: shape, Channels: channels, Mean: n.Mean, Std: n.Std}
 }
 
 // warnOfEdition warns of files in the right format that aren't the published edition.

@@ -12,15 +12,26 @@ import (
 
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
+
+// graphParameters returns a released model's parameters as its graph takes them.
+func graphParameters(t *testing.T, o Outcome) []train.Parameter {
+	t.Helper()
+	out, err := models.FromPyTorch(o.Release.Model.Layers, o.Release.Parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
 
 // lossAt returns the log loss of a released model's probabilities on its public rows, at a temperature.
 func lossAt(t *testing.T, p *Plan, o Outcome, temperature float64) float64 {
 	t.Helper()
-	values := make([][]float32, len(o.Release.Parameters))
-	for i, q := range o.Release.Parameters {
-		values[i] = q.Values
+	var values [][]float32
+	for _, q := range graphParameters(t, o) {
+		values = append(values, q.Values)
 	}
 	predictor, err := train.NewPredictor(cpu.New(cpu.Options{}), p.model, values)
 	if err != nil {
@@ -118,7 +129,7 @@ func TestTemperatureIsCancelled(t *testing.T) {
 	o, _ := carryOut(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := &company{engine: cpu.New(cpu.Options{}), model: p.model, data: p.data, parts: []*part{{trained: trained{parameters: o.Release.Parameters}}}}
+	c := &company{engine: cpu.New(cpu.Options{}), model: p.model, data: p.data, parts: []*part{{trained: trained{parameters: graphParameters(t, o)}}}}
 	if err := c.temper(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

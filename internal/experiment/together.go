@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -39,7 +40,9 @@ func RunAll(ctx context.Context, e train.Engine, items []Item) ([]Outcome, error
 	out, failed := make([]Outcome, len(items)), make(tuner.PlanErrors, len(items))
 	for i, p := range c.parts {
 		if failed[i] = p.err; p.err == nil {
-			out[i] = p.Plan.outcome(p.trained)
+			if out[i], failed[i] = p.Plan.outcome(p.trained); failed[i] != nil {
+				out[i] = Outcome{}
+			}
 		}
 	}
 	return out, failed.Or()
@@ -132,7 +135,7 @@ func (p *Plan) ready() error {
 }
 
 // outcome returns the outcome of what was trained.
-func (p *Plan) outcome(t trained) Outcome {
+func (p *Plan) outcome(t trained) (Outcome, error) {
 	score := report.Score{Metric: p.scored().Metric(), Value: t.score}
 	privacy := p.privacy.Of(t.hyperparameters)
 	if t.heldOut != nil {
@@ -146,9 +149,13 @@ func (p *Plan) outcome(t trained) Outcome {
 	verdict := p.judge(t)
 	model := p.data.model
 	model.Temperature, model.Warning = t.temperature, verdict.Warning
+	parameters, err := models.ToPyTorch(model.Layers, t.parameters)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("release the model: %w", err)
+	}
 	return Outcome{
 		Release: report.Release{
-			Parameters:      t.parameters,
+			Parameters:      parameters,
 			Model:           model,
 			Score:           score,
 			Hyperparameters: t.hyperparameters,
@@ -157,5 +164,5 @@ func (p *Plan) outcome(t trained) Outcome {
 		},
 		Verdict: verdict,
 		Private: t.private,
-	}
+	}, nil
 }

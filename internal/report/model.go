@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/memory"
 	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/models"
 )
 
 // Model describes how to use released parameters: how samples are made, which network takes them, and what its outputs
@@ -33,6 +34,21 @@ type Model struct {
 	Warning string `json:"warning,omitempty"`
 	// Input describes how a file becomes samples, in the format of the package that reads such files.
 	Input json.RawMessage `json:"input,omitempty"`
+	// Image describes the images that samples are made of, or the features of samples, if they are.
+	Image *Image `json:"image,omitempty"`
+	// Tokens is the vocabulary that makes tokens of texts, if samples are texts.
+	Tokens string `json:"tokens_of,omitempty"`
+	// Layers are the network's layers. If there are none, the parameters have the layouts of version 1: see
+	// [models.ToPyTorch].
+	Layers []models.Layer `json:"layers,omitempty"`
+}
+
+// Image describes images of bytes. A sample's value is (byte/255 - Mean)/Std, by the constants of its channel.
+type Image struct {
+	Shape    []int     `json:"shape"`    // channels, rows, columns
+	Channels []string  `json:"channels"` // in their order: grey, or red, green and blue
+	Mean     []float64 `json:"mean"`
+	Std      []float64 `json:"std"`
 }
 
 // Activation is scale/(1+exp(-temperature x)) - offset.

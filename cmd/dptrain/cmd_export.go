@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/onnx"
+)
+
+type exportOptions struct{ encoded bool }
+
+func newExportCommand(g *global) *cobra.Command {
+	var opts exportOptions
+	cmd := &cobra.Command{
+		Use:   "export RUN FILE.onnx",
+		Short: "Write a released model as an ONNX graph",
+		Long: `Write a released model as a graph of ONNX, which many runtimes compute. RUN is a
+run's folder, or its folder "released", which may have been copied elsewhere.
+FILE.onnx must not exist.
+
+The graph takes what a person has, and does everything that "dptrain predict" does:
+
+  a table   an input for each column, by its name: numbers in double precision, in
+            the unit of the file, with NaN for a missing one; of a category its
+            position in the column's list, an int64
+  images    an input "image" of bytes, [N, channels, rows, columns]
+  features  an input "features", [N, features]: a data set whose samples are
+            features of images leaves the network that computes them to you
+  texts     an input "tokens" of int64, [N, tokens], padded with 0
+
+Its outputs are "class" (the position of the class), "probabilities" and "logits",
+or for a regression "value", in the unit of the file. What a column's categories
+and the classes are stands in the result, and in the graph itself. Cells without
+a category or number are an error of "predict"; here a position that isn't in the
+list makes the runtime fail, and a missing number that the model has no value for
+makes the row's outputs NaN.
+
+With --encoded there is one input "x" of samples as the network takes them.
+
+The file is as public as the released model. It needs operators of version 13,
+which every runtime since 2021 has, and none of another domain.
+
+` + exitCodes,
+		Example: `  dptrain export runs/files-20261122-100352 model.onnx
+  dptrain export released model.onnx --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("%s wants a run and a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
+			}
+			if !strings.EqualFold(filepath.Ext(args[1]), ".onnx") {
+				return usagef("%s: models are exported as ONNX; give a file whose name ends in .onnx", args[1])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runExport(cmd.Context(), g, opts, args[0], args[1])
+		},
+	}
+	cmd.Flags().BoolVar(&opts.encoded, "encoded", false, "one input of samples as the network takes them, in place of columns or of bytes of images")
+	return cmd
+}
+
+// exported is the result of an export.
+type exported struct {
+	File string `json:"file"`
+	onnx.Signature
+}
+
+func runExport(ctx context.Context, g *global, opts exportOptions, run, file string) error {
+	result, err := await(ctx, "exporting", func() (exported, error) {
+		model, parameters, err := experiment.Portable(run)
+		if err != nil {
+			return exported{}, err
+		}
+		contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded})
+		if err != nil {
+			return exported{}, coded(codeInput, err)
+		}
+		return exported{file, signature}, createPublic(file, contents)
+	})
+	if err != nil {
+		return err
+	}
+	return g.print(result, func(w io.Writer) { printExported(w, result) })
+}
+
+// createPublic writes a new file.
+func createPublic(path string, contents []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return coded(codeInput, fmt.Errorf("%s already exists; give another file, or remove it", path))
+	}
+	if err == nil {
+		if _, err = f.Write(contents); err != nil {
+			_ = os.Remove(path) // it isn't whole
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return coded(codeInput, fmt.Errorf("write the model: %w", err))
+	}
+	return nil
+}
+
+func printExported(w io.Writer, e exported) {
+	tw := aligned(w)
+	fmt.Fprintln(tw, "\tNAME\tTYPE\tSHAPE\tMEANING")
+	for _, part := range []struct {
+		name   string
+		values []onnx.Value
+	}{{"input", e.Inputs}, {"output", e.Outputs}} {
+		for _, v := range part.values {
+			shape := strings.Join(append([]string{"N"}, strings.Fields(strings.Trim(fmt.Sprint(v.Shape), "[]"))...), ", ")
+			fmt.Fprintf(tw, "%s\t%s\t%s\t[%s]\t%s\n", part.name, v.Name, v.Type, shape, v.Meaning)
+		}
+	}
+	tw.Flush()
+}

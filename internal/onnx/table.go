@@ -1,0 +1,148 @@
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// schema is a table's schema as model.json has it: see docs/model-format.md.
+type schema struct {
+	Label struct {
+		Clip  *clip  `json:"clip"`
+		Scale *scale `json:"scale"`
+	} `json:"label"`
+	Columns []column `json:"columns"`
+}
+
+type column struct {
+	Name       string          `json:"name"`
+	Shape      []int           `json:"shape"`
+	Categories []string        `json:"categories"`
+	Clip       *clip           `json:"clip"`
+	Scale      *scale          `json:"scale"`
+	Missing    *missing        `json:"missing"`
+	Text       json.RawMessage `json:"text"`
+}
+
+type clip struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+type scale struct {
+	Shift   float64 `json:"shift"`
+	Divisor float64 `json:"divisor"`
+}
+
+type missing struct {
+	Fill      float64  `json:"fill"`
+	Indicator bool     `json:"indicator"`
+	Words     []string `json:"words"`
+}
+
+// maxColumns bounds the inputs of a graph, each of which takes several operators.
+const maxColumns = 10_000
+
+// columns adds an input for each column, and returns the samples that they make.
+func (g *graph) columns(s *schema, shape []int) (string, error) {
+	if len(s.Columns) > maxColumns {
+		return "", fmt.Errorf("%d columns; a graph has up to %d inputs: export it with one input of encoded samples", len(s.Columns), maxColumns)
+	}
+	for _, c := range s.Columns {
+		g.used[c.Name] = true
+	}
+	var parts []string
+	for _, c := range s.Columns {
+		if len(c.Categories) > 0 {
+			parts = append(parts, g.categories(c))
+		} else {
+			parts = append(parts, g.numbers(c)...)
+		}
+	}
+	x := parts[0]
+	if len(parts) > 1 {
+		x = g.op("Concat", parts, intOf("axis", 1))
+	}
+	if len(shape) > 1 {
+		x = g.reshape(x, shape)
+	}
+	return x, nil
+}
+
+// categories returns the one-hot values [N, categories] of positions. A runtime fails at a position that isn't in the
+// list; a negative one, which Gather counts from the end, is made one behind the list before.
+func (g *graph) categories(c column) string {
+	position := g.input(c.Name, int64s, positionIn(c.Categories))
+	all := make([]int64, len(c.Categories))
+	for i := range all {
+		all[i] = int64(i)
+	}
+	negative := g.op("Less", []string{position, g.ints(0)})
+	checked := g.op("Where", []string{negative, g.ints(int64(len(all))), position})
+	list64 := g.ints(all...)
+	found := g.op("Gather", []string{list64, checked}, intOf("axis", 0))
+	return g.cast(g.op("Equal", []string{g.unsqueeze(found, 1), list64}), float)
+}
+
+// numbers returns the values [N, width] of a column, and those of its indicator, which a single value can have.
+func (g *graph) numbers(c column) []string {
+	x := g.input(c.Name, double, c.meaning(), c.Shape...)
+	if len(c.Shape) == 0 {
+		x = g.unsqueeze(x, 1)
+	} else {
+		x = g.op("Flatten", []string{x}, intOf("axis", 1))
+	}
+	given := x
+	var nothing string
+	if c.Missing != nil || c.Clip != nil {
+		nothing = g.op("IsNaN", []string{given})
+	}
+	if c.Missing != nil {
+		for _, w := range c.Missing.numbers() {
+			nothing = g.op("Or", []string{nothing, g.op("Equal", []string{given, g.double(w)})})
+		}
+		x = g.op("Where", []string{nothing, g.double(c.Missing.Fill), x})
+	}
+	if c.Clip != nil {
+		x = g.clip(x, *c.Clip)
+		if c.Missing == nil { // runtimes clip NaN to a number, which would hide it
+			x = g.op("Where", []string{nothing, given, x})
+		}
+	}
+	if c.Scale != nil {
+		x = g.op("Sub", []string{x, g.double(c.Scale.Shift)})
+		x = g.op("Div", []string{x, g.double(c.Scale.Divisor)})
+	}
+	x = g.cast(x, float)
+	if c.Missing == nil || !c.Missing.Indicator || len(c.Shape) > 0 {
+		return []string{x}
+	}
+	indicator := g.cast(nothing, float)
+	return []string{x, indicator}
+}
+
+func (g *graph) clip(x string, c clip) string {
+	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
+}
+
+// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. A column of doubles
+// has no others.
+func (m missing) numbers() (out []float64) {
+	for _, w := range m.Words {
+		if v, err := strconv.ParseFloat(w, 64); err == nil && strings.Trim(w, "0123456789.+-eE") == "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// meaning explains the input of a column of numbers.
+func (c column) meaning() string {
+	said := []string{"in the unit of the file"}
+	if c.Missing != nil {
+		said = append(said, "NaN if missing")
+	}
+	return strings.Join(said, "; ")
+}

@@ -1,0 +1,155 @@
+"""Opens released models and predicts with them."""
+
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Union
+
+import numpy as np
+
+from . import _layers, _safetensors, _table, _version1
+from ._errors import DataError, ModelError
+from ._types import Array
+
+_BATCH_VALUES = 1 << 22  # in a batch of inputs: windows of images take some dozen times as much memory
+
+
+def load(path: "Union[str, os.PathLike[str]]") -> "Model":
+    """Opens a released model: a run's folder, or its folder "released" wherever that was copied to."""
+    path = os.fspath(path)
+    for folder in (os.path.join(path, "released"), path):
+        parameters = os.path.join(folder, "model.safetensors")
+        if os.path.isfile(parameters):
+            break
+    else:
+        raise ModelError(f"{path}: no model.safetensors; give a run's folder, or its folder released")
+    try:
+        with open(os.path.join(folder, "model.json"), encoding="utf-8") as file:
+            description = json.load(file)
+    except ValueError as err:
+        raise ModelError(f"{folder}: model.json: {err}") from None
+    return Model(description, _safetensors.read(parameters))
+
+
+class Model:
+    """A released model. It is public: to use it costs no privacy. A prediction is as private as its row.
+
+    description: what model.json says, see docs/model-format.md.
+    state: the parameters by their names, in PyTorch's layouts.
+    layers: the layers, in their order.
+    task: "classification" or "regression".
+    classes: the classes in the order of the outputs, as texts, or as integers if they have no names; None for a regression.
+    """
+
+    def __init__(self, description: Dict[str, Any], state: Mapping[str, Array]) -> None:
+        if not isinstance(description, dict) or description.get("version") not in (1, 2):
+            version = description.get("version") if isinstance(description, dict) else None
+            raise ModelError(f"version {version!r} of model.json, and this reads 1 and 2; take a newer one")
+        self.description = description
+        self.state: Dict[str, Array] = dict(state)
+        self.layers: List[Dict[str, Any]] = description.get("layers") or []
+        if not self.layers:
+            self.layers, self.state = _version1.upgrade(description, self.state)
+        try:
+            _layers.check(self.layers, self.state)
+            self.task: str = description["task"]
+            self._outputs: int = description["outputs"]
+            self._shape: List[int] = list(description["sample_shape"])
+            self._activation: Mapping[str, float] = description["activation"]
+        except (KeyError, TypeError, AttributeError) as err:
+            raise ModelError(f"model.json: {type(err).__name__}: {err}") from None
+        self._temperature = float(description.get("temperature", 1))
+        self._table: Optional[Mapping[str, Any]] = (description.get("input") or {}).get("table")
+        self.classes: Optional[Array] = None
+        if self.task != "regression":
+            names = description.get("classes")
+            self.classes = np.array(names, dtype=object) if names else np.arange(self._outputs)
+
+    def __repr__(self) -> str:
+        d = self.description
+        return f"<dptrain.Model {d.get('model')} of {d.get('dataset')}: {self.task}, samples of shape {self._shape}>"
+
+    @property
+    def columns(self) -> List[str]:
+        """The names of the columns that a row needs, in their order; empty unless the model is of a table."""
+        return [str(c["name"]) for c in self._table["columns"]] if self._table else []
+
+    def encode(self, X: Any) -> Array:
+        """Returns the samples [rows, …] that X makes.
+
+        Of a table, X holds rows as its files do: a DataFrame, a structured array, a mapping of arrays by column, a list
+        of dicts, or a list of rows with cells in the order of `columns`. Any model takes samples themselves as an array
+        of numbers [rows, …] or [rows, values], in the order of the encoded values.
+        Of images, X is an array of bytes (uint8) [images, channels, rows, columns], or without the axis of channels.
+        Of texts, X holds the tokens of each text, integers; shorter texts may be padded with 0, or be short lists.
+        """
+        if self.description.get("vocabulary"):
+            return self._texts(X)
+        plain = isinstance(X, np.ndarray) and X.dtype.names is None and X.dtype.kind in "fiub"
+        if self._table is not None and not plain:
+            return _table.encode(self._table["columns"], X).reshape([-1] + self._shape)
+        x = np.asarray(X)
+        if x.dtype.kind not in "fiub":
+            raise DataError("want an array of numbers")
+        image = self.description.get("image")
+        if image and x.dtype == np.uint8:
+            return self._image(image, x)
+        return self._shaped(x.astype(np.float32), self._shape)
+
+    def _image(self, image: Mapping[str, Any], x: Array) -> Array:
+        if self.description.get("features_of"):
+            raise DataError(f"samples are features of {self.description['features_of']}; compute them from the images first")
+        x = self._shaped(x, image["shape"]).astype(np.float64) / 255
+        mean, std = (np.reshape(image[name], (-1, 1, 1)) for name in ("mean", "std"))
+        return ((x - mean) / std).astype(np.float32)
+
+    def _shaped(self, x: Array, shape: List[int]) -> Array:
+        values = int(np.prod(shape))
+        ok = x.ndim >= 1 and (list(x.shape[1:]) in (shape, [values]) or shape[:1] == [1] and list(x.shape[1:]) == shape[1:])
+        if not ok:
+            raise DataError(f"an array of shape {list(x.shape)}; want [rows, {', '.join(map(str, shape))}]")
+        return x.reshape([len(x)] + shape)
+
+    def _texts(self, X: Any) -> Array:
+        length, words = self._shape[0], int(self.description["vocabulary"])
+        out = np.zeros((len(X), length), np.int64)
+        for i, text in enumerate(X):
+            tokens = np.asarray(text)
+            if tokens.dtype.kind not in "iu" or tokens.ndim != 1 or len(tokens) > length:
+                raise DataError(f"text {i + 1}: want up to {length} tokens, as integers")
+            out[i, : len(tokens)] = tokens
+        if out.size and (out.min() < 0 or out.max() >= words):
+            raise DataError(f"tokens go from 0 to {words - 1}")
+        if out.size and not out.any(axis=1).all():
+            raise DataError("a text without a token; a text has [CLS] and [SEP] at least")
+        return out
+
+    def outputs(self, X: Any) -> Array:
+        """Returns the network's outputs [rows, outputs] in double precision: of classes the logits."""
+        x = self.encode(X)
+        if x.dtype.kind == "f":
+            x = x.astype(np.float64)
+        batch = max(1, _BATCH_VALUES // max(1, x[:1].size * (16 if self.description.get("vocabulary") else 1)))
+        with np.errstate(over="ignore"):
+            parts = [_layers.run(self.layers, self.state, self._activation, x[i : i + batch]) for i in range(0, len(x), batch)]
+        return np.concatenate(parts) if parts else np.zeros((0, self._outputs))
+
+    def predict(self, X: Any) -> Array:
+        """Returns the most probable class of each row, or its number in the unit of the training file."""
+        out = self.outputs(X)
+        if self.classes is not None:
+            return self.classes[out.argmax(axis=1)]
+        label = self._table["label"] if self._table else {}
+        values = out[:, 0]
+        if label.get("scale"):
+            values = values * label["scale"]["divisor"] + label["scale"]["shift"]
+        if label.get("clip"):
+            values = np.minimum(np.maximum(values, label["clip"]["low"]), label["clip"]["high"])
+        return values
+
+    def predict_proba(self, X: Any) -> Array:
+        """Returns the probabilities [rows, classes] of a classification."""
+        if self.classes is None:
+            raise ModelError("a regression has no probabilities; call predict")
+        z = self.outputs(X) / self._temperature
+        z = np.exp(z - z.max(axis=1, keepdims=True))
+        return z / z.sum(axis=1, keepdims=True)

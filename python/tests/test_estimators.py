@@ -1,0 +1,257 @@
+"""Tests of the estimators: with a stand-in for dptrain that records what it gets, and with dptrain itself."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+import dptrain
+from dptrain import DPClassifier, DPRegressor
+
+DPTRAIN = os.environ.get("DPTRAIN")
+
+# The stand-in copies what it gets to $RECORD, with the modes, and then does as $ACT says.
+STAND_IN = """\
+#!{python}
+import json, os, shutil, stat, sys, time
+arguments = sys.argv[1:]
+files = {{name: arguments[arguments.index(name) + 1] for name in ("--train", "--test", "--config") if name in arguments}}
+mode = lambda path: stat.S_IMODE(os.stat(path).st_mode)
+folder = os.path.dirname(files["--train"])
+for name, path in files.items():
+    shutil.copy(path, os.path.join(os.environ["RECORD"], name[2:]))
+with open(os.path.join(os.environ["RECORD"], "record.json.new"), "w") as out:
+    json.dump({{"arguments": arguments, "folder": folder, "folder_mode": mode(folder), "modes": {{n: mode(p) for n, p in files.items()}}}}, out)
+os.rename(os.path.join(os.environ["RECORD"], "record.json.new"), os.path.join(os.environ["RECORD"], "record.json"))
+if os.environ["ACT"] == "sleep":
+    time.sleep(60)
+if os.environ["ACT"] == "fail":
+    print("a note", file=sys.stderr)
+    print(json.dumps({{"error": "no noise meets it", "exit_code": 4}}), file=sys.stderr)
+    sys.exit(4)
+print(json.dumps({{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}))
+"""
+
+
+class StandIn(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.record = os.path.join(self.temporary.name, "record")
+        self.tmp = os.path.join(self.temporary.name, "tmp")
+        self.command = os.path.join(self.temporary.name, "dptrain")
+        os.mkdir(self.record)
+        os.mkdir(self.tmp)
+        with open(self.command, "w", encoding="utf-8") as file:
+            file.write(STAND_IN.format(python=sys.executable))
+        os.chmod(self.command, 0o755)
+        self.environment = {"RECORD": self.record, "ACT": "", "RUN": self.released(), "TMPDIR": self.tmp}
+        before = {name: os.environ.get(name) for name in self.environment}
+        os.environ.update(self.environment)
+        tempfile.tempdir = None
+        self.addCleanup(self.restore, before)
+
+    def restore(self, before):
+        tempfile.tempdir = None
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+    def released(self):
+        """Writes a released model of two columns that says class 1 where x0 is above x1."""
+        import struct
+
+        folder = os.path.join(self.temporary.name, "run")
+        os.mkdir(folder)
+        columns = [{"name": n, "clip": {"low": -1, "high": 3}, "scale": {"shift": 1, "divisor": 2}} for n in ("x0", "x1")]
+        description = {
+            "version": 2, "dataset": "files", "model": "linear", "activation": {"scale": 2, "temperature": 2, "offset": 1}, "sample_shape": [2],
+            "outputs": 2, "task": "classification", "classes": ["a", "b"], "layers": [{"kind": "linear", "name": "fc1", "in": 2, "out": 2}],
+            "input": {"table": {"label": {"name": "y", "task": "classification", "classes": ["a", "b"]}, "columns": columns, "shape": [2]}},
+        }
+        with open(os.path.join(folder, "model.json"), "w", encoding="utf-8") as file:
+            json.dump(description, file)
+        header = {"fc1.weight": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}, "fc1.bias": {"dtype": "F32", "shape": [2], "data_offsets": [16, 24]}}
+        text = json.dumps(header).encode()
+        with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + struct.pack("<6f", 0, 0, 1, -1, 0, 0))
+        return folder
+
+    def recorded(self):
+        with open(os.path.join(self.record, "record.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+
+class TestCommandLine(StandIn):
+    X = np.array([[1, 2], [3, 4], [5, -6]])
+
+    def test_what_dptrain_gets(self):
+        estimator = DPClassifier(0.5, 1e-6, bounds=(-1, 3), command=self.command, model="mlp:4", settings={"privacy.epochs": 3, "tuning.learning_rates": [1, 2]}, out="somewhere")
+        self.assertIs(estimator.fit(self.X, ["b", "a", "b"], X_public=[[0.0, 1], [2, 3]], y_public=["b", "a"]), estimator)
+        self.assertEqual(estimator.classes_.tolist(), ["a", "b"])  # of the public rows
+        got = self.recorded()
+        arguments = got["arguments"]
+        at = lambda name: arguments[arguments.index(name) + 1]
+        self.assertEqual(arguments[0], "tune")
+        self.assertEqual([at("--epsilon"), at("--delta"), at("--model"), at("--out")], ["0.5", "1e-06", "mlp:4", "somewhere"])
+        self.assertEqual([arguments[i + 1] for i, a in enumerate(arguments) if a == "--set"], ["privacy.epochs=3", "tuning.learning_rates=[1, 2]"])
+        self.assertNotIn("--holdout", arguments)
+        self.assertNotIn("--insecure-seed", arguments)
+        self.assertEqual([got["folder_mode"], got["modes"]["--train"], got["modes"]["--test"]], [0o700, 0o600, 0o600])
+        self.assertEqual(os.path.dirname(got["folder"]), self.tmp)
+        self.assertEqual(os.listdir(self.tmp), [])
+        with np.load(os.path.join(self.record, "train")) as arrays:
+            self.assertEqual(sorted(arrays), ["x0", "x1", "y"])
+            self.assertEqual([arrays["x0"].tolist(), arrays["x1"].tolist(), arrays["y"].tolist()], [[1, 3, 5], [2, 4, -6], ["b", "a", "b"]])
+        with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+            data = json.load(file)["data"]
+        self.assertEqual(data, {"label": "y", "task": "classification", "classes": ["a", "b"], "clip": {"x0": [-1, 3], "x1": [-1, 3]}, "scale": {"x0": [1, 2], "x1": [1, 2]}})
+        self.assertEqual([estimator.epsilon_, estimator.delta_, estimator.n_features_in_, estimator.run_], [0.5, 1e-6, 2, os.environ["RUN"]])
+        self.assertEqual(estimator.predict([[2, 1], [1, 2]]).tolist(), ["b", "a"])
+        self.assertAlmostEqual(estimator.predict_proba([[2, 1]])[0, 1], 1 / (1 + np.exp(-0.5)))
+        self.assertEqual(estimator.score([[2, 1], [1, 2]], ["b", "b"]), 0.5)
+        with self.assertRaises(dptrain.DataError):
+            estimator.predict([[1, 2, 3]])
+
+    def test_labels(self):
+        for classes, y, texts in [
+            ([0, 1], np.array([1.0, 0, 1]), ["1", "0", "1"]), ([False, True], [True, False, True], ["True", "False", "True"]),
+            ((10, 2), np.array([[2], [10], [2]]), ["2", "10", "2"]),
+        ]:
+            estimator = DPClassifier(bounds=[(0, 1), (-5, 5)], classes=classes, command=self.command, holdout=0.2, tune=False, insecure_seed=7).fit(self.X, y)
+            arguments = self.recorded()["arguments"]
+            self.assertEqual(arguments[0], "train")
+            self.assertEqual(arguments[arguments.index("--holdout") + 1], "0.2")
+            self.assertEqual(arguments[arguments.index("--insecure-seed") + 1], "7")
+            with np.load(os.path.join(self.record, "train")) as arrays:
+                self.assertEqual(arrays["y"].tolist(), texts)
+            with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["data"]["columns"], ["x0", "x1"])
+            self.assertEqual(estimator.classes_.tolist(), list(classes))
+            self.assertEqual(estimator.predict([[3, 0]]).tolist(), [classes[1]])
+
+    def test_regression(self):
+        DPRegressor(bounds=(0, 1), y_bounds=(10, 30), command=self.command).fit(self.X, [1, 2, 3], self.X, [4, 5, 6])
+        with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+            data = json.load(file)["data"]
+        self.assertEqual([data["task"], data["clip"]["y"], data["scale"]["y"]], ["regression", [10, 30], [20, 10]])
+        self.assertNotIn("classes", data)
+
+    def test_failure(self):
+        os.environ["ACT"] = "fail"
+        with self.assertRaises(dptrain.CommandError) as caught:
+            DPClassifier(bounds=(0, 1), classes=[0, 1], command=self.command).fit(self.X, [0, 1, 1])
+        self.assertEqual((caught.exception.exit_code, str(caught.exception)), (4, "dptrain tune ended with exit code 4: no noise meets it"))
+        self.assertEqual(os.listdir(self.tmp), [])
+
+    # A program that is interrupted while dptrain runs ends dptrain, and leaves no file behind.
+    def test_interruption(self):
+        os.environ["ACT"] = "sleep"
+        program = textwrap.dedent(f"""
+            import sys
+            sys.path.insert(0, {os.path.dirname(HERE)!r})
+            from dptrain import DPClassifier
+            DPClassifier(bounds=(0, 1), classes=[0, 1], command={self.command!r}).fit([[1, 2]], [0])
+        """)
+        for number, code in ((signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143)):
+            with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL) as process:
+                deadline = time.monotonic() + 60
+                while not os.path.exists(os.path.join(self.record, "record.json")) and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                folder = self.recorded()["folder"]
+                self.assertTrue(os.path.isdir(folder))
+                process.send_signal(number)
+                self.assertIn(process.wait(timeout=60), (code, 130))
+            self.assertEqual(os.listdir(self.tmp), [])
+            os.remove(os.path.join(self.record, "record.json"))
+
+    def test_refused(self):
+        good = {"bounds": (0, 1), "classes": [0, 1], "command": self.command}
+        secret = [["secret", 1.0]]
+        for change, X, y, public in [
+            ({"bounds": None}, self.X, [0, 1, 1], None), ({"bounds": (1, 0)}, self.X, [0, 1, 1], None), ({"bounds": [(0, 1)] * 3}, self.X, [0, 1, 1], None),
+            ({"bounds": (0, float("inf"))}, self.X, [0, 1, 1], None), ({"classes": None}, self.X, [0, 1, 1], None), ({"classes": [1]}, self.X, [0, 1, 1], None),
+            ({"classes": [1, 1.0]}, self.X, [0, 1, 1], None), ({}, self.X, [0, 1], None), ({}, secret, [0], None), ({}, [1, 2], [0, 1], None),
+            ({}, np.zeros((0, 2)), [], None), ({}, self.X, [0, 1, 1], (np.zeros((2, 3)), [0, 1])), ({}, self.X, [0, 1, 1], (np.zeros((2, 2)), None)),
+        ]:
+            with self.assertRaises(ValueError) as caught:
+                DPClassifier(**{**good, **change}).fit(X, y, *(public or ()))
+            self.assertNotIn("secret", str(caught.exception))
+            self.assertEqual(os.listdir(self.tmp), [])
+        with self.assertRaises(ValueError):
+            DPRegressor(bounds=(0, 1), command=self.command).fit(self.X, [1, 2, 3])
+        with self.assertRaises(ValueError):
+            DPClassifier(**good).predict(self.X)
+        with self.assertRaises(FileNotFoundError):
+            DPClassifier(**{**good, "command": "/nowhere/dptrain"}).fit(self.X, [0, 1, 1])
+        self.assertFalse(os.path.exists(os.path.join(self.record, "record.json")))
+
+    def test_parameters(self):
+        estimator = DPRegressor(2.0, model="mlp:3", y_bounds=(0, 1))
+        self.assertEqual(repr(estimator), "DPRegressor(epsilon=2.0, y_bounds=(0, 1), model='mlp:3')")
+        again = type(estimator)(**estimator.get_params())
+        self.assertEqual(again.get_params(), estimator.get_params())
+        self.assertEqual(again.set_params(epsilon=3.0).epsilon, 3.0)
+        with self.assertRaises(ValueError):
+            again.set_params(epsilom=3)
+
+
+@unittest.skipUnless(DPTRAIN, "DPTRAIN isn't set")
+class TestWithDptrain(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = temporary.name
+        tmp = os.path.join(self.folder, "tmp")
+        os.mkdir(tmp)
+        self.addCleanup(setattr, tempfile, "tempdir", tempfile.tempdir)
+        tempfile.tempdir = tmp
+        self.addCleanup(lambda: self.assertEqual(os.listdir(tmp), []))
+        draw = np.random.default_rng(1)
+        self.X = draw.uniform(-2, 2, (1200, 3))
+        self.z = self.X @ [1, -1, 0.5]
+        self.options = {"bounds": (-2, 2), "insecure_seed": 1, "settings": {"privacy.accounting": "paper", "privacy.epochs": 10}, "out": os.path.join(self.folder, "run")}
+
+    # The rows are separable: three of four must be right, and R² above one half.
+    def test_classifier(self):
+        y = np.where(self.z > 0, "up", "down")
+        estimator = DPClassifier(8.0, 1e-3, **self.options).fit(self.X[:1000], y[:1000], self.X[1000:], y[1000:])
+        self.assertEqual(estimator.classes_.tolist(), ["down", "up"])
+        self.assertGreater(estimator.score(self.X[1000:], y[1000:]), 0.75)
+        self.assertLessEqual(estimator.epsilon_, 8)
+        np.savez(os.path.join(self.folder, "new.npz"), **{f"x{j}": self.X[:5, j] for j in range(3)})
+        out = subprocess.run([DPTRAIN, "predict", estimator.run_, os.path.join(self.folder, "new.npz"), "--json"], check=True, stdout=subprocess.PIPE).stdout
+        self.assertEqual([row["class"] for row in json.loads(out)], estimator.predict(self.X[:5]).tolist())
+        np.testing.assert_allclose([row["probabilities"]["up"] for row in json.loads(out)], estimator.predict_proba(self.X[:5])[:, 1], atol=2e-6)
+
+    def test_regressor(self):
+        estimator = DPRegressor(8.0, 1e-3, y_bounds=(-5, 5), **self.options).fit(self.X[:1000], self.z[:1000], self.X[1000:], self.z[1000:])
+        self.assertGreater(estimator.score(self.X[1000:], self.z[1000:]), 0.5)
+
+    def test_holdout(self):
+        if b"--holdout" not in subprocess.run([DPTRAIN, "tune", "--help"], check=True, stdout=subprocess.PIPE).stdout:
+            self.skipTest("this dptrain has no --holdout")
+        estimator = DPClassifier(8.0, 1e-3, classes=[0, 1], **self.options).fit(self.X, (self.z > 0).astype(int))
+        self.assertGreater(estimator.score(self.X, (self.z > 0).astype(int)), 0.6)
+
+    def test_error(self):
+        with self.assertRaises(dptrain.CommandError) as caught:
+            DPClassifier(1e-9, 1e-3, classes=[0, 1], **self.options).fit(self.X, (self.z > 0).astype(int), self.X, (self.z > 0).astype(int))
+        self.assertNotEqual(caught.exception.exit_code, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
