@@ -12,7 +12,7 @@ import (
 )
 
 // inputOf is the input of a [report.Model]: how files become samples. It has one field for each kind of files, one of
-// them set. Models of named data sets have no input, and take no files.
+// them set. Models of named data sets have no input: see [Released.ReadFiles].
 type inputOf struct {
 	Table *table.Schema `json:"table,omitempty"` // a person's own files
 }
@@ -36,7 +36,7 @@ func (r *Released) Read(path string, use table.Use) (Rows, error) {
 	if in.Table != nil {
 		return readTable(m, in.Table, path, use)
 	}
-	return Rows{}, usagef("models of data set %s take no files; evaluate without one tells how this one does on the public test set", m.Dataset)
+	return Rows{}, usagef("models of data set %s take no tables; evaluate without a file tells how this one does on the public test set", m.Dataset)
 }
 
 func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out Rows, err error) {

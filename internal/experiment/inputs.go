@@ -111,6 +111,9 @@ func (r *Released) readImages(ctx context.Context, info datasets.Info, files []s
 
 // readIDX reads a file of images and, for tests, the file of their labels.
 func (r *Released) readIDX(im *datasets.Images, files []string, use table.Use) (labels []int32, err error) {
+	if slices.ContainsFunc(table.Formats(), func(ending string) bool { return strings.HasSuffix(strings.ToLower(files[0]), ending) }) {
+		return nil, usagef("%s: models of data set %s take images, not tables: PNG or JPEG files, or a file in MNIST's format", files[0], r.Dataset)
+	}
 	want, what := 1, "a file of images"
 	if use != table.Predicting {
 		want, what = 2, "a file of images and one of their labels"
