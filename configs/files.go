@@ -22,6 +22,9 @@ type Data struct {
 	Categories map[string][]string   `yaml:"categories,omitempty"` // by column
 	Clip       map[string][2]float64 `yaml:"clip,omitempty"`       // minimum and maximum; * is every column of numbers
 	Scale      map[string][2]float64 `yaml:"scale,omitempty"`      // shift and divisor: (x - shift)/divisor
+
+	Unit        string `yaml:"unit,omitempty"`          // the column that says whose a training row is
+	RowsPerUnit int    `yaml:"rows_per_unit,omitempty"` // the most rows that are kept of each
 }
 
 // given reports whether a file is given.
@@ -34,7 +37,7 @@ func (e Experiment) validateData() error {
 		switch {
 		case d.given():
 			return fmt.Errorf("data: files of one's own are given with data set %s; give one of the two", e.Dataset)
-		case d.Label != "" || d.Task != "" || d.Classes != nil || d.Ignore != nil || d.Categories != nil || d.Clip != nil || d.Scale != nil:
+		case d.Label != "" || d.Task != "" || d.Classes != nil || d.Ignore != nil || d.Categories != nil || d.Clip != nil || d.Scale != nil || d.Unit != "" || d.RowsPerUnit != 0:
 			return fmt.Errorf("data: labels, columns and their like are those of files of your own, and the data set is %s; give files by --train FILE and --test FILE", e.Dataset)
 		}
 		return nil
@@ -44,6 +47,9 @@ func (e Experiment) validateData() error {
 	}
 	if slices.Contains(d.Classes, "") {
 		return errors.New("data.classes: an empty class, which no label can be; list classes alone")
+	}
+	if err := d.validateUnit(); err != nil {
+		return err
 	}
 	if d.Task == "" {
 		return nil // it is inferred from the public test file

@@ -19,6 +19,7 @@ type Settings struct {
 	Optimizer   train.Optimizer // its LearningRate is 0: candidates have their own
 	Samples     int             // n, the size of X
 	WarmStart   bool            // the final run begins with the winning trial's model
+	RowsPerUnit int             // samples of a unit, whose privacy is that of all of them; 0 and 1 mean one
 }
 
 // A plan holds every trial, so the mean of K is bounded. Where the distribution of K falls off as (1-Success)^K,
@@ -106,12 +107,15 @@ func validateRepetitions(r accountant.Repetitions) error {
 	return nil
 }
 
-// Event returns the privacy event of tuning and final run together.
+// Event returns the privacy event of tuning and final run together, for a unit of RowsPerUnit samples.
 //
 // A trial with a random candidate costs at most the pointwise maximum over the candidates (Lemma param_tuning), or the
 // line that they are fitted to. The final run is charged the same, because its candidate was chosen by looking at the
 // data.
-func (s Settings) Event() accountant.Event {
+func (s Settings) Event() accountant.Event { return s.ofUnits(s.sampleEvent()) }
+
+// sampleEvent returns the event as it treats one sample.
+func (s Settings) sampleEvent() accountant.Event {
 	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
 		base = s.Space.event()

@@ -72,7 +72,7 @@ func (p *Plan) planned() (work, report.Privacy, error) {
 		return tuning{settings}, privacy, err
 	}
 	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
-	return training{settings}, privacy, err
+	return training{settings, p.Experiment.Data.RowsPerUnit}, privacy, err
 }
 
 // Close closes the private file of a plan that wasn't loaded.

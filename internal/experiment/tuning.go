@@ -55,6 +55,7 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 		Optimizer:   optimizer(e.Training.Optimizer, 0),
 		Samples:     n,
 		WarmStart:   e.Tuning.WarmStart,
+		RowsPerUnit: e.Data.RowsPerUnit,
 	}
 }
 
