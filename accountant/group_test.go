@@ -334,8 +334,8 @@ func TestGroupOfGrowsWithItsSize(t *testing.T) {
 	}
 }
 
-// The bound is below the one that takes privacy of one row alone, at the same delta: the naive one multiplies epsilon and
-// needs the smaller delta at which (rows-fold) it is delta.
+// The bound is below the one that takes privacy of one row alone, at the same delta: the naive one multiplies epsilon
+// and needs the smaller delta at which (rows-fold) it is delta.
 func TestGroupOfIsBelowTheNaiveBound(t *testing.T) {
 	run := DPSGD(0.0213, 2, 1878)
 	for _, rows := range []int{2, 5} {

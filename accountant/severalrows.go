@@ -17,8 +17,8 @@ type severalRows struct {
 	Alone    Event   // for one row, from which rows are added one by one
 }
 
-// An average is one of Events, drawn with the probabilities Weights, where the outcome without the unit has the same law
-// for all of them. The weights add up to at least 1.
+// An average is one of Events, drawn with the probabilities Weights, where the outcome without the unit has the same
+// law for all of them. The weights add up to at least 1.
 type average struct {
 	Events  []Event
 	Weights []float64

@@ -26,6 +26,7 @@ type Options struct {
 	Task    Task     // empty: inferred from the public test file
 	Classes []string // in the order of a model's outputs; empty: inferred from the public test file
 	Ignore  []string // columns to leave out
+	Unit    string   // the column that says whose a row is, which is left out too; a public file may lack it
 
 	Categories map[string][]string   // by column, whose values become one-hot
 	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
@@ -53,6 +54,9 @@ func (o Options) Validate() error {
 		return err
 	}
 	if err := checkClasses(o.Classes); err != nil {
+		return err
+	}
+	if err := o.checkUnit(); err != nil {
 		return err
 	}
 	if slices.Contains(o.Ignore, o.Label) {

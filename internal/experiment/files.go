@@ -19,7 +19,7 @@ import (
 func tableOptions(d configs.Data) table.Options {
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
-		Categories: d.Categories, Clip: d.Clip, Scale: d.Scale,
+		Categories: d.Categories, Clip: d.Clip, Scale: d.Scale, Unit: d.Unit,
 	}
 }
 
@@ -27,6 +27,7 @@ func tableOptions(d configs.Data) table.Options {
 type ownFiles struct {
 	private *table.File    // open
 	public  *table.Samples // all rows of the public file
+	units   *table.Units   // of the private file; nil if a row is the unit
 }
 
 func (f *ownFiles) close() error {
@@ -105,8 +106,11 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 	if err != nil {
 		return Samples{}, nil, err
 	}
-	s.Train = n
-	return s, &ownFiles{private, public}, nil
+	files := &ownFiles{private: private, public: public}
+	if s.Train, files.units, err = countUnits(e.Data, private, n); err != nil {
+		return Samples{}, nil, errors.Join(err, private.Close())
+	}
+	return s, files, nil
 }
 
 // load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
@@ -120,7 +124,11 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if err = errors.Join(err, f.close()); err != nil {
 		return loaded{}, err
 	}
-	if private.N != s.Train {
+	units, err := f.unitRows(d, schema, private)
+	if err != nil {
+		return loaded{}, err
+	}
+	if units.count(private.N) != s.Train {
 		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, report.Grouped(private.N), report.Grouped(s.Train))
 	}
 	overlap, err := checkOverlap(d, schema.Overlap(private, public))
@@ -139,7 +147,13 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("encode the schema: %w", err)
 	}
-	return loaded{train: training.Inputs(), test: test, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), private.N, content), model: report.Model{
+	if overlap == "" {
+		overlap, err = sharedUnits(d, f.units)
+	}
+	if err != nil {
+		return loaded{}, err
+	}
+	return loaded{units: units, train: training.Inputs(), test: test, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: report.Model{
 		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }

@@ -108,7 +108,7 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 		return err
 	}
 	if p.Experiment.Dataset == configs.Files {
-		f.Note("a row is the unit of privacy: a person behind several rows of the training file is protected less")
+		f.Note(unitNote(p.Experiment.Data))
 	}
 	if data.privateWarning != "" {
 		f.Warn(data.privateWarning)

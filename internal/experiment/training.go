@@ -35,7 +35,7 @@ func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, 
 	}
 	privacy := run.Privacy
 	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
-	return settings, stated(e.Privacy, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
+	return settings, stated(e.Privacy, e.Data, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
 }
 
 // calibrateSteps returns u with the maximum number of steps that its noise allows.

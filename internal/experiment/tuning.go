@@ -40,7 +40,7 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, er
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
-	privacy := stated(e.Privacy, n, guarantee)
+	privacy := stated(e.Privacy, e.Data, n, guarantee)
 	privacy.Tuning = statedTuning(e)
 	privacy.Tuning.Space = statedSpace(e, settings)
 	return settings, inCommon(privacy, settings.Space), settings.Validate()

@@ -51,6 +51,7 @@ const (
 	Initialisation                    // a model's initial parameters
 	Minibatch                         // Poisson sampling of one step
 	Noise                             // Gaussian noise of one step
+	Units                             // which rows of a unit with many rows are kept
 )
 
 // ID names one stream under a key.

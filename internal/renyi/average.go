@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// Average returns the curve of one of several mechanisms, drawn at random with the given weights, whose outcomes without
-// the unit have one law: log(sum of w e^{(a-1) c(a)})/(a-1), since e^{(a-1) D_a} is jointly convex.
+// Average returns the curve of one of several mechanisms, drawn at random with the given weights, whose outcomes
+// without the unit have one law: log(sum of w e^{(a-1) c(a)})/(a-1), since e^{(a-1) D_a} is jointly convex.
 func Average(curves []Curve, weights []float64) Curve {
 	c := NewCurve(curves[0].high())
 	for a := 2; a <= c.high(); a++ {

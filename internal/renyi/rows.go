@@ -15,14 +15,14 @@ import (
 // 1-a, and the function in brackets is never negative, so that nothing cancels in its integral. The trapezoid rule
 // computes it, with an error below that of its rounding:
 //
-//   - L^a is a sum of terms w e^{n z/s - d} with n whole and w > 0, and with the density each is a normal density around
-//     n/s. By Poisson's summation formula the trapezoid rule of width h gives the integral of a normal density to a
-//     relative 2.1 e^{-2 pi^2/h^2}, 2e-34 for h = 1/2.
+//   - L^a is a sum of terms w e^{n z/s - d} with n whole and w > 0, and with the density each is a normal density
+//     around n/s. By Poisson's summation formula the trapezoid rule of width h gives the integral of a normal density
+//     to a relative 2.1 e^{-2 pi^2/h^2}, 2e-34 for h = 1/2.
 //   - L^{1-a} is analytic where |Im z| <= d = 0.3 s/rows, since there every term of L turns by an angle of at most 0.3,
 //     so that |L(x+iy)| >= L(x) cos 0.3. So the integral of |phi L^{1-a}| along a line of this strip is at most
-//     e^{d^2/2} (cos 0.3)^{1-a} times E L^{1-a}, and the rule's relative error is at most that times 2/(e^{2 pi d/h} - 1)
-//     (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014, Theorem 5.1). h is chosen so that
-//     it is below 1e-17.
+//     e^{d^2/2} (cos 0.3)^{1-a} times E L^{1-a}, and the rule's relative error is at most that times 2/(e^{2 pi d/h} -
+//     1) (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014, Theorem 5.1). h is chosen so
+//     that it is below 1e-17.
 //
 // What the rule leaves out beyond its nodes is bounded and added.
 func Rows(rate, noise float64, rows, high int) Curve {
@@ -131,7 +131,8 @@ func (m *rowMixture) forth(high int) Curve {
 	nodes := m.nodes(-reach, float64(high)*k+reach, h)
 	c := NewCurve(high)
 	for a := 2; a <= high; a++ {
-		// All terms of L^a lie around 0 to a k: the nodes hold all but a relative 1e-17 of each, reach being more than 10.
+		// All terms of L^a lie around 0 to a k: the nodes hold all but a relative 1e-17 of each, reach being
+		// more than 10.
 		n := min(len(nodes), int((float64(a)*k+2*reach)/h)+2)
 		c[a] = divergence(nodes[:n], float64(a), h, a, -59)
 	}
@@ -145,8 +146,8 @@ func (m *rowMixture) back(high int) Curve {
 	d := math.Min(angle/k, 1)
 	h := 2 * math.Pi * d / (float64(high)*-math.Log(math.Cos(angle)) + 41 + d*d/2)
 	logW0 := math.Min(0, m.log[0])
-	// Beyond the nodes L^{1-a} is at most w_0^{1-a} on the left and L^{1-a} at the end on the right, where (a-1)(L-1) counts
-	// as well: at most (a-1) times P's mass there.
+	// Beyond the nodes L^{1-a} is at most w_0^{1-a} on the left and L^{1-a} at the end on the right, where
+	// (a-1)(L-1) counts as well: at most (a-1) times P's mass there.
 	left := math.Sqrt(2 * (float64(high)*-logW0 + 45))
 	right := k + 11
 	if !((left+right)/h < 2e5) {

@@ -7,8 +7,8 @@ import (
 )
 
 // A rowsLoss is the privacy loss of one step of DP-SGD on several rows of one unit: of P, the mixture of N(k, noise^2)
-// with weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled. In
-// standard deviations t the likelihood ratio is
+// with weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled.
+// In standard deviations t the likelihood ratio is
 //
 //	L(t) = sum of w_k e^{x_k(t)},  x_k(t) = k t/noise - k^2/(2 noise^2),
 //
@@ -36,7 +36,8 @@ func newRowsLoss(rate, noise float64, rows, count int) *rowsLoss {
 		}
 		all[k] = binomial + float64(k)*logRate + float64(rows-k)*logRest
 	}
-	// Each logarithm of a weight is a sum of at most rows+2 rounded terms, none of which exceeds largest + rows log 2.
+	// Each logarithm of a weight is a sum of at most rows+2 rounded terms, none of which exceeds largest + rows log
+	// 2.
 	r.error = float64(rows+4) * (largest + float64(rows) + 4) * 0x1p-52
 	last, least := rows, math.Exp(logTail)/float64(count)
 	for cut := 0.0; last > 1; last-- {
@@ -109,8 +110,8 @@ func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
 	if !(l > r.log[0]) {
 		return math.Inf(-1), r.log[0], 0
 	}
-	// The loss is convex in t, as the logarithm of a sum of exponentials. So Newton's steps end above the solution, and
-	// then come down to it.
+	// The loss is convex in t, as the logarithm of a sum of exponentials. So Newton's steps end above the solution,
+	// and then come down to it.
 	t = near
 	for range 8 {
 		v, slope, error := r.at(t)
@@ -158,8 +159,8 @@ func (r *rowsLoss) below(t float64) float64 {
 	return total
 }
 
-// limit returns a t above which P has a mass of about the tail of a normal distribution beyond reach. It is a choice, not
-// a bound.
+// limit returns a t above which P has a mass of about the tail of a normal distribution beyond reach. It is a choice,
+// not a bound.
 func (r *rowsLoss) limit(reach float64) float64 {
 	tail := normalBelow(-reach)
 	low, high := reach, reach+float64(len(r.weight)-1)/r.noise
@@ -210,8 +211,8 @@ func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
 	from, fromError := border(0, -reach)
 	at := 0
 	if math.IsInf(from, -1) {
-		// Every loss is above log w_0, which lies between the first two points: the first cell holds all outputs up to the
-		// next border, and e^loss(a) is the grid point's own.
+		// Every loss is above log w_0, which lies between the first two points: the first cell holds all
+		// outputs up to the next border, and e^loss(a) is the grid point's own.
 		to, toError := border(1, -reach)
 		if math.IsInf(to, -1) { // by rounding; another grid has other points
 			return nil, ErrTooFine

@@ -24,8 +24,8 @@ type Split struct {
 // Remove bounds the divergence of the law with the unit from the law without it.
 func (s Split) Remove(epsilon float64) float64 {
 	x := math.Exp(math.Min(epsilon, LargestLoss)) * (1 - 0x1p-48)
-	// Each D_J(log y) is convex in y = x_J/w_J, with the slope -(Q's mass above log y). All slopes are equal at the best
-	// choice.
+	// Each D_J(log y) is convex in y = x_J/w_J, with the slope -(Q's mass above log y). All slopes are equal at the
+	// best choice.
 	at := func(slope float64) (sum float64, choice []float64) {
 		for i, d := range s.Pairs {
 			y := d.removal.whereSlope(slope)
@@ -45,8 +45,8 @@ func (s Split) Remove(epsilon float64) float64 {
 // Add bounds the divergence of the law without the unit from the law with it.
 func (s Split) Add(epsilon float64) float64 {
 	x := math.Exp(math.Min(epsilon, LargestLoss))
-	// b D(log(x w/b)) is convex in b, and its slope is inf and the mass above log(x w/b): it falls as y = x w/b grows.
-	// b is x w/y, and so they add up to 1 where the sum of w/y is 1/x.
+	// b D(log(x w/b)) is convex in b, and its slope is inf and the mass above log(x w/b): it falls as y = x w/b
+	// grows. b is x w/y, and so they add up to 1 where the sum of w/y is 1/x.
 	at := func(mass float64) (sum float64, choice []float64) {
 		for i, d := range s.Pairs {
 			y := d.addition.whereMass(mass)
