@@ -73,7 +73,7 @@ var rooms = table{
 	"internal/cluster":            nil,
 	"internal/fleet":              {"configs", "internal/cluster", "internal/experiment", "internal/remote", "train", "tuner"},
 	"internal/campaign":           {"configs", "datasets", "internal/build", "internal/durable", "internal/experiment", "internal/ledger", "internal/remote", "internal/report", "internal/runs", "internal/safetensors", "train", "tuner"},
-	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/report", "internal/runs", "internal/safetensors", "internal/scores", "models", "train", "tuner"},
+	"internal/experiment":         {"accountant", "configs", "datasets", "datasets/table", "internal/experiment/planner", "internal/features", "internal/given", "internal/ledger", "internal/memory", "internal/random", "internal/report", "internal/runs", "internal/safetensors", "internal/scores", "models", "train", "tuner"},
 	"internal/experiment/planner": {"accountant", "tuner"},
 	"internal/features":           {"internal/engine", "internal/safetensors", "models", "train"},
 	"internal/figure":             {"accountant"},

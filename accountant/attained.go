@@ -18,7 +18,8 @@ import (
 // epsilon at usual settings. It raises both by some per cent if the grid is coarse beside epsilon: by 5 % or more for
 // 97 expected trials of 29 steps at sampling rate 2.7e-4 and noise multiplier 1.
 //
-// Attained takes single training runs, Baseline, Variant1 and Variant2; for other events the error wraps ErrInvalid.
+// Attained takes single training runs, Baseline, Variant1 and Variant2, and a [GroupOf] of a run or of a Baseline; for
+// other events the error wraps ErrInvalid.
 // Candidates of different costs ([MaxOver]) are treated as a single run that has, at each point, the largest divergence
 // of any candidate.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
@@ -34,6 +35,10 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if delta == 0 {
 		return math.Inf(1), nil
 	}
+	e, exact := spread(e)
+	if !exact {
+		return 0, errNoOrder
+	}
 	for step := math.Max(finestStep, gridStep(e)); ; step *= 2 {
 		p, err := newProfiler(step).attained(e)
 		if errors.Is(err, pld.ErrTooFine) && 2*step < pld.LargestLoss {
@@ -47,13 +52,13 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	}
 }
 
-var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2", ErrInvalid)
+var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2, nor a group of one of the first two", ErrInvalid)
 
 // attained takes events apart as Baseline, Variant1 and Variant2 put them together, in one place, because it looks at
 // several levels of an event at once.
 func (r *profiler) attained(e Event) (profile, error) {
 	switch e := e.(type) {
-	case Gaussian, PoissonSampled, SelfComposed:
+	case Gaussian, PoissonSampled, SelfComposed, GroupOf:
 		if e.run() {
 			d, err := r.pair(e)
 			if err != nil {

@@ -20,7 +20,7 @@ func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 			return nil, err
 		}
 		for _, b := range bounds(e, o) {
-			all = append(all, b.epsilon(delta).in(mode))
+			all = append(all, b.epsilon(delta).in(mode, e))
 		}
 	}
 	return all, nil
@@ -33,7 +33,10 @@ type bound interface {
 }
 
 // bounds returns the bounds that o allows for a valid event, without those that are never below another one.
-func bounds(e Event, o Options) []bound { return boundsOf(e, e, o) }
+func bounds(e Event, o Options) []bound {
+	e, _ = spread(e)
+	return boundsOf(e, e, o)
+}
 
 // boundsOf returns the bounds of e, under the names of the event that it is a shard of.
 func boundsOf(e, named Event, o Options) []bound {
@@ -75,12 +78,15 @@ func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarante
 			best = g
 		}
 	}
-	return best.in(o.Mode), nil
+	return best.in(o.Mode, e), nil
 }
 
-// in returns g as a guarantee of a mode.
-func (g Guarantee) in(mode Mode) Guarantee {
+// in returns g as a guarantee of a mode for an event.
+func (g Guarantee) in(mode Mode, e Event) Guarantee {
 	g.Mode, g.Neighbours = mode, AddRemove
+	if grouped(e) {
+		g.Neighbours = AddRemoveUnit
+	}
 	return g
 }
 

@@ -50,8 +50,8 @@ func (s SelfComposed) pair(r *profiler) (*pld.Pair, error) {
 	if inner, ok := s.Event.(SelfComposed); ok && (inner.Count == 0 || s.Count <= math.MaxInt/inner.Count) {
 		return r.pair(SelfComposed{Event: inner.Event, Count: s.Count * inner.Count})
 	}
-	if rate, noise, ok := gaussianStep(s.Event); ok {
-		return r.gaussians(rate, noise, s.Count)
+	if one, ok := gaussianStep(s.Event); ok {
+		return r.gaussians(one, s.Count)
 	}
 	d, err := r.pair(s.Event)
 	if err != nil {

@@ -9,14 +9,14 @@ that meet a budget:
 	guarantee, err := accountant.Epsilon(plan, 1e-5, accountant.Options{})
 
 Events are immutable values, from which larger events can be built: [Gaussian], [PoissonSampled], [SelfComposed],
-[Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel] and [RDPLine]. [MarshalEvent] and [UnmarshalEvent]
-write and read them. Their analysis is chosen by [Options], whose zero value means the best bounds. [Bounds] lists all
-bounds of an event, [RDP] returns its Rényi curve, and [Attained] returns a lower bound on what any accounting can give.
-No other package decides what a run costs.
+[Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel], [GroupOf] and [RDPLine]. [MarshalEvent] and
+[UnmarshalEvent] write and read them. Their analysis is chosen by [Options], whose zero value means the best bounds.
+[Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and [Attained] returns a lower bound on what any
+accounting can give. No other package decides what a run costs.
 
-Neighbours are datasets that differ by one sample, added or removed. Every bound covers both directions. Logarithms are
-natural. Every result is an upper bound: sums are rounded up, grids and searches err to the safe side, and a calibrated
-value has been evaluated and found to meet its target.
+Neighbours are datasets that differ by one sample, added or removed, or by the samples of one unit that [GroupOf] names.
+Every bound covers both directions. Logarithms are natural. Every result is an upper bound: sums are rounded up, grids
+and searches err to the safe side, and a calibrated value has been evaluated and found to meet its target.
 
 The rest of this comment lists what is proven, and where. Names in square brackets with underscores are labels of the
 paper (Koskela and Kulkarni, "Practical differentially private hyperparameter tuning with subsampling", 2023).

@@ -9,9 +9,9 @@ import (
 
 // An Event is an immutable value that describes what a mechanism does with the data. It holds no cost: call Epsilon,
 // Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed,
-// SelectBest, MaxOver, SubsetThenRest and Parallel. Functions refuse a pointer to one of them.
+// SelectBest, MaxOver, SubsetThenRest, Parallel and GroupOf. Functions refuse a pointer to one of them.
 //
-// All events share one neighbouring relation, AddRemove.
+// All events share one neighbouring relation, AddRemove, but for what is inside a GroupOf.
 //
 // An event that holds a list shares it with the caller that made the event. The caller must not change the list while a
 // function reads the event, nor later if the event is to describe what was done. Functions of this package neither
@@ -39,7 +39,7 @@ type Event interface {
 // none.
 func known(e Event) bool {
 	switch e.(type) {
-	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel:
+	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel, GroupOf:
 		return true
 	}
 	return false

@@ -27,7 +27,9 @@ func (Gaussian) run() bool { return true }
 
 func (g Gaussian) curve(r *curves) renyi.Curve { return renyi.Gaussian(g.NoiseMultiplier, r.high) }
 
-func (g Gaussian) pair(r *profiler) (*pld.Pair, error) { return r.gaussians(1, g.NoiseMultiplier, 1) }
+func (g Gaussian) pair(r *profiler) (*pld.Pair, error) {
+	return r.gaussians(sampledStep{1, g.NoiseMultiplier, 1}, 1)
+}
 
 func (g Gaussian) variance(*deviations) float64 { return 1 / g.NoiseMultiplier / g.NoiseMultiplier }
 

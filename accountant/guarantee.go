@@ -9,8 +9,13 @@ import (
 // Neighbours is the relation between datasets under which a guarantee holds.
 type Neighbours string
 
-// AddRemove relates datasets that differ by one sample, added or removed. It is the only relation of this package.
-const AddRemove Neighbours = "add-or-remove-one"
+const (
+	// AddRemove relates datasets that differ by one sample, added or removed.
+	AddRemove Neighbours = "add-or-remove-one"
+	// AddRemoveUnit relates datasets that differ by all samples of one unit, added or removed together: as many as the
+	// event's [GroupOf] says.
+	AddRemoveUnit Neighbours = "add-or-remove-unit"
+)
 
 // Mode chooses among the bounds that hold for an event.
 type Mode string
@@ -48,7 +53,7 @@ type Guarantee struct {
 	Order          int        // the Rényi order of the conversion; 0 where the bound has none
 	Mode           Mode       // the mode that was asked for
 	Bound          string     // the theorems that gave it, in words
-	Neighbours     Neighbours // always AddRemove
+	Neighbours     Neighbours // AddRemoveUnit if the event has a GroupOf of several rows
 }
 
 // Epsilon returns the guarantee with the smallest epsilon at delta, in [0, 1], by the mode's bounds. Epsilon is +Inf if
@@ -60,7 +65,7 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	}
 	if delta == 0 && Validate(e) == nil && !e.free() {
 		o, err := o.check()
-		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode), err
+		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode, e), err
 	}
 	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }

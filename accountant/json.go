@@ -77,6 +77,8 @@ func appendEvent(b []byte, e Event, depth int) ([]byte, error) {
 		w.begin("subset_then_rest").real("sampling_probability", e.SamplingProbability).event("tune", e.Tune).event("base", e.Base)
 	case Parallel:
 		w.begin("parallel").events(e.Events)
+	case GroupOf:
+		w.begin("group_of").count("size", e.Size).event("event", e.Event)
 	default:
 		return b, fmt.Errorf("%w: %T is not an event", ErrInvalid, e)
 	}
@@ -194,6 +196,8 @@ func decodeEvent(text []byte, depth int) (Event, error) {
 		e = SubsetThenRest{SamplingProbability: r.real("sampling_probability"), Tune: r.event("tune"), Base: r.event("base")}
 	case "parallel":
 		e = Parallel{Events: r.events()}
+	case "group_of":
+		e = GroupOf{Size: r.count("size"), Event: r.event("event")}
 	default:
 		r.fail("kind %q of event", kind)
 	}

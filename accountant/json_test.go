@@ -37,6 +37,7 @@ var jsonForms = []struct {
 		Baseline(TruncatedNegativeBinomial{Shape: -0.5, Success: 5e-324}, Gaussian{NoiseMultiplier: 1}),
 		`{"kind":"select_best","repetitions":{"kind":"truncated_negative_binomial","shape":-0.5,"success":5e-324},"event":{"kind":"gaussian","noise_multiplier":1}}`,
 	},
+	{GroupOf{Event: Gaussian{NoiseMultiplier: 1}, Size: 5}, `{"kind":"group_of","size":5,"event":{"kind":"gaussian","noise_multiplier":1}}`},
 }
 
 func TestJSONForms(t *testing.T) {

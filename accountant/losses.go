@@ -112,9 +112,9 @@ func (r *profiler) lower(hat []float64, e Event) {
 	}
 }
 
-// gaussians composes count steps of a sampled Gaussian mechanism.
-func (r *profiler) gaussians(rate, noise float64, count int) (*pld.Pair, error) {
-	d, each, err := pld.Gaussians(r.step, rate, noise, count)
+// gaussians composes count equal steps.
+func (r *profiler) gaussians(s sampledStep, count int) (*pld.Pair, error) {
+	d, each, err := pld.Rows(r.step, s.rate, s.noise, s.rows, count)
 	if err != nil || each == 0 {
 		return d, err
 	}

@@ -28,16 +28,32 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 
 // epsilon returns the upper end of the bracket, at which the profile has been found to be at most delta.
 func (b profileBound) epsilon(delta float64) Guarantee {
-	upper := b.profile
-	plan, ok := upper.(*pld.Plan)
-	if ok {
-		upper = plan.Pairs // which takes less time
-	}
+	upper := quick(b.profile)
 	_, high := bracket(func(epsilon float64) float64 { return padded(upper.DeltaAt(epsilon)) }, delta)
-	if ok && high > 0 && !math.IsInf(high, 1) {
-		high = narrowDown(func(epsilon float64) float64 { return padded(plan.DeltaAt(epsilon)) }, delta, high)
+	if slow(b.profile) && high > 0 && !math.IsInf(high, 1) {
+		high = narrowDown(func(epsilon float64) float64 { return padded(b.profile.DeltaAt(epsilon)) }, delta, high)
 	}
 	return Guarantee{Epsilon: high, Delta: delta, Bound: b.name}
+}
+
+// slow reports whether a profile has a quick form.
+func slow(p profile) bool {
+	switch p.(type) {
+	case *pld.Plan, rowsProfile:
+		return true
+	}
+	return false
+}
+
+// quick returns a profile that is at least p and takes less time.
+func quick(p profile) profile {
+	switch p := p.(type) {
+	case *pld.Plan:
+		return p.Pairs
+	case rowsProfile:
+		return p.quick()
+	}
+	return p
 }
 
 // narrowDown returns an epsilon of at most high at which deltaAt is at most delta. It expects the smallest one within a

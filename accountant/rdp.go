@@ -33,6 +33,7 @@ func RDP(e Event, o Options) (Curve, error) {
 	if err != nil {
 		return nil, err
 	}
+	e, _ = spread(e)
 	return Curve(e.curve(newCurves(o))), nil
 }
 
@@ -41,21 +42,22 @@ type curves struct {
 	orders Orders
 	high   int // the largest order
 	tight  bool
-	steps  map[[2]float64]renyi.Curve // sampled Gaussian steps seen so far, by rate and noise multiplier
-	losses *profiler                  // for a sharper deltaHat, if not nil
+	steps  map[sampledStep]renyi.Curve // seen so far
+	losses *profiler                   // for a sharper deltaHat, if not nil
 }
 
 func newCurves(o Options) *curves {
-	return &curves{orders: o.Orders, high: o.Orders.High, tight: o.Mode != Paper, steps: map[[2]float64]renyi.Curve{}}
+	return &curves{orders: o.Orders, high: o.Orders.High, tight: o.Mode != Paper, steps: map[sampledStep]renyi.Curve{}}
 }
 
 // step returns the curve of one step of DP-SGD.
-func (r *curves) step(rate, noise float64) renyi.Curve {
-	key := [2]float64{rate, noise}
-	if _, seen := r.steps[key]; !seen {
-		r.steps[key] = renyi.SampledGaussian(rate, noise, r.high)
+func (r *curves) step(s sampledStep) renyi.Curve {
+	c, seen := r.steps[s]
+	if !seen {
+		c = renyi.Rows(s.rate, s.noise, s.rows, r.high)
+		r.steps[s] = c
 	}
-	return r.steps[key]
+	return c
 }
 
 func (r *curves) maximum(events []Event) renyi.Curve {

@@ -31,19 +31,37 @@ func flattened(e PoissonSampled) PoissonSampled {
 	}
 }
 
-// gaussianStep returns the sampling rate and noise multiplier of e if it is a Gaussian mechanism, on a Poisson sample
-// or on all data.
-func gaussianStep(e Event) (rate, noise float64, ok bool) {
+// A sampledStep is a Gaussian mechanism on a Poisson sample, or on all data at rate 1, as it treats a unit of some
+// rows.
+type sampledStep struct {
+	rate, noise float64
+	rows        int
+}
+
+// gaussianStep returns e as a step if it is one.
+func gaussianStep(e Event) (sampledStep, bool) {
 	switch e := e.(type) {
 	case Gaussian:
-		return 1, e.NoiseMultiplier, true
+		return sampledStep{1, e.NoiseMultiplier, 1}, true
 	case PoissonSampled:
 		e = flattened(e)
 		if g, ok := e.Event.(Gaussian); ok {
-			return e.SamplingProbability, g.NoiseMultiplier, true
+			return sampledStep{e.SamplingProbability, g.NoiseMultiplier, 1}, true
+		}
+	case GroupOf:
+		if s, ok := gaussianStep(e.Event); ok && s.rows == 1 {
+			s.rows = e.Size
+			return s, true
 		}
 	}
-	return 0, 0, false
+	return sampledStep{}, false
+}
+
+func (s sampledStep) variance() float64 {
+	if s.rate > 0 && s.noise > 0 {
+		return pld.RowsVariance(s.rate, s.noise, s.rows)
+	}
+	return 0
 }
 
 func (p PoissonSampled) free() bool { return p.SamplingProbability == 0 || p.Event.free() }
@@ -51,16 +69,16 @@ func (p PoissonSampled) free() bool { return p.SamplingProbability == 0 || p.Eve
 func (p PoissonSampled) run() bool { return p.Event.run() }
 
 func (p PoissonSampled) curve(r *curves) renyi.Curve {
-	if rate, noise, ok := gaussianStep(p); ok {
-		return r.step(rate, noise)
+	if s, ok := gaussianStep(p); ok {
+		return r.step(s)
 	}
 	p = flattened(p)
 	return renyi.Sampled(p.Event.curve(r), p.SamplingProbability, r.tight)
 }
 
 func (p PoissonSampled) pair(r *profiler) (*pld.Pair, error) {
-	if rate, noise, ok := gaussianStep(p); ok {
-		return r.gaussians(rate, noise, 1)
+	if s, ok := gaussianStep(p); ok {
+		return r.gaussians(s, 1)
 	}
 	p = flattened(p)
 	d, err := r.pair(p.Event)
@@ -71,18 +89,14 @@ func (p PoissonSampled) pair(r *profiler) (*pld.Pair, error) {
 }
 
 func (p PoissonSampled) variance(d *deviations) float64 {
-	rate, noise, ok := gaussianStep(p)
-	switch {
-	case !ok:
-		return d.whole(flattened(p).Event)
-	case rate > 0 && noise > 0:
-		return pld.SampledGaussianVariance(rate, noise)
+	if s, ok := gaussianStep(p); ok {
+		return s.variance()
 	}
-	return 0
+	return d.whole(flattened(p).Event)
 }
 
 func (p PoissonSampled) theorems() []string {
-	if _, _, ok := gaussianStep(p); ok {
+	if _, ok := gaussianStep(p); ok {
 		return []string{"Poisson-sampled Gaussian mechanism"}
 	}
 	return cite("amplification by Poisson sampling", flattened(p).Event)

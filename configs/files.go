@@ -26,6 +26,9 @@ type Data struct {
 	Missing    map[string]Missing    `yaml:"missing,omitempty"`      // by column of numbers
 	Clip       map[string][2]float64 `yaml:"clip,omitempty"`         // minimum and maximum; * is all columns of numbers
 	Scale      map[string][2]float64 `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
+
+	Unit        string `yaml:"unit,omitempty"`          // the column that says whose a training row is
+	RowsPerUnit int    `yaml:"rows_per_unit,omitempty"` // the most rows that are kept of each
 }
 
 // Missing says how missing numbers of a column become samples' values: see table.Missing.
@@ -58,6 +61,9 @@ func (e Experiment) validateData() error {
 	}
 	if slices.Contains(d.Classes, "") {
 		return errors.New("data.classes: an empty class, which no label can be; list classes alone")
+	}
+	if err := d.validateUnit(); err != nil {
+		return err
 	}
 	if d.Task == "" {
 		return nil // it is inferred from the public test file

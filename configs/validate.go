@@ -39,7 +39,7 @@ func (e Experiment) Validate() error {
 		oneOf("privacy.repetitions", p.Repetitions, Repetitions()...),
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
 		repetitionsShape(p.Shape),
-		holdout(p.Holdout),
+		holdout(p.Holdout, e.Data),
 		positive("privacy.epochs", p.Epochs),
 		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
 		positive("training.learning_rate", e.Training.LearningRate),
@@ -106,9 +106,12 @@ func clippingNorm(key string, c float64) error {
 	return nil
 }
 
-func holdout(rate float64) error {
+func holdout(rate float64, d Data) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("privacy.holdout: must be 0, for none, or a share below 1 such as 0.1, got %v", rate)
+	}
+	if rate > 0 && d.Unit != "" { // some rows of a unit would be held out and others not
+		return fmt.Errorf("privacy.holdout: rows are held out one by one, and the unit of privacy is that of column %s; give public test rows by --test FILE instead, or leave out the unit", d.Unit)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type Settings struct {
 	Optimizer   train.Optimizer // its LearningRate is 0: candidates have their own
 	Samples     int             // n, the size of X
 	WarmStart   bool            // the final run begins with the winning trial's model
+	RowsPerUnit int             // samples of a unit, whose privacy is that of all of them; 0 and 1 mean one
 
 	// HoldOut, unless it is zero, holds out private samples that no run trains on. They score trials and final model,
 	// with noise, so that no public test set is needed. See [Settings.Event].
@@ -50,6 +51,9 @@ func (s Settings) Validate() error {
 	if s.holdsOut() {
 		if err := s.HoldOut.Validate(); err != nil {
 			return err
+		}
+		if s.RowsPerUnit > 1 { // some of a unit's samples would be held out and others not, at the cost of both
+			return &train.SettingError{Setting: "rows per unit", Value: s.RowsPerUnit, Want: "1, as samples are held out"}
 		}
 	}
 	if s.Optimizer.LearningRate != 0 {
@@ -118,7 +122,7 @@ func validateRepetitions(r accountant.Repetitions) error {
 	return nil
 }
 
-// Event returns the privacy event of tuning and final run together.
+// Event returns the privacy event of tuning and final run together, for a unit of RowsPerUnit samples.
 //
 // A trial with a random candidate costs at most the pointwise maximum over the candidates (Lemma param_tuning), or the
 // line that they are fitted to. The final run is charged the same, because its candidate was chosen by looking at the
@@ -141,8 +145,11 @@ func (s Settings) HoldOutEvent() accountant.Event {
 	return accountant.Composed{Events: []accountant.Event{accountant.SelectBest{Event: score, Repetitions: s.Repetitions}, score}}
 }
 
-// runs returns the event of trials and final run.
-func (s Settings) runs() accountant.Event {
+// runs returns the event of trials and final run, as it treats a unit.
+func (s Settings) runs() accountant.Event { return s.ofUnits(s.sampleEvent()) }
+
+// sampleEvent returns the event of trials and final run as it treats one sample.
+func (s Settings) sampleEvent() accountant.Event {
 	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
 		base = s.Space.event()

@@ -19,6 +19,7 @@ type accountOptions struct {
 	settings
 	single   bool
 	steps    int
+	group    int     // rows of one unit
 	epsilon  float64 // of account delta
 	attained bool    // of account compare
 }
@@ -67,6 +68,9 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 		Short: short,
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.group < 1 || opts.group > accountant.MaxRows {
+				return usagef("--group: must be a whole number from 1 to %d, got %d", accountant.MaxRows, opts.group)
+			}
 			if opts.steps < 0 {
 				return usagef("--steps: must be a number above 0, got %d", opts.steps)
 			}
@@ -92,6 +96,7 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	if name == "compare" {
 		fs.BoolVar(&opts.attained, "attained", false, "also what the worst known order of scores makes the plan cost")
 	}
+	fs.IntVar(&opts.group, "group", 1, "rows of one person (or other unit) that are added or removed together")
 	if name != "steps" {
 		fs.IntVar(&opts.steps, "steps", 0, "steps of each run; overrides --epochs")
 	}
@@ -113,7 +118,7 @@ func oneKindOfRun(e configs.Experiment) error {
 }
 
 func (o accountOptions) uniform(e configs.Experiment) experiment.Uniform {
-	return experiment.Uniform{Experiment: e, Single: o.single}
+	return experiment.Uniform{Experiment: e, Single: o.single, Rows: o.group}
 }
 
 func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
@@ -126,6 +131,7 @@ func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
 // accountResult is one line of accounting: the plan and its guarantee.
 type accountResult struct {
 	Plan            string  `json:"plan"`
+	Group           int     `json:"group,omitempty"` // rows of one unit, if more than 1
 	SamplingRate    float64 `json:"sampling_rate"`
 	Steps           int     `json:"steps"`
 	NoiseMultiplier float64 `json:"noise_multiplier"`
@@ -145,7 +151,12 @@ func (o accountOptions) result(e configs.Experiment, noise float64, steps int, g
 		}
 		plan += fmt.Sprintf(", mu %v (%s)", e.Privacy.MeanRepetitions, o.uniform(e).Distribution())
 	}
-	return accountResult{plan, e.Privacy.SamplingRate, steps, noise, g.Epsilon, g.Delta, string(g.Mode), g.Bound, g.Order}
+	group := 0
+	if o.group > 1 {
+		group = o.group
+		plan += fmt.Sprintf(", for a unit of up to %d rows", group)
+	}
+	return accountResult{plan, group, e.Privacy.SamplingRate, steps, noise, g.Epsilon, g.Delta, string(g.Mode), g.Bound, g.Order}
 }
 
 func (r accountResult) print(w io.Writer, answer, value string) {

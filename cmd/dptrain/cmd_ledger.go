@@ -48,6 +48,11 @@ their epsilons yourself. A file that is a hundred times smaller than another one
 may be missed if it shares few rows. Runs that were made without this ledger, in
 another --store or by another program, aren't in it.
 
+Guarantees for single rows and for units with several rows (--unit) have no common
+epsilon, nor have those of two columns or numbers of rows: the ledger then says
+so instead, and a standing budget refuses such a run. A release for units is
+listed with its column and the most rows of each, as "patient x 5".
+
 The numbers hold if each run's settings were chosen by public reasons, and not by
 what an earlier run revealed about private rows.
 

@@ -21,6 +21,8 @@ var fileFlags = []struct{ flag, key, kind, usage string }{
 	{"task", "data.task", "name", "classification or regression; without it the public test file decides"},
 	{"classes", "data.classes", "list", "all classes, such as no,yes, if the public test file lacks some"},
 	{"ignore", "data.ignore", "list", "columns to leave out"},
+	{"unit", "data.unit", "name", "column that says whose a row is, such as patient: the guarantee is for all rows of one together"},
+	{"rows-per-unit", "data.rows_per_unit", "number", "most training rows that are kept of each unit; public, with --unit"},
 }
 
 // columnFlags are the settings that are given for each column, by values such as age=0,120.

@@ -141,6 +141,9 @@ func budgetText(p report.Privacy) string {
 		}
 	}
 	text := fmt.Sprintf("epsilon %s at delta %s, %s", report.Up(p.Epsilon), exact(p.Delta), covers)
+	if whose := p.Protects(); whose != "" {
+		text += ", " + whose
+	}
 	if p.Insecure {
 		text += "; VOID, the seed is insecure"
 	}

@@ -49,6 +49,18 @@ type ledgerRelease struct {
 	Delta     float64   `json:"delta"`
 	Guarantee bool      `json:"guarantee"` // false for an insecure seed or no noise
 	Version   string    `json:"version"`
+
+	// Whose the guarantee is, if not a row's.
+	Unit        string `json:"unit,omitempty"`
+	RowsPerUnit int    `json:"rows_per_unit,omitempty"`
+}
+
+// data returns the name of the release's data, with its unit.
+func (r ledgerRelease) data() string {
+	if r.Unit == "" {
+		return r.Data
+	}
+	return fmt.Sprintf("%s, %s x %d", r.Data, r.Unit, r.RowsPerUnit)
 }
 
 // name returns the name that "dptrain runs list" shows, or showed.
@@ -72,7 +84,7 @@ func newLedgerResults(accounts []ledger.Account) []ledgerData {
 			seen[set.Name] = true
 		}
 		for _, r := range a.Releases {
-			d.Releases = append(d.Releases, ledgerRelease{r.Run, r.Path, r.Command, r.Data.Name, r.Data.Rows, r.Began, r.Epsilon, r.Delta, !r.Void, r.Version})
+			d.Releases = append(d.Releases, ledgerRelease{r.Run, r.Path, r.Command, r.Data.Name, r.Data.Rows, r.Began, r.Epsilon, r.Delta, !r.Void, r.Version, r.Unit, r.RowsPerUnit})
 		}
 		for _, s := range a.Budgets {
 			if d.Budget == nil || s.Left() < d.Budget.Left {
@@ -110,14 +122,16 @@ func (d ledgerData) print(w io.Writer) {
 	pairs := [][2]string{
 		{"data", fmt.Sprintf("%s, %s rows", strings.Join(names, ", "), report.Grouped(d.Rows))},
 	}
-	switch t.Releases {
-	case 0:
+	switch {
+	case t.Apart():
+		pairs = append(pairs, [2]string{"together", fmt.Sprintf("%s releases, %s", report.Grouped(t.Releases), t.Bound)})
+	case t.Releases == 0:
 		text := "no release so far"
 		if t.Void > 0 {
 			text = "no release with a guarantee"
 		}
 		pairs = append(pairs, [2]string{"together", text})
-	case 1:
+	case t.Releases == 1:
 		pairs = append(pairs, [2]string{"together", fmt.Sprintf("1 release: epsilon %s at delta %s", report.Up(t.Epsilon), exact(t.Delta))})
 	default:
 		pairs = append(pairs,
@@ -147,7 +161,7 @@ func (d ledgerData) print(w io.Writer) {
 		if !r.Guarantee {
 			epsilon, delta = "none", "no guarantee"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.name()), cleaned(r.Command), cleaned(r.Data), epsilon, delta)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.name()), cleaned(r.Command), cleaned(r.data()), epsilon, delta)
 	}
 	tw.Flush()
 }

@@ -22,7 +22,7 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	ignored := indexOf(slices.Concat(o.Ignore, []string{""})) // "" is the first column, if it has no name
+	ignored := indexOf(append(o.leftOut(), "")) // "" is the first column, if it has no name
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
 	var fields []field
 	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {

@@ -20,6 +20,7 @@ func tableOptions(d configs.Data) table.Options {
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
 		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Clip: d.Clip, Scale: d.Scale,
+		Unit: d.Unit,
 	}
 }
 
@@ -35,6 +36,7 @@ func missingOf(d configs.Data) map[string]table.Missing {
 type ownFiles struct {
 	private *table.File    // open
 	public  *table.Samples // all rows of the public file; nil if there is none
+	units   *table.Units   // of the private file; nil if a row is the unit
 }
 
 func (f *ownFiles) close() error {
@@ -144,7 +146,6 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 			return Samples{}, nil, errors.Join(err, private.Close())
 		}
 	}
-	s.Train = n
 	var without []string
 	if unnamed {
 		without = append(without, e.Data.Test)
@@ -153,7 +154,11 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 		without = append(without, e.Data.Train)
 	}
 	s.notes = fileNotes(e.Data, schema, public, without...)
-	return s, &ownFiles{private, public}, nil
+	files := &ownFiles{private: private, public: public}
+	if s.Train, files.units, err = countUnits(e.Data, private, n); err != nil {
+		return Samples{}, nil, errors.Join(err, private.Close())
+	}
+	return s, files, nil
 }
 
 // load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
@@ -167,7 +172,11 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if err = errors.Join(err, f.close()); err != nil {
 		return loaded{}, err
 	}
-	if private.N != s.Train {
+	units, err := f.unitRows(d, schema, private)
+	if err != nil {
+		return loaded{}, err
+	}
+	if units.count(private.N) != s.Train {
 		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, report.Grouped(private.N), report.Grouped(s.Train))
 	}
 	overlap := ""
@@ -190,7 +199,13 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("encode the schema: %w", err)
 	}
-	return loaded{train: training.Inputs(), test: test, whole: training, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), private.N, content), model: report.Model{
+	if overlap == "" && public != nil {
+		overlap, err = sharedUnits(d, f.units)
+	}
+	if err != nil {
+		return loaded{}, err
+	}
+	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: report.Model{
 		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }

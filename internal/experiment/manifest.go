@@ -50,6 +50,7 @@ func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 	}
 	r := ledger.Release{
 		Run: "planned", Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
+		Unit: p.Experiment.Data.Unit, RowsPerUnit: p.Experiment.Data.RowsPerUnit,
 	}
 	if run != nil {
 		r.Run, r.Path, r.Command, r.Version = run.Record.ID, run.Dir(), run.Manifest.Command, run.Record.MadeBy

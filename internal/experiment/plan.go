@@ -75,7 +75,7 @@ func (p *Plan) planned() (work, report.Privacy, error) {
 		return tuning{settings}, privacy, err
 	}
 	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
-	return training{settings}, privacy, err
+	return training{settings, p.Experiment.Data.RowsPerUnit}, privacy, err
 }
 
 // Close closes the private file of a plan that wasn't loaded.
@@ -125,7 +125,7 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 		return err
 	}
 	if p.Experiment.Dataset == configs.Files {
-		f.Note("a row is the unit of privacy: a person behind several rows of the training file is protected less")
+		f.Note(unitNote(p.Experiment.Data))
 	}
 	if data.privateWarning != "" {
 		f.Warn(data.privateWarning)

@@ -74,4 +74,6 @@ type loaded struct {
 	identity ledger.Data // of the training samples, for the ledger; private
 
 	privateWarning string // depends on private rows; empty for none
+
+	units *unitRows // nil if a row is the unit
 }

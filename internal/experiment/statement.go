@@ -18,8 +18,9 @@ func MethodName(variant string) string {
 }
 
 // stated returns the statement of a guarantee, without the search and the runs.
-func stated(p configs.Privacy, n int, g accountant.Guarantee) report.Privacy {
+func stated(p configs.Privacy, d configs.Data, n int, g accountant.Guarantee) report.Privacy {
 	return report.Privacy{
+		Unit: d.Unit, RowsPerUnit: d.RowsPerUnit,
 		Epsilon:    g.Epsilon,
 		Delta:      g.Delta,
 		Samples:    n,

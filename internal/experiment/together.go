@@ -54,8 +54,10 @@ type company struct {
 	parts  []*part
 
 	// Of all plans.
-	model train.Model
-	data  *loaded
+	model  train.Model
+	shared *loaded   // as the plans have loaded them
+	key    train.Key // that chose data among the rows of units
+	data   *loaded
 }
 
 // part is an item with its result or error.
@@ -73,10 +75,17 @@ func (c *company) run(ctx context.Context) error {
 		if p.err != nil {
 			continue
 		}
-		if c.data == nil {
-			c.model, c.data = p.Plan.model, p.Plan.data
+		if c.shared == nil {
+			c.model, c.shared, c.key = p.Plan.model, p.Plan.data, p.Job.Key
+			var err error
+			if c.data, err = c.shared.forKey(c.key); err != nil {
+				return err
+			}
 		}
-		if p.Plan.data != c.data {
+		if c.shared.units != nil && p.Job.Key != c.key {
+			return fmt.Errorf("plan %d has a key of its own, which keeps other rows of each unit: carry it out by itself", p.number)
+		}
+		if p.Plan.data != c.shared {
 			return fmt.Errorf("plan %d has loaded data of its own: plans side by side share them; load it by LoadFrom", p.number)
 		}
 		if p.Plan.tune {

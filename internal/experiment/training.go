@@ -14,41 +14,45 @@ import (
 )
 
 // training is the [work] of a plan of one run. The settings lack a key.
-type training struct{ train.Settings }
+type training struct {
+	train.Settings
+	rows int // of a unit
+}
 
 // planTraining returns the settings of one run on n samples that meets an experiment's budget, and their statement.
 func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, error) {
-	steps, calibrate := 0, calibrateSteps
+	steps, calibrate := 0, unitRun.calibrateSteps
 	if e.Privacy.Fixed == configs.FixedEpochs {
 		var err error
 		if steps, err = Steps(e.Privacy); err != nil {
 			return train.Settings{}, report.Privacy{}, err
 		}
-		calibrate = train.Calibrate
+		calibrate = unitRun.calibrate
 	}
-	privacy, guarantee, err := settle(e.Privacy, trainingPrivacy(e, n, steps), calibrate)
+	run, guarantee, err := settle(e.Privacy, unitRun{trainingPrivacy(e, n, steps), e.Data.RowsPerUnit}, calibrate)
 	if err != nil {
 		return train.Settings{}, report.Privacy{}, err
 	}
+	privacy := run.Privacy
 	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
-	return settings, stated(e.Privacy, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
+	return settings, stated(e.Privacy, e.Data, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
 }
 
-// calibrateSteps returns p with the maximum number of steps that its noise allows.
-func calibrateSteps(p train.Privacy, epsilon, delta float64, o accountant.Options) (train.Privacy, accountant.Guarantee, error) {
+// calibrateSteps returns u with the maximum number of steps that its noise allows.
+func (u unitRun) calibrateSteps(epsilon, delta float64, o accountant.Options) (unitRun, accountant.Guarantee, error) {
 	steps, err := accountant.CalibrateSteps(epsilon, delta, o, func(steps int) accountant.Event {
-		p.Steps = steps
-		return p.Event()
+		u.Steps = steps
+		return u.event()
 	})
 	if err == nil && steps == 0 {
 		err = fmt.Errorf("not one step: %w", accountant.ErrInfeasible)
 	}
 	if err != nil {
-		return p, accountant.Guarantee{}, err
+		return u, accountant.Guarantee{}, err
 	}
-	p.Steps = steps
-	g, err := p.Guarantee(delta, o)
-	return p, g, err
+	u.Steps = steps
+	g, err := u.Guarantee(delta, o)
+	return u, g, err
 }
 
 // trainingPrivacy returns the privacy settings of one run, with the given noise or, before calibration, with none.
@@ -84,7 +88,7 @@ func optimizer(name string, learningRate float64) train.Optimizer {
 	return train.SGD(learningRate)
 }
 
-func (t training) event() accountant.Event { return t.Privacy.Event() }
+func (t training) event() accountant.Event { return unitRun{t.Privacy, t.rows}.event() }
 
 // train carries out single trainings that share their data, by the random streams of trial 0.
 func (c *company) train(ctx context.Context, parts []*part) (err error) {

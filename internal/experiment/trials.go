@@ -19,13 +19,17 @@ func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key,
 	if err != nil {
 		return nil, err
 	}
+	data, err := p.data.forKey(key)
+	if err != nil {
+		return nil, err
+	}
 	if f == nil {
 		f = silent{}
 	}
 	executor := tuner.Executor{
 		Engine:   e,
 		Model:    p.model,
-		Data:     p.data.train,
+		Data:     data.train,
 		Test:     p.scored(),
 		Progress: f.Tuning,
 		Keeper:   Job{}.keeper(p),

@@ -45,7 +45,7 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, er
 	if err != nil {
 		return tuner.Settings{}, report.Privacy{}, err
 	}
-	privacy := stated(e.Privacy, n, guarantee)
+	privacy := stated(e.Privacy, e.Data, n, guarantee)
 	privacy.Tuning = statedTuning(e)
 	if settings.HoldOut.Rate > 0 {
 		privacy.Tuning.HeldOut = &report.HeldOut{Rate: settings.HoldOut.Rate, NoiseMultiplier: settings.HoldOut.NoiseMultiplier}
@@ -64,6 +64,7 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 		Samples:     n,
 		WarmStart:   e.Tuning.WarmStart,
 		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated
+		RowsPerUnit: e.Data.RowsPerUnit,
 	}
 }
 

@@ -3,7 +3,6 @@ package experiment
 import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -12,13 +11,14 @@ import (
 type Uniform struct {
 	configs.Experiment
 	Single bool // account for one run, without tuning
+	Rows   int  // of one unit, together; 0 and 1 mean that a sample is the unit
 }
 
 // Events returns a function that returns the event of the experiment for a number of steps of each run. The settings
 // must give the noise.
 func (u Uniform) Events() (func(steps int) accountant.Event, error) {
 	if u.Single {
-		return func(steps int) accountant.Event { return trainingPrivacy(u.Experiment, 0, steps).Event() }, nil
+		return func(steps int) accountant.Event { return u.single(steps).event() }, nil
 	}
 	r, err := repetitionsOf(u.Privacy)
 	return func(steps int) accountant.Event { return u.tuning(r, steps).Event() }, err
@@ -27,7 +27,7 @@ func (u Uniform) Events() (func(steps int) accountant.Event, error) {
 // Settle returns the noise multiplier, given or calibrated, and the guarantee.
 func (u Uniform) Settle(steps int) (noise float64, g accountant.Guarantee, err error) {
 	if u.Single {
-		p, g, err := settle(u.Privacy, trainingPrivacy(u.Experiment, 0, steps), train.Calibrate)
+		p, g, err := settle(u.Privacy, u.single(steps), unitRun.calibrate)
 		return p.NoiseMultiplier, g, err
 	}
 	r, err := repetitionsOf(u.Privacy)
@@ -45,5 +45,11 @@ func (u Uniform) Settle(steps int) (noise float64, g accountant.Guarantee, err e
 func (u Uniform) Distribution() string { return statedTuning(u.Experiment).Distribution() }
 
 func (u Uniform) tuning(r accountant.Repetitions, steps int) tuner.Settings {
-	return tuningSettings(u.Experiment, r, 0, oneRun(u.Experiment, steps))
+	s := tuningSettings(u.Experiment, r, 0, oneRun(u.Experiment, steps))
+	s.RowsPerUnit = u.Rows
+	return s
+}
+
+func (u Uniform) single(steps int) unitRun {
+	return unitRun{trainingPrivacy(u.Experiment, 0, steps), u.Rows}
 }

@@ -39,7 +39,9 @@ type Account struct {
 func (a Account) Line(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", printable(name), releases(a.Spent.Releases))
-	if a.Spent.Releases > 0 {
+	if a.Spent.Apart() {
+		b.WriteString(", " + a.Spent.Bound)
+	} else if a.Spent.Releases > 0 {
 		fmt.Fprintf(&b, ", epsilon %s", up(a.Spent.Epsilon))
 		if a.Spent.Releases > 1 {
 			b.WriteString(" together")
@@ -62,6 +64,10 @@ func (a Account) Line(name string) string {
 	switch {
 	case a.With.Releases == a.Spent.Releases:
 		b.WriteString("; this one has no guarantee, and no epsilon covers it")
+	case a.With.Apart():
+		if !a.Spent.Apart() {
+			fmt.Fprintf(&b, "; with %s it is %s", strings.TrimSuffix(strings.TrimSuffix(one, " makes"), " make"), a.With.Bound)
+		}
 	case a.Spent.Releases == 0:
 		fmt.Fprintf(&b, "; %s epsilon %s at delta %v", one, up(a.With.Epsilon), a.With.Delta)
 	case a.With.Delta != a.Spent.Delta:

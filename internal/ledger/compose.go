@@ -64,6 +64,10 @@ func (c *composer) totalAt(all []Release, delta float64) (Total, error) {
 	}
 	t.SumEpsilon = sumUp(counted, func(r Release) float64 { return r.Epsilon })
 	t.SumDelta = min(1, sumUp(counted, func(r Release) float64 { return r.Delta }))
+	if t.Bound = differ(counted); t.Bound != "" {
+		t.Epsilon, t.SumEpsilon = math.Inf(1), math.Inf(1)
+		return t, nil
+	}
 	groups, err := grouped(counted)
 	if err != nil {
 		return t, err

@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// version is the version of the file's format.
-const version = 1
+// version is the newest version of the file's format. A file without units is of version 1.
+const version = 2
 
 // FileError reports a ledger that can't be read or written.
 type FileError struct {
@@ -82,6 +82,8 @@ type releaseJSON struct {
 	Void    bool            `json:"void,omitempty"`
 	Began   time.Time       `json:"began"`
 	Program string          `json:"program"`
+	Unit    string          `json:"unit,omitempty"` // from version 2 on
+	Rows    int             `json:"rows_per_unit,omitempty"`
 }
 
 type budgetJSON struct {
@@ -103,7 +105,7 @@ func (b *book) encode() ([]byte, error) {
 			return nil, err
 		}
 		out.Releases = append(out.Releases, releaseJSON{
-			r.Run, r.Path, r.Command, index(r.Data), json.RawMessage(event), r.Epsilon, r.Delta, r.Void, r.Began, r.Version,
+			r.Run, r.Path, r.Command, index(r.Data), json.RawMessage(event), r.Epsilon, r.Delta, r.Void, r.Began, r.Version, r.Unit, r.RowsPerUnit,
 		})
 	}
 	for _, s := range b.budgets {
@@ -114,7 +116,7 @@ func (b *book) encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
 	sum := sha256.Sum256(inner)
-	text, err := json.MarshalIndent(fileJSON{version, hex.EncodeToString(sum[:]), inner}, "", " ")
+	text, err := json.MarshalIndent(fileJSON{b.version(), hex.EncodeToString(sum[:]), inner}, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
@@ -141,7 +143,7 @@ func parseVersion(text []byte) (*book, error) {
 	if err := strict(text, &file); err != nil {
 		return nil, err
 	}
-	if file.Version != version {
+	if file.Version < 1 || file.Version > version {
 		return nil, fmt.Errorf("version %d", file.Version)
 	}
 	var inner bytes.Buffer
@@ -186,7 +188,7 @@ func (in bookJSON) book() (*book, error) {
 	b := &book{}
 	runs := map[string]bool{}
 	for _, r := range in.Releases {
-		out := Release{Run: r.Run, Path: r.Path, Command: r.Command, Epsilon: r.Epsilon, Delta: r.Delta, Void: r.Void, Began: r.Began, Version: r.Program}
+		out := Release{Run: r.Run, Path: r.Path, Command: r.Command, Epsilon: r.Epsilon, Delta: r.Delta, Void: r.Void, Began: r.Began, Version: r.Program, Unit: r.Unit, RowsPerUnit: r.Rows}
 		var err error
 		if out.Data, err = data(r.Data); err != nil {
 			return nil, err

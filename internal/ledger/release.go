@@ -20,7 +20,13 @@ type Release struct {
 	Delta   float64
 	Void    bool      // no guarantee holds: the seed is known, or there is no noise
 	Began   time.Time // recorded in UTC
-	Version string    // of the program
+
+	// Whose the guarantee is, if not a row's: the column that says whose a row is, and the most rows that were kept
+	// of each.
+	Unit        string
+	RowsPerUnit int
+
+	Version string // of the program
 }
 
 // checked returns r as it is recorded, or an error for one that can't be.

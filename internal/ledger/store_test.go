@@ -149,7 +149,7 @@ func TestDamagedFiles(t *testing.T) {
 	if blanks > 2 {
 		t.Errorf("%d flipped bits aren't noticed", blanks)
 	}
-	if _, err := parse([]byte(`{"version": 2, "releases": "in another way"}`)); !errors.Is(err, errNewer) {
+	if _, err := parse([]byte(`{"version": 3, "releases": "in another way"}`)); !errors.Is(err, errNewer) {
 		t.Errorf("%v, want errNewer", err)
 	}
 }

@@ -34,7 +34,11 @@ func (r Run) statedEvent() (accountant.Event, error) {
 	if m := r.Manifest; m != nil && len(m.Event) > 0 {
 		return accountant.UnmarshalEvent(m.Event)
 	}
-	return eventOf(r.Privacy)
+	event, err := eventOf(r.Privacy)
+	if err == nil && r.Privacy.RowsPerUnit > 1 {
+		event = accountant.GroupOf{Event: event, Size: r.Privacy.RowsPerUnit}
+	}
+	return event, err
 }
 
 // eventOf rebuilds an event from a statement.

@@ -53,6 +53,7 @@ const (
 	Noise                             // Gaussian noise of one step
 	HeldOut                           // which samples are held out from training
 	Score                             // Gaussian noise of one score on held-out samples
+	Units                             // which rows of a unit with many rows are kept
 )
 
 // ID names one stream under a key.

@@ -6,7 +6,7 @@ import "github.com/dptrain/dptrain/internal/float"
 // [subsampling_R]). If tight is set, the result is at most c, since sampling never costs more than not sampling.
 func Sampled(c Curve, rate float64, tight bool) Curve {
 	if tight {
-		return minimum(amplified(c, rate), c)
+		return Minimum(amplified(c, rate), c)
 	}
 	return amplified(c, rate)
 }

@@ -57,7 +57,8 @@ func Sum(x, y Curve) Curve {
 // disjoint shards.
 func Maximum(x, y Curve) Curve { return combine(x, y, math.Max) }
 
-func minimum(x, y Curve) Curve { return combine(x, y, math.Min) }
+// Minimum returns the pointwise minimum: the curve of a mechanism that two curves bound.
+func Minimum(x, y Curve) Curve { return combine(x, y, math.Min) }
 
 func combine(x, y Curve, f func(a, b float64) float64) Curve {
 	z := NewCurve(x.high())

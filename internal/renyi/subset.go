@@ -43,7 +43,7 @@ func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
 func Subset(tune, base Curve, q float64, tight bool) Curve {
 	remove := SubsetRemove(tune, base, q)
 	if tight {
-		remove = minimum(remove, Sum(Sampled(tune, q, true), base))
+		remove = Minimum(remove, Sum(Sampled(tune, q, true), base))
 	}
 	return Maximum(SubsetAdd(tune, base, q), remove)
 }

@@ -68,7 +68,12 @@ type Privacy struct {
 	// Warnings give the reasons why the guarantee is void or protects little: see [Privacy.Warned].
 	Warnings []string `json:"warnings,omitempty"`
 
-	Samples int `json:"training_samples"` // n, public
+	Samples int `json:"training_samples"` // n, public; of a file with units, the rows that are kept
+
+	// Of a file whose unit of privacy isn't a row: the column that says whose a row is, and the most rows that are kept
+	// of each unit.
+	Unit        string `json:"unit,omitempty"`
+	RowsPerUnit int    `json:"rows_per_unit,omitempty"`
 
 	// Before tuning: the settings that all runs share, and 0 for the others. After tuning: the final run's settings.
 	SamplingRate    float64 `json:"sampling_rate,omitempty"`
@@ -136,7 +141,7 @@ func (r Release) Write(dir string) error {
 	privacy, err := indented(guarantee{
 		Holds:          !r.Privacy.Insecure,
 		Meaningful:     len(r.Privacy.Warnings) == 0,
-		Neighbours:     "add or remove one sample",
+		Neighbours:     r.Privacy.neighbours(),
 		Dataset:        r.Model.Dataset,
 		TestSetPublic:  !r.NoPublicRows,
 		CoversTuning:   r.Privacy.Tuning != nil,

@@ -111,12 +111,17 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	if g.shift > step {
 		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
 	}
+	return g.raised()
+}
+
+// raised raises all masses by more than their rounding. It refuses a grid that has lost masses to rounding.
+func (g *lossGrid) raised() (*lossGrid, error) {
 	p, q := g.pInf*(1+rounding), g.qInf*(1+rounding)
 	g.pInf, g.qInf = p, q
 	for i := range g.p {
 		g.p[i] *= 1 + rounding
 		p += g.p[i]
-		q += g.p[i] * math.Exp(-float64(g.low+i)*step)
+		q += g.p[i] * math.Exp(-float64(g.low+i)*g.step)
 	}
 	if !(p >= 1 && q >= 1) {
 		return nil, ErrTooWide // as in builder.side
@@ -161,37 +166,48 @@ func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err err
 	if noise == 0 {
 		return nil, 0, ErrTooWide
 	}
-	// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their
-	// ends that roundings matter, the end stands for them.
-	const least, most = 1e-100, 1 - 0x1p-20
-	if rate = math.Max(rate, least); rate > most {
+	if rate = math.Max(rate, leastRate); rate > mostRate {
 		rate = 1
 	}
 	if rate == 1 { // count Gaussians are one with less noise
 		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
 		count = 1
 	}
+	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, step, count)
+}
+
+// gaussianGrid returns sampledGaussian as a function of the grid.
+func gaussianGrid(rate, noise float64) func(step, reach float64) (*lossGrid, error) {
+	return func(step, reach float64) (*lossGrid, error) { return sampledGaussian(rate, noise, step, reach) }
+}
+
+// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their ends
+// that roundings matter, the end stands for them.
+const leastRate, mostRate = 1e-100, 1 - 0x1p-20
+
+// composedSteps composes count steps with the masses of grid, a function of the grid's step and of how many standard
+// deviations of a step to reach before tails go to infinity. variance estimates the variance of a step's loss.
+func composedSteps(grid func(step, reach float64) (*lossGrid, error), variance func() float64, step float64, count int) (d *Pair, each int, err error) {
 	reach := math.Sqrt(2 * (float.Log(float64(count)) - logTail))
 	fineness := 1
 	if count > 1 {
-		deviation := math.Sqrt(SampledGaussianVariance(rate, noise))
+		deviation := math.Sqrt(variance())
 		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the
 		// shared grid's does; more would be lost on it.
 		most := math.Min(2*math.Sqrt(float64(count)), mostBins/8)
 		fineness = int(math.Ceil(math.Max(1, math.Min(step*finePoints/deviation, most))))
 	}
 	for ; ; fineness = (fineness + 1) / 2 {
-		d, err := composedGaussians(rate, noise, reach, count, step, fineness)
+		d, err := composedGrid(grid, reach, count, step, fineness)
 		if !errors.Is(err, ErrTooFine) || fineness == 1 {
 			return d, Transforms * fineness, err
 		}
 	}
 }
 
-// composedGaussians composes count steps on a grid that is finer than step by the factor fineness, with tails beyond
-// reach standard deviations.
-func composedGaussians(rate, noise, reach float64, count int, step float64, fineness int) (*Pair, error) {
-	g, err := sampledGaussian(rate, noise, step/float64(fineness), reach)
+// composedGrid composes count steps on a grid that is finer than step by the factor fineness.
+func composedGrid(grid func(step, reach float64) (*lossGrid, error), reach float64, count int, step float64, fineness int) (*Pair, error) {
+	g, err := grid(step/float64(fineness), reach)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestPowerOfGaussians(t *testing.T) {
 	}{{0.3, 100}, {1, 1000}, {3, 50}, {6, 2000}} {
 		noise := math.Sqrt(float64(c.count)) / c.mu
 		const coarsen = 20
-		d, err := composedGaussians(1, noise, 11, c.count, c.mu/100, coarsen)
+		d, err := composedGrid(gaussianGrid(1, noise), 11, c.count, c.mu/100, coarsen)
 		if err != nil {
 			t.Fatal(err)
 		}

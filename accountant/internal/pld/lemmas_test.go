@@ -287,7 +287,7 @@ func TestAdditionKeepsItsInfinity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := composedGaussians(rate, noise, reach, 1, step, 1)
+	d, err := composedGrid(gaussianGrid(rate, noise), reach, 1, step, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

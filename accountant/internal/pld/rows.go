@@ -1,0 +1,322 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
+)
+
+// A rowsLoss is the privacy loss of one step of DP-SGD on several rows of one unit: of P, the mixture of N(k, noise^2)
+// with weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled.
+// In standard deviations t the likelihood ratio is
+//
+//	L(t) = sum of w_k e^{x_k(t)},  x_k(t) = k t/noise - k^2/(2 noise^2),
+//
+// a sum of a constant and of increasing functions, so the loss log L grows with t. docs/bounds.md, "Several rows of one
+// unit", proves that this pair dominates the step whatever the rows' gradients are.
+type rowsLoss struct {
+	noise  float64
+	weight []float64 // w_k for k = 0, 1, ...
+	log    []float64 // their logarithms
+	cut    float64   // the sum of the weights of larger k, which count as a mass of P at infinity
+	error  float64   // bounds the relative error of a weight
+}
+
+// newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, of a weight of at most
+// e^logTail/count together.
+func newRowsLoss(rate, noise float64, rows, count int) *rowsLoss {
+	r := &rowsLoss{noise: noise}
+	logRate, logRest := float.Log(rate), math.Log1p(-rate)
+	all := make([]float64, rows+1)
+	largest := float64(rows) * (math.Abs(logRate) + math.Abs(logRest)) // and more than any log w_k
+	binomial := 0.0
+	for k := range all {
+		if k > 0 {
+			binomial += math.Log(float64(rows-k+1) / float64(k))
+		}
+		all[k] = binomial + float64(k)*logRate + float64(rows-k)*logRest
+	}
+	// Each logarithm of a weight is a sum of at most rows+2 rounded terms, none of which exceeds largest + rows log
+	// 2.
+	r.error = float64(rows+4) * (largest + float64(rows) + 4) * 0x1p-52
+	last, least := rows, math.Exp(logTail)/float64(count)
+	for cut := 0.0; last > 1; last-- {
+		if cut += math.Exp(all[last]) * (1 + r.error + 0x1p-30); !(cut <= least) {
+			break
+		}
+		r.cut = cut
+	}
+	r.log = all[:last+1]
+	for _, l := range r.log {
+		r.weight = append(r.weight, math.Exp(l))
+	}
+	return r
+}
+
+func (r *rowsLoss) exponent(k int, t float64) float64 {
+	x := float64(k) / r.noise
+	return x * (t - x/2)
+}
+
+// at returns the loss at t, its slope, and a bound on the loss's error.
+func (r *rowsLoss) at(t float64) (loss, slope, error float64) {
+	const ulps = 0x1p-49
+	// Near L = 1 the loss is log1p of the sum of w_k (e^{x_k} - 1), as the weights sum to 1.
+	y, sum, touched := 0.0, 0.0, 0.0
+	top := r.log[0]
+	for k := 1; k < len(r.weight); k++ {
+		top = math.Max(top, r.log[k]+r.exponent(k, t))
+	}
+	near := top < 300
+	if near {
+		for k := 1; k < len(r.weight); k++ {
+			if x := r.exponent(k, t); r.log[k]+math.Max(x, 0) > -80 {
+				y += r.weight[k] * math.Expm1(x)
+			}
+		}
+		near = y > -0.5
+	}
+	if near {
+		loss = math.Log1p(y)
+	} else {
+		for k := range r.weight {
+			if x := r.log[k] + r.exponent(k, t) - top; x > -80 {
+				sum += math.Exp(x)
+			}
+		}
+		loss = top + math.Log(sum)
+	}
+	// The error of each exponent and weight counts by its share of L, and so does that of 1 in expm1.
+	for k := 1; k < len(r.weight); k++ {
+		x, step := r.exponent(k, t), float64(k)/r.noise
+		if r.log[k]+math.Max(x, 0)-loss < -80 { // all of them together are below a rounding
+			continue
+		}
+		share := math.Exp(r.log[k] + x - loss)
+		slope += share * step
+		size := math.Abs(step*t) + step*step + 2
+		touched += (share + math.Exp(r.log[k]-loss)) * (ulps*(size+math.Abs(r.log[k])) + r.error)
+	}
+	error = touched + ulps*math.Abs(loss) + 2*(r.cut+float64(len(r.log))*1e-34)*math.Exp(-loss)
+	if !near {
+		error += r.error + ulps*(math.Abs(top)+float64(len(r.weight)))
+	}
+	return loss, slope, error
+}
+
+// inverse returns a t at which the loss is about l, or -Inf if it is larger everywhere, and the loss there with its
+// error. The search begins at near, if that is finite. Callers allow for the difference.
+func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
+	if !(l > r.log[0]) {
+		return math.Inf(-1), r.log[0], 0
+	}
+	// The loss is convex in t, as the logarithm of a sum of exponentials. So Newton's steps end above the solution,
+	// and then come down to it.
+	t = near
+	for range 8 {
+		v, slope, error := r.at(t)
+		if math.Abs(v-l) <= error {
+			return t, v, error
+		}
+		if t -= (v - l) / slope; math.IsNaN(t) || math.IsInf(t, 0) {
+			break
+		}
+	}
+	// The ratio is at least every term of its sum, so the loss is at least l at high.
+	high := math.Inf(1)
+	for k := 1; k < len(r.log); k++ {
+		step := float64(k) / r.noise
+		high = math.Min(high, (l-r.log[k])/step+step/2)
+	}
+	high += 1e-9 * (1 + math.Abs(high))
+	for range 200 {
+		v, slope, error := r.at(high)
+		next := high - (v-l)/slope
+		if !(next < high) || math.Abs(v-l) <= error {
+			break
+		}
+		high = next
+	}
+	loss, _, error = r.at(high)
+	return high, loss, error
+}
+
+// above returns P's mass above t.
+func (r *rowsLoss) above(t float64) float64 {
+	total := 0.0
+	for k, w := range r.weight {
+		total += w * normalBelow(float64(k)/r.noise-t)
+	}
+	return total
+}
+
+// below returns P's mass below t.
+func (r *rowsLoss) below(t float64) float64 {
+	total := 0.0
+	for k, w := range r.weight {
+		total += w * normalBelow(t-float64(k)/r.noise)
+	}
+	return total
+}
+
+// limit returns a t above which P has a mass of about the tail of a normal distribution beyond reach. It is a choice,
+// not a bound.
+func (r *rowsLoss) limit(reach float64) float64 {
+	tail := normalBelow(-reach)
+	low, high := reach, reach+float64(len(r.weight)-1)/r.noise
+	for range 60 {
+		if mid := low + (high-low)/2; r.above(mid) > tail {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high
+}
+
+// grid returns the masses of P and Q, like sampledGaussian.
+//
+// The mass of P at the upper end of the cell from a to b is the integral of phi (L - L(a))/(1 - e^-step), and at the
+// lower end that of phi e^-step (L(b) - L)/(1 - e^-step). With L's sum they are sums of the integrals of
+// sampledGaussian for each k, with noise/k in place of noise, and nothing cancels.
+//
+// A cell's borders are off by their errors e and f of the loss, so that e^loss(b) - e^loss(a) may be less than the
+// distance of the two grid points by a relative 2(e+f)/step. Each cell is raised by more than that: then the chord that
+// stands for the cell, with losses that are higher by e or f, lies above (L - x)_+ for all x.
+func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
+	limit := r.limit(reach)
+	lowest, _, _ := r.at(-reach)
+	highest, _, _ := r.at(limit)
+	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
+		return nil, ErrTooWide
+	}
+	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
+	if !(last-first <= mostBins) {
+		return nil, ErrTooFine
+	}
+	g := &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}
+	n := len(g.p) - 1
+	whole := -math.Expm1(-step)
+	border := func(i int, near float64) (t, error float64) {
+		l := float64(g.low+i) * step
+		t, at, off := r.inverse(l, near)
+		if math.IsInf(t, -1) {
+			return t, 0x1p-50 * math.Abs(l)
+		}
+		error = math.Abs(at-l) + off + 0x1p-50*math.Abs(l)
+		g.shift = math.Max(g.shift, error)
+		return t, error
+	}
+	up := func(e, f float64) float64 { return 1 + 4*(e+f+r.error)/math.Min(step, 1) }
+	from, fromError := border(0, -reach)
+	at := 0
+	if math.IsInf(from, -1) {
+		// Every loss is above log w_0, which lies between the first two points: the first cell holds all
+		// outputs up to the next border, and e^loss(a) is the grid point's own.
+		to, toError := border(1, -reach)
+		if math.IsInf(to, -1) { // by rounding; another grid has other points
+			return nil, ErrTooFine
+		}
+		begin, end := math.Min(to, -reach), math.Min(to, limit)
+		start := float64(g.low) * step
+		gap := r.weight[0] * (0x1p-49*(math.Abs(start)+math.Abs(r.log[0])+1) - math.Expm1(start-r.log[0]))
+		upper, lower := math.Max(0, gap)*normalBelow(to), 0.0
+		for k := 1; k < len(r.weight); k++ {
+			upper += r.weight[k] * normalBelow(to-float64(k)/r.noise)
+			_, part := cellIntegrals(begin, begin, end, to, r.noise/float64(k), 0)
+			part += normalBelow(begin)
+			if to > limit {
+				part += normalBelow(-limit)
+			}
+			lower += math.Exp(r.log[k]+r.exponent(k, to)-step) * part
+		}
+		g.p[1] += up(fromError, toError) * upper / whole
+		g.p[0] += up(fromError, toError) * lower / whole
+		from, fromError, at = to, toError, 1
+	} else {
+		// P's mass below the grid goes to the lowest point.
+		g.p[0] = r.below(from) * up(fromError, 0)
+		g.qInf = normalBelow(from)
+	}
+	for from < limit && at < n {
+		to, toError := border(at+1, from)
+		to = math.Max(from, to)
+		raised := up(fromError, toError)
+		begin, end := math.Max(from, math.Min(to, -reach)), math.Min(to, limit)
+		upper, lower := 0.0, 0.0
+		for k := 1; k < len(r.weight); k++ {
+			more, less := cellIntegrals(from, begin, end, to, r.noise/float64(k), r.log[k]+r.exponent(k, from))
+			upper += more
+			lower += less * math.Exp((to-from)*float64(k)/r.noise)
+		}
+		if begin > from { // a tail too long to integrate: all of it counts at both ends
+			g.p[at+1] += raised * r.below(begin)
+			g.p[at] += raised * math.Exp(float64(g.low+at)*step) * normalBelow(begin)
+		}
+		g.p[at+1] += raised * upper / whole
+		g.p[at] += raised * lower * math.Exp(-step) / whole
+		if to > limit {
+			from = limit
+			break
+		}
+		from, fromError = to, toError
+		at++
+	}
+	// Q's mass above goes to the highest point below it.
+	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from) * up(fromError, 0)
+	g.pInf = r.above(from)*(1+r.error) + r.cut
+	if g.shift > step/16 {
+		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
+	}
+	return g.raised()
+}
+
+// variance estimates the variance of the loss halfway between P and Q, like SampledGaussianVariance.
+func (r *rowsLoss) variance(reach float64) float64 {
+	const nodes = 1000
+	low, high := -reach, r.limit(reach)
+	var losses, weights [nodes]float64
+	largest := math.Inf(-1)
+	for i := range nodes {
+		t := low + (float64(i)+0.5)/nodes*(high-low)
+		losses[i], _, _ = r.at(t)
+		weights[i] = -t*t/2 + losses[i]/2
+		largest = math.Max(largest, weights[i])
+	}
+	var m0, m1, m2 float64
+	for i, l := range losses {
+		w := math.Exp(weights[i] - largest)
+		m0, m1, m2 = m0+w, m1+w*l, m2+w*l*l
+	}
+	return math.Max(0, m2/m0-m1/m0*m1/m0)
+}
+
+// RowsVariance estimates the variance of one step's loss halfway between P and Q, as SampledGaussianVariance does for
+// one row.
+func RowsVariance(rate, noise float64, rows int) float64 {
+	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
+		return SampledGaussianVariance(rate, noise)
+	}
+	return newRowsLoss(rate, noise, rows, 1).variance(12)
+}
+
+// clampRows moves a rate near 0 or 1 to the end, upwards, and turns rows that are all sampled into one.
+func clampRows(rate, noise float64, rows int) (float64, float64, int) {
+	if rate = math.Max(rate, leastRate); rate > mostRate {
+		return 1, noise / float64(rows) * (1 - 0x1p-50), 1
+	}
+	return rate, noise, rows
+}
+
+// Rows is like [Gaussians] for a unit with several rows: it returns a pair that dominates count runs of a Gaussian
+// mechanism with any of these rows against none of them.
+func Rows(step, rate, noise float64, rows, count int) (d *Pair, each int, err error) {
+	if rate == 0 || count == 0 || noise == 0 {
+		return Gaussians(step, rate, noise, count)
+	}
+	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
+		return Gaussians(step, rate, noise, count)
+	}
+	r := newRowsLoss(rate, noise, rows, count)
+	return composedSteps(r.grid, func() float64 { return r.variance(12) }, step, count)
+}

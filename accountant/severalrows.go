@@ -1,0 +1,118 @@
+package accountant
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// severalRows is a tuning run on a Poisson sample, with or without a final run after it, for units of Rows rows. It has
+// several bounds, of which each divergence takes the smallest; docs/bounds.md, "Several rows of one unit", proves them.
+// It is never part of a caller's event: [spread] makes it.
+type severalRows struct {
+	Rows     int
+	Apart    average // each number J >= 0 of rows in the sample by itself
+	Together average // given J >= 1, each J as a sample of all, before a final run with all rows; for Rényi divergences
+	Alone    Event   // for one row, from which rows are added one by one
+}
+
+// An average is one of Events, drawn with the probabilities Weights, where the outcome without the unit has the same
+// law for all of them. The weights add up to at least 1.
+type average struct {
+	Events  []Event
+	Weights []float64
+}
+
+func (a *average) add(e Event, weight float64) {
+	a.Events, a.Weights = append(a.Events, e), append(a.Weights, weight)
+}
+
+func (s severalRows) check(path string) error { return checkParts(path, s.Apart.Events) }
+
+func (s severalRows) free() bool { return every(s.Apart.Events, Event.free) }
+
+func (severalRows) run() bool { return false }
+
+func (s severalRows) curve(r *curves) renyi.Curve {
+	return renyi.Minimum(s.Together.curve(r), s.Apart.curve(r))
+}
+
+// curve uses that e^{(a-1) D_a} is jointly convex.
+func (a average) curve(r *curves) renyi.Curve {
+	all := make([]renyi.Curve, len(a.Events))
+	for i, e := range a.Events {
+		all[i] = e.curve(r)
+	}
+	return renyi.Average(all, a.Weights)
+}
+
+func (a average) pairs(r *profiler) ([]*pld.Pair, error) {
+	pairs := make([]*pld.Pair, len(a.Events))
+	for i, e := range a.Events {
+		var err error
+		if pairs[i], err = r.pair(e); err != nil {
+			return nil, err
+		}
+	}
+	return pairs, nil
+}
+
+func (s severalRows) split(r *profiler) (pld.Split, error) {
+	split := pld.Split{Weights: s.Apart.Weights}
+	for _, e := range s.Apart.Events {
+		d, err := r.pair(e)
+		if err != nil {
+			return pld.Split{}, err
+		}
+		split.Pairs = append(split.Pairs, d)
+	}
+	return split, nil
+}
+
+func (s severalRows) pair(r *profiler) (*pld.Pair, error) {
+	split, err := s.split(r)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := r.pair(s.Alone)
+	if err != nil {
+		return nil, err
+	}
+	d, err := split.Pair(pld.Chain{One: alone, Rows: s.Rows})
+	return r.chargeEach(d, err, 64*len(split.Pairs))
+}
+
+// profile spares the bounds the rounding to a grid, and knows one-row bounds that are sharper than their pair.
+func (s severalRows) profile(r *profiler) (profile, error) {
+	split, err := s.split(r)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := r.profile(s.Alone)
+	return rowsProfile{split, alone, s.Rows}, err
+}
+
+func (s severalRows) variance(d *deviations) float64 { return d.largest(s.Apart.Events...) }
+
+func (s severalRows) theorems() []string {
+	return cite("several rows of a unit", s.Apart.Events...)
+}
+
+// A rowsProfile takes the smaller of two bounds of severalRows.
+type rowsProfile struct {
+	split pld.Split
+	alone profile
+	rows  int
+}
+
+// DeltaAt returns the smaller delta.
+func (p rowsProfile) DeltaAt(epsilon float64) float64 {
+	return math.Min(p.split.DeltaAt(epsilon), pld.Chained(p.alone.DeltaAt, p.rows, epsilon))
+}
+
+// quick returns a profile that is at least p and takes less time.
+func (p rowsProfile) quick() profile {
+	p.alone = quick(p.alone)
+	return p
+}

@@ -1,0 +1,109 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func unitsFile(t testing.TB, text string) *File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestReadUnits(t *testing.T) {
+	u, err := ReadUnits(unitsFile(t, "x,who,y\n1,a,2\n1, b ,2\n3,a,1\n"), "who")
+	if err != nil || !slices.Equal(u.Of, []int32{0, 1, 0}) || !slices.Equal(u.Values, []string{"a", "b"}) {
+		t.Errorf("%+v, %v", u, err)
+	}
+	for name, text := range map[string]string{
+		"missing cell": "x,who\nsecret,a\nsecret,\n", "blank cell": "x,who\nsecret,a\nsecret,  \n", "missing column": "secret,y\n1,2\n", "no rows": "x,who\n",
+	} {
+		u, err := ReadUnits(unitsFile(t, text), "who")
+		var wrong *Error
+		if !errors.As(err, &wrong) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %+v, %v", name, u, err)
+		}
+	}
+}
+
+func rankOf(value string, row int) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", row, value)
+	return h.Sum64()
+}
+
+// Each unit keeps at most its rows, and with a unit more, put anywhere between the others' rows, the others
+// keep theirs.
+func TestKeptRowsOfAUnitDependOnNoOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "new"}), 1, 40).Draw(t, "rows")
+		most := rapid.IntRange(1, 5).Draw(t, "most")
+		keep := func(names []string) (ofUnit map[string][]int) {
+			u := &Units{}
+			place := map[string]int{}
+			number := make([]int, len(names)) // of a row among its unit's
+			counts := map[string]int{}
+			for i, name := range names {
+				if _, ok := place[name]; !ok {
+					place[name] = len(u.Values)
+					u.Values = append(u.Values, name)
+				}
+				u.Of = append(u.Of, int32(place[name]))
+				number[i] = counts[name]
+				counts[name]++
+			}
+			kept := u.Keep(most, rankOf)
+			if len(kept) != u.Count(most) || !slices.IsSorted(kept) {
+				t.Fatalf("%v kept, %d counted", kept, u.Count(most))
+			}
+			ofUnit = map[string][]int{}
+			for _, row := range kept {
+				ofUnit[names[row]] = append(ofUnit[names[row]], number[row])
+			}
+			for name, rows := range ofUnit {
+				if want := min(most, counts[name]); len(rows) != want {
+					t.Fatalf("%d rows of %s are kept, want %d", len(rows), name, want)
+				}
+			}
+			return ofUnit
+		}
+		with := keep(names)
+		without := keep(slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "new" }))
+		for name, rows := range without {
+			if !slices.Equal(rows, with[name]) {
+				t.Fatalf("with another unit %s keeps rows %v, without it %v", name, with[name], rows)
+			}
+		}
+	})
+}
+
+func TestUnitIsNoColumnToLearnFrom(t *testing.T) {
+	o := Options{Label: "y", Task: Regression, Unit: "who"}
+	for _, text := range []string{"x,who,y\n1,a,2\n2,b,3\n", "x,y\n1,2\n2,3\n"} {
+		s, err := Infer(unitsFile(t, text), o)
+		if err != nil || len(s.Columns) != 1 || s.Columns[0].Name != "x" {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+	o.Unit = "y"
+	if err := o.Validate(); err == nil {
+		t.Error("the label is taken as the column of units")
+	}
+}
