@@ -166,3 +166,23 @@ func TestSuggestedMissingOfArrays(t *testing.T) {
 		t.Errorf("%+v of %+v", m, d.Columns[0])
 	}
 }
+
+// A model of the first version takes NA for a category like any other, as when it was trained.
+func TestCategoriesOfTheFirstVersion(t *testing.T) {
+	s := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "a", Categories: []string{"x", "", "*"}}}, Shape: []int{3}}
+	read := func() []float32 {
+		f := unitsFile(t, "a\nNA\n\"\"\nz\n")
+		got, err := s.Read(f, Predicting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Values
+	}
+	if got, want := read(), []float32{0, 1, 0, 0, 1, 0, 0, 0, 1}; !slices.Equal(got, want) {
+		t.Errorf("read %v, want %v", got, want)
+	}
+	s.EmptyOnly()
+	if got, want := read(), []float32{0, 0, 1, 0, 1, 0, 0, 0, 1}; !slices.Equal(got, want) {
+		t.Errorf("read %v by the first version, want %v", got, want)
+	}
+}

@@ -84,6 +84,8 @@ type encoder struct {
 	width   int          // values of a sample
 	rows    int          // that the file's headers state, or 0
 	out     Samples
+
+	emptyOnly bool // of the schema
 }
 
 // columnReader is a column and the position of its cells in a row.
@@ -103,7 +105,7 @@ type labelReader struct {
 }
 
 func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
-	e := &encoder{}
+	e := &encoder{emptyOnly: s.emptyOnly}
 	at, starts := 0, map[string]int{}
 	byName := map[string]field{}
 	for _, f := range fields {
@@ -209,7 +211,7 @@ func (e *encoder) row(cells []cell) error {
 
 func (e *encoder) category(c *columnReader, v cell) error {
 	at, ok := c.index[v.String()]
-	if !ok && v.missing() {
+	if !ok && v.missing() && (v.kind == none || !e.emptyOnly) {
 		at, ok = c.index[""]
 	}
 	if !ok && v.kind != none {

@@ -12,7 +12,13 @@ type Schema struct {
 	Label   Label    `json:"label"`
 	Columns []Column `json:"columns"` // in the order of a sample's values
 	Shape   []int    `json:"shape"`   // of one sample, without the batch axis
+
+	emptyOnly bool // see EmptyOnly
 }
+
+// EmptyOnly makes categories take empty cells alone for missing ones, and NA and its like for texts as any other. So did
+// the programs that wrote the first version of released models, whose predictions mustn't change.
+func (s *Schema) EmptyOnly() { s.emptyOnly = true }
 
 // Label is the column that a model predicts.
 type Label struct {

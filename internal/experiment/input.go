@@ -43,6 +43,9 @@ func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out
 	if err := s.Check(); err != nil {
 		return out, fmt.Errorf("%w: %w", report.ErrNoModel, err)
 	}
+	if m.Version < 2 {
+		s.EmptyOnly()
+	}
 	if s.Outputs() != m.Outputs {
 		return out, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", report.ErrNoModel, s.Outputs(), m.Outputs)
 	}
