@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,7 +53,13 @@ func Build(ctx context.Context, headers, kernels fs.FS, extra ...string) (*Libra
 	if err != nil {
 		return nil, err
 	}
-	c.flags = append(slices.Clone(flags), extra...)
+	c.flags = slices.Clone(flags)
+	if strings.Contains(c.version, "Free Software Foundation") { // GCC
+		// It gives registers to each loop by itself, which takes as long as all the rest of compiling where a kernel
+		// was translated from PTX, into thousands of blocks.
+		c.flags = append(c.flags, "-fira-region=one")
+	}
+	c.flags = append(c.flags, extra...)
 
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -188,27 +195,26 @@ func (c *compiler) make(ctx context.Context, files map[string][]byte, file strin
 		}
 	}
 
-	object, err := c.device(ctx, dir, filepath.Dir(file), files)
-	if err != nil {
-		return nil, err
-	}
-	link := []string{"-shared", "-o", "kernels.so", object}
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
+	var sources []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if path.Ext(name) != ".cu" {
-			continue
+		if name == deviceSource || path.Ext(name) == ".cu" {
+			sources = append(sources, name)
 		}
-		link = append(link, name+".o")
-		group.Go(func() error {
-			// -x: that a file .cu is C++ is news to the compiler.
-			_, err := c.run(groupContext, dir, slices.Concat(c.flags, []string{"-c", "-o", name + ".o", "-x", "c++", name})...)
+	}
+	link := []string{"-shared", "-o", "kernels.so"}
+	objects := make([]string, len(sources))
+	for i, name := range sources {
+		group.Go(func() (err error) {
+			objects[i], err = c.object(groupContext, dir, filepath.Dir(file), files, name)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	link = append(link, objects...)
 	if _, err := c.run(ctx, dir, append(link, "-lm")...); err != nil {
 		return nil, err
 	}
@@ -218,23 +224,37 @@ func (c *compiler) make(ctx context.Context, files map[string][]byte, file strin
 	return open(file)
 }
 
-// device compiles the device itself and returns the object file, which is kept: it is the same for all kernels. It runs
-// more than any kernel, and so is always optimized.
-func (c *compiler) device(ctx context.Context, dir, cache string, files map[string][]byte) (string, error) {
+// object compiles one source and returns the object file, which is kept: it is the same whatever it is linked with. The
+// device itself runs more than any kernel, and so is always optimized.
+func (c *compiler) object(ctx context.Context, dir, cache string, files map[string][]byte, name string) (string, error) {
 	own := *c
-	own.flags = append(slices.Clone(c.flags), "-O2")
-	sources := map[string][]byte{}
-	for name, text := range files {
-		if name == deviceSource || path.Ext(name) == ".h" {
-			sources[name] = text
-		}
+	own.flags = append(slices.Clone(c.flags), "-c", "-o", name+".o")
+	if name == deviceSource {
+		own.flags = append(own.flags, "-O2")
 	}
+	sources := map[string][]byte{}
+	include(sources, files, name)
 	object := filepath.Join(cache, own.hash(sources)+".o")
 	if _, err := os.Stat(object); err == nil {
 		return object, nil
 	}
-	if _, err := own.run(ctx, dir, slices.Concat(own.flags, []string{"-c", "-o", "device.o", deviceSource})...); err != nil {
+	// -x: that a file .cu is C++ is news to the compiler.
+	if _, err := own.run(ctx, dir, append(own.flags, "-x", "c++", name)...); err != nil {
 		return "", err
 	}
-	return object, os.Rename(filepath.Join(dir, "device.o"), object)
+	return object, os.Rename(filepath.Join(dir, name+".o"), object)
+}
+
+var includes = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"]+)"`)
+
+// include adds a file and all that it includes, also where a condition leaves that out.
+func include(to, files map[string][]byte, name string) {
+	text, ok := files[name]
+	if _, there := to[name]; there || !ok {
+		return
+	}
+	to[name] = text
+	for _, m := range includes.FindAllSubmatch(text, -1) {
+		include(to, files, string(m[1]))
+	}
 }
