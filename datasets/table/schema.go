@@ -16,8 +16,8 @@ type Schema struct {
 	emptyOnly bool // see EmptyOnly
 }
 
-// EmptyOnly makes categories take empty cells alone for missing ones, and NA and its like for texts as any other. So did
-// the programs that wrote the first version of released models, whose predictions mustn't change.
+// EmptyOnly makes categories take empty cells alone for missing ones, and NA and its like for texts as any other. So
+// did the programs that wrote the first version of released models, whose predictions mustn't change.
 func (s *Schema) EmptyOnly() { s.emptyOnly = true }
 
 // Label is the column that a model predicts.
