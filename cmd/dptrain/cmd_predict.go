@@ -116,7 +116,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 		p, err := predict(ctx, r, files, opts.id, f)
 		return p, errors.Join(err, r.Close())
 	})
-	// Rows may be private, and a closed pipe, as of head, ends the program at its first write: no deferred call runs then.
+	// Rows may be private, and a closed pipe, as of head, ends the program at a write: no deferred call runs.
 	remove()
 	if err != nil {
 		return err
