@@ -104,18 +104,20 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 	if err != nil {
 		return err
 	}
+	remove := func() {}
 	if i := slices.Index(files, "-"); i >= 0 {
-		path, remove, err := keepInput(ctx, in, opts.format)
-		if err != nil {
+		var path string
+		if path, remove, err = keepInput(ctx, in, opts.format); err != nil {
 			return errors.Join(err, r.Close())
 		}
-		defer remove()
 		files[i] = path
 	}
 	p, err := follow(ctx, g.console(), "predicting", func(f *follower) (predictions, error) {
 		p, err := predict(ctx, r, files, opts.id, f)
 		return p, errors.Join(err, r.Close())
 	})
+	// Rows may be private, and a closed pipe, as of head, ends the program at a write: no deferred call runs.
+	remove()
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,12 @@ func TestPredictReadsStandardInput(t *testing.T) {
 	g := &global{stderr: new(bytes.Buffer)}
 	for format, rows := range map[string]string{"csv": "id,x\na,1\n", "tsv": "id\tx\na\t1\n"} {
 		var out bytes.Buffer
-		g.stdout = &checkedWriter{to: &out}
+		g.stdout = &checkedWriter{to: writes(func(p []byte) (int, error) { // a closed pipe ends the program here
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("there while predictions are written: %v, %v", left, err)
+			}
+			return out.Write(p)
+		})}
 		if err := runPredict(t.Context(), g, predictOptions{format: format, id: "id"}, strings.NewReader(rows), line(t), []string{"-"}); err != nil || out.String() != "id,y\na,10\n" {
 			t.Errorf("%s: %q, %v", format, out.String(), err)
 		}
@@ -212,3 +217,7 @@ func TestPredictReadsStandardInput(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+type writes func([]byte) (int, error)
+
+func (w writes) Write(p []byte) (int, error) { return w(p) }

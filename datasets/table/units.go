@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -13,8 +14,12 @@ type Units struct {
 	Values []string // the units
 }
 
-// ReadUnits reads the column that says whose each row is. A missing column and a missing cell are an [*Error], which
-// quotes no cell.
+// exactNumbers is the largest magnitude of a unit's number. Numbers of files are read in double precision, which merges
+// whole ones from 2^53 on. Two persons would be one unit, and without the one it could keep other rows of the second.
+const exactNumbers = 1<<53 - 1
+
+// ReadUnits reads the column that says whose each row is. A missing column, a missing cell and a number that may not be
+// exact are an [*Error], which quotes no cell.
 func ReadUnits(f *File, column string) (*Units, error) {
 	u, known := &Units{}, map[string]int32{}
 	err := f.pass(only(column), func(r rows) error {
@@ -36,10 +41,13 @@ func ReadUnits(f *File, column string) (*Units, error) {
 			return problemf("no column %q, which says whose a row is; name another one by --unit", column)
 		}
 		if err := each(r, column, func(cells []cell) error {
-			value := cells[at].String()
-			if value == "" || cells[at].kind == number && cells[at].number != cells[at].number {
-				return problemf("it is missing, so nothing says whose the row is; fill it in, or leave the row out")
+			if cells[at].missing() {
+				return problemf("it is missing (empty, NaN, NA or the like), so nothing says whose the row is; fill it in, or leave the row out")
 			}
+			if cells[at].kind == number && !(math.Abs(cells[at].number) <= exactNumbers) {
+				return problemf("a number beyond 2^53, where different units can have the same one in double precision; save the column as text")
+			}
+			value := cells[at].String()
 			i, ok := known[value]
 			if !ok {
 				i = int32(len(u.Values))

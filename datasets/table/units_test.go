@@ -1,9 +1,11 @@
 package table
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +35,7 @@ func TestReadUnits(t *testing.T) {
 		t.Errorf("%+v, %v", u, err)
 	}
 	for name, text := range map[string]string{
-		"missing cell": "x,who\nsecret,a\nsecret,\n", "blank cell": "x,who\nsecret,a\nsecret,  \n", "missing column": "secret,y\n1,2\n", "no rows": "x,who\n",
+		"missing cell": "x,who\nsecret,a\nsecret,\n", "blank cell": "x,who\nsecret,a\nsecret,  \n", "NA": "x,who\nsecret,a\nsecret,NA\n", "missing column": "secret,y\n1,2\n", "no rows": "x,who\n",
 	} {
 		u, err := ReadUnits(unitsFile(t, text), "who")
 		var wrong *Error
@@ -105,5 +107,41 @@ func TestUnitIsNoColumnToLearnFrom(t *testing.T) {
 	o.Unit = "y"
 	if err := o.Validate(); err == nil {
 		t.Error("the label is taken as the column of units")
+	}
+}
+
+// Whole numbers from 2^53 on are rounded, so that 2^53 and 2^53+1 would be one unit. NaN says nothing about a row.
+func TestReadUnitsOfNumbers(t *testing.T) {
+	of := func(descr string, ids any) (*Units, error) {
+		path := filepath.Join(t.TempDir(), "rows.npz")
+		text := npz(t, zip.Store, map[string]string{"who": npy(1, head(descr, "False", "(2,)"), ids), "x": npy(1, head("<f8", "False", "(2,)"), []float64{1, 2})})
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return ReadUnits(f, "who")
+	}
+	if u, err := of("<i8", []int64{1<<53 - 1, 1<<53 - 2}); err != nil || len(u.Values) != 2 {
+		t.Errorf("exact numbers: %+v, %v", u, err)
+	}
+	for name, c := range map[string]struct {
+		descr string
+		ids   any
+	}{
+		"int64":  {"<i8", []int64{1 << 53, 1<<53 + 1}},
+		"uint64": {"<u8", []uint64{1<<64 - 1, 1<<64 - 2}},
+		"below":  {"<i8", []int64{-1 << 53, -1<<53 - 1}},
+		"inf":    {"<f8", []float64{1, math.Inf(1)}},
+		"nan":    {"<f8", []float64{1, math.NaN()}},
+	} {
+		u, err := of(c.descr, c.ids)
+		var wrong *Error
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %+v, %v", name, u, err)
+		}
 	}
 }

@@ -44,8 +44,12 @@ func (p *Plan) heldOutWarning() string {
 	if off < 100*0.5/math.Sqrt(fewPublic) {
 		return ""
 	}
-	return fmt.Sprintf("about %.0f held-out rows select the best trial and score the model, with noise: a score is off by about %.0f percentage points; hold out more of the rows, or draw fewer trials by --mu, which lowers the noise",
-		size, off)
+	chance := fmt.Sprintf("an accuracy is off by about %.0f percentage points", min(off, 100))
+	if s := p.Samples.Schema; s != nil && s.Label.Task == table.Regression {
+		chance = "a score of so few is mostly chance"
+	}
+	return fmt.Sprintf("about %.0f held-out rows select the best trial and score the model, with noise: %s; hold out more of the rows, or draw fewer trials by --mu, which lowers the noise",
+		size, chance)
 }
 
 // publicWarning warns of so few public rows that the score, and the choice of the best trial by it, are mostly chance.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -57,5 +58,31 @@ func TestPlansOnFewRowsWarn(t *testing.T) {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %s", want, all)
 		}
+	}
+}
+
+// 100 held-out samples and noise 10: the hypotenuse of 50/10 and 100*10/2/100 points is 7.07. R² has no points.
+func TestHeldOutWarning(t *testing.T) {
+	few := tuning{tuner.Settings{Samples: 1000, HoldOut: train.HeldOutSettings{Rate: 0.1, NoiseMultiplier: 10}}}
+	numbers := Samples{Schema: &table.Schema{Label: table.Label{Task: table.Regression}}}
+	for _, c := range []struct {
+		plan *Plan
+		want string
+	}{
+		{&Plan{work: few}, "an accuracy is off by about 7 percentage points"},
+		{&Plan{work: few, Samples: numbers}, "a score of so few is mostly chance"},
+		{&Plan{work: tuning{tuner.Settings{Samples: 10, HoldOut: train.HeldOutSettings{Rate: 0.1, NoiseMultiplier: 1e9}}}}, "by about 100 percentage points"},
+	} {
+		if got := c.plan.heldOutWarning(); !strings.Contains(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// Scores are divided by the expected number of held-out rows: 5e-324 made infinite ones, after the budget was spent.
+func TestHoldsOutARow(t *testing.T) {
+	e := experiment(t, "privacy.holdout=5e-324")
+	if _, _, err := planTuning(e, 2000); err == nil || !strings.Contains(err.Error(), "less than one row") {
+		t.Error(err)
 	}
 }

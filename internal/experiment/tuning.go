@@ -27,6 +27,10 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, report.Privacy, er
 		return tuner.Settings{}, report.Privacy{}, err
 	}
 	settings := tuningSettings(e, r, n, space)
+	// Scores are divided by this number: far below 1 they are noise alone, or infinite.
+	if h := settings.HoldOut.Rate; h > 0 && h*float64(n) < 1 {
+		return tuner.Settings{}, report.Privacy{}, usagef("privacy.holdout: %v of %d rows is less than one row; hold out more, such as 0.1", h, n)
+	}
 	if limit := e.Tuning.LargestFinalRate; limit > 0 {
 		if settings, err = settings.WithinFinalRate(limit); err != nil {
 			return tuner.Settings{}, report.Privacy{}, err

@@ -37,7 +37,7 @@ def find_command(path: Optional[str] = None) -> str:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[str]:
-    """Makes a folder of mode 0700, and removes it whatever happens: an error, Ctrl-C, or SIGTERM in the main thread.
+    """Makes a folder of mode 0700, and removes it whatever happens: an error, Ctrl-C, or SIGTERM or SIGHUP in the main thread.
 
     SIGKILL and a power cut leave it where temporary files are.
     """
@@ -51,15 +51,18 @@ def private_folder() -> Iterator[str]:
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Makes SIGTERM an exception, if it would end the program at once."""
-    replaced = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    if replaced:
-        signal.signal(signal.SIGTERM, _terminate)
+    """Makes SIGTERM, and SIGHUP of a terminal that is closed, an exception, if they would end the program at once."""
+    replaced = []
+    if threading.current_thread() is threading.main_thread():
+        known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
+        replaced = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]
+    for number in replaced:
+        signal.signal(number, _terminate)
     try:
         yield
     finally:
-        if replaced:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in replaced:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _terminate(number: int, frame: Any) -> None:

@@ -301,8 +301,10 @@ def _matrix(name: str, X: Any) -> Array:
 
 def _numbers(name: str, values: Any) -> Array:
     try:
+        if np.asarray(values).dtype.kind == "c":  # NumPy would drop the imaginary parts
+            raise TypeError
         return np.asarray(values, np.float64)
-    except (TypeError, ValueError):  # their texts cite values, which may be private
+    except (TypeError, ValueError, OverflowError):  # their texts cite values, which may be private
         raise DataError(f"{name}: want numbers") from None
 
 

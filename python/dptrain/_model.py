@@ -1,6 +1,7 @@
 """Opens released models and predicts with them."""
 
 import json
+import math
 import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
@@ -10,6 +11,7 @@ from . import _layers, _safetensors, _table, _version1
 from ._errors import DataError, ModelError
 from ._types import Array
 
+_SAMPLE_VALUES = 1 << 24  # of one sample, at most
 _BATCH_VALUES = 1 << 22  # in a batch of inputs: windows of images take some dozen times as much memory
 
 
@@ -25,7 +27,7 @@ def load(path: "Union[str, os.PathLike[str]]") -> "Model":
     try:
         with open(os.path.join(folder, "model.json"), encoding="utf-8") as file:
             description = json.load(file)
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise ModelError(f"{folder}: model.json: {err}") from None
     return Model(description, _safetensors.read(parameters))
 
@@ -55,14 +57,35 @@ class Model:
             self._outputs: int = description["outputs"]
             self._shape: List[int] = list(description["sample_shape"])
             self._activation: Mapping[str, float] = description["activation"]
-        except (KeyError, TypeError, AttributeError) as err:
+            self._table: Optional[Mapping[str, Any]] = (description.get("input") or {}).get("table")
+            temperature, names = description.get("temperature"), description.get("classes")
+            self._temperature = 1.0 if temperature is None else float(temperature)
+            self._check(names)
+        except ModelError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError, ZeroDivisionError) as err:
             raise ModelError(f"model.json: {type(err).__name__}: {err}") from None
-        self._temperature = float(description.get("temperature", 1))
-        self._table: Optional[Mapping[str, Any]] = (description.get("input") or {}).get("table")
         self.classes: Optional[Array] = None
-        if self.task != "regression":
-            names = description.get("classes")
+        if self.task == "classification":
             self.classes = np.array(names, dtype=object) if names else np.arange(self._outputs)
+
+    def _check(self, names: Any) -> None:
+        """Raises an error unless the description fits together, so that no damaged folder predicts something."""
+        if self.task not in ("classification", "regression"):
+            raise ModelError(f"model.json: task {self.task!r}; want classification or regression")
+        if not (self._temperature > 0 and np.isfinite(self._temperature)):
+            raise ModelError(f"model.json: temperature {self._temperature}, want a number above 0")
+        if names and (not isinstance(names, list) or len(names) != self._outputs):
+            raise ModelError(f"model.json: {self._outputs} outputs, and other classes")
+        if not self._shape or any(type(d) is not int or d < 1 for d in self._shape) or math.prod(self._shape) > _SAMPLE_VALUES:
+            raise ModelError(f"model.json: samples of shape {self._shape}")
+        for name, tensor in self.state.items():
+            if not np.isfinite(tensor).all():
+                raise ModelError(f"parameter {name} has values that aren't finite")
+        sample = np.ones([1] + self._shape, np.int64 if self.description.get("vocabulary") else np.float64)
+        found = _layers.run(self.layers, self.state, self._activation, sample).shape
+        if found != (1, self._outputs):
+            raise ModelError(f"the layers make {list(found)[1:]} outputs of a sample, and model.json says {self._outputs}")
 
     def __repr__(self) -> str:
         d = self.description
@@ -86,14 +109,22 @@ class Model:
             return self._texts(X)
         plain = isinstance(X, np.ndarray) and X.dtype.names is None and X.dtype.kind in "fiub"
         if self._table is not None and not plain:
-            return _table.encode(self._table["columns"], X).reshape([-1] + self._shape)
+            values = _table.encode(self._table["columns"], X)
+            if values.shape[1] != math.prod(self._shape):
+                raise ModelError(f"model.json: its columns make {values.shape[1]} values, and its samples have shape {self._shape}")
+            return values.reshape([-1] + self._shape)
         x = np.asarray(X)
         if x.dtype.kind not in "fiub":
             raise DataError("want an array of numbers")
         image = self.description.get("image")
         if image and x.dtype == np.uint8:
             return self._image(image, x)
-        return self._shaped(x.astype(np.float32), self._shape)
+        with np.errstate(over="ignore"):
+            x = self._shaped(x.astype(np.float32), self._shape)
+        finite = np.isfinite(x.reshape(len(x), -1)).all(axis=1) if x.size else np.ones(len(x), bool)
+        if not finite.all():
+            raise DataError(f"row {1 + int(finite.argmin())}: a value that isn't finite in single precision")
+        return x
 
     def _image(self, image: Mapping[str, Any], x: Array) -> Array:
         if self.description.get("features_of"):

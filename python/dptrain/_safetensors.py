@@ -25,7 +25,7 @@ def read(path: str) -> Dict[str, Array]:
         text, data = file.read(size), file.read()
     try:
         header = json.loads(text, object_pairs_hook=_once)
-    except ValueError as err:  # bytes that aren't UTF-8 too
+    except (ValueError, RecursionError) as err:  # bytes that aren't UTF-8 too
         raise ModelError(f"{path}: header: {err}") from None
     if not isinstance(header, dict):
         raise ModelError(f"{path}: the header is no JSON object")

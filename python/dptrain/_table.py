@@ -144,7 +144,7 @@ def _parsed(name: str, values: Any, shape: List[int], words: Set[str]) -> Array:
     if shape:
         try:
             return np.asarray([np.asarray(row, np.float64) for row in values]).reshape([len(values)] + shape)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DataError(f"column {name}: not numbers in rows of shape {shape}") from None
     out = np.empty(len(values))
     for i, cell in enumerate(values):
@@ -161,10 +161,13 @@ def _number(name: str, i: int, cell: Any) -> float:
                 return float(text)
             except ValueError:
                 pass
-    elif isinstance(cell, (int, float, np.number, np.bool_)):
-        return float(cell)
-    elif isinstance(cell, Decimal):
-        return float(cell)
+    elif isinstance(cell, (int, float, np.number, np.bool_, Decimal)) and not isinstance(cell, np.complexfloating):
+        try:
+            return float(cell)
+        except OverflowError:  # a whole number beyond double precision
+            raise DataError(f"row {i + 1}, column {name}: not a finite number") from None
+        except ValueError:  # a signaling NaN
+            pass
     raise DataError(f"row {i + 1}, column {name}: not a number")
 
 

@@ -166,7 +166,7 @@ class TestCommandLine(StandIn):
             from dptrain import DPClassifier
             DPClassifier(bounds=(0, 1), classes=[0, 1], command={self.command!r}).fit([[1, 2]], [0])
         """)
-        for number, code in ((signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143)):
+        for number, code in ((signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL) as process:
                 deadline = time.monotonic() + 60
                 while not os.path.exists(os.path.join(self.record, "record.json")) and time.monotonic() < deadline:
@@ -184,7 +184,7 @@ class TestCommandLine(StandIn):
         for change, X, y, public in [
             ({"bounds": None}, self.X, [0, 1, 1], None), ({"bounds": (1, 0)}, self.X, [0, 1, 1], None), ({"bounds": [(0, 1)] * 3}, self.X, [0, 1, 1], None),
             ({"bounds": (0, float("inf"))}, self.X, [0, 1, 1], None), ({"classes": None}, self.X, [0, 1, 1], None), ({"classes": [1]}, self.X, [0, 1, 1], None),
-            ({"classes": [1, 1.0]}, self.X, [0, 1, 1], None), ({}, self.X, [0, 1], None), ({}, secret, [0], None), ({}, [1, 2], [0, 1], None),
+            ({"classes": [1, 1.0]}, self.X, [0, 1, 1], None), ({}, self.X, [0, 1], None), ({}, secret, [0], None), ({}, [[10**400, 1]], [0], None), ({}, [[1j, 1]], [0], None), ({}, [1, 2], [0, 1], None),
             ({}, np.zeros((0, 2)), [], None), ({}, self.X, [0, 1, 1], (np.zeros((2, 3)), [0, 1])), ({}, self.X, [0, 1, 1], (np.zeros((2, 2)), None)),
         ]:
             with self.assertRaises(ValueError) as caught:

@@ -176,6 +176,33 @@ class TestByHand(Written):
             dptrain.load("/nowhere")
 
 
+class TestDamaged(Written):
+    def test_descriptions(self):
+        good = linear([{"name": "x"}])
+        weights = tensors([("fc1.weight", [2, 1], [1, 2]), ("fc1.bias", [2], [0, 0])])
+        self.assertEqual(list(dptrain.load(self.write(good, weights)).predict({"x": [1]})), ["yes"])
+        pool = {"kind": "max_pool2d", "kernel": 2, "stride": 0}
+        for change in (
+            {"temperature": 0}, {"temperature": -1}, {"temperature": math.nan}, {"temperature": "x"}, {"classes": ["a"]}, {"classes": ["a", "b", "c"]},
+            {"classes": "ab"}, {"outputs": 3}, {"outputs": -1}, {"task": "other"}, {"sample_shape": [2]}, {"sample_shape": [0]}, {"sample_shape": [-1]},
+            {"sample_shape": [2**40, 2**40]}, {"sample_shape": "1"}, {"input": 1}, {"layers": good["layers"] * 2}, {"layers": [pool] + good["layers"]},
+        ):
+            with self.subTest(change), self.assertRaises(dptrain.ModelError):
+                dptrain.load(self.write({**good, **change}, weights))
+        for value in (math.nan, math.inf):
+            with self.assertRaises(dptrain.ModelError):
+                dptrain.load(self.write(good, tensors([("fc1.weight", [2, 1], [1, value]), ("fc1.bias", [2], [0, 0])])))
+        twice = {**good, "input": {"table": {"label": {"name": "y"}, "columns": [{"name": "x"}] * 2, "shape": [1]}}}
+        with self.assertRaises(dptrain.ModelError):  # it predicted two rows for one
+            dptrain.load(self.write(twice, weights)).predict({"x": [1]})
+
+    def test_numbers(self):
+        model = dptrain.load(self.write(linear([{"name": "x"}]), tensors([("fc1.weight", [2, 1], [1, 2]), ("fc1.bias", [2], [0, 0])])))
+        for X in ([[10**400]], [[np.complex128(1)]], np.array([[math.nan]]), np.array([[1e300]])):
+            with self.subTest(X), self.assertRaises(dptrain.DataError):
+                model.predict(X)
+
+
 @unittest.skipUnless(FIXTURES, "DPTRAIN_FIXTURES isn't set")
 class TestAgainstDptrain(unittest.TestCase):
     """What this package predicts is what dptrain predicts, within single precision."""
