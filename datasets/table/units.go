@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -13,8 +14,12 @@ type Units struct {
 	Values []string // the units
 }
 
-// ReadUnits reads the column that says whose each row is. A missing column and a missing cell are an [*Error], which
-// quotes no cell.
+// mostUnit is the number from which on whole numbers aren't told apart. Units taken together as one would be protected
+// less: without one of them, other rows of the rest are kept.
+const mostUnit = 1 << 53
+
+// ReadUnits reads the column that says whose each row is. A missing column, a missing cell and a number too large to be
+// told from its neighbours are an [*Error], which quotes no cell.
 func ReadUnits(f *File, column string) (*Units, error) {
 	u, known := &Units{}, map[string]int32{}
 	err := f.pass(only(column), func(r rows) error {
@@ -37,8 +42,11 @@ func ReadUnits(f *File, column string) (*Units, error) {
 		}
 		if err := each(r, column, func(cells []cell) error {
 			value := cells[at].String()
-			if value == "" || cells[at].kind == number && cells[at].number != cells[at].number {
+			if value == "" || cells[at].missing() {
 				return problemf("it is missing, so nothing says whose the row is; fill it in, or leave the row out")
+			}
+			if cells[at].kind == number && math.Abs(cells[at].number) >= mostUnit {
+				return problemf("it is a number of 2^53 or more, where neighbours aren't told apart; write such units as texts")
 			}
 			i, ok := known[value]
 			if !ok {
