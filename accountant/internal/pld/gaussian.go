@@ -39,9 +39,10 @@ type lossGrid struct {
 //	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1),
 //
 // and at the lower end it is rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}).
-// Nothing cancels in these forms.
+// Nothing cancels in these forms. The integrals are those of the borders as floats, whose losses aren't quite those of
+// the grid points: see [borderSlack].
 func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
-	x := func(t float64) float64 { return t/noise - 0.5/noise/noise }
+	x := func(t float64) float64 { return stepLoss(noise, t) }
 	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
 	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
 		return nil, ErrTooWide
@@ -54,24 +55,23 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	n := len(g.p) - 1
 	whole, logRate := -math.Expm1(-step), float.Log(rate)
 
-	// border returns the output at which the loss is grid point i's, and raises g.shift to the loss's error.
-	border := func(i int) float64 {
-		l := float64(g.low+i) * step
-		t := noise*unsampledLoss(rate, l) + 0.5/noise
-		if !math.IsInf(t, -1) {
-			at := sampledLoss(rate, x(t))
-			weight := math.Min(1, math.Exp(logRate+x(t)-at)) // how much of an error of x is one of the loss
-			g.shift = math.Max(g.shift, math.Abs(at-l)+0x1p-49*(math.Abs(l)+weight*(math.Abs(t/noise)+1/noise/noise)))
-		}
-		return t
+	// border returns the output at which the loss is grid point i's, with the loss's error, to which it raises
+	// g.shift.
+	border := func(i int) (t, error float64) {
+		t, error = sampledBorder(rate, noise, float64(g.low+i)*step)
+		g.shift = math.Max(g.shift, error)
+		return t, error
 	}
 	// Cells end at limit. Beyond it is a tail.
 	limit := 1/noise + reach
-	from, at := border(0), 0
+	from, fromError := border(0)
+	at := 0
 	if math.IsInf(from, -1) {
 		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up
 		// to the next border, and e^loss(a) is the grid point's own.
-		from, at = border(1), 1
+		from, fromError = border(1)
+		at = 1
+		raised := borderSlack(0, fromError, step)
 		begin, end := math.Min(from, -reach), math.Min(from, limit)
 		start := float64(g.low) * step
 		gap := (1 - rate) * (0x1p-50*math.Abs(start) - math.Expm1(start-math.Log1p(-rate)))
@@ -80,15 +80,17 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 		if from > limit {
 			lower += normalBelow(-limit)
 		}
-		g.p[1] += (math.Max(0, gap)*normalBelow(from) + rate*normalBelow(from-1/noise)) / whole
-		g.p[0] += math.Exp(logRate+x(from)-step) * lower / whole
+		g.p[1] += raised * (math.Max(0, gap)*normalBelow(from) + rate*normalBelow(from-1/noise)) / whole
+		g.p[0] += raised * math.Exp(logRate+x(from)-step) * lower / whole
 	} else {
 		// P's mass below the grid goes to the lowest point.
 		g.p[0] = (1-rate)*normalBelow(from) + rate*normalBelow(from-1/noise)
 		g.qInf = normalBelow(from)
 	}
 	for from < limit && at < n {
-		to := math.Max(from, border(at+1))
+		to, toError := border(at + 1)
+		to = math.Max(from, to)
+		raised := borderSlack(fromError, toError, step)
 		// The factor e^x goes into the integral, where it meets phi: neither need be within range by itself.
 		begin := math.Max(from, math.Min(to, -reach))
 		upper, lower := cellIntegrals(from, begin, math.Min(to, limit), to, noise, logRate+x(from))
@@ -96,23 +98,54 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 			g.p[at+1] += (1-rate)*normalBelow(begin) + rate*normalBelow(begin-1/noise)
 			g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(begin)
 		}
-		g.p[at+1] += upper / whole
-		g.p[at] += lower * math.Exp((to-from)/noise-step) / whole
+		g.p[at+1] += raised * upper / whole
+		g.p[at] += raised * lower * math.Exp((to-from)/noise-step) / whole
 		if to > limit {
 			from = limit
 			break
 		}
-		from = to
+		from, fromError = to, toError
 		at++
 	}
 	// Q's mass above goes to the highest point below it.
 	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from)
 	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
-	if g.shift > step {
+	if g.shift > math.Min(step, 1)*largestShift {
 		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
 	}
 	return g.raised()
 }
+
+// stepLoss returns the privacy loss at t standard deviations of a step that takes all samples.
+func stepLoss(noise, t float64) float64 { return t/noise - 0.5/noise/noise }
+
+// sampledBorder returns an output at which the loss is about l, or -Inf if it is larger everywhere, and by how much the
+// loss there may differ from l.
+func sampledBorder(rate, noise, l float64) (t, error float64) {
+	t = noise*unsampledLoss(rate, l) + 0.5/noise
+	if math.IsInf(t, -1) {
+		return t, 0
+	}
+	x := stepLoss(noise, t)
+	at := sampledLoss(rate, x)
+	weight := math.Min(1, math.Exp(float.Log(rate)+x-at)) // how much of an error of x is one of the loss
+	return t, math.Abs(at-l) + 0x1p-49*(math.Abs(l)+weight*(math.Abs(t/noise)+1/noise/noise))
+}
+
+// largestShift is the largest error of a border's loss that a grid may have, in its steps or 1 if they are larger.
+const largestShift = 1. / 16
+
+// borderSlack returns the factor that a cell's masses are raised by, given the errors of the losses at its two borders,
+// so that the chord that stands for the cell, with losses that are higher by these errors, is a bound.
+//
+// Proof. Let A and B = A e^step be the ratios of the grid points, and a <= A e^e and b >= B e^-f those of the borders.
+// The true chord has its masses, which are integrals over b-a, at a and b; here they are those over B-A. So Q's are low
+// by a factor of at most (B-A)/(b-a). With m = min(step, 1) and e, f <= m/16 we have
+//
+//	(b-a)/(B-A) >= 1 - (1.04 e + f e^step)/(e^step - 1) >= 1 - 1.6 (e+f)/m >= 1/(1 + 2 (e+f)/m),
+//
+// and P's by a factor of at most e^f more, at f more loss.
+func borderSlack(e, f, step float64) float64 { return 1 + 4*(e+f)/math.Min(step, 1) }
 
 // raised raises all masses by more than their rounding. It refuses a grid that has lost masses to rounding.
 func (g *lossGrid) raised() (*lossGrid, error) {

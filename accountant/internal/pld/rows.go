@@ -180,9 +180,7 @@ func (r *rowsLoss) limit(reach float64) float64 {
 // lower end that of phi e^-step (L(b) - L)/(1 - e^-step). With L's sum they are sums of the integrals of
 // sampledGaussian for each k, with noise/k in place of noise, and nothing cancels.
 //
-// A cell's borders are off by their errors e and f of the loss, so that e^loss(b) - e^loss(a) may be less than the
-// distance of the two grid points by a relative 2(e+f)/step. Each cell is raised by more than that: then the chord that
-// stands for the cell, with losses that are higher by e or f, lies above (L - x)_+ for all x.
+// A cell's masses are raised by what its borders' errors need, see [borderSlack], and the weights' beside them.
 func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
 	limit := r.limit(reach)
 	lowest, _, _ := r.at(-reach)
@@ -207,7 +205,7 @@ func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
 		g.shift = math.Max(g.shift, error)
 		return t, error
 	}
-	up := func(e, f float64) float64 { return 1 + 4*(e+f+r.error)/math.Min(step, 1) }
+	up := func(e, f float64) float64 { return borderSlack(e+r.error, f, step) }
 	from, fromError := border(0, -reach)
 	at := 0
 	if math.IsInf(from, -1) {
@@ -265,7 +263,7 @@ func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
 	// Q's mass above goes to the highest point below it.
 	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from) * up(fromError, 0)
 	g.pInf = r.above(from)*(1+r.error) + r.cut
-	if g.shift > step/16 {
+	if g.shift > math.Min(step, 1)*largestShift {
 		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
 	}
 	return g.raised()
