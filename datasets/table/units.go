@@ -128,6 +128,9 @@ func (s *Samples) Only(rows []int32) *Samples {
 	for _, row := range rows {
 		i := int(row)
 		out.Values = append(out.Values, s.Values[i*width:(i+1)*width]...)
+		if s.Texts != nil {
+			out.Texts = append(out.Texts, s.Texts[i])
+		}
 		if s.Classes != nil {
 			out.Classes = append(out.Classes, s.Classes[i])
 		}
