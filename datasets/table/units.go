@@ -121,7 +121,7 @@ func (u *Units) Shared(o *Units) int {
 	return shared
 }
 
-// Only returns a copy of the rows at the given positions.
+// Only returns a copy of the rows at the given positions. It shares the memory of texts.
 func (s *Samples) Only(rows []int32) *Samples {
 	width := len(s.Values) / s.N
 	out := &Samples{N: len(rows), Values: make([]float32, 0, len(rows)*width)}
