@@ -60,8 +60,8 @@ func (c Column) checkMissing() error {
 	return c.Missing.check("missing of " + c.Name)
 }
 
-// Largest returns the largest magnitude of the samples' values in each column, 0 of texts. These are statistics of the rows: pass
-// public samples only.
+// Largest returns the largest magnitude of the samples' values in each column, 0 of texts. These are statistics of the
+// rows: pass public samples only.
 func (s *Schema) Largest(public *Samples) []float32 {
 	largest := make([]float32, len(s.Columns))
 	for rest := public.Values; len(rest) > 0; {

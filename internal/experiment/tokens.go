@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// tokenised are the texts of a table's rows as data set imdb's are: see package datasets. Nil stands for those of a table
-// of other columns.
+// tokenised are the texts of a table's rows as data set imdb's are: see package datasets. Nil stands for those of a
+// table of other columns.
 type tokenised struct {
 	length, vocabulary int
 	tokens             []int32   // rows × length
