@@ -17,6 +17,7 @@ type Data struct {
 	Train      string                `yaml:"train,omitempty"` // private
 	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, says what isn't given
 	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
+	Text       string                `yaml:"text,omitempty"`  // the column of texts, which is learned from alone
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`
 	Ignore     []string              `yaml:"ignore,flow,omitempty"`
@@ -64,6 +65,9 @@ func (e Experiment) validateData() error {
 	}
 	if err := d.validateUnit(); err != nil {
 		return err
+	}
+	if e.TextLength != 0 && d.Text == "" {
+		return errors.New("text_length: nothing says which column has texts; name it by --text COLUMN, or leave the length out")
 	}
 	if d.Task == "" {
 		return nil // it is inferred from the public test file

@@ -67,6 +67,9 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
+	if err := e.decodeTexts(layers); err != nil {
+		return Experiment{}, err
+	}
 	preset, dataset := e.Preset, e.Dataset
 	for _, layer := range layers {
 		if err := e.applyLayer(layer); err != nil {
@@ -194,6 +197,29 @@ func presetOf(layers []layer) (Experiment, error) {
 		}
 	}
 	return Preset(preset)
+}
+
+// decodeTexts puts the settings for texts over the preset of files if a layer names their column.
+func (e *Experiment) decodeTexts(layers []layer) error {
+	if e.Dataset != Files {
+		return nil
+	}
+	for _, layer := range layers {
+		var named Experiment
+		if err := layer(&named); err != nil {
+			return err
+		}
+		if named.Data.Text == "" {
+			continue
+		}
+		const name = "layers/texts.yaml"
+		text, _ := files.ReadFile(name) // embedded
+		if err := e.decode(text); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+	return nil
 }
 
 var errBothGiven = errors.New("epsilon and noise_multiplier are both given; one follows from the other, give one, or privacy.fixed=noise, and the epochs follow")

@@ -24,7 +24,8 @@ func newDataDescribeCommand(g *global) *cobra.Command {
 		Short: "Suggest settings for files of your own, from a public file alone",
 		Long: `Suggest settings for files of your own, from a public file: the categories of its
 columns of text, constants that scale and clip its columns of numbers, and what
-stands for missing numbers. Columns that teach a model nothing are left out: row
+stands for missing numbers. A column of texts, such as reviews, is learned from if
+nothing else is left: give the other columns to --ignore. Columns that teach a model nothing are left out: row
 numbers, ids, dates, texts that all differ, constants. Comments give the reasons.
 
 Give it public files only, such as the public test set, never the private

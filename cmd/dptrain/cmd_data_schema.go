@@ -35,6 +35,8 @@ like the private ones, this takes the place of "dptrain data describe".
   sex:F|M                categories
   job:a|b|*              categories, where * stands for all others
   size:S|M|L|            categories and, by the empty one, a missing value
+  review:text            texts, which are learned from alone, without any other
+                         column than the label and ignored ones
   id:ignore              a column of the files to leave out
 
 The label has classes, as in income:0|1, or is a number to predict, as in
@@ -78,7 +80,7 @@ func runDataSchema(g *global, opts schemaOptions) error {
 			"never from private rows.",
 		},
 		data: configs.Data{
-			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Shapes: o.Shapes,
+			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Text: o.Text, Shapes: o.Shapes,
 			Categories: o.Categories, Missing: missingSettings(o.Missing), Clip: o.Clip, Scale: o.Scale,
 		},
 		columns: o.Columns,

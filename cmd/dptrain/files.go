@@ -18,6 +18,7 @@ var fileFlags = []struct{ flag, key, kind, usage string }{
 	{"train", "data.train", "file", "private training rows of your own: " + strings.Join(table.Formats(), ", ")},
 	{"test", "data.test", "file", "public test rows, which select and say what columns and classes there are"},
 	{"label", "data.label", "name", "column, or NPZ array, that holds the labels"},
+	{"text", "data.text", "name", "column of texts, such as reviews, which is learned from alone, by the model embedding"},
 	{"task", "data.task", "name", "classification or regression; without it the public test file decides"},
 	{"classes", "data.classes", "list", "all classes, such as no,yes, if the public test file lacks some"},
 	{"ignore", "data.ignore", "list", "columns to leave out"},

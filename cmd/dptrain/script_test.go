@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -40,16 +41,21 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/cache")
 			env.Setenv("DPTRAIN_DATA", "")
+			env.Setenv("DATA", os.Getenv("DPTRAIN_DATA")) // for scripts that need real data
 			env.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 			env.Setenv("CUDA_VISIBLE_DEVICES", "-1")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "awaits": awaits},
 		Condition: func(name string) (bool, error) {
-			if name != "root" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "root": // whom permissions don't stop
+				return os.Geteuid() == 0, nil
+			case "vocabulary": // in $DATA
+				_, err := os.Stat(filepath.Join(os.Getenv("DPTRAIN_DATA"), "imdb", "vocab.txt"))
+				return err == nil && os.Getenv("DPTRAIN_DATA") != "", nil
 			}
-			return os.Geteuid() == 0, nil // whom permissions don't stop
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	})
 }

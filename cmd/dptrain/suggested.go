@@ -39,8 +39,12 @@ func suggest(file string, d table.Description, opts describeOptions) (*dataSetti
 	s.gaps = slices.ContainsFunc(d.Columns, func(c table.Summary) bool {
 		return c.Missing > 0 && c.Useless == "" && c.Name != opts.label && !slices.Contains(opts.ignore, c.Name)
 	})
+	text := textToLearn(d, opts)
 	for _, c := range d.Columns {
 		switch {
+		case text != "" && c.Name == text:
+			s.data.Text = text
+			s.remarkf("text", "", "texts, which the model embedding learns from; nothing else is left")
 		case c.Name == opts.label:
 			if err := s.suggestLabel(c, opts.task, d.Rows); err != nil {
 				return nil, err
@@ -69,6 +73,21 @@ func suggest(file string, d table.Description, opts describeOptions) (*dataSetti
 	s.remarkf("clip", "", "numbers beyond become the nearer bound; here the extremes of the public rows, rounded outward")
 	s.remarkf("scale", "", "(number - first)/second; here mean and standard deviation of the public rows")
 	return s, nil
+}
+
+// textToLearn returns the column of texts if there is one, and nothing else to learn from; else "".
+func textToLearn(d table.Description, opts describeOptions) string {
+	text := ""
+	for _, c := range d.Columns {
+		switch {
+		case c.Name == opts.label || slices.Contains(opts.ignore, c.Name):
+		case c.Prose && text == "":
+			text = c.Name
+		case c.Prose || c.Useless == "":
+			return ""
+		}
+	}
+	return text
 }
 
 // notef adds a line above the settings.

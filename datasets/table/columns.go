@@ -16,6 +16,7 @@ const exampleColumns = `age:number:0..120,sex:F|M,job:a|b|*,income:0|1`
 //	mass:number:0..80:missing=27  the same, where 27 stands for missing ones, and a value behind it says which were
 //	x:number[28x28]:0..255    numbers of that shape, such as an array of an NPZ file
 //	sex:F|M                   categories; * at the end stands for all others, an empty one for a missing value
+//	review:text               texts, which are learned from alone
 //	id:ignore                 a column to leave out
 //
 // The column called label has classes, as in income:0|1, or is a number to regress on, as in price:number:0..5000.
@@ -62,7 +63,7 @@ func ParseColumns(text, label string) (Options, error) {
 func (o *Options) add(name string, parts []columnPart) error {
 	wrong := func(format string, args ...any) error { return optionf("columns", name+": "+format, args...) }
 	isLabel := name == o.Label
-	kinds := "number:LOW..HIGH, as number:0..120; categories, as a|b|*; or ignore"
+	kinds := "number:LOW..HIGH, as number:0..120; categories, as a|b|*; text; or ignore"
 	if isLabel {
 		kinds = "classes, as 0|1; or number:LOW..HIGH, as number:0..5000"
 	}
@@ -75,6 +76,12 @@ func (o *Options) add(name string, parts []columnPart) error {
 		return wrong("the label can't be ignored; write %s", kinds)
 	case word == "ignore" && len(parts) == 1:
 		o.Ignore = append(o.Ignore, name)
+		return nil
+	case word == "text" && len(parts) == 1 && !isLabel:
+		if o.Text != "" {
+			return wrong("texts, as %s has; one column has them", o.Text)
+		}
+		o.Columns, o.Text = append(o.Columns, name), name
 		return nil
 	case word == "number" || strings.HasPrefix(word, "number["):
 		o.Columns = append(o.Columns, name)

@@ -36,6 +36,8 @@ type Summary struct {
 	Categories []string `json:"categories,omitempty"`
 	Counts     []int    `json:"counts,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
+	// Prose reports whether the values are texts of several words, most of them different, such as reviews.
+	Prose bool `json:"prose,omitempty"`
 	// Useless is the reason why a model should not learn from the column, such as row numbers; empty if there is
 	// none.
 	Useless string `json:"useless,omitempty"`

@@ -31,6 +31,7 @@
 //	              missing: the column's fill in its place, and a value behind it that is 1 if there is an indicator
 //	category      one-hot in the order of the schema's list; "*" in a list stands for all unlisted ones, "" for a
 //	              missing one
+//	text          itself, without the blanks around it; a missing one is empty, and NA and its like are words
 //	class         its index in the schema's list; the numbers 1 and 1.0 are one class
 //
 // Blanks around a cell are dropped. Numbers are decimal, and infinities are errors. A cell is missing if it is

@@ -60,6 +60,9 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	if len(s.Columns) == 0 {
 		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
 	}
+	if err := o.checkAlone(s.Columns); err != nil {
+		return nil, err
+	}
 	return s.shaped()
 }
 
@@ -100,6 +103,9 @@ func (o Options) checkNames(names []string, has, it string) error {
 	for _, name := range o.Columns {
 		err = errors.Join(err, check("columns", name))
 	}
+	if o.Text != "" {
+		err = errors.Join(err, check("text", o.Text))
+	}
 	for name := range o.Categories {
 		err = errors.Join(err, check("categories", name))
 	}
@@ -133,6 +139,9 @@ func (o Options) checkNames(names []string, has, it string) error {
 func (o Options) column(f field) (Column, error) {
 	if f.problem != "" {
 		return Column{}, &Error{Column: f.name, Problem: f.problem + ", or ignore it by --ignore " + f.name}
+	}
+	if f.name == o.Text {
+		return o.text(f)
 	}
 	c := Column{Name: f.name, Shape: f.shape, Categories: o.Categories[f.name]}
 	if len(c.Categories) > 0 {

@@ -29,7 +29,10 @@ type Options struct {
 	// Columns are the columns to learn from, in the order of a sample's values; the label and ignored columns may be
 	// among them. Empty: those of the public test file. [SchemaOf] needs them.
 	Columns []string
-	Unit    string // the column that says whose a row is, which is left out too; a public file may lack it
+	Text    string // the column of texts, which is learned from alone; empty: none
+	// TextLength is the number of tokens that a text is cut to; 0 means [DefaultTextLength].
+	TextLength int
+	Unit       string // the column that says whose a row is, which is left out too; a public file may lack it
 
 	Shapes     map[string][]int      // of one row's values, by column; for [SchemaOf], as a test file shows the shapes
 	Categories map[string][]string   // by column, whose values become one-hot
@@ -89,6 +92,9 @@ func (o Options) Validate() error {
 		return optionf("columns", "an empty name; list the names in the header")
 	}
 	if err := o.checkUnit(); err != nil {
+		return err
+	}
+	if err := o.checkText(); err != nil {
 		return err
 	}
 	if slices.Contains(o.Ignore, o.Label) {

@@ -118,6 +118,9 @@ func (s *Schema) hashes(rows *Samples, seed maphash.Seed) []uint64 {
 		for _, v := range rows.Values[i*width : (i+1)*width] {
 			write(math.Float32bits(v + 0)) // minus zero is zero
 		}
+		if rows.Texts != nil {
+			h.Write(rows.Texts[i])
+		}
 		if s.Label.Task == Regression {
 			write(math.Float32bits(s.Label.clipped(rows.Numbers[i]) + 0))
 		} else {

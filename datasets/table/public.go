@@ -36,6 +36,9 @@ func SchemaOf(o Options) (*Schema, error) {
 	if len(s.Columns) == 0 {
 		return nil, optionf("columns", "none is left to learn from besides the label and ignored ones")
 	}
+	if err := o.checkAlone(s.Columns); err != nil {
+		return nil, err
+	}
 	if o.Task == "" && len(o.Classes) > 0 {
 		o.Task = Classification
 	}

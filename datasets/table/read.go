@@ -18,7 +18,8 @@ const (
 // Samples are the rows of a file.
 type Samples struct {
 	N       int
-	Values  []float32 // N samples, one after the other
+	Values  []float32 // N samples, one after the other; empty if they are texts
+	Texts   [][]byte  // or the N texts of a column of texts
 	Classes []int32   // the N labels of a classification
 	Numbers []float32 // or the N labels of a regression, scaled
 }
@@ -40,6 +41,9 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 			return err
 		}
 		out = &e.out
+		if err := e.addTexts(); err != nil {
+			return err
+		}
 		return checkCount(out.N)
 	})
 	if err != nil {
@@ -85,7 +89,9 @@ type encoder struct {
 	rows    int          // that the file's headers state, or 0
 	out     Samples
 
-	emptyOnly bool // of the schema
+	emptyOnly bool   // of the schema
+	texts     []byte // of all rows, one after the other
+	ends      []int  // of each row's text in them
 }
 
 // columnReader is a column and the position of its cells in a row.
@@ -137,7 +143,9 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 			p.other = i
 		}
 		e.columns = append(e.columns, p)
-		e.width += c.width()
+		if c.Text == nil {
+			e.width += c.width()
+		}
 	}
 	if use == Predicting {
 		return e, nil
@@ -191,7 +199,9 @@ func (e *encoder) row(cells []cell) error {
 	for i := range e.columns {
 		c := &e.columns[i]
 		var err error
-		if len(c.Categories) > 0 {
+		if c.Text != nil {
+			err = e.addText(c, cells[c.at])
+		} else if len(c.Categories) > 0 {
 			err = e.category(c, cells[c.at])
 		} else {
 			err = e.numbers(c, cells[c.at:c.at+c.cells])

@@ -37,10 +37,14 @@ type Column struct {
 	Clip       *Range   `json:"clip,omitempty"`
 	Scale      *Scale   `json:"scale,omitempty"`
 	Missing    *Missing `json:"missing,omitempty"`
+	Text       *Text    `json:"text,omitempty"` // of a column of texts, which is the only one
 }
 
 // width returns the number of values that the column has in a sample.
 func (c Column) width() int {
+	if c.Text != nil {
+		return c.Text.Length
+	}
 	if len(c.Categories) > 0 {
 		return len(c.Categories)
 	}
@@ -62,8 +66,8 @@ func (c Column) checkMissing() error {
 	return c.Missing.check("missing of " + c.Name)
 }
 
-// Largest returns the largest magnitude of the samples' values in each column. These are statistics of the rows: pass
-// public samples only.
+// Largest returns the largest magnitude of the samples' values in each column, 0 of texts. These are statistics of the
+// rows: pass public samples only.
 func (s *Schema) Largest(public *Samples) []float32 {
 	largest := make([]float32, len(s.Columns))
 	for rest := public.Values; len(rest) > 0; {
@@ -154,6 +158,9 @@ func (s *Schema) Check() error {
 		if err := c.check(); err != nil {
 			return fmt.Errorf("schema: column %s: %w", c.Name, err)
 		}
+		if c.Text != nil && len(s.Columns) > 1 {
+			return fmt.Errorf("schema: column %s has texts, and isn't the only one", c.Name)
+		}
 		width += c.width()
 	}
 	if l := s.Label; l.Clip != nil && !l.Clip.valid() || l.Scale != nil && !l.Scale.valid() {
@@ -177,6 +184,10 @@ func (c Column) check() error {
 		width *= d
 	}
 	switch {
+	case c.Text != nil && (len(c.Shape) > 0 || len(c.Categories) > 0 || c.Clip != nil || c.Scale != nil || c.Missing != nil):
+		return fmt.Errorf("texts have no shape, categories, clip, scale or missing")
+	case c.Text != nil && !c.Text.valid():
+		return fmt.Errorf("texts of %d tokens: want %d to %d", c.Text.Length, minTextLength, maxTextLength)
 	case len(c.Categories) > 0 && (len(c.Shape) > 0 || c.Clip != nil || c.Scale != nil):
 		return fmt.Errorf("categories are neither clipped nor scaled, and have no shape")
 	case len(c.Categories) > maxWidth:

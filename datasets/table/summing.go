@@ -34,6 +34,8 @@ type summing struct {
 	different map[uint64]struct{} // hashes of all values
 	counted   int                 // values that are in different
 	longest   int                 // bytes of a text
+	// Bytes and words of all texts.
+	textBytes, textWords int
 
 	last           float64
 	growing, byOne bool // whether each number is larger than the one before, and by one
@@ -97,6 +99,7 @@ func (s *summing) addText(v cell) {
 	if len(s.words) <= maxWords {
 		s.words[v.String()] = true
 	}
+	s.textBytes, s.textWords = s.textBytes+len(v.text), s.textWords+len(strings.Fields(v.text))
 	s.longest = max(s.longest, len(v.text))
 	s.decorated = s.decorated && decorated(v.text)
 }

@@ -129,13 +129,16 @@ func (u *Units) Shared(o *Units) int {
 	return shared
 }
 
-// Only returns a copy of the rows at the given positions.
+// Only returns a copy of the rows at the given positions. It shares the memory of texts.
 func (s *Samples) Only(rows []int32) *Samples {
 	width := len(s.Values) / s.N
 	out := &Samples{N: len(rows), Values: make([]float32, 0, len(rows)*width)}
 	for _, row := range rows {
 		i := int(row)
 		out.Values = append(out.Values, s.Values[i*width:(i+1)*width]...)
+		if s.Texts != nil {
+			out.Texts = append(out.Texts, s.Texts[i])
+		}
 		if s.Classes != nil {
 			out.Classes = append(out.Classes, s.Classes[i])
 		}

@@ -145,3 +145,34 @@ func TestReadUnitsOfNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Two patients whose numbers are one float would be one unit.
+func TestUnitsAreToldApart(t *testing.T) {
+	type row struct {
+		Who int64 `parquet:"who"`
+	}
+	for _, c := range []struct {
+		rows []row
+		fine bool
+	}{
+		{[]row{{1<<53 - 1}, {1<<53 - 2}}, true}, {[]row{{1 << 53}, {1<<53 + 1}}, false}, {[]row{{-1<<53 - 1}}, false},
+	} {
+		path := filepath.Join(t.TempDir(), "rows.parquet")
+		if err := os.WriteFile(path, []byte(parquetFile(t, 10, c.rows...)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := ReadUnits(f, "who")
+		if (err == nil) != c.fine || err == nil && len(u.Values) != len(c.rows) || err != nil && strings.Contains(err.Error(), "90071") {
+			t.Errorf("%v: %+v, %v", c.rows, u, err)
+		}
+		f.Close()
+	}
+	text, err := ReadUnits(unitsFile(t, "who,x\n9007199254740992,1\n9007199254740993,1\n"), "who")
+	if err != nil || len(text.Values) != 2 {
+		t.Errorf("as texts: %+v, %v", text, err)
+	}
+}

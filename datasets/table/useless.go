@@ -35,6 +35,9 @@ func (s *summing) useless(out *Summary) {
 	case out.Numbers && s.texts == 0:
 		out.Useless = s.uselessNumbers(out)
 	case out.Numbers:
+	case s.prose():
+		out.Prose = true
+		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, give --text %s, and ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted), out.Name)
 	case s.decorated && len(s.different) > maxWords:
 		out.Useless = fmt.Sprintf("amounts written as %s; write plain numbers, such as 1234.5, to learn from them", s.text.quoted())
 	case s.amounts():
@@ -48,6 +51,19 @@ func (s *summing) useless(out *Summary) {
 	case len(out.Categories) == 0:
 		out.Useless = fmt.Sprintf("%s different texts, such as %s; group them into at most %d categories to learn from them", moreThan(len(s.different), s.counted == n), s.first.quoted(), MaxClasses)
 	}
+}
+
+// Bounds from which texts are prose.
+const (
+	minProse  = 3  // different texts
+	longProse = 40 // bytes of a text on average
+	manyWords = 5  // words of a text on average, which more than this are prose
+)
+
+// prose reports whether a column has texts of several words, of which more than half are different.
+func (s *summing) prose() bool {
+	return s.single && s.texts > s.numbers && len(s.different) >= minProse && 2*len(s.different) > s.counted &&
+		(s.textBytes > longProse*s.texts || s.textWords > manyWords*s.texts) && s.textWords > 2*s.texts
 }
 
 // uselessNumbers is useless for a column of numbers alone.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -48,7 +49,7 @@ func (p *Plan) checkRows(other *loaded) error {
 	if files == nil {
 		return nil
 	}
-	mine, err := files.load(p.Experiment.Data, p.Samples)
+	mine, err := files.load(context.Background(), p.Experiment.Data, p.Samples, nil)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,11 +17,12 @@ import (
 )
 
 // tableOptions returns the settings as options of package table.
-func tableOptions(d configs.Data) table.Options {
+func tableOptions(e configs.Experiment) table.Options {
+	d := e.Data
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
 		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Clip: d.Clip, Scale: d.Scale,
-		Unit: d.Unit,
+		Unit: d.Unit, Text: d.Text, TextLength: e.TextLength,
 	}
 }
 
@@ -49,12 +51,13 @@ func (f *ownFiles) close() error {
 // readPublic infers the schema from settings and the public test file, and reads its rows. Without that file, which is
 // possible if private samples are held out to score models, the schema is that of the settings, and there are no rows.
 // unnamed reports whether the file's first column has no name.
-func readPublic(d configs.Data, heldOut bool) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
-	if err := d.Complete(heldOut); err != nil {
+func readPublic(e configs.Experiment) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
+	d := e.Data
+	if err := d.Complete(e.Privacy.Holdout > 0); err != nil {
 		return nil, nil, false, &Error{Usage, err}
 	}
 	if d.Test == "" {
-		if s, err = table.SchemaOf(tableOptions(d)); err != nil {
+		if s, err = table.SchemaOf(tableOptions(e)); err != nil {
 			return nil, nil, false, withoutPublicRows(err)
 		}
 		if s.Label.Task == table.Regression && s.Label.Scale == nil {
@@ -65,7 +68,7 @@ func readPublic(d configs.Data, heldOut bool) (s *table.Schema, rows *table.Samp
 	if sameFile(d.Train, d.Test) {
 		return nil, nil, false, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
 	}
-	options := tableOptions(d)
+	options := tableOptions(e)
 	if err := options.Validate(); err != nil {
 		return nil, nil, false, explainedTable(err)
 	}
@@ -122,11 +125,11 @@ func explainedTable(err error) error {
 // describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
 // its run would.
 func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
-	schema, public, unnamed, err := readPublic(e.Data, e.Privacy.Holdout > 0)
+	schema, public, unnamed, err := readPublic(e)
 	if err != nil {
 		return Samples{}, nil, err
 	}
-	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Outputs: schema.Outputs()})); err != nil {
+	if _, err := modelOf(describeModel(e, report.Model{Shape: schema.Shape, Vocabulary: wordsOf(schema), Outputs: schema.Outputs()})); err != nil {
 		return Samples{}, nil, err
 	}
 	s := Samples{Schema: schema}
@@ -142,7 +145,7 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 		return Samples{}, nil, err
 	}
 	if public == nil {
-		if err := tableOptions(e.Data).CheckColumns(private); err != nil {
+		if err := tableOptions(e).CheckColumns(private); err != nil {
 			return Samples{}, nil, errors.Join(err, private.Close())
 		}
 	}
@@ -162,8 +165,17 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 }
 
 // load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
-func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
+func (f *ownFiles) load(ctx context.Context, d configs.Data, s Samples, progress Follower) (out loaded, err error) {
 	schema, public := s.Schema, f.public
+	var publicTokens *tokenised // first: it is no use to read private rows if the vocabulary can't be had
+	if public == nil {
+		_, err = tokensOf(ctx, schema, &table.Samples{}, progress)
+	} else {
+		publicTokens, err = tokensOf(ctx, schema, public, progress)
+	}
+	if err != nil {
+		return loaded{}, errors.Join(err, f.close())
+	}
 	private, err := schema.Read(f.private, table.Training)
 	var content table.Sketch
 	if err == nil {
@@ -172,7 +184,11 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 	if err = errors.Join(err, f.close()); err != nil {
 		return loaded{}, err
 	}
-	units, err := f.unitRows(d, schema, private)
+	privateTokens, err := tokensOf(ctx, schema, private, progress)
+	if err != nil {
+		return loaded{}, err
+	}
+	units, err := f.unitRows(d, schema, private, privateTokens)
 	if err != nil {
 		return loaded{}, err
 	}
@@ -185,13 +201,13 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 			return loaded{}, err
 		}
 	}
-	training, err := labelled(schema, private)
+	training, err := labelled(schema, private, privateTokens)
 	if err != nil {
 		return loaded{}, fmt.Errorf("%s: %w", d.Train, err)
 	}
 	var test train.Labelled
 	if public != nil {
-		if test, err = labelled(schema, public); err != nil {
+		if test, err = labelled(schema, public, publicTokens); err != nil {
 			return loaded{}, fmt.Errorf("%s: %w", d.Test, err)
 		}
 	}
@@ -206,7 +222,7 @@ func (f *ownFiles) load(d configs.Data, s Samples) (out loaded, err error) {
 		return loaded{}, err
 	}
 	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: report.Model{
-		Shape: schema.Shape, Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
+		Shape: schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }
 
@@ -225,9 +241,9 @@ func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
 	return "", nil
 }
 
-// labelled returns rows with their labels. It keeps the memory of the rows.
-func labelled(s *table.Schema, rows *table.Samples) (train.Labelled, error) {
-	samples := given.Away(train.Column{Floats: rows.Values})
+// labelled returns rows, or the tokens that their texts are, with their labels. It keeps the memory of the rows.
+func labelled(s *table.Schema, rows *table.Samples, t *tokenised) (train.Labelled, error) {
+	samples := given.Away(t.columns(rows)...)
 	if s.Label.Task == table.Regression {
 		return train.RegressionOf(samples, rows.Numbers)
 	}

@@ -31,7 +31,7 @@ func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files.load(d, s)
+	return files.load(t.Context(), d, s, nil)
 }
 
 // Labels are clipped in the private file alone, neither file is taken for the other, and columns and classes come from

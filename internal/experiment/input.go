@@ -1,10 +1,13 @@
 package experiment
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/report"
@@ -25,7 +28,7 @@ type Rows struct {
 }
 
 // Read reads the rows of a file as samples for the model.
-func (r *Released) Read(path string, use table.Use) (Rows, error) {
+func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follower) (Rows, error) {
 	m := r.Model
 	var in inputOf
 	if len(m.Input) > 0 {
@@ -34,12 +37,12 @@ func (r *Released) Read(path string, use table.Use) (Rows, error) {
 		}
 	}
 	if in.Table != nil {
-		return readTable(m, in.Table, path, use)
+		return readTable(ctx, m, in.Table, path, use, f)
 	}
 	return Rows{}, usagef("models of data set %s take no tables; evaluate without a file tells how this one does on the public test set", m.Dataset)
 }
 
-func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out Rows, err error) {
+func readTable(ctx context.Context, m report.Model, s *table.Schema, path string, use table.Use, f Follower) (out Rows, err error) {
 	if err := s.Check(); err != nil {
 		return out, fmt.Errorf("%w: %w", report.ErrNoModel, err)
 	}
@@ -52,14 +55,24 @@ func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out
 	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
 		return out, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", report.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
 	}
+	if (s.Text() != nil) != (m.Vocabulary > 0) || !slices.Equal(s.Shape, m.Shape) {
+		return out, fmt.Errorf("%w: its schema makes samples of shape %v, texts: %t; the model takes %v, texts: %t", report.ErrNoModel, s.Shape, s.Text() != nil, m.Shape, m.Vocabulary > 0)
+	}
 	rows, err := readRows(s, path, use)
 	if err != nil {
 		return out, err
 	}
+	t, err := tokensOf(ctx, s, rows, f)
+	if err != nil {
+		return out, err
+	}
+	if t.size() != m.Vocabulary {
+		return out, otherVocabulary(t.size(), m.Vocabulary)
+	}
 	out.Label = s.Label
 	if use == table.Predicting {
-		out.Data, err = train.NewData(rows.N, rows.Values, make([]float32, rows.N*m.Outputs))
-	} else if out.Labels, err = labelled(s, rows); err == nil {
+		out.Data, err = train.NewTypedData(rows.N, append(t.columns(rows), train.Column{Floats: make([]float32, rows.N*m.Outputs)})...)
+	} else if out.Labels, err = labelled(s, rows, t); err == nil {
 		out.Data = out.Labels.Inputs()
 	}
 	if err != nil {
@@ -69,6 +82,13 @@ func readTable(m report.Model, s *table.Schema, path string, use table.Use) (out
 }
 
 func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, err error) {
+	if s.Text() != nil && use == table.Predicting && strings.EqualFold(filepath.Ext(path), ".txt") {
+		texts, err := lines(path)
+		if err == nil && len(texts) == 0 {
+			err = inputf("%s: no texts", path)
+		}
+		return &table.Samples{N: len(texts), Texts: texts}, err
+	}
 	file, err := table.Open(path)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// ReadFiles reads the samples of files for the model. A model of own files takes one table: see [Released.Read]. A
+// ReadFiles reads the samples of files for the model. A model of own files takes one table, or if it is of texts
+// a text file with a text in each line: see [Released.Read]. A
 // model of a named data set takes what the set consists of, prepared as the set is:
 //
 //	images   PNG and JPEG files of the set's size, of one image each; or a file in MNIST's format (idx, packed by gzip
@@ -34,7 +35,7 @@ func (r *Released) ReadFiles(ctx context.Context, files []string, use table.Use,
 		if len(files) > 1 {
 			return Rows{}, nil, usagef("%d files: a model of own files takes one table at a time", len(files))
 		}
-		rows, err = r.Read(files[0], use)
+		rows, err = r.Read(ctx, files[0], use, f)
 		return rows, nil, err
 	}
 	info, err := datasets.Describe(r.Dataset)
@@ -229,7 +230,7 @@ func (r *Released) readTexts(ctx context.Context, files []string, use table.Use,
 		return 0, nil, nil, err
 	}
 	if split.Vocabulary != r.Vocabulary {
-		return 0, nil, nil, inputf("the vocabulary has %d words, and the model %d; it was trained with another vocabulary", split.Vocabulary, r.Vocabulary)
+		return 0, nil, nil, otherVocabulary(split.Vocabulary, r.Vocabulary)
 	}
 	return len(texts), []train.Column{{Ints: split.Tokens}, {Floats: split.Weights}}, labels, nil
 }

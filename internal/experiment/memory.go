@@ -20,6 +20,7 @@ const (
 	alone        = 6     // of each parameter once more: drawn, read back and written
 	rowBytes     = 16    // of each training row besides its sample: its hash, and a step's draws
 	memberBytes  = 60    // of each training row in a tuning: the lists of rows that runs train on
+	textBytes    = 8     // of a text for each of its tokens: reviews that are cut to 256 have 5 to 8
 	maxRunsHeld  = 64    // package tuner's maximum
 )
 
@@ -31,6 +32,9 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 	m := report.Model{}
 	if s.Schema != nil {
 		shape, outputs = s.Schema.Shape, s.Schema.Outputs()
+		if m.Vocabulary = wordsOf(s.Schema); m.Vocabulary > 0 {
+			raw = textBytes * float64(s.Train+s.Test) * volume(shape)
+		}
 	} else {
 		info, err := datasets.Describe(e.Dataset)
 		if err != nil {

@@ -11,13 +11,13 @@ import (
 func describeModel(e configs.Experiment, m report.Model) report.Model {
 	m.Dataset, m.Network, m.Activation = e.Dataset, e.Model, report.Activation(e.Activation)
 	if m.Vocabulary != 0 {
-		m.Tokens = tokensOf
+		m.Tokens = vocabularyName
 	}
 	return m
 }
 
-// tokensOf names the vocabulary of all texts: see package wordpiece.
-const tokensOf = "bert-base-cased"
+// vocabularyName names the vocabulary of all texts: see package wordpiece.
+const vocabularyName = "bert-base-cased"
 
 func optionsOf(m report.Model) models.Options {
 	return models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary}

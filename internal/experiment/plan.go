@@ -149,5 +149,5 @@ func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loa
 	if files == nil {
 		return loaded{}, errClosed
 	}
-	return files.load(e.Data, p.Samples)
+	return files.load(ctx, e.Data, p.Samples, f)
 }

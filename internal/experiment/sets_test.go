@@ -23,11 +23,11 @@ func TestSamplesAreNotCopied(t *testing.T) {
 			return err
 		},
 		"rows with classes": func() error {
-			_, err := labelled(&table.Schema{Label: table.Label{Task: table.Classification, Classes: []string{"a", "b"}}}, rows)
+			_, err := labelled(&table.Schema{Label: table.Label{Task: table.Classification, Classes: []string{"a", "b"}}}, rows, nil)
 			return err
 		},
 		"rows with numbers": func() error {
-			_, err := labelled(&table.Schema{Label: table.Label{Task: table.Regression}}, rows)
+			_, err := labelled(&table.Schema{Label: table.Label{Task: table.Regression}}, rows, nil)
 			return err
 		},
 	} {

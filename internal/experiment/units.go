@@ -58,6 +58,7 @@ func (u unitRun) calibrate(epsilon, delta float64, o accountant.Options) (unitRu
 type unitRows struct {
 	schema *table.Schema
 	rows   *table.Samples
+	tokens *tokenised // of their texts; nil for others
 	units  *table.Units
 	most   int
 }
@@ -74,14 +75,14 @@ func countUnits(d configs.Data, private *table.File, n int) (kept int, u *table.
 }
 
 // unitRows returns the rows that were read with their units, or nil if a row is the unit.
-func (f *ownFiles) unitRows(d configs.Data, s *table.Schema, rows *table.Samples) (*unitRows, error) {
+func (f *ownFiles) unitRows(d configs.Data, s *table.Schema, rows *table.Samples, t *tokenised) (*unitRows, error) {
 	if f.units == nil {
 		return nil, nil
 	}
 	if len(f.units.Of) != rows.N {
 		return nil, inputf("%s: the number of its rows has changed; run again when nothing writes to the file", d.Train)
 	}
-	return &unitRows{s, rows, f.units, d.RowsPerUnit}, nil
+	return &unitRows{s, rows, t, f.units, d.RowsPerUnit}, nil
 }
 
 // count returns the number of rows that are kept of n.
@@ -141,7 +142,8 @@ func (l *loaded) forKey(key train.Key) (*loaded, error) {
 		mac.Write([]byte(value))
 		return binary.LittleEndian.Uint64(mac.Sum(nil))
 	}
-	kept, err := labelled(u.schema, u.rows.Only(u.units.Keep(u.most, rank)))
+	only := u.units.Keep(u.most, rank)
+	kept, err := labelled(u.schema, u.rows.Only(only), u.tokens.only(only))
 	if err != nil {
 		return nil, fmt.Errorf("keep the rows of each unit: %w", err)
 	}

@@ -22,7 +22,7 @@ func unitsOf(names ...string) *loaded {
 		u.Of = append(u.Of, int32(at))
 		rows.Values, rows.Numbers = append(rows.Values, float32(i)), append(rows.Numbers, 0)
 	}
-	return &loaded{units: &unitRows{s, rows, u, 2}}
+	return &loaded{units: &unitRows{schema: s, rows: rows, units: u, most: 2}}
 }
 
 // A key keeps the same rows each time, two keys keep different ones, and no more of a unit than the settings say.

@@ -141,6 +141,11 @@ class Model:
         return x.reshape([len(x)] + shape)
 
     def _texts(self, X: Any) -> Array:
+        if hasattr(X, "dtypes") or isinstance(X, (str, bytes)) or any(isinstance(text, (str, bytes)) for text in X):
+            raise DataError(
+                f"texts aren't tokenised here: give each text as tokens of {self.description.get('tokens_of')}, integers; "
+                '"dptrain predict" reads texts as they are'
+            )
         length, words = self._shape[0], int(self.description["vocabulary"])
         out = np.zeros((len(X), length), np.int64)
         for i, text in enumerate(X):
