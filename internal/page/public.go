@@ -22,6 +22,7 @@ type publicRun struct {
 	Warnings        []string
 	Key             []keyFact
 	Factor          string // e to the power of epsilon
+	Neighbour       string // what one of two neighbours has more
 	Statement       []Block
 	Figures         []figure
 	Missing         string // why there are no curves
@@ -62,7 +63,7 @@ func Public(runs []Run, costs []Accounting) ([]byte, error) {
 
 func (r Run) public(a Accounting, id string) publicRun {
 	v := publicRun{
-		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Statement: r.Statement,
+		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Neighbour: r.Privacy.Neighbour(), Statement: r.Statement,
 		Figures: a.figures(r, id), Missing: a.Missing,
 		Plan: planFacts(r.Privacy), Hyperparameters: hyperparameterFacts(r.Hyperparameters), Model: modelFacts(r),
 		Classes: r.Model.Classes, Files: r.Files,
@@ -96,12 +97,17 @@ func (r Run) key() []keyFact {
 	if r.Score != nil {
 		name = metricText(r.Score.Metric)
 	}
-	return []keyFact{
-		{name, scoreText(r.Score), false},
+	facts := []keyFact{{name, scoreText(r.Score), false}}
+	if t := r.Privacy.Tuning; r.Score != nil && t != nil && t.HeldOut != nil && t.HeldOut.Interval != nil {
+		low, high := *r.Score, *r.Score
+		low.Value, high.Value = t.HeldOut.Interval[0], t.HeldOut.Interval[1]
+		facts = append(facts, keyFact{"its 95 % interval", scoreText(&low) + " to " + scoreText(&high), false})
+	}
+	return append(facts, []keyFact{
 		{"ε", report.Up(r.Privacy.Epsilon), true},
 		{"δ", exact(r.Privacy.Delta), true},
 		{"training samples", report.Grouped(r.Privacy.Samples), false},
-	}
+	}...)
 }
 
 // factorText prints e to the power of epsilon, rounded up. It returns "" if the number would be too long to read.
