@@ -3,7 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // MaxRowsPerUnit is the largest data.rows_per_unit: that of accountant.GroupOf.
@@ -22,8 +21,8 @@ func (d Data) validateUnit() error {
 		return fmt.Errorf("data.rows_per_unit: must be a whole number from 1 to %d, got %d", MaxRowsPerUnit, d.RowsPerUnit)
 	case d.Unit == d.Label:
 		return fmt.Errorf("data.unit: %s is the label; name the column that says whose a row is", d.Unit)
-	case slices.Contains(d.Ignore, d.Unit), d.Categories[d.Unit] != nil:
-		return fmt.Errorf("data.unit: %s is not learned from; leave it out of ignore and categories", d.Unit)
+	case d.Categories[d.Unit] != nil:
+		return fmt.Errorf("data.unit: nothing is learned from %s; leave it out of categories", d.Unit)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ The result is a settings file for --config, to read and change.
 
 ` + exitCodes,
 		Example: `  dptrain data schema --columns 'age:number:0..120,sex:F|M,job:a|b|*,income:0|1' --label income >mine.yaml
-  dptrain tune --config mine.yaml --train private.csv --test public.csv`,
+  dptrain tune --config mine.yaml --train private.csv --holdout 0.1`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return runDataSchema(g, opts) },
 	}

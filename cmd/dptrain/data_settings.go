@@ -108,6 +108,7 @@ func (s *dataSettings) layOut(key string, block *yaml.Node) {
 		for _, number := range e.value.Content {
 			if v, err := strconv.ParseFloat(number.Value, 64); err == nil && number.ShortTag() == "!!float" && math.Abs(v) < 1e15 && math.Abs(v) > 1e-6 {
 				number.Value = strconv.FormatFloat(v, 'f', -1, 64) // people read 1230000 better than 1.23e+06
+				number.Tag = ""                                    // a whole number would be !!float 1230000
 			}
 		}
 		if remark := s.remarks[[2]string{key, e.name.Value}]; remark != "" {

@@ -177,6 +177,9 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 	if few := 10; c.Whole && len(c.Shape) == 0 && len(c.Categories) > 2 && len(c.Categories) <= few && len(c.Words) == 0 {
 		s.codes = append(s.codes, c.Name)
 	}
+	if c.Whole && len(c.Shape) == 0 && table.NamesID(c.Name) {
+		s.notef("%s: named as ids are, and taken for amounts. If it is an id, ignore it; if it says whose a row is, --unit %[1]s protects all rows of one together and ignores it too", c.Name)
+	}
 	if c.Sentinel != "" {
 		s.notef("%s: %s is far from all other values. If it stands for a missing one, write NA in its place in a copy of the file, and describe that; then add words: [%q] to its line in missing", c.Name, c.Sentinel, c.Sentinel)
 	}

@@ -73,7 +73,7 @@ func (c Column) position(i int) string {
 func noNumber(v cell, column string, single bool) error {
 	switch {
 	case v.missing() && single:
-		return v.gap(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=0, or leave the row out", column)
+		return v.gap(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", column)
 	case v.missing():
 		return v.gap(column, "no value (empty, NaN, NA or the like); fill it in, or leave the row out")
 	case v.kind == number || looksInfinite(v.text):

@@ -113,7 +113,7 @@ func TestWrongParquet(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing maybe=0, or leave the row out"},
+		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing maybe=NUMBER, or leave the row out"},
 		"text":      {whole, Options{Label: "class"}, `row 1, column colour: not a number`},
 		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list: lists and groups; save it as columns of single values, or ignore it by --ignore list"},
 		"bytes":     {parquetFile(t, 1, nested{Raw: []byte("\xff")}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "day"}, Categories: map[string][]string{"raw": {"a", "*"}}}, "row 1, column raw: not UTF-8 text; save it as text"},

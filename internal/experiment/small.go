@@ -26,11 +26,18 @@ func (p *Plan) subsetWarning() string {
 		return ""
 	}
 	return fmt.Sprintf("a trial has %.0f samples in expectation, q times n: with fewer than %d the search hardly tells good hyperparameters from bad ones; try %s",
-		subset, fewInSubset, smallRemedy)
+		subset, fewInSubset, p.smallRemedy())
 }
 
 // smallRemedy is what did best on tables of a few hundred rows, on held-out ones: see docs/own-data.md.
-const smallRemedy = "\"dptrain train\" with the preset's learning rate, which spends nothing on a search and did better on tables of a few hundred rows"
+//
+// That command can't hold out rows, so without public ones the search gets a larger subset.
+func (p *Plan) smallRemedy() string {
+	if p.holdsOut() {
+		return "a larger --q, or public test rows and \"dptrain train\", which spends nothing on a search"
+	}
+	return "\"dptrain train\" with the preset's learning rate, which spends nothing on a search and did better on tables of a few hundred rows"
+}
 
 // heldOutWarning warns of so few held-out samples that noise and chance choose the best trial. The numbers are those of
 // the plan: how many are held out is private.

@@ -28,7 +28,12 @@ func (p *Plan) judge(t trained) Verdict {
 			v.Answer = "the shift of the label's scale"
 		}
 	}
-	if score.Value <= v.Constant.Value {
+	switch {
+	case score.Value > v.Constant.Value:
+	case t.heldOut != nil: // noise can put a good model below a constant
+		v.Warning = fmt.Sprintf("held-out rows don't show that the model is better than one answer for every row: %s has %s of about %s there, and both are estimates with noise; hold out more of the rows, or try %s. Each further run on the same data adds its epsilon",
+			v.Answer, score.Metric, v.Constant, p.remedy())
+	default:
 		v.Warning = fmt.Sprintf("the model is no better than one answer for every row: %s has %s %s; try %s. Each further run on the same data adds its epsilon",
 			v.Answer, score.Metric, v.Constant, p.remedy())
 	}
@@ -49,7 +54,7 @@ func (p *Plan) remedy() string {
 	case p.Experiment.Training.Optimizer == string(train.DPSGD):
 		return "--optimizer dp-adam, whose learning rates don't grow with the data, or smaller ones by --largest-final-rate"
 	case p.subsetWarning() != "":
-		return smallRemedy
+		return p.smallRemedy()
 	}
 	return "another --model, other learning rates (--set tuning.learning_rates=…), or a larger epsilon"
 }

@@ -102,6 +102,9 @@ func (f costFigure) figure(p report.Privacy) figure {
 	}
 	for _, cost := range f.costs {
 		row := []string{exact(cost.X)}
+		if f.logY && !f.log { // epsilons: rounded up, a bound on delta holds all the more
+			row[0] = report.Up(cost.X)
+		}
 		for _, v := range cost.Y {
 			row = append(row, f.valueText(v))
 		}

@@ -22,6 +22,8 @@ type publicRun struct {
 	Warnings        []string
 	Key             []keyFact
 	Factor          string // e to the power of epsilon
+	Neighbour       string // what one of two neighbours has more
+	Estimate        string // how sure a noisy score is
 	Statement       []Block
 	Figures         []figure
 	Missing         string // why there are no curves
@@ -62,7 +64,7 @@ func Public(runs []Run, costs []Accounting) ([]byte, error) {
 
 func (r Run) public(a Accounting, id string) publicRun {
 	v := publicRun{
-		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Statement: r.Statement,
+		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Neighbour: r.Privacy.Neighbour(), Estimate: r.estimate(), Statement: r.Statement,
 		Figures: a.figures(r, id), Missing: a.Missing,
 		Plan: planFacts(r.Privacy), Hyperparameters: hyperparameterFacts(r.Hyperparameters), Model: modelFacts(r),
 		Classes: r.Model.Classes, Files: r.Files,
@@ -102,6 +104,17 @@ func (r Run) key() []keyFact {
 		{"δ", exact(r.Privacy.Delta), true},
 		{"training samples", report.Grouped(r.Privacy.Samples), false},
 	}
+}
+
+// estimate says how sure a score on held-out samples is; "" of a score on a public test set.
+func (r Run) estimate() string {
+	t := r.Privacy.Tuning
+	if r.Score == nil || t == nil || t.HeldOut == nil || t.HeldOut.Interval == nil {
+		return ""
+	}
+	low, high := *r.Score, *r.Score
+	low.Value, high.Value = t.HeldOut.Interval[0], t.HeldOut.Interval[1]
+	return fmt.Sprintf("The score is an estimate from held-out samples, with noise; its 95 %% interval is %s to %s.", scoreText(&low), scoreText(&high))
 }
 
 // factorText prints e to the power of epsilon, rounded up. It returns "" if the number would be too long to read.

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // Every private file gets texts and numbers of its own, none of which may be on the public page. The private page shows
@@ -137,6 +139,24 @@ func TestPublicShowsWarnings(t *testing.T) {
 	r.Model.Warning = "the model is no better than one answer for every row"
 	if public, _ = pages(t, runFolder(t, "useless", r)); !strings.Contains(public, "<strong>Warning.</strong> the model is no better than one answer for every row") {
 		t.Error("a useless model is shown without a warning")
+	}
+}
+
+// The page says whose privacy the guarantee is, and how sure a noisy score is.
+func TestPublicNamesUnitAndInterval(t *testing.T) {
+	r := release()
+	public, _ := pages(t, runFolder(t, "sample", r))
+	if !strings.Contains(public, "One training sample more or less") || strings.Contains(public, "95 % interval") {
+		t.Error("a run for samples says otherwise")
+	}
+	r.Privacy.Unit, r.Privacy.RowsPerUnit = "patient", 5
+	if public, _ = pages(t, runFolder(t, "unit", r)); !strings.Contains(public, "One unit (value of column patient) with its at most 5 rows more or less") {
+		t.Error("a run for units doesn't say so")
+	}
+	r = release()
+	r.Privacy.Tuning.HeldOut = &report.HeldOut{Rate: 0.1, NoiseMultiplier: 5, Interval: &[2]float64{0.25, 0.75}}
+	if public, _ = pages(t, runFolder(t, "heldout", r)); !strings.Contains(public, "25.00 % to 75.00 %") || !strings.Contains(public, "a random 10 % of the samples") {
+		t.Error("held-out samples aren't on the page")
 	}
 }
 

@@ -20,3 +20,22 @@ func (p Privacy) Protects() string {
 	}
 	return fmt.Sprintf("for each unit (column %s): all of its at most %d rows together", p.Unit, p.RowsPerUnit)
 }
+
+// Neighbour returns what one of two neighbouring data sets has more, as part of a sentence.
+func (p Privacy) Neighbour() string {
+	switch {
+	case p.Unit == "":
+		return "training sample"
+	case p.RowsPerUnit == 1:
+		return fmt.Sprintf("unit (value of column %s) with its row", p.Unit)
+	}
+	return fmt.Sprintf("unit (value of column %s) with its at most %d rows", p.Unit, p.RowsPerUnit)
+}
+
+// protected names what the guarantee protects.
+func (p Privacy) protected() string {
+	if p.Unit == "" {
+		return "sample"
+	}
+	return "unit"
+}

@@ -24,8 +24,8 @@ func (p Privacy) Warned() Privacy {
 func (p Privacy) Weaknesses() []string {
 	var out []string
 	if p.Epsilon > largestEpsilon {
-		out = append(out, fmt.Sprintf("epsilon %s is above %d and protects little: one sample may make a conclusion up to %s times as likely",
-			Up(p.Epsilon), largestEpsilon, factor(p.Epsilon)))
+		out = append(out, fmt.Sprintf("epsilon %s is above %d and protects little: one %s may make a conclusion up to %s times as likely",
+			Up(p.Epsilon), largestEpsilon, p.protected(), factor(p.Epsilon)))
 	}
 	if p.Delta*float64(p.Samples) >= 1 {
 		out = append(out, fmt.Sprintf("delta %v is not below 1/%d, one over the number of samples: publishing a random sample as it is would meet it",

@@ -8,6 +8,7 @@ public rows.
 import inspect
 import json
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
@@ -81,6 +82,8 @@ class _Estimator:
             if "test" not in files:
                 arguments += ["--holdout", repr(float(self.holdout))]
             result = _command.run(command, arguments, folder, self.verbose)
+        for text in [*result.get("plan_warnings", []), *([result["warning"]] if result.get("warning") else [])]:
+            warnings.warn(f"dptrain: {text}", UserWarning, stacklevel=3)
         self.result_: Dict[str, Any] = result
         self.run_: str = result["directory"]
         self.model_: Model = load(self.run_)

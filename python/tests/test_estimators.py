@@ -40,7 +40,10 @@ if os.environ["ACT"] == "fail":
     print("a note", file=sys.stderr)
     print(json.dumps({{"error": "no noise meets it", "exit_code": 4}}), file=sys.stderr)
     sys.exit(4)
-print(json.dumps({{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}))
+result = {{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}
+if os.environ["ACT"] == "warn":
+    result.update(plan_warnings=["few rows"], warning="no better than one answer")
+print(json.dumps(result))
 """
 
 
@@ -125,6 +128,13 @@ class TestCommandLine(StandIn):
         self.assertEqual(estimator.score([[2, 1], [1, 2]], ["b", "b"]), 0.5)
         with self.assertRaises(dptrain.DataError):
             estimator.predict([[1, 2, 3]])
+
+    def test_warnings(self):
+        os.environ["ACT"] = "warn"
+        with self.assertWarns(UserWarning) as got:
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
+        self.assertEqual([str(w.message) for w in got.warnings], ["dptrain: few rows", "dptrain: no better than one answer"])
+        self.assertEqual(got.filename, __file__)
 
     def test_labels(self):
         for classes, y, texts in [
