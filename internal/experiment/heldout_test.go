@@ -28,9 +28,8 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	if o.Release.NoPublicRows || score.Metric != train.Accuracy {
 		t.Errorf("released %+v", o.Release)
 	}
-	text, err := o.PrivateJSON()
-	if err != nil || strings.Contains(string(text), "curve") {
-		t.Errorf("held-out rows score a curve: %s, %v", text, err)
+	if (Job{}).keeper(p).Curve != nil {
+		t.Error("learning curves are scored")
 	}
 	// Beside a plan that is scored on the public rows it is the same.
 	public := resolve(t, true, settings...)
@@ -43,6 +42,17 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(released(o), released(both[1])); diff != "" {
 		t.Errorf("beside another plan (-alone +beside)\n%s", diff)
+	}
+	if (Job{}).keeper(public).Curve != public.data.test {
+		t.Error("no learning curves are scored on public rows")
+	}
+	// The same without any public row.
+	alone, data := p.Again(nil), *p.data
+	data.test = nil
+	alone.data = &data
+	without, err := alone.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, nil)
+	if err != nil || !without.Release.NoPublicRows || without.Release.Model.Temperature != 0 || without.Release.Score.Value != score.Value {
+		t.Errorf("without public rows %+v, %v; want score %+v", without.Release, err, score)
 	}
 	if before := p.Statement().Tuning.HeldOut; before.Score != nil {
 		t.Errorf("the run's score is in the plan: %+v", before)
