@@ -17,7 +17,7 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	settings := own(t)
 	p := resolve(t, true, append(slices.Clone(settings), "privacy.holdout=0.25")...) // of 300 rows, and 60 are public
 	all := strings.Join(p.Cautions(), "\n")
-	if !strings.Contains(all, "about 75 held-out rows select") || !strings.Contains(all, "a trial has 23 samples") || strings.Contains(all, "public test rows") {
+	if !strings.Contains(all, "about 75 held-out rows select") || !strings.Contains(all, "a trial has 23 samples") || strings.Contains(all, "60 public test rows") {
 		t.Errorf("cautions %s", all)
 	}
 	o, _ := carryOut(t, p)
