@@ -151,3 +151,14 @@ func TestExportRefuses(t *testing.T) {
 		t.Error("a schema that is a number")
 	}
 }
+
+// A model without a temperature has that of 1: its probabilities are the softmax of its outputs.
+func TestExportWithoutTemperature(t *testing.T) {
+	m, parameters := linear(report.Classification, mixed, nil, []float32{0, 1}, []float32{1, 2}, []float32{3, 4})
+	m.Temperature = 0
+	model, _ := read(t, m, parameters, onnx.Options{Encoded: true})
+	out, err := model.Run(map[string]onnxtest.Tensor{"x": {Type: onnxtest.Float, Shape: []int{1, 2}, Values: []float64{0, 0}}})
+	if p := 1 / (1 + math.E); err != nil || !near(out["probabilities"].Values, []float64{p, 1 - p}) {
+		t.Errorf("%v, %v; want probability %v", out, err, p)
+	}
+}
