@@ -123,8 +123,7 @@ func TestMassesAllowForTheirBorders(t *testing.T) {
 		rows, bins  int
 		draw        int
 	}{
-		{0.999, 0.5, 1, mostBins - 10, 40}, {0.999, 1, 1, mostBins - 10, 40}, {1 - 0x1p-19, 0.3, 1, mostBins - 10, 40},
-		{1e-6, 1, 1, mostBins - 10, 10}, {0.0213, 2, 1, 5000, 10}, {0.3, 0.7, 4, 30000, 10},
+		{1 - 0x1p-19, 0.3, 1, mostBins - 10, 30}, {1e-6, 1, 1, 50000, 5}, {0.0213, 2, 1, 5000, 5}, {0.3, 0.7, 4, 10000, 5},
 	} {
 		border := func(l float64) float64 { at, _ := sampledBorder(c.rate, c.noise, l); return at }
 		grid := func(step float64) (*lossGrid, error) { return sampledGaussian(c.rate, c.noise, step, reach) }
@@ -153,6 +152,35 @@ func TestMassesAllowForTheirBorders(t *testing.T) {
 		t.Logf("%+v: the masses are low by %.2g at most", c, most)
 		if most > 0 {
 			t.Errorf("%+v: a mass is low by a relative %.2g", c, most)
+		}
+	}
+}
+
+// The weights of few rows are known far better than those of all: with a bound for all of them, many steps at a small
+// rate would cost ten times as much.
+func TestWeightsOfRows(t *testing.T) {
+	for _, c := range []struct {
+		rate        float64
+		rows, count int
+		most        float64
+	}{{1e-6, 128, 100000, 3e-13}, {1e-3, 128, 1, 1e-10}, {0.3, 128, 10, 1e-10}, {0.9999, 128, 1, 1e-10}, {0.02, 5, 1000, 1e-13}, {1e-100, 2, 1, 1e-11}} {
+		s, r := newBigStep(c.rate, 1, c.rows), newRowsLoss(c.rate, 1, c.rows, c.count)
+		if r.error > c.most {
+			t.Errorf("%+v: the bound on the error is %v", c, r.error)
+		}
+		cut := number()
+		for k, w := range s.weight {
+			if k >= len(r.weight) {
+				cut.Add(cut, w)
+				continue
+			}
+			off, _ := number().Sub(number().Quo(exactly(r.weight[k]), w), exactly(1)).Float64()
+			if math.Abs(off) > r.error && w.Cmp(exactly(0x1p-1000)) > 0 {
+				t.Errorf("%+v: weight %d is off by %v, its bound is %v", c, k, off, r.error)
+			}
+		}
+		if cut.Cmp(exactly(r.cut)) > 0 {
+			t.Errorf("%+v: the weights left out are more than %v", c, r.cut)
 		}
 	}
 }

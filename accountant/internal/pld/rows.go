@@ -28,7 +28,6 @@ func newRowsLoss(rate, noise float64, rows, count int) *rowsLoss {
 	r := &rowsLoss{noise: noise}
 	logRate, logRest := float.Log(rate), math.Log1p(-rate)
 	all := make([]float64, rows+1)
-	largest := float64(rows) * (math.Abs(logRate) + math.Abs(logRest)) // and more than any log w_k
 	binomial := 0.0
 	for k := range all {
 		if k > 0 {
@@ -36,16 +35,20 @@ func newRowsLoss(rate, noise float64, rows, count int) *rowsLoss {
 		}
 		all[k] = binomial + float64(k)*logRate + float64(rows-k)*logRest
 	}
-	// Each logarithm of a weight is a sum of at most rows+2 rounded terms, none of which exceeds largest + rows log
-	// 2.
-	r.error = float64(rows+4) * (largest + float64(rows) + 4) * 0x1p-52
+	// The logarithm of a weight of at most k is a sum of k+2 terms, rounded each and in sum: the binomial
+	// coefficient's at most log rows, and those of the rates.
+	errorUpTo := func(k int) float64 {
+		largest := float64(k)*(math.Abs(logRate)+math.Log(float64(rows))) + float64(rows)*math.Abs(logRest)
+		return float64(k+4) * (largest + 4) * 0x1p-52
+	}
 	last, least := rows, math.Exp(logTail)/float64(count)
 	for cut := 0.0; last > 1; last-- {
-		if cut += math.Exp(all[last]) * (1 + r.error + 0x1p-30); !(cut <= least) {
+		if cut += math.Exp(all[last]) * (1 + errorUpTo(last) + 0x1p-30); !(cut <= least) {
 			break
 		}
 		r.cut = cut
 	}
+	r.error = errorUpTo(last)
 	r.log = all[:last+1]
 	for _, l := range r.log {
 		r.weight = append(r.weight, math.Exp(l))
