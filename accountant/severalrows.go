@@ -47,17 +47,6 @@ func (a average) curve(r *curves) renyi.Curve {
 	return renyi.Average(all, a.Weights)
 }
 
-func (a average) pairs(r *profiler) ([]*pld.Pair, error) {
-	pairs := make([]*pld.Pair, len(a.Events))
-	for i, e := range a.Events {
-		var err error
-		if pairs[i], err = r.pair(e); err != nil {
-			return nil, err
-		}
-	}
-	return pairs, nil
-}
-
 func (s severalRows) split(r *profiler) (pld.Split, error) {
 	split := pld.Split{Weights: s.Apart.Weights}
 	for _, e := range s.Apart.Events {
