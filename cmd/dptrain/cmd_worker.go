@@ -50,7 +50,7 @@ copy it to the machine of the worker, and keep it like the data: who has it is a
 gets the keys of runs, and with them could remove their noise. A worker must be the same
 dptrain as the coordinator, and have the data: each data set that is here is worked on
 (see dptrain data list), or those of --datasets. For a tuning of own files give the same
-two files by --train and --test.
+files by --train and, if it has a public one, --test.
 
 A worker uses all cores, or one GPU or several; start one for each GPU by --devices to
 train more runs at once. With --once it ends when there is nothing to do, with --idle
@@ -94,8 +94,8 @@ func (o *workerOptions) checkWorker() error {
 		return usagef("--idle: want a time such as 10m, got %v", o.idle)
 	case o.batch < 0 || o.batch > 64:
 		return usagef("--batch: want 0 to 64, got %d", o.batch)
-	case (o.train == "") != (o.test == ""):
-		return usagef("give both --train and --test, or neither")
+	case o.train == "" && o.test != "":
+		return usagef("--test: give the training file as well, by --train")
 	}
 	return o.clusterFlags.check()
 }

@@ -259,7 +259,7 @@ func TestAble(t *testing.T) {
 func TestHashFiles(t *testing.T) {
 	a, b := written(t, "a.csv", 3), written(t, "b.csv", 4)
 	seen := map[string]bool{}
-	for _, pair := range [][2]string{{a, a}, {a, b}, {b, a}, {b, b}} {
+	for _, pair := range [][2]string{{a, a}, {a, b}, {b, a}, {b, b}, {a, ""}, {b, ""}} {
 		h, err := HashFiles(pair[0], pair[1])
 		if err != nil || seen[h] {
 			t.Errorf("%q: %s, %v", pair, h, err)
