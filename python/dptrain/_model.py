@@ -79,6 +79,8 @@ class Model:
             raise ModelError(f"model.json: {self._outputs} outputs, and other classes")
         if not self._shape or any(type(d) is not int or d < 1 for d in self._shape) or math.prod(self._shape) > _SAMPLE_VALUES:
             raise ModelError(f"model.json: samples of shape {self._shape}")
+        for column in self._table["columns"] if self._table else []:
+            self._check_column(column)
         for name, tensor in self.state.items():
             if not np.isfinite(tensor).all():
                 raise ModelError(f"parameter {name} has values that aren't finite")
@@ -86,6 +88,21 @@ class Model:
         found = _layers.run(self.layers, self.state, self._activation, sample).shape
         if found != (1, self._outputs):
             raise ModelError(f"the layers make {list(found)[1:]} outputs of a sample, and model.json says {self._outputs}")
+
+    @staticmethod
+    def _check_column(column: Any) -> None:
+        name = column.get("name")
+        wrong = ModelError(f"model.json: column {name!r} can't be read: dptrain doesn't write such a description")
+        categories, missing = column.get("categories") or [], column.get("missing")
+        scale, clip = column.get("scale"), column.get("clip")
+        if not isinstance(name, str) or len({str(c) for c in categories}) != len(categories):
+            raise wrong
+        if scale and not (np.isfinite(scale["shift"]) and 0 < scale["divisor"] < math.inf):
+            raise wrong
+        if clip and not clip["low"] < clip["high"]:
+            raise wrong
+        if missing is not None and not (isinstance(missing["fill"], (int, float)) and np.isfinite(missing["fill"])):
+            raise wrong
 
     def __repr__(self) -> str:
         d = self.description

@@ -189,6 +189,13 @@ class TestDamaged(Written):
         ):
             with self.subTest(change), self.assertRaises(dptrain.ModelError):
                 dptrain.load(self.write({**good, **change}, weights))
+        for column in (
+            {}, {"name": 3}, {"name": "x", "categories": ["a", "a"]}, {"name": "x", "missing": {"fill": None}}, {"name": "x", "missing": {}},
+            {"name": "x", "scale": {"shift": 0, "divisor": 0}}, {"name": "x", "clip": {"low": 2, "high": 1}}, "x",
+        ):
+            table = {"label": {"name": "y"}, "columns": [column], "shape": [1]}
+            with self.subTest(column), self.assertRaises(dptrain.ModelError):
+                dptrain.load(self.write({**good, "input": {"table": table}}, weights))
         for value in (math.nan, math.inf):
             with self.assertRaises(dptrain.ModelError):
                 dptrain.load(self.write(good, tensors([("fc1.weight", [2, 1], [1, value]), ("fc1.bias", [2], [0, 0])])))
