@@ -27,6 +27,18 @@ type lossGrid struct {
 	shift      float64
 }
 
+// newLossGrid returns a grid of the given step without masses, from the lowest loss to the highest.
+func newLossGrid(step, lowest, highest float64) (*lossGrid, error) {
+	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
+		return nil, ErrTooWide
+	}
+	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
+	if !(last-first <= mostBins) {
+		return nil, ErrTooFine
+	}
+	return &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}, nil
+}
+
 // sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
 // dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). It splits the mass between
 // two grid points between them so that P and Q keep their masses. Outcomes beyond reach standard deviations go to
@@ -44,14 +56,10 @@ type lossGrid struct {
 func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	x := func(t float64) float64 { return stepLoss(noise, t) }
 	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
-	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
-		return nil, ErrTooWide
+	g, err := newLossGrid(step, lowest, highest)
+	if err != nil {
+		return nil, err
 	}
-	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
-	if !(last-first <= mostBins) {
-		return nil, ErrTooFine
-	}
-	g := &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}
 	n := len(g.p) - 1
 	whole, logRate := -math.Expm1(-step), float.Log(rate)
 

@@ -188,14 +188,10 @@ func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
 	limit := r.limit(reach)
 	lowest, _, _ := r.at(-reach)
 	highest, _, _ := r.at(limit)
-	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
-		return nil, ErrTooWide
+	g, err := newLossGrid(step, lowest, highest)
+	if err != nil {
+		return nil, err
 	}
-	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
-	if !(last-first <= mostBins) {
-		return nil, ErrTooFine
-	}
-	g := &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}
 	n := len(g.p) - 1
 	whole := -math.Expm1(-step)
 	border := func(i int, near float64) (t, error float64) {
