@@ -27,3 +27,11 @@ func Variant2(q float64, r Repetitions, base Event) Event {
 func Baseline(r Repetitions, base Event) Event {
 	return SelectBest{Event: base, Repetitions: r}
 }
+
+// HeldOutScores returns the event of a sample that is held out from training: the best of trials by a noisy score each,
+// and then a score of the released model. noiseMultiplier is relative to what one sample can change a score by. The
+// event of a whole plan is [Parallel] of this one and of that of its runs, see docs/held-out.md.
+func HeldOutScores(r Repetitions, noiseMultiplier float64) Event {
+	score := Gaussian{NoiseMultiplier: noiseMultiplier}
+	return Composed{Events: []Event{SelectBest{Event: score, Repetitions: r}, score}}
+}

@@ -141,8 +141,7 @@ func (s Settings) Event() accountant.Event {
 // HoldOutEvent returns the privacy event of held-out samples: the best of K trials by a noisy score each, and then a
 // score of the released model.
 func (s Settings) HoldOutEvent() accountant.Event {
-	score := s.HoldOut.Event()
-	return accountant.Composed{Events: []accountant.Event{accountant.SelectBest{Event: score, Repetitions: s.Repetitions}, score}}
+	return accountant.HeldOutScores(s.Repetitions, s.HoldOut.NoiseMultiplier)
 }
 
 // runs returns the event of trials and final run, as it treats a unit.

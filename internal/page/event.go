@@ -67,9 +67,7 @@ func eventOf(p report.Privacy) (accountant.Event, error) {
 		return nil, fmt.Errorf("unknown method %q", t.Method)
 	}
 	if h := t.HeldOut; h != nil {
-		score := accountant.Gaussian{NoiseMultiplier: h.NoiseMultiplier}
-		scores := accountant.Composed{Events: []accountant.Event{accountant.SelectBest{Event: score, Repetitions: trials}, score}}
-		return accountant.Parallel{Events: []accountant.Event{runs, scores}}, nil
+		return accountant.Parallel{Events: []accountant.Event{runs, accountant.HeldOutScores(trials, h.NoiseMultiplier)}}, nil
 	}
 	return runs, nil
 }
