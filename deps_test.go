@@ -92,7 +92,7 @@ var rooms = table{
 	"internal/durable":            nil,
 	"internal/runs":               {"internal/durable"},
 	"internal/safetensors":        nil,
-	"internal/scores":             nil,
+	"internal/scores":             {"train"},
 	"internal/ui":                 nil,
 	"internal/wordpiece":          nil,
 

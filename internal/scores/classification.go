@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/train"
 )
 
 // Classification measures outputs of a classification. NaN stands for what isn't defined.
@@ -54,7 +56,7 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 	finite := true
 	for i, label := range labels {
 		row := logits[i*classes : (i+1)*classes]
-		predicted[i] = largest(row)
+		predicted[i] = train.Predicted(row)
 		if predicted[i] == int(label) {
 			right++
 		}
@@ -117,20 +119,6 @@ func ofClasses(classes int, measure func(class int) float64) float64 {
 		}
 	}
 	return sum / defined // NaN for none
-}
-
-// largest returns the first index of the largest value, or -1 if there is a NaN.
-func largest(row []float32) int {
-	best := 0
-	for k, v := range row {
-		if v != v {
-			return -1
-		}
-		if v > row[best] {
-			best = k
-		}
-	}
-	return best
 }
 
 // logOdds writes ln(p/(1-p)) into z for the softmax p of z, whose largest value is 0: unlike p it tells probabilities
