@@ -31,7 +31,8 @@ const (
 	unaryEnd
 )
 
-// The binary functions. Comparisons return 1 or 0 and have no gradient.
+// The binary functions. Comparisons return 1 or 0 and have no gradient. The gradient of a maximum or minimum of equal
+// operands goes to the first, as Gorgonia's does. A maximum or minimum with NaN is NaN.
 const (
 	Add Func = 64 + iota
 	Sub
@@ -44,6 +45,8 @@ const (
 	Gte
 	Eq
 	Ne
+	Maximum
+	Minimum
 	binaryEnd
 )
 
@@ -52,7 +55,7 @@ var funcNames = map[Func]string{
 	Ln: "ln", Log2: "log2", Neg: "neg", SquareOf: "square", Sqrt: "sqrt", Inverse: "inv",
 	InverseSqrt: "invSqrt", Cube: "cube", Tanh: "tanh", Sigmoid: "sigmoid", Log1p: "log1p",
 	Expm1: "expm1", Softplus: "softplus", Add: "add", Sub: "sub", Mul: "mul", Div: "div",
-	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne",
+	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne", Maximum: "max", Minimum: "min",
 }
 
 // String returns the function's name, which for unary functions is Gorgonia's.
@@ -204,6 +207,10 @@ func (f Func) Binary(a, b float64) float64 {
 		return is(a == b)
 	case Ne:
 		return is(a != b)
+	case Maximum:
+		return math.Max(a, b)
+	case Minimum:
+		return math.Min(a, b)
 	}
 	return math.NaN()
 }
@@ -231,6 +238,11 @@ func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
 			return b * math.Pow(a, b-1)
 		}
 		return z * math.Log(a)
+	case Maximum, Minimum:
+		first := f == Maximum && a >= b || f == Minimum && a <= b
+		if first == (side == 0) {
+			return 1
+		}
 	}
 	return 0
 }
@@ -240,4 +252,4 @@ func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
 func (f Func) keeps(side int) bool { return f == Add || f == Sub && side == 0 }
 
 // differentiable reports whether a binary function has a gradient.
-func (f Func) differentiable() bool { return f <= Pow }
+func (f Func) differentiable() bool { return f <= Pow || f == Maximum || f == Minimum }

@@ -12,12 +12,15 @@ type Instruction struct {
 	Where      ID      // MaxPool: the positions of its maxima; else None
 	Rows, K, N int     // products, softmax and lookups
 	TransB     bool    // products: y is stored as [N, K]
+	Groups     int     // Product: the number of matrices
+	TransA     bool    // Product: x is stored as [K, Rows]
+	Draw       int     // Dropout: the sample's draw that decides on element 0
 	Window     *Window // convolutions and pooling
-	Scalar     float32 // Fill, BinaryScalar and ScalarBack
+	Scalar     float32 // Fill, BinaryScalar and ScalarBack; Normalize: what is added to the variance; Dropout: the share that is kept
 	Swap       bool    // BinaryScalar and ScalarBack: Scalar is the function's first operand
 	Side       int     // BinaryBack: the operand whose gradient it computes
 	View       View    // Gather: a view of x; Scatter and GradSpread: a view of the result
-	Accumulate bool    // Gather, Scatter, all …Back and all Grad…: add to the result
+	Accumulate bool    // Gather, Scatter, Product, Dropout, all …Back and all Grad…: add to the result
 }
 
 // Reads returns the values that the instruction reads. It may leave out some operands of In: the derivative of tanh,

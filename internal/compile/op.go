@@ -16,10 +16,13 @@ const (
 	MatMul                 // (x, y) z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
 	Conv                   // (x, y) z = y·im2col(x)ᵀ by Window: y [OutC, C·KH·KW], not flipped
 	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its position in x
-	Gather                 // (x) z[j] = x[V[j]]
+	Gather                 // (x) z[j] = x[V[j]]; an x that is the same for all samples is copied for each
 	Scatter                // (x) z = 0, then z[V[j]] += x[j]
 	Softmax                // (x) z = softmax of the rows of x [Rows, K]
 	LogSoftmax             // (x) z = log softmax of the rows of x [Rows, K]
+	Normalize              // (x) z = (x − mean)/√(variance + Scalar) of the rows of x [Rows, K]; the variance divides by K
+	Product                // (x, y) z[g] = x[g]·y[g], g < Groups: x [Groups, Rows, K], or [Groups, K, Rows] if TransA; y [Groups, K, N], or [Groups, N, K] if TransB
+	Dropout                // (x) z[j] = x[j]/Scalar if draw Draw + j of the sample keeps it (Program.Draws), else 0; also the way back
 	Lookup                 // (ids, y) z[r] = y[ids[r]], row by row: ids [Rows], y [N, K], z [Rows, K]
 
 	Fill           // () dz = Scalar
@@ -31,6 +34,7 @@ const (
 	MaxPoolBack    // (dz, where) dx = 0, then dx[where[j]] += dz[j]
 	SoftmaxBack    // (dz, z) dx = z∘(dz − rowsum(dz∘z))
 	LogSoftmaxBack // (dz, z) dx = dz − exp(z)·rowsum(dz)
+	NormalizeBack  // (dz, x) dx = (dz − rowmean(dz) − z∘rowmean(dz∘z))/√(variance + Scalar), with Normalize's z and variance
 
 	GradMatMul // (dz, x) G = xᵀ·dz: [K, N], or [N, K] if TransB
 	GradConv   // (dz, x) G = dz·im2col(x): [OutC, C·KH·KW]
@@ -68,6 +72,7 @@ type opRow struct {
 	fields  field // its fields besides operands
 	inPlace bool  // the result may overwrite the first operand
 	adds    bool  // it takes Accumulate
+	once    bool  // it may be in Program.Prepare
 }
 
 // operand describes one operand of an operation.
@@ -83,8 +88,9 @@ const (
 	perSample role = iota // a row of floats for each sample
 	positions             // a row of positions for each sample, written by MaxPool
 	indices               // an input of integers, each below N by [Program.Range]
-	stored                // a parameter or constant as it is stored
+	stored                // a parameter, a constant or a derived value, as it is stored
 	either                // a row of floats for each sample, or Shared
+	copied                // a row of floats for each sample, or stored
 )
 
 // funcs is a set of elementwise functions.
@@ -98,7 +104,7 @@ const (
 )
 
 // field is a set of an instruction's fields.
-type field uint8
+type field uint16
 
 const (
 	hasWindow field = 1 << iota
@@ -109,20 +115,25 @@ const (
 	hasScalar
 	hasSide
 	hasWhere
+	hasGroups // Groups, TransA
+	hasDraw
 )
 
 // opTable has one row for each operation.
 var opTable = [opEnd]opRow{
-	Unary:        {name: "unary", result: "z", operands: []operand{{"x", perSample}}, takes: ofOne, inPlace: true},
-	Binary:       {name: "binary", result: "z", operands: []operand{{"x", either}, {"y", either}}, takes: ofTwo, inPlace: true},
-	BinaryScalar: {name: "scalar", result: "z", operands: []operand{{"x", perSample}}, takes: ofTwo, fields: hasScalar, inPlace: true},
+	Unary:        {name: "unary", result: "z", operands: []operand{{"x", perSample}}, takes: ofOne, inPlace: true, once: true},
+	Binary:       {name: "binary", result: "z", operands: []operand{{"x", either}, {"y", either}}, takes: ofTwo, inPlace: true, once: true},
+	BinaryScalar: {name: "scalar", result: "z", operands: []operand{{"x", perSample}}, takes: ofTwo, fields: hasScalar, inPlace: true, once: true},
 	MatMul:       {name: "matmul", result: "z", operands: []operand{{"x", perSample}, {"y", stored}}, fields: hasProduct, size: sizeOfProduct(rowsN, rowsK, kN)},
 	Conv:         {name: "conv", result: "z", operands: []operand{{"x", perSample}, {"y", stored}}, fields: hasWindow, size: sizeOfWindow((*Window).outSize, (*Window).inSize, (*Window).filterSize)},
 	MaxPool:      {name: "maxpool", result: "z", operands: []operand{{"x", perSample}}, fields: hasWindow | hasWhere, size: sizeOfWindow((*Window).outSize, (*Window).inSize)},
-	Gather:       {name: "gather", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(-1)},
-	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
-	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
-	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
+	Gather:       {name: "gather", result: "z", operands: []operand{{"x", copied}}, fields: hasView, adds: true, size: sizeOfView(-1), once: true},
+	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0), once: true},
+	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK), once: true},
+	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK), once: true},
+	Normalize:    {name: "normalize", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows | hasScalar, size: sizeOfProduct(rowsK, rowsK), once: true},
+	Product:      {name: "product", result: "z", operands: []operand{{"x", perSample}, {"y", perSample}}, fields: hasProduct | hasGroups, adds: true, size: sizeOfProduct(groupsOf(rowsN), groupsOf(rowsK), groupsOf(kN)), once: true},
+	Dropout:      {name: "dropout", result: "z", operands: []operand{{"x", perSample}}, fields: hasScalar | hasDraw, adds: true},
 	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", indices}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},
 
 	Fill:           {name: "fill", result: "dz", fields: hasScalar},
@@ -134,6 +145,8 @@ var opTable = [opEnd]opRow{
 	MaxPoolBack:    {name: "∂maxpool", result: "dx", operands: []operand{{"dz", perSample}, {"where", positions}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).outSize)},
 	SoftmaxBack:    {name: "∂softmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 	LogSoftmaxBack: {name: "∂logsoftmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
+
+	NormalizeBack: {name: "∂normalize", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasRows | hasScalar, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 
 	GradMatMul: {name: "grad matmul", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasProduct, adds: true, size: sizeOfProduct(kN, rowsN, rowsK)},
 	GradConv:   {name: "grad conv", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).filterSize, (*Window).outSize, (*Window).inSize)},
@@ -148,6 +161,11 @@ func rowsN(in *Instruction) int    { return size(in.Rows, in.N) }
 func rowsK(in *Instruction) int    { return size(in.Rows, in.K) }
 func kN(in *Instruction) int       { return size(in.K, in.N) }
 func rowsOnly(in *Instruction) int { return size(in.Rows) }
+
+// groupsOf returns the size of as many matrices as there are groups.
+func groupsOf(of func(*Instruction) int) func(*Instruction) int {
+	return func(in *Instruction) int { return size(in.Groups, of(in)) }
+}
 
 // sizeOfProduct returns a size function that reads Rows, K and N: of the result, then of each operand.
 func sizeOfProduct(of ...func(*Instruction) int) func(in *Instruction, k int) int {

@@ -101,7 +101,7 @@ func binaryOperations() []operation {
 		Div: "HadamardDiv, Div, BroadcastHadamardDiv", Pow: "Pow, BroadcastPow", Lt: "Lt", Gt: "Gt", Lte: "Lte", Gte: "Gte", Eq: "Eq", Ne: "Ne",
 	}
 	var out []operation
-	for f := Add; f < binaryEnd; f++ {
+	for f := Add; f <= Ne; f++ {
 		o := operation{kind: "elemBinOp", operator: f.String(), made: made[f]}
 		if f == Pow {
 			// Its gradient takes the logarithm of the base, which Gorgonia "stabilises": it turns a softmax into a log

@@ -17,11 +17,12 @@ type Kind uint8
 // The kinds of values. Every sample has a row of its own in a Buffer and an Input; the others are the same for all
 // samples.
 const (
-	Buffer Kind = iota // written by instructions
-	Input              // column Index of the data
-	Param              // parameter Index
-	Const              // Data
-	Shared             // a parameter or constant (Source) seen through View
+	Buffer  Kind = iota // written by instructions
+	Input               // column Index of the data
+	Param               // parameter Index
+	Const               // Data
+	Shared              // a parameter, constant or derived value (Source) seen through View
+	Derived             // computed from parameters and constants, by Program.Prepare
 )
 
 // Type is the type of a value's elements.
@@ -79,6 +80,9 @@ type Reduction struct {
 	Window   *Window // OfConv
 }
 
+// DrawsMultiple divides [Program].Draws and [Instruction].Draw: as many draws as a block of the generator has.
+const DrawsMultiple = 16
+
 // Program is a compiled graph; the package comment describes it. It is immutable.
 type Program struct {
 	Inputs []Tensor
@@ -86,10 +90,14 @@ type Program struct {
 	Output Tensor // Value is None if the source has no output or the program is opaque
 
 	Values     []Value
+	Prepare    []Instruction // computes the derived values, once for all samples, before the other lists
 	Predict    []Instruction // computes Output
 	Forward    []Instruction // computes the cost's terms, independently of Predict
 	Backward   []Instruction // computes what Reductions read; writes no value that Forward wrote
 	Reductions []Reduction   // in the order of Params; none for a parameter that the cost doesn't depend on
+	// Draws is the number of random draws of one sample in one step, a multiple of DrawsMultiple, of which Dropout
+	// instructions take theirs.
+	Draws int
 
 	initial   [][]float32
 	limits    []int // opaque programs: what Range reads

@@ -85,7 +85,7 @@ func unaryFunc(op gorgonia.Op) (Func, bool) {
 func binaryFunc(op gorgonia.Op) (Func, bool) {
 	i := fieldsOf(op).int("ʘBinaryOperator", "ʘBinaryOperatorType")
 	f := Add + Func(i)
-	return f, i >= 0 && f < binaryEnd
+	return f, i >= 0 && f <= Ne
 }
 
 // sliceOf returns the range of a slice operation, or nil for the whole axis.

@@ -30,7 +30,10 @@ func (p *Program) String() string {
 	for _, list := range []struct {
 		name string
 		code []Instruction
-	}{{"predict", p.Predict}, {"forward", p.Forward}, {"backward", p.Backward}} {
+	}{{"prepare", p.Prepare}, {"predict", p.Predict}, {"forward", p.Forward}, {"backward", p.Backward}} {
+		if list.name == "prepare" && len(list.code) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "%s\n", list.name)
 		for _, in := range list.code {
 			fmt.Fprintf(&b, "\t%v\n", in)
@@ -87,8 +90,17 @@ func (in Instruction) String() string {
 	case has(hasRows):
 		add("rows %d k %d", in.Rows, in.K)
 	}
+	if has(hasGroups) {
+		add("groups %d", in.Groups)
+	}
+	if in.TransA {
+		add("first transposed")
+	}
 	if in.TransB {
 		add("transposed")
+	}
+	if has(hasDraw) {
+		add("draw %d", in.Draw)
 	}
 	if has(hasScalar) {
 		add("number %v", in.Scalar)
@@ -163,7 +175,7 @@ func (t Type) String() string {
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	return nameOf8("kind", uint8(k), []string{Buffer: "buffer", Input: "input", Param: "param", Const: "const", Shared: "shared"})
+	return nameOf8("kind", uint8(k), []string{Buffer: "buffer", Input: "input", Param: "param", Const: "const", Shared: "shared", Derived: "derived"})
 }
 
 // String returns the rule's name.

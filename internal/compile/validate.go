@@ -23,8 +23,10 @@ func (p *Program) Check() error {
 // checker checks a program. It checks each index and factor before it uses it.
 type checker struct {
 	*Program
-	written map[ID]bool // by the instructions so far
-	forward map[ID]bool // by Forward
+	written   map[ID]bool // by the instructions so far
+	prepared  map[ID]bool // by Prepare
+	preparing bool
+	forward   map[ID]bool // by Forward
 }
 
 // program checks values and tensors first: the other checks index by them.
@@ -38,9 +40,15 @@ func (c *checker) program() error {
 	if c.missing != nil || c.reference != nil || slices.ContainsFunc(c.Forward, func(in Instruction) bool { return in.Op == Opaque }) {
 		return c.opaque()
 	}
+	if err := c.prepare(); err != nil {
+		return err
+	}
 	c.written = map[ID]bool{}
 	if err := c.list("predict", c.Predict); err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(c.Predict, func(in Instruction) bool { return in.Op == Dropout }); i >= 0 {
+		return fmt.Errorf("predict, instruction %d: a prediction draws nothing", i)
 	}
 	switch id := c.Output.Value; {
 	case id == None && c.Output.Name != "":
@@ -63,6 +71,24 @@ func (c *checker) program() error {
 		return err
 	}
 	return c.reductions()
+}
+
+// prepare checks the instructions that write the derived values, and that each derived value is written.
+func (c *checker) prepare() error {
+	c.written, c.preparing = map[ID]bool{}, true
+	if err := c.list("prepare", c.Prepare); err != nil {
+		return err
+	}
+	c.prepared, c.preparing = c.written, false
+	for id, v := range c.Values {
+		if v.Kind == Derived && !c.prepared[ID(id)] {
+			return fmt.Errorf("value %d is derived, and prepare doesn't write it", id)
+		}
+	}
+	if c.Draws < 0 || c.Draws > maxSize || c.Draws%DrawsMultiple != 0 {
+		return fmt.Errorf("a sample has %d draws, which isn't a multiple of %d", c.Draws, DrawsMultiple)
+	}
+	return nil
 }
 
 // opaque checks a program of one [Opaque] instruction.
@@ -104,7 +130,7 @@ func (c *checker) value(id ID, v Value) error {
 		return fmt.Errorf("a value of kind %v holds integers", v.Kind)
 	}
 	switch v.Kind {
-	case Buffer:
+	case Buffer, Derived:
 	case Input, Param:
 		if tensors := c.tensorsOf(v.Kind); v.Index < 0 || v.Index >= len(tensors) || tensors[v.Index].Value != id {
 			return fmt.Errorf("it isn't %v %d", v.Kind, v.Index)
@@ -118,7 +144,7 @@ func (c *checker) value(id ID, v Value) error {
 			return fmt.Errorf("source: %w", err)
 		}
 		from := c.Values[v.Source]
-		if from.Kind != Param && from.Kind != Const {
+		if !from.stored() {
 			return fmt.Errorf("its source is of kind %v", from.Kind)
 		}
 		return c.view(v.View, from.Size, v.Size)
@@ -184,6 +210,9 @@ func (c *checker) tensor(t Tensor) error {
 // perSample reports whether every sample has a row of its own.
 func (v Value) perSample() bool { return v.Kind == Buffer || v.Kind == Input }
 
+// stored reports whether a value is the same for all samples and lies in memory as it is.
+func (v Value) stored() bool { return v.Kind == Param || v.Kind == Const || v.Kind == Derived }
+
 // known returns an error if no value has the ID.
 func (c *checker) known(id ID) error {
 	if id < 0 || int(id) >= len(c.Values) {
@@ -193,7 +222,15 @@ func (c *checker) known(id ID) error {
 }
 
 // ready reports whether a value can be read: the instructions so far have written it, or none does.
-func (c *checker) ready(id ID) bool { return c.Values[id].Kind != Buffer || c.written[id] }
+func (c *checker) ready(id ID) bool {
+	switch c.Values[id].Kind {
+	case Buffer:
+		return c.written[id]
+	case Derived:
+		return c.written[id] || c.prepared[id]
+	}
+	return true
+}
 
 // indexes reports whether a value is an input of n integers.
 func (c *checker) indexes(id ID, n int) bool {

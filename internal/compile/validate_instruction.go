@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // list checks a list of instructions in order.
@@ -22,6 +23,9 @@ func (c *checker) instruction(in *Instruction) error {
 		return errors.New("no engine knows it here")
 	}
 	row := in.Op.row()
+	if c.preparing && !row.once {
+		return errors.New("it needs samples")
+	}
 	for _, check := range []func(*Instruction, *opRow) error{c.absent, c.geometry, c.operands, c.result} {
 		if err := check(in, row); err != nil {
 			return err
@@ -50,6 +54,10 @@ func (c *checker) absent(in *Instruction, row *opRow) error {
 		return errors.New("it has a view")
 	case !product && (in.Rows != 0 || in.K != 0), !has(hasProduct) && in.TransB, !has(hasProduct) && !has(hasTable) && in.N != 0:
 		return errors.New("it has the sizes of a product")
+	case !has(hasGroups) && (in.Groups != 0 || in.TransA):
+		return errors.New("it has groups")
+	case !has(hasDraw) && in.Draw != 0:
+		return errors.New("it has draws")
 	case !has(hasWhere) && in.Where != None:
 		return errors.New("it writes places")
 	case !row.adds && in.Accumulate:
@@ -73,6 +81,18 @@ func (c *checker) geometry(in *Instruction, row *opRow) error {
 	if product || table || row.fields&hasRows != 0 && size(in.Rows, in.K) == 0 {
 		return fmt.Errorf("its sizes are %d, %d and %d", in.Rows, in.K, in.N)
 	}
+	if row.fields&hasGroups != 0 && in.Groups < 1 {
+		return fmt.Errorf("it has %d groups", in.Groups)
+	}
+	if (in.Op == Normalize || in.Op == NormalizeBack) && !(in.Scalar >= 0 && in.Scalar <= math.MaxFloat32) {
+		return fmt.Errorf("it adds %v to the variance", in.Scalar)
+	}
+	if in.Op == Dropout {
+		if !(in.Scalar > 0 && in.Scalar <= 1) {
+			return fmt.Errorf("it keeps a share of %v", in.Scalar)
+		}
+		return nil
+	}
 	if row.fields&hasWindow == 0 {
 		return nil
 	}
@@ -95,7 +115,7 @@ func (s funcs) has(f Func) bool {
 	case ofTwo:
 		return f >= Add && f < binaryEnd
 	case ofTwoSmooth:
-		return f >= Add && f <= Pow
+		return f >= Add && f < binaryEnd && f.differentiable()
 	}
 	return f == 0
 }
@@ -115,7 +135,7 @@ func (c *checker) operands(in *Instruction, row *opRow) error {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
 		v := c.Values[id]
-		if !o.role.takes(v) {
+		if !c.takes(o.role, v) {
 			return fmt.Errorf("%s can't be value %d, %v %v", o.name, id, v.Kind, v.Type)
 		}
 		if want := c.size(in, row, k); v.Size != want && want > 0 {
@@ -131,13 +151,21 @@ func (c *checker) operands(in *Instruction, row *opRow) error {
 			perSampleOperands++
 		}
 	}
-	if len(row.operands) > 0 && perSampleOperands == 0 {
+	if len(row.operands) > 0 && perSampleOperands == 0 && !c.preparing && in.Op != Gather {
 		return errors.New("it is the same for all samples")
 	}
 	return nil
 }
 
-// takes reports whether a value may play the role.
+// takes reports whether a value may play the role. In prepare all floats are stored.
+func (c *checker) takes(r role, v Value) bool {
+	if c.preparing {
+		return v.stored() && v.Type == Float32
+	}
+	return r.takes(v)
+}
+
+// takes reports whether a value may play the role among samples.
 func (r role) takes(v Value) bool {
 	row := v.perSample()
 	switch r {
@@ -146,7 +174,9 @@ func (r role) takes(v Value) bool {
 	case indices:
 		return v.Kind == Input && v.Type == Int32
 	case stored:
-		return v.Kind == Param || v.Kind == Const
+		return v.stored()
+	case copied:
+		return (row || v.stored()) && v.Type == Float32
 	case either:
 		return (row || v.Kind == Shared) && v.Type == Float32
 	}
@@ -164,7 +194,11 @@ func (c *checker) size(in *Instruction, row *opRow, k int) int {
 // result checks the values that an instruction writes.
 func (c *checker) result(in *Instruction, row *opRow) error {
 	z := c.Values[in.Out]
-	if z.Kind != Buffer || z.Type != Float32 {
+	kind := Buffer
+	if c.preparing {
+		kind = Derived
+	}
+	if z.Kind != kind || z.Type != Float32 {
 		return fmt.Errorf("%s can't be value %d, %v %v", row.result, in.Out, z.Kind, z.Type)
 	}
 	if want := c.size(in, row, -1); z.Size != want && want > 0 {
@@ -184,7 +218,9 @@ func (c *checker) result(in *Instruction, row *opRow) error {
 		return fmt.Errorf("value %d was written by forward", in.Out)
 	case in.Accumulate && !c.written[in.Out]:
 		return fmt.Errorf("it adds to value %d, which isn't written yet", in.Out)
-	case in.Accumulate && c.forward == nil:
+	case in.Op == Dropout && (in.Draw < 0 || in.Draw%DrawsMultiple != 0 || in.Draw > c.Draws-z.Size):
+		return fmt.Errorf("its draws %d to %d aren't among a sample's %d", in.Draw, in.Draw+z.Size-1, c.Draws)
+	case in.Accumulate && c.forward == nil && in.Op != Scatter:
 		return errors.New("nothing is added up before backward")
 	case !in.Accumulate && c.written[in.Out]:
 		return fmt.Errorf("value %d is written already", in.Out)

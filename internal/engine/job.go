@@ -17,7 +17,16 @@ type Job struct {
 	Key       random.Key
 	Trial     uint32    // names this run's streams under Key; unique among the runs of one key
 	Initial   []float32 // the parameters at step 0, laid out by [Layout]
+
+	// Move, if it isn't nil, moves the parameters instead of Optimizer, which then is the zero value. After each step,
+	// counted from 1, it gets the parameters, which it changes in place, and the noisy mean gradient, rounded to floats,
+	// both laid out by [Layout]. It is called for one step of a run at a time, and for several runs concurrently. What it
+	// keeps from step to step is its caller's to save. An error stops the run.
+	Move func(step int, params, gradient []float32) error
 }
+
+// mostDraws is the number of halves of words in a stream.
+const mostDraws = 1 << 36
 
 // State is all that a run carries from step to step. Vectors are laid out by [Layout], with 0 in the padding. [Job] and
 // State together determine the run's future: key, trial and step name each random stream, so a state needs no position
@@ -42,11 +51,18 @@ func (j *Job) Check(p *compile.Program, d *Data) error {
 	if err := j.Mechanism.check(); err != nil {
 		return err
 	}
-	if err := j.Optimizer.check(); err != nil {
-		return err
+	if j.Move == nil {
+		if err := j.Optimizer.check(); err != nil {
+			return err
+		}
+	} else if j.Optimizer != (Optimizer{}) {
+		return &FieldError{"Optimizer", "is set beside Move, which replaces it"}
 	}
 	if err := d.Check(p); err != nil {
 		return err
+	}
+	if p.Draws > 0 && d.Samples > mostDraws/p.Draws {
+		return &FieldError{"Data", fmt.Sprintf("%d samples with %d draws of dropout each; a step has %d draws", d.Samples, p.Draws, mostDraws)}
 	}
 	for i, s := range j.Members {
 		field := fmt.Sprintf("Members[%d]", i)
