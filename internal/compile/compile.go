@@ -11,15 +11,15 @@ import (
 
 // Compile turns a graph into a step program. The program shares nothing with the graph, which may change afterwards.
 //
-// Errors wrap [ErrSource]. An operation that mixes samples is a [*MixError], and one that can't be trained at all is a
-// [*RefusedError]. A graph with an operation that has no rule compiles to a program of one instruction, [Opaque], if it
-// was built with a batch of one and holds pure operations only; otherwise it is an error. The graph must bind values to
-// all parameters or to none.
+// Errors wrap [ErrSource]. An operation that mixes samples is a [*MixError], and one that can't be trained, or a use of
+// one, is a [*RefusedError]. The graph must bind values to all parameters or to none.
 func Compile(src Source) (p *Program, err error) {
 	t := &tracer{
-		prog:  &Program{Output: Tensor{Value: None}},
-		memo:  map[*gorgonia.Node]traced{},
-		needs: map[ID]bool{},
+		prog:    &Program{Output: Tensor{Value: None}},
+		memo:    map[*gorgonia.Node]traced{},
+		needs:   map[ID]bool{},
+		factors: map[ID][2]traced{},
+		numbers: map[*gorgonia.Node][]int{},
 	}
 	// Gorgonia panics on many faults of a graph.
 	defer func() {
@@ -34,24 +34,11 @@ func Compile(src Source) (p *Program, err error) {
 	if err := t.declare(src); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
-	err = t.compile(src)
-	var rule *RuleError
-	if err == nil {
-		if err = t.prog.Check(); err != nil {
-			err = fmt.Errorf("%w: compiled to what isn't a %w", ErrSource, err)
-		}
-	}
-	if errors.As(err, &rule) {
-		if pure := t.checkPure(src); pure != nil {
-			return nil, pure
-		}
-		if t.batch != 1 {
-			return nil, fmt.Errorf("%w: %w; build the graph with a batch of one to train it one sample at a time", ErrSource, err)
-		}
-		return t.opaque(src, rule)
-	}
-	if err != nil {
+	if err := t.compile(src); err != nil {
 		return nil, err
+	}
+	if err := t.prog.Check(); err != nil {
+		return nil, fmt.Errorf("%w: compiled to what isn't a %w", ErrSource, err)
 	}
 	return t.prog, nil
 }
@@ -189,10 +176,11 @@ func (t *tracer) compile(src Source) error {
 			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
 		}
 		if t.integers(out) {
-			return noRule(src.Output, "it reads integers")
+			return readsIntegers(src.Output)
 		}
-		p.Output = Tensor{Name: src.Output.Name(), Type: p.Values[out.id].Type, Shape: out.shape, Size: product(out.shape), Value: out.id}
-		p.Predict = needed(t.code, []ID{out.id})
+		code, id := undropped(normalized(p, needed(t.code, []ID{out.id}), []ID{out.id}), out.id)
+		p.Output = Tensor{Name: src.Output.Name(), Type: p.Values[id].Type, Shape: out.shape, Size: product(out.shape), Value: id}
+		p.Predict = code
 	}
 	cost, err := t.trace(src.Cost)
 	if err != nil {
@@ -210,12 +198,27 @@ func (t *tracer) compile(src Source) error {
 	if len(ends) == 0 {
 		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, label(src.Cost))
 	}
-	p.Forward = needed(t.code, ends)
-	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}}
+	p.Forward = normalized(p, needed(t.code, ends), ends)
+	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}, held: map[ID]ID{}}
 	r.reverse(cost.terms, p.Forward)
 	p.Backward, p.Reductions = r.code, r.sums
 	slices.SortFunc(p.Reductions, func(a, b Reduction) int { return a.Param - b.Param })
-	return nil
+	p.Prepare = t.derived()
+	t.compact()
+	return t.decay(cost)
+}
+
+// derived returns the instructions of Prepare that compute what the other lists read.
+func (t *tracer) derived() []Instruction {
+	var ends []ID
+	for _, list := range [][]Instruction{t.prog.Predict, t.prog.Forward, t.prog.Backward} {
+		for _, in := range list {
+			for _, id := range in.In {
+				ends = append(ends, t.prog.stored(id))
+			}
+		}
+	}
+	return needed(t.prepare, ends)
 }
 
 // needed returns the instructions that compute the given values, in order.

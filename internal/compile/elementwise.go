@@ -12,7 +12,7 @@ import (
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := unaryFunc(n.Op())
 	if !ok {
-		return traced{}, noRule(n, "")
+		return traced{}, unknown(n)
 	}
 	x := in[0]
 	switch x.class {
@@ -30,7 +30,14 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		return x.scaled(-1), nil
 	case shared:
-		return traced{}, noRule(n, "it transforms a parameter before use")
+		out := t.deriveLike(n, x, Instruction{Op: Unary, Func: f, In: []ID{t.whole(n, x)}})
+		switch {
+		case f == SquareOf && t.prog.Values[x.id].Kind == Param && x.view.rearranges(t.prog.Values[x.id].Size):
+			out.square = 1 + t.prog.Values[x.id].Index
+		case f == Neg:
+			out.norms = scaledNorms(x.norms, -1)
+		}
+		return out, nil
 	}
 	out := x
 	out.divided = x.divided && f == Neg
@@ -44,19 +51,30 @@ func (v traced) scaled(by float64) traced {
 	for i, x := range v.terms {
 		terms[i] = term{x.id, x.factor * by}
 	}
-	v.terms = terms
+	v.terms, v.norms = terms, scaledNorms(v.norms, by)
 	return v
 }
 
-// binary lowers an elementwise function of two operands. At least one is batched; the other may be a number, a batched
-// value of the same shape, or a parameter or constant that is broadcast to it. costArithmetic and scalarArithmetic
-// lower functions of sums and of numbers.
+// binary lowers an elementwise function of two operands.
 func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := binaryFunc(n.Op())
 	if !ok {
-		return traced{}, noRule(n, "")
+		return traced{}, unknown(n)
 	}
-	a, b := in[0], in[1]
+	return t.elementwise(n, f, in[0], in[1])
+}
+
+// between returns the rule of the larger or the smaller of two values.
+func between(f Func) rule {
+	return func(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+		return t.elementwise(n, f, in[0], in[1])
+	}
+}
+
+// elementwise lowers a function of two operands, element by element. If one is batched, the other may be a number, a
+// batched value of the same shape, or a shared value that is broadcast to it. costArithmetic, scalarArithmetic and
+// sharedArithmetic lower functions of sums, of numbers and of shared values.
+func (t *tracer) elementwise(n *gorgonia.Node, f Func, a, b traced) (traced, error) {
 	switch {
 	case a.class == summed || b.class == summed:
 		return costArithmetic(t, n, f, a, b)
@@ -65,7 +83,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case a.ofBatch || b.ofBatch:
 		return traced{}, ofBatchSize(n)
 	case a.class != batched && b.class != batched:
-		return traced{}, noRule(n, "it combines parameters or constants before use")
+		return t.sharedArithmetic(n, f, a, b)
 	case a.class == scalar || b.class == scalar:
 		x, s, swap := a, b, false
 		if a.class == scalar {
@@ -84,20 +102,19 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	for i, v := range [2]traced{a, b} {
 		switch {
 		case v.class == shared:
-			if !v.overBatch && len(v.shape) > 0 && !out.folded && t.batch == 1 && v.shape[0] == 1 {
-				v.shape, v.view = v.shape[1:], v.view.without(0) // a batch of one needs no repeating
-			} else if !v.overBatch && len(v.shape) > 0 && !(out.folded && t.batch == 1) {
-				return traced{}, refuse(n, "it gives each place in the batch its own parameter", "a parameter that is broadcast along the batch axis")
+			v, err := t.alongBatch(n, v, out.folded)
+			if err != nil {
+				return traced{}, err
 			}
 			view, ok := v.spreadOver(out.shape)
 			if !ok {
-				return traced{}, noRule(n, "its operands' shapes differ")
+				return traced{}, refuse(n, shapesDiffer, "operands of one shape")
 			}
 			id := t.value(Value{Name: t.prog.Values[v.id].Name, Kind: Shared, Shape: view.Shape, Source: v.id, View: view})
 			t.needs[id] = t.needs[v.id]
 			ids[i] = id
 		case !slices.Equal(v.shape, out.shape):
-			return traced{}, noRule(n, "its operands' shapes differ")
+			return traced{}, refuse(n, shapesDiffer, "operands of one shape")
 		}
 	}
 	out.divided = false
@@ -109,6 +126,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, error) {
 	// A linear function of sums over the batch is a sum over the batch.
 	linear := f == Add || f == Sub || f == Mul && !(a.class == summed && b.class == summed) || f == Div && b.class != summed
+	same := a.class == summed && b.class == summed
 	divided := f == Div && t.isBatch(b) || f == Mul && (t.perBatch(a) || t.perBatch(b))
 	switch {
 	case !linear || a.class == batched || b.class == batched:
@@ -117,14 +135,20 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 		return traced{}, ofPartialSum(n)
 	case divided && (a.class == scalar || b.class == scalar):
 		return traced{}, t.dividedTwice(n)
+	case f == Div && b.class == scalar && b.ofBatch && !a.mean:
+		return t.meanOf(a, b.number), nil
 	case a.class == summed && b.class == scalar && b.ofBatch, b.class == summed && a.class == scalar && a.ofBatch:
-		return traced{}, refuse(n, "it computes the cost with the batch size; training divides by the expected batch size already", "Sum instead of Mean")
-	case a.class == summed && b.class == summed && (f == Add || f == Sub):
+		return traced{}, refuse(n, "it computes the cost with the batch size in another way than to take its mean", "Sum or Mean of the samples' costs")
+	case same && a.mean != b.mean:
+		return traced{}, refuse(n, "it adds a mean over the batch to a sum over it, so that their weights depend on the batch size", "Sum for both or Mean for both")
+	case same && (f == Add || f == Sub):
 		if f == Sub {
 			b = b.scaled(-1)
 		}
-		a.terms = slices.Concat(a.terms, b.terms)
+		a.terms, a.norms = slices.Concat(a.terms, b.terms), slices.Concat(a.norms, b.norms)
 		return a, nil
+	case (f == Add || f == Sub) && (a.norms != nil || a.class == summed) && (b.norms != nil || b.class == summed):
+		return t.withDecay(f, a, b), nil
 	case b.class == scalar && f == Mul:
 		return a.scaled(b.number), nil
 	case b.class == scalar && f == Div:
@@ -138,7 +162,7 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 	case a.class == scalar && f == Sub:
 		return b.scaled(-1), nil
 	}
-	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed")
+	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed; or, for weight decay, a sum of squares of whole parameters, times a number")
 }
 
 // ofPartialSum returns the error for arithmetic with a sum over the batch whose other axes aren't summed yet.

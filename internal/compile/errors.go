@@ -27,24 +27,7 @@ func (e *MixError) Error() string {
 // Unwrap returns [ErrSource].
 func (e *MixError) Unwrap() error { return ErrSource }
 
-// RuleError reports an operation without a per-sample rule. A graph with one is trained one sample at a time.
-type RuleError struct {
-	Op   string
-	Node string
-	Why  string
-}
-
-// Error names the operation.
-func (e *RuleError) Error() string {
-	s := fmt.Sprintf("operation %s (node %q) has no per-sample rule", e.Op, e.Node)
-	if e.Why != "" {
-		s += ": " + e.Why
-	}
-	return s
-}
-
-// RefusedError reports an operation, or a use of one, that mixes no samples but can't be trained privately, not even
-// one sample at a time.
+// RefusedError reports an operation, or a use of one, that mixes no samples but can't be trained privately.
 type RefusedError struct {
 	Op      string
 	Node    string
@@ -65,8 +48,7 @@ func mixes(n *gorgonia.Node, why string) error {
 	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
 }
 
-// refuse returns a [*RefusedError] for an operation whose result for one sample depends on the batch size, or on the
-// sample's position in the batch.
+// refuse returns a [*RefusedError].
 func refuse(n *gorgonia.Node, why, instead string) error {
 	return &RefusedError{Op: opName(n), Node: label(n), Why: why, Instead: instead}
 }
@@ -76,9 +58,17 @@ func ofBatchSize(n *gorgonia.Node) error {
 	return refuse(n, "it computes with the batch size of the graph, which no sample has by itself", "numbers that don't come of the batch axis")
 }
 
-// noRule returns a [*RuleError] for an operation, or operands of one, that no rule lowers.
-func noRule(n *gorgonia.Node, why string) error {
-	return &RuleError{Op: opName(n), Node: n.Name(), Why: why}
+// readsIntegers returns the error for an operation on integers other than indexing by them.
+func readsIntegers(n *gorgonia.Node) error {
+	return refuse(n, "it reads integers", "integers as indices of ByIndices only, and floating-point numbers elsewhere")
+}
+
+// unknown returns the error for an operation without a rule.
+func unknown(n *gorgonia.Node) error {
+	if err := refused(n); err != nil {
+		return err
+	}
+	return refuse(n, "dptrain has no rule for it", "operations that dptrain knows")
 }
 
 // oneLine replaces an error's line breaks: Gorgonia's may print whole tensors.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // reshape lowers a change of shape without moving data. A batched value must keep the batch in front; a shared one
@@ -14,11 +15,16 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch v.class {
 	case shared:
 		if v.overBatch {
-			return traced{}, noRule(n, "the parameter is repeated along the batch")
+			copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+			if err != nil {
+				return traced{}, err
+			}
+			return reshape(t, n, []traced{copied})
 		}
 		view, ok := v.view.reshaped(to)
 		if !ok {
-			return traced{}, noRule(n, "the parameter is rearranged before use")
+			v.id = t.whole(n, v)
+			view = ViewOf(to)
 		}
 		v.view, v.shape = view, to
 		return v, nil
@@ -30,18 +36,23 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.shape, v.folded = per, folded
 		return v, nil
 	}
-	return traced{}, noRule(n, "")
+	return v, nil // a number, or a sum over the batch, has one element
 }
 
 // awayFromFirst is the reason for refusing to follow a batch that isn't the first axis any more. Moving it mixes
 // nothing.
 const awayFromFirst = "it moves the batch away from the first axis, where samples are followed"
 
+// awayError returns the error for a node whose first axis isn't the batch's, or rows of all samples.
+func awayError(n *gorgonia.Node) error {
+	return refuse(n, awayFromFirst, "shapes and orders of axes with the batch in front")
+}
+
 // perSample returns a batched node's shape for one sample. Values are row-major with the batch outermost, so that a
 // first axis whose length is a multiple of the batch holds whole samples; the node is then folded.
 func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
 	if len(shape) == 0 || shape[0]%t.batch != 0 {
-		return nil, false, noRule(n, awayFromFirst)
+		return nil, false, awayError(n)
 	}
 	if shape[0] == t.batch {
 		return shape[1:], false, nil
@@ -59,7 +70,11 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch v.class {
 	case shared:
 		if v.overBatch {
-			return traced{}, noRule(n, "the parameter is repeated along the batch")
+			copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+			if err != nil {
+				return traced{}, err
+			}
+			return transpose(t, n, []traced{copied})
 		}
 		v.view, v.shape = v.view.permuted(pattern), permuted(v.shape, pattern)
 		return v, nil
@@ -68,7 +83,7 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			return t.transposeOne(n, v, pattern)
 		}
 		if len(pattern) == 0 || pattern[0] != 0 {
-			return traced{}, noRule(n, awayFromFirst)
+			return traced{}, awayError(n)
 		}
 		axes := slices.Clone(pattern)
 		if !v.folded {
@@ -79,7 +94,7 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		return t.permute(n, v, axes), nil
 	}
-	return traced{}, noRule(n, "")
+	return v, nil // a number, or a sum over the batch, has one element
 }
 
 // permute emits a copy of a batched value with its axes in another order.
@@ -136,7 +151,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	along := fieldsOf(n.Op()).int("along")
 	from, to := shapeOf(children(n)[0]), shapeOf(n)
 	if count.class != scalar || along < 0 || along >= len(from) || from[along] != 1 || len(from) != len(to) {
-		return traced{}, noRule(n, "only an axis of length one can be repeated")
+		return traced{}, refuse(n, "it repeats an axis that isn't of length one", "Concat, or Broadcast… of an axis of length one")
 	}
 	switch {
 	case v.class == shared && count.ofBatch:
@@ -161,10 +176,10 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			axis--
 		}
 		if axis < 0 {
-			return traced{}, noRule(n, "")
+			return traced{}, refuse(n, "it repeats the batch axis", perBatchAxis)
 		}
 		v.view = v.view.repeated(axis, to[along])
-		v.shape = v.view.Shape
+		v.shape, v.square, v.norms = v.view.Shape, 0, nil
 		return v, nil
 	case v.class == batched:
 		axis, ofBatch := v.axis(along)
@@ -176,32 +191,45 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 		return out, nil
 	}
-	return traced{}, noRule(n, "")
+	return traced{}, refuse(n, "it repeats a number, or a sum over the batch", "the number itself")
 }
 
 // slice lowers a range of one axis, with a step. The batch axis allows the whole range only.
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v := in[0]
-	if v.class != batched || v.folded {
-		return traced{}, noRule(n, "")
-	}
-	s := sliceOf(n.Op())
-	axis, ofBatch := v.axis(fieldsOf(n.Op()).int("along"))
-	if s == nil {
+	v, s := in[0], sliceOf(n.Op())
+	along := fieldsOf(n.Op()).int("along")
+	switch {
+	case v.class != batched && v.class != shared:
+		return traced{}, refuse(n, "it slices a number, or a sum over the batch", "it on arrays")
+	case s == nil:
 		return v, nil
+	case v.class == shared && v.overBatch:
+		copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+		if err != nil {
+			return traced{}, err
+		}
+		v = copied
 	}
 	step := max(s.Step(), 1)
-	if ofBatch {
+	if v.class == shared {
+		out := traced{class: shared, id: v.id}
+		out.view = v.view.sliced(along, s.Start(), sliceLength(s, v.shape[along]), step)
+		if out.shape = shapeOf(n); len(out.shape) < len(v.shape) {
+			out.view = out.view.without(along)
+		}
+		return out, nil
+	}
+	axis, ofBatch := v.axis(along)
+	if ofBatch && !(v.folded && t.batch == 1) {
 		switch {
-		case t.batch == 1:
-			return traced{}, noRule(n, "it takes the batch axis away")
-		case s.Start() == 0 && s.End() == t.batch && step == 1:
+		case len(shapeOf(n)) < len(shapeOf(children(n)[0])) && t.batch == 1 && !v.folded:
+			return traced{}, refuse(n, "it takes the batch axis away", "a range of samples, all of them, instead of one")
+		case s.Start() == 0 && s.End() == t.batch && step == 1 && !v.folded:
 			return v, nil
 		}
 		return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
 	}
-	end := min(s.End(), v.shape[axis]) // Gorgonia clips the range to the axis
-	view := ViewOf(v.shape).sliced(axis, s.Start(), (end-s.Start()+step-1)/step, step)
+	view := ViewOf(v.shape).sliced(axis, s.Start(), sliceLength(s, v.shape[axis]), step)
 	per, folded, err := t.perSample(n, shapeOf(n))
 	if err != nil {
 		return traced{}, err
@@ -209,4 +237,10 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	out := traced{class: batched, shape: per, folded: folded}
 	out.id = t.emit(n, per, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 	return out, nil
+}
+
+// sliceLength returns the number of elements of a range of an axis, to which Gorgonia clips it.
+func sliceLength(s tensor.Slice, axis int) int {
+	step := max(s.Step(), 1)
+	return (min(s.End(), axis) - s.Start() + step - 1) / step
 }

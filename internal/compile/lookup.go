@@ -1,29 +1,35 @@
 package compile
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
-// lookup lowers the rows of a table, a parameter or constant, that an input of integers indexes for each sample. The
-// indices must be the input itself, at most reshaped: then [Program.Range] bounds each of them before anything runs.
+// lookup lowers the picking of elements of an axis. An input of integers indexes the rows of a table, which is the same
+// for all samples. The indices must be the input itself, at most reshaped: then [Program.Range] bounds each of them
+// before anything runs. Constants may index any axis but the batch's.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
+	axis := fieldsOf(n.Op()).int("axis")
 	switch {
-	case table.class == batched && t.batch > 1:
+	case table.class != batched && table.class != shared:
+		return traced{}, refuse(n, "it picks from a number, or a sum over the batch", "arrays")
+	case ids.class == indexing:
+		return t.pick(n, table, axis, t.numbers[children(n)[1]])
+	case ids.class != batched || !indices.takes(t.prog.Values[ids.id]):
+		return traced{}, refuse(n, "its indices aren't an input of integers, or a constant", "an input of integers, at most reshaped, or a constant")
+	case table.class == batched && t.batch > 1 && axis == 0:
 		return traced{}, mixes(n, "it picks among the rows of all samples")
 	case table.class == batched:
-		return traced{}, noRule(n, "its rows depend on the sample")
-	case table.class != shared || fieldsOf(n.Op()).int("axis") != 0 || len(table.shape) < 2:
-		return traced{}, noRule(n, "only rows of a parameter or a constant have one")
+		return traced{}, refuse(n, "its indices and what it picks from both depend on the sample", "an input of floats that is 1 at what is picked and 0 elsewhere, multiplied and summed")
+	case axis != 0 || len(table.shape) < 2:
+		return traced{}, refuse(n, "samples' integers pick from an axis that isn't the first of two or more", "Transpose, so that they pick rows of a table")
 	case table.overBatch:
-		return traced{}, noRule(n, "the parameter is repeated along the batch")
-	case !table.view.contiguous() || table.view.Size() != t.prog.Values[table.id].Size:
-		return traced{}, noRule(n, "the parameter is rearranged before use")
-	case ids.class != batched || !indices.takes(t.prog.Values[ids.id]):
-		return traced{}, noRule(n, "its indices aren't an input of integers")
+		return traced{}, refuse(n, "its table is repeated along the batch", "the table itself")
 	}
 	rows, width := product(ids.shape), product(table.shape[1:])
 	shape, folded, err := t.perSample(n, shapeOf(n))
@@ -31,26 +37,139 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, err
 	}
 	out := traced{class: batched, shape: shape, folded: folded}
-	out.id = t.emit(n, shape, Instruction{Op: Lookup, In: []ID{ids.id, table.id}, Rows: rows, K: width, N: table.shape[0]})
+	out.id = t.emit(n, shape, Instruction{Op: Lookup, In: []ID{ids.id, t.whole(n, table)}, Rows: rows, K: width, N: table.shape[0]})
 	return out, nil
 }
 
-// maxExact bounds the integers of an [Opaque] program's inputs in absolute value. [Reference] takes samples in single
-// precision, which represents all integers up to it.
-const maxExact = 1 << 24
+// mostRuns is the maximum number of stretches that a constant list of indices may have.
+const mostRuns = 256
+
+// pick lowers constant indices: stretches of them with equal steps are slices, put together.
+func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, error) {
+	length := shapeOf(children(n)[0])[axis]
+	for _, i := range ids {
+		if i < 0 || i >= length {
+			return traced{}, refuse(n, fmt.Sprintf("index %d is outside an axis of length %d", i, length), "indices from 0 on")
+		}
+	}
+	stretches := stretchesOf(ids)
+	if len(stretches) > mostRuns {
+		return traced{}, refuse(n, fmt.Sprintf("its indices are %d stretches with equal steps, more than %d", len(stretches), mostRuns), "Mul by a constant matrix with one 1 in each column")
+	}
+	if v.class == shared && v.overBatch {
+		copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+		if err != nil {
+			return traced{}, err
+		}
+		v = copied
+	}
+	own := axis
+	if v.class == batched {
+		var ofBatch bool
+		if own, ofBatch = v.axis(axis); ofBatch && t.batch > 1 {
+			return traced{}, mixes(n, "it picks among the rows of all samples")
+		} else if ofBatch && !v.folded {
+			return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
+		}
+	}
+	whole := slices.Clone(v.shape)
+	whole[own] = len(ids)
+	var out traced
+	if v.class == shared {
+		out = traced{class: shared, shape: whole, view: ViewOf(whole), id: t.value(Value{Name: nameOf(n), Kind: Derived, Shape: whole})}
+	} else {
+		per, folded, err := t.perSample(n, shapeOf(n))
+		if err != nil {
+			return traced{}, err
+		}
+		out = traced{class: batched, shape: per, folded: folded, id: t.buffer(nameOf(n), per)}
+	}
+	t.needs[out.id] = t.needs[v.id]
+	at := 0
+	for i, s := range stretches {
+		var from View
+		if v.class == shared {
+			from = v.view
+		} else {
+			from = ViewOf(v.shape)
+		}
+		from = from.picked(own, s)
+		to := ViewOf(whole).sliced(own, at, s.count, 1)
+		at += s.count
+		gathered := Instruction{Op: Gather, In: []ID{v.id}, View: from}
+		joined := Instruction{Op: Scatter, Out: out.id, Where: None, View: to, Accumulate: i > 0}
+		if v.class == shared {
+			joined.In = []ID{t.derive(n, from.Shape, gathered).id}
+			t.prepare = append(t.prepare, joined)
+		} else {
+			joined.In = []ID{t.emit(n, from.Shape, gathered)}
+			t.code = append(t.code, joined)
+		}
+	}
+	return out, nil
+}
+
+// stretch is indices from, from + step, …, count of them.
+type stretch struct{ from, step, count int }
+
+// stretchesOf splits indices into stretches with equal steps. Views have no negative steps.
+func stretchesOf(ids []int) []stretch {
+	var out []stretch
+	for _, id := range ids {
+		if k := len(out) - 1; k >= 0 {
+			last := &out[k]
+			switch next := last.from + last.count*last.step; {
+			case last.count == 1 && id >= last.from:
+				last.step, last.count = id-last.from, 2
+				continue
+			case last.count > 1 && id == next:
+				last.count++
+				continue
+			}
+		}
+		out = append(out, stretch{id, 1, 1})
+	}
+	return out
+}
+
+// picked returns the view of a stretch of an axis.
+func (v View) picked(axis int, s stretch) View {
+	return v.sliced(axis, s.from, s.count, s.step)
+}
+
+// integersOf returns a constant's integers, and whether it holds integers.
+func integersOf(n *gorgonia.Node) ([]int, bool) {
+	v := n.Value()
+	if t, ok := v.(*tensor.Dense); ok && t.RequiresIterator() {
+		v = t.Materialize().(*tensor.Dense)
+	}
+	if v == nil {
+		return nil, false
+	}
+	var out []int
+	switch d := v.Data().(type) {
+	case []int:
+		return slices.Clone(d), true
+	case []int32:
+		for _, i := range d {
+			out = append(out, int(i))
+		}
+		return out, true
+	case []int64:
+		for _, i := range d {
+			out = append(out, int(i))
+		}
+		return out, true
+	}
+	return nil, false
+}
 
 // Range returns the minimum and the maximum of valid integers in input i, which index a row of every table that the
 // input is used with. Engines check data against them before they check the program or run anything.
 func (p *Program) Range(i int) (minimum, maximum int32) {
 	minimum, maximum = math.MinInt32, math.MaxInt32
-	if p.missing != nil {
-		minimum, maximum = -maxExact, maxExact
-	}
 	limit := func(rows int) {
 		minimum, maximum = 0, min(maximum, int32(min(max(rows, 0), math.MaxInt32)-1))
-	}
-	if i < len(p.limits) && p.limits[i] > 0 {
-		limit(p.limits[i])
 	}
 	id := p.Inputs[i].Value
 	for _, list := range [][]Instruction{p.Predict, p.Forward, p.Backward} {
@@ -66,39 +185,4 @@ func (p *Program) Range(i int) (minimum, maximum int32) {
 		}
 	}
 	return minimum, maximum
-}
-
-// limitsOf returns, for each input of integers, the number of rows of the smallest table that it indexes, by whatever
-// reshaped part, or 0 if it indexes none.
-func limitsOf(src Source) []int {
-	limits := make([]int, len(src.Inputs))
-	for _, n := range evaluationOrder(gorgonia.Nodes{src.Cost, src.Output}) {
-		if n.Op() == nil || kindOf(n.Op()) != "byIndicesOp" {
-			continue
-		}
-		below := children(n)
-		rows := below[0].Shape()[0]
-		for _, leaf := range leavesOf(below[1]) {
-			if i := slices.Index(src.Inputs, leaf); i >= 0 && (limits[i] == 0 || rows < limits[i]) {
-				limits[i] = rows
-			}
-		}
-	}
-	return limits
-}
-
-// leavesOf returns the nodes whose elements n only moves: n itself if it computes anything.
-func leavesOf(n *gorgonia.Node) []*gorgonia.Node {
-	if n.Op() == nil {
-		return []*gorgonia.Node{n}
-	}
-	var from []*gorgonia.Node
-	switch kindOf(n.Op()) {
-	case "reshapeOp", "transposeOp", "sliceOp", "concatOp", "Iop":
-		for _, c := range children(n) {
-			from = append(from, leavesOf(c)...)
-		}
-		return from
-	}
-	return []*gorgonia.Node{n}
 }

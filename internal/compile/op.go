@@ -40,8 +40,6 @@ const (
 	GradConv   // (dz, x) G = dz·im2col(x): [OutC, C·KH·KW]
 	GradSpread // (dz) G = 0, then G[V[j]] += dz[j]
 	GradLookup // (dz, ids) G = 0 [N, K], then G[ids[r]] += dz[r], row by row
-
-	Opaque // cost and gradient of the whole graph by Program.Reference; it writes nothing
 	opEnd
 )
 
@@ -152,8 +150,6 @@ var opTable = [opEnd]opRow{
 	GradConv:   {name: "grad conv", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).filterSize, (*Window).outSize, (*Window).inSize)},
 	GradSpread: {name: "grad spread", result: "G", operands: []operand{{"dz", perSample}}, fields: hasView, adds: true, size: sizeOfView(0)},
 	GradLookup: {name: "grad lookup", result: "G", operands: []operand{{"dz", perSample}, {"ids", indices}}, fields: hasTable, adds: true, size: sizeOfProduct(kN, rowsK, rowsOnly)},
-
-	Opaque: {name: "opaque"},
 }
 
 // rowsN, rowsK, kN and rowsOnly return the sizes of operands and results of products and lookups.

@@ -13,15 +13,13 @@ type operation struct {
 	kind     string // the name of its type
 	operator string // where the type has several
 	made     string // the function of Gorgonia that makes it
-	refused  string // why it is wrong even one sample at a time; "" if it is right
+	refused  string // why it has no rule; "" if it has one
 	instead  string
-	limits   string // the uses that are taken
-	limit    func(n *gorgonia.Node) (why string)
-	mixes    bool // refused because it mixes samples
+	limits   string // the uses that are taken, if not all
+	mixes    bool   // refused because it mixes samples
 }
 
-// operations lists the operations that dptrain knows; all others are refused. An operation is taken if it returns the
-// same result for the same operands whatever ran before, writes nothing else, and has the right gradient.
+// operations lists the operations that dptrain knows; all others are refused.
 var operations = slices.Concat(unaryOperations(), binaryOperations(), []operation{
 	{kind: "constantScalar", made: "NewConstant"},
 	{kind: "constantTensor", made: "NewConstant"},
@@ -37,34 +35,32 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 	{kind: "sumOp", made: "Sum, Mean, Norm"},
 	{kind: "maxOp", made: "Max"},
 	{kind: "sizeOp", made: "SizeOf, Mean, Broadcast…"},
-	{kind: "repeatOp", made: "Broadcast…", limits: "of an axis of length one", limit: repeatsMore},
+	{kind: "repeatOp", made: "Broadcast…", limits: "of an axis of length one"},
 	{kind: "reshapeOp", made: "Reshape, Ravel"},
 	{kind: "transposeOp", made: "Transpose, Conv2d"},
-	{kind: "sliceOp", made: "Slice, Unconcat", limits: "in steps of one", limit: skips},
+	{kind: "sliceOp", made: "Slice, Unconcat"},
 	{kind: "concatOp", made: "Concat"},
 	{kind: "atOp", made: "At", refused: "it has no gradient", instead: "Slice and Sum"},
-	{kind: "softmaxOp", made: "SoftMax, LogSoftMax", limits: "over the last axis", limit: notLast},
+	{kind: "softmaxOp", made: "SoftMax, LogSoftMax"},
 	{kind: "sparsemaxOp", made: "Sparsemax", refused: "its gradient isn't known to be right", instead: "SoftMax"},
 	{kind: "im2colOp", made: "Im2Col, Conv2d"},
-	{kind: "maxPoolOp", made: "MaxPool2D, MaxPool1D", limits: "with the same padding on both sides", limit: paddedUnequally},
+	{kind: "maxPoolOp", made: "MaxPool2D, MaxPool1D", limits: "with the same padding on both sides"},
 	{kind: "avgPoolOp", made: "AveragePool2D, AveragePool1D",
 		refused: "average pooling divides by the width of the image", instead: "Slice or Reshape and Mean, or a convolution by a constant"},
-	{kind: "globalAveragePoolOp", made: "GlobalAveragePool2D", refused: "it has no gradient", instead: "Reshape and Mean over the last axis"},
+	{kind: "globalAveragePoolOp", made: "GlobalAveragePool2D"},
 	{kind: "upsampleOp", made: "Upsample2D"},
-	{kind: "byIndicesOp", made: "ByIndices", limits: "along the first of two axes or more", limit: picksElsewhere},
+	{kind: "byIndicesOp", made: "ByIndices", limits: "by an input of integers: rows of a table that is the same for all samples; by a constant: any axis but the batch's"},
 	{kind: "minBetween", made: "MinBetween"},
 	{kind: "maxBetween", made: "MaxBetween"},
 	{kind: "clampOp", made: "nobody", refused: "it computes nothing", instead: "MinBetween and MaxBetween"},
 	{kind: "dtConvOp", made: "ConvType", refused: "its gradient isn't known to be right", instead: "one type throughout the graph"},
 	{kind: "diagFlatOp", made: "DiagFlat", refused: "it has no gradient", instead: "HadamardProd by a constant identity matrix"},
-	{kind: "dropoutOp", made: "Dropout",
-		refused: "it draws from a generator of its own, in prediction too, and its gradient is wrong", instead: "no dropout: the noise of private training already regularises"},
+	{kind: "dropoutOp", made: "Dropout", limits: "with draws from the run's key, and off in prediction"},
 	{kind: "randomOp", made: "UniformRandomNode, GaussianRandomNode, BinomialRandomNode",
 		refused: "it draws from a generator of its own, so that equal keys give unequal models", instead: "an input with one column of numbers drawn beforehand"},
 	{kind: "BatchNormOp", made: "BatchNorm", mixes: true,
 		refused: "it normalises by statistics of the batch, and keeps them", instead: normalise},
-	{kind: "GroupNormOp", made: "GroupNorm",
-		refused: "it keeps statistics of the sample before and logs every sample's gradient", instead: normalise},
+	{kind: "GroupNormOp", made: "GroupNorm"},
 	{kind: "ctcLossOp", made: "CTCLoss", refused: "it keeps values of the sample before and may log", instead: "a cost of operations that are listed"},
 	{kind: "yoloOp", made: "YOLOv3", refused: "its gradient isn't known to be right", instead: "a cost of operations that are listed"},
 	{kind: "letOp", made: "Set", refused: "it changes another node", instead: "values bound before compiling"},
@@ -83,14 +79,7 @@ func unaryOperations() []operation {
 	}
 	var out []operation
 	for f := Abs; f < unaryEnd; f++ {
-		o := operation{kind: "elemUnaryOp", operator: f.String(), made: made[f]}
-		switch f {
-		case Log2:
-			o.refused, o.instead = "its gradient is wrong", "Log, divided by the constant ln 2"
-		case InverseSqrt:
-			o.refused, o.instead = "its gradient is wrong", "Inverse of Sqrt"
-		}
-		out = append(out, o)
+		out = append(out, operation{kind: "elemUnaryOp", operator: f.String(), made: made[f]})
 	}
 	return out
 }
@@ -102,13 +91,7 @@ func binaryOperations() []operation {
 	}
 	var out []operation
 	for f := Add; f <= Ne; f++ {
-		o := operation{kind: "elemBinOp", operator: f.String(), made: made[f]}
-		if f == Pow {
-			// Its gradient takes the logarithm of the base, which Gorgonia "stabilises": it turns a softmax into a log
-			// softmax in place, and takes 1+x and 1−x out of the graph.
-			o.refused, o.instead = "differentiating it may change its operand", "Square, Cube or Sqrt, or Exp of a product with Log"
-		}
-		out = append(out, o)
+		out = append(out, operation{kind: "elemBinOp", operator: f.String(), made: made[f]})
 	}
 	return out
 }
@@ -123,7 +106,7 @@ func known(op gorgonia.Op) (operation, bool) {
 	return operations[i], true
 }
 
-// refused returns the error for a node that can't be trained even one sample at a time, or nil.
+// refused returns the error for a node whose operation has no rule, or nil.
 func refused(n *gorgonia.Node) error {
 	o, ok := known(n.Op())
 	switch {
@@ -135,46 +118,6 @@ func refused(n *gorgonia.Node) error {
 		return mixes(n, fmt.Sprintf("%s; use %s", o.refused, o.instead))
 	case o.refused != "":
 		return &RefusedError{opName(n), label(n), o.refused, o.instead}
-	case o.limit != nil:
-		if why := o.limit(n); why != "" {
-			return &RefusedError{opName(n), label(n), why, o.made + " " + o.limits}
-		}
 	}
 	return nil
-}
-
-func repeatsMore(n *gorgonia.Node) string {
-	from, along := children(n)[0].Shape(), fieldsOf(n.Op()).int("along")
-	if len(from) > 0 && (along < 0 || along >= len(from) || from[along] != 1) {
-		return "its gradient is right for an axis of length one only"
-	}
-	return ""
-}
-
-func skips(n *gorgonia.Node) string {
-	if s := sliceOf(n.Op()); s != nil && s.Step() > 1 {
-		return "its gradient isn't known to be right"
-	}
-	return ""
-}
-
-func picksElsewhere(n *gorgonia.Node) string {
-	if fieldsOf(n.Op()).int("axis") != 0 || len(children(n)[0].Shape()) < 2 {
-		return "its gradient is wrong there"
-	}
-	return ""
-}
-
-func notLast(n *gorgonia.Node) string {
-	if softmaxAxis(n) != len(n.Shape())-1 {
-		return "its gradient isn't known to be right"
-	}
-	return ""
-}
-
-func paddedUnequally(n *gorgonia.Node) string {
-	if f := fieldsOf(n.Op()); f.int("padNorth") != f.int("padSouth") || f.int("padWest") != f.int("padEast") {
-		return "its padding differs between sides, which Gorgonia takes for one another"
-	}
-	return ""
 }

@@ -1,6 +1,10 @@
 package compile
 
-import "gorgonia.org/gorgonia"
+import (
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
 
 // The linear algebra operators, in Gorgonia's order.
 const (
@@ -17,67 +21,267 @@ var products = [...]string{
 	opOuter: "outer product", opBatched: "batched matrix product",
 }
 
-// matMul lowers x·w: x is batched, and w is a parameter or constant, a matrix, its transpose or a vector. A folded x
-// has several rows in each sample.
-//
-// A product whose second operand has the batch in its first axis contracts the batch and so mixes samples. At a batch
-// of one it mixes nothing and merely has no rule. Neither does a dot product of two vectors over the batch mix, which
-// is a sum over it, nor a batched product, which multiplies each sample's own matrices.
-func matMul(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+const contracts = "it contracts the batch axis; put the batch first, as in Mul(x, w)"
+
+// multiply lowers products. A product of two matrices contracts an axis of each: if that is the batch's, it mixes
+// samples. A dot product of two vectors over the batch is a sum over it, and a batched product multiplies each sample's
+// own matrices.
+func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := fieldsOf(n.Op())
-	kind := f.int("āBinaryOperator")
+	kind, transA, transB := f.int("āBinaryOperator"), f.bool("transA"), f.bool("transB")
 	x, w := in[0], in[1]
+	for _, v := range in {
+		if v.class != batched && v.class != shared {
+			return traced{}, refuse(n, "one operand is a number, or a sum over the batch", "HadamardProd")
+		}
+	}
 	switch {
+	case kind == opOuter:
+		return t.outer(n, x, w)
+	case kind == opDot && x.class == shared && w.class == shared:
+		out, err := t.sharedProduct(n, row(x), column(w), false, false)
+		out.shape, out.view = nil, ViewOf(nil)
+		return out, err
+	case kind == opDot:
+		terms, err := t.elementwise(n, Mul, x, w)
+		return traced{class: summed, terms: []term{{terms.id, 1}}}, err
+	case kind == opBatched:
+		return t.batchedProduct(n, x, w, transA, transB)
+	case x.class == shared && w.class == shared:
+		if kind == opMatVec {
+			w = column(w)
+		}
+		out, err := t.sharedProduct(n, x, w, transA, transB)
+		if kind == opMatVec {
+			out.shape = out.shape[:1]
+			out.view = ViewOf(out.shape)
+		}
+		return out, err
+	case t.batch == 1 && (w.class == batched || x.class != batched):
+		return t.ownProduct(n, x, w, kind == opMatVec, transA, transB)
 	case x.class == batched && w.class == batched:
-		if t.batch == 1 || kind == opDot || kind == opBatched {
-			return traced{}, noRule(n, "both operands depend on the sample")
-		}
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
-	case x.class != batched || w.class != shared || f.bool("transA"):
-		if w.class == batched && t.batch > 1 && (kind == opMatMul || kind == opMatVec) && !f.bool("transB") {
-			return traced{}, mixes(n, "it contracts the batch axis; put the batch first, as in Mul(x, w)")
-		}
-		return traced{}, noRule(n, "only Mul(x, w) with a batch-first x and a parameter w has one")
-	case w.overBatch:
-		return traced{}, noRule(n, "the parameter is repeated along the batch")
+	case w.class == batched && (transA || transB):
+		return traced{}, refuse(n, "its result doesn't have the batch as its first axis", "Mul(x, w) with a batch-first x")
+	case w.class == batched:
+		return traced{}, mixes(n, contracts)
+	case transA, w.overBatch:
+		return traced{}, mixes(n, contracts)
 	}
-	var k, cols int
-	transB := false
-	switch {
-	case kind == opMatVec && len(w.shape) == 1:
-		k, cols = w.shape[0], 1
-	case kind == opMatMul && len(w.shape) == 2:
-		k, cols = w.shape[0], w.shape[1]
-		if f.bool("transB") {
-			k, cols, transB = cols, k, true
-		}
-	default:
-		return traced{}, noRule(n, "")
+	return t.matMul(n, x, w, kind == opMatVec, transB)
+}
+
+// row and column return a vector as a matrix of one row or one column.
+func row(v traced) traced {
+	v.shape, v.view = []int{1, v.view.Size()}, v.view.times(1)
+	return v
+}
+
+func column(v traced) traced {
+	v.shape = []int{v.view.Size(), 1}
+	v.view = View{v.view.Offset, v.shape, []int{v.view.Strides[0], 0}}
+	return v
+}
+
+// matMul lowers x·w for a batched x and a shared matrix, or vector. A folded x has several rows in each sample.
+func (t *tracer) matMul(n *gorgonia.Node, x, w traced, vector, transB bool) (traced, error) {
+	if vector {
+		w = column(w)
 	}
-	switch {
-	case w.view.contiguous():
-	case len(w.shape) == 2 && w.view.permuted([]int{1, 0}).contiguous():
-		transB = !transB
-	default:
-		return traced{}, noRule(n, "the parameter is rearranged before use")
-	}
-	if w.view.Size() != t.prog.Values[w.id].Size {
-		return traced{}, noRule(n, "the parameter is repeated before use")
+	k, cols := w.shape[0], w.shape[1]
+	if transB {
+		k, cols = cols, k
 	}
 	rows := 1
 	if x.folded {
 		rows = x.shape[0]
 	}
 	if product(x.shape) != rows*k {
-		return traced{}, noRule(n, "its operands' shapes differ")
+		return traced{}, refuse(n, shapesDiffer, "operands of fitting shapes")
 	}
 	out := traced{class: batched, folded: x.folded}
 	if x.folded {
 		out.shape = append(out.shape, rows)
 	}
-	if kind == opMatMul {
+	if !vector {
 		out.shape = append(out.shape, cols)
 	}
-	out.id = t.emit(n, out.shape, Instruction{Op: MatMul, In: []ID{x.id, w.id}, Rows: rows, K: k, N: cols, TransB: transB})
+	out.id = t.multiplied(n, x.id, w, rows, k, cols, transB, out.shape)
 	return out, nil
+}
+
+// multiplied emits x·w and returns the result. If w is a product of two matrices, x is multiplied by one after the
+// other: then the parameters' gradients need not be materialized.
+func (t *tracer) multiplied(n *gorgonia.Node, x ID, w traced, rows, k, cols int, transB bool, shape []int) ID {
+	if f, ok := t.factors[w.id]; ok {
+		a, b, whole := f[0], f[1], t.prog.Values[w.id].Size
+		switch turned := w.view.permuted([]int{1, 0}); {
+		case w.view.contiguous() && w.view.Size() == whole && !transB:
+			inner := a.shape[1]
+			h := t.multiplied(n, x, a, rows, k, inner, false, []int{rows, inner})
+			return t.multiplied(n, h, b, rows, inner, cols, false, shape)
+		case turned.contiguous() && w.view.Size() == whole && !transB: // (a·b)ᵀ = bᵀ·aᵀ
+			inner := a.shape[1]
+			h := t.multiplied(n, x, transposed(b), rows, k, inner, false, []int{rows, inner})
+			return t.multiplied(n, h, transposed(a), rows, inner, cols, false, shape)
+		}
+	}
+	id := w.id
+	switch whole := w.view.Size() == t.prog.Values[w.id].Size; {
+	case whole && w.view.contiguous():
+	case whole && w.view.permuted([]int{1, 0}).contiguous():
+		transB = !transB
+	default:
+		id = t.whole(n, w)
+	}
+	return t.emit(n, shape, Instruction{Op: MatMul, In: []ID{x, id}, Rows: rows, K: k, N: cols, TransB: transB})
+}
+
+// transposed returns a shared matrix turned around.
+func transposed(v traced) traced {
+	v.view, v.shape = v.view.permuted([]int{1, 0}), permuted(v.shape, []int{1, 0})
+	return v
+}
+
+// sharedProduct lowers a product of two shared matrices.
+func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB bool) (traced, error) {
+	if a.overBatch || b.overBatch {
+		return traced{}, refuse(n, "a parameter is repeated along the batch", "the parameter itself")
+	}
+	if transA {
+		a = transposed(a)
+	}
+	if transB {
+		b = transposed(b)
+	}
+	if len(a.shape) != 2 || len(b.shape) != 2 || a.shape[1] != b.shape[0] {
+		return traced{}, refuse(n, shapesDiffer, "operands of fitting shapes")
+	}
+	shape := []int{a.shape[0], b.shape[1]}
+	out := t.derive(n, shape, Instruction{
+		Op: Product, In: []ID{t.whole(n, a), t.whole(n, b)}, Groups: 1, Rows: a.shape[0], K: a.shape[1], N: b.shape[1],
+	})
+	t.factors[out.id] = [2]traced{a, b}
+	return out, nil
+}
+
+// ownProduct lowers a product in a graph for a batch of one, where both operands are matrices of the one sample.
+func (t *tracer) ownProduct(n *gorgonia.Node, x, w traced, vector, transA, transB bool) (traced, error) {
+	below := children(n)
+	a, b := shapeOf(below[0]), shapeOf(below[1])
+	if vector {
+		b = append(b, 1)
+	}
+	if transA {
+		a[0], a[1] = a[1], a[0]
+	}
+	if transB {
+		b[0], b[1] = b[1], b[0]
+	}
+	var ids [2]ID
+	for i, v := range []traced{x, w} {
+		copied, err := t.ownCopy(n, v)
+		if err != nil {
+			return traced{}, err
+		}
+		ids[i] = copied
+	}
+	per, folded, err := t.perSample(n, shapeOf(n))
+	if err != nil {
+		return traced{}, err
+	}
+	out := traced{class: batched, shape: per, folded: folded}
+	out.id = t.emit(n, per, Instruction{Op: Product, In: ids[:], Groups: 1, Rows: a[0], K: a[1], N: b[1], TransA: transA, TransB: transB})
+	return out, nil
+}
+
+// ownCopy returns the value of a sample that holds a batched operand, or a copy of a shared one, in a graph for a batch
+// of one.
+func (t *tracer) ownCopy(n *gorgonia.Node, v traced) (ID, error) {
+	if v.class == batched {
+		return v.id, nil
+	}
+	return t.emit(n, v.view.Shape, Instruction{Op: Gather, In: []ID{v.id}, View: v.view}), nil
+}
+
+// outer refuses outer products: of two vectors over the batch, or of one with a parameter.
+func (t *tracer) outer(n *gorgonia.Node, x, w traced) (traced, error) {
+	if x.class == batched && w.class == batched && t.batch > 1 {
+		return traced{}, mixes(n, "it multiplies values of all samples with one another")
+	}
+	return traced{}, refused(n)
+}
+
+// batchedProduct lowers a product of stacks of matrices, of which the first axis counts samples, or rows of them.
+func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bool) (traced, error) {
+	below := children(n)
+	if x.class == shared && w.class == shared {
+		return traced{}, refuse(n, "both of its operands are parameters", "Mul of two matrices")
+	}
+	a, b := shapeOf(below[0]), shapeOf(below[1])
+	rows, k, cols := a[len(a)-2], a[len(a)-1], b[len(b)-1]
+	if transA {
+		rows, k = k, rows
+	}
+	if transB {
+		cols = b[len(b)-2]
+	}
+	per, folded, err := t.perSample(n, shapeOf(n))
+	if err != nil {
+		return traced{}, err
+	}
+	groups := product(per) / (rows * cols)
+	out := traced{class: batched, shape: per, folded: folded}
+	if w.class == shared && !transA {
+		v, err := t.alongBatch(n, w, folded)
+		if err != nil {
+			return traced{}, err
+		}
+		if lead := len(v.shape) - 2; lead >= 0 && v.view.repeats(lead) {
+			one := v
+			one.shape, one.view = v.shape[lead:], View{v.view.Offset, v.view.Shape[lead:], v.view.Strides[lead:]}
+			out.id = t.multiplied(n, x.id, one, groups*rows, k, cols, transB, per)
+			return out, nil
+		}
+	}
+	var ids [2]ID
+	for i, v := range []traced{x, w} {
+		copied, err := t.batchedCopy(n, v, shapeOf(below[i]))
+		if err != nil {
+			return traced{}, err
+		}
+		ids[i] = copied.id
+	}
+	out.id = t.emit(n, per, Instruction{Op: Product, In: ids[:], Groups: groups, Rows: rows, K: k, N: cols, TransA: transA, TransB: transB})
+	return out, nil
+}
+
+// repeats reports whether a view repeats all of its first axes.
+func (v View) repeats(axes int) bool {
+	for d := range axes {
+		if v.Shape[d] > 1 && v.Strides[d] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// rearranges reports whether a view has each element of a value of the given size once.
+func (v View) rearranges(size int) bool {
+	for d, s := range v.Shape {
+		if s > 1 && v.Strides[d] == 0 {
+			return false
+		}
+	}
+	return v.Offset == 0 && v.Size() == size && v.within(size)
+}
+
+// slicesWithout returns a shape without some axes, and the axes that are left.
+func slicesWithout(shape, axes []int) (left, kept []int) {
+	for axis, length := range shape {
+		if !slices.Contains(axes, axis) {
+			left, kept = append(left, length), append(kept, axis)
+		}
+	}
+	return left, kept
 }

@@ -87,7 +87,7 @@ const DrawsMultiple = 16
 type Program struct {
 	Inputs []Tensor
 	Params []Tensor
-	Output Tensor // Value is None if the source has no output or the program is opaque
+	Output Tensor // Value is None if the source has no output
 
 	Values     []Value
 	Prepare    []Instruction // computes the derived values, once for all samples, before the other lists
@@ -99,11 +99,14 @@ type Program struct {
 	// instructions take theirs.
 	Draws int
 
-	initial   [][]float32
-	limits    []int // opaque programs: what Range reads
-	digest    [sha256.Size]byte
-	missing   *RuleError
-	reference *Reference
+	// Decay holds a factor for each parameter, or is nil. The cost has terms of no sample, weight decay, whose gradient
+	// with respect to parameter θ is Decay·θ; what moves the parameters adds it to the mean gradient, as it is if
+	// DecayOfMean, and else divided by the expected batch size, as the sum of the samples' gradients is.
+	Decay       []float64
+	DecayOfMean bool
+
+	initial [][]float32
+	digest  [sha256.Size]byte
 }
 
 // Kept returns the values that the reductions read after the backward pass.
@@ -123,13 +126,6 @@ func Kept(reductions []Reduction) []ID {
 // don't change it.
 func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 
-// Missing returns the operation that has no rule if the program is Opaque, and nil otherwise.
-func (p *Program) Missing() *RuleError { return p.missing }
-
-// Reference returns the evaluator of an [Opaque] program's graph, or nil for every other program. The evaluator's
-// methods may be called concurrently and run one after another.
-func (p *Program) Reference() *Reference { return p.reference }
-
 // Initial returns a copy of the values that the graph binds to the parameters, or nil if it binds none.
 func (p *Program) Initial() [][]float32 {
 	if p.initial == nil {
@@ -142,11 +138,11 @@ func (p *Program) Initial() [][]float32 {
 	return out
 }
 
-// PredictReads reports whether the output depends on input i. An [Opaque] program reads all inputs.
+// PredictReads reports whether the output depends on input i.
 func (p *Program) PredictReads(i int) bool {
 	id := p.Inputs[i].Value
 	reads := func(in Instruction) bool { return slices.Contains(in.In, id) }
-	return p.missing != nil || p.Output.Value == id || slices.ContainsFunc(p.Predict, reads)
+	return p.Output.Value == id || slices.ContainsFunc(p.Predict, reads)
 }
 
 // Size returns the number of trained numbers: the sum of the parameters' sizes.

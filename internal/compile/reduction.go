@@ -14,64 +14,163 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch v.class {
 	case summed:
 		if !n.IsScalar() {
-			return traced{}, noRule(n, "a sum over the batch must be summed over all its other axes")
+			return traced{}, refuse(n, "it leaves axes of a sum over the batch", allAtOnce)
 		}
 		v.partial = false
 		return v, nil
-	case batched:
-	default:
-		return traced{}, noRule(n, "")
+	case shared:
+		return t.sumShared(n, v, along)
+	case scalar:
+		return v, nil
 	}
-	if slices.Contains(along, 0) {
-		if v.folded && t.batch == 1 && !n.IsScalar() {
-			return traced{}, noRule(n, "it sums over a sample's rows")
-		}
+	if slices.Contains(along, 0) && !(v.folded && t.batch == 1 && !n.IsScalar()) {
 		if v.divided {
 			return traced{}, t.dividedTwice(n)
 		}
 		return traced{class: summed, terms: []term{{v.id, 1}}, partial: !n.IsScalar()}, nil
 	}
-	out := v
-	out.shape = nil
-	// Summed axes keep the stride 0.
-	into := View{Shape: slices.Clone(v.shape), Strides: make([]int, len(v.shape))}
-	var kept []int
-	for axis, length := range v.shape {
-		if !slices.ContainsFunc(along, func(a int) bool { summed, _ := v.axis(a); return summed == axis }) {
-			out.shape, kept = append(out.shape, length), append(kept, axis)
-		}
+	return t.sumOwn(n, v, v.own(along))
+}
+
+const allAtOnce = "Sum over all axes at once"
+
+// own returns the axes of a sample's shape that axes of a batched node are.
+func (v traced) own(axes []int) []int {
+	var out []int
+	for _, a := range axes {
+		own, _ := v.axis(a)
+		out = append(out, own)
 	}
-	for i, stride := range ViewOf(out.shape).Strides {
-		into.Strides[kept[i]] = stride
+	return out
+}
+
+// sumOwn emits a sum over axes of a sample's own.
+func (t *tracer) sumOwn(n *gorgonia.Node, v traced, axes []int) (traced, error) {
+	per, folded, err := t.perSample(n, shapeOf(n))
+	if err != nil {
+		return traced{}, err
 	}
-	out.id = t.emit(n, out.shape, Instruction{Op: Scatter, In: []ID{v.id}, View: into})
+	view, _ := summing(v.shape, axes)
+	out := traced{class: batched, shape: per, folded: folded, divided: v.divided}
+	out.id = t.emit(n, per, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
 	return out, nil
 }
 
-// softmax lowers softmax and log softmax over the last axis. Over the batch axis they mix samples.
-func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+// summing returns the view by which a scatter sums over axes, and the shape that is left.
+func summing(shape, axes []int) (View, []int) {
+	into := View{Shape: slices.Clone(shape), Strides: make([]int, len(shape))}
+	left, kept := slicesWithout(shape, axes)
+	for i, stride := range ViewOf(left).Strides {
+		into.Strides[kept[i]] = stride
+	}
+	return into, left
+}
+
+// maxAlong lowers a maximum along a sample's own axes, by a pooling whose window is all of them.
+func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
-	if v.class != batched {
-		return traced{}, noRule(n, "")
+	along := fieldsOf(n.Op()).ints("along")
+	switch {
+	case v.class != batched:
+		return traced{}, refuse(n, "its operand is a parameter, a number or a sum over the batch", "Max of values of samples")
+	case slices.Contains(along, 0) && !v.folded && len(shapeOf(children(n)[0])) > 0 && t.batch == 1:
+		return traced{}, refuse(n, "it takes the batch axis away", "Max along the other axes, and the batch axis in front")
+	case slices.Contains(along, 0) && t.batch > 1:
+		return traced{}, mixes(n, "it takes the maximum of all samples")
 	}
-	f := fieldsOf(n.Op())
-	dims, axis := len(n.Shape()), softmaxAxis(n)
-	if axis == 0 && v.folded && t.batch == 1 {
-		return traced{}, noRule(n, "it normalises over a sample's rows")
+	per, folded, err := t.perSample(n, shapeOf(n))
+	if err != nil {
+		return traced{}, err
 	}
-	if axis == 0 {
-		return traced{}, mixes(n, "it normalises over the batch axis")
+	axes := v.own(along)
+	shape, kept := slicesWithout(v.shape, axes)
+	length := product(v.shape) / product(shape)
+	id, outer, inner := v.id, product(shape), 1
+	if first := slices.Min(axes); contiguousAxes(axes) {
+		outer = product(v.shape[:first])
+		inner = product(shape) / outer
+	} else {
+		id = t.permute(n, v, slices.Concat(kept, axes)).id
 	}
-	if axis != dims-1 {
-		return traced{}, noRule(n, "only the last axis has one")
+	window := &Window{
+		C: outer, H: length, W: inner, KH: length, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
+		OutC: outer, OutH: 1, OutW: inner,
 	}
-	k := v.shape[len(v.shape)-1]
+	where := t.value(Value{Name: "places of maxima", Kind: Buffer, Type: Int32, Shape: slices.Clone(per)})
+	out := traced{class: batched, shape: per, folded: folded}
+	out.id = t.emit(n, per, Instruction{Op: MaxPool, In: []ID{id}, Where: where, Window: window})
+	return out, nil
+}
+
+// contiguousAxes reports whether axes follow one another, in any order.
+func contiguousAxes(axes []int) bool {
+	return slices.Max(axes)-slices.Min(axes) == len(axes)-1
+}
+
+// softmax lowers softmax and log softmax. Over the batch axis they mix samples.
+func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v, axis := in[0], softmaxAxis(n)
 	op := Softmax
-	if f.bool("isLog") {
+	if fieldsOf(n.Op()).bool("isLog") {
 		op = LogSoftmax
+	}
+	switch {
+	case v.class == shared && !v.overBatch:
+		return t.sharedSoftmax(n, v, op, axis)
+	case v.class == shared:
+		var err error
+		if v, err = t.batchedCopy(n, v, shapeOf(n)); err != nil {
+			return traced{}, err
+		}
+	case v.class != batched:
+		return traced{}, refuse(n, "its operand is a number, or a sum over the batch", "it on values of samples")
+	}
+	own, ofBatch := v.axis(axis)
+	if ofBatch && !(v.folded && t.batch == 1) {
+		return traced{}, mixes(n, "it normalises over the batch axis")
 	}
 	out := v
 	out.divided = false
-	out.id = t.emit(n, v.shape, Instruction{Op: op, In: []ID{v.id}, Rows: product(v.shape) / k, K: k})
+	along, back := lastAxis(len(v.shape), own)
+	if along != nil {
+		out = t.permute(n, out, along)
+	}
+	k := v.shape[own]
+	out.id = t.emit(n, out.shape, Instruction{Op: op, In: []ID{out.id}, Rows: product(v.shape) / k, K: k})
+	if back != nil {
+		out = t.permute(n, out, back)
+	}
 	return out, nil
+}
+
+// sharedSoftmax lowers a softmax, or log softmax, of a shared value.
+func (t *tracer) sharedSoftmax(n *gorgonia.Node, v traced, op Op, axis int) (traced, error) {
+	along, back := lastAxis(len(v.shape), axis)
+	if along != nil {
+		v.view, v.shape = v.view.permuted(along), permuted(v.shape, along)
+	}
+	k := v.shape[len(v.shape)-1]
+	out := t.derive(n, v.shape, Instruction{Op: op, In: []ID{t.whole(n, v)}, Rows: product(v.shape) / k, K: k})
+	if back != nil {
+		out.view, out.shape = out.view.permuted(back), permuted(out.shape, back)
+	}
+	return out, nil
+}
+
+// lastAxis returns the permutation that puts an axis last, and the one that undoes it; nil if it is last.
+func lastAxis(dims, axis int) (there, back []int) {
+	if axis == dims-1 {
+		return nil, nil
+	}
+	for a := range dims {
+		if a != axis {
+			there = append(there, a)
+		}
+	}
+	there = append(there, axis)
+	back = make([]int, dims)
+	for i, a := range there {
+		back[a] = i
+	}
+	return there, back
 }

@@ -139,7 +139,7 @@ func checkBackward(backward []*gorgonia.Node) error {
 		case maximum, maximumBack:
 			continue
 		}
-		if o, ok := known(n.Op()); !ok || o.refused != "" && kindOf(n.Op()) != "linAlgBinOp" && o.operator == "" {
+		if o, ok := known(n.Op()); !ok || o.refused != "" && kindOf(n.Op()) != "linAlgBinOp" {
 			return fmt.Errorf("its gradient needs operation %s, which isn't known to be pure", opName(n))
 		}
 	}

@@ -6,23 +6,28 @@ import "slices"
 type reverser struct {
 	*tracer
 	grads map[ID]ID  // gradient buffer of a value, once something was added to it
-	uses  map[ID]int // of a parameter, in the forward pass
+	uses  map[ID]int // of a parameter, in the forward pass and in what it needs of Prepare
 	g     map[ID]ID  // materialised per-sample gradient of a parameter
+	held  map[ID]ID  // of a value that is the same for all samples: its copy for each
 	code  []Instruction
 	sums  []Reduction
 }
 
-// source returns the parameter behind a value, or None.
+// source returns the parameter, or the value derived from one, behind a value, or None.
 func (r *reverser) source(id ID) ID {
 	v := r.prog.Values[id]
 	if v.Kind == Shared {
 		return r.source(v.Source)
 	}
-	if v.Kind == Param {
+	if v.Kind == Param || v.Kind == Derived && r.needs[id] {
 		return id
 	}
 	return None
 }
+
+// several reports whether the per-sample gradient of a parameter, or of a value derived from one, is materialized
+// whatever its use: it has several uses, or goes back further.
+func (r *reverser) several(id ID) bool { return r.uses[id] > 1 || r.prog.Values[id].Kind == Derived }
 
 // nameOf returns the name of a value for names of values derived from it.
 func (r *reverser) nameOf(id ID) string {
@@ -34,7 +39,14 @@ func (r *reverser) nameOf(id ID) string {
 
 // reverse emits the backward pass from the cost's terms, and the reductions of all parameters.
 func (r *reverser) reverse(terms []term, forward []Instruction) {
+	var ends []ID
 	for _, in := range forward {
+		for _, id := range in.In {
+			ends = append(ends, r.prog.stored(id))
+		}
+	}
+	before := needed(r.prepare, ends)
+	for _, in := range slices.Concat(before, forward) {
 		for _, id := range in.In {
 			if p := r.source(id); p != None {
 				r.uses[p]++
@@ -49,6 +61,19 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 			r.back(in, dz)
 		}
 	}
+	for _, in := range slices.Backward(before) {
+		if dz, ok := r.grads[in.Out]; ok {
+			r.backOnce(in, dz)
+		}
+	}
+}
+
+// stored returns the value that a shared one is a view of, and every other value itself.
+func (p *Program) stored(id ID) ID {
+	if v := p.Values[id]; v.Kind == Shared {
+		return v.Source
+	}
+	return id
 }
 
 // merged adds up the factors of equal terms, so that a value's first gradient is one Fill.
@@ -117,7 +142,95 @@ func (r *reverser) back(in Instruction, dz ID) {
 	case Softmax, LogSoftmax:
 		b.Op, b.In = in.Op-Softmax+SoftmaxBack, []ID{dz, in.Out}
 		r.into(x, b)
+	case Normalize:
+		b.Op, b.In = NormalizeBack, []ID{dz, x}
+		r.into(x, b)
+	case Dropout:
+		b.In = []ID{dz}
+		r.into(x, b)
+	case Product:
+		for side, id := range in.In {
+			r.into(id, productBack(in, side, dz, x, in.In[1]))
+		}
 	}
+}
+
+// productBack returns the gradient of one operand of a product, which is a product too.
+func productBack(in Instruction, side int, dz, x, y ID) Instruction {
+	b := Instruction{Op: Product, Groups: in.Groups}
+	switch {
+	case side == 0 && !in.TransA: // dz·yᵀ
+		b.In, b.Rows, b.K, b.N, b.TransB = []ID{dz, y}, in.Rows, in.N, in.K, !in.TransB
+	case side == 0: // y·dzᵀ
+		b.In, b.Rows, b.K, b.N, b.TransA, b.TransB = []ID{y, dz}, in.K, in.N, in.Rows, in.TransB, true
+	case !in.TransB: // xᵀ·dz
+		b.In, b.Rows, b.K, b.N, b.TransA = []ID{x, dz}, in.K, in.Rows, in.N, !in.TransA
+	default: // dzᵀ·x
+		b.In, b.Rows, b.K, b.N, b.TransA, b.TransB = []ID{dz, x}, in.N, in.Rows, in.K, true, in.TransA
+	}
+	return b
+}
+
+// backOnce emits the instructions for one instruction of Prepare, given each sample's gradient of its result. What the
+// instruction computed with is the same for all samples, so it is copied for each that the way back reads it for.
+func (r *reverser) backOnce(in Instruction, dz ID) {
+	b := in
+	b.Out, b.Accumulate = None, false
+	switch in.Op {
+	case Unary:
+		b.Op, b.In = UnaryBack, []ID{dz, in.In[0], in.Out}
+	case BinaryScalar:
+		b.Op, b.In = ScalarBack, []ID{dz, in.In[0], in.Out}
+	case Binary:
+		b.Op, b.In = BinaryBack, []ID{dz, in.In[0], in.In[1], in.Out}
+	case Gather:
+		b.Op, b.In = Scatter, []ID{dz}
+	case Scatter:
+		b.Op, b.In = Gather, []ID{dz}
+	case Softmax, LogSoftmax:
+		b.Op, b.In = in.Op-Softmax+SoftmaxBack, []ID{dz, in.Out}
+	case Normalize:
+		b.Op, b.In = NormalizeBack, []ID{dz, in.In[0]}
+	}
+	if (in.Op == Binary || in.Op == BinaryScalar) && !in.Func.differentiable() {
+		return
+	}
+	for side, id := range in.In {
+		if !r.needs[id] {
+			continue
+		}
+		one := b
+		switch in.Op {
+		case Binary:
+			one.Side = side
+		case Product:
+			one = productBack(in, side, dz, in.In[0], in.In[1])
+		}
+		reads := one.Reads()
+		one.In = slices.Clone(one.In)
+		for k, x := range one.In {
+			switch {
+			case x == dz:
+			case slices.Contains(reads, x):
+				one.In[k] = r.copyOf(x)
+			default:
+				one.In[k] = dz
+			}
+		}
+		r.gradParam(id, one)
+	}
+}
+
+// copyOf returns a copy, for each sample, of a value that is the same for all.
+func (r *reverser) copyOf(id ID) ID {
+	if held, ok := r.held[id]; ok {
+		return held
+	}
+	v := r.prog.Values[id]
+	held := r.buffer(r.nameOf(id)+" of a sample", v.Shape)
+	r.held[id] = held
+	r.code = append(r.code, Instruction{Op: Gather, In: []ID{id}, Out: held, Where: None, View: ViewOf(v.Shape)})
+	return held
 }
 
 // binaryBack emits each operand's gradient. A parameter's is summed over the axes that it was broadcast along.
@@ -161,7 +274,7 @@ func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	if w == None {
 		return
 	}
-	if r.uses[w] > 1 || in.Rows > 1 {
+	if r.several(w) || in.Rows > 1 {
 		r.gradParam(w, Instruction{Op: GradMatMul, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N, TransB: in.TransB})
 		return
 	}
@@ -176,7 +289,7 @@ func (r *reverser) gradConv(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	switch {
 	case w == None:
-	case r.uses[w] > 1:
+	case r.several(w):
 		r.gradParam(w, Instruction{Op: GradConv, In: []ID{dz, in.In[0]}, Window: in.Window})
 	default:
 		r.sums = append(r.sums, Reduction{
@@ -191,7 +304,7 @@ func (r *reverser) gradLookup(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	switch {
 	case w == None:
-	case r.uses[w] > 1:
+	case r.several(w):
 		r.gradParam(w, Instruction{Op: GradLookup, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N})
 	default:
 		r.sums = append(r.sums, Reduction{
@@ -200,13 +313,18 @@ func (r *reverser) gradLookup(in Instruction, dz ID) {
 	}
 }
 
-// gradParam emits an instruction that adds to a parameter's materialized per-sample gradient.
+// gradParam emits an instruction that adds to the materialized per-sample gradient of a parameter, or of a value that
+// is derived from one.
 func (r *reverser) gradParam(id ID, in Instruction) {
 	p := r.source(id)
 	if p == None {
 		return
 	}
 	v := r.prog.Values[p]
+	if v.Kind == Derived {
+		r.into(p, in)
+		return
+	}
 	g, seen := r.g[p]
 	if !seen {
 		g = r.buffer("per-sample ∂"+v.Name, v.Shape)

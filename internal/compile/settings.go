@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 
 	"gorgonia.org/gorgonia"
@@ -50,6 +51,13 @@ func (f opFields) int(path ...string) int {
 		return int(v.Uint())
 	}
 	return -1
+}
+
+func (f opFields) float(path ...string) float64 {
+	if v := f.get(path...); v.Kind() == reflect.Float64 || v.Kind() == reflect.Float32 {
+		return v.Float()
+	}
+	return math.NaN()
 }
 
 func (f opFields) bool(path ...string) bool {

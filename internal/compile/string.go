@@ -43,8 +43,8 @@ func (p *Program) String() string {
 	for _, r := range p.Reductions {
 		fmt.Fprintf(&b, "\t%v\n", r)
 	}
-	if p.missing != nil {
-		fmt.Fprintf(&b, "missing: %v\n", p.missing)
+	if p.Decay != nil {
+		fmt.Fprintf(&b, "decay %v, of a mean: %v\n", p.Decay, p.DecayOfMean)
 	}
 	return b.String()
 }

@@ -11,10 +11,11 @@ import (
 type class uint8
 
 const (
-	batched class = iota // one row for each sample
-	shared               // a parameter or constant, the same for all samples
-	scalar               // a number that the graph fixes
-	summed               // a sum over the batch: a cost, or a term of one
+	batched  class = iota // one row for each sample
+	shared                // a parameter or constant, the same for all samples
+	scalar                // a number that the graph fixes
+	summed                // a sum over the batch: a cost, or a term of one
+	indexing              // a constant of integers, which indexes
 )
 
 // traced is what the compiler knows of a node.
@@ -29,6 +30,9 @@ type traced struct {
 	folded  bool
 	divided bool
 
+	// shared: square is 1 + the parameter whose elements it squares, each once, or 0.
+	square int
+
 	// shared: the node is value id seen through view, whose shape is shape. overBatch: it was repeated along the batch,
 	// whose axis shape leaves out unless folded.
 	view      View
@@ -40,9 +44,14 @@ type traced struct {
 	ofBatch  bool
 	constant bool
 
-	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet.
+	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet. mean: that is over the
+	// batch size, by which training divides.
 	terms   []term
 	partial bool
+	mean    bool
+
+	// shared or summed: it is, or is besides, a sum of squares of parameters.
+	norms []norm
 }
 
 // term is a factor times the sum of a value's elements over the batch.
@@ -68,6 +77,10 @@ type tracer struct {
 	needs map[ID]bool // values that depend on a parameter
 	at    *gorgonia.Node
 	code  []Instruction
+
+	prepare []Instruction            // derived values
+	factors map[ID][2]traced         // of a derived value that is a product of two matrices
+	numbers map[*gorgonia.Node][]int // constants of integers
 }
 
 // value adds a value to the program and sets its Size.
@@ -128,7 +141,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		if err := refused(n); err != nil {
 			return traced{}, err
 		}
-		return traced{}, noRule(n, "")
+		return traced{}, unknown(n)
 	}
 	var in []traced
 	for _, c := range children(n) {
@@ -139,7 +152,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		in = append(in, v)
 	}
 	if t.integers(in...) && kind != "reshapeOp" && kind != "byIndicesOp" {
-		return traced{}, noRule(n, "it reads integers")
+		return traced{}, readsIntegers(n)
 	}
 	v, err := rule(t, n, in)
 	if err != nil {
@@ -150,7 +163,9 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 
 // integers reports whether any operand holds integers. They index rows of tables, and no other rule computes with them.
 func (t *tracer) integers(in ...traced) bool {
-	return slices.ContainsFunc(in, func(v traced) bool { return v.class == batched && t.prog.Values[v.id].Type != Float32 })
+	return slices.ContainsFunc(in, func(v traced) bool {
+		return v.class == indexing || v.class == batched && t.prog.Values[v.id].Type != Float32
+	})
 }
 
 // check compares the compiler's count of a node's values with Gorgonia's.
@@ -167,16 +182,20 @@ func (t *tracer) check(n *gorgonia.Node, v traced) error {
 		got = product(v.shape)
 	}
 	if got != want {
-		return noRule(n, fmt.Sprintf("its %d values were taken for %d", want, got))
+		return fmt.Errorf("%w: node %q has %d values and was taken for %d: a fault of dptrain", ErrSource, label(n), want, got)
 	}
 	return nil
 }
 
 // constant lowers one of Gorgonia's constants: a scalar to a number, a tensor to a value of the program.
 func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
+	if numbers, ok := integersOf(n); ok {
+		t.numbers[n] = numbers
+		return traced{class: indexing}, nil
+	}
 	data, err := floats(n)
 	if err != nil {
-		return traced{}, noRule(n, err.Error())
+		return traced{}, refuse(n, err.Error(), "constants of floating-point numbers, or of integers as indices")
 	}
 	if n.IsScalar() {
 		return traced{class: scalar, number: float64(data[0]), constant: true}, nil

@@ -37,9 +37,6 @@ func (c *checker) program() error {
 	if err := c.tensors(); err != nil {
 		return err
 	}
-	if c.missing != nil || c.reference != nil || slices.ContainsFunc(c.Forward, func(in Instruction) bool { return in.Op == Opaque }) {
-		return c.opaque()
-	}
 	if err := c.prepare(); err != nil {
 		return err
 	}
@@ -70,6 +67,9 @@ func (c *checker) program() error {
 	if err := c.list("backward", c.Backward); err != nil {
 		return err
 	}
+	if c.Decay != nil && len(c.Decay) != len(c.Params) {
+		return fmt.Errorf("%d factors of decay for %d parameters", len(c.Decay), len(c.Params))
+	}
 	return c.reductions()
 }
 
@@ -89,25 +89,6 @@ func (c *checker) prepare() error {
 		return fmt.Errorf("a sample has %d draws, which isn't a multiple of %d", c.Draws, DrawsMultiple)
 	}
 	return nil
-}
-
-// opaque checks a program of one [Opaque] instruction.
-func (c *checker) opaque() error {
-	switch {
-	case c.missing == nil || c.reference == nil:
-		return errors.New("an opaque instruction, a missing rule and a reference come together")
-	case len(c.Forward) != 1 || c.Forward[0].Op != Opaque || len(c.Predict)+len(c.Backward)+len(c.Reductions) > 0:
-		return errors.New("an opaque instruction isn't the only one")
-	case c.Output.Value != None:
-		return errors.New("an opaque instruction writes no output")
-	}
-	in := c.Forward[0]
-	for _, id := range in.In {
-		if err := c.known(id); err != nil {
-			return fmt.Errorf("opaque: %w", err)
-		}
-	}
-	return c.absent(&in, &opTable[Opaque])
 }
 
 func (c *checker) values() error {

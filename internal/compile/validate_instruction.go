@@ -19,7 +19,7 @@ func (c *checker) list(name string, code []Instruction) error {
 // instruction checks one instruction against its row of opTable, in an order in which each check can rely on the ones
 // before.
 func (c *checker) instruction(in *Instruction) error {
-	if in.Op >= Opaque {
+	if in.Op >= opEnd {
 		return errors.New("no engine knows it here")
 	}
 	row := in.Op.row()

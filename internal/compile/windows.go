@@ -71,11 +71,10 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 		return traced{}, false, err
 	}
 	if t.integers(x) {
-		return traced{}, false, noRule(n, "it reads integers")
+		return traced{}, false, readsIntegers(n)
 	}
-	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch ||
-		len(w.shape) != 2 || !w.view.contiguous() {
-		return traced{}, false, noRule(n, "only Conv2d of a batch-first input by a parameter has one")
+	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch || len(w.shape) != 2 {
+		return traced{}, false, nil // its parts have rules of their own
 	}
 	f := fieldsOf(columns.Op())
 	win := &Window{
@@ -87,12 +86,44 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	shape := shapeOf(n)
 	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
 	if w.shape[0] != win.OutC || w.shape[1] != win.Patch() {
-		return traced{}, false, noRule(n, "its filter's shape doesn't match")
+		return traced{}, false, refuse(n, "its filter's shape doesn't fit its image", "Conv2d")
 	}
 	out := traced{class: batched, shape: shape[1:]}
-	out.id = t.emit(n, out.shape, Instruction{Op: Conv, In: []ID{x.id, w.id}, Window: win})
+	out.id = t.emit(n, out.shape, Instruction{Op: Conv, In: []ID{x.id, t.whole(n, w)}, Window: win})
 	return out, true, nil
 }
+
+// unroll lowers Im2Col by itself, to which Conv2d comes down where its filter or its image isn't as usual: positions
+// and elements of a window are strides of the image, or of a copy with zeros around it.
+func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v := in[0]
+	if v.class == shared {
+		var err error
+		if v, err = t.batchedCopy(n, v, shapeOf(children(n)[0])); err != nil {
+			return traced{}, err
+		}
+	}
+	if v.class != batched || v.folded || len(v.shape) != 3 {
+		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
+	}
+	f := fieldsOf(n.Op())
+	id, c, h, w := v.id, v.shape[0], v.shape[1], v.shape[2]
+	if padH, padW := f.int("padH"), f.int("padW"); padH > 0 || padW > 0 {
+		padded := []int{c, h + 2*padH, w + 2*padW}
+		into := ViewOf(padded)
+		into.Shape, into.Offset = []int{c, h, w}, padH*padded[2]+padW
+		id = t.emit(n, padded, Instruction{Op: Scatter, In: []ID{id}, View: into})
+		h, w = padded[1], padded[2]
+	}
+	shape := shapeOf(n) // samples, rows and columns of positions, elements
+	kh, kw, dh, dw := f.int("h"), f.int("w"), f.int("dilationH"), f.int("dilationW")
+	view := View{Shape: []int{shape[1], shape[2], c, kh, kw}, Strides: []int{f.int("strideH") * w, f.int("strideW"), h * w, dh * w, dw}}
+	out := traced{class: batched, shape: shape[1:]}
+	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{id}, View: view})
+	return out, nil
+}
+
+const notImages = "its operand isn't an image of each sample"
 
 // maxPool lowers max-pooling. The positions of the maxima are a value of their own, by which gradients go back.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
@@ -109,8 +140,14 @@ func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 // pool returns the operand and the window of a max-pooling operation.
 func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
 	v := in[0]
+	if v.class == shared {
+		var err error
+		if v, err = t.batchedCopy(n, v, shapeOf(children(n)[0])); err != nil {
+			return v, nil, err
+		}
+	}
 	if v.class != batched || v.folded || len(v.shape) != 3 {
-		return v, nil, noRule(n, "")
+		return v, nil, refuse(n, notImages, "samples of channels, rows and columns")
 	}
 	f := fieldsOf(n.Op())
 	win := &Window{
@@ -119,7 +156,7 @@ func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
 		StrideH: f.int("strideH"), StrideW: f.int("strideW"), DilationH: 1, DilationW: 1,
 	}
 	if win.PadH != f.int("padSouth") || win.PadW != f.int("padEast") {
-		return v, nil, noRule(n, "its padding differs between sides")
+		return v, nil, refuse(n, "its padding differs between sides, which Gorgonia takes for one another", "the same padding on both sides")
 	}
 	shape := shapeOf(n)
 	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]

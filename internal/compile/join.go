@@ -1,0 +1,174 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+)
+
+// concat lowers concatenation along a sample's own axis: each part is added to its place in the result, which begins
+// as zeros.
+func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	below, axis := children(n), fieldsOf(n.Op()).int("axis")
+	if !slices.ContainsFunc(in, func(v traced) bool { return v.class != shared || v.overBatch }) {
+		return t.concatShared(n, in, axis)
+	}
+	parts := slices.Clone(in)
+	for i, v := range in {
+		var err error
+		if parts[i], err = t.batchedCopy(n, v, shapeOf(below[i])); err != nil {
+			return traced{}, err
+		}
+	}
+	if axis == 0 && t.batch > 1 {
+		return traced{}, refuse(n, "it lays the samples of its operands one after another along the batch axis", "Concat along another axis")
+	}
+	per, folded, err := t.perSample(n, shapeOf(n))
+	if err != nil {
+		return traced{}, err
+	}
+	whole := shapeOf(n) // without the batch axis, unless rows lie along it
+	own := axis
+	if t.batch > 1 && !folded || t.batch == 1 && axis > 0 && whole[0] == 1 {
+		whole, own = per, axis-1
+	} else if t.batch > 1 {
+		whole = per
+	}
+	var pieces [][]int
+	for i := range parts {
+		shape := slices.Clone(whole)
+		shape[own] = below[i].Shape()[axis]
+		pieces = append(pieces, shape)
+	}
+	out := traced{class: batched, shape: per, folded: folded, id: t.buffer(nameOf(n), per)}
+	for i, view := range sideBySide(whole, pieces, own) {
+		t.needs[out.id] = t.needs[out.id] || t.needs[parts[i].id]
+		t.code = append(t.code, Instruction{Op: Scatter, In: []ID{parts[i].id}, Out: out.id, Where: None, View: view, Accumulate: i > 0})
+	}
+	return out, nil
+}
+
+// concatShared concatenates shared values.
+func (t *tracer) concatShared(n *gorgonia.Node, in []traced, axis int) (traced, error) {
+	var pieces [][]int
+	for _, v := range in {
+		pieces = append(pieces, v.shape)
+	}
+	shape := shapeOf(n)
+	id := t.value(Value{Name: nameOf(n), Kind: Derived, Shape: shape})
+	for i, view := range sideBySide(shape, pieces, axis) {
+		part := t.whole(n, in[i])
+		t.needs[id] = t.needs[id] || t.needs[part]
+		t.prepare = append(t.prepare, Instruction{Op: Scatter, In: []ID{part}, Out: id, Where: None, View: view, Accumulate: i > 0})
+	}
+	return traced{class: shared, id: id, shape: shape, view: ViewOf(shape)}, nil
+}
+
+// sideBySide returns the views of a whole in which pieces lie one after another along an axis.
+func sideBySide(whole []int, pieces [][]int, axis int) []View {
+	var out []View
+	at := ViewOf(whole)
+	from := 0
+	for _, p := range pieces {
+		out = append(out, at.sliced(axis, from, p[axis], 1))
+		from += p[axis]
+	}
+	return out
+}
+
+// upsample lowers the repetition of each pixel along rows and columns.
+func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v := in[0]
+	if v.class == shared {
+		var err error
+		if v, err = t.batchedCopy(n, v, shapeOf(children(n)[0])); err != nil {
+			return traced{}, err
+		}
+	}
+	if v.class != batched || v.folded || len(v.shape) != 3 {
+		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
+	}
+	c, h, w := v.shape[0], v.shape[1], v.shape[2]
+	shape := shapeOf(n)[1:]
+	times := shape[1] / h
+	view := View{Shape: []int{c, h, times, w, times}, Strides: []int{h * w, w, 0, 1, 0}}
+	out := traced{class: batched, shape: shape}
+	out.id = t.emit(n, shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
+	return out, nil
+}
+
+// globalAverage lowers the mean over an image's rows and columns.
+func globalAverage(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v := in[0]
+	if v.class != batched || v.folded || len(v.shape) != 3 {
+		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
+	}
+	view, left := summing(v.shape, []int{1, 2})
+	total := t.emit(n, left, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
+	out := traced{class: batched, shape: shapeOf(n)[1:]}
+	out.id = t.emit(n, out.shape, Instruction{Op: BinaryScalar, Func: Div, In: []ID{total}, Scalar: float32(v.shape[1] * v.shape[2])})
+	return out, nil
+}
+
+// groupNorm lowers the normalisation of groups of channels.
+func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v, f := in[0], fieldsOf(n.Op())
+	groups := f.int("numGroups")
+	switch {
+	case v.class != batched || v.folded || len(v.shape) == 0:
+		return traced{}, refuse(n, "its operand isn't channels of each sample", "samples of channels, rows and columns")
+	case groups < 1 || v.shape[0]%groups != 0:
+		return traced{}, refuse(n, fmt.Sprintf("%d channels aren't %d groups of one size", v.shape[0], groups), "a number of groups that divides that of channels")
+	}
+	out := v
+	out.divided = false
+	out.id = t.emit(n, v.shape, Instruction{
+		Op: Normalize, In: []ID{v.id}, Rows: groups, K: product(v.shape) / groups, Scalar: float32(f.float("epsilon")),
+	})
+	return out, nil
+}
+
+// dropout lowers dropout. A sample's draws come from the run's key, the step and the sample's number, and the
+// prediction leaves it out.
+func dropout(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
+	v, f := in[0], fieldsOf(n.Op())
+	p := f.float("probability")
+	switch {
+	case v.class != batched:
+		return traced{}, refuse(n, "it drops parameters, numbers or a sum over the batch", "it on values of samples")
+	case !(p >= 0 && p < 1):
+		return traced{}, refuse(n, fmt.Sprintf("it drops with probability %v", p), "a probability from 0 to below 1")
+	case p == 0 || !f.bool("isTraining"):
+		return v, nil
+	}
+	out := v
+	out.divided = false
+	out.id = t.emit(n, v.shape, Instruction{Op: Dropout, In: []ID{v.id}, Scalar: float32(1 - p), Draw: t.prog.Draws})
+	t.prog.Draws += (product(v.shape) + DrawsMultiple - 1) / DrawsMultiple * DrawsMultiple
+	return out, nil
+}
+
+// undropped returns the instructions of a prediction, which drops nothing, and its output.
+func undropped(code []Instruction, output ID) ([]Instruction, ID) {
+	kept := map[ID]ID{}
+	same := func(id ID) ID {
+		if from, ok := kept[id]; ok {
+			return from
+		}
+		return id
+	}
+	var out []Instruction
+	for _, in := range code {
+		in.In = slices.Clone(in.In)
+		for k, id := range in.In {
+			in.In[k] = same(id)
+		}
+		if in.Op == Dropout {
+			kept[in.Out] = in.In[0]
+			continue
+		}
+		out = append(out, in)
+	}
+	return out, same(output)
+}
