@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"math"
-
 	"github.com/dptrain/dptrain/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/internal/compile"
 )
@@ -50,6 +48,10 @@ func binary(f compile.Func, z, x, y []float32) {
 		kernel.Mul(z, x, y)
 	case compile.Div:
 		kernel.Div(z, x, y)
+	case compile.Maximum:
+		kernel.Larger(z, x, y)
+	case compile.Minimum:
+		kernel.Smaller(z, x, y)
 	default:
 		for i, v := range x {
 			z[i] = float32(f.Binary(float64(v), float64(y[i])))
@@ -71,7 +73,13 @@ func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
 	case f == compile.Div && swap:
 		kernel.DivScalarBy(z, x, s)
 	case f == compile.Gte && !swap:
-		atLeast(z, x, s)
+		kernel.AtLeastScalar(z, x, s)
+	case f == compile.Lte && !swap:
+		kernel.AtMostScalar(z, x, s)
+	case f == compile.Maximum:
+		kernel.LargerScalar(z, x, s)
+	case f == compile.Minimum:
+		kernel.SmallerScalar(z, x, s)
 	default:
 		for i, v := range x {
 			a, c := float64(v), float64(s)
@@ -80,19 +88,6 @@ func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
 			}
 			z[i] = float32(f.Binary(a, c))
 		}
-	}
-}
-
-// atLeast computes z = 1 where x ≥ s and 0 elsewhere, which is half of a rectifier. It is written so that the compiler
-// emits no branch, which no processor could predict.
-func atLeast(z, x []float32, s float32) {
-	z = z[:len(x)]
-	for i, v := range x {
-		bits := uint32(0)
-		if v >= s {
-			bits = 0x3f800000 // the bits of 1
-		}
-		z[i] = math.Float32frombits(bits)
 	}
 }
 
@@ -162,6 +157,16 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 			fill(d, in.Scalar)
 		case in.Func == compile.Div && !in.Swap:
 			fill(d, 1/in.Scalar)
+		case in.Func == compile.Maximum, in.Func == compile.Minimum:
+			// Of equals the first operand has the gradient: the number, if it is the first.
+			if x := x[from : from+len(d)]; (in.Func == compile.Maximum) == in.Swap {
+				kernel.AtMostScalar(d, x, in.Scalar)
+			} else {
+				kernel.AtLeastScalar(d, x, in.Scalar)
+			}
+			if in.Swap {
+				kernel.SubFromScalar(d, d, 1)
+			}
 		default:
 			for i := range d {
 				side, p, q := 0, float64(x[from+i]), float64(in.Scalar)
@@ -202,6 +207,15 @@ func binaryDerivative(in *instruction, x, y, z []float32) derivative {
 			fill(d, -1)
 		case in.Func == compile.Div && in.Side == 0:
 			kernel.Reciprocal(d, y[from:to])
+		case in.Func == compile.Maximum, in.Func == compile.Minimum:
+			if x, y := x[from:to], y[from:to]; in.Func == compile.Maximum {
+				kernel.AtLeast(d, x, y)
+			} else {
+				kernel.AtLeast(d, y, x)
+			}
+			if in.Side == 1 {
+				kernel.SubFromScalar(d, d, 1)
+			}
 		default:
 			for i := range d {
 				d[i] = float32(in.Func.BinaryDerivative(in.Side, float64(x[from+i]), float64(y[from+i]), float64(z[from+i])))

@@ -23,6 +23,8 @@ type executable interface {
 // binding is one run's parameters. Any number of workers may read it between two calls of set.
 type binding interface {
 	set(params [][]float32) error
+	// at names the job and its step, counted from 0, whose draws of dropout the next gradients take.
+	at(job *engine.Job, step int)
 }
 
 // workspace computes gradients and outputs of a few samples at a time. It belongs to one worker.
@@ -47,6 +49,7 @@ const _ = uint(engine.MostInInt32 - maxMicrobatch) // else sums don't hold a mic
 type lowered struct {
 	*compile.Program
 	values             []compile.Value // the program's, then those that lowering added
+	prepared           []instruction   // on values that are the same for all samples
 	forward, predicted []instruction
 	backward           []instruction
 	reductions         []compile.Reduction // RankOne, Materialised or OfRows
@@ -54,6 +57,8 @@ type lowered struct {
 	positions          [][]int32           // by Shared value: the position in its source of each element
 	filters            []filter
 	scratch            int // floats for one sample's convolution
+	drawn              []drawn
+	words              int // 64-bit words of one sample's draws
 
 	gradient, prediction arena.Layout
 	samples              int // the size of a microbatch
@@ -67,6 +72,8 @@ type instruction struct {
 	positions []int32    // views: the position of each element
 	repeats   int        // GradSpread and Gather: if not 0, how often the view repeats each element of a whole value
 	period    int        // Gather and Scatter: if not 0, the view repeats a whole value of that size
+	copies    bool       // Gather: the result is the same for all samples
+	draws     int        // Dropout: the position of its draws in a sample's words
 }
 
 // Reads returns the values that the instruction reads on this machine.
@@ -111,7 +118,7 @@ func lower(p *compile.Program) (*lowered, error) {
 	for _, list := range []struct {
 		from []compile.Instruction
 		to   *[]instruction
-	}{{p.Forward, &l.forward}, {backward, &l.backward}, {p.Predict, &l.predicted}} {
+	}{{p.Prepare, &l.prepared}, {p.Forward, &l.forward}, {backward, &l.backward}, {p.Predict, &l.predicted}} {
 		for _, in := range list.from {
 			out, err := l.instruction(in)
 			if err != nil {
@@ -127,7 +134,7 @@ func lower(p *compile.Program) (*lowered, error) {
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
 	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
-	l.samples = min(maxMicrobatch, max(1, cacheFloats/max(1, l.gradient.Floats)))
+	l.samples = min(maxMicrobatch, max(1, cacheFloats/max(1, l.gradient.Floats+2*l.words)))
 	return l, nil
 }
 
@@ -137,13 +144,17 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 	switch in.Op {
 	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.MatMul, compile.MaxPool,
 		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
-		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul, compile.Lookup, compile.GradLookup:
+		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul, compile.Lookup, compile.GradLookup,
+		compile.Product, compile.Normalize, compile.NormalizeBack:
+	case compile.Dropout:
+		out.draws = l.drawnBy(&in)
 	case compile.Gather, compile.Scatter:
 		viewed := in.In[0]
 		if in.Op == compile.Scatter {
 			viewed = in.Out
 		}
 		out.positions = in.View.Elements()
+		out.copies = in.Op == compile.Gather && !in.Accumulate && storedKind(l.values[in.In[0]].Kind)
 		out.repeats, out.period = repeatsOf(out.positions, l.values[viewed].Size), periodOf(out.positions, l.values[viewed].Size)
 	case compile.GradSpread:
 		out.positions = in.View.Elements()
@@ -207,10 +218,17 @@ func periodOf(positions []int32, size int) int {
 }
 
 func (l *lowered) bind() binding {
-	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{}}
+	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{},
+		derived: make([][]float32, len(l.values))}
 	for id, t := range l.positions {
 		b.shared[id] = make([]float32, len(t))
 	}
+	for id, v := range l.values {
+		if v.Kind == compile.Derived {
+			b.derived[id] = make([]float32, v.Size)
+		}
+	}
+	b.preparer = &microbatch{lowered: l, bound: b, at: make([]buffer, len(l.values)), n: 1}
 	for _, f := range l.filters {
 		b.transposed[f] = make([]float32, f.outputs*f.patch)
 	}
@@ -240,12 +258,13 @@ func (l *lowered) workspace() workspace {
 		}
 	}
 	return &microbatch{
-		lowered:  l,
-		memory:   newMemory(l),
-		factors:  make([]float32, l.samples),
-		position: make([]float32, l.scratch),
-		first:    make([]int32, l.rows),
-		into:     make([]int32, indexed),
-		firsts:   firsts,
+		lowered:    l,
+		memory:     newMemory(l),
+		factors:    make([]float32, l.samples),
+		position:   make([]float32, l.scratch),
+		first:      make([]int32, l.rows),
+		into:       make([]int32, indexed),
+		firsts:     firsts,
+		drawnWords: make([]uint64, l.samples*l.words),
 	}
 }

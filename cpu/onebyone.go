@@ -37,6 +37,9 @@ func (g *inGraph) set(params [][]float32) (err error) {
 	return err
 }
 
+// at has nothing to do: no graph of an opaque program draws.
+func (g *inGraph) at(*engine.Job, int) {}
+
 // paramsOf returns a run's parameters in the graph's own form.
 func (o *oneByOne) paramsOf(run binding) (compile.Bound, error) {
 	g, ok := run.(*inGraph)

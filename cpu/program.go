@@ -17,11 +17,17 @@ type bound struct {
 	params     [][]float32
 	shared     [][]float32          // by Shared value: the value as instructions read it
 	transposed map[filter][]float32 // [patch, outputs], as convolutions read it
+	derived    [][]float32          // by Derived value
+	preparer   *microbatch          // computes the derived values, as if those that are stored were of one sample
+
+	job  engine.Job // whose draws dropout takes, at the step
+	step int
 }
 
 // set derives all forms from the parameters, whose slices it keeps.
 func (b *bound) set(params [][]float32) error {
 	b.params = params
+	b.preparer.execute(b.prepared)
 	for _, f := range b.filters {
 		kernel.Transpose(b.transposed[f], b.stored(f.id), f.outputs, f.patch)
 	}
@@ -37,13 +43,24 @@ func (b *bound) set(params [][]float32) error {
 	return nil
 }
 
-// stored returns a parameter or constant as it is stored.
+// at names the job and the step whose draws of dropout the next gradients take.
+func (b *bound) at(job *engine.Job, step int) { b.job, b.step = *job, step }
+
+// storedKind reports whether values of a kind are the same for all samples and lie in memory as they are.
+func storedKind(k compile.Kind) bool {
+	return k == compile.Param || k == compile.Const || k == compile.Derived
+}
+
+// stored returns a parameter, constant or derived value as it is stored.
 func (b *bound) stored(id compile.ID) []float32 {
-	v := &b.values[id]
-	if v.Kind == compile.Const {
+	switch v := &b.values[id]; v.Kind {
+	case compile.Const:
 		return v.Data
+	case compile.Derived:
+		return b.derived[id]
+	default:
+		return b.params[v.Index]
 	}
-	return b.params[v.Index]
 }
 
 // microbatch is one worker's workspace: buffers for the samples that go through the program together.
@@ -56,25 +73,34 @@ type microbatch struct {
 	into     []int32     // one sample's rows of δ: the first row with the same id
 	firsts   [][][]int32 // by reduction and sample: the rows of δ that are the first with their id
 
+	drawnWords []uint64 // each sample's draws of dropout
+	blocks     []uint32 // the generator's blocks that have them
+
 	bound *bound   // the run whose parameters are read
 	at    []buffer // the buffers of gradient or prediction
 	n     int      // the number of samples
 }
 
-// rows returns a value's rows for all samples, or nil for a value without a buffer, which no instruction reads.
+// rows returns a value's rows for all samples, or nil for a value without a buffer, which no instruction reads. A stored
+// value, which instructions read so while values are prepared, has one row.
 func (b *microbatch) rows(id compile.ID) []float32 {
+	if v := &b.values[id]; storedKind(v.Kind) {
+		return b.bound.stored(id)
+	}
 	if b.at[id].floats == nil {
 		return nil
 	}
 	return b.at[id].floats[:b.values[id].Size*b.n]
 }
 
-// row returns a value's row for sample s. A shared value has one row for all samples.
+// row returns a value's row for sample s. A shared or stored value has one row for all samples.
 func (b *microbatch) row(id compile.ID, s int) []float32 {
 	v := &b.values[id]
 	switch {
 	case v.Kind == compile.Shared:
 		return b.bound.shared[id]
+	case storedKind(v.Kind):
+		return b.bound.stored(id)
 	case b.at[id].floats == nil:
 		return nil
 	}
@@ -124,6 +150,7 @@ func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, cl
 		part := samples[from:min(from+b.samples, len(samples))]
 		b.n = len(part)
 		b.load(data, func(s int) int { return int(part[s]) })
+		b.draw(part)
 		b.execute(b.forward)
 		b.execute(b.backward)
 		sq := squared[from : from+b.n]

@@ -95,6 +95,7 @@ func (r *run) train(c crew) (err error) {
 // clippedSum leaves the clipped sum over the samples, in ascending order, with the crew, and their squared norms in
 // r.norms.
 func (r *run) clippedSum(c crew, samples []int32) error {
+	r.binding.at(&r.job, int(r.done.Load()))
 	if err := r.binding.set(r.tensors); err != nil {
 		return err
 	}

@@ -22,7 +22,13 @@
 #define LESS $1
 #define EQUAL $0
 #define NOTLESS $5
+#define UNORDERED $3
+#define ATLEASTIS $29
+#define ATMOSTIS $18
 #define SELECT(PREDICATE, a, b, value, v) VCMPPS PREDICATE, b, a, Y14; VBLENDVPS Y14, value, v, v
+
+// KEEP sets v, which is 0, to value where draw is at most V5, as unsigned numbers.
+#define KEEP(draw, value, v) VPMAXUD draw, V5, v; VPCMPEQD v, V5, v; VANDPS value, v, v
 
 // ROUND rounds to the nearest integer, ties to even.
 #define ROUND(v) VROUNDPS $8, v, v

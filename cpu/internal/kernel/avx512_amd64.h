@@ -21,7 +21,13 @@
 #define LESS $1
 #define EQUAL $0
 #define NOTLESS $5
+#define UNORDERED $3
+#define ATLEASTIS $29
+#define ATMOSTIS $18
 #define SELECT(PREDICATE, a, b, value, v) VCMPPS PREDICATE, b, a, K2; VMOVUPS value, K2, v
+
+// KEEP sets v, which is 0, to value where draw is at most V5, as unsigned numbers.
+#define KEEP(draw, value, v) VPCMPUD $2, V5, draw, K2; VMOVUPS value, K2, v
 
 // ROUND rounds to the nearest integer, ties to even.
 #define ROUND(v) VRNDSCALEPS $8, v, v

@@ -45,3 +45,23 @@ func maximumAVX2(a []float32) float32
 func dotAVX512(a, b []float32) float32
 func sumAVX512(a []float32) float32
 func maximumAVX512(a []float32) float32
+
+func largerAVX2(dst, a, b []float32)
+func smallerAVX2(dst, a, b []float32)
+func atLeastAVX2(dst, a, b []float32)
+func largerScalarAVX2(dst, a []float32, s float32)
+func smallerScalarAVX2(dst, a []float32, s float32)
+func atLeastScalarAVX2(dst, a []float32, s float32)
+func atMostScalarAVX2(dst, a []float32, s float32)
+func dropoutAVX2(dst, a []float32, draws []uint64, maximum uint32, keep float32)
+func addDropoutAVX2(dst, a []float32, draws []uint64, maximum uint32, keep float32)
+
+func largerAVX512(dst, a, b []float32)
+func smallerAVX512(dst, a, b []float32)
+func atLeastAVX512(dst, a, b []float32)
+func largerScalarAVX512(dst, a []float32, s float32)
+func smallerScalarAVX512(dst, a []float32, s float32)
+func atLeastScalarAVX512(dst, a []float32, s float32)
+func atMostScalarAVX512(dst, a []float32, s float32)
+func dropoutAVX512(dst, a []float32, draws []uint64, maximum uint32, keep float32)
+func addDropoutAVX512(dst, a []float32, draws []uint64, maximum uint32, keep float32)

@@ -68,6 +68,13 @@ func TestElementwiseTwins(t *testing.T) {
 		"neg":           func(tb *table, o operands) { tb.neg(o.dst, o.a) },
 		"abs":           func(tb *table, o operands) { tb.abs(o.dst, o.a) },
 		"sqrt":          func(tb *table, o operands) { tb.sqrt(o.dst, o.a) },
+		"larger":        func(tb *table, o operands) { tb.larger(o.dst, o.a, o.b) },
+		"smaller":       func(tb *table, o operands) { tb.smaller(o.dst, o.a, o.b) },
+		"atLeast":       func(tb *table, o operands) { tb.atLeast(o.dst, o.a, o.b) },
+		"largerScalar":  func(tb *table, o operands) { tb.largerScalar(o.dst, o.a, o.scalar) },
+		"smallerScalar": func(tb *table, o operands) { tb.smallerScalar(o.dst, o.a, o.scalar) },
+		"atLeastScalar": func(tb *table, o operands) { tb.atLeastScalar(o.dst, o.a, o.scalar) },
+		"atMostScalar":  func(tb *table, o operands) { tb.atMostScalar(o.dst, o.a, o.scalar) },
 	}
 	arenas := newArenas(t)
 	for name, kernel := range kernels {

@@ -1,0 +1,100 @@
+package kernel
+
+// Larger computes dst[i] = max(a[i], b[i]), which is NaN if one of them is, and 0 of 0 and −0.
+func Larger(dst, a, b []float32) {
+	checkLength("Larger", "a", len(a), len(dst))
+	checkLength("Larger", "b", len(b), len(dst))
+	active.larger(dst, a, b)
+}
+
+func largerPlain(dst, a, b []float32) {
+	for i := range dst {
+		dst[i] = max(a[i], b[i])
+	}
+}
+
+// Smaller computes dst[i] = min(a[i], b[i]), which is NaN if one of them is, and −0 of 0 and −0.
+func Smaller(dst, a, b []float32) {
+	checkLength("Smaller", "a", len(a), len(dst))
+	checkLength("Smaller", "b", len(b), len(dst))
+	active.smaller(dst, a, b)
+}
+
+func smallerPlain(dst, a, b []float32) {
+	for i := range dst {
+		dst[i] = min(a[i], b[i])
+	}
+}
+
+// AtLeast computes dst[i] = 1 where a[i] ≥ b[i] and 0 elsewhere.
+func AtLeast(dst, a, b []float32) {
+	checkLength("AtLeast", "a", len(a), len(dst))
+	checkLength("AtLeast", "b", len(b), len(dst))
+	active.atLeast(dst, a, b)
+}
+
+func atLeastPlain(dst, a, b []float32) {
+	for i := range dst {
+		v := float32(0)
+		if a[i] >= b[i] {
+			v = 1
+		}
+		dst[i] = v
+	}
+}
+
+// LargerScalar computes dst[i] = max(a[i], s), as [Larger] does.
+func LargerScalar(dst, a []float32, s float32) {
+	checkLength("LargerScalar", "a", len(a), len(dst))
+	active.largerScalar(dst, a, s)
+}
+
+func largerScalarPlain(dst, a []float32, s float32) {
+	for i := range dst {
+		dst[i] = max(a[i], s)
+	}
+}
+
+// SmallerScalar computes dst[i] = min(a[i], s), as [Smaller] does.
+func SmallerScalar(dst, a []float32, s float32) {
+	checkLength("SmallerScalar", "a", len(a), len(dst))
+	active.smallerScalar(dst, a, s)
+}
+
+func smallerScalarPlain(dst, a []float32, s float32) {
+	for i := range dst {
+		dst[i] = min(a[i], s)
+	}
+}
+
+// AtLeastScalar computes dst[i] = 1 where a[i] ≥ s and 0 elsewhere.
+func AtLeastScalar(dst, a []float32, s float32) {
+	checkLength("AtLeastScalar", "a", len(a), len(dst))
+	active.atLeastScalar(dst, a, s)
+}
+
+func atLeastScalarPlain(dst, a []float32, s float32) {
+	for i := range dst {
+		v := float32(0)
+		if a[i] >= s {
+			v = 1
+		}
+		dst[i] = v
+	}
+}
+
+// AtMostScalar computes dst[i] = 1 where a[i] ≤ s and 0 elsewhere.
+func AtMostScalar(dst, a []float32, s float32) {
+	checkLength("AtMostScalar", "a", len(a), len(dst))
+	active.atMostScalar(dst, a, s)
+}
+
+func atMostScalarPlain(dst, a []float32, s float32) {
+	for i := range dst {
+		v := float32(0)
+		if a[i] <= s {
+			v = 1
+		}
+		dst[i] = v
+	}
+}
