@@ -126,7 +126,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 				}
 				src.Parameters[0].Value().Data().([]float32)[0] = 5
 			}, func() {
-				l = must(train.Load(cpu.OneByOne(cpu.Options{}), src, must(train.NewData(1, []float32{1, 2, 3, 4, 5, 6}))))
+				l = must(train.Load(cpu.New(cpu.Options{}), src, must(train.NewData(1, []float32{1, 2, 3, 4, 5, 6}))))
 			})
 			return releasedBy(l, private(1))
 		},
@@ -160,7 +160,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			return []any{err, must(s.MarshalBinary())}
 		},
 		"FirstOf": func(h handOver) any {
-			list := []train.Engine{cpu.OneByOne(cpu.Options{}), cpu.New(cpu.Options{})}
+			list := []train.Engine{cpu.New(cpu.Options{Workers: 1}), nil}
 			var e train.Engine
 			h.over(func() { list[1] = list[0] }, func() { e = train.FirstOf(list...) })
 			return e.Name()

@@ -24,12 +24,6 @@
 // hold the large memory, a microbatch's buffers and sums. A run holds its parameters in the forms that the program
 // reads.
 //
-// # One sample at a time
-//
-// [OneByOne] returns an engine for graphs with an operation that has no rule. Gorgonia evaluates the graph, and the
-// gradient by its own differentiation, for each sample. Sampling, clipping, sums, noise and update use the same code as
-// above.
-//
 // # When something panics
 //
 // A panic in a worker's goroutine would end the process, because no caller can recover it there, and its message may

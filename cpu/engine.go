@@ -15,25 +15,13 @@ type Options struct {
 	Workers int // number of cores that all runs together use; 0 means all; more than the machine has only cost memory
 }
 
-// New returns the CPU engine. It runs every program without an Opaque instruction, that is, every graph whose
-// operations all have rules.
+// New returns the CPU engine. It runs every program that package compile makes.
 func New(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (" + kernel.Implementation() + ")",
 		arithmetic: "cpu, " + kernel.Arithmetic() + ", " + runtime.GOARCH,
 		workers:    o.workers(),
 		lower:      func(p *compile.Program) (executable, error) { return lower(p) },
-	}
-}
-
-// OneByOne returns an engine for the other programs, for which Gorgonia evaluates the graph and its gradient one sample
-// at a time. This is correct, but slow. Make it the last engine of train.FirstOf.
-func OneByOne(o Options) engine.Engine {
-	return &cpuEngine{
-		name:       "cpu (one sample at a time)",
-		arithmetic: "gorgonia, " + runtime.GOARCH,
-		workers:    o.workers(),
-		lower:      lowerOpaque,
 	}
 }
 

@@ -173,9 +173,6 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		out.unrolls, out.columns = true, l.value("im2col of "+l.values[in.Out].Name, in.Window.Positions(), in.Window.Patch())
 	case compile.GradConv:
 		return l.gradConv(in), nil
-	case compile.Opaque:
-		missing := l.Missing()
-		return out, &engine.UnsupportedError{Operation: missing.Op, Why: "it has no per-sample rule; train.FirstOf(cpu.New(o), cpu.OneByOne(o)) trains it one sample at a time"}
 	default:
 		return out, &engine.UnsupportedError{Operation: in.Op.String()}
 	}

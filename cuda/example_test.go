@@ -10,10 +10,9 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Training takes the GPUs where there are any, and the CPU's engine for the rest: for machines without, and for graphs
-// with an operation that kernels don't know.
+// Training takes the GPUs where there are any, and the CPU's engine on other machines.
 func ExampleNew() {
-	engines := []train.Engine{cpu.New(cpu.Options{}), cpu.OneByOne(cpu.Options{})}
+	engines := []train.Engine{cpu.New(cpu.Options{})}
 	gpu, err := cuda.New(cuda.Options{Warn: func(text string) { log.Print(text) }})
 	switch {
 	case errors.Is(err, cuda.ErrNoDevice):

@@ -11,10 +11,5 @@ var ErrGraph = compile.ErrSource
 // and Why the reason.
 type MixError = compile.MixError
 
-// RefusedError reports an operation that mixes no samples and still can't be trained privately, not even one sample at
-// a time. Its fields are those of [MixError], and Instead, which names an alternative.
+// RefusedError reports an operation, or a use of one, that mixes no samples and still can't be trained. Its fields are those of [MixError], and Instead, which names an alternative.
 type RefusedError = compile.RefusedError
-
-// RuleError reports an operation that has no rule for per-sample gradients. Its fields are those of [MixError]. The
-// engine of cpu.OneByOne trains a graph with such an operation if the graph was built for a batch of one.
-type RuleError = compile.RuleError

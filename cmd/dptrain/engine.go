@@ -19,7 +19,7 @@ import (
 // newEngine returns the first of all engines that can run a model. It alone names engines. gpu is nil for the CPU's.
 func newEngine(p configs.Performance, gpu train.Engine) train.Engine {
 	o := cpu.Options{Workers: p.Workers}
-	engines := []train.Engine{cpu.New(o), cpu.OneByOne(o)}
+	engines := []train.Engine{cpu.New(o)}
 	if gpu != nil {
 		engines = append([]train.Engine{gpu}, engines...)
 	}

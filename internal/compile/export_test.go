@@ -37,9 +37,9 @@ func Contiguous(v View) bool { return v.contiguous() }
 
 func Within(v View, size int) bool { return v.within(size) }
 
-// Operated returns all operations but Opaque, and those that may add to their results.
+// Operated returns all operations but opEnd, and those that may add to their results.
 func Operated() (all, adding []Op) {
-	for op := range Opaque {
+	for op := range opEnd {
 		all = append(all, op)
 		if op.row().adds {
 			adding = append(adding, op)

@@ -51,7 +51,10 @@ func awayError(n *gorgonia.Node) error {
 // perSample returns a batched node's shape for one sample. Values are row-major with the batch outermost, so that a
 // first axis whose length is a multiple of the batch holds whole samples; the node is then folded.
 func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
-	if len(shape) == 0 || shape[0]%t.batch != 0 {
+	if len(shape) == 0 {
+		return nil, false, refuse(n, "it takes the batch axis away", "results with the batch in front")
+	}
+	if shape[0]%t.batch != 0 {
 		return nil, false, awayError(n)
 	}
 	if shape[0] == t.batch {
@@ -223,7 +226,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if ofBatch && !(v.folded && t.batch == 1) {
 		switch {
 		case len(shapeOf(n)) < len(shapeOf(children(n)[0])) && t.batch == 1 && !v.folded:
-			return traced{}, refuse(n, "it takes the batch axis away", "a range of samples, all of them, instead of one")
+			return traced{}, refuse(n, "it takes the batch axis away", "nil for the batch axis, which takes all of it")
 		case s.Start() == 0 && s.End() == t.batch && step == 1 && !v.folded:
 			return v, nil
 		}

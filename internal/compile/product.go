@@ -57,7 +57,7 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			out.view = ViewOf(out.shape)
 		}
 		return out, err
-	case t.batch == 1 && (w.class == batched || x.class != batched):
+	case t.batch == 1 && (w.class == batched || x.class != batched || transA):
 		return t.ownProduct(n, x, w, kind == opMatVec, transA, transB)
 	case x.class == batched && w.class == batched:
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")

@@ -73,8 +73,8 @@ func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch {
 	case v.class != batched:
 		return traced{}, refuse(n, "its operand is a parameter, a number or a sum over the batch", "Max of values of samples")
-	case slices.Contains(along, 0) && !v.folded && len(shapeOf(children(n)[0])) > 0 && t.batch == 1:
-		return traced{}, refuse(n, "it takes the batch axis away", "Max along the other axes, and the batch axis in front")
+	case slices.Contains(along, 0) && !v.folded && t.batch == 1:
+		return traced{}, refuse(n, "it takes the batch axis away", "results with the batch in front")
 	case slices.Contains(along, 0) && t.batch > 1:
 		return traced{}, mixes(n, "it takes the maximum of all samples")
 	}

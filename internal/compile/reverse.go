@@ -134,7 +134,12 @@ func (r *reverser) back(in Instruction, dz ID) {
 		b.Op, b.In = MaxPoolBack, []ID{dz, in.Where}
 		r.into(x, b)
 	case Gather:
-		b.Op, b.In = Scatter, []ID{dz}
+		if b.In = []ID{dz}; r.prog.Values[x].stored() {
+			b.Op = GradSpread
+			r.gradParam(x, b)
+			return
+		}
+		b.Op = Scatter
 		r.into(x, b)
 	case Scatter:
 		b.Op, b.In = Gather, []ID{dz}

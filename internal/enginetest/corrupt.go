@@ -1,13 +1,11 @@
 package enginetest
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/internal/engine"
 	"pgregory.net/rapid"
 )
 
@@ -94,23 +92,9 @@ func (s Suite) corrupted(t *testing.T) {
 	})
 }
 
-// opaque checks that an engine either evaluates an opaque program correctly or refuses it by the name of the operation
-// that has no rule. It also checks that an engine refuses an unknown operation.
-func opaque(t TB, s Suite) {
-	z := Lone()["largest of a row"]
-	p := z.Program(t, 1)
-	data := RandomData(p, 3, 1)
-	var lacks *engine.UnsupportedError
-	switch loaded, err := s.Engine().Load(p, data); {
-	case err == nil:
-		if err := loaded.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-		s.CheckDifferences(t, z, false)
-	case !errors.As(err, &lacks) || lacks.Operation != p.Missing().Op:
-		t.Errorf("a graph with %s: %v", p.Missing().Op, err)
-	}
-	p = MLP(t, 6, 3)
+// unknown checks that an engine refuses an unknown operation.
+func unknown(t TB, s Suite) {
+	p := Zoo()["an identity"].Program(t, 1)
 	p.Forward[0].Op = 200
 	if _, err := s.Engine().Load(p, RandomData(p, 3, 1)); err == nil {
 		t.Errorf("a program with an operation of number 200 was loaded")

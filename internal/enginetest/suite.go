@@ -68,7 +68,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Cancel":     cancel,
 		"Predict":    predict,
 		"Outputs":    outputs,
-		"Opaque":     opaque,
+		"Unknown":    unknown,
 		"Refusals":   refusals,
 		"Tables":     tables,
 	}

@@ -69,10 +69,6 @@ func variants() map[string]Graph {
 			a := values(g, 3)
 			return g.Do(gorgonia.Concat(0, a, g.Do(gorgonia.Square(a)), a))
 		},
-		"concat vec1": func(g *G) *gorgonia.Node {
-			a := values(g, 3)
-			return g.Do(gorgonia.Concat(0, a, g.Do(gorgonia.Reshape(g.Do(gorgonia.Sum(a)), tensor.Shape{1}))))
-		},
 		"concat col": func(g *G) *gorgonia.Node {
 			a := values(g, 3, 1)
 			return g.Do(gorgonia.Concat(1, a, g.Do(gorgonia.Square(a)), a))
@@ -131,10 +127,6 @@ func variants() map[string]Graph {
 		"slice vec": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Slice(values(g, 6), gorgonia.S(1, 4)))
 		},
-		"slice scalar": func(g *G) *gorgonia.Node {
-			a := values(g, 6)
-			return g.Do(gorgonia.Mul(a, g.Do(gorgonia.Slice(a, gorgonia.S(3)))))
-		},
 		"slice 4d": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Slice(values(g, 2, 3, 4, 2), nil, gorgonia.S(1, 3), gorgonia.S(1)))
 		},
@@ -156,22 +148,6 @@ func variants() map[string]Graph {
 		"max between": func(g *G) *gorgonia.Node {
 			a := values(g, 2, 3)
 			return g.Do(gorgonia.MaxBetween(a, g.Do(gorgonia.Tanh(g.Param("v", 2, 3)))))
-		},
-		"scalar div": func(g *G) *gorgonia.Node {
-			a := values(g, 2, 3)
-			return g.Do(gorgonia.Div(g.Do(gorgonia.Max(a)), g.Do(gorgonia.Exp(a))))
-		},
-		"scalar sub": func(g *G) *gorgonia.Node {
-			a := values(g, 2, 3)
-			return g.Do(gorgonia.Sub(g.Do(gorgonia.Max(a)), a))
-		},
-		"scalar sub right": func(g *G) *gorgonia.Node {
-			a := values(g, 2, 3)
-			return g.Do(gorgonia.Sub(a, g.Do(gorgonia.Max(a))))
-		},
-		"scalar div right": func(g *G) *gorgonia.Node {
-			a := values(g, 2, 3)
-			return g.Do(gorgonia.Div(a, g.Do(gorgonia.Exp(g.Do(gorgonia.Max(a))))))
 		},
 		"one by one": func(g *G) *gorgonia.Node {
 			a := values(g, 1, 1)

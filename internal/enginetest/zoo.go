@@ -54,6 +54,8 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, convolutions())
 	maps.Copy(all, poolings())
 	maps.Copy(all, lookups)
+	maps.Copy(all, joined())
+	maps.Copy(all, transformed())
 	for _, name := range Networks() {
 		all[name] = Graph{0, func(g *G) (compile.Source, error) {
 			n, err := Network(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})

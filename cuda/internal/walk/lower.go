@@ -64,9 +64,6 @@ func Lower(p *compile.Program) (*Program, error) {
 		constAt: map[compile.ID]int{}, viewTable: map[compile.ID]int32{}, padding: map[compile.ID]image{},
 		parts: map[compile.ID]int{}, turns: map[compile.ID]turn{},
 	}
-	if missing := p.Missing(); missing != nil {
-		return nil, &engine.UnsupportedError{Engine: "cuda", Operation: missing.Op, Why: "it has no per-sample rule"}
-	}
 	if err := l.shared(backward, reductions); err != nil {
 		return nil, err
 	}

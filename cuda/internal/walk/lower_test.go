@@ -14,7 +14,7 @@ import (
 // A program that kernels don't know is refused by the name of the operation, so that another engine may take it.
 func TestRefusals(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)
-	p.Forward[0].Op = compile.Opaque
+	p.Forward[0].Op = 200
 	var unsupported *engine.UnsupportedError
 	if _, err := Lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "opaque" {
 		t.Errorf("an operation that kernels don't know: %v", err)
