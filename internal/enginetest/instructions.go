@@ -135,7 +135,7 @@ func normalised(a *assembly) {
 		far := a.forward(compile.Instruction{Op: compile.BinaryScalar, Func: compile.Add, In: []compile.ID{x}, Scalar: 300}, rows, k)
 		a.p.Predict = append(a.p.Predict, a.p.Forward[len(a.p.Forward)-1])
 		for _, from := range []compile.ID{x, far} {
-			a.try(compile.Instruction{Op: compile.Normalize, In: []compile.ID{from}, Rows: rows, K: k, Scalar: 1e-3}, false, rows, k)
+			a.try(compile.Instruction{Op: compile.Normalize, In: []compile.ID{from}, Rows: rows, K: k, Scalar: 0.5}, false, rows, k)
 			a.try(compile.Instruction{Op: compile.NormalizeBack, In: []compile.ID{a.input(rows, k), from}, Rows: rows, K: k, Scalar: 0.1}, true, rows, k)
 		}
 		if k > 7 {
