@@ -25,6 +25,27 @@ type fault struct {
 	program func(*compile.Program) *compile.Program
 	outputs func([]float32)
 	data    func(*engine.Data) *engine.Data
+	samples func([]int32) []int32
+	restore func(*engine.State)
+}
+
+// in returns the fault that an operation's instructions are changed before the program is loaded.
+func in(op compile.Op, change func(*compile.Instruction)) fault {
+	return fault{program: func(p *compile.Program) *compile.Program {
+		if p == nil {
+			return nil
+		}
+		out := *p
+		for _, list := range []*[]compile.Instruction{&out.Prepare, &out.Predict, &out.Forward, &out.Backward} {
+			*list = slices.Clone(*list)
+			for i := range *list {
+				if in := &(*list)[i]; in.Op == op {
+					change(in)
+				}
+			}
+		}
+		return &out
+	}}
 }
 
 type faultyEngine struct {
@@ -113,6 +134,9 @@ func (r faultyRuns) Restore(i int, s engine.State) error {
 	if r.idle {
 		return nil
 	}
+	if r.restore != nil {
+		r.restore(&s)
+	}
 	return r.Runs.Restore(i, s)
 }
 
@@ -130,6 +154,9 @@ type faultySums struct {
 }
 
 func (s faultySums) ClippedSum(run int, samples []int32) ([]float64, []float64, error) {
+	if s.samples != nil {
+		samples = s.samples(samples)
+	}
 	sum, norms, err := s.Inspector.ClippedSum(run, samples)
 	if s.sums != nil && err == nil {
 		s.sums(sum, norms)
@@ -215,8 +242,43 @@ func TestSuiteFindsFaults(t *testing.T) {
 				steps[0]++
 			}
 		}}, []string{"Groups", "Progress", "Draws"}},
-		"the first run's state":                 {fault{state: func(int) int { return 0 }}, []string{"Groups", "Resume", "Predict"}},
-		"outputs of the first samples only":     {fault{outputs: func(out []float32) { clear(out[len(out)*3/4:]) }}, []string{"Outputs"}},
+		"the first run's state":             {fault{state: func(int) int { return 0 }}, []string{"Groups", "Resume", "Predict"}},
+		"outputs of the first samples only": {fault{outputs: func(out []float32) { clear(out[len(out)*3/4:]) }}, []string{"Outputs", "Dropout", "Instructions"}},
+		"square matrices transposed":        {in(compile.Product, func(in *compile.Instruction) { in.TransA = in.TransA != (in.Rows == in.K) }), []string{"Instructions"}},
+		"columns for rows": {in(compile.Product, func(in *compile.Instruction) {
+			if in.Groups == 1 && in.In[0] == in.In[1] && in.K == in.Rows {
+				in.TransB = false
+			}
+		}), []string{"Instructions"}},
+		"another number beside the variance": {in(compile.Normalize, func(in *compile.Instruction) { in.Scalar *= 1.01 }), []string{"Instructions"}},
+		"a gradient for a value": {in(compile.NormalizeBack, func(in *compile.Instruction) {
+			in.In = []compile.ID{in.In[1], in.In[0]}
+		}), []string{"Instructions"}},
+		"a few more are kept":   {in(compile.Dropout, func(in *compile.Instruction) { in.Scalar = min(1, 1.05*in.Scalar) }), []string{"Instructions", "Dropout"}},
+		"draws are taken twice": {in(compile.Dropout, func(in *compile.Instruction) { in.Draw = 0 }), []string{"Instructions", "Dropout"}},
+		"of equals the second":  {in(compile.BinaryBack, func(in *compile.Instruction) { in.Side = 1 - in.Side }), []string{"Instructions"}},
+		"the first element for all": {in(compile.Gather, func(in *compile.Instruction) {
+			in.View.Strides = make([]int, len(in.View.Strides))
+		}), []string{"Instructions", "Dropout"}},
+		"all to the first": {in(compile.Scatter, func(in *compile.Instruction) {
+			if in.Accumulate {
+				in.View.Strides = make([]int, len(in.View.Strides))
+			}
+		}), []string{"Instructions"}},
+		"derived otherwise": {in(compile.Unary, func(in *compile.Instruction) { in.Func = compile.Sin }), []string{"Instructions"}},
+		"a number above half is none": {in(compile.ScalarBack, func(in *compile.Instruction) {
+			in.Swap = !in.Swap
+		}), []string{"Instructions"}},
+		"draws by positions in the minibatch": {fault{samples: func(samples []int32) []int32 {
+			all := make([]int32, len(samples))
+			for i := range all {
+				all[i] = int32(i)
+			}
+			return all
+		}}, []string{"Dropout"}},
+		"the first step's draws":                {fault{restore: func(s *engine.State) { s.Step = 0 }}, []string{"Dropout", "Instructions"}},
+		"the draws of a step before":            {fault{restore: func(s *engine.State) { s.Step = max(0, s.Step-1) }}, []string{"Instructions"}},
+		"one trial's draws":                     {fault{job: func(j *engine.Job) { j.Trial = 0 }}, []string{"Dropout", "Instructions"}},
 		"deaf to cancelling":                    {fault{deaf: true}, []string{"Cancel"}},
 		"restores nothing":                      {fault{idle: true}, []string{"Resume"}},
 		"doesn't tell how far":                  {fault{uncount: true}, []string{"Progress", "Groups"}},

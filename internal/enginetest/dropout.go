@@ -1,0 +1,165 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+const dropped = 608 // the number of elements of each dropout that the check sees, and of its draws
+
+// keptShares are the shares that the programs of [masking] keep. The first two are equal, so that their masks compare.
+var keptShares = []float32{0.5, 0.5, 0.9, 0.25}
+
+// masking returns a program whose gradient is a sample's masks: of each share of keptShares, a parameter whose gradient
+// is 1/share where the dropout keeps an element of 1, and 0 elsewhere. Its output is its input.
+func masking(t TB) (*compile.Program, engine.Job) {
+	t.Helper()
+	a := assemble(1)
+	x := a.input(dropped)
+	one := a.forward(compile.Instruction{Op: compile.Fill, Scalar: 1}, dropped)
+	for _, share := range keptShares {
+		a.observe(a.forward(compile.Instruction{Op: compile.Dropout, In: []compile.ID{one}, Draw: a.p.Draws, Scalar: share}, dropped))
+		a.p.Draws += dropped
+	}
+	a.parts = append(a.parts, a.add(&a.p.Predict, compile.Buffer, a.whole(x), dropped))
+	p := a.done(t)
+	j := plain(p, 0x1p10) // above the norm of any mask
+	j.Initial = engine.LayoutOf(p).Join(a.params)
+	return p, j
+}
+
+// dropout checks that the masks of dropout are a sample's own, that they differ wherever they should, keep the share that
+// is asked for, and are those of the job's streams in whole steps; and that predictions have none. Keys are fixed, so
+// that nothing fails by chance; of random keys one in 10⁷ would fail.
+func dropout(t TB, s Suite) {
+	p, j := masking(t)
+	const samples = 40
+	data := RandomData(p, samples, 2)
+	other := j
+	other.Trial++
+	few := j
+	few.Members = []int32{3, 7, 29}
+	runs, done := s.start(t, p, data, j, other, few)
+	defer done()
+	at := func(run, step int, members ...int32) []float64 {
+		if err := runs.Restore(run, engine.State{Step: step, Params: j.Initial}); err != nil {
+			t.Fatal(err)
+		}
+		sum, _ := s.clippedSum(t, runs, run, members)
+		return sum
+	}
+	alone := map[[2]int][][]float64{} // by run and step: each sample's masks
+	for _, c := range [][2]int{{0, 0}, {0, 1}, {0, 258}, {1, 0}} {
+		for i := range int32(samples) {
+			alone[c] = append(alone[c], at(c[0], c[1], i))
+		}
+	}
+	masks := alone[[2]int{0, 1}]
+
+	for what, c := range map[string]struct {
+		run     int
+		members []int32
+	}{
+		"all together": {0, allOf(samples)}, "some": {0, []int32{0, 7, 8, 21, 39}}, "in another run": {2, []int32{3, 7, 29}},
+		"one of its members": {2, []int32{29}},
+	} {
+		want := make([]float64, len(j.Initial))
+		for _, i := range c.members {
+			for k, v := range masks[i] {
+				want[k] += v
+			}
+		}
+		if !slices.Equal(at(c.run, 1, c.members...), want) {
+			t.Errorf("%s: a sample's dropout depends on the other samples", what)
+		}
+	}
+
+	s.differentMasks(t, alone)
+	for k, share := range keptShares {
+		kept, n := 0.0, 0.0
+		for _, of := range alone {
+			for _, sum := range of {
+				for _, v := range sum[k*dropped:][:dropped] {
+					n++
+					if v != 0 {
+						kept++
+					}
+					if v != 0 && math.Abs(v*float64(share)-1) > 1e-3 {
+						t.Fatalf("what dropout keeps of 1 is %v, want 1/%v", v, share)
+					}
+				}
+			}
+		}
+		p := float64(share)
+		if z := (kept - n*p) / math.Sqrt(n*p*(1-p)); math.Abs(z) > 6 {
+			t.Errorf("dropout keeps a share of %v of %v elements, want %v: %v standard errors", kept/n, n, share, z)
+		}
+	}
+
+	want := engine.State{Step: 1, Params: slices.Clone(j.Initial)}
+	After(p, j, &want, at(0, 1, allOf(samples)...), samples)
+	advance(t, runs, 1, 0, 0)
+	if d := difference(runs.State(0), want); d != "" {
+		t.Errorf("a step's dropout isn't that of its sum: it takes %s elsewhere", d)
+	}
+	out, err := runs.Predict(context.Background(), data, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sameBits(out[0], data.Columns[0].Floats) {
+		t.Errorf("a prediction drops elements")
+	}
+}
+
+// differentMasks checks that masks of a half agree in half of their elements with those of other samples, steps, trials,
+// instructions and elements. Two elements of a mask of a half are independent, so that the number that agree is binomial.
+func (s Suite) differentMasks(t TB, alone map[[2]int][][]float64) {
+	t.Helper()
+	agree := func(what string, each func(pair func(a, b []float64))) {
+		n, same := 0.0, 0.0
+		each(func(a, b []float64) {
+			for i := range min(len(a), len(b)) {
+				n++
+				if (a[i] != 0) == (b[i] != 0) {
+					same++
+				}
+			}
+		})
+		if z := (same - n/2) / math.Sqrt(n/4); math.Abs(z) > 6 {
+			t.Errorf("%s have %v of %v elements in common: %v standard errors from a half", what, same, n, z)
+		}
+	}
+	half := func(sum []float64) []float64 { return sum[:dropped] }
+	first := alone[[2]int{0, 0}]
+	for what, other := range map[string][][]float64{"step 1": alone[[2]int{0, 1}], "step 258": alone[[2]int{0, 258}], "another trial": alone[[2]int{1, 0}]} {
+		agree("the masks of a step and of "+what, func(pair func(a, b []float64)) {
+			for i := range first {
+				pair(half(first[i]), half(other[i]))
+			}
+		})
+	}
+	for _, apart := range []int{1, 2, 8} {
+		agree(fmt.Sprintf("the masks of samples %d apart", apart), func(pair func(a, b []float64)) {
+			for i := range len(first) - apart {
+				pair(half(first[i]), half(first[i+apart]))
+			}
+		})
+	}
+	agree("the masks of two instructions", func(pair func(a, b []float64)) {
+		for _, sum := range first {
+			pair(half(sum), sum[dropped:2*dropped])
+		}
+	})
+	for _, apart := range []int{1, 2, 7, 8, 16, 32, 64, 512} {
+		agree(fmt.Sprintf("elements %d apart of a mask", apart), func(pair func(a, b []float64)) {
+			for _, sum := range first {
+				pair(half(sum)[apart:], half(sum))
+			}
+		})
+	}
+}
