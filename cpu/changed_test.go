@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
@@ -14,9 +16,18 @@ func TestChangedPrograms(t *testing.T) {
 	names := append(enginetest.Networks(), "convolutions with stride, padding and dilation", "the same filter twice", "transposed within a sample",
 		"many rows within a sample", "slices within a sample", "a scalar parameter", "max-pool with overlap and padding", "residual",
 		"mean of rows that are looked up", "a table looked up twice", "two tables by one input")
+	byHand := slices.Sorted(maps.Keys(enginetest.Handmades(t)))
 	started := 0
 	rapid.Check(t, func(t *rapid.T) {
-		p := zoo[rapid.SampledFrom(names).Draw(t, "graph")].Program(t, 1)
+		var p *compile.Program
+		var params [][]float32
+		if rapid.Bool().Draw(t, "by hand") {
+			h := enginetest.Handmades(t)[rapid.SampledFrom(byHand).Draw(t, "program")]
+			p, params = h.Program, h.Params
+		} else {
+			p = zoo[rapid.SampledFrom(names).Draw(t, "graph")].Program(t, 1)
+			params = p.Initial()
+		}
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			enginetest.Corrupt(t, p)
 		}
@@ -29,7 +40,7 @@ func TestChangedPrograms(t *testing.T) {
 		}
 		started++
 		b, w, data := l.bind(), l.workspace(), enginetest.RandomData(p, 3, 1)
-		if err := b.set(p.Initial()); err != nil {
+		if err := b.set(params); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.clipped(b, data, []int32{0, 1, 2}, 1, emptySum(l), make([]float64, 3)); err != nil {

@@ -73,13 +73,21 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sameByAnyWorkers(t, p, engine.LayoutOf(p).Split(engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2)))))
+	for name, h := range enginetest.Handmades(t) {
+		t.Run(name, func(t *testing.T) { sameByAnyWorkers(t, h.Program, h.Params) })
+	}
+}
+
+func sameByAnyWorkers(t *testing.T, p *compile.Program, params [][]float32) {
+	t.Helper()
 	data := enginetest.RandomData(p, 300, 2)
 	var want []engine.State
 	job := engine.Job{
 		Mechanism: engine.Mechanism{SamplingProbability: 0.5, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 150},
 		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
 		Key:       random.InsecureKey(3),
-		Initial:   engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2))),
+		Initial:   engine.LayoutOf(p).Join(params),
 	}
 	for _, workers := range []int{1, 2, 5} {
 		loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)

@@ -230,7 +230,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 			if len(norms) == 9 {
 				sum[0] = math.NaN()
 			}
-		}}, []string{"NotFinite"}},
+		}}, []string{"NotFinite", "Instructions"}},
 		"everybody is a member": {fault{job: func(j *engine.Job) { j.Members = nil }}, []string{"Draws", "EmptyBatch", "Refusals"}},
 		"another trial's draws": {fault{job: func(j *engine.Job) { j.Trial++ }}, []string{"Draws", "Noise", "Release"}},
 		"half the noise":        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch"}},

@@ -9,20 +9,33 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// instructions checks programs by hand, of instructions that hardly a graph of the zoo compiles to, against the
-// interpreter.
-func instructions(t TB, s Suite) {
-	for _, c := range []struct {
-		name string
-		of   func(*assembly)
-	}{
-		{"products", products}, {"normalised rows", normalised}, {"dropout", droppedOut}, {"maxima and minima", maxima},
-		{"copies", copies}, {"added positions", scatters}, {"derived values", derivedValues}, {"uses of derived values", derivedUses},
+// Handmade is a step program that no graph compiles to, with values for its parameters.
+type Handmade struct {
+	Program *compile.Program
+	Params  [][]float32
+}
+
+// Handmades returns, by name, new programs that have each instruction which hardly a graph of [Zoo] compiles to.
+func Handmades(t TB) map[string]Handmade {
+	t.Helper()
+	out := map[string]Handmade{}
+	for name, of := range map[string]func(*assembly){
+		"products": products, "normalised rows": normalised, "dropout": droppedOut, "maxima and minima": maxima, "copies": copies,
+		"added positions": scatters, "derived values": derivedValues, "uses of derived values": derivedUses,
 	} {
 		a := assemble(3)
-		c.of(a)
-		s.interpreted(t, c.name, a.done(t), a.params)
+		of(a)
+		out[name] = Handmade{a.done(t), a.params}
 	}
+	return out
+}
+
+// instructions checks programs by hand against the interpreter, and that they silence what isn't finite.
+func instructions(t TB, s Suite) {
+	for name, h := range Handmades(t) {
+		s.interpreted(t, name, h.Program, h.Params)
+	}
+	silentRows(t, s)
 }
 
 // interpreted compares clipped sums, norms and outputs of a few samples with the interpreter's, once with gradients

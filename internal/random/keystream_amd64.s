@@ -2,32 +2,9 @@
 
 #include "textflag.h"
 
-// ChaCha20 (RFC 8439) one block to a lane: vector i holds word i of the state of 8 (AVX2) or 16 (AVX-512) consecutive
-// blocks, so a quarter round needs no shuffles and only the result is transposed, into blocks that follow each other.
-
-// Adds 0, 1, 2, ... to the counter of each lane's block.
-DATA lanes<>+0x00(SB)/4, $0
-DATA lanes<>+0x04(SB)/4, $1
-DATA lanes<>+0x08(SB)/4, $2
-DATA lanes<>+0x0c(SB)/4, $3
-DATA lanes<>+0x10(SB)/4, $4
-DATA lanes<>+0x14(SB)/4, $5
-DATA lanes<>+0x18(SB)/4, $6
-DATA lanes<>+0x1c(SB)/4, $7
-DATA lanes<>+0x20(SB)/4, $8
-DATA lanes<>+0x24(SB)/4, $9
-DATA lanes<>+0x28(SB)/4, $10
-DATA lanes<>+0x2c(SB)/4, $11
-DATA lanes<>+0x30(SB)/4, $12
-DATA lanes<>+0x34(SB)/4, $13
-DATA lanes<>+0x38(SB)/4, $14
-DATA lanes<>+0x3c(SB)/4, $15
-GLOBL lanes<>(SB), RODATA|NOPTR, $64
-
-DATA eight<>+0(SB)/4, $8
-GLOBL eight<>(SB), RODATA|NOPTR, $4
-DATA sixteen<>+0(SB)/4, $16
-GLOBL sixteen<>(SB), RODATA|NOPTR, $4
+// ChaCha20 (RFC 8439) one block to a lane: vector i holds word i of the state of 8 (AVX2) or 16 (AVX-512) blocks, so a
+// quarter round needs no shuffles and only the result is transposed, into blocks that follow each other in dst. Their
+// counters are any: the group's plus the lane's.
 
 // AVX2 rotates 32-bit words left by whole bytes with a byte shuffle: these are the source bytes.
 DATA left16<>+0x00(SB)/8, $0x0504070601000302
@@ -110,19 +87,20 @@ GLOBL left8<>(SB), RODATA|NOPTR, $32
 	STORE4(2, Z2, Z6, Z10, Z14); \
 	STORE4(3, Z3, Z7, Z11, Z15)
 
-// func keystreamAVX512(dst *uint64, groups int, state *[16]uint32, counter uint32)
+// func keystreamAVX512(dst *uint64, groups int, state *[16]uint32, counter uint32, lanes *[32]uint32)
 // Two sets of 16 blocks at a time, Z0 to Z15 and Z16 to Z31: one alone waits for its own results half of the time where
 // an operation takes two cycles.
-TEXT ·keystreamAVX512(SB), 0, $128-28
+TEXT ·keystreamAVX512(SB), 0, $128-40
 	MOVQ dst+0(FP), DI
 	MOVQ groups+8(FP), CX
 	MOVQ state+16(FP), SI
-	MOVL counter+24(FP), AX
-	VPBROADCASTD AX, Z12
-	VPADDD lanes<>(SB), Z12, Z12
+	MOVL counter+24(FP), R9
+	MOVQ lanes+32(FP), R8
 
 group:
-	VPADDD.BCST sixteen<>(SB), Z12, Z28
+	VPBROADCASTD R9, Z12
+	VPADDD 64(R8), Z12, Z28
+	VPADDD 0(R8), Z12, Z12
 	VMOVDQU32 Z12, counters-128(SP)
 	VMOVDQU32 Z28, counters-64(SP)
 	VPBROADCASTD 0(SI), Z0
@@ -205,7 +183,7 @@ rounds:
 	FINISH(Z24)
 	ADDQ      $1024, DI
 
-	VPADDD.BCST sixteen<>(SB), Z24, Z12
+	ADDL $32, R9
 	DECQ CX
 	JNZ  group
 	VZEROUPPER
@@ -249,9 +227,9 @@ rounds:
 	VMOVDQU    Y14, (64*(k+0)+half)(DI); \
 	VMOVDQU    Y15, (64*(k+4)+half)(DI)
 
-// func keystreamAVX2(dst *uint64, groups int, state *[16]uint32, counter uint32)
+// func keystreamAVX2(dst *uint64, groups int, state *[16]uint32, counter uint32, lanes *[32]uint32)
 // Y0 to Y7 are words 0 to 7, Y10 to Y13 words 12 to 15; the counters are at 128 from BX.
-TEXT ·keystreamAVX2(SB), 0, $192-28
+TEXT ·keystreamAVX2(SB), 0, $192-40
 	MOVQ dst+0(FP), DI
 	MOVQ groups+8(FP), CX
 	SHLQ $2, CX // sets of 8 blocks
@@ -259,13 +237,14 @@ TEXT ·keystreamAVX2(SB), 0, $192-28
 	LEAQ scratch-192(SP), BX
 	ADDQ $31, BX
 	ANDQ $~31, BX
-	MOVL         counter+24(FP), AX
-	VMOVD        AX, X10
-	VPBROADCASTD X10, Y10
-	VPADDD       lanes<>(SB), Y10, Y10
-	VMOVDQA      Y10, 128(BX)
+	MOVL counter+24(FP), R9
+	MOVQ lanes+32(FP), R8
 
-group:
+set:
+	VMOVD        R9, X10
+	VPBROADCASTD X10, Y10
+	VPADDD       (R8), Y10, Y10
+	VMOVDQA      Y10, 128(BX)
 	VPBROADCASTD 40(SI), Y8
 	VPBROADCASTD 44(SI), Y9
 	VMOVDQA      Y8, 64(BX)
@@ -340,11 +319,14 @@ rounds:
 	STORE2(2, 32, Y2, Y12)
 	STORE2(3, 32, Y3, Y13)
 
-	VPBROADCASTD eight<>(SB), Y0
-	VPADDD       128(BX), Y0, Y0
-	VMOVDQA      Y0, 128(BX)
-	ADDQ         $512, DI
-	DECQ         CX
-	JNZ          group
+	ADDQ  $512, DI
+	ADDQ  $32, R8
+	DECQ  CX
+	TESTQ $3, CX
+	JNZ   set
+	SUBQ  $128, R8 // the first lanes of the next group
+	ADDL  $32, R9
+	TESTQ CX, CX
+	JNZ   set
 	VZEROUPPER
 	RET

@@ -21,11 +21,31 @@ func keystream(dst []uint64, state *[16]uint32, counter uint32) {
 	switch {
 	case groups == 0:
 	case active == avx512:
-		keystreamAVX512(&dst[0], groups, state, counter)
+		keystreamAVX512(&dst[0], groups, state, counter, &consecutive)
 	case active == avx2:
-		keystreamAVX2(&dst[0], groups, state, counter)
+		keystreamAVX2(&dst[0], groups, state, counter, &consecutive)
 	default:
 		keystreamPortable(dst, state, counter)
+	}
+}
+
+// consecutive is the lanes of blocks that follow each other.
+var consecutive = func() (lanes [groupBlocks]uint32) {
+	for i := range lanes {
+		lanes[i] = uint32(i)
+	}
+	return lanes
+}()
+
+// blocksOf is blocksPortable with the widest vectors, under the same contract.
+func blocksOf(dst *[groupWords]uint64, state *[16]uint32, indices *[groupBlocks]uint32) {
+	switch active {
+	case avx512:
+		keystreamAVX512(&dst[0], 1, state, 0, indices)
+	case avx2:
+		keystreamAVX2(&dst[0], 1, state, 0, indices)
+	default:
+		blocksPortable(dst, state, indices)
 	}
 }
 
@@ -81,15 +101,17 @@ var coefficients = [...][4]float64{
 	{0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52},
 }
 
-// keystreamAVX512 makes groups of groupBlocks ChaCha20 blocks, at least one, from block counter on.
+// keystreamAVX512 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter counter+lanes[i],
+// and each group begins groupBlocks after the one before.
 //
 //go:noescape
-func keystreamAVX512(dst *uint64, groups int, state *[16]uint32, counter uint32)
+func keystreamAVX512(dst *uint64, groups int, state *[16]uint32, counter uint32, lanes *[32]uint32)
 
-// keystreamAVX2 makes groups of groupBlocks ChaCha20 blocks, at least one, from block counter on.
+// keystreamAVX2 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter counter+lanes[i],
+// and each group begins groupBlocks after the one before.
 //
 //go:noescape
-func keystreamAVX2(dst *uint64, groups int, state *[16]uint32, counter uint32)
+func keystreamAVX2(dst *uint64, groups int, state *[16]uint32, counter uint32, lanes *[32]uint32)
 
 // boxMullerAVX512 transforms n words, a multiple of 16 and not 0.
 //

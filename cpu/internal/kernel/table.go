@@ -16,6 +16,8 @@ type table struct {
 	atLeastScalar, atMostScalar func(dst, a []float32, s float32)
 	dropout, addDropout         func(dst, a []float32, draws []uint64, maximum uint32, keep float32)
 	exp, tanh, sigmoid, log     func(dst, a []float32)
+	normalize                   func(dst, a []float32, rows, cols int, add float32)
+	normalizeBackward           func(dst, dy, x []float32, rows, cols int, add float32, accumulate bool)
 	dot                         func(a, b []float32) float32
 	sum, maximum                func(a []float32) float32
 	addOuter                    func(sum []int32, x []float32, m int, y []float32, n, k int, grid float32)
@@ -44,6 +46,7 @@ var plain = table{
 	largerScalar: largerScalarPlain, smallerScalar: smallerScalarPlain, atLeastScalar: atLeastScalarPlain, atMostScalar: atMostScalarPlain,
 	dropout: dropoutPlain, addDropout: addDropoutPlain,
 	exp: expPlain, tanh: tanhPlain, sigmoid: sigmoidPlain, log: logPlain,
+	normalize: plainRows.normalize, normalizeBackward: plainRows.normalizeBackward,
 	dot: dotPlain, sum: sumPlain, maximum: maximumPlain,
 	addOuter:    addOuterPlain,
 	transpose:   transposePlain,
