@@ -94,13 +94,44 @@ func binaryScalar(f compile.Func, z, x []float32, s float32, swap bool) {
 // derivative writes elements from, …, from+len(d)-1 of an elementwise derivative to d.
 type derivative func(d []float32, from int)
 
+// pass computes dx = dz, or adds it: the derivative is 1.
+func pass(dx, dz []float32, accumulate bool) {
+	if accumulate {
+		kernel.Add(dx, dx, dz)
+	} else {
+		copy(dx, dz)
+	}
+}
+
+// passNegative computes dx = −dz, or adds it: the derivative is −1.
+func passNegative(dx, dz []float32, accumulate bool) {
+	if accumulate {
+		kernel.Sub(dx, dx, dz)
+	} else {
+		kernel.Neg(dx, dz)
+	}
+}
+
+// chainScalar computes dx = dz∘d, or adds it, for the derivative d of z = f(x, number).
+func (b *microbatch) chainScalar(in *instruction, dx, dz, x, z []float32) {
+	switch {
+	case in.Func == compile.Add, in.Func == compile.Sub && !in.Swap:
+		pass(dx, dz, in.Accumulate)
+	case in.Func == compile.Sub:
+		passNegative(dx, dz, in.Accumulate)
+	case in.Func == compile.Mul && !in.Accumulate:
+		kernel.MulScalar(dx, dz, in.Scalar)
+	default:
+		b.chain(dx, dz, in.Accumulate, scalarDerivative(in, x, z))
+	}
+}
+
 // chain computes dx = dz∘d, or adds it. dx may be dz. It computes derivatives piece by piece, so that a piece stays in
 // the first-level cache.
-func chain(dx, dz []float32, accumulate bool, f derivative) {
-	var buffer [512]float32
-	for from := 0; from < len(dx); from += len(buffer) {
-		to := min(from+len(buffer), len(dx))
-		d := buffer[:to-from]
+func (b *microbatch) chain(dx, dz []float32, accumulate bool, f derivative) {
+	for from := 0; from < len(dx); from += len(b.piece) {
+		to := min(from+len(b.piece), len(dx))
+		d := b.piece[:to-from]
 		f(d, from)
 		if accumulate {
 			kernel.MulAdd(dx[from:to], dz[from:to], d)
@@ -149,10 +180,6 @@ func fill(d []float32, v float32) {
 func scalarDerivative(in *instruction, x, z []float32) derivative {
 	return func(d []float32, from int) {
 		switch {
-		case in.Func == compile.Add, in.Func == compile.Sub && !in.Swap:
-			fill(d, 1)
-		case in.Func == compile.Sub:
-			fill(d, -1)
 		case in.Func == compile.Mul:
 			fill(d, in.Scalar)
 		case in.Func == compile.Div && !in.Swap:
@@ -181,14 +208,18 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 
 // chainBinary computes dx = dz∘d, or adds it, for the derivative d of z = f(x, y) with respect to one operand. That of
 // a product is the other operand.
-func chainBinary(in *instruction, dx, dz, x, y, z []float32) {
+func (b *microbatch) chainBinary(in *instruction, dx, dz, x, y, z []float32) {
 	d := y
 	if in.Side == 1 {
 		d = x
 	}
 	switch {
+	case in.Func == compile.Add || in.Func == compile.Sub && in.Side == 0:
+		pass(dx, dz, in.Accumulate)
+	case in.Func == compile.Sub:
+		passNegative(dx, dz, in.Accumulate)
 	case in.Func != compile.Mul:
-		chain(dx, dz, in.Accumulate, binaryDerivative(in, x, y, z))
+		b.chain(dx, dz, in.Accumulate, binaryDerivative(in, x, y, z))
 	case in.Accumulate:
 		kernel.MulAdd(dx, dz, d)
 	default:
@@ -201,10 +232,6 @@ func binaryDerivative(in *instruction, x, y, z []float32) derivative {
 	return func(d []float32, from int) {
 		to := from + len(d)
 		switch {
-		case in.Func == compile.Add, in.Func == compile.Sub && in.Side == 0:
-			fill(d, 1)
-		case in.Func == compile.Sub:
-			fill(d, -1)
 		case in.Func == compile.Div && in.Side == 0:
 			kernel.Reciprocal(d, y[from:to])
 		case in.Func == compile.Maximum, in.Func == compile.Minimum:

@@ -24,9 +24,9 @@ func (b *microbatch) apply(in *instruction) {
 	case compile.BinaryScalar:
 		binaryScalar(in.Func, z, b.rows(in.In[0]), in.Scalar, in.Swap)
 	case compile.UnaryBack:
-		chain(z, b.rows(in.In[0]), in.Accumulate, unaryDerivative(in.Func, b.rows(in.In[1]), b.rows(in.In[2])))
+		b.chain(z, b.rows(in.In[0]), in.Accumulate, unaryDerivative(in.Func, b.rows(in.In[1]), b.rows(in.In[2])))
 	case compile.ScalarBack:
-		chain(z, b.rows(in.In[0]), in.Accumulate, scalarDerivative(in, b.rows(in.In[1]), b.rows(in.In[2])))
+		b.chainScalar(in, z, b.rows(in.In[0]), b.rows(in.In[1]), b.rows(in.In[2]))
 	case compile.MatMul, compile.MatMulBack:
 		b.matMul(in, z)
 	case compile.Lookup:
@@ -45,6 +45,9 @@ func (b *microbatch) apply(in *instruction) {
 		}
 		softmaxBack(in, z, b.rows(in.In[0]), b.rows(in.In[1]), b.n*in.Rows)
 	default:
+		if b.applyRows(in, z) {
+			return
+		}
 		if sums(in.Op) && !in.Accumulate {
 			clear(z)
 		}
@@ -52,6 +55,28 @@ func (b *microbatch) apply(in *instruction) {
 			b.applySample(in, s)
 		}
 	}
+}
+
+// applyRows runs a function of two operands for all samples at once, if every sample has rows of its own of both, and
+// reports whether it did.
+func (b *microbatch) applyRows(in *instruction, z []float32) bool {
+	switch in.Op {
+	case compile.Binary:
+		x, y := in.In[0], in.In[1]
+		if b.values[x].Kind == compile.Shared || b.values[y].Kind == compile.Shared {
+			return false
+		}
+		binary(in.Func, z, b.rows(x), b.rows(y))
+		return true
+	case compile.BinaryBack:
+		x, y := in.In[1], in.In[2]
+		if b.values[x].Kind == compile.Shared || b.values[y].Kind == compile.Shared {
+			return false
+		}
+		b.chainBinary(in, z, b.rows(in.In[0]), b.rows(x), b.rows(y), b.rows(in.In[3]))
+		return true
+	}
+	return false
 }
 
 // sums reports whether an operation always adds to its result, which must be 0 to begin with.
@@ -70,7 +95,7 @@ func (b *microbatch) applySample(in *instruction, s int) {
 	case compile.Binary:
 		binary(in.Func, z, x, b.row(in.In[1], s))
 	case compile.BinaryBack:
-		chainBinary(in, z, x, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s))
+		b.chainBinary(in, z, x, b.row(in.In[1], s), b.row(in.In[2], s), b.row(in.In[3], s))
 	case compile.Gather:
 		if in.copies && s > 0 {
 			copy(z, b.row(in.Out, 0))
@@ -170,6 +195,11 @@ func unroll(columns, x []float32, w *compile.Window) {
 // gather computes z[j] = x[positions[j]], or adds it. Most views repeat a whole value, or each element of one.
 func gather(in *instruction, z, x []float32) {
 	switch {
+	case in.stretch > 0 && in.Accumulate:
+		for j := 0; j < len(z); j += in.stretch {
+			to := z[j : j+in.stretch]
+			kernel.Add(to, to, x[in.positions[j]:][:in.stretch])
+		}
 	case in.Accumulate:
 		for j, k := range in.positions {
 			z[j] += x[k]
@@ -180,6 +210,10 @@ func gather(in *instruction, z, x []float32) {
 		for n := copy(z, x); n < len(z); {
 			n += copy(z[n:], z[:n])
 		}
+	case in.stretch > 0:
+		for j := 0; j < len(z); j += in.stretch {
+			copy(z[j:j+in.stretch], x[in.positions[j]:])
+		}
 	default:
 		for j, k := range in.positions {
 			z[j] = x[k]
@@ -189,12 +223,22 @@ func gather(in *instruction, z, x []float32) {
 
 // scatter adds each x[j] to z[positions[j]], in order. Most views sum over the first of a sample's axes.
 func scatter(in *instruction, z, x []float32) {
-	if in.period > 0 {
+	switch {
+	case in.period > 0:
 		kernel.AddEachRow(z, x)
-		return
-	}
-	for j, k := range in.positions {
-		z[k] += x[j]
+	case in.repeats > 1:
+		for k := range z {
+			z[k] += kernel.Sum(x[k*in.repeats : (k+1)*in.repeats])
+		}
+	case in.stretch > 0:
+		for j := 0; j < len(x); j += in.stretch {
+			to := z[in.positions[j]:][:in.stretch]
+			kernel.Add(to, to, x[j:j+in.stretch])
+		}
+	default:
+		for j, k := range in.positions {
+			z[k] += x[j]
+		}
 	}
 }
 

@@ -71,7 +71,8 @@ type instruction struct {
 	unrolls   bool       // it writes columns, for itself or for the gradient of its filter
 	positions []int32    // views: the position of each element
 	repeats   int        // GradSpread and Gather: if not 0, how often the view repeats each element of a whole value
-	period    int        // Gather and Scatter: if not 0, the view repeats a whole value of that size
+	stretch   int        // Gather, Scatter and GradSpread: if not 0, so many elements that follow one another do so in the view, too
+	period    int        // Gather, Scatter and GradSpread: if not 0, the view repeats a whole value of that size
 	copies    bool       // Gather: the result is the same for all samples
 	draws     int        // Dropout: the position of its draws in a sample's words
 }
@@ -156,9 +157,11 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		out.positions = in.View.Elements()
 		out.copies = in.Op == compile.Gather && !in.Accumulate && storedKind(l.values[in.In[0]].Kind)
 		out.repeats, out.period = repeatsOf(out.positions, l.values[viewed].Size), periodOf(out.positions, l.values[viewed].Size)
+		out.stretch = stretchOf(in.View)
 	case compile.GradSpread:
 		out.positions = in.View.Elements()
-		out.repeats = repeatsOf(out.positions, l.values[in.Out].Size)
+		out.repeats, out.period = repeatsOf(out.positions, l.values[in.Out].Size), periodOf(out.positions, l.values[in.Out].Size)
+		out.stretch = stretchOf(in.View)
 	case compile.Conv:
 		w := in.Window
 		out.unrolls, out.columns = true, l.columnsOf(in.In[0], w, in.In[1])
@@ -184,6 +187,21 @@ func (l *lowered) value(name string, shape ...int) compile.ID {
 	v := compile.Value{Name: name, Kind: compile.Buffer, Shape: shape, Size: compile.ViewOf(shape).Size()}
 	l.values = append(l.values, v)
 	return compile.ID(len(l.values) - 1)
+}
+
+// leastStretch is the number of elements from which on they are moved together.
+const leastStretch = 8
+
+// stretchOf returns the number of elements of a view's last axes that follow one another, or 0 if they are few.
+func stretchOf(v compile.View) int {
+	n := 1
+	for d := len(v.Shape) - 1; d >= 0 && (v.Strides[d] == n || v.Shape[d] == 1); d-- {
+		n *= v.Shape[d]
+	}
+	if n < leastStretch {
+		return 0
+	}
+	return n
 }
 
 // repeatsOf returns r if a view has the elements of a whole value of the given size, each r times in a row, and 0

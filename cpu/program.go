@@ -76,6 +76,8 @@ type microbatch struct {
 	drawnWords []uint64 // each sample's draws of dropout
 	blocks     []uint32 // the generator's blocks that have them
 
+	piece [512]float32 // of a derivative: so few that it stays in the first-level cache
+
 	bound *bound   // the run whose parameters are read
 	at    []buffer // the buffers of gradient or prediction
 	n     int      // the number of samples

@@ -199,7 +199,7 @@ func (t *tracer) compile(src Source) error {
 		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, label(src.Cost))
 	}
 	p.Forward = normalized(p, needed(t.code, ends), ends)
-	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}, held: map[ID]ID{}}
+	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}, held: map[ID]ID{}, stacks: map[use]*stack{}}
 	r.reverse(cost.terms, p.Forward)
 	p.Backward, p.Reductions = r.code, r.sums
 	slices.SortFunc(p.Reductions, func(a, b Reduction) int { return a.Param - b.Param })

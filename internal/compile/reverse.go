@@ -5,12 +5,14 @@ import "slices"
 // reverser emits the backward pass of a traced cost.
 type reverser struct {
 	*tracer
-	grads map[ID]ID  // gradient buffer of a value, once something was added to it
-	uses  map[ID]int // of a parameter, in the forward pass and in what it needs of Prepare
-	g     map[ID]ID  // materialised per-sample gradient of a parameter
-	held  map[ID]ID  // of a value that is the same for all samples: its copy for each
-	code  []Instruction
-	sums  []Reduction
+	grads      map[ID]ID  // gradient buffer of a value, once something was added to it
+	uses       map[ID]int // of a parameter, in the forward pass and in what it needs of Prepare
+	g          map[ID]ID  // materialised per-sample gradient of a parameter
+	stacks     map[use]*stack
+	stackOrder []use
+	held       map[ID]ID // of a value that is the same for all samples: its copy for each
+	code       []Instruction
+	sums       []Reduction
 }
 
 // source returns the parameter, or the value derived from one, behind a value, or None.
@@ -52,6 +54,11 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 				r.uses[p]++
 			}
 		}
+		if in.Op == MatMul {
+			if w := r.source(in.In[1]); w != None {
+				r.stackOf(w, in.TransB).add(in)
+			}
+		}
 	}
 	for _, t := range merged(terms) {
 		r.into(t.id, Instruction{Op: Fill, Scalar: float32(t.factor)})
@@ -61,6 +68,7 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 			r.back(in, dz)
 		}
 	}
+	r.unstack()
 	for _, in := range slices.Backward(before) {
 		if dz, ok := r.grads[in.Out]; ok {
 			r.backOnce(in, dz)
@@ -277,6 +285,9 @@ func (r *reverser) passes(in Instruction, side int) bool {
 func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	if w == None {
+		return
+	}
+	if r.stacked(w, in, dz) {
 		return
 	}
 	if r.several(w) || in.Rows > 1 {
