@@ -17,6 +17,10 @@
 // rows with one index, they are added up first. Every step adds noise to the whole table and updates it, which is most
 // of the time of a step on few texts, and most of that time goes into making the normals.
 //
+// Values that are derived from parameters are computed once a step, before the workers begin, by the instructions'
+// functions, as if the parameters were one sample. The draws of dropout are made for a microbatch at a time, the blocks
+// of the generator that its samples need and no others; the way back reads them again.
+//
 // # How runs share the cores
 //
 // As many runs advance at once as there are cores. For each step a run borrows workers, as many as its share of the

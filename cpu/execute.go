@@ -35,6 +35,8 @@ func (b *microbatch) apply(in *instruction) {
 		kernel.Softmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
 	case compile.LogSoftmax:
 		kernel.LogSoftmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
+	case compile.Product:
+		kernel.Products(in.TransA, in.TransB, b.n*in.Groups, in.Rows, in.N, in.K, b.rows(in.In[0]), b.rows(in.In[1]), beta(in), z)
 	case compile.Normalize:
 		kernel.Normalize(z, b.rows(in.In[0]), b.n*in.Rows, in.K, in.Scalar)
 	case compile.NormalizeBack:
@@ -106,8 +108,6 @@ func (b *microbatch) applySample(in *instruction, s int) {
 		scatter(in, z, x)
 	case compile.GradSpread:
 		spread(in, z, x)
-	case compile.Product:
-		product(in, z, x, b.row(in.In[1], s))
 	case compile.Dropout:
 		b.dropout(in, z, x, s)
 	case compile.Conv:
@@ -160,21 +160,6 @@ func (b *microbatch) matMul(in *instruction, z []float32) {
 		kernel.Gemm(false, in.TransB, m, in.N, in.K, 1, x, in.K, w, ldb, 0, z, in.N)
 	} else {
 		kernel.Gemm(false, !in.TransB, m, in.K, in.N, 1, x, in.N, w, ldb, beta(in), z, in.K)
-	}
-}
-
-// product multiplies a sample's matrices, group by group.
-func product(in *instruction, z, x, y []float32) {
-	lda, ldb := in.K, in.N
-	if in.TransA {
-		lda = in.Rows
-	}
-	if in.TransB {
-		ldb = in.K
-	}
-	m, k, n := in.Rows, in.K, in.N
-	for g := range in.Groups {
-		kernel.Gemm(in.TransA, in.TransB, m, n, k, 1, x[g*m*k:], lda, y[g*k*n:], ldb, beta(in), z[g*m*n:], n)
 	}
 }
 
