@@ -94,7 +94,7 @@ func joined() map[string]Graph {
 			h = g.Do(gorgonia.Reshape(g.Do(gorgonia.Transpose(h, 0, 2, 1, 3)), tensor.Shape{g.Batch * tokens, width}))
 			return g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(h, g.Param("o", width, 3))), tensor.Shape{g.Batch, tokens, 3}))
 		},
-		"softmax on an inner axis":     func(g *G) *gorgonia.Node { return g.Do(gorgonia.SoftMax(values(g, 3, 2, 4), 1)) },
+		"softmax on an inner axis": func(g *G) *gorgonia.Node { return g.Do(gorgonia.SoftMax(values(g, 3, 2, 4), 1)) },
 		"log softmax on an inner axis": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Exp(g.Do(gorgonia.LogSoftMax(values(g, 3, 2, 4), 2))))
 		},
