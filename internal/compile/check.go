@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -17,14 +18,14 @@ func checkLists(src Source) error {
 	}
 	g := src.Cost.Graph()
 	if g == nil {
-		return fmt.Errorf("cost %q belongs to no graph; Gorgonia takes 1-x and 1+x out of theirs when Log is taken of them", label(src.Cost))
+		return fmt.Errorf("cost %q belongs to no graph; Gorgonia takes 1-x and 1+x out of theirs when Log is taken of them", graph.Label(src.Cost))
 	}
 	check := func(what string, n *gorgonia.Node) error {
 		switch {
 		case n == nil:
 			return fmt.Errorf("%s is nil", what)
 		case n.Graph() != g:
-			return fmt.Errorf("%s, node %q, isn't in the graph of the cost", what, label(n))
+			return fmt.Errorf("%s, node %q, isn't in the graph of the cost", what, graph.Label(n))
 		}
 		return nil
 	}
@@ -52,7 +53,7 @@ func checkGraph(src Source) (err error) {
 	var at *gorgonia.Node
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("node %q: panic: %v", nameOf(at), p)
+			err = fmt.Errorf("node %q: panic: %v", graph.Name(at), p)
 		}
 	}()
 	var visit func(n *gorgonia.Node) error
@@ -61,14 +62,14 @@ func checkGraph(src Source) (err error) {
 			return nil
 		}
 		state[n] = onTheWay
-		below, err := operands(n)
+		below, err := graph.Operands(n)
 		if err != nil {
 			return err
 		}
 		for _, c := range below {
 			switch {
 			case c == nil:
-				return fmt.Errorf("node %q has an operand that is nil", label(n))
+				return fmt.Errorf("node %q has an operand that is nil", graph.Label(n))
 			case state[c] == onTheWay:
 				return changed(n)
 			}
@@ -92,7 +93,7 @@ func checkGraph(src Source) (err error) {
 // changed returns the error for a node that is still in use after Gorgonia took it out of its graph. Gorgonia recycles
 // such a node as the next one that is made, so that its former users compute something else.
 func changed(n *gorgonia.Node) error {
-	return fmt.Errorf("node %q or an operand of it isn't what it was made as: Gorgonia takes 1-x and 1+x out of their graph when Log is taken of them; use Log1p there", label(n))
+	return fmt.Errorf("node %q or an operand of it isn't what it was made as: Gorgonia takes 1-x and 1+x out of their graph when Log is taken of them; use Log1p there", graph.Label(n))
 }
 
 // checkNode checks one node: its shape, its operands, that it still is what it was made as, and that the source lists
@@ -100,7 +101,7 @@ func changed(n *gorgonia.Node) error {
 func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	for _, s := range n.Shape() {
 		if s < 1 {
-			return fmt.Errorf("node %q has shape %v: something before it, a window or a slice, doesn't fit", label(n), n.Shape())
+			return fmt.Errorf("node %q has shape %v: something before it, a window or a slice, doesn't fit", graph.Label(n), n.Shape())
 		}
 	}
 	op := n.Op()
@@ -115,11 +116,11 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 			return changed(n)
 		}
 		if n.Value() != nil {
-			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it as a parameter to train it, or make it by gorgonia.NewConstant if it shall stay as it is", label(n))
+			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it as a parameter to train it, or make it by gorgonia.NewConstant if it shall stay as it is", graph.Label(n))
 		}
-		return fmt.Errorf("node %q has no value bound and is neither input nor parameter; list it", label(n))
+		return fmt.Errorf("node %q has no value bound and is neither input nor parameter; list it", graph.Label(n))
 	}
-	switch kind := kindOf(op); kind {
+	switch kind := graph.Kind(op); kind {
 	case "constantScalar", "constantTensor":
 		return checkBound(n)
 	case "":
@@ -130,7 +131,7 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 		return changed(n)
 	}
 	if a := op.Arity(); a >= 0 && a != len(below) {
-		return fmt.Errorf("node %q has %d operands, its operation %s takes %d", label(n), len(below), opName(n), a)
+		return fmt.Errorf("node %q has %d operands, its operation %s takes %d", graph.Label(n), len(below), graph.Operation(n), a)
 	}
 	return checkWindow(n, below)
 }
@@ -139,15 +140,15 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 // float32.
 func checkBound(n *gorgonia.Node) error {
 	if t, ok := n.Value().(*tensor.Dense); ok && len(t.Shape()) > 1 && t.DataOrder().IsColMajor() && !t.RequiresIterator() {
-		return fmt.Errorf("node %q is bound to a tensor in column-major order; use row-major order", label(n))
+		return fmt.Errorf("node %q is bound to a tensor in column-major order; use row-major order", graph.Label(n))
 	}
-	values, err := floats(n)
+	values, err := graph.Floats(n)
 	if err != nil {
 		return nil // rules report other types
 	}
 	for _, v := range values {
 		if v-v != 0 { // NaN or infinite
-			return fmt.Errorf("node %q is bound to a value that isn't finite in single precision", label(n))
+			return fmt.Errorf("node %q is bound to a value that isn't finite in single precision", graph.Label(n))
 		}
 	}
 	return nil
@@ -155,28 +156,28 @@ func checkBound(n *gorgonia.Node) error {
 
 // checkWindow refuses windows that don't fit into their image: Gorgonia reads past its end, in goroutines of its own.
 func checkWindow(n *gorgonia.Node, below []*gorgonia.Node) error {
-	kind, f := kindOf(n.Op()), fieldsOf(n.Op())
+	kind, f := graph.Kind(n.Op()), graph.FieldsOf(n.Op())
 	var padH, padW int
 	dilationH, dilationW := 1, 1
 	switch kind {
 	case "im2colOp":
-		padH, padW = 2*f.int("padH"), 2*f.int("padW")
-		dilationH, dilationW = f.int("dilationH"), f.int("dilationW")
+		padH, padW = 2*f.Int("padH"), 2*f.Int("padW")
+		dilationH, dilationW = f.Int("dilationH"), f.Int("dilationW")
 	case "maxPoolOp":
-		padH, padW = f.int("padNorth")+f.int("padSouth"), f.int("padWest")+f.int("padEast")
+		padH, padW = f.Int("padNorth")+f.Int("padSouth"), f.Int("padWest")+f.Int("padEast")
 	default:
 		return nil
 	}
 	s := below[0].Shape()
 	if len(s) != 4 {
-		return fmt.Errorf("node %q takes windows of a value of shape %v; it must have samples, channels, rows and columns", label(n), s)
+		return fmt.Errorf("node %q takes windows of a value of shape %v; it must have samples, channels, rows and columns", graph.Label(n), s)
 	}
-	h, w := f.int("h"), f.int("w")
+	h, w := f.Int("h"), f.Int("w")
 	if h < 1 || w < 1 || s[2]+padH < dilationH*(h-1)+1 || s[3]+padW < dilationW*(w-1)+1 {
-		return fmt.Errorf("node %q: its window of %d×%d doesn't fit into the %d×%d of %q", label(n), h, w, s[2], s[3], label(below[0]))
+		return fmt.Errorf("node %q: its window of %d×%d doesn't fit into the %d×%d of %q", graph.Label(n), h, w, s[2], s[3], graph.Label(below[0]))
 	}
-	if kind == "maxPoolOp" && max(f.int("padNorth"), f.int("padSouth")) >= h || kind == "maxPoolOp" && max(f.int("padWest"), f.int("padEast")) >= w {
-		return fmt.Errorf("node %q: some of its windows hold padding alone; pad by less than the window's %d×%d", label(n), h, w)
+	if kind == "maxPoolOp" && max(f.Int("padNorth"), f.Int("padSouth")) >= h || kind == "maxPoolOp" && max(f.Int("padWest"), f.Int("padEast")) >= w {
+		return fmt.Errorf("node %q: some of its windows hold padding alone; pad by less than the window's %d×%d", graph.Label(n), h, w)
 	}
 	return nil
 }

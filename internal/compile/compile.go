@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -26,7 +27,7 @@ func Compile(src Source) (p *Program, err error) {
 		if r := recover(); r != nil {
 			where := ""
 			if t.at != nil {
-				where = fmt.Sprintf(" at node %q", label(t.at))
+				where = fmt.Sprintf(" at node %q", graph.Label(t.at))
 			}
 			p, err = nil, fmt.Errorf("%w: panic%s: %w", ErrSource, where, oneLine(fmt.Errorf("%v", r)))
 		}
@@ -54,7 +55,7 @@ func (t *tracer) declare(src Source) error {
 	case len(src.Params) == 0:
 		return errors.New("it lists no parameters")
 	case !src.Cost.IsScalar():
-		return fmt.Errorf("cost %q has shape %v; sum it to a scalar", label(src.Cost), src.Cost.Shape())
+		return fmt.Errorf("cost %q has shape %v; sum it to a scalar", graph.Label(src.Cost), src.Cost.Shape())
 	}
 	for i, n := range src.Inputs {
 		if err := t.input(src, i, n); err != nil {
@@ -79,21 +80,21 @@ func (t *tracer) declare(src Source) error {
 
 // input adds input i to the program. The batch is its first axis, of the same length in all inputs.
 func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
-	shape := shapeOf(n)
+	shape := graph.Shape(n)
 	t.at = n
 	switch {
 	case n.Op() != nil:
-		return fmt.Errorf("input %q is computed", label(n))
-	case nameOf(n) == "":
+		return fmt.Errorf("input %q is computed", graph.Label(n))
+	case graph.Name(n) == "":
 		return nameless("input", i)
 	case len(shape) == 0:
-		return fmt.Errorf("input %q is a scalar; its first axis must be the batch", label(n))
+		return fmt.Errorf("input %q is a scalar; its first axis must be the batch", graph.Label(n))
 	case slices.Min(shape) < 1:
-		return fmt.Errorf("input %q has shape %v", label(n), shape)
+		return fmt.Errorf("input %q has shape %v", graph.Label(n), shape)
 	case i > 0 && shape[0] != t.batch:
-		return fmt.Errorf("input %q has a batch of %d, input %q one of %d", label(n), shape[0], label(src.Inputs[0]), t.batch)
+		return fmt.Errorf("input %q has a batch of %d, input %q one of %d", graph.Label(n), shape[0], graph.Label(src.Inputs[0]), t.batch)
 	case slices.Index(src.Inputs, n) != i:
-		return fmt.Errorf("input %q is listed twice", label(n))
+		return fmt.Errorf("input %q is listed twice", graph.Label(n))
 	}
 	elements := Float32
 	switch d := n.Dtype(); d {
@@ -101,7 +102,7 @@ func (t *tracer) input(src Source, i int, n *gorgonia.Node) error {
 	case tensor.Int, tensor.Int32, tensor.Int64:
 		elements = Int32
 	default:
-		return fmt.Errorf("input %q is of type %v; floating-point numbers or integers are needed", label(n), d)
+		return fmt.Errorf("input %q is of type %v; floating-point numbers or integers are needed", graph.Label(n), d)
 	}
 	t.batch = shape[0]
 	id := t.value(Value{Name: n.Name(), Kind: Input, Type: elements, Shape: shape[1:], Index: i})
@@ -116,28 +117,28 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	t.at = n
 	switch {
 	case n.Op() != nil:
-		return fmt.Errorf("parameter %q is computed", label(n))
-	case nameOf(n) == "":
+		return fmt.Errorf("parameter %q is computed", graph.Label(n))
+	case graph.Name(n) == "":
 		return nameless("parameter", i)
 	}
 	if _, twice := t.memo[n]; twice || names[n.Name()] {
-		return fmt.Errorf("parameter %q is listed twice, or as an input too", label(n))
+		return fmt.Errorf("parameter %q is listed twice, or as an input too", graph.Label(n))
 	}
 	names[n.Name()] = true
-	shape := shapeOf(n)
+	shape := graph.Shape(n)
 	if len(shape) > 0 && slices.Min(shape) < 1 {
-		return fmt.Errorf("parameter %q has shape %v", label(n), shape)
+		return fmt.Errorf("parameter %q has shape %v", graph.Label(n), shape)
 	}
 	if d := n.Dtype(); d != tensor.Float32 && d != tensor.Float64 {
-		return fmt.Errorf("parameter %q is of type %v; floating-point numbers are needed", label(n), d)
+		return fmt.Errorf("parameter %q is of type %v; floating-point numbers are needed", graph.Label(n), d)
 	}
 	if n.Value() != nil {
-		data, err := floats(n)
+		data, err := graph.Floats(n)
 		if err != nil {
 			return fmt.Errorf("parameter: %w", err)
 		}
 		if product(shape) != len(data) {
-			return fmt.Errorf("parameter %q has shape %v but is bound to %d values", label(n), shape, len(data))
+			return fmt.Errorf("parameter %q has shape %v but is bound to %d values", graph.Label(n), shape, len(data))
 		}
 		t.prog.initial = append(t.prog.initial, data)
 	}
@@ -153,7 +154,7 @@ func checkAllBound(params gorgonia.Nodes) error {
 	free := func(n *gorgonia.Node) bool { return n.Value() == nil }
 	bound := func(n *gorgonia.Node) bool { return n.Value() != nil }
 	if i, j := slices.IndexFunc(params, free), slices.IndexFunc(params, bound); i >= 0 && j >= 0 {
-		return fmt.Errorf("parameter %q has no value bound and parameter %q has; bind all of them or none", label(params[i]), label(params[j]))
+		return fmt.Errorf("parameter %q has no value bound and parameter %q has; bind all of them or none", graph.Label(params[i]), graph.Label(params[j]))
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func (t *tracer) compile(src Source) error {
 			return fmt.Errorf("output: %w", err)
 		}
 		if out.class != batched || out.folded {
-			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, label(src.Output))
+			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, graph.Label(src.Output))
 		}
 		if t.integers(out) {
 			return readsIntegers(src.Output)
@@ -187,7 +188,7 @@ func (t *tracer) compile(src Source) error {
 		return fmt.Errorf("cost: %w", err)
 	}
 	if cost.class != summed || cost.partial {
-		return fmt.Errorf("%w: cost %q isn't a sum over the samples of the batch", ErrSource, label(src.Cost))
+		return fmt.Errorf("%w: cost %q isn't a sum over the samples of the batch", ErrSource, graph.Label(src.Cost))
 	}
 	var ends []ID
 	for _, x := range cost.terms {
@@ -196,7 +197,7 @@ func (t *tracer) compile(src Source) error {
 		}
 	}
 	if len(ends) == 0 {
-		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, label(src.Cost))
+		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, graph.Label(src.Cost))
 	}
 	p.Forward = normalized(p, needed(t.code, ends), ends)
 	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}, held: map[ID]ID{}, stacks: map[use]*stack{}}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -25,13 +26,13 @@ func newCopier() *copier {
 
 // copy copies a node and all that it depends on.
 func (c *copier) copy(end *gorgonia.Node) (*gorgonia.Node, error) {
-	for _, n := range evaluationOrder(gorgonia.Nodes{end}) {
+	for _, n := range graph.Order(gorgonia.Nodes{end}) {
 		if c.nodes[n] != nil {
 			continue
 		}
 		m, err := c.one(n)
 		if err != nil {
-			return nil, fmt.Errorf("copy node %q: %w", label(n), err)
+			return nil, fmt.Errorf("copy node %q: %w", graph.Label(n), err)
 		}
 		c.nodes[n] = m
 	}
@@ -42,14 +43,14 @@ func (c *copier) copy(end *gorgonia.Node) (*gorgonia.Node, error) {
 func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	defer recovered(&err)
 	var below gorgonia.Nodes
-	for _, o := range children(n) {
+	for _, o := range graph.Children(n) {
 		below = append(below, c.nodes[o])
 	}
 	if n.Op() == nil {
 		return c.leaf(n), nil
 	}
 	op := owned(n.Op())
-	switch f := fieldsOf(op); kindOf(op) {
+	switch f := graph.FieldsOf(op); graph.Kind(op) {
 	case "constantScalar", "constantTensor":
 		// Gorgonia compares constants by their printed text, which leaves out the middle of large ones.
 		m = c.leaf(n)
@@ -60,14 +61,14 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	case "maxOp":
 		op = maximum{op}
 	case "maxPoolOp": // its operation keeps the positions of its maxima
-		pad := []int{f.int("padNorth"), f.int("padWest")}
-		return gorgonia.MaxPool2D(below[0], tensor.Shape{f.int("h"), f.int("w")}, pad, []int{f.int("strideH"), f.int("strideW")})
+		pad := []int{f.Int("padNorth"), f.Int("padWest")}
+		return gorgonia.MaxPool2D(below[0], tensor.Shape{f.Int("h"), f.Int("w")}, pad, []int{f.Int("strideH"), f.Int("strideW")})
 	case "softmaxOp": // a later Log turns its operation into a log softmax
 		var axis []int
-		if a := f.int("axis"); a >= 0 {
+		if a := f.Int("axis"); a >= 0 {
 			axis = []int{a}
 		}
-		if f.bool("isLog") {
+		if f.Bool("isLog") {
 			return gorgonia.LogSoftMax(below[0], axis...)
 		}
 		return gorgonia.SoftMax(below[0], axis...)
@@ -75,7 +76,7 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	// NewUniqueNode keeps the list of operands that it is given.
 	m = gorgonia.NewUniqueNode(gorgonia.WithType(n.Type()), gorgonia.WithOp(op), gorgonia.WithChildren(slices.Clone(below)),
 		gorgonia.In(c.graph), gorgonia.WithShape(n.Shape()...))
-	if !slices.Equal(children(m), below) {
+	if !slices.Equal(graph.Children(m), below) {
 		return nil, errors.New("gorgonia takes it for another node")
 	}
 	return m, nil

@@ -1,6 +1,10 @@
 package compile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/graph"
+)
 
 // compact removes derived values that no instruction writes, and views of them, so that engines compute no value that
 // nothing reads.
@@ -74,7 +78,7 @@ func (t *tracer) decay(cost traced) error {
 	for i, norm := range cost.norms {
 		ofMean := cost.mean && !norm.ofSum
 		if i > 0 && ofMean != p.DecayOfMean {
-			return fmt.Errorf("%w: cost %q adds weight decay both to the sum of the samples' costs and to their mean, so that its weight depends on the batch size: add all of it to one of them", ErrSource, label(t.at))
+			return fmt.Errorf("%w: cost %q adds weight decay both to the sum of the samples' costs and to their mean, so that its weight depends on the batch size: add all of it to one of them", ErrSource, graph.Label(t.at))
 		}
 		if p.Decay == nil {
 			p.Decay = make([]float64, len(p.Params))

@@ -6,6 +6,7 @@ import (
 	"hash"
 	"math"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -16,14 +17,14 @@ func digest(src Source) [sha256.Size]byte {
 	ends := append(append(gorgonia.Nodes{}, src.Inputs...), src.Params...)
 	ends = append(ends, src.Cost, src.Output) // the last may be nil
 	index := map[*gorgonia.Node]int{nil: -1}
-	for i, n := range evaluationOrder(ends) {
+	for i, n := range graph.Order(ends) {
 		index[n] = i
 		fmt.Fprintf(h, "\n%d", i)
 		if n.Op() == nil {
 			continue
 		}
 		writeOperation(h, n.Op())
-		operands := children(n)
+		operands := graph.Children(n)
 		if len(operands) == 0 && n.Value() != nil {
 			writeConstant(h, n.Value())
 		}
@@ -32,10 +33,10 @@ func digest(src Source) [sha256.Size]byte {
 		}
 	}
 	for _, n := range src.Inputs {
-		fmt.Fprintf(h, "\ninput %d %v %v", index[n], shapeOf(n)[1:], n.Dtype())
+		fmt.Fprintf(h, "\ninput %d %v %v", index[n], graph.Shape(n)[1:], n.Dtype())
 	}
 	for _, n := range src.Params {
-		fmt.Fprintf(h, "\nparameter %d %v %v", index[n], shapeOf(n), n.Dtype())
+		fmt.Fprintf(h, "\nparameter %d %v %v", index[n], graph.Shape(n), n.Dtype())
 	}
 	fmt.Fprintf(h, "\ncost %d output %d", index[src.Cost], index[src.Output])
 	return [sha256.Size]byte(h.Sum(nil))
@@ -50,7 +51,7 @@ func writeOperation(h hash.Hash, op gorgonia.Op) {
 
 // writeConstant writes all bits of a constant in row-major order. Its text would round them.
 func writeConstant(h hash.Hash, v gorgonia.Value) {
-	values, err := doubles(v)
+	values, err := graph.Doubles(v)
 	if err != nil {
 		fmt.Fprintf(h, " %T %v", v.Data(), v.Data())
 		return

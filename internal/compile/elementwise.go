@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
 // unary lowers a function of one operand. A sample's values take an instruction and a number is computed at once; a sum
 // over the batch allows the negative only.
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	f, ok := unaryFunc(n.Op())
+	f, ok := funcOf(n, Abs, unaryEnd)
 	if !ok {
 		return traced{}, unknown(n)
 	}
@@ -45,6 +46,17 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
+// funcOf returns the function of an elementwise operation among those from one on, to another, and whether it is there.
+func funcOf(n *gorgonia.Node, from, to Func) (Func, bool) {
+	operator := graph.Operator(n.Op())
+	for f := from; f < to; f++ {
+		if f.String() == operator {
+			return f, true
+		}
+	}
+	return 0, false
+}
+
 // scaled returns a sum over the batch multiplied by a constant.
 func (v traced) scaled(by float64) traced {
 	terms := make([]term, len(v.terms))
@@ -57,7 +69,7 @@ func (v traced) scaled(by float64) traced {
 
 // binary lowers an elementwise function of two operands.
 func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	f, ok := binaryFunc(n.Op())
+	f, ok := funcOf(n, Add, Ne+1)
 	if !ok {
 		return traced{}, unknown(n)
 	}
@@ -184,7 +196,7 @@ func (t *tracer) perBatch(v traced) bool {
 // dividedTwice returns the error for a cost that takes its own mean. Training divides by the expected batch size, and
 // gradients divided twice are far below the clipping norm and drown in its noise.
 func (t *tracer) dividedTwice(n *gorgonia.Node) error {
-	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or build the graph for another batch size if the number means something else", ErrSource, label(n), t.batch)
+	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or build the graph for another batch size if the number means something else", ErrSource, graph.Label(n), t.batch)
 }
 
 // scalarArithmetic computes a function of two numbers. A number that counts samples may be multiplied by one that

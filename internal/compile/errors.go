@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -45,12 +46,12 @@ func (e *RefusedError) Unwrap() error { return ErrSource }
 
 // mixes returns a [*MixError].
 func mixes(n *gorgonia.Node, why string) error {
-	return &MixError{Op: opName(n), Node: n.Name(), Why: why}
+	return &MixError{Op: graph.Operation(n), Node: n.Name(), Why: why}
 }
 
 // refuse returns a [*RefusedError].
 func refuse(n *gorgonia.Node, why, instead string) error {
-	return &RefusedError{Op: opName(n), Node: label(n), Why: why, Instead: instead}
+	return &RefusedError{Op: graph.Operation(n), Node: graph.Label(n), Why: why, Instead: instead}
 }
 
 // ofBatchSize returns the error for arithmetic with the batch size.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -53,7 +54,7 @@ func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]g
 		if values[n] != nil {
 			continue
 		}
-		below := children(n)
+		below := graph.Children(n)
 		if len(below) == 0 { // differentiation made a constant
 			if values[n] = n.Value(); values[n] == nil {
 				return fmt.Errorf("node %q has no value", r.label(n))
@@ -68,7 +69,7 @@ func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]g
 			return err
 		}
 		if err != nil {
-			return &evaluationError{opName(n), r.label(n), err}
+			return &evaluationError{graph.Operation(n), r.label(n), err}
 		}
 		values[n] = v
 	}
@@ -78,9 +79,9 @@ func (r *Reference) evaluate(order []*gorgonia.Node, values map[*gorgonia.Node]g
 // label returns the name of the user's node that n is a copy of.
 func (r *Reference) label(n *gorgonia.Node) string {
 	if original := r.names[n]; original != nil {
-		return label(original)
+		return graph.Label(original)
 	}
-	return label(n)
+	return graph.Label(n)
 }
 
 // apply runs one operation on copies of its operands, since it may write over them.
@@ -92,12 +93,12 @@ func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]g
 	case maximumBack:
 		return spread(n, values[below[0]], values[below[1]], alongOf(op))
 	}
-	switch kindOf(n.Op()) {
+	switch graph.Kind(n.Op()) {
 	case "sumOp":
-		return reduce(n, values[below[0]], fieldsOf(n.Op()).ints("along"), 0, func(a, b float64) float64 { return a + b })
+		return reduce(n, values[below[0]], graph.FieldsOf(n.Op()).Ints("along"), 0, func(a, b float64) float64 { return a + b })
 	case "maxPoolDiffOp":
 		// The gradient of a window without any number has no position to go to.
-		if x, err := doubles(values[below[0]]); err != nil || slices.ContainsFunc(x, func(v float64) bool { return !(v > -math.MaxFloat32) }) {
+		if x, err := graph.Doubles(values[below[0]]); err != nil || slices.ContainsFunc(x, func(v float64) bool { return !(v > -math.MaxFloat32) }) {
 			return nil, errNotFinite
 		}
 	}
@@ -186,27 +187,6 @@ func integers[T int | int32 | int64](numbers []float64) []T {
 		out[i] = T(v)
 	}
 	return out
-}
-
-// doubles returns a value's numbers in double precision and row-major order.
-func doubles(v gorgonia.Value) ([]float64, error) {
-	if t, ok := v.(*tensor.Dense); ok && !t.RequiresIterator() {
-		if d, ok := t.Data().([]float64); ok {
-			return append([]float64(nil), d...), nil
-		}
-	}
-	if d, ok := v.Data().(float64); ok {
-		return []float64{d}, nil
-	}
-	narrow, err := floatsOf(v)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, len(narrow))
-	for i, x := range narrow {
-		out[i] = float64(x)
-	}
-	return out, nil
 }
 
 // try evaluates a made-up sample, and made-up parameters where the graph binds none. Operations that always fail then

@@ -1,11 +1,16 @@
 package compile
 
-import "gorgonia.org/gorgonia"
+import (
+	"github.com/dptrain/dptrain/internal/graph"
+	"gorgonia.org/gorgonia"
+)
 
 // Operands and the functions below show tests how the package reads nodes and what it knows of operations.
-var Operands = operands
+var Operands = graph.Operands
 
-func KindAndOperator(op gorgonia.Op) (kind, operator string) { return kindOf(op), operatorOf(op) }
+func KindAndOperator(op gorgonia.Op) (kind, operator string) {
+	return graph.Kind(op), graph.Operator(op)
+}
 
 func GradientKinds() []string { return append([]string(nil), gradientKinds...) }
 
@@ -23,7 +28,7 @@ func Operations() []Operation {
 			compiled = true
 		}
 		switch o.operator {
-		case products[opDot], products[opOuter], products[opBatched]:
+		case graph.Dot, graph.Outer, graph.Batched:
 			compiled = false
 		}
 		out = append(out, Operation{o.kind, o.operator, o.made, o.refused, o.instead, o.limits, compiled})

@@ -2,8 +2,7 @@ package compile
 
 import "math"
 
-// Func is an elementwise function. The constants are in the order of Gorgonia's operator types, which settings.go
-// converts to them.
+// Func is an elementwise function.
 type Func uint8
 
 // The unary functions.
@@ -58,7 +57,7 @@ var funcNames = map[Func]string{
 	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne", Maximum: "max", Minimum: "min",
 }
 
-// String returns the function's name, which for unary functions is Gorgonia's.
+// String returns the function's name, which is that of Gorgonia's operator.
 func (f Func) String() string { return funcNames[f] }
 
 // Unary returns f(x) for a unary function. It is the definition that tests check engines' kernels against.

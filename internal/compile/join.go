@@ -4,31 +4,32 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
 // concat lowers concatenation along a sample's own axis: each part is added to its place in the result, which begins
 // as zeros.
 func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	below, axis := children(n), fieldsOf(n.Op()).int("axis")
+	below, axis := graph.Children(n), graph.FieldsOf(n.Op()).Int("axis")
 	if !slices.ContainsFunc(in, func(v traced) bool { return v.class != shared || v.overBatch }) {
 		return t.concatShared(n, in, axis)
 	}
 	parts := slices.Clone(in)
 	for i, v := range in {
 		var err error
-		if parts[i], err = t.batchedCopy(n, v, shapeOf(below[i])); err != nil {
+		if parts[i], err = t.batchedCopy(n, v, graph.Shape(below[i])); err != nil {
 			return traced{}, err
 		}
 	}
 	if axis == 0 && t.batch > 1 {
 		return traced{}, refuse(n, "it lays the samples of its operands one after another along the batch axis", "Concat along another axis")
 	}
-	per, folded, err := t.perSample(n, shapeOf(n))
+	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
-	whole := shapeOf(n) // without the batch axis, unless rows lie along it
+	whole := graph.Shape(n) // without the batch axis, unless rows lie along it
 	own := axis
 	if t.batch > 1 && !folded || t.batch == 1 && axis > 0 && whole[0] == 1 {
 		whole, own = per, axis-1
@@ -41,7 +42,7 @@ func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		shape[own] = below[i].Shape()[axis]
 		pieces = append(pieces, shape)
 	}
-	out := traced{class: batched, shape: per, folded: folded, id: t.buffer(nameOf(n), per)}
+	out := traced{class: batched, shape: per, folded: folded, id: t.buffer(graph.Name(n), per)}
 	for i, view := range sideBySide(whole, pieces, own) {
 		t.needs[out.id] = t.needs[out.id] || t.needs[parts[i].id]
 		t.code = append(t.code, Instruction{Op: Scatter, In: []ID{parts[i].id}, Out: out.id, Where: None, View: view, Accumulate: i > 0})
@@ -55,8 +56,8 @@ func (t *tracer) concatShared(n *gorgonia.Node, in []traced, axis int) (traced, 
 	for _, v := range in {
 		pieces = append(pieces, v.shape)
 	}
-	shape := shapeOf(n)
-	id := t.value(Value{Name: nameOf(n), Kind: Derived, Shape: shape})
+	shape := graph.Shape(n)
+	id := t.value(Value{Name: graph.Name(n), Kind: Derived, Shape: shape})
 	for i, view := range sideBySide(shape, pieces, axis) {
 		part := t.whole(n, in[i])
 		t.needs[id] = t.needs[id] || t.needs[part]
@@ -82,7 +83,7 @@ func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class == shared {
 		var err error
-		if v, err = t.batchedCopy(n, v, shapeOf(children(n)[0])); err != nil {
+		if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
 			return traced{}, err
 		}
 	}
@@ -90,7 +91,7 @@ func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
 	}
 	c, h, w := v.shape[0], v.shape[1], v.shape[2]
-	shape := shapeOf(n)[1:]
+	shape := graph.Shape(n)[1:]
 	times := shape[1] / h
 	view := View{Shape: []int{c, h, times, w, times}, Strides: []int{h * w, w, 0, 1, 0}}
 	out := traced{class: batched, shape: shape}
@@ -106,15 +107,15 @@ func globalAverage(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	view, left := summing(v.shape, []int{1, 2})
 	total := t.emit(n, left, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
-	out := traced{class: batched, shape: shapeOf(n)[1:]}
+	out := traced{class: batched, shape: graph.Shape(n)[1:]}
 	out.id = t.emit(n, out.shape, Instruction{Op: BinaryScalar, Func: Div, In: []ID{total}, Scalar: float32(v.shape[1] * v.shape[2])})
 	return out, nil
 }
 
 // groupNorm lowers the normalisation of groups of channels.
 func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, f := in[0], fieldsOf(n.Op())
-	groups := f.int("numGroups")
+	v, f := in[0], graph.FieldsOf(n.Op())
+	groups := f.Int("numGroups")
 	switch {
 	case v.class != batched || v.folded || len(v.shape) == 0:
 		return traced{}, refuse(n, "its operand isn't channels of each sample", "samples of channels, rows and columns")
@@ -124,7 +125,7 @@ func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	out := v
 	out.divided = false
 	out.id = t.emit(n, v.shape, Instruction{
-		Op: Normalize, In: []ID{v.id}, Rows: groups, K: product(v.shape) / groups, Scalar: float32(f.float("epsilon")),
+		Op: Normalize, In: []ID{v.id}, Rows: groups, K: product(v.shape) / groups, Scalar: float32(f.Float("epsilon")),
 	})
 	return out, nil
 }
@@ -132,14 +133,14 @@ func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 // dropout lowers dropout. A sample's draws come from the run's key, the step and the sample's number, and the
 // prediction leaves it out.
 func dropout(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, f := in[0], fieldsOf(n.Op())
-	p := f.float("probability")
+	v, f := in[0], graph.FieldsOf(n.Op())
+	p := f.Float("probability")
 	switch {
 	case v.class != batched:
 		return traced{}, refuse(n, "it drops parameters, numbers or a sum over the batch", "it on values of samples")
 	case !(p >= 0 && p < 1):
 		return traced{}, refuse(n, fmt.Sprintf("it drops with probability %v", p), "a probability from 0 to below 1")
-	case p == 0 || !f.bool("isTraining"):
+	case p == 0 || !f.Bool("isTraining"):
 		return v, nil
 	}
 	out := v

@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -11,11 +12,11 @@ import (
 // needs a view of the new shape.
 func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
-	to := shapeOf(n)
+	to := graph.Shape(n)
 	switch v.class {
 	case shared:
 		if v.overBatch {
-			copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+			copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
 			if err != nil {
 				return traced{}, err
 			}
@@ -69,11 +70,11 @@ func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded boo
 // in front, is copied.
 func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
-	pattern := fieldsOf(n.Op()).ints("pattern")
+	pattern := graph.FieldsOf(n.Op()).Ints("pattern")
 	switch v.class {
 	case shared:
 		if v.overBatch {
-			copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+			copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
 			if err != nil {
 				return traced{}, err
 			}
@@ -111,12 +112,12 @@ func (t *tracer) permute(n *gorgonia.Node, v traced, axes []int) traced {
 // transposeOne lowers a transposition at a batch of one, where the batch axis may go anywhere. The new first axis then
 // counts rows of the one sample, unless its length is one.
 func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced, error) {
-	v.shape = shapeOf(children(n)[0])
+	v.shape = graph.Shape(graph.Children(n)[0])
 	if moves(v.shape, pattern) {
 		v = t.permute(n, v, pattern)
 	}
 	var err error
-	v.shape, v.folded, err = t.perSample(n, shapeOf(n))
+	v.shape, v.folded, err = t.perSample(n, graph.Shape(n))
 	return v, err
 }
 
@@ -137,9 +138,9 @@ func permuted(shape, axes []int) []int {
 // sizeOf lowers the length of an axis to a number and marks the batch's length. Dividing by that, as Mean over the
 // batch does, is for training.
 func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	f := fieldsOf(n.Op())
-	size := float64(children(n)[0].Shape()[f.int("axis")])
-	_, ofBatch := in[0].axis(f.int("axis"))
+	f := graph.FieldsOf(n.Op())
+	size := float64(graph.Children(n)[0].Shape()[f.Int("axis")])
+	_, ofBatch := in[0].axis(f.Int("axis"))
 	// At a batch of one, a folded first axis counts the sample's own rows.
 	rows := t.batch == 1 && in[0].folded
 	isBatch := ofBatch && !rows && (in[0].class == batched || in[0].overBatch)
@@ -151,8 +152,8 @@ const perBatchAxis = "Broadcast… of a parameter along the batch axis alone"
 // repeat lowers the repetition of an axis of length one, by which Gorgonia broadcasts.
 func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, count := in[0], in[1]
-	along := fieldsOf(n.Op()).int("along")
-	from, to := shapeOf(children(n)[0]), shapeOf(n)
+	along := graph.FieldsOf(n.Op()).Int("along")
+	from, to := graph.Shape(graph.Children(n)[0]), graph.Shape(n)
 	if count.class != scalar || along < 0 || along >= len(from) || from[along] != 1 || len(from) != len(to) {
 		return traced{}, refuse(n, "it repeats an axis that isn't of length one", "Concat, or Broadcast… of an axis of length one")
 	}
@@ -199,15 +200,15 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // slice lowers a range of one axis, with a step. The batch axis allows the whole range only.
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, s := in[0], sliceOf(n.Op())
-	along := fieldsOf(n.Op()).int("along")
+	v, s := in[0], graph.SliceOf(n.Op())
+	along := graph.FieldsOf(n.Op()).Int("along")
 	switch {
 	case v.class != batched && v.class != shared:
 		return traced{}, refuse(n, "it slices a number, or a sum over the batch", "it on arrays")
 	case s == nil:
 		return v, nil
 	case v.class == shared && v.overBatch:
-		copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+		copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
 		if err != nil {
 			return traced{}, err
 		}
@@ -217,7 +218,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if v.class == shared {
 		out := traced{class: shared, id: v.id}
 		out.view = v.view.sliced(along, s.Start(), sliceLength(s, v.shape[along]), step)
-		if out.shape = shapeOf(n); len(out.shape) < len(v.shape) {
+		if out.shape = graph.Shape(n); len(out.shape) < len(v.shape) {
 			out.view = out.view.without(along)
 		}
 		return out, nil
@@ -225,7 +226,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	axis, ofBatch := v.axis(along)
 	if ofBatch && !(v.folded && t.batch == 1) {
 		switch {
-		case len(shapeOf(n)) < len(shapeOf(children(n)[0])) && t.batch == 1 && !v.folded:
+		case len(graph.Shape(n)) < len(graph.Shape(graph.Children(n)[0])) && t.batch == 1 && !v.folded:
 			return traced{}, refuse(n, "it takes the batch axis away", "nil for the batch axis, which takes all of it")
 		case s.Start() == 0 && s.End() == t.batch && step == 1 && !v.folded:
 			return v, nil
@@ -233,7 +234,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
 	}
 	view := ViewOf(v.shape).sliced(axis, s.Start(), sliceLength(s, v.shape[axis]), step)
-	per, folded, err := t.perSample(n, shapeOf(n))
+	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -12,18 +13,18 @@ import (
 // that use must be one that makes sense for log probabilities only: linear in them. A graph that takes a logarithm and
 // drops it can't be told from a graph that means it.
 func checkLogSoftmax(src Source) error {
-	order := evaluationOrder(gorgonia.Nodes{src.Cost, src.Output})
+	order := graph.Order(gorgonia.Nodes{src.Cost, src.Output})
 	users := map[*gorgonia.Node][]*gorgonia.Node{}
 	for _, n := range order {
-		for _, c := range children(n) {
+		for _, c := range graph.Children(n) {
 			users[c] = append(users[c], n)
 		}
 	}
 	for _, n := range order {
-		if n == src.Output && n.Op() != nil && kindOf(n.Op()) == "softmaxOp" && !isLogSoftmax(n) {
+		if n == src.Output && n.Op() != nil && graph.Kind(n.Op()) == "softmaxOp" && !isLogSoftmax(n) {
 			for _, u := range users[n] {
 				if weighed(u, n, users) {
-					return fmt.Errorf("node %q weighs the softmax that is the output where its logarithm may be meant: LogSoftMax of what a SoftMax was taken of before is, to Gorgonia, the same node; use LogSoftMax alone, and Exp of it for the softmax", label(u))
+					return fmt.Errorf("node %q weighs the softmax that is the output where its logarithm may be meant: LogSoftMax of what a SoftMax was taken of before is, to Gorgonia, the same node; use LogSoftMax alone, and Exp of it for the softmax", graph.Label(u))
 				}
 			}
 		}
@@ -35,7 +36,7 @@ func checkLogSoftmax(src Source) error {
 			switch {
 			case isExp(u):
 			case use != nil || !weighed(u, n, users):
-				return fmt.Errorf("node %q takes a log softmax where a softmax may be meant: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, once, and Exp of it for the softmax", label(u))
+				return fmt.Errorf("node %q takes a log softmax where a softmax may be meant: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, once, and Exp of it for the softmax", graph.Label(u))
 			default:
 				use = u
 			}
@@ -45,11 +46,11 @@ func checkLogSoftmax(src Source) error {
 }
 
 func isLogSoftmax(n *gorgonia.Node) bool {
-	return n.Op() != nil && kindOf(n.Op()) == "softmaxOp" && fieldsOf(n.Op()).bool("isLog")
+	return n.Op() != nil && graph.Kind(n.Op()) == "softmaxOp" && graph.FieldsOf(n.Op()).Bool("isLog")
 }
 
 func isExp(n *gorgonia.Node) bool {
-	return kindOf(n.Op()) == "elemUnaryOp" && operatorOf(n.Op()) == Exp.String()
+	return graph.Kind(n.Op()) == "elemUnaryOp" && graph.Operator(n.Op()) == Exp.String()
 }
 
 // weighed reports whether n uses the log softmax l as log probabilities are used: n adds them up or weighs them by
@@ -63,21 +64,21 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 		}
 		return true
 	}
-	switch kindOf(n.Op()) {
+	switch graph.Kind(n.Op()) {
 	case "sumOp":
 		return true
 	case "sliceOp", "reshapeOp", "transposeOp", "repeatOp", "Iop":
 		return passes()
 	case "elemUnaryOp":
-		return operatorOf(n.Op()) == Neg.String() && passes()
+		return graph.Operator(n.Op()) == Neg.String() && passes()
 	case "linAlgBinOp":
 		return apart(n, l)
 	case "elemBinOp":
-		switch operatorOf(n.Op()) {
+		switch graph.Operator(n.Op()) {
 		case Add.String(), Sub.String(), Mul.String():
 			return apart(n, l)
 		case Div.String():
-			return apart(n, l) && !dependsOn(children(n)[1], l, map[*gorgonia.Node]bool{})
+			return apart(n, l) && !dependsOn(graph.Children(n)[1], l, map[*gorgonia.Node]bool{})
 		}
 	}
 	return false
@@ -86,7 +87,7 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 // apart reports whether at most one operand of n depends on l other than by Exp of it.
 func apart(n, l *gorgonia.Node) bool {
 	uses := 0
-	for _, c := range children(n) {
+	for _, c := range graph.Children(n) {
 		if dependsOn(c, l, map[*gorgonia.Node]bool{}) {
 			uses++
 		}
@@ -102,10 +103,10 @@ func dependsOn(n, l *gorgonia.Node, seen map[*gorgonia.Node]bool) bool {
 		return false
 	}
 	seen[n] = true
-	if isExp(n) && children(n)[0] == l {
+	if isExp(n) && graph.Children(n)[0] == l {
 		return false
 	}
-	for _, c := range children(n) {
+	for _, c := range graph.Children(n) {
 		if dependsOn(c, l, seen) {
 			return true
 		}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
 // lookup lowers the picking of elements of an axis. An input of integers indexes the rows of a table, which is the same
@@ -14,12 +14,12 @@ import (
 // before anything runs. Constants may index any axis but the batch's.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
-	axis := fieldsOf(n.Op()).int("axis")
+	axis := graph.FieldsOf(n.Op()).Int("axis")
 	switch {
 	case table.class != batched && table.class != shared:
 		return traced{}, refuse(n, "it picks from a number, or a sum over the batch", "arrays")
 	case ids.class == indexing:
-		return t.pick(n, table, axis, t.numbers[children(n)[1]])
+		return t.pick(n, table, axis, t.numbers[graph.Children(n)[1]])
 	case ids.class != batched || !indices.takes(t.prog.Values[ids.id]):
 		return traced{}, refuse(n, "its indices aren't an input of integers, or a constant", "an input of integers, at most reshaped, or a constant")
 	case table.class == batched && t.batch > 1 && axis == 0:
@@ -32,7 +32,7 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, refuse(n, "its table is repeated along the batch", "the table itself")
 	}
 	rows, width := product(ids.shape), product(table.shape[1:])
-	shape, folded, err := t.perSample(n, shapeOf(n))
+	shape, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
@@ -46,7 +46,7 @@ const mostRuns = 256
 
 // pick lowers constant indices: stretches of them with equal steps are slices, put together.
 func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, error) {
-	length := shapeOf(children(n)[0])[axis]
+	length := graph.Shape(graph.Children(n)[0])[axis]
 	for _, i := range ids {
 		if i < 0 || i >= length {
 			return traced{}, refuse(n, fmt.Sprintf("index %d is outside an axis of length %d", i, length), "indices from 0 on")
@@ -57,7 +57,7 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 		return traced{}, refuse(n, fmt.Sprintf("its indices are %d stretches with equal steps, more than %d", len(stretches), mostRuns), "Mul by a constant matrix with one 1 in each column")
 	}
 	if v.class == shared && v.overBatch {
-		copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+		copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
 		if err != nil {
 			return traced{}, err
 		}
@@ -76,13 +76,13 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 	whole[own] = len(ids)
 	var out traced
 	if v.class == shared {
-		out = traced{class: shared, shape: whole, view: ViewOf(whole), id: t.value(Value{Name: nameOf(n), Kind: Derived, Shape: whole})}
+		out = traced{class: shared, shape: whole, view: ViewOf(whole), id: t.value(Value{Name: graph.Name(n), Kind: Derived, Shape: whole})}
 	} else {
-		per, folded, err := t.perSample(n, shapeOf(n))
+		per, folded, err := t.perSample(n, graph.Shape(n))
 		if err != nil {
 			return traced{}, err
 		}
-		out = traced{class: batched, shape: per, folded: folded, id: t.buffer(nameOf(n), per)}
+		out = traced{class: batched, shape: per, folded: folded, id: t.buffer(graph.Name(n), per)}
 	}
 	t.needs[out.id] = t.needs[v.id]
 	at := 0
@@ -135,33 +135,6 @@ func stretchesOf(ids []int) []stretch {
 // picked returns the view of a stretch of an axis.
 func (v View) picked(axis int, s stretch) View {
 	return v.sliced(axis, s.from, s.count, s.step)
-}
-
-// integersOf returns a constant's integers, and whether it holds integers.
-func integersOf(n *gorgonia.Node) ([]int, bool) {
-	v := n.Value()
-	if t, ok := v.(*tensor.Dense); ok && t.RequiresIterator() {
-		v = t.Materialize().(*tensor.Dense)
-	}
-	if v == nil {
-		return nil, false
-	}
-	var out []int
-	switch d := v.Data().(type) {
-	case []int:
-		return slices.Clone(d), true
-	case []int32:
-		for _, i := range d {
-			out = append(out, int(i))
-		}
-		return out, true
-	case []int64:
-		for _, i := range d {
-			out = append(out, int(i))
-		}
-		return out, true
-	}
-	return nil, false
 }
 
 // Range returns the minimum and the maximum of valid integers in input i, which index a row of every table that the

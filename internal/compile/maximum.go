@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -24,12 +25,12 @@ func (m maximum) SymDiff(inputs gorgonia.Nodes, output, grad *gorgonia.Node) (go
 // maximumBack is the gradient of maximum. Its operands are maximum's operand and the result's gradient.
 type maximumBack struct{ gorgonia.Op }
 
-func alongOf(op gorgonia.Op) []int { return fieldsOf(op).ints("Op", "along") }
+func alongOf(op gorgonia.Op) []int { return graph.FieldsOf(op).Ints("Op", "along") }
 
 // reduce folds axes of a node's operand. Package tensor's own reductions (v0.9.24) are wrong over some inner axes of
 // tensors with four axes and more.
 func reduce(n *gorgonia.Node, v gorgonia.Value, along []int, from float64, fold func(a, b float64) float64) (gorgonia.Value, error) {
-	x, err := doubles(v)
+	x, err := graph.Doubles(v)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +46,11 @@ func reduce(n *gorgonia.Node, v gorgonia.Value, along []int, from float64, fold 
 
 // spread sends the gradient of each maximum to the maximum's first occurrence.
 func spread(n *gorgonia.Node, v, grad gorgonia.Value, along []int) (gorgonia.Value, error) {
-	x, err := doubles(v)
+	x, err := graph.Doubles(v)
 	if err != nil {
 		return nil, err
 	}
-	g, err := doubles(grad)
+	g, err := graph.Doubles(grad)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -98,7 +99,7 @@ func binaryOperations() []operation {
 
 // known returns the entry of an operation, and whether there is one.
 func known(op gorgonia.Op) (operation, bool) {
-	kind, operator := kindOf(op), operatorOf(op)
+	kind, operator := graph.Kind(op), graph.Operator(op)
 	i := slices.IndexFunc(operations, func(o operation) bool { return o.kind == kind && o.operator == operator })
 	if kind == "" || i < 0 {
 		return operation{}, false
@@ -110,14 +111,14 @@ func known(op gorgonia.Op) (operation, bool) {
 func refused(n *gorgonia.Node) error {
 	o, ok := known(n.Op())
 	switch {
-	case kindOf(n.Op()) == "":
-		return &RefusedError{opName(n), label(n), "it isn't one of Gorgonia's own, so nothing is known of what it keeps, prints or mixes", "operations of package gorgonia"}
+	case graph.Kind(n.Op()) == "":
+		return &RefusedError{graph.Operation(n), graph.Label(n), "it isn't one of Gorgonia's own, so nothing is known of what it keeps, prints or mixes", "operations of package gorgonia"}
 	case !ok:
-		return &RefusedError{opName(n), label(n), "dptrain doesn't know it", "operations that dptrain knows"}
+		return &RefusedError{graph.Operation(n), graph.Label(n), "dptrain doesn't know it", "operations that dptrain knows"}
 	case o.mixes:
 		return mixes(n, fmt.Sprintf("%s; use %s", o.refused, o.instead))
 	case o.refused != "":
-		return &RefusedError{opName(n), label(n), o.refused, o.instead}
+		return &RefusedError{graph.Operation(n), graph.Label(n), o.refused, o.instead}
 	}
 	return nil
 }

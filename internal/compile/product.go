@@ -3,23 +3,9 @@ package compile
 import (
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
-
-// The linear algebra operators, in Gorgonia's order.
-const (
-	opMatMul = iota
-	opMatVec
-	opDot
-	opOuter
-	opBatched
-)
-
-// products holds their names.
-var products = [...]string{
-	opMatMul: "matrix product", opMatVec: "matrix times vector", opDot: "dot product",
-	opOuter: "outer product", opBatched: "batched matrix product",
-}
 
 const contracts = "it contracts the batch axis; put the batch first, as in Mul(x, w)"
 
@@ -27,8 +13,8 @@ const contracts = "it contracts the batch axis; put the batch first, as in Mul(x
 // samples. A dot product of two vectors over the batch is a sum over it, and a batched product multiplies each sample's
 // own matrices.
 func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	f := fieldsOf(n.Op())
-	kind, transA, transB := f.int("āBinaryOperator"), f.bool("transA"), f.bool("transB")
+	f := graph.FieldsOf(n.Op())
+	kind, transA, transB := graph.Operator(n.Op()), f.Bool("transA"), f.Bool("transB")
 	x, w := in[0], in[1]
 	for _, v := range in {
 		if v.class != batched && v.class != shared {
@@ -36,29 +22,29 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 	}
 	switch {
-	case kind == opOuter:
+	case kind == graph.Outer:
 		return t.outer(n, x, w)
-	case kind == opDot && x.class == shared && w.class == shared:
+	case kind == graph.Dot && x.class == shared && w.class == shared:
 		out, err := t.sharedProduct(n, row(x), column(w), false, false)
 		out.shape, out.view = nil, ViewOf(nil)
 		return out, err
-	case kind == opDot:
+	case kind == graph.Dot:
 		terms, err := t.elementwise(n, Mul, x, w)
 		return traced{class: summed, terms: []term{{terms.id, 1}}}, err
-	case kind == opBatched:
+	case kind == graph.Batched:
 		return t.batchedProduct(n, x, w, transA, transB)
 	case x.class == shared && w.class == shared:
-		if kind == opMatVec {
+		if kind == graph.MatVec {
 			w = column(w)
 		}
 		out, err := t.sharedProduct(n, x, w, transA, transB)
-		if kind == opMatVec {
+		if kind == graph.MatVec {
 			out.shape = out.shape[:1]
 			out.view = ViewOf(out.shape)
 		}
 		return out, err
 	case t.batch == 1 && (w.class == batched || x.class != batched || transA):
-		return t.ownProduct(n, x, w, kind == opMatVec, transA, transB)
+		return t.ownProduct(n, x, w, kind == graph.MatVec, transA, transB)
 	case x.class == batched && w.class == batched:
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
 	case w.class == batched && (transA || transB):
@@ -68,7 +54,7 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case transA, w.overBatch:
 		return traced{}, mixes(n, contracts)
 	}
-	return t.matMul(n, x, w, kind == opMatVec, transB)
+	return t.matMul(n, x, w, kind == graph.MatVec, transB)
 }
 
 // row and column return a vector as a matrix of one row or one column.
@@ -167,8 +153,8 @@ func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB boo
 
 // ownProduct lowers a product in a graph for a batch of one, where both operands are matrices of the one sample.
 func (t *tracer) ownProduct(n *gorgonia.Node, x, w traced, vector, transA, transB bool) (traced, error) {
-	below := children(n)
-	a, b := shapeOf(below[0]), shapeOf(below[1])
+	below := graph.Children(n)
+	a, b := graph.Shape(below[0]), graph.Shape(below[1])
 	if vector {
 		b = append(b, 1)
 	}
@@ -186,7 +172,7 @@ func (t *tracer) ownProduct(n *gorgonia.Node, x, w traced, vector, transA, trans
 		}
 		ids[i] = copied
 	}
-	per, folded, err := t.perSample(n, shapeOf(n))
+	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
@@ -214,11 +200,11 @@ func (t *tracer) outer(n *gorgonia.Node, x, w traced) (traced, error) {
 
 // batchedProduct lowers a product of stacks of matrices, of which the first axis counts samples, or rows of them.
 func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bool) (traced, error) {
-	below := children(n)
+	below := graph.Children(n)
 	if x.class == shared && w.class == shared {
 		return traced{}, refuse(n, "both of its operands are parameters", "Mul of two matrices")
 	}
-	a, b := shapeOf(below[0]), shapeOf(below[1])
+	a, b := graph.Shape(below[0]), graph.Shape(below[1])
 	rows, k, cols := a[len(a)-2], a[len(a)-1], b[len(b)-1]
 	if transA {
 		rows, k = k, rows
@@ -226,7 +212,7 @@ func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bo
 	if transB {
 		cols = b[len(b)-2]
 	}
-	per, folded, err := t.perSample(n, shapeOf(n))
+	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
@@ -246,7 +232,7 @@ func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bo
 	}
 	var ids [2]ID
 	for i, v := range []traced{x, w} {
-		copied, err := t.batchedCopy(n, v, shapeOf(below[i]))
+		copied, err := t.batchedCopy(n, v, graph.Shape(below[i]))
 		if err != nil {
 			return traced{}, err
 		}

@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -10,7 +11,7 @@ import (
 // steps, batch first. A sum over a sample's own axes adds along a view whose strides there are 0.
 func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
-	along := fieldsOf(n.Op()).ints("along")
+	along := graph.FieldsOf(n.Op()).Ints("along")
 	switch v.class {
 	case summed:
 		if !n.IsScalar() {
@@ -46,7 +47,7 @@ func (v traced) own(axes []int) []int {
 
 // sumOwn emits a sum over axes of a sample's own.
 func (t *tracer) sumOwn(n *gorgonia.Node, v traced, axes []int) (traced, error) {
-	per, folded, err := t.perSample(n, shapeOf(n))
+	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
@@ -69,7 +70,7 @@ func summing(shape, axes []int) (View, []int) {
 // maxAlong lowers a maximum along a sample's own axes, by a pooling whose window is all of them.
 func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
-	along := fieldsOf(n.Op()).ints("along")
+	along := graph.FieldsOf(n.Op()).Ints("along")
 	switch {
 	case v.class != batched:
 		return traced{}, refuse(n, "its operand is a parameter, a number or a sum over the batch", "Max of values of samples")
@@ -78,7 +79,7 @@ func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case slices.Contains(along, 0) && t.batch > 1:
 		return traced{}, mixes(n, "it takes the maximum of all samples")
 	}
-	per, folded, err := t.perSample(n, shapeOf(n))
+	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
@@ -109,9 +110,9 @@ func contiguousAxes(axes []int) bool {
 
 // softmax lowers softmax and log softmax. Over the batch axis they mix samples.
 func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, axis := in[0], softmaxAxis(n)
+	v, axis := in[0], graph.SoftmaxAxis(n)
 	op := Softmax
-	if fieldsOf(n.Op()).bool("isLog") {
+	if graph.FieldsOf(n.Op()).Bool("isLog") {
 		op = LogSoftmax
 	}
 	switch {
@@ -119,7 +120,7 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return t.sharedSoftmax(n, v, op, axis)
 	case v.class == shared:
 		var err error
-		if v, err = t.batchedCopy(n, v, shapeOf(n)); err != nil {
+		if v, err = t.batchedCopy(n, v, graph.Shape(n)); err != nil {
 			return traced{}, err
 		}
 	case v.class != batched:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -55,21 +56,21 @@ func (r *Reference) build() (err error) {
 	}
 	for _, n := range r.src.Inputs {
 		if s := n.Shape(); len(s) == 0 || s[0] != 1 {
-			return fmt.Errorf("input %q has shape %v; one sample at a time needs a batch of one", label(n), s)
+			return fmt.Errorf("input %q has shape %v; one sample at a time needs a batch of one", graph.Label(n), s)
 		}
 	}
 	if s := r.src.Output; s != nil && (len(s.Shape()) == 0 || s.Shape()[0] != 1) {
-		return fmt.Errorf("output %q doesn't have the batch as its first axis", label(s))
+		return fmt.Errorf("output %q doesn't have the batch as its first axis", graph.Label(s))
 	}
 	c := newCopier()
 	if r.cost, err = c.copy(r.src.Cost); err != nil {
 		return err
 	}
 	if r.grads, err = differentiate(r.cost, r.src.Params, c); err != nil {
-		return fmt.Errorf("differentiate cost %q: %w", label(r.src.Cost), err)
+		return fmt.Errorf("differentiate cost %q: %w", graph.Label(r.src.Cost), err)
 	}
-	r.forward = evaluationOrder(gorgonia.Nodes{r.cost})
-	r.backward = slices.DeleteFunc(evaluationOrder(r.grads), func(n *gorgonia.Node) bool { return slices.Contains(r.forward, n) })
+	r.forward = graph.Order(gorgonia.Nodes{r.cost})
+	r.backward = slices.DeleteFunc(graph.Order(r.grads), func(n *gorgonia.Node) bool { return slices.Contains(r.forward, n) })
 	if err := checkBackward(r.backward); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (r *Reference) build() (err error) {
 		if r.output, err = c.copy(r.src.Output); err != nil {
 			return err
 		}
-		r.predict = evaluationOrder(gorgonia.Nodes{r.output})
+		r.predict = graph.Order(gorgonia.Nodes{r.output})
 	}
 	r.fixed = c.fixed
 	for _, list := range []struct {
@@ -132,15 +133,15 @@ var gradientKinds = []string{"col2imOp", "maxPoolDiffOp", "softmaxDiffOp", "slic
 // checkBackward refuses gradients with an operation that isn't known.
 func checkBackward(backward []*gorgonia.Node) error {
 	for _, n := range backward {
-		if n.Op() == nil || slices.Contains(gradientKinds, kindOf(n.Op())) {
+		if n.Op() == nil || slices.Contains(gradientKinds, graph.Kind(n.Op())) {
 			continue
 		}
 		switch n.Op().(type) {
 		case maximum, maximumBack:
 			continue
 		}
-		if o, ok := known(n.Op()); !ok || o.refused != "" && kindOf(n.Op()) != "linAlgBinOp" {
-			return fmt.Errorf("its gradient needs operation %s, which isn't known to be pure", opName(n))
+		if o, ok := known(n.Op()); !ok || o.refused != "" && graph.Kind(n.Op()) != "linAlgBinOp" {
+			return fmt.Errorf("its gradient needs operation %s, which isn't known to be pure", graph.Operation(n))
 		}
 	}
 	return nil
@@ -189,7 +190,7 @@ func (r *Reference) gradient(params Bound, inputs [][]float32) ([][]float64, err
 	if err := r.evaluate(r.forward, values); err != nil {
 		return nil, err
 	}
-	cost, err := doubles(values[r.cost])
+	cost, err := graph.Doubles(values[r.cost])
 	if err != nil {
 		return nil, fmt.Errorf("cost %q: %w", r.label(r.cost), err)
 	}
@@ -206,7 +207,7 @@ func (r *Reference) gradient(params Bound, inputs [][]float32) ([][]float64, err
 		if n == nil {
 			continue
 		}
-		g, err := doubles(values[n])
+		g, err := graph.Doubles(values[n])
 		if err == nil && len(g) != len(out[i]) {
 			err = fmt.Errorf("it has %d values, the parameter %d", len(g), len(out[i]))
 		}
@@ -245,7 +246,7 @@ func (r *Reference) Output(params Bound, inputs [][]float32) ([]float32, error) 
 	if err != nil {
 		return nil, fmt.Errorf("evaluate sample: %w", err)
 	}
-	out, err := floatsOf(values[r.output])
+	out, err := graph.FloatsOf(values[r.output])
 	if err != nil {
 		return nil, fmt.Errorf("output %q: %w", r.label(r.output), err)
 	}

@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -29,7 +30,7 @@ func scaledNorms(norms []norm, by float64) []norm {
 
 // derive emits an instruction of Prepare and returns its result.
 func (t *tracer) derive(n *gorgonia.Node, shape []int, in Instruction) traced {
-	in.Out, in.Where = t.value(Value{Name: nameOf(n), Kind: Derived, Shape: slices.Clone(shape)}), None
+	in.Out, in.Where = t.value(Value{Name: graph.Name(n), Kind: Derived, Shape: slices.Clone(shape)}), None
 	for _, id := range in.In {
 		if t.needs[id] {
 			t.needs[in.Out] = true
@@ -145,7 +146,7 @@ func (t *tracer) sumShared(n *gorgonia.Node, v traced, along []int) (traced, err
 		if slices.Contains(along, 0) {
 			return traced{}, refuse(n, "it sums a parameter over the batch, which counts it as often as there are samples", "the parameter itself, times a number")
 		}
-		copied, err := t.batchedCopy(n, v, shapeOf(children(n)[0]))
+		copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
 		if err != nil {
 			return traced{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -97,7 +98,7 @@ func (t *tracer) buffer(name string, shape []int) ID {
 
 // emit appends a forward instruction whose result is a new buffer, and returns the buffer.
 func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
-	in.Out = t.buffer(nameOf(n), shape)
+	in.Out = t.buffer(graph.Name(n), shape)
 	if in.Op != MaxPool {
 		in.Where = None
 	}
@@ -127,7 +128,7 @@ func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	t.at = n
 	op := n.Op()
-	kind := kindOf(op)
+	kind := graph.Kind(op)
 	switch kind {
 	case "constantScalar", "constantTensor":
 		return t.constant(n)
@@ -144,7 +145,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		return traced{}, unknown(n)
 	}
 	var in []traced
-	for _, c := range children(n) {
+	for _, c := range graph.Children(n) {
 		v, err := t.trace(c)
 		if err != nil {
 			return traced{}, err
@@ -182,26 +183,26 @@ func (t *tracer) check(n *gorgonia.Node, v traced) error {
 		got = product(v.shape)
 	}
 	if got != want {
-		return fmt.Errorf("%w: node %q has %d values and was taken for %d: a fault of dptrain", ErrSource, label(n), want, got)
+		return fmt.Errorf("%w: node %q has %d values and was taken for %d: a fault of dptrain", ErrSource, graph.Label(n), want, got)
 	}
 	return nil
 }
 
 // constant lowers one of Gorgonia's constants: a scalar to a number, a tensor to a value of the program.
 func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
-	if numbers, ok := integersOf(n); ok {
+	if numbers, ok := graph.Integers(n); ok {
 		t.numbers[n] = numbers
 		return traced{class: indexing}, nil
 	}
-	data, err := floats(n)
+	data, err := graph.Floats(n)
 	if err != nil {
 		return traced{}, refuse(n, err.Error(), "constants of floating-point numbers, or of integers as indices")
 	}
 	if n.IsScalar() {
 		return traced{class: scalar, number: float64(data[0]), constant: true}, nil
 	}
-	id := t.value(Value{Name: label(n), Kind: Const, Shape: shapeOf(n), Data: data})
-	return traced{class: shared, id: id, shape: shapeOf(n), view: ViewOf(shapeOf(n))}, nil
+	id := t.value(Value{Name: graph.Label(n), Kind: Const, Shape: graph.Shape(n), Data: data})
+	return traced{class: shared, id: id, shape: graph.Shape(n), view: ViewOf(graph.Shape(n))}, nil
 }
 
 // axis converts an axis of a batched node to one of its per-sample shape. Axis 0 is the batch's; in a folded node it is

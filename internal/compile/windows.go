@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
 
@@ -36,15 +37,15 @@ func (w *Window) filterSize() int { return size(w.OutC, w.C, w.KH, w.KW) }
 // and lowers them to one instruction, which writes the result channels first without transposing it. It returns false
 // for other transpositions.
 func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
-	p := fieldsOf(n.Op()).ints("pattern")
+	p := graph.FieldsOf(n.Op()).Ints("pattern")
 	if !slices.Equal(p, []int{0, 3, 1, 2}) {
 		return traced{}, false, nil
 	}
 	chain := func(n *gorgonia.Node, kind string) []*gorgonia.Node {
-		if n == nil || n.Op() == nil || kindOf(n.Op()) != kind {
+		if n == nil || n.Op() == nil || graph.Kind(n.Op()) != kind {
 			return nil
 		}
-		return children(n)
+		return graph.Children(n)
 	}
 	first := func(c []*gorgonia.Node) *gorgonia.Node {
 		if len(c) == 0 {
@@ -52,9 +53,9 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 		}
 		return c[0]
 	}
-	product := first(chain(children(n)[0], "reshapeOp"))
+	product := first(chain(graph.Children(n)[0], "reshapeOp"))
 	operands := chain(product, "linAlgBinOp")
-	if len(operands) != 2 || !fieldsOf(product.Op()).bool("transB") {
+	if len(operands) != 2 || !graph.FieldsOf(product.Op()).Bool("transB") {
 		return traced{}, false, nil
 	}
 	columns := first(chain(operands[0], "reshapeOp"))
@@ -76,14 +77,14 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	if x.class != batched || x.folded || len(x.shape) != 3 || w.class != shared || w.overBatch || len(w.shape) != 2 {
 		return traced{}, false, nil // its parts have rules of their own
 	}
-	f := fieldsOf(columns.Op())
+	f := graph.FieldsOf(columns.Op())
 	win := &Window{
-		C: x.shape[0], H: x.shape[1], W: x.shape[2], KH: f.int("h"), KW: f.int("w"),
-		PadH: f.int("padH"), PadW: f.int("padW"),
-		StrideH: f.int("strideH"), StrideW: f.int("strideW"),
-		DilationH: f.int("dilationH"), DilationW: f.int("dilationW"),
+		C: x.shape[0], H: x.shape[1], W: x.shape[2], KH: f.Int("h"), KW: f.Int("w"),
+		PadH: f.Int("padH"), PadW: f.Int("padW"),
+		StrideH: f.Int("strideH"), StrideW: f.Int("strideW"),
+		DilationH: f.Int("dilationH"), DilationW: f.Int("dilationW"),
 	}
-	shape := shapeOf(n)
+	shape := graph.Shape(n)
 	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
 	if w.shape[0] != win.OutC || w.shape[1] != win.Patch() {
 		return traced{}, false, refuse(n, "its filter's shape doesn't fit its image", "Conv2d")
@@ -99,25 +100,25 @@ func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v := in[0]
 	if v.class == shared {
 		var err error
-		if v, err = t.batchedCopy(n, v, shapeOf(children(n)[0])); err != nil {
+		if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
 			return traced{}, err
 		}
 	}
 	if v.class != batched || v.folded || len(v.shape) != 3 {
 		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
 	}
-	f := fieldsOf(n.Op())
+	f := graph.FieldsOf(n.Op())
 	id, c, h, w := v.id, v.shape[0], v.shape[1], v.shape[2]
-	if padH, padW := f.int("padH"), f.int("padW"); padH > 0 || padW > 0 {
+	if padH, padW := f.Int("padH"), f.Int("padW"); padH > 0 || padW > 0 {
 		padded := []int{c, h + 2*padH, w + 2*padW}
 		into := ViewOf(padded)
 		into.Shape, into.Offset = []int{c, h, w}, padH*padded[2]+padW
 		id = t.emit(n, padded, Instruction{Op: Scatter, In: []ID{id}, View: into})
 		h, w = padded[1], padded[2]
 	}
-	shape := shapeOf(n) // samples, rows and columns of positions, elements
-	kh, kw, dh, dw := f.int("h"), f.int("w"), f.int("dilationH"), f.int("dilationW")
-	view := View{Shape: []int{shape[1], shape[2], c, kh, kw}, Strides: []int{f.int("strideH") * w, f.int("strideW"), h * w, dh * w, dw}}
+	shape := graph.Shape(n) // samples, rows and columns of positions, elements
+	kh, kw, dh, dw := f.Int("h"), f.Int("w"), f.Int("dilationH"), f.Int("dilationW")
+	view := View{Shape: []int{shape[1], shape[2], c, kh, kw}, Strides: []int{f.Int("strideH") * w, f.Int("strideW"), h * w, dh * w, dw}}
 	out := traced{class: batched, shape: shape[1:]}
 	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{id}, View: view})
 	return out, nil
@@ -131,7 +132,7 @@ func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if err != nil {
 		return traced{}, err
 	}
-	out := traced{class: batched, shape: shapeOf(n)[1:]}
+	out := traced{class: batched, shape: graph.Shape(n)[1:]}
 	where := t.value(Value{Name: "places of maxima", Kind: Buffer, Type: Int32, Shape: out.shape})
 	out.id = t.emit(n, out.shape, Instruction{Op: MaxPool, In: []ID{v.id}, Where: where, Window: win})
 	return out, nil
@@ -142,23 +143,23 @@ func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
 	v := in[0]
 	if v.class == shared {
 		var err error
-		if v, err = t.batchedCopy(n, v, shapeOf(children(n)[0])); err != nil {
+		if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
 			return v, nil, err
 		}
 	}
 	if v.class != batched || v.folded || len(v.shape) != 3 {
 		return v, nil, refuse(n, notImages, "samples of channels, rows and columns")
 	}
-	f := fieldsOf(n.Op())
+	f := graph.FieldsOf(n.Op())
 	win := &Window{
-		C: v.shape[0], H: v.shape[1], W: v.shape[2], KH: f.int("h"), KW: f.int("w"),
-		PadH: f.int("padNorth"), PadW: f.int("padWest"),
-		StrideH: f.int("strideH"), StrideW: f.int("strideW"), DilationH: 1, DilationW: 1,
+		C: v.shape[0], H: v.shape[1], W: v.shape[2], KH: f.Int("h"), KW: f.Int("w"),
+		PadH: f.Int("padNorth"), PadW: f.Int("padWest"),
+		StrideH: f.Int("strideH"), StrideW: f.Int("strideW"), DilationH: 1, DilationW: 1,
 	}
-	if win.PadH != f.int("padSouth") || win.PadW != f.int("padEast") {
+	if win.PadH != f.Int("padSouth") || win.PadW != f.Int("padEast") {
 		return v, nil, refuse(n, "its padding differs between sides, which Gorgonia takes for one another", "the same padding on both sides")
 	}
-	shape := shapeOf(n)
+	shape := graph.Shape(n)
 	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
 	return v, win, nil
 }

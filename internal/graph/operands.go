@@ -1,4 +1,4 @@
-package compile
+package graph
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 // errOperands reports a Gorgonia whose nodes have another layout.
 var errOperands = errors.New("this version of Gorgonia keeps a node's operands where dptrain can't find them; use the one that dptrain's go.mod names")
 
-// operands returns the nodes that a node is computed from, in order.
-func operands(n *gorgonia.Node) ([]*gorgonia.Node, error) {
+// Operands returns the nodes that a node is computed from, in order.
+func Operands(n *gorgonia.Node) ([]*gorgonia.Node, error) {
 	f := reflect.ValueOf(n).Elem().FieldByName("children")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[gorgonia.Nodes]() {
 		return nil, errOperands
@@ -32,14 +32,14 @@ func operands(n *gorgonia.Node) ([]*gorgonia.Node, error) {
 	return out, nil
 }
 
-// children returns the operands of a node whose graph was checked.
-func children(n *gorgonia.Node) []*gorgonia.Node {
-	out, _ := operands(n)
+// Children returns the operands of a node whose graph was checked.
+func Children(n *gorgonia.Node) []*gorgonia.Node {
+	out, _ := Operands(n)
 	return out
 }
 
-// evaluationOrder returns the given nodes and all that they depend on, operands first.
-func evaluationOrder(ends gorgonia.Nodes) []*gorgonia.Node {
+// Order returns the given nodes and all that they depend on, operands first.
+func Order(ends gorgonia.Nodes) []*gorgonia.Node {
 	var out []*gorgonia.Node
 	seen := map[*gorgonia.Node]bool{}
 	var visit func(n *gorgonia.Node)
@@ -48,7 +48,7 @@ func evaluationOrder(ends gorgonia.Nodes) []*gorgonia.Node {
 			return
 		}
 		seen[n] = true
-		for _, c := range children(n) {
+		for _, c := range Children(n) {
 			visit(c)
 		}
 		out = append(out, n)
@@ -59,19 +59,19 @@ func evaluationOrder(ends gorgonia.Nodes) []*gorgonia.Node {
 	return out
 }
 
-// nameOf returns a node's name, or "".
-func nameOf(n *gorgonia.Node) string {
+// Name returns a node's name, or "".
+func Name(n *gorgonia.Node) string {
 	if f := reflect.ValueOf(n).Elem().FieldByName("name"); f.IsValid() && f.Kind() == reflect.String {
 		return f.String()
 	}
 	return ""
 }
 
-// label names a node in an error, in a few words of one line. Gorgonia's own name of a constant lists all of its
+// Label names a node in an error, in a few words of one line. Gorgonia's own name of a constant lists all of its
 // values, and a computed node is named after its operation.
-func label(n *gorgonia.Node) string {
+func Label(n *gorgonia.Node) string {
 	const maxLabel = 60
-	s := nameOf(n)
+	s := Name(n)
 	switch {
 	case s != "":
 	case n.Op() == nil:
@@ -86,7 +86,8 @@ func label(n *gorgonia.Node) string {
 	return s
 }
 
-func opName(n *gorgonia.Node) string {
+// Operation names a node's operation and its type in an error.
+func Operation(n *gorgonia.Node) string {
 	if n.Op() == nil {
 		return "input"
 	}
