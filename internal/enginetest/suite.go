@@ -71,6 +71,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Opaque":     opaque,
 		"Refusals":   refusals,
 		"Tables":     tables,
+		"Moves":      moves,
 	}
 }
 
