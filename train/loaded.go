@@ -136,20 +136,31 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 }
 
 func (l *Loaded) start(settings []Settings) (*Group, error) {
-	g := &Group{model: l}
-	jobs := make([]engine.Job, len(settings))
+	all := make([]prepared, len(settings))
 	for i, s := range settings {
-		r, err := l.prepare(s)
-		if err != nil {
+		var err error
+		if all[i], err = l.prepare(s); err != nil {
 			return nil, err
 		}
+	}
+	return l.startPrepared(all...)
+}
+
+func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
+	g := &Group{model: l}
+	jobs := make([]engine.Job, len(all))
+	for i, r := range all {
 		jobs[i] = engine.Job{
 			Members:   r.Members,
 			Mechanism: r.mechanism.engine(),
-			Optimizer: r.Optimizer,
 			Key:       r.identity.derive(r.Key, "streams"),
 			Trial:     r.Trial,
 			Initial:   l.layout.Join(r.Initial),
+		}
+		if r.mover != nil {
+			jobs[i].Move = r.mover.move
+		} else {
+			jobs[i].Optimizer = r.Optimizer.engine()
 		}
 		r.Initial = nil // the engine holds them
 		g.settings = append(g.settings, r)
@@ -162,11 +173,12 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 	return g, nil
 }
 
-// prepared is checked settings, with the mechanism and the identity that follow from them.
+// prepared is checked settings, with the mechanism, the identity and the mover that follow from them.
 type prepared struct {
 	Settings
 	mechanism mechanism
 	identity  identity
+	mover     *mover // nil if the engine has the optimizer built in
 }
 
 func (l *Loaded) prepare(s Settings) (prepared, error) {
@@ -189,7 +201,15 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	}
 	// A copy: the values that are hashed are those that the engine gets.
 	s.Initial = l.layout.Split(l.layout.Join(s.Initial))
-	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
+	rates, err := factors(s.Optimizer.Schedule, s.Privacy.Steps)
+	if err != nil {
+		return prepared{}, err
+	}
+	move, err := newMover(s.Optimizer, rates, l.program, l.layout, s.Privacy.Steps)
+	if err != nil {
+		return prepared{}, err
+	}
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move}, nil
 }
 
 // initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or
