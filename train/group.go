@@ -184,9 +184,14 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	}
 	out := make([]float64, len(runs))
 	for i, run := range runs {
-		if heldOut, ok := test.(*HeldOut); ok {
-			out[i] = heldOut.noisyScore(outputs[i], g.model.data.Samples(), g.scoreNoise(heldOut, run))
-		} else {
+		switch test := test.(type) {
+		case *HeldOut:
+			out[i] = test.noisyScore(outputs[i], g.model.data.Samples(), g.scoreNoise(test, run))
+		case *Measured:
+			if out[i], err = test.measure(outputs[i]); err != nil {
+				return nil, err
+			}
+		default:
 			out[i] = test.score(outputs[i])
 		}
 	}

@@ -78,11 +78,11 @@ func (l *Loaded) CheckTest(test Labelled) error {
 
 func (l *Loaded) checkLabelled(test Labelled) error {
 	switch test.(type) {
-	case *Classification, *Regression, *HeldOut:
+	case *Classification, *Regression, *Measured, *HeldOut:
 	case nil:
 		return errNoLabels
 	default: // a type that embeds a set may hold nil, or inputs that the labels don't belong to
-		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression", test)}
+		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression; train.ScoredBy scores one by a measure of your own", test)}
 	}
 	if test.Inputs() == nil {
 		return errNoLabels
@@ -97,8 +97,8 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 }
 
 // Fingerprint returns, by name, what decides the course of runs of the model besides their settings, and their scores
-// on a test set: "model", "training data" and "test data" as hashes, "engine" as the name of its arithmetic. Runs that
-// go on in another process must find all of it unchanged. The hash of training data is private.
+// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
+// arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 	if err := l.CheckTest(test); err != nil {
 		return nil, err
@@ -108,6 +108,7 @@ func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 		"model":         hex.EncodeToString(model[:]),
 		"training data": hex.EncodeToString(data[:]),
 		"test data":     hex.EncodeToString(public[:]),
+		"metric":        string(test.Metric()),
 		"engine":        l.loaded.Arithmetic(),
 	}, nil
 }
