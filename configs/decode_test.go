@@ -75,7 +75,7 @@ func TestBadSettings(t *testing.T) {
 		{"largest clipping norm", "", sets("privacy.clipping_norm=1e9"), ""},
 		{"variant", "", sets("privacy.variant=3"), `privacy.variant: must be one of 1, 2, baseline; got "3"`},
 		{"accounting", "", sets("privacy.accounting=loose"), `privacy.accounting: must be one of paper, tight, best; got "loose"`},
-		{"optimizer", "", sets("training.optimizer=sgd"), `training.optimizer: must be one of dp-sgd, dp-adam; got "sgd"`},
+		{"optimizer", "", sets("training.optimizer=sdg"), `training.optimizer: must be one of dp-sgd, dp-momentum, dp-nesterov, dp-adam, dp-adamw, or one of these without dp-; got "sdg"`},
 		{"no rates", "", sets("tuning.learning_rates=[]"), "tuning.learning_rates: must list at least one rate"},
 		{"rate twice", "", sets("tuning.learning_rates=[1, 0.1, 1]"), "tuning.learning_rates: 1 stands twice; each value is equally likely, list it once"},
 		{"rate of zero", "", sets("tuning.learning_rates=[0]"), "tuning.learning_rates: must be a number above 0, got 0"},

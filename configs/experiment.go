@@ -67,8 +67,14 @@ func Repetitions() []string {
 // Training is the block of the optimizer. The optimizer post-processes noisy gradients, so the block doesn't change the
 // guarantee.
 type Training struct {
-	Optimizer    string  `yaml:"optimizer"`     // dp-sgd or dp-adam
-	LearningRate float64 `yaml:"learning_rate"` // unless it is tuned
+	Optimizer    string   `yaml:"optimizer"`              // see [Optimizers]
+	LearningRate float64  `yaml:"learning_rate"`          // unless it is tuned
+	Momentum     *float64 `yaml:"momentum,omitempty"`     // of dp-momentum and dp-nesterov, in [0, 1); [Resolve] fills it in
+	WeightDecay  *float64 `yaml:"weight_decay,omitempty"` // times learning rate and parameters, off these at each update
+	Schedule     string   `yaml:"schedule,omitempty"`     // see [Schedules]; nothing means constant
+	Warmup       float64  `yaml:"warmup,omitempty"`       // share of the steps over which the learning rate first rises
+	Accumulate   int      `yaml:"accumulate,omitempty"`   // steps to an update; 0 means one
+	Average      float64  `yaml:"average,omitempty"`      // 0: none; below 1: exponential; 1: the mean of all updates
 }
 
 // Performance is the block that can't change the guarantee.

@@ -39,7 +39,8 @@ type layer func(*Experiment) error
 //
 // Some settings exclude each other: a preset and a data set of another name; epsilon and noise multiplier, unless
 // privacy.fixed is noise; batch sizes and sampling rates to tune; GPUs and the CPU engine. A later layer's choice
-// replaces an earlier layer's: the CPU engine, for example, drops the GPUs of an earlier layer. Overrides are one
+// replaces an earlier layer's: the CPU engine, for example, drops the GPUs of an earlier layer, and another optimizer the
+// momentum and the weight decay of the one before. Overrides are one
 // layer: two that give a setting different values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	overrides = blocksFirst(overrides)
@@ -77,6 +78,7 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 		}
 	}
 	e.Preset, e.Dataset = preset, dataset
+	e.Training = e.Training.filled()
 	return e, e.Validate()
 }
 
@@ -229,6 +231,7 @@ func (e *Experiment) applyLayer(layer layer) error {
 	below := *e
 	e.Performance.Devices = nil
 	e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, nil
+	e.Training.Momentum, e.Training.WeightDecay = nil, nil
 	e.Tuning.BatchSizes, e.Tuning.SamplingRates = []int{}, []float64{}
 	if err := layer(e); err != nil {
 		return err
@@ -236,6 +239,8 @@ func (e *Experiment) applyLayer(layer layer) error {
 	if err := e.Privacy.inheritBudget(below.Privacy); err != nil {
 		return err
 	}
+	e.Training = e.Training.named()
+	e.Training.inherit(below.Training, e.Training)
 	e.Tuning.inheritBatches(below.Tuning)
 	if p := &e.Performance; p.Devices == nil {
 		p.Devices = below.Performance.Devices

@@ -35,7 +35,7 @@ func (e Experiment) Validate() error {
 		samplingRate("privacy.sampling_rate", p.SamplingRate),
 		oneOf("privacy.accounting", p.Accounting, "paper", "tight", "best"),
 		oneOf("privacy.variant", p.Variant, "1", "2", "baseline"),
-		oneOf("training.optimizer", e.Training.Optimizer, "dp-sgd", "dp-adam"),
+		e.Training.validate(),
 		oneOf("privacy.repetitions", p.Repetitions, Repetitions()...),
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
 		repetitionsShape(p.Shape),

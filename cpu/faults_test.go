@@ -237,6 +237,24 @@ func TestSuiteFindsFaults(t *testing.T) {
 		"a grid off by a third": {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier *= 3; j.Mechanism.ExpectedBatchSize *= 3 }}, []string{"Coarse"}},
 		"another learning rate": {fault{job: func(j *engine.Job) { j.Optimizer.LearningRate *= 1 + 1e-7 }}, []string{"Release"}},
 		"SGD for Adam":          {fault{job: func(j *engine.Job) { j.Optimizer.Method = engine.SGD }}, []string{"Release", "Refusals"}},
+		"Move gets a little more than the mean": {fault{job: func(j *engine.Job) {
+			if move := j.Move; move != nil {
+				j.Move = func(step int, params, gradient []float32) error {
+					gradient[0] = math.Nextafter32(gradient[0], 1)
+					return move(step, params, gradient)
+				}
+			}
+		}}, []string{"Moves"}},
+		"steps of Move count from 0": {fault{job: func(j *engine.Job) {
+			if move := j.Move; move != nil {
+				j.Move = func(step int, params, gradient []float32) error { return move(step-1, params, gradient) }
+			}
+		}}, []string{"Moves"}},
+		"errors of Move are lost": {fault{job: func(j *engine.Job) {
+			if move := j.Move; move != nil {
+				j.Move = func(step int, params, gradient []float32) error { _ = move(step, params, gradient); return nil }
+			}
+		}}, []string{"Moves"}},
 		"a step too many": {fault{steps: func(steps []int) {
 			if len(steps) > 0 {
 				steps[0]++

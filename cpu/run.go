@@ -24,7 +24,8 @@ type run struct {
 	params        []float32
 	tensors       [][]float32 // params by parameter, shared
 	first, second []float32
-	broken        error // the error that stopped it, until it is restored
+	mean          []float32 // the noisy mean gradient of a step, for the job's Move; nil without one
+	broken        error     // the error that stopped it, until it is restored
 
 	batch []int32
 	norms []float64 // the batch's squared norms
@@ -44,6 +45,9 @@ func newRun(l *loaded, job engine.Job) *run {
 	r.tensors = l.layout.Split(r.params)
 	if job.Optimizer.Method == engine.Adam {
 		r.first, r.second = make([]float32, l.layout.Size), make([]float32, l.layout.Size)
+	}
+	if job.Move != nil {
+		r.mean = make([]float32, l.layout.Size)
 	}
 	if r.members == nil {
 		r.members = make([]int32, l.data.Samples)

@@ -51,8 +51,8 @@ func (r *run) release() *release {
 	return out
 }
 
-// update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer move the parameters.
-// Nothing else ever reads the sum.
+// update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer, or the job's Move,
+// move the parameters. Nothing else ever reads the sum.
 func (r *run) update(c crew) error {
 	step, release := int(r.done.Load()), r.release()
 	for _, w := range c {
@@ -77,7 +77,11 @@ func (r *run) update(c crew) error {
 				c.total(s.from, sum)
 				kernel.Release(mean, sum, &release.noisy)
 			}
-			if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
+			if r.mean != nil {
+				for j, v := range mean {
+					r.mean[s.from+j] = float32(v)
+				}
+			} else if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
 				kernel.Adam(params, r.first[s.from:s.to], r.second[s.from:s.to], mean, &release.adam)
 			} else {
 				kernel.SGD(params, mean, r.job.Optimizer.LearningRate)
@@ -87,6 +91,9 @@ func (r *run) update(c crew) error {
 	})
 	if err == nil {
 		c.forget()
+	}
+	if err == nil && r.mean != nil {
+		err = r.job.Move(step+1, r.params, r.mean)
 	}
 	return err
 }

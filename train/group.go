@@ -19,6 +19,7 @@ import (
 type Group struct {
 	model    *Loaded
 	runs     engine.Runs
+	shown    engine.Runs // of one run, which predicts by averages; nil until there is one
 	settings []prepared
 	mu       sync.Mutex // held by methods other than Train
 	training bool       // Train is at work
@@ -150,15 +151,16 @@ func (g *Group) Result(run int) (Result, error) {
 		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
 	}
 	parameters := make([]Parameter, len(g.model.program.Params))
-	for i, values := range g.model.layout.Split(state.Params) {
+	for i, values := range g.model.layout.Split(slices.Clone(s.mover.released(state.Step, state.Params))) {
 		p := g.model.program.Params[i]
 		parameters[i] = Parameter{Name: p.Name, Shape: slices.Clone(p.Shape), Values: values}
 	}
 	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
 }
 
-// Score returns, for each given run, the score of its model with its current parameters on public test samples, or with
-// noise on private ones that no run trains on: see [HeldOut]. A second score of a run that took no step since is the
+// Score returns, for each given run, the score of its model with its current parameters, or their average if its
+// optimizer averages them, on public test samples, or with noise on private ones that no run trains on: see [HeldOut].
+// A second score of a run that took no step since is the
 // same. The metric is test.Metric. A sample with a NaN among its logits counts as wrong, and an R² that isn't finite
 // becomes the lowest finite float64. On training samples the score would be a private statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
@@ -176,15 +178,20 @@ func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float6
 	if err := g.checkHeldOut(test, runs); err != nil {
 		return nil, err
 	}
-	outputs, err := g.runs.Predict(ctx, &test.Inputs().columns, runs...)
+	outputs, err := g.predict(ctx, &test.Inputs().columns, runs...)
 	if err != nil {
 		return nil, fmt.Errorf("predict the test set: %w", err)
 	}
 	out := make([]float64, len(runs))
 	for i, run := range runs {
-		if heldOut, ok := test.(*HeldOut); ok {
-			out[i] = heldOut.noisyScore(outputs[i], g.model.data.Samples(), g.scoreNoise(heldOut, run))
-		} else {
+		switch test := test.(type) {
+		case *HeldOut:
+			out[i] = test.noisyScore(outputs[i], g.model.data.Samples(), g.scoreNoise(test, run))
+		case *Measured:
+			if out[i], err = test.measure(outputs[i]); err != nil {
+				return nil, err
+			}
+		default:
 			out[i] = test.score(outputs[i])
 		}
 	}
@@ -212,7 +219,8 @@ func (g *Group) scoreNoise(test *HeldOut, run int) *random.Stream {
 	return test.stream(s.Key, "a run", id)
 }
 
-// Predict returns, for each given run, the outputs of its model with its current parameters, sample after sample. It
+// Predict returns, for each given run, the outputs of its model with its current parameters, or their average if its
+// optimizer averages them, sample after sample. It
 // ignores columns that the output doesn't depend on, such as labels. Outputs for training samples are private.
 func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
 	if ctx == nil {
@@ -226,7 +234,7 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 	if data == nil || data.digest == nil {
 		return nil, &DataError{"no data; make them by NewData"}
 	}
-	out, err := g.runs.Predict(ctx, &data.columns, runs...)
+	out, err := g.predict(ctx, &data.columns, runs...)
 	var wrong *engine.FieldError
 	if errors.As(err, &wrong) {
 		err = &DataError{wrong.Error()}
@@ -247,6 +255,7 @@ func (g *Group) State(run int) (State, error) {
 	s, inner := g.settings[run], g.runs.State(run)
 	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
 		Step: inner.Step, Params: g.model.layout.Split(inner.Params), First: g.model.layout.Split(inner.First), Second: g.model.layout.Split(inner.Second),
+		Own: s.mover.save(),
 	}}, nil
 }
 
@@ -270,9 +279,13 @@ func (g *Group) Restore(run int, s State) error {
 	if inner.Step > own.Privacy.Steps {
 		return fmt.Errorf("the state is at step %d of a run of %d", inner.Step, own.Privacy.Steps)
 	}
+	if err := own.mover.fits(s.inner.Own); err != nil {
+		return err
+	}
 	if err := g.runs.Restore(run, inner); err != nil {
 		return fmt.Errorf("restore step %d: %w", inner.Step, err)
 	}
+	own.mover.restore(s.inner.Own)
 	return nil
 }
 
@@ -291,5 +304,8 @@ func (g *Group) Close() error {
 	defer end()
 	g.closed = true
 	defer g.model.groups.leave()
+	if g.shown != nil {
+		return errors.Join(g.shown.Close(), g.runs.Close())
+	}
 	return g.runs.Close()
 }

@@ -111,6 +111,8 @@ func NewHeldOut(all Labelled, rows []int32, s HeldOutSettings) (*HeldOut, error)
 			zero[i] = closeness(float64(y))
 		}
 		h.constant = [][]float64{zero}
+	case *Measured:
+		return nil, errUnknownSensitivity
 	default:
 		return nil, &DataError{fmt.Sprintf("hold out samples of a %T: want a *train.Classification or *train.Regression", all)}
 	}

@@ -14,7 +14,9 @@ import (
 // model and arithmetic.
 type identity [sha256.Size]byte
 
-func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) identity {
+// identityOf returns the identity of a run with checked settings. rates are the factors of its learning rate at each
+// step, or nil without a schedule.
+func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings, rates []float64) identity {
 	settings, err := json.Marshal(struct {
 		Privacy   Privacy
 		Optimizer Optimizer
@@ -24,7 +26,7 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) i
 		Engine    string
 	}{s.Privacy, s.Optimizer, s.Trial, data.Samples(), s.Members == nil, arithmetic})
 	if err != nil {
-		panic(err) // plain numbers and names, all checked to be finite
+		panic(err) // plain numbers and names, all checked to be finite, and a rule that was encoded before
 	}
 	h := sha256.New()
 	h.Write([]byte("dptrain run 4\n"))
@@ -38,6 +40,9 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings) i
 	sum := sha256.Sum256(members)
 	h.Write(sum[:])
 	h.Write(settings)
+	if rates != nil {
+		h.Write(factorBytes(rates))
+	}
 	return identity(h.Sum(nil))
 }
 

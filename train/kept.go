@@ -208,7 +208,7 @@ func (t *training) score(ctx context.Context) {
 	moved := map[Labelled][]int{} // the runs to score, by their test set
 	for i, step := range t.steps {
 		switch set := t.keepers[i].Curve.(type) {
-		case *Classification, *Regression: // all that can be scored on: see Loaded.CheckTest
+		case *Classification, *Regression, *Measured: // all that can be scored on: see Loaded.CheckTest
 			if step <= t.scored[i] {
 				continue
 			}

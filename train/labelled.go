@@ -3,13 +3,13 @@ package train
 import "fmt"
 
 // Labelled is a set of samples with labels, on which a model is scored: a [*Classification] or a [*Regression] of
-// public samples, or a [*HeldOut] of private ones.
+// public samples, one of these with a measure of the caller's own, a [*Measured], or a [*HeldOut] of private samples.
 type Labelled interface {
 	Samples() int
 	// Metric returns the metric of a model's score. A higher score is better.
 	Metric() Metric
 	// Constant returns the score of the best constant output: the share of the largest class for [Accuracy], 0 for
-	// [R2]. A model that has learned something scores higher.
+	// [R2]; see [Measured] for others. A model that has learned something scores higher.
 	Constant() float64
 	// Inputs returns the model's inputs, labels included; nil if there are none.
 	Inputs() *Data
@@ -32,10 +32,10 @@ func checkLabels(labels int, data *Data) error {
 	return nil
 }
 
-// Metric is the name of a score.
+// Metric is the name of a score: one of those below, or that of a [Measure].
 type Metric string
 
-// The metrics.
+// The metrics that are built in.
 const (
 	Accuracy Metric = "accuracy" // share of the samples whose class is predicted, 0 to 1
 	R2       Metric = "R²"       // 1 − Σ(ŷ−y)²/Σ(y−ȳ)²: 1 for the labels themselves, 0 for their mean, unbounded below

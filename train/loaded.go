@@ -78,11 +78,11 @@ func (l *Loaded) CheckTest(test Labelled) error {
 
 func (l *Loaded) checkLabelled(test Labelled) error {
 	switch test.(type) {
-	case *Classification, *Regression, *HeldOut:
+	case *Classification, *Regression, *Measured, *HeldOut:
 	case nil:
 		return errNoLabels
 	default: // a type that embeds a set may hold nil, or inputs that the labels don't belong to
-		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression", test)}
+		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression; train.ScoredBy scores one by a measure of your own", test)}
 	}
 	if test.Inputs() == nil {
 		return errNoLabels
@@ -97,8 +97,8 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 }
 
 // Fingerprint returns, by name, what decides the course of runs of the model besides their settings, and their scores
-// on a test set: "model", "training data" and "test data" as hashes, "engine" as the name of its arithmetic. Runs that
-// go on in another process must find all of it unchanged. The hash of training data is private.
+// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
+// arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 	if err := l.CheckTest(test); err != nil {
 		return nil, err
@@ -108,6 +108,7 @@ func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 		"model":         hex.EncodeToString(model[:]),
 		"training data": hex.EncodeToString(data[:]),
 		"test data":     hex.EncodeToString(public[:]),
+		"metric":        string(test.Metric()),
 		"engine":        l.loaded.Arithmetic(),
 	}, nil
 }
@@ -136,20 +137,31 @@ func (l *Loaded) Start(settings ...Settings) (*Group, error) {
 }
 
 func (l *Loaded) start(settings []Settings) (*Group, error) {
-	g := &Group{model: l}
-	jobs := make([]engine.Job, len(settings))
+	all := make([]prepared, len(settings))
 	for i, s := range settings {
-		r, err := l.prepare(s)
-		if err != nil {
+		var err error
+		if all[i], err = l.prepare(s); err != nil {
 			return nil, err
 		}
+	}
+	return l.startPrepared(all...)
+}
+
+func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
+	g := &Group{model: l}
+	jobs := make([]engine.Job, len(all))
+	for i, r := range all {
 		jobs[i] = engine.Job{
 			Members:   r.Members,
 			Mechanism: r.mechanism.engine(),
-			Optimizer: r.Optimizer,
 			Key:       r.identity.derive(r.Key, "streams"),
 			Trial:     r.Trial,
 			Initial:   l.layout.Join(r.Initial),
+		}
+		if r.mover != nil {
+			jobs[i].Move = r.mover.move
+		} else {
+			jobs[i].Optimizer = r.Optimizer.engine()
 		}
 		r.Initial = nil // the engine holds them
 		g.settings = append(g.settings, r)
@@ -162,11 +174,12 @@ func (l *Loaded) start(settings []Settings) (*Group, error) {
 	return g, nil
 }
 
-// prepared is checked settings, with the mechanism and the identity that follow from them.
+// prepared is checked settings, with the mechanism, the identity and the mover that follow from them.
 type prepared struct {
 	Settings
 	mechanism mechanism
 	identity  identity
+	mover     *mover // nil if the engine has the optimizer built in
 }
 
 func (l *Loaded) prepare(s Settings) (prepared, error) {
@@ -189,7 +202,15 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	}
 	// A copy: the values that are hashed are those that the engine gets.
 	s.Initial = l.layout.Split(l.layout.Join(s.Initial))
-	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s)}, nil
+	rates, err := factors(s.Optimizer.Schedule, s.Privacy.Steps)
+	if err != nil {
+		return prepared{}, err
+	}
+	move, err := newMover(s.Optimizer, rates, l.program, l.layout, s.Privacy.Steps)
+	if err != nil {
+		return prepared{}, err
+	}
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move}, nil
 }
 
 // initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or

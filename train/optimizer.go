@@ -1,24 +1,82 @@
 package train
 
-import "github.com/dptrain/dptrain/internal/engine"
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/engine"
+)
 
 // Method is the name of an optimizer's algorithm.
 type Method = engine.Method
 
-// The methods.
+// The methods. Engines have DPSGD and DPAdam built in.
 const (
-	DPSGD  = engine.SGD
-	DPAdam = engine.Adam
+	DPSGD             = engine.SGD
+	DPAdam            = engine.Adam
+	DPMomentum Method = "dp-momentum"
+	DPNesterov Method = "dp-nesterov"
+	DPAdamW    Method = "dp-adamw"
 )
 
-// Optimizer turns noisy mean gradients into parameter updates. Make one by [SGD] or [Adam]. Its fields are Method,
-// LearningRate and, for DP-Adam alone, Beta1, Beta2 and Epsilon. Updates are post-processing, so an optimizer costs no
-// privacy.
-type Optimizer = engine.Optimizer
+// Methods returns the names of all methods.
+func Methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam, DPAdamW} }
+
+// Optimizer turns noisy mean gradients into parameter updates. Make one by [SGD], [Momentum], [Nesterov], [Adam] or
+// [AdamW], or by [OptimizerOf] from a rule of your own; then set what else it is to do, such as
+//
+//	o := train.AdamW(0.003, 0.01)
+//	o.Schedule = train.Warmup(0.05, train.Cosine(0))
+//	o.Average = 0.999
+//
+// Updates are post-processing of noisy gradients, so an optimizer costs no privacy. All of its settings are public, and
+// part of a run's identity: runs that differ in any of them draw different noise.
+//
+// Engines compute the update of a plain SGD or Adam by themselves, in the same pass as the noise. Any other optimizer
+// runs here, after each step, on the noisy mean gradient rounded to single precision.
+type Optimizer struct {
+	Method       Method  // one of [Methods], or the name of Rule
+	LearningRate float64 // multiplied by the factor of Schedule at each step
+	Beta1, Beta2 float64 // of DPAdam and DPAdamW: how much the moments keep, in [0, 1)
+	Epsilon      float64 // of DPAdam and DPAdamW, above 0
+	Momentum     float64 // of DPMomentum and DPNesterov: how much of its velocity is kept, in [0, 1)
+
+	// WeightDecay is λ of decoupled decay: each update first takes learning rate · λ · θ off all parameters, biases too
+	// (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019). DPAdam has none: that is DPAdamW.
+	WeightDecay float64
+	// Schedule makes the learning rate depend on the step. Nil keeps it constant.
+	Schedule Schedule
+	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean that each is an update. The
+	// last update of a run averages what is left. Memory doesn't need it: an engine splits minibatches of any size into
+	// microbatches by itself. It costs what its steps cost, and a run with as many steps less at a larger sampling rate
+	// often has less noise for the same epsilon.
+	Accumulate int
+	// Average, if it isn't 0, makes results, scores and predictions use an average of the parameters after each update,
+	// in place of the last ones. After update t the average moves by 1-β of the way to the parameters, where β is the
+	// smaller of Average and (t-1)/t. So 1 is the mean of all updates, and 0.999 the mean of the first thousand, and from
+	// there on an exponential average. It is in [0, 1].
+	Average float64
+	// Rule is an algorithm of the caller's own, for an optimizer that [OptimizerOf] made.
+	Rule Rule
+}
 
 // SGD returns the DP-SGD optimizer: θ ← θ − η G for the noisy mean gradient G.
 func SGD(learningRate float64) Optimizer {
 	return Optimizer{Method: DPSGD, LearningRate: learningRate}
+}
+
+// Momentum returns SGD with momentum μ (Polyak, 1964): v ← μ v + G, θ ← θ − η v. In the long run its steps are
+// 1/(1-μ) times as long as those of SGD, so it takes a learning rate that is smaller by that.
+func Momentum(learningRate, momentum float64) Optimizer {
+	return Optimizer{Method: DPMomentum, LearningRate: learningRate, Momentum: momentum}
+}
+
+// Nesterov returns SGD with Nesterov's momentum μ, as Sutskever et al. (2013) rewrote it: v ← μ v + G,
+// θ ← θ − η (G + μ v).
+func Nesterov(learningRate, momentum float64) Optimizer {
+	return Optimizer{Method: DPNesterov, LearningRate: learningRate, Momentum: momentum}
 }
 
 // Adam returns the DP-Adam optimizer with the defaults of Kingma and Ba (2015): β1 = 0.9, β2 = 0.999,
@@ -27,21 +85,171 @@ func Adam(learningRate float64) Optimizer {
 	return Optimizer{Method: DPAdam, LearningRate: learningRate, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 }
 
+// AdamW returns Adam with decoupled weight decay λ: each update first takes η λ θ off all parameters θ.
+func AdamW(learningRate, decay float64) Optimizer {
+	o := Adam(learningRate)
+	o.Method, o.WeightDecay = DPAdamW, decay
+	return o
+}
+
+// OptimizerOf returns the optimizer of a rule of the caller's own.
+func OptimizerOf(rule Rule, learningRate float64) Optimizer {
+	o := Optimizer{LearningRate: learningRate, Rule: rule}
+	if rule != nil {
+		o.Method = Method(rule.Name())
+	}
+	return o
+}
+
+// ScalesWithData reports whether the best learning rate grows in proportion to the size of the data, at the same
+// sampling rate: for SGD with and without momentum, and for a [Rule] that is a [DataScaler] and says so. Tuning on a
+// subset scales the winner's learning rate to the final run's data by this.
+func (o Optimizer) ScalesWithData() bool {
+	if o.Rule != nil {
+		rule, ok := o.Rule.(DataScaler)
+		return ok && rule.ScalesWithData()
+	}
+	return o.Method == DPSGD || o.Method == DPMomentum || o.Method == DPNesterov
+}
+
+// String returns the method and all settings that aren't its defaults but the learning rate, in words: "dp-sgd", or
+// "dp-momentum 0.9, cosine to 0, average 0.999".
+func (o Optimizer) String() string {
+	text := string(o.Method)
+	switch adam := Adam(0); o.Method {
+	case DPMomentum, DPNesterov:
+		text += " " + number(o.Momentum)
+	case DPAdam, DPAdamW:
+		if o.Beta1 != adam.Beta1 || o.Beta2 != adam.Beta2 || o.Epsilon != adam.Epsilon {
+			text += fmt.Sprintf(" (beta1 %v, beta2 %v, epsilon %v)", o.Beta1, o.Beta2, o.Epsilon)
+		}
+	}
+	words := []string{text}
+	if o.WeightDecay != 0 {
+		words = append(words, "weight decay "+number(o.WeightDecay))
+	}
+	if o.Schedule != nil {
+		words = append(words, o.Schedule.Name())
+	}
+	if o.Accumulate > 1 {
+		words = append(words, fmt.Sprintf("%d noisy means to an update", o.Accumulate))
+	}
+	if o.Average != 0 {
+		words = append(words, "average "+number(o.Average))
+	}
+	return strings.Join(words, ", ")
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// MarshalJSON encodes all settings: of a schedule its name, and of a rule its name, type and exported fields. Those of a
+// plain SGD or Adam are encoded as in earlier versions: identities of runs are hashes of it.
+func (o Optimizer) MarshalJSON() ([]byte, error) {
+	var schedule string
+	if o.Schedule != nil {
+		schedule = o.Schedule.Name()
+	}
+	var own *ruleText
+	if o.Rule != nil {
+		fields, err := json.Marshal(o.Rule)
+		if err != nil {
+			return nil, fmt.Errorf("encode optimizer %s: %w", o.Method, err)
+		}
+		own = &ruleText{o.Rule.Name(), fmt.Sprintf("%T", o.Rule), fields}
+	}
+	return json.Marshal(struct {
+		Method       Method
+		LearningRate float64
+		Beta1, Beta2 float64
+		Epsilon      float64
+		Momentum     float64   `json:",omitzero"`
+		WeightDecay  float64   `json:",omitzero"`
+		Schedule     string    `json:",omitzero"`
+		Accumulate   int       `json:",omitzero"`
+		Average      float64   `json:",omitzero"`
+		Rule         *ruleText `json:",omitzero"`
+	}{o.Method, o.LearningRate, o.Beta1, o.Beta2, o.Epsilon, o.Momentum, o.WeightDecay, schedule, o.Accumulate, o.Average, own})
+}
+
+type ruleText struct {
+	Name, Type string
+	Fields     json.RawMessage
+}
+
+// fused reports whether engines have the optimizer built in.
+func (o Optimizer) fused() bool {
+	builtIn := o.Method == DPSGD || o.Method == DPAdam
+	return builtIn && o.Rule == nil && o.WeightDecay == 0 && o.Schedule == nil && o.Accumulate <= 1 && o.Average == 0
+}
+
+// engine returns a fused optimizer as an engine takes it.
+func (o Optimizer) engine() engine.Optimizer {
+	return engine.Optimizer{Method: o.Method, LearningRate: o.LearningRate, Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon}
+}
+
 // ValidateOptimizer returns a [*SettingError] for the first invalid field, or nil.
 func ValidateOptimizer(o Optimizer) error {
-	if !(o.LearningRate > 0 && finite(o.LearningRate)) {
+	switch {
+	case !(o.LearningRate > 0 && finite(o.LearningRate)):
 		return &SettingError{"learning rate", o.LearningRate, "a finite number above 0"}
+	case !(o.WeightDecay >= 0 && finite(o.WeightDecay)):
+		return &SettingError{"weight decay", o.WeightDecay, "a finite number, 0 or above"}
+	case o.WeightDecay > 0 && o.Method == DPAdam:
+		return &SettingError{"weight decay", o.WeightDecay, "0 for " + string(DPAdam) + "; choose " + string(DPAdamW) + ", which decays parameters apart from gradients"}
+	case o.Accumulate < 0:
+		return &SettingError{"accumulate", o.Accumulate, "the number of noisy means in an update, 0 or above"}
+	case !(o.Average >= 0 && o.Average <= 1):
+		return &SettingError{"average", o.Average, "a number in [0, 1]; 0 for none, 1 for the mean of all updates"}
+	}
+	if err := o.validateUnused(); err != nil {
+		return err
+	}
+	if o.Schedule != nil {
+		if err := validateSchedule(o.Schedule); err != nil {
+			return err
+		}
+	}
+	if o.Rule != nil {
+		return validateRule(o)
 	}
 	switch o.Method {
 	case DPSGD:
-		if !finite(o.Beta1) || !finite(o.Beta2) || !finite(o.Epsilon) { // unused, but part of a run's identity
-			return &SettingError{"optimizer", o, "finite numbers"}
+		return nil
+	case DPMomentum, DPNesterov:
+		if !(o.Momentum >= 0 && o.Momentum < 1) {
+			return &SettingError{"momentum", o.Momentum, "a number in [0, 1)"}
 		}
 		return nil
-	case DPAdam:
+	case DPAdam, DPAdamW:
 		return validateAdam(o)
 	}
-	return &SettingError{"optimizer", string(o.Method), string(DPSGD) + " or " + string(DPAdam)}
+	return &SettingError{"optimizer", string(o.Method), methodNames() + ", or a rule by train.OptimizerOf"}
+}
+
+func methodNames() string {
+	var names []string
+	for _, m := range Methods() {
+		names = append(names, string(m))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// validateUnused refuses fields that aren't numbers even where they are unused, because they are part of a run's
+// identity, and a momentum that has no effect.
+func (o Optimizer) validateUnused() error {
+	if !finite(o.Beta1) || !finite(o.Beta2) || !finite(o.Epsilon) || !finite(o.Momentum) {
+		if o.Method == DPAdam || o.Method == DPAdamW {
+			if err := validateAdam(o); err != nil {
+				return err
+			}
+		}
+		return &SettingError{"optimizer", fmt.Sprintf("%s with beta1 %v, beta2 %v, epsilon %v, momentum %v", o.Method, o.Beta1, o.Beta2, o.Epsilon, o.Momentum), "finite numbers"}
+	}
+	if o.Momentum != 0 && o.Method != DPMomentum && o.Method != DPNesterov {
+		return &SettingError{"momentum", o.Momentum, fmt.Sprintf("0, or the optimizer %s or %s; this one, %s, has none", DPMomentum, DPNesterov, o.Method)}
+	}
+	return nil
 }
 
 func validateAdam(o Optimizer) error {

@@ -28,7 +28,7 @@ type Settings struct {
 // Format prints the settings for any verb. It leaves out the key, which is secret, and the members, which may be a
 // private choice.
 func (s Settings) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "%s at learning rate %v, %+v", s.Optimizer.Method, s.Optimizer.LearningRate, s.Privacy)
+	fmt.Fprintf(f, "%s at learning rate %v, %+v", s.Optimizer, s.Optimizer.LearningRate, s.Privacy)
 }
 
 // Parameter is one trained parameter of a model.

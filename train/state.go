@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// State is the state that a run carries from step to step: parameters, the optimizer's moments and the number of steps
+// State is the state that a run carries from step to step: parameters, what its optimizer keeps and the number of steps
 // taken. It holds no state of a random generator, because key, trial and step name each random stream. A state belongs
 // to one run, and no other run can restore it. [State.MarshalBinary] encodes it.
 //
@@ -29,6 +29,7 @@ type tensors struct {
 	Params [][]float32
 	First  [][]float32
 	Second [][]float32
+	Own    [][]float32 // what an optimizer keeps that the engine doesn't have built in
 }
 
 // laidOut returns the state in an engine's layout.
@@ -61,6 +62,7 @@ const stateMagic = "dptrain state 1\n"
 //	step     uint64
 //	3 groups (parameters, first moments, second moments), each:
 //	         uint32 number of tensors, then for each tensor uint32 length and that many float32
+//	4th group, of an optimizer that the engine doesn't have built in, unless it is empty: what it keeps
 //	checksum 32 bytes, SHA-256 of all before
 //
 // The encoding isn't JSON, which has no NaN: a run that diverged must be resumable like any other. The checksum detects
@@ -70,6 +72,9 @@ func (s State) MarshalBinary() ([]byte, error) {
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.inner.Step))
 	for _, group := range [][][]float32{s.inner.Params, s.inner.First, s.inner.Second} {
 		out = appendTensors(out, group)
+	}
+	if len(s.inner.Own) > 0 {
+		out = appendTensors(out, s.inner.Own)
 	}
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...), nil
@@ -113,6 +118,11 @@ func decodeState(body []byte) (State, error) {
 	s.inner.Params = r.tensors()
 	s.inner.First = r.tensors()
 	s.inner.Second = r.tensors()
+	if len(r.rest) > 0 && !r.short {
+		if s.inner.Own = r.tensors(); len(s.inner.Own) == 0 && !r.short {
+			return State{}, fmt.Errorf("%w: an empty group too many", ErrState) // a state has one encoding
+		}
+	}
 	switch {
 	case r.short:
 		return State{}, fmt.Errorf("%w: cut short", ErrState)

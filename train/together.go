@@ -144,8 +144,9 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 	for len(whole) > 0 {
 		on := runs[whole[0]].test(test)
 		var same, others []int
-		for _, i := range whole {
-			if runs[i].test(test) == on {
+		_, own := on.(*Measured) // whose fault with one model is none of the others
+		for k, i := range whole {
+			if runs[i].test(test) == on && (!own || k == 0) {
 				same = append(same, i)
 			} else {
 				others = append(others, i)

@@ -29,7 +29,7 @@ func TestTrainHandsOverTheJob(t *testing.T) {
 	}
 	m, _ := newMechanism(s.Privacy)
 	job := e.job
-	if job.Mechanism != m.engine() || job.Optimizer != s.Optimizer || job.Key == s.Key || job.Trial != 9 {
+	if job.Mechanism != m.engine() || job.Optimizer != s.Optimizer.engine() || job.Key == s.Key || job.Trial != 9 {
 		t.Errorf("job %+v doesn't follow from the settings %+v", job, s)
 	}
 	if job.Members == nil || len(job.Members) != 0 {
@@ -188,7 +188,7 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		{"rate", good, func(s *Settings) { s.Privacy.SamplingRate = 2 }, "sampling rate is 2"},
-		{"optimizer", good, func(s *Settings) { s.Optimizer.Method = "" }, "want dp-sgd or dp-adam"},
+		{"optimizer", good, func(s *Settings) { s.Optimizer.Method = "" }, "want dp-sgd, dp-momentum, dp-nesterov, dp-adam or dp-adamw"},
 		{"shape", wide.Data, func(*Settings) {}, `column 0 holds 180 values for 60 samples, the model's input "x" takes 2 a sample [2]`},
 		{"columns", unlabelled, func(*Settings) {}, "the data has 1 columns, the model 2 inputs"},
 		{"member", good, func(s *Settings) { s.Members = []int32{3, 60} }, "member is 60: want a sample's number, 0 to 59"},

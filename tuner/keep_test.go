@@ -74,6 +74,13 @@ func kept(t testing.TB, store train.Store, n int) Executor {
 	}
 }
 
+// everything is an optimizer with all settings.
+func everything() train.Optimizer {
+	o := train.Nesterov(0, 0.5)
+	o.WeightDecay, o.Schedule, o.Accumulate, o.Average = 0.01, train.Warmup(0.2, train.Cosine(0)), 3, 0.5
+	return o
+}
+
 // However often and wherever a tuning dies or is interrupted, it ends in what it releases uninterrupted, and no step
 // that was saved is taken again under other settings.
 func TestATuningThatDiesGoesOn(t *testing.T) {
@@ -90,6 +97,8 @@ func TestATuningThatDiesGoesOn(t *testing.T) {
 		{"baseline", 5, func(s *Settings) { s.Method = Baseline }},
 		{"several groups", 67, func(s *Settings) { s.Method, s.WarmStart = Variant2, true }},
 		{"adam", 3, func(s *Settings) { s.Optimizer = train.Adam(0) }},
+		{"all settings", 3, func(s *Settings) { s.Optimizer = everything() }},
+		{"averaged baseline", 3, func(s *Settings) { s.Method, s.Optimizer = Baseline, everything() }},
 		{"some diverge", 4, func(s *Settings) { s.Space = LearningRates(grid(*s)[0], 1e60, 0.3) }},
 		{"no trial", 0, func(s *Settings) {}},
 	} {

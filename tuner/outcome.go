@@ -106,12 +106,18 @@ func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 	return out, nil
 }
 
-// scorable reports whether the metric can give a model this score. A noisy score has no bounds.
+// scorable reports whether the metric can give a model this score. A noisy score has no bounds, nor has a measure of the
+// caller's own.
 func (x *execution) scorable(score float64) bool {
-	if x.plan.Settings.holdsOut() {
+	switch {
+	case x.plan.Settings.holdsOut():
 		return finite(score)
+	case x.metric == train.Accuracy:
+		return score >= 0 && score <= 1
+	case x.metric == train.R2:
+		return finite(score) && score <= 1
 	}
-	return finite(score) && score <= 1 && (x.metric != train.Accuracy || score >= 0)
+	return finite(score)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

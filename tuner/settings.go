@@ -163,11 +163,12 @@ func (s Settings) sampleEvent() accountant.Event {
 	}
 }
 
-// FinalLearningRate returns the learning rate of the final run if tuned is that of the winning trial. For DP-SGD it
-// grows with the nominal size of the data set, for DP-Adam it equals tuned (paper, section on extrapolating
-// hyperparameters).
+// FinalLearningRate returns the learning rate of the final run if tuned is that of the winning trial. For DP-SGD, with
+// momentum or without, it grows with the nominal size of the data set, for DP-Adam it equals tuned (paper, section on
+// extrapolating hyperparameters); for others see [train.Optimizer.ScalesWithData]. It is the rate that a schedule
+// multiplies.
 func (s Settings) FinalLearningRate(tuned float64) float64 {
-	if s.Optimizer.Method != train.DPSGD {
+	if !s.Optimizer.ScalesWithData() {
 		return tuned
 	}
 	switch s.Method {
@@ -247,7 +248,7 @@ func (s Settings) String() string {
 		fmt.Fprintf(&b, "held out: %v of the samples, for scores with noise multiplier %v\n", s.HoldOut.Rate, s.HoldOut.NoiseMultiplier)
 	}
 	distribution := strings.TrimPrefix(fmt.Sprintf("%#v", s.Repetitions), "accountant.")
-	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %v, %s\n", distribution, s.Space, s.Optimizer.Method)
+	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %v, %s\n", distribution, s.Space, s.Optimizer)
 	if s.Method != Baseline {
 		fmt.Fprintf(&b, "final run: nominally %.0f samples, learning rate x %.6g\n", s.finalSize(), s.FinalLearningRate(1))
 	}

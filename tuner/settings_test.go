@@ -29,6 +29,9 @@ func TestExtrapolation(t *testing.T) {
 		{Variant1, engine.Adam, 1, 1152},
 		{Variant2, engine.Adam, 1, 1280},
 		{Baseline, engine.Adam, 1, 1280},
+		{Variant1, train.DPMomentum, 9, 1152},
+		{Variant2, train.DPNesterov, 10, 1280},
+		{Variant2, train.DPAdamW, 1, 1280},
 	}
 	for _, tt := range tests {
 		s := settings(tt.method, 15)

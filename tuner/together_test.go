@@ -32,6 +32,7 @@ func mixed(t testing.TB) (plans []Plan, names []string) {
 		{"baseline", 35, func(s *Settings) { s.Method = Baseline }},
 		{"baseline, no trial", 0, func(s *Settings) { s.Method = Baseline }},
 		{"adam", 3, func(s *Settings) { s.Optimizer = train.Adam(0) }},
+		{"all settings", 3, func(s *Settings) { s.Optimizer = everything() }},
 		{"some diverge", 5, func(s *Settings) { s.Space = LearningRates(grid(*s)[0], 1e60, 0.3) }},
 		{"all diverge, baseline", 2, func(s *Settings) { s.Method, s.Space = Baseline, LearningRates(grid(*s)[0], 1e60) }},
 		{"all diverge", 2, func(s *Settings) { s.Space = LearningRates(grid(*s)[0], 1e60) }},

@@ -43,8 +43,14 @@ ranges between the ends of their lists, and the others from their lists. Ranges
 of batch and epochs need more noise than lists, because each candidate is then
 fitted below a line of Rényi divergence and charged the line.
 
-For DP-SGD the final run scales the learning rate up, so a rate that wins in
-trials can be too large there. --largest-final-rate removes such rates before
+All trials and the final run have the same optimizer: --optimizer with --momentum
+or --weight-decay, --schedule with --warmup, --accumulate, --average. None of
+these costs privacy. A tuned learning rate is the one that the schedule
+multiplies. Those of momentum and nesterov act 10 times as much in the end as
+those of sgd, so give a tenth: --set tuning.learning_rates=0.003,0.01,0.03.
+
+For DP-SGD, with momentum or without, the final run scales the learning rate up,
+so a rate that wins in trials can be too large there. --largest-final-rate removes such rates before
 anything is trained, and all trials go to the others. Don't choose its value by
 looking at the same data. By default there is a bound for numbers in files of your
 own, since a squared error diverges above it: 2 over the largest eigenvalue of the
@@ -66,6 +72,7 @@ of trials.
   dptrain tune --dataset mnist --variant 2 --noise-multiplier 2.5 --dry-run
   dptrain tune --repetitions geometric --mu 20 --dry-run
   dptrain tune --preset mnist-adam --set tuning.learning_rates=0.001,0.003,0.01
+  dptrain tune --preset mnist-adam --optimizer adamw --schedule cosine --average 0.99
   dptrain tune --preset mnist-all --dry-run
   dptrain tune --dataset mnist --tune rate,clip --set tuning.clipping_norms=0.5,1,2
   dptrain tune --dataset mnist --search random --largest-final-rate 1

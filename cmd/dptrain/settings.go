@@ -31,7 +31,13 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"sampling-rate", "privacy.sampling_rate", "float", "gamma: each sample's probability of being in a batch"},
 	{"epochs", "privacy.epochs", "float", "expected passes over the data; steps = epochs/gamma"},
 	{"clipping-norm", "privacy.clipping_norm", "float", "C: bound of each sample's gradient norm"},
-	{"optimizer", "training.optimizer", "name", "dp-sgd or dp-adam"},
+	{"optimizer", "training.optimizer", "name", "sgd, momentum, nesterov, adam or adamw; dp-sgd and so on are the same"},
+	{"momentum", "training.momentum", "float", "momentum of the optimizers momentum and nesterov, 0.9 without this flag"},
+	{"weight-decay", "training.weight_decay", "float", "take learning rate times this off every parameter at each update; 0.01 with adamw without this flag, never with adam"},
+	{"schedule", "training.schedule", "name", "learning rate by step: constant, linear or cosine; the last two fall to 0"},
+	{"warmup", "training.warmup", "float", "share of the steps over which the learning rate first rises, such as 0.05"},
+	{"accumulate", "training.accumulate", "int", "noisy gradients to average into one update; each costs privacy"},
+	{"average", "training.average", "float", "release an average of the parameters: 0.999 for an exponential one, 1 for the mean of all updates"},
 	{"tune", "tuning.tune", "list", "what to tune: rate, batch, epochs, clip, such as rate,epochs; or all, what the paper tunes: rate, batch and epochs"},
 	{"search", "tuning.search", "name", "grid: from the lists of the search space; random: rates from the range that their list spans, log-uniformly"},
 	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none, or for numbers in your own files with dp-sgd a bound from the public rows"},
@@ -108,7 +114,8 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	complete(cmd, "variant", "1", "2", "baseline")
 	complete(cmd, "accounting", "paper", "tight", "best")
 	complete(cmd, "repetitions", configs.Repetitions()...)
-	complete(cmd, "optimizer", "dp-sgd", "dp-adam")
+	complete(cmd, "optimizer", configs.Optimizers()...)
+	complete(cmd, "schedule", configs.Schedules()...)
 	complete(cmd, "engine", configs.Engines()...)
 }
 
@@ -195,6 +202,9 @@ func (s *settings) read() (configs.Experiment, error) {
 		return e, coded(codeUsage, named(err, overrides))
 	}
 	if err := checkModel(e.Model); err != nil {
+		return e, err
+	}
+	if err := checkCarried(e.Training); err != nil {
 		return e, err
 	}
 	return e, nil

@@ -73,6 +73,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Tables":       tables,
 		"Instructions": instructions,
 		"Dropout":      dropout,
+		"Moves":        moves,
 	}
 }
 

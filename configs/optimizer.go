@@ -1,0 +1,134 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The optimizers, in the block [Training]. Each may be written without its "dp-", too.
+const (
+	OptimizerSGD      = "dp-sgd"
+	OptimizerMomentum = "dp-momentum" // SGD with momentum
+	OptimizerNesterov = "dp-nesterov" // SGD with Nesterov's momentum
+	OptimizerAdam     = "dp-adam"
+	OptimizerAdamW    = "dp-adamw" // Adam with decoupled weight decay
+)
+
+// Optimizers returns the names of the optimizers.
+func Optimizers() []string {
+	return []string{OptimizerSGD, OptimizerMomentum, OptimizerNesterov, OptimizerAdam, OptimizerAdamW}
+}
+
+// The schedules of the learning rate, after its warm-up.
+const (
+	ScheduleConstant = "constant"
+	ScheduleLinear   = "linear" // falls to 0 in a line
+	ScheduleCosine   = "cosine" // falls to 0 along half a period of a cosine
+)
+
+// Schedules returns the names of the schedules.
+func Schedules() []string { return []string{ScheduleConstant, ScheduleLinear, ScheduleCosine} }
+
+// What an optimizer has unless its settings say otherwise.
+const (
+	defaultMomentum = 0.9  // the usual value, of the papers that tune no momentum
+	defaultDecay    = 0.01 // of dp-adamw alone: PyTorch's
+)
+
+// named returns t with the full names of its choices, and without those that are what no setting means, so that equal
+// trainings have equal settings.
+func (t Training) named() Training {
+	if full := "dp-" + t.Optimizer; slices.Contains(Optimizers(), full) {
+		t.Optimizer = full
+	}
+	if t.Schedule == ScheduleConstant {
+		t.Schedule = ""
+	}
+	if t.Accumulate == 1 {
+		t.Accumulate = 0
+	}
+	return t
+}
+
+// inherit drops, from a layer that chooses another optimizer than the one below it, what the layer below said about its
+// own. given are the values that the layer itself gives.
+func (t *Training) inherit(below, given Training) {
+	if t.Optimizer != below.Optimizer {
+		t.Momentum, t.WeightDecay = given.Momentum, given.WeightDecay
+		return
+	}
+	if given.Momentum == nil {
+		t.Momentum = below.Momentum
+	}
+	if given.WeightDecay == nil {
+		t.WeightDecay = below.WeightDecay
+	}
+}
+
+// filled returns t with the values that its optimizer has by default.
+func (t Training) filled() Training {
+	if t.Momentum == nil && t.hasMomentum() {
+		t.Momentum = new(defaultMomentum)
+	}
+	if t.WeightDecay == nil && t.Optimizer == OptimizerAdamW {
+		t.WeightDecay = new(defaultDecay)
+	}
+	return t
+}
+
+func (t Training) hasMomentum() bool {
+	return t.Optimizer == OptimizerMomentum || t.Optimizer == OptimizerNesterov
+}
+
+func (t Training) validate() error {
+	if err := t.validateOptimizer(); err != nil {
+		return err
+	}
+	if t.Momentum != nil {
+		switch v := *t.Momentum; {
+		case !t.hasMomentum():
+			return fmt.Errorf("training.momentum: %s has none; choose the optimizer momentum or nesterov, or leave it out", t.Optimizer)
+		case !(v >= 0 && v < 1):
+			return fmt.Errorf("training.momentum: must be at least 0 and below 1, such as 0.9, got %v", v)
+		}
+	}
+	if t.WeightDecay != nil {
+		switch v := *t.WeightDecay; {
+		case !(v >= 0) || math.IsInf(v, 0):
+			return fmt.Errorf("training.weight_decay: must be a number, 0 or above, such as 0.01, got %v", v)
+		case v > 0 && t.Optimizer == OptimizerAdam:
+			return fmt.Errorf("training.weight_decay: dp-adam has none; choose the optimizer adamw, which takes it off parameters apart from gradients, or leave it out")
+		}
+	}
+	if t.Schedule != "" {
+		if err := oneOf("training.schedule", t.Schedule, Schedules()...); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !(t.Warmup >= 0 && t.Warmup < 1):
+		return fmt.Errorf("training.warmup: must be a share of the steps, at least 0 and below 1, such as 0.05, got %v", t.Warmup)
+	case t.Accumulate < 0 || t.Accumulate > math.MaxInt32:
+		return fmt.Errorf("training.accumulate: must be 0 or a number of steps to an update, got %d", t.Accumulate)
+	case !(t.Average >= 0 && t.Average <= 1):
+		return fmt.Errorf("training.average: must be 0 for none, below 1 such as 0.999, or 1 for the mean of all updates, got %v", t.Average)
+	}
+	return nil
+}
+
+func (t Training) validateOptimizer() error {
+	if slices.Contains(Optimizers(), t.Optimizer) {
+		return nil
+	}
+	var short []string
+	for _, name := range Optimizers() {
+		short = append(short, strings.TrimPrefix(name, "dp-"))
+	}
+	hint := ""
+	if near := Nearest(t.Optimizer, slices.Concat(Optimizers(), short)); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return fmt.Errorf("training.optimizer: must be one of %s, or one of these without dp-; got %q%s", strings.Join(Optimizers(), ", "), t.Optimizer, hint)
+}

@@ -1,0 +1,158 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Measure is a metric of the caller's own, by which models are scored and selected in place of [Accuracy] or [R2]: see
+// [ScoredBy]. A higher score is better: of a loss return the negative. NaN and -∞ lose against every number. A measure
+// must depend on its arguments alone and be safe for concurrent use.
+type Measure interface {
+	// Name names the measure with its settings, in one line, such as "recall of class 2". Scores are shown by it, and a
+	// run that was cut off goes on only with a measure of the same name.
+	Name() string
+	// Score returns the score of a model's outputs: a row of logits for each sample of a classification, or one number
+	// for each of a regression. It may change outputs and labels, which are its own.
+	Score(outputs []float32, labels Labels) float64
+}
+
+// Labels are the labels of the samples that a [Measure] scores.
+type Labels struct {
+	Classes int       // the number of classes; 0 of a regression
+	Class   []int32   // of each sample of a classification, from 0
+	Number  []float32 // of each sample of a regression
+}
+
+// MeasureFunc returns a measure with a name and a function, which are those of [Measure].
+func MeasureFunc(name string, score func(outputs []float32, labels Labels) float64) Measure {
+	return measureFunc{name, score}
+}
+
+type measureFunc struct {
+	name string
+	by   func([]float32, Labels) float64
+}
+
+func (m measureFunc) Name() string                                   { return m.name }
+func (m measureFunc) Score(outputs []float32, labels Labels) float64 { return m.by(outputs, labels) }
+
+// Measured is a labelled set on which models are scored by a measure of the caller's own. Make one by [ScoredBy].
+type Measured struct {
+	set    Labelled // a [*Classification] or a [*Regression]
+	by     Measure
+	name   Metric
+	labels Labels
+}
+
+// ScoredBy returns a labelled set on which models are scored by a measure of the caller's own. The set is a
+// [*Classification] or a [*Regression] of public samples; samples that are held out are scored by [Accuracy] or [R2]
+// alone, because the noise of a score must be that of its sensitivity. The error is a [*DataError] or a [*SettingError].
+func ScoredBy(set Labelled, by Measure) (*Measured, error) {
+	m := &Measured{set: set, by: by}
+	switch set := set.(type) {
+	case *Classification:
+		if set == nil || set.Data == nil {
+			return nil, errNoLabels
+		}
+		m.labels = Labels{Classes: set.classes, Class: set.labels}
+	case *Regression:
+		if set == nil || set.Data == nil {
+			return nil, errNoLabels
+		}
+		m.labels = Labels{Number: set.targets}
+	case *Measured:
+		return nil, &DataError{"a set that has a measure already: give the *train.Classification or *train.Regression that it was made of"}
+	case *HeldOut:
+		return nil, errUnknownSensitivity
+	default:
+		return nil, &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression", set)}
+	}
+	if err := m.scorable(); err != nil {
+		return nil, err
+	}
+	if f, ok := by.(measureFunc); by == nil || ok && f.by == nil {
+		return nil, &SettingError{"measure", "missing", "one, such as train.MeasureFunc makes"}
+	}
+	if err := calling("its name", func() error { m.name = Metric(by.Name()); return nil }); err != nil {
+		return nil, &SettingError{"measure", fmt.Sprintf("a %T", by), "one that has a name: " + err.Error()}
+	}
+	if err := validateName("name of the measure", string(m.name)); err != nil {
+		return nil, err
+	}
+	if m.name == Accuracy || m.name == R2 {
+		return nil, &SettingError{"name of the measure", string(m.name), "a name of its own, not that of a metric that is built in"}
+	}
+	return m, nil
+}
+
+// errUnknownSensitivity reports a measure whose sum over samples changes by an unknown amount with one sample.
+var errUnknownSensitivity = &DataError{"scores on held-out samples need noise, and how much one sample changes a measure of your own isn't known: score them by accuracy or R², whose sensitivity is, or give a public test set"}
+
+// Samples returns the number of samples. A nil set has 0.
+func (m *Measured) Samples() int { return m.Inputs().Samples() }
+
+// Metric returns the name of the measure.
+func (m *Measured) Metric() Metric { return m.name }
+
+// Constant returns the score of one output for all samples: of a classification the logarithms of the shares of the
+// classes, by which the largest class is predicted, each with one sample more, and of a regression the mean of the
+// labels. Another constant may score higher by some measures.
+func (m *Measured) Constant() float64 {
+	if m.Samples() == 0 {
+		return -math.MaxFloat64
+	}
+	row := make([]float32, max(1, m.labels.Classes))
+	if n := m.labels.Classes; n > 0 {
+		counts := make([]float64, n)
+		for _, label := range m.labels.Class {
+			counts[label]++
+		}
+		for k, count := range counts {
+			row[k] = float32(math.Log((count + 1) / float64(m.Samples()+n)))
+		}
+	} else {
+		mean := 0.0
+		for _, y := range m.labels.Number {
+			mean += float64(y) / float64(len(m.labels.Number))
+		}
+		row[0] = float32(mean)
+	}
+	return m.score(slices.Repeat(row, m.Samples()))
+}
+
+// Inputs returns the samples and their labels.
+func (m *Measured) Inputs() *Data {
+	if m == nil || m.set == nil {
+		return nil
+	}
+	return m.set.Inputs()
+}
+
+func (m *Measured) outputs() int { return m.set.outputs() }
+
+func (m *Measured) scorable() error {
+	return checkLabels(len(m.labels.Class)+len(m.labels.Number), m.set.Inputs())
+}
+
+// score returns the lowest finite score where there is none.
+func (m *Measured) score(outputs []float32) float64 {
+	score, err := m.measure(outputs)
+	if err != nil {
+		return -math.MaxFloat64
+	}
+	return score
+}
+
+// measure returns the score of outputs, which it may change. It is finite. The error reports a panic.
+func (m *Measured) measure(outputs []float32) (score float64, err error) {
+	labels := Labels{m.labels.Classes, slices.Clone(m.labels.Class), slices.Clone(m.labels.Number)}
+	if err := calling("it", func() error { score = m.by.Score(outputs, labels); return nil }); err != nil {
+		return 0, fmt.Errorf("score by measure %s: %w", m.name, err)
+	}
+	if math.IsNaN(score) {
+		return -math.MaxFloat64, nil
+	}
+	return within(score, -math.MaxFloat64, math.MaxFloat64), nil
+}

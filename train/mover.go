@@ -1,0 +1,187 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// mover carries out, for one run, an optimizer that engines don't have built in. An engine calls move after each step;
+// the other methods are called between steps.
+type mover struct {
+	optimizer Optimizer
+	rule      Rule
+	layout    engine.Layout
+	decay     []float64 // by parameter, of the model's cost; nil for none
+	factors   []float64 // of the learning rate at each step; nil for 1
+	steps     int       // of the whole run
+
+	state   [][]float32 // the rule's
+	pending []float32   // the sum of the noisy means since the last update; nil unless they are accumulated
+	average []float32   // of the parameters after each update; nil unless they are averaged
+
+	before [][]float32 // copies of the parameters and of what is kept, as they were before the step
+}
+
+// newMover returns nil for an optimizer that engines have built in.
+func newMover(o Optimizer, factors []float64, p *compile.Program, l engine.Layout, steps int) (*mover, error) {
+	decay := decayOf(p)
+	if o.fused() && decay == nil {
+		return nil, nil
+	}
+	m := &mover{optimizer: o, rule: o.rule(), layout: l, decay: decay, factors: factors, steps: steps}
+	lengths, err := stateLengths(m.rule, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range lengths {
+		m.state = append(m.state, make([]float32, n))
+	}
+	if o.Accumulate > 1 {
+		m.pending = make([]float32, l.Size)
+	}
+	if o.Average > 0 {
+		m.average = make([]float32, l.Size)
+	}
+	return m, nil
+}
+
+// updates returns the number of updates in a number of steps.
+func (m *mover) updates(step int) int {
+	each := max(1, m.optimizer.Accumulate)
+	if step >= m.steps {
+		return (step + each - 1) / each // the last averages what is left
+	}
+	return step / each
+}
+
+// move is [engine.Job].Move. After an error all is as it was before: a state that was saved in the middle of a step
+// would go on by taking the step again, with the same noise on other parameters.
+func (m *mover) move(step int, params, gradient []float32) error {
+	now := append(m.kept(), params)
+	if m.before == nil {
+		m.before = make([][]float32, len(now))
+	}
+	for i, values := range now {
+		m.before[i] = append(m.before[i][:0], values...)
+	}
+	err := m.take(step, params, gradient)
+	if err != nil {
+		for i, values := range now {
+			copy(values, m.before[i])
+		}
+	}
+	return err
+}
+
+// take takes one step.
+func (m *mover) take(step int, params, gradient []float32) error {
+	withDecay(m.decay, m.layout.Split(params), m.layout.Split(gradient))
+	if m.pending != nil && !m.accumulate(step, gradient) {
+		return nil
+	}
+	u := &Update{
+		Step: m.updates(step), Steps: m.updates(m.steps), LearningRate: m.optimizer.LearningRate,
+		Parameters: m.layout.Split(params), Gradient: m.layout.Split(gradient), State: slices.Clone(m.state),
+	}
+	if m.factors != nil {
+		u.LearningRate *= m.factors[step-1]
+	}
+	if d := m.optimizer.WeightDecay; d > 0 {
+		for j, v := range params {
+			params[j] = float32(float64(v) - float64(float64(u.LearningRate*d)*float64(v)))
+		}
+	}
+	number, name := u.Step, m.optimizer.Method
+	if err := calling("it", func() error { return m.rule.Move(u) }); err != nil {
+		return fmt.Errorf("update by %s: %w", name, err)
+	}
+	if !sameSlices(u.Parameters, m.layout.Split(params)) || !sameSlices(u.State, m.state) {
+		return fmt.Errorf("update by %s: it replaced a slice of parameters or state; change their elements in place", name)
+	}
+	if m.average != nil {
+		keep := min(m.optimizer.Average, float64(number-1)/float64(number))
+		for j, v := range params {
+			a := float64(m.average[j])
+			m.average[j] = float32(a + float64((1-keep)*(float64(v)-a)))
+		}
+	}
+	return nil
+}
+
+// accumulate adds a noisy mean to those of the update under way, and reports whether it is the last of them. The
+// gradient is then their mean.
+func (m *mover) accumulate(step int, gradient []float32) (last bool) {
+	for j, g := range gradient {
+		m.pending[j] += g
+	}
+	each := m.optimizer.Accumulate
+	if step%each != 0 && step != m.steps {
+		return false
+	}
+	count := float32((step-1)%each + 1)
+	for j, sum := range m.pending {
+		gradient[j] = sum / count
+	}
+	clear(m.pending)
+	return true
+}
+
+// sameSlices reports whether slices are the same memory.
+func sameSlices(a, b [][]float32) bool {
+	return slices.EqualFunc(a, b, func(a, b []float32) bool {
+		return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	})
+}
+
+// released returns the values that a run at the given step releases, by its parameters: these or their average. A nil
+// mover releases the parameters.
+func (m *mover) released(step int, params []float32) []float32 {
+	if !m.averages(step) {
+		return params
+	}
+	return m.average
+}
+
+// averages reports whether a run at the given step releases an average.
+func (m *mover) averages(step int) bool { return m != nil && m.average != nil && m.updates(step) > 0 }
+
+// save returns a copy of all that the mover keeps from step to step; nil for nothing.
+func (m *mover) save() [][]float32 {
+	var out [][]float32
+	if m != nil {
+		for _, kept := range m.kept() {
+			out = append(out, slices.Clone(kept))
+		}
+	}
+	return out
+}
+
+// kept returns the slices that the mover keeps from step to step, without copying. Accumulated and averaged values are
+// by parameter, without the padding of the layout.
+func (m *mover) kept() [][]float32 {
+	return slices.Concat(m.state, m.layout.Split(m.pending), m.layout.Split(m.average))
+}
+
+// fits returns an error that wraps [ErrState] unless a saved state has the sizes of this one.
+func (m *mover) fits(saved [][]float32) error {
+	var own [][]float32
+	if m != nil {
+		own = m.kept()
+	}
+	if !slices.EqualFunc(saved, own, func(a, b []float32) bool { return len(a) == len(b) }) {
+		return fmt.Errorf("%w: its optimizer's values don't have the sizes of this one's", ErrState)
+	}
+	return nil
+}
+
+// restore takes over a saved state that fits.
+func (m *mover) restore(saved [][]float32) {
+	if m != nil {
+		for i, kept := range m.kept() {
+			copy(kept, saved[i])
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/engine"
+)
+
+// Rule is an algorithm of an [Optimizer]. It sees released values alone: parameters, noisy mean gradients and its own
+// state, never a sample, a drawn batch size or a norm. So it costs no privacy, whatever it does with them; but a rule
+// that got hold of private data in another way would, and no accounting covers that.
+//
+// A rule must depend on its arguments alone, keep nothing but its state from step to step, and be safe for concurrent
+// use, because runs side by side share it. Then a run that is stopped and resumed ends in the same bytes. It must not
+// change while it is used.
+type Rule interface {
+	// Name names the rule with all of its settings, in one line, such as "lion 0.9 0.99". It is released with the model.
+	// Runs draw the same noise only if names, types and exported fields of their rules are equal, so rules that differ in
+	// anything else need different names.
+	Name() string
+	// State returns the lengths of the slices that the rule keeps from step to step, for parameters of the given lengths,
+	// which are in the order of [Model.Parameters]. Nil means that it keeps none.
+	State(lengths []int) []int
+	// Move takes one step: it changes the parameters in place, and its state with them. An error ends the run.
+	Move(u *Update) error
+}
+
+// Update is one step of a [Rule].
+type Update struct {
+	Step         int         // counted from 1
+	Steps        int         // that the whole run takes
+	LearningRate float64     // at this step, with the schedule's factor
+	Parameters   [][]float32 // to change in place, in the order of [Model.Parameters]
+	Gradient     [][]float32 // the noisy mean gradient, by parameter, which the rule may overwrite
+	State        [][]float32 // to change in place, of the lengths that the rule's State returned; 0 at first
+}
+
+// DataScaler is a [Rule] that says whether its learning rate is best scaled with the size of the data: see
+// [Optimizer.ScalesWithData]. Rates of other rules stay as they are.
+type DataScaler interface {
+	Rule
+	ScalesWithData() bool
+}
+
+// rule returns the rule of an optimizer, its own or that of its method.
+func (o Optimizer) rule() Rule {
+	switch {
+	case o.Rule != nil:
+		return o.Rule
+	case o.Method == DPMomentum || o.Method == DPNesterov:
+		return momentum{o.Momentum, o.Method == DPNesterov}
+	case o.Method == DPSGD:
+		return builtIn{engine.Optimizer{Method: engine.SGD}}
+	default:
+		return builtIn{engine.Optimizer{Method: engine.Adam, Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon}}
+	}
+}
+
+// builtIn is the SGD or Adam of engines as a rule. It takes the same step from the same gradient, to the last bit; but a
+// rule's gradient was rounded to single precision before.
+type builtIn struct{ engine.Optimizer }
+
+func (b builtIn) Name() string { return string(b.Method) }
+
+func (b builtIn) State(lengths []int) []int {
+	if b.Method == engine.SGD {
+		return nil
+	}
+	return slices.Concat(lengths, lengths) // first and second moments
+}
+
+func (b builtIn) Move(u *Update) error {
+	b.LearningRate = u.LearningRate
+	n := len(u.Parameters)
+	for i, params := range u.Parameters {
+		var first, second []float32
+		if b.Method == engine.Adam {
+			first, second = u.State[i], u.State[n+i]
+		}
+		gradient := make([]float64, len(params))
+		for j, g := range u.Gradient[i] {
+			gradient[j] = float64(g)
+		}
+		b.Update(u.Step, params, first, second, gradient)
+	}
+	return nil
+}
+
+// momentum is SGD with momentum, computed in doubles, each operation rounded by itself, and stored as floats.
+type momentum struct {
+	keep     float64
+	nesterov bool
+}
+
+func (m momentum) Name() string { return "momentum" }
+
+func (m momentum) State(lengths []int) []int { return lengths }
+
+func (m momentum) Move(u *Update) error {
+	for i, params := range u.Parameters {
+		velocity := u.State[i]
+		for j, g := range u.Gradient[i] {
+			// The conversions keep compilers from fusing, so that every machine takes the same step.
+			v := float64(m.keep*float64(velocity[j])) + float64(g)
+			velocity[j] = float32(v)
+			if m.nesterov {
+				v = float64(g) + float64(m.keep*v)
+			}
+			params[j] = float32(float64(params[j]) - float64(u.LearningRate*v))
+		}
+	}
+	return nil
+}
+
+// validateRule checks what can be seen of a rule of the caller's own.
+func validateRule(o Optimizer) error {
+	name := ""
+	if err := calling("its name", func() error { name = o.Rule.Name(); return nil }); err != nil {
+		return &SettingError{"rule of the optimizer", fmt.Sprintf("a %T", o.Rule), "one that has a name: " + err.Error()}
+	}
+	if err := validateName("name of the optimizer's rule", name); err != nil {
+		return err
+	}
+	switch {
+	case slices.Contains(Methods(), Method(name)):
+		return &SettingError{"name of the optimizer's rule", name, "a name of its own, not that of a method that is built in"}
+	case string(o.Method) != name:
+		return &SettingError{"method of the optimizer", string(o.Method), fmt.Sprintf("%q, the name of its rule; make it by train.OptimizerOf", name)}
+	case o.Beta1 != 0 || o.Beta2 != 0 || o.Epsilon != 0:
+		return &SettingError{"betas and epsilon of the optimizer", fmt.Sprint(o.Beta1, o.Beta2, o.Epsilon), "0, as its rule has settings of its own"}
+	}
+	if _, err := json.Marshal(o.Rule); err != nil {
+		return &SettingError{"rule of the optimizer", fmt.Sprintf("a %T that isn't data (%v)", o.Rule, err), `exported fields that encode as JSON, which are part of a run's identity; mark others as json:"-", and name in Name what they do`}
+	}
+	return nil
+}
+
+// validateName checks a name that is released in a line of text.
+func validateName(what, name string) error {
+	const most = 200
+	if strings.TrimSpace(name) == "" || len(name) > most || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return &SettingError{what, fmt.Sprintf("%.40q", name), fmt.Sprintf("a line of text, of at most %d bytes", most)}
+	}
+	return nil
+}
+
+// stateLengths returns the lengths of a rule's state.
+func stateLengths(r Rule, l engine.Layout) ([]int, error) {
+	var lengths []int
+	if err := calling("State", func() error { lengths = slices.Clone(r.State(slices.Clone(l.Lengths))); return nil }); err != nil {
+		return nil, &SettingError{"rule of the optimizer", r.Name(), "one whose state has lengths: " + err.Error()}
+	}
+	total := 0
+	for _, n := range lengths {
+		if n < 0 || n > math.MaxInt32-total {
+			return nil, &SettingError{"state of optimizer " + r.Name(), fmt.Sprintf("%.100v", lengths), fmt.Sprintf("lengths, 0 or above, that add up to at most %d", math.MaxInt32)}
+		}
+		total += n
+	}
+	return lengths, nil
+}
+
+// calling calls a function of the caller's own and turns a panic of it into an error.
+func calling(what string, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			text, _, _ := strings.Cut(fmt.Sprint(v), "\n")
+			err = fmt.Errorf("%s panicked: %.200s", what, text)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,62 @@
+package tuner
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// A measure of the caller's own selects: by its negative another trial wins than by the measure itself, and scores are
+// its values. A NaN loses.
+func TestAMeasureSelects(t *testing.T) {
+	s := settings(Variant1, 6)
+	s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 12, NoiseMultiplier: 1, ClippingNorm: 1}, 0.01, 0.1, 0.5, 3)
+	plan := planWith(t, s, 6)
+	size := func(outputs []float32, _ train.Labels) (sum float64) {
+		for _, v := range outputs {
+			sum += math.Abs(float64(v))
+		}
+		return sum
+	}
+	run := func(score func([]float32, train.Labels) float64) Result {
+		e := kept(t, nil, s.Samples)
+		set, err := train.ScoredBy(e.Test, train.MeasureFunc("mine", score))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Test = set
+		return mustRun(t, e, plan)
+	}
+	largest, smallest := run(size), run(func(o []float32, l train.Labels) float64 { return -size(o, l) })
+	if largest.Private.Best == smallest.Private.Best || largest.Private.Trials[0].Score != -smallest.Private.Trials[0].Score || largest.Released.TestScore <= 1 {
+		t.Errorf("by the size of outputs trial %d wins, by its negative %d, with scores %v", largest.Private.Best, smallest.Private.Best, largest.Private.Trials)
+	}
+	best := largest.Private.Trials[largest.Private.Best].Score
+	undefined := run(func(o []float32, l train.Labels) float64 {
+		if v := size(o, l); v != best {
+			return v
+		}
+		return math.NaN()
+	})
+	if undefined.Private.Best == largest.Private.Best {
+		t.Error("a NaN wins")
+	}
+}
+
+// A plan that holds out samples refuses a measure whose sensitivity isn't known, before anything is trained.
+func TestHeldOutRefusesAMeasure(t *testing.T) {
+	s := settings(Variant1, 2)
+	s.HoldOut = train.HeldOutSettings{Rate: 0.2, NoiseMultiplier: 2}
+	all := labelled(t, s.Samples, 1)
+	set, err := train.ScoredBy(all, train.MeasureFunc("mine", func([]float32, train.Labels) float64 { return 1 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := kept(t, nil, s.Samples)
+	e.Data, e.Test = all.Data, set
+	if _, err := e.Run(t.Context(), mustPlan(t, s, 1)); err == nil || !strings.Contains(err.Error(), "how much one sample changes a measure of your own isn't known") {
+		t.Errorf("error %v", err)
+	}
+}
