@@ -216,9 +216,9 @@ func (t *training) atMarks(err error, until []int) bool {
 	return false
 }
 
-// segment trains until the next pause, or to the given steps. An error in a segment that is paused may be that of the pause, or
-// of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took a step
-// makes the next one longer, so that pauses which are due all the time don't end the training.
+// segment trains until the next pause, or to the given steps. An error in a segment that is paused may be that of the
+// pause, or of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took
+// a step makes the next one longer, so that pauses which are due all the time don't end the training.
 func (t *training) segment(ctx context.Context, until []int, progress func([]Progress)) (paused bool, err error) {
 	if pause := t.pauseAt(); !pause.IsZero() {
 		if earliest := time.Now().Add(t.least); pause.Before(earliest) {

@@ -17,13 +17,18 @@ type Job struct {
 	Every time.Duration // between two saves; 0 means a minute
 	// Trials carries out the trials of a tuning elsewhere, by [Plan.PrivateTrials]; nil trains them here.
 	Trials tuner.PrivateTrials
+	// Curve spaces the points of the released learning curve, none if it is zero. [Plan.CheckCurve] says whether there
+	// can be one.
+	Curve train.Spacing
+	// From is what a plan with Settings.Extends goes on from; nil for other plans.
+	From *train.State
 }
 
 // keeper returns what keeps the states and scores the learning curves.
 func (j Job) keeper(p *Plan) train.Keeper {
 	keeper := train.Keeper{Store: j.Store, Every: j.Every}
 	if !p.holdsOut() { // held-out samples score a model once
-		keeper.Curve = p.data.test
+		keeper.Curve, keeper.Spacing = p.data.test, j.Curve
 	}
 	return keeper
 }
