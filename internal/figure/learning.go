@@ -74,6 +74,7 @@ func (l Learning) drawing() drawing {
 		p.curves = []curve{c}
 	} else {
 		p.empty = "no score above " + fmt.Sprint(worstDrawn)
+		p.x.high, p.y.high = max(1, c.x[len(c.x)-1]), 1
 	}
 	d := drawing{panels: []panel{p}, width: 1.4 * panelWidth}
 	name := l.metric
