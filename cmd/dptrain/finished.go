@@ -138,18 +138,22 @@ func (f *finished) storeOf(given string) (string, error) {
 	return "", coded(codeInput, fmt.Errorf("the ledger in %s doesn't have the run in %s and its steps, so it would count the new steps alone: --store says where the ledger is that has them", stores[0], f.Dir))
 }
 
-// extendedState returns the state that a run goes on from.
-func extendedState(folder *runs.Run) (*train.State, error) {
-	encoded, err := folder.Load(fromState)
-	if err == nil && encoded == nil {
-		err = errors.New("it is gone")
+// extendedState returns the state that the run goes on from.
+func (r *run) extendedState() (*train.State, error) {
+	r.from = map[string][]byte{}
+	for _, name := range []string{fromState, fromFingerprint} {
+		content, err := r.folder.Load(name)
+		if err == nil && content == nil {
+			err = errors.New("it is gone")
+		}
+		if err != nil {
+			return nil, coded(codeInput, fmt.Errorf("the state that the run in %s goes on from: %w", r.folder.Dir(), err))
+		}
+		r.from[name] = content
 	}
 	state := new(train.State)
-	if err == nil {
-		err = state.UnmarshalBinary(encoded)
-	}
-	if err != nil {
-		return nil, coded(codeInput, fmt.Errorf("the state that the run in %s goes on from: %w", folder.Dir(), err))
+	if err := state.UnmarshalBinary(r.from[fromState]); err != nil {
+		return nil, coded(codeInput, fmt.Errorf("the state that the run in %s goes on from: %w", r.folder.Dir(), err))
 	}
 	return state, nil
 }
@@ -157,15 +161,11 @@ func extendedState(folder *runs.Run) (*train.State, error) {
 // checkExtended returns an error unless the run that this one extends had the same data, model and arithmetic. Call it
 // before the release is recorded, since a refusal costs nothing then.
 func (r *run) checkExtended(e train.Engine) error {
-	if r.folder.Record.Extends == nil {
+	if r.from == nil {
 		return nil
 	}
 	var before map[string]string
-	encoded, err := r.folder.Load(fromFingerprint)
-	if err == nil {
-		err = json.Unmarshal(encoded, &before)
-	}
-	if err != nil {
+	if err := json.Unmarshal(r.from[fromFingerprint], &before); err != nil {
 		return coded(codeInput, fmt.Errorf("what the run in %s goes on from: %w", r.folder.Dir(), err))
 	}
 	return r.plan.CheckEnd(e, before)

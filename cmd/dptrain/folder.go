@@ -155,6 +155,11 @@ func (s keptStates) Save(name string, content []byte) error {
 	}
 	if rescued, failed := s.folder.Rescue(); rescued && failed == nil {
 		s.training.Warn(rescuedText(s.folder))
+		for state, content := range s.from {
+			if err := s.folder.Save(state, content); err != nil {
+				return err
+			}
+		}
 		return s.folder.Save(name, content)
 	}
 	if s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {

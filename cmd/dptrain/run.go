@@ -171,7 +171,8 @@ type run struct {
 	folder  *runs.Run
 	store   string // the folder with the ledger
 	keep    keeping
-	cluster clusterFlags // whose workers carry out trials; none if it is zero
+	from    map[string][]byte // states that the run goes on from, by their names; nil for a new one
+	cluster clusterFlags      // whose workers carry out trials; none if it is zero
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -279,7 +280,7 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		Curve: train.Spacing{Points: record.CurvePoints, Every: record.CurveEvery},
 	}
 	if record.Extends != nil {
-		if job.From, err = extendedState(r.folder); err != nil {
+		if job.From, err = r.extendedState(); err != nil {
 			return out, err
 		}
 	}

@@ -42,7 +42,11 @@ func (p *Plan) Space() int64 {
 		parameters += n.Shape().TotalSize()
 	}
 	const copies, tensors, rest = 2, 3, 1 << 20
-	return int64(4*float64(parameters)*(copies*tensors*runsHeld(p.Experiment, p.tune)+1)) + rest
+	states := copies * tensors * runsHeld(p.Experiment, p.tune)
+	if !p.tune {
+		states += 2 * tensors // that which it extends, and the last one, which outlives the run
+	}
+	return int64(4*float64(parameters)*(states+1)) + rest
 }
 
 // KeyIn returns the key of the run in a folder: the kept one, or else a new one, which is kept before anything is drawn
