@@ -89,7 +89,7 @@ var rooms = table{
 	"internal/page/sheet":         nil,
 	"internal/random":             nil,
 	"internal/remote":             {"configs", "internal/experiment", "internal/report", "train", "tuner"},
-	"internal/report":             {"internal/build", "internal/memory", "internal/safetensors", "models", "train", "tuner"},
+	"internal/report":             {"internal/build", "internal/figure", "internal/memory", "internal/safetensors", "models", "train", "tuner"},
 	"internal/durable":            nil,
 	"internal/runs":               {"internal/durable"},
 	"internal/safetensors":        nil,

@@ -171,7 +171,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			job := engine.Job{
 				Members:   []int32{0},
 				Mechanism: engine.Mechanism{SamplingProbability: 1, ClippingNorm: 1, ExpectedBatchSize: 1},
-				Optimizer: train.SGD(1),
+				Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
 				Initial:   []float32{1, 2, 3, 4},
 			}
 			var runs engine.Runs

@@ -24,6 +24,7 @@ type Group struct {
 	mu       sync.Mutex // held by methods other than Train
 	training bool       // Train is at work
 	closed   bool
+	visited  []int // the step of each run that TrainEvery last called for; nil before its first call
 }
 
 // begin locks the group until end is called. The error reports a group that can't be used, or a number that none of its
@@ -78,6 +79,11 @@ const polled = 100 * time.Millisecond
 // times a second and at the end. If a run fails, the others go on, and the error is a [RunErrors]. If ctx is cancelled,
 // every run stops after a whole step, and Train returns the context's error; Train may then be called again.
 func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
+	return g.train(ctx, nil, progress)
+}
+
+// train is Train until each run has taken the given number of steps in all; nil stands for all steps.
+func (g *Group) train(ctx context.Context, until []int, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
 	}
@@ -88,6 +94,9 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	left := make([]int, len(g.settings))
 	for i, done := range g.runs.Done() {
 		left[i] = g.settings[i].Privacy.Steps - done
+		if until != nil {
+			left[i] = max(0, min(left[i], until[i]-done))
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended, running := make(chan error, 1), true
@@ -286,6 +295,9 @@ func (g *Group) Restore(run int, s State) error {
 		return fmt.Errorf("restore step %d: %w", inner.Step, err)
 	}
 	own.mover.restore(s.inner.Own)
+	if g.visited != nil {
+		g.visited[run] = unvisited
+	}
 	return nil
 }
 

@@ -12,6 +12,12 @@ import (
 
 // An identity is a hash of everything that decides a run's course but its key: settings, members, data, initial values,
 // model and arithmetic.
+//
+// A run that goes on from another's state ([Settings].From) to more steps has an identity of its own: its number of
+// steps differs, and so does the state that it began with. So even from the same key it draws by other stream keys
+// (see derive), and each of its steps has noise and a minibatch that no step of the other run had. Sharing them would
+// be worse than useless: were the streams named by the steps' numbers alone, two continuations of one state, by other
+// data or another learning rate, would have equal noise on different sums.
 type identity [sha256.Size]byte
 
 // identityOf returns the identity of a run with checked settings. rates are the factors of its learning rate at each
@@ -40,8 +46,15 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings, r
 	sum := sha256.Sum256(members)
 	h.Write(sum[:])
 	h.Write(settings)
+	// Each part says what it is: the settings don't tell which follow.
 	if rates != nil {
+		h.Write([]byte("rates"))
 		h.Write(factorBytes(rates))
+	}
+	if s.From != nil {
+		sum := s.From.digest()
+		h.Write([]byte("from"))
+		h.Write(sum[:])
 	}
 	return identity(h.Sum(nil))
 }

@@ -28,6 +28,9 @@ type Keeper struct {
 	Every time.Duration // between two saves of a run that trains; 0 means a minute
 	// Curve is the public test set that learning curves are scored on, nil for none. It takes about 3 % of the time.
 	Curve Labelled
+	// Spacing, unless it is zero, makes a learning curve that may be released, instead of the private one. Then Curve
+	// must be a public set.
+	Spacing Spacing
 }
 
 // PrivateTrace is what no guarantee covers of a run that trained: its time and its learning curve.
@@ -36,6 +39,9 @@ type PrivateTrace struct {
 	// runs side by side add up to that time.
 	Seconds float64        `json:"seconds"`
 	Curve   []PrivatePoint `json:"curve,omitempty"`
+	// Released is the curve that [Keeper].Spacing asks for, nil for none. It isn't private; Curve then has the same
+	// points.
+	Released []Point `json:"-"`
 }
 
 // PrivatePoint is a point of a learning curve: the score on the public test set after a number of steps.
@@ -123,6 +129,32 @@ func (k Keeper) trace(trial uint32) PrivateTrace {
 	return trace
 }
 
+// curve returns the points that are kept of a curve that may be released. Missing or damaged points are none: they
+// decide nothing.
+func (k Keeper) curve(trial uint32) (points []Point) {
+	if k.Store == nil {
+		return nil
+	}
+	kept, err := k.Store.Load(curveName(trial))
+	if err != nil || json.Unmarshal(kept, &points) != nil {
+		return nil
+	}
+	return points
+}
+
+// KeepCurve keeps the points of a curve that may be released. Call it for a run that is to go on with another's curve:
+// see [Settings].From.
+func (k Keeper) KeepCurve(trial uint32, points []Point) error {
+	if k.Store == nil {
+		return nil
+	}
+	encoded, err := json.Marshal(points)
+	if err != nil {
+		return err
+	}
+	return k.Store.Save(curveName(trial), encoded)
+}
+
 // Forget removes what a keeper's store has of the runs with the given numbers.
 func (k Keeper) Forget(trials ...uint32) error {
 	if k.Store == nil {
@@ -130,10 +162,11 @@ func (k Keeper) Forget(trials ...uint32) error {
 	}
 	var failed error
 	for _, trial := range trials {
-		failed = errors.Join(failed, k.Store.Remove(stateName(trial)), k.Store.Remove(traceName(trial)))
+		failed = errors.Join(failed, k.Store.Remove(stateName(trial)), k.Store.Remove(traceName(trial)), k.Store.Remove(curveName(trial)))
 	}
 	return failed
 }
 
 func stateName(trial uint32) string { return fmt.Sprintf("state-%d", trial) }
+func curveName(trial uint32) string { return fmt.Sprintf("curve-%d", trial) }
 func traceName(trial uint32) string { return fmt.Sprintf("trace-%d", trial) }

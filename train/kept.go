@@ -27,6 +27,11 @@ func (g *Group) TrainKept(ctx context.Context, keepers []Keeper, progress func([
 	if len(keepers) != len(g.settings) {
 		return nil, &SettingError{"number of keepers", len(keepers), fmt.Sprintf("%d, one for each run", len(g.settings))}
 	}
+	for _, k := range keepers {
+		if err := k.Spacing.check(k.Curve); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.restore(); err != nil {
 		return t.traces, err
 	}
@@ -47,7 +52,8 @@ type training struct {
 
 	steps  []int       // of each run, when its progress was last read
 	saved  []int       // the step of each run's last saved state
-	scored []int       // the step of each run's last point
+	scored []int       // the step of each run's last point, or unvisited
+	marks  []marks     // the steps of each run's points that may be released
 	saveAt []time.Time // when the next save of each run is due
 
 	began, read time.Time     // when training began, and when progress was last read
@@ -63,10 +69,17 @@ func newTraining(g *Group, keepers []Keeper) *training {
 		}
 	}
 	n := len(g.settings)
-	return &training{
-		group: g, keepers: keepers, traces: make([]PrivateTrace, n),
-		steps: make([]int, n), saved: make([]int, n), scored: make([]int, n), saveAt: make([]time.Time, n),
+	t := &training{
+		group: g, keepers: keepers, traces: make([]PrivateTrace, n), marks: make([]marks, n), saveAt: make([]time.Time, n),
+		steps: g.runs.Done(), saved: make([]int, n), scored: make([]int, n),
 	}
+	for i, s := range g.settings {
+		t.saved[i], t.scored[i] = s.first(), t.steps[i]
+		if i < len(keepers) {
+			t.marks[i] = keepers[i].Spacing.marks(s.first(), s.Privacy.Steps)
+		}
+	}
+	return t
 }
 
 // restore restores the states that the stores have, and their traces. A trace has no points behind its state.
@@ -79,10 +92,15 @@ func (t *training) restore() error {
 		if err != nil {
 			return &KeepError{i, s.Trial, err}
 		}
-		if state == nil {
+		if state != nil {
+			t.steps[i], t.saved[i], t.scored[i] = state.Step(), state.Step(), state.Step()
+		}
+		if t.marks[i].every > 0 {
+			t.restoreCurve(i)
+		}
+		if state == nil || t.marks[i].every > 0 {
 			continue
 		}
-		t.steps[i], t.saved[i], t.scored[i] = state.Step(), state.Step(), state.Step()
 		trace := t.keepers[i].trace(s.Trial)
 		for len(trace.Curve) > 0 && trace.Curve[len(trace.Curve)-1].Step > state.Step() {
 			trace.Curve = trace.Curve[:len(trace.Curve)-1]
@@ -90,6 +108,34 @@ func (t *training) restore() error {
 		t.traces[i] = trace
 	}
 	return nil
+}
+
+// restoreCurve restores the points of a curve that may be released. None is behind the run's state: such points come
+// again, and are the same. All others are there, because they are saved before the state.
+func (t *training) restoreCurve(i int) {
+	k, trial := t.keepers[i], t.group.settings[i].Trial
+	t.scored[i] = unvisited
+	t.traces[i].Seconds = k.trace(trial).Seconds
+	for _, p := range k.curve(trial) {
+		if p.Step <= t.steps[i] && p.Step > t.scored[i] {
+			t.add(i, p)
+		}
+	}
+}
+
+// add adds a point to a curve that may be released.
+func (t *training) add(i int, p Point) {
+	t.scored[i] = p.Step
+	t.traces[i].Released = append(t.traces[i].Released, p)
+	t.traces[i].Curve = append(t.traces[i].Curve, PrivatePoint(p))
+}
+
+// mark adds the points that are due to the curves that may be released. Of the errors it returns the context's alone,
+// after which the points are still due; other scores that can't be had are left out.
+func (t *training) mark(ctx context.Context) error {
+	due := func(i int) bool { return t.marks[i].has(t.steps[i]) && t.steps[i] > t.scored[i] }
+	t.scoreRuns(ctx, due, func(i int, score float64) { t.add(i, Point{t.steps[i], score}) })
+	return ctx.Err()
 }
 
 // The time between two points grows with the time that the group has trained, so that the points of a curve are as
@@ -108,7 +154,11 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 		t.saveAt[i] = t.began.Add(k.Every)
 	}
 	for {
-		paused, err := t.segment(ctx, func(runs []Progress) {
+		if err := t.mark(ctx); err != nil {
+			return err
+		}
+		until := t.until()
+		paused, err := t.segment(ctx, until, func(runs []Progress) {
 			t.measure(runs)
 			if progress != nil {
 				progress(runs)
@@ -117,8 +167,10 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps of a pause at the same time
 			return ctx.Err()
-		case ctx.Err() != nil || err == nil || !paused || t.ended(err):
+		case ctx.Err() != nil, err != nil && !paused && !t.atMarks(err, until), err != nil && t.ended(err):
 			return err
+		case err == nil && t.whole():
+			return t.mark(ctx)
 		}
 		if now := time.Now(); t.scores() && !now.Before(t.scoreAt) {
 			t.score(ctx)
@@ -131,10 +183,43 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 	}
 }
 
-// segment trains until the next pause or to the end. An error in a segment that is paused may be that of the pause, or
-// of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took a step
-// makes the next one longer, so that pauses which are due all the time don't end the training.
-func (t *training) segment(ctx context.Context, progress func([]Progress)) (paused bool, err error) {
+// until returns the steps that the next segment trains to.
+func (t *training) until() []int {
+	until := make([]int, len(t.steps))
+	for i, m := range t.marks {
+		until[i] = m.after(t.steps[i])
+	}
+	return until
+}
+
+// whole reports whether all runs have taken all their steps.
+func (t *training) whole() bool {
+	for i, s := range t.group.settings {
+		if t.steps[i] < s.Privacy.Steps {
+			return false
+		}
+	}
+	return true
+}
+
+// atMarks reports whether the others of runs that failed have steps left only because a segment ended before.
+func (t *training) atMarks(err error, until []int) bool {
+	var failed RunErrors
+	if !errors.As(err, &failed) {
+		return false
+	}
+	for i, s := range t.group.settings {
+		if failed[i] == nil && until[i] < s.Privacy.Steps {
+			return true
+		}
+	}
+	return false
+}
+
+// segment trains until the next pause, or to the given steps. An error in a segment that is paused may be that of the
+// pause, or of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took
+// a step makes the next one longer, so that pauses which are due all the time don't end the training.
+func (t *training) segment(ctx context.Context, until []int, progress func([]Progress)) (paused bool, err error) {
 	if pause := t.pauseAt(); !pause.IsZero() {
 		if earliest := time.Now().Add(t.least); pause.Before(earliest) {
 			pause = earliest
@@ -144,16 +229,16 @@ func (t *training) segment(ctx context.Context, progress func([]Progress)) (paus
 		ctx = until
 	}
 	before := slices.Clone(t.steps)
-	err = t.group.Train(ctx, progress)
+	err = t.group.train(ctx, until, progress)
 	if slices.Equal(before, t.steps) {
 		t.least = 2*t.least + time.Millisecond
 	}
 	return ctx.Err() != nil, err
 }
 
-// scores reports whether any run has a learning curve.
+// scores reports whether any run has a learning curve whose points follow from the time.
 func (t *training) scores() bool {
-	return slices.ContainsFunc(t.keepers, func(k Keeper) bool { return k.Curve != nil })
+	return slices.ContainsFunc(t.keepers, func(k Keeper) bool { return k.Curve != nil && k.Spacing == Spacing{} })
 }
 
 // pauseAt returns the time of the next pause; zero for none.
@@ -201,31 +286,39 @@ func (t *training) measure(runs []Progress) {
 	}
 }
 
-// score adds a point to the curve of each run that took steps since its last point. A score that can't be had is left
-// out: what is wrong with the device shows in the steps too.
+// score adds a point to the private curve of each run that took steps since its last point.
 func (t *training) score(ctx context.Context) {
+	moved := func(i int) bool { return t.marks[i].every == 0 && t.steps[i] > t.scored[i] }
+	t.scoreRuns(ctx, moved, func(i int, score float64) {
+		t.scored[i] = t.steps[i]
+		t.traces[i].Curve = append(t.traces[i].Curve, PrivatePoint{t.steps[i], score})
+	})
+}
+
+// scoreRuns calls add with the score of each run that is due and has a public test set. A score that can't be had is
+// left out: what is wrong with the device shows in the steps too.
+func (t *training) scoreRuns(ctx context.Context, due func(i int) bool, add func(i int, score float64)) {
 	var sets []Labelled
-	moved := map[Labelled][]int{} // the runs to score, by their test set
-	for i, step := range t.steps {
+	runs := map[Labelled][]int{} // by their test set
+	for i := range t.steps {
 		switch set := t.keepers[i].Curve.(type) {
 		case *Classification, *Regression, *Measured: // all that can be scored on: see Loaded.CheckTest
-			if step <= t.scored[i] {
+			if !due(i) {
 				continue
 			}
-			if moved[set] == nil {
+			if runs[set] == nil {
 				sets = append(sets, set)
 			}
-			moved[set] = append(moved[set], i)
+			runs[set] = append(runs[set], i)
 		}
 	}
 	for _, set := range sets {
-		scores, err := t.group.Score(ctx, set, moved[set]...)
+		scores, err := t.group.Score(ctx, set, runs[set]...)
 		if err != nil {
 			continue
 		}
-		for k, i := range moved[set] {
-			t.scored[i] = t.steps[i]
-			t.traces[i].Curve = append(t.traces[i].Curve, PrivatePoint{t.steps[i], scores[k]})
+		for k, i := range runs[set] {
+			add(i, scores[k])
 		}
 	}
 }
@@ -293,6 +386,11 @@ func (t *training) saveState(i int, trial uint32) error {
 	}
 	// The trace comes second: one that is older than its state lacks points, which no result depends on.
 	store := t.keepers[i].Store
+	if t.marks[i].every > 0 { // first: no state may be ahead of its curve, whose points don't come again
+		if err := t.keepers[i].KeepCurve(trial, t.traces[i].Released); err != nil {
+			return err
+		}
+	}
 	if err := store.Save(stateName(trial), encoded); err != nil {
 		return err
 	}

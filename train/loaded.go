@@ -171,6 +171,18 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 		return nil, fmt.Errorf("start on engine %s: %w", l.engine.Name(), err)
 	}
 	g.runs = runs
+	for i, s := range g.settings {
+		if s.From == nil {
+			continue
+		}
+		from, err := s.From.inner.laidOut(l.layout)
+		if err == nil {
+			err = runs.Restore(i, from)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("go on from step %d: %w", s.first(), err), runs.Close())
+		}
+	}
 	return g, nil
 }
 
@@ -194,6 +206,11 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 		return prepared{}, err
 	}
 	s.Members = slices.Clone(s.Members) // nil stays nil
+	if s.From != nil {
+		if s, err = s.goingOn(l.layout); err != nil {
+			return prepared{}, err
+		}
+	}
 	if s.Initial == nil {
 		s.Initial = l.initial(s)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/engine"
 )
 
 // Settings are the settings of one run. [New] and [Loaded.Start] copy their slices.
@@ -23,6 +24,42 @@ type Settings struct {
 	// [Model.Initial] draws the values from Key and Trial; if that function is nil too, they are those bound in the
 	// graph.
 	Initial [][]float32
+	// From is a state that the run goes on from, of a run of the same model with the same method, or nil. Its
+	// parameters are in the place of Initial, which must be nil, and Privacy.Steps includes its steps. [Result].Event
+	// has all these steps, as if all had been taken with this Privacy: that is the event of both runs together if the
+	// other differed from it in Steps alone.
+	//
+	// A run that goes on draws nothing that the other drew. Its streams are named by Key and by a hash of all
+	// settings, From and Steps among them, and no stream is named by two of such hashes: see identity.
+	From *State
+}
+
+// first returns the number of steps that the run begins with.
+func (s Settings) first() int {
+	if s.From == nil {
+		return 0
+	}
+	return s.From.Step()
+}
+
+// goingOn returns settings of a run that goes on with the parameters of From as its initial values, or an error if it
+// can't.
+func (s Settings) goingOn(l engine.Layout) (Settings, error) {
+	if s.Initial != nil {
+		return s, &SettingError{"initial parameters", "given beside a state to go on from", "one of the two"}
+	}
+	if s.first() > s.Privacy.Steps {
+		return s, &SettingError{"steps", s.Privacy.Steps, fmt.Sprintf("at least the %d of the state to go on from", s.first())}
+	}
+	from := *s.From
+	if _, err := from.inner.laidOut(l); err != nil {
+		return s, err
+	}
+	if len(from.inner.Params) != len(l.Lengths) {
+		return s, fmt.Errorf("%w: it has no parameters", ErrState)
+	}
+	s.From, s.Initial = &from, from.inner.Params
+	return s, nil
 }
 
 // Format prints the settings for any verb. It leaves out the key, which is secret, and the members, which may be a

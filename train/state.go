@@ -46,6 +46,12 @@ func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 // Step returns the number of steps taken.
 func (s State) Step() int { return s.inner.Step }
 
+// digest returns a hash of the state.
+func (s State) digest() [sha256.Size]byte {
+	encoded, _ := s.MarshalBinary() // it returns no error
+	return sha256.Sum256(encoded)
+}
+
 // ErrState reports bytes that aren't an encoded state, or one that is cut short, changed or of another version.
 var ErrState = errors.New("not a training state, or a damaged one")
 

@@ -18,6 +18,7 @@ type Run struct {
 type Trained struct {
 	Result Result  // of a run that took all its steps; it may have diverged: see [Result.Diverged]
 	Score  float64 // of a model that didn't diverge, on the public test set
+	Curve  []Point // that the run's Keeper.Spacing asked for, nil for none; it may be released with the model
 	Trace  PrivateTrace
 	Err    error // of a run that failed; it has neither result nor score
 }
@@ -137,6 +138,7 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 		if out[i].Result, err = g.Result(i); err != nil {
 			return err
 		}
+		out[i].Curve = traces[i].Released
 		if !out[i].Result.Diverged() {
 			whole = append(whole, i)
 		}

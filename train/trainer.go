@@ -34,7 +34,26 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	if progress != nil {
 		only = func(runs []Progress) { progress(runs[0]) }
 	}
-	err := t.runs().Train(ctx, only)
+	return t.result(t.runs().Train(ctx, only))
+}
+
+// TrainEvery is [Trainer.Train] with pauses: it calls at after the steps 0, every, 2·every, … and after the last.
+// Meanwhile at may use the trainer, as by [Trainer.Score]: the score on a public test set after each of these steps is
+// covered by the run's guarantee, like the result. See [Group.TrainEvery].
+func (t *Trainer) TrainEvery(ctx context.Context, every int, at func(step int) error, progress func(Progress)) (Result, error) {
+	var only func([]Progress)
+	if progress != nil {
+		only = func(runs []Progress) { progress(runs[0]) }
+	}
+	var call func(run, step int) error
+	if at != nil {
+		call = func(_, step int) error { return at(step) }
+	}
+	return t.result(t.runs().TrainEvery(ctx, every, call, only))
+}
+
+// result returns the result of a training that ended with an error or nil.
+func (t *Trainer) result(err error) (Result, error) {
 	var failed RunErrors
 	if errors.As(err, &failed) {
 		return Result{}, failed[0]

@@ -37,6 +37,9 @@ func (x *execution) check(data *train.Data) error {
 	if n := x.plan.Settings.Samples; data.Samples() != n {
 		return &train.SettingError{Setting: "number of samples", Value: n, Want: fmt.Sprintf("the data's %d", data.Samples())}
 	}
+	if err := x.checkCurve(); err != nil {
+		return err
+	}
 	group, err := x.loaded.Start(x.plan.final(x.plan.First))
 	if err != nil {
 		return err
@@ -58,6 +61,19 @@ func (x *execution) check(data *train.Data) error {
 		if _, err := x.keeper.State(stream); err != nil {
 			return &train.KeepError{Trial: stream, Err: err}
 		}
+	}
+	return nil
+}
+
+// checkCurve returns an error if a learning curve is asked for that can't be released.
+func (x *execution) checkCurve() error {
+	switch s := x.plan.Settings; {
+	case x.keeper.Spacing == train.Spacing{}:
+		return nil
+	case s.holdsOut():
+		return &train.SettingError{Setting: "learning curve", Value: "of a plan that holds out samples", Want: "none: each score on private samples would cost privacy"}
+	case s.Method == Baseline:
+		return &train.SettingError{Setting: "learning curve", Value: "of the baseline", Want: "none: it has no final run, and the curves of trials are private"}
 	}
 	return nil
 }
@@ -130,6 +146,7 @@ func (x *execution) release(final train.Trained) {
 		return
 	}
 	x.end(final.Result.Parameters, final.Score)
+	x.result.Released.Curve = final.Curve
 	x.result.Private.FinalSeconds, x.result.Private.FinalCurve = final.Trace.Seconds, final.Trace.Curve
 }
 

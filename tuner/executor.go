@@ -19,7 +19,8 @@ type Executor struct {
 	// Progress is called by Run with each event, one call at a time. It may be nil. RunAll has one for each plan.
 	Progress func(PrivateProgress)
 	// Keeper keeps what Run has done, so that Run in another process, with the same plan and the rest of the Executor,
-	// goes on from there and returns the same Released. RunAll has one for each plan.
+	// goes on from there and returns the same Released. RunAll has one for each plan. Its Spacing holds for the final
+	// run alone.
 	Keeper train.Keeper
 	// If Fallback isn't nil and [train.Loaded.Fallback] returns a reason, Fallback is called with it.
 	Fallback func(reason error)

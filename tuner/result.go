@@ -18,6 +18,8 @@ type Released struct {
 	Hyperparameters Hyperparameters
 	TestScore       float64 // score of the released model on the public test set, by its metric
 	Event           accountant.Event
+	// Curve is the learning curve of the final run, if the keeper's Spacing asks for one: see [train.Spacing].
+	Curve []train.Point
 	// HeldOut is the score on held-out samples if the plan holds out samples. TestScore is then its Score.
 	HeldOut *train.HeldOutScore
 }

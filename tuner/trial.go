@@ -17,8 +17,9 @@ type outcome struct {
 
 // run reports that trial i begins, and returns its run.
 func (x *execution) run(i int) train.Run {
-	s := x.plan.trial(i)
-	run := x.meter.trial(i, s.Privacy).run(s, x.keeper)
+	s, keeper := x.plan.trial(i), x.keeper
+	keeper.Spacing = train.Spacing{} // the curves of trials are private, like their scores
+	run := x.meter.trial(i, s.Privacy).run(s, keeper)
 	run.Test = x.test
 	return run
 }

@@ -101,9 +101,22 @@ func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err er
 	if r := folder.Record; program != r.Program {
 		return s, coded(codeInput, fmt.Errorf("the run in %s was begun by another dptrain (%s), and this one (%s) may draw or compute otherwise: resume with that one", folder.Dir(), r.MadeBy, version()))
 	}
-	e, err := configs.Resolve(configs.File{Name: "settings.yaml", Text: folder.Settings}, o.overrides())
+	e, err := o.restored(folder.Settings, folder.Record)
 	if err != nil {
-		return s, coded(codeUsage, err)
+		return s, err
+	}
+	s = experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}
+	if x := folder.Record.Extends; x != nil {
+		s.Extends = &experiment.Extension{Name: folder.Manifest.Extends, Steps: x.Steps, More: x.More}
+	}
+	return s, nil
+}
+
+// restored returns the settings that a run began with, with those of the command line over them.
+func (o *settings) restored(text []byte, r runs.Record) (configs.Experiment, error) {
+	e, err := configs.Resolve(configs.File{Name: "settings.yaml", Text: text}, o.overrides())
+	if err != nil {
+		return e, coded(codeUsage, err)
 	}
 	for _, f := range []struct {
 		flag string
@@ -113,13 +126,13 @@ func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err er
 			continue
 		}
 		if !filepath.IsAbs(*f.path) {
-			*f.path = filepath.Join(folder.Record.Folder, *f.path)
+			*f.path = filepath.Join(r.Folder, *f.path)
 		}
 		if _, err := os.Stat(*f.path); errors.Is(err, fs.ErrNotExist) {
-			return s, coded(codeInput, fmt.Errorf("%w: --%s says where it is now", err, f.flag))
+			return e, coded(codeInput, fmt.Errorf("%w: --%s says where it is now", err, f.flag))
 		}
 	}
-	return experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}, nil
+	return e, nil
 }
 
 // storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with

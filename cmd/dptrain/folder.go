@@ -114,6 +114,9 @@ func (r *run) finish(o experiment.Outcome) error {
 	h := o.Release.Hyperparameters
 	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value, HeldOut: o.Release.Score.HeldOut != nil}
 	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
+	if o.Release.Privacy.Tuning == nil && o.Release.Privacy.RowsPerUnit == 0 { // else it can't be extended
+		r.folder.Ends = []string{lastState, fingerprint}
+	}
 	err = r.folder.Finish(private, o.Release.Write)
 	if err == nil {
 		return nil
@@ -152,6 +155,11 @@ func (s keptStates) Save(name string, content []byte) error {
 	}
 	if rescued, failed := s.folder.Rescue(); rescued && failed == nil {
 		s.training.Warn(rescuedText(s.folder))
+		for state, content := range s.from {
+			if err := s.folder.Save(state, content); err != nil {
+				return err
+			}
+		}
 		return s.folder.Save(name, content)
 	}
 	if s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
 )
 
 // planResult is what --dry-run prints as JSON.
@@ -43,6 +44,7 @@ type runResult struct {
 	Privacy         report.Privacy         `json:"privacy"`
 	Directory       string                 `json:"directory"`
 	AddsUp          string                 `json:"adds_up"` // the cost of another run on the same data
+	Curve           []train.Point          `json:"learning_curve,omitempty"`
 }
 
 // heldOutResult is a score that was estimated on held-out samples.
@@ -57,6 +59,9 @@ func newRunResult(p *experiment.Plan, o experiment.Outcome, directory string) ru
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: directory,
 		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, Cautions: p.Cautions(), AddsUp: addsUp(r.Privacy),
+	}
+	if r.Curve != nil {
+		out.Curve = r.Curve.Points
 	}
 	if i := r.Score.HeldOut; i != nil {
 		out.HeldOut = &heldOutResult{string(r.Score.Metric), r.Score.Value, *i}
@@ -85,6 +90,9 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 		}
 	}
 	pairs = append(pairs, [2]string{"run", runText(e, p)})
+	if x := plan.Extended(); x != nil {
+		pairs = append(pairs, [2]string{"extends", fmt.Sprintf("%s: its %s steps, and %s more with the same noise", x.Name, report.Grouped(x.Steps), report.Grouped(x.More))})
+	}
 	pairs = append(pairs, noiseRows(e.Privacy, p)...)
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(p)},
@@ -174,10 +182,14 @@ func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, director
 		pairs = append(pairs, [2]string{"warning", v.Warning})
 	}
 	pairs = append(pairs, foundRows(r)...)
+	published := "model, hyperparameters, privacy statement"
+	if r.Curve != nil {
+		published += ", learning curve"
+	}
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(r.Privacy)},
 		[2]string{"adds up", addsUp(r.Privacy)},
-		[2]string{"publish", filepath.Join(directory, "released") + "  model, hyperparameters, privacy statement"},
+		[2]string{"publish", filepath.Join(directory, "released") + "  " + published},
 		[2]string{"keep private", filepath.Join(directory, "private") + "  what the guarantee doesn't cover"},
 	)
 	fmt.Fprintln(w)

@@ -28,6 +28,7 @@ type runOptions struct {
 	dryRun bool
 	seed   uint64
 	seeded bool
+	curve  curveFlags
 	clusterFlags
 }
 
@@ -38,12 +39,16 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
 	storeFlag(cmd, &o.store)
 	o.keep.addFlags(cmd)
+	o.curve.addFlags(cmd)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and looked up in the ledger, and the public test file is read")
 	fs.Uint64Var(&o.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the run can be repeated; voids the guarantee")
 }
 
 // carryOut makes a plan of an experiment and carries it out, or prints it for a dry run.
 func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) error {
+	if err := o.curve.check(); err != nil {
+		return err
+	}
 	s := experiment.Settings{Experiment: e, Tune: tune}
 	if o.seeded {
 		s.InsecureSeed = &o.seed
@@ -59,13 +64,22 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 
 // create makes the run's folder.
 func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
-	m, r, settings, err := begun(p, storeDir(o.store))
+	return createRun(p, o.out, storeDir(o.store), o.curve, nil)
+}
+
+// createRun makes the folder of a run in out or, if that is empty, in the store.
+func createRun(p *experiment.Plan, out, store string, curve curveFlags, extends *runs.Extends) (*runs.Run, error) {
+	m, r, settings, err := begun(p, store)
 	if err != nil {
 		return nil, err
 	}
-	path, unique := o.out, false
+	if r.CurvePoints, r.CurveEvery, err = curve.spacing(p); err != nil {
+		return nil, err
+	}
+	r.Extends = extends
+	path, unique := out, false
 	if path == "" {
-		path, unique = filepath.Join(storeDir(o.store), p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405")), true
+		path, unique = filepath.Join(store, p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405")), true
 	}
 	run, err := runs.Create(path, unique, m, r, settings)
 	switch {
@@ -157,7 +171,8 @@ type run struct {
 	folder  *runs.Run
 	store   string // the folder with the ledger
 	keep    keeping
-	cluster clusterFlags // whose workers carry out trials; none if it is zero
+	from    map[string][]byte // states that the run goes on from, by their names; nil for a new one
+	cluster clusterFlags      // whose workers carry out trials; none if it is zero
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -259,7 +274,16 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	job := experiment.Job{Key: key, Store: keptStates{r}, Every: r.keep.every}
+	record := r.folder.Record
+	job := experiment.Job{
+		Key: key, Store: keptStates{r}, Every: r.keep.every,
+		Curve: train.Spacing{Points: record.CurvePoints, Every: record.CurveEvery},
+	}
+	if record.Extends != nil {
+		if job.From, err = r.extendedState(); err != nil {
+			return out, err
+		}
+	}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
 		return r.train(device, job, f)
 	})
@@ -307,6 +331,10 @@ func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Out
 		}
 		defer func() { err = errors.Join(err, end(err == nil)) }()
 	}
+	e := newEngine(performance, gpu)
+	if err := r.checkExtended(e); err != nil {
+		return out, err
+	}
 	if err := r.record(f); err != nil {
 		return out, err
 	}
@@ -318,5 +346,5 @@ func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Out
 		return out, err
 	}
 	f.epsilon = r.plan.Statement().Epsilon
-	return r.plan.Run(r.ctx, newEngine(performance, gpu), j, f)
+	return r.plan.Run(r.ctx, e, j, f)
 }

@@ -17,13 +17,18 @@ type Job struct {
 	Every time.Duration // between two saves; 0 means a minute
 	// Trials carries out the trials of a tuning elsewhere, by [Plan.PrivateTrials]; nil trains them here.
 	Trials tuner.PrivateTrials
+	// Curve spaces the points of the released learning curve, none if it is zero. [Plan.CheckCurve] says whether there
+	// can be one.
+	Curve train.Spacing
+	// From is what a plan with Settings.Extends goes on from; nil for other plans.
+	From *train.State
 }
 
 // keeper returns what keeps the states and scores the learning curves.
 func (j Job) keeper(p *Plan) train.Keeper {
 	keeper := train.Keeper{Store: j.Store, Every: j.Every}
 	if !p.holdsOut() { // held-out samples score a model once
-		keeper.Curve = p.data.test
+		keeper.Curve, keeper.Spacing = p.data.test, j.Curve
 	}
 	return keeper
 }
@@ -37,7 +42,11 @@ func (p *Plan) Space() int64 {
 		parameters += n.Shape().TotalSize()
 	}
 	const copies, tensors, rest = 2, 3, 1 << 20
-	return int64(4*float64(parameters)*(copies*tensors*runsHeld(p.Experiment, p.tune)+1)) + rest
+	states := copies * tensors * runsHeld(p.Experiment, p.tune)
+	if !p.tune {
+		states += 2 * tensors // that which it extends, and the last one, which outlives the run
+	}
+	return int64(4*float64(parameters)*(states+1)) + rest
 }
 
 // KeyIn returns the key of the run in a folder: the kept one, or else a new one, which is kept before anything is drawn

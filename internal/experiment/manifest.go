@@ -32,6 +32,9 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 		Command: trainCommand, Dataset: p.Experiment.Dataset, Model: p.Experiment.Model, Samples: p.Samples.Train,
 		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Guarantee: p.guaranteed(),
 	}
+	if p.extends != nil {
+		m.Extends, m.EarlierSteps = p.extends.Name, p.extends.Steps
+	}
 	if p.tune {
 		m.Command, m.Method = tuneCommand, p.privacy.Tuning.Method
 	}
@@ -48,8 +51,12 @@ func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 	if err != nil {
 		return ledger.Release{}, err
 	}
+	event, epsilon := p.Event(), p.privacy.Epsilon
+	if p.extends != nil { // the ledger has the other steps as the release of the extended run
+		event, epsilon = p.addedEvent(), p.added.Epsilon
+	}
 	r := ledger.Release{
-		Run: "planned", Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
+		Run: "planned", Data: data, Event: event, Epsilon: epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
 		Unit: p.Experiment.Data.Unit, RowsPerUnit: p.Experiment.Data.RowsPerUnit,
 	}
 	if run != nil {
@@ -83,7 +90,11 @@ func (p *Plan) Identity(program string) (string, error) {
 		return "", err
 	}
 	training, test := p.data.train.Digest(), p.data.testDigest()
-	text, err := json.Marshal([]any{settings, p.tune, training[:], test[:], p.seed, program})
+	described := []any{settings, p.tune, training[:], test[:], p.seed, program}
+	if p.extends != nil {
+		described = append(described, *p.extends)
+	}
+	text, err := json.Marshal(described)
 	if err != nil {
 		return "", err
 	}

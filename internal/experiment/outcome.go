@@ -20,8 +20,9 @@ type trained struct {
 	score           float64             // on the public test set
 	heldOut         *train.HeldOutScore // instead of it, if samples are held out
 	hyperparameters report.Hyperparameters
-	private         any     // for private/run.json
-	temperature     float64 // of probabilities; 0 for none: see temperatureOf
+	private         any           // for private/run.json
+	curve           []train.Point // nil for none
+	temperature     float64       // of probabilities; 0 for none: see temperatureOf
 }
 
 // PrivateJSON returns the content of private/run.json.

@@ -32,7 +32,7 @@ func RunAll(ctx context.Context, e train.Engine, items []Item) ([]Outcome, error
 		if item.Follower == nil {
 			item.Follower = silent{}
 		}
-		c.parts = append(c.parts, &part{Item: item, number: len(c.parts), err: item.Plan.ready()})
+		c.parts = append(c.parts, &part{Item: item, number: len(c.parts), err: item.Plan.ready(item.Job)})
 	}
 	if err := c.run(ctx); err != nil {
 		return nil, err
@@ -136,9 +136,12 @@ func ofRun(err error, plans []*part) error {
 }
 
 // ready returns an error for a plan that can't be carried out yet.
-func (p *Plan) ready() error {
+func (p *Plan) ready(j Job) error {
 	if p == nil || p.data == nil || p.work == nil {
 		return errors.New("run a plan: it isn't settled, or its data aren't loaded")
+	}
+	if x := p.extends; (x != nil) != (j.From != nil) || x != nil && j.From.Step() != x.Steps {
+		return errors.New("run a plan: Job.From isn't the state that the plan extends")
 	}
 	return nil
 }
@@ -170,6 +173,7 @@ func (p *Plan) outcome(t trained) (Outcome, error) {
 			Hyperparameters: t.hyperparameters,
 			Privacy:         privacy,
 			NoPublicRows:    p.data.test == nil,
+			Curve:           p.curve(t.curve),
 		},
 		Verdict: verdict,
 		Private: t.private,

@@ -127,7 +127,7 @@ func (c *company) train(ctx context.Context, parts []*part) (err error) {
 // settings returns the settings of a single training, with its key.
 func (p *part) settings() train.Settings {
 	s := p.Plan.work.(training).Settings
-	s.Key = p.Job.Key
+	s.Key, s.From = p.Job.Key, p.Job.From
 	return s
 }
 
@@ -168,7 +168,7 @@ func (p *part) finish(t train.Trained) {
 		p.err = train.ErrDiverged
 	default:
 		s := p.settings()
-		p.trained = trained{t.Result.Parameters, t.Score, nil, report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, 0}
+		p.trained = trained{t.Result.Parameters, t.Score, nil, report.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, t.Curve, 0}
 	}
 }
 

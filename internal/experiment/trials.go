@@ -12,7 +12,7 @@ import (
 // plan by a [Job] with the same key: see [tuner.PrivateTrials]. The numbers are below [Plan.PrivateTrialCount]. The
 // follower may be nil. Numbers, key and outcomes are private.
 func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key, trials []int, f Follower) ([]tuner.PrivateOutcome, error) {
-	if err := p.ready(); err != nil {
+	if err := p.ready(Job{}); err != nil {
 		return nil, err
 	}
 	drawn, err := p.drawn(key)

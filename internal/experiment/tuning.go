@@ -107,7 +107,7 @@ func (c *company) tune(ctx context.Context, parts []*part) error {
 		released := results[i].Released
 		h := report.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-		p.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private), 0}
+		p.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private), released.Curve, 0}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
@@ -114,7 +115,22 @@ type File struct {
 }
 
 // Encode draws a figure in every format.
-func Encode(f Figure) ([]File, error) {
+func Encode(f Figure) ([]File, error) { return encode(f, formats) }
+
+// EncodeAs draws a figure in the formats with the given extensions, of csv, pdf, png and svg.
+func EncodeAs(f Figure, extensions ...string) ([]File, error) {
+	var some []format
+	for _, wanted := range extensions {
+		at := slices.IndexFunc(formats, func(f format) bool { return f.extension == wanted })
+		if at < 0 {
+			return nil, fmt.Errorf("%s: %w; a figure's file ends in .csv, .pdf, .png or .svg", wanted, ErrFormat)
+		}
+		some = append(some, formats[at])
+	}
+	return encode(f, some)
+}
+
+func encode(f Figure, formats []format) ([]File, error) {
 	files, err := (&Place{formats: formats}).Encode(f)
 	if err != nil {
 		return nil, err

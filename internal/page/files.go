@@ -17,7 +17,7 @@ type File struct {
 	SHA256 string // hexadecimal; empty for anything but a regular file, which isn't read
 }
 
-// maxFiles is the maximum number of files that a page lists. A release has five.
+// maxFiles is the maximum number of files that a page lists. A release has five, and three of a learning curve.
 const maxFiles = 1000
 
 // list returns the files of a folder, by name. A page of ours among them is left out, as its hash can't be in it.

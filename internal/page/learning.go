@@ -53,6 +53,40 @@ func (p *PrivateRun) scores(r Run, metric train.Metric, id string) figure {
 	}
 }
 
+// learning returns the chart of the released learning curve; nil if there is none.
+func (r Run) learning(id string) *figure {
+	if r.Curve == nil || r.Score == nil {
+		return nil
+	}
+	k := curve{class: "best"}
+	f := &figure{
+		Caption: "Score on the public test set after some of the steps. The guarantee covers the model after each of them.",
+		Columns: []string{"steps", "score"},
+	}
+	if r.Curve.Epsilons != nil {
+		f.Columns = append(f.Columns, "epsilon so far")
+	}
+	for i, p := range r.Curve.Points {
+		k.x, k.y = append(k.x, float64(p.Step)), append(k.y, p.Score)
+		row := []string{report.Grouped(p.Step), scoreText(&report.Score{Metric: r.Score.Metric, Value: p.Score})}
+		if r.Curve.Epsilons != nil {
+			row = append(row, report.Up(r.Curve.Epsilons[i]))
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	c := chart{
+		ID: id + "-learning", Title: metricText(r.Score.Metric) + " over steps",
+		Description: fmt.Sprintf("A learning curve of %d points; the table below has their numbers.", len(k.x)),
+		x:           newAxis("steps", false, k.x...), y: scoreAxis(r.Score.Metric, k.y),
+	}
+	for i, s := range k.y {
+		k.y[i] = max(s, c.y.low)
+	}
+	c.curves = []curve{k}
+	f.Chart = c.draw()
+	return f
+}
+
 // maxCurves is the maximum number of learning curves in a chart, besides the winner's and the final run's.
 const maxCurves = 300
 

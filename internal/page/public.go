@@ -29,6 +29,7 @@ type publicRun struct {
 	Missing         string // why there are no curves
 	Plan            []Fact
 	Hyperparameters []Fact
+	Learning        *figure // nil for no learning curve
 	Model           []Fact
 	Classes         []string
 	MoreClasses     int // that aren't listed
@@ -67,13 +68,16 @@ func (r Run) public(a Accounting, id string) publicRun {
 		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Neighbour: r.Privacy.Neighbour(), Estimate: r.estimate(), Statement: r.Statement,
 		Figures: a.figures(r, id), Missing: a.Missing,
 		Plan: planFacts(r.Privacy), Hyperparameters: hyperparameterFacts(r.Hyperparameters), Model: modelFacts(r),
-		Classes: r.Model.Classes, Files: r.Files,
+		Learning: r.learning(id), Classes: r.Model.Classes, Files: r.Files,
 	}
 	if more := len(v.Classes) - maxListed; more > 0 {
 		v.Classes, v.MoreClasses = v.Classes[:maxListed], more
 	}
 	if r.Model.Warning != "" {
 		v.Warnings = append(v.Warnings, r.Model.Warning)
+	}
+	if n := r.Privacy.EarlierSteps; n > 0 && len(v.Hyperparameters) > 0 {
+		v.Hyperparameters = append(v.Hyperparameters, Fact{"earlier steps", report.Grouped(n) + " of all, by a run that this one extends"})
 	}
 	if r.Manifest != nil {
 		v.MadeBy = r.Manifest.made()

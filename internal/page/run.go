@@ -23,6 +23,7 @@ type Run struct {
 	Score           *report.Score // nil if the files don't have it
 	Parameters      int64         // numbers that training changed; 0 if unknown
 	Statement       []Block       // STATEMENT.md; nil if it is missing
+	Curve           *report.Curve // nil for none
 	Files           []File        // of released/
 	Manifest        *Manifest     // nil if it is missing
 
@@ -105,6 +106,14 @@ func (r *Run) read(released *os.Root, dir string) error {
 		return err
 	}
 	if err := r.readParameters(released); err != nil {
+		return err
+	}
+	switch text, err := readText(released, report.CurveName+".csv"); {
+	case err == nil:
+		if r.Curve, err = report.ParseCurve(text); err != nil {
+			return fmt.Errorf("%w: %s/%s.csv: %w", ErrNoRun, released.Name(), report.CurveName, err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	r.Files, err = list(released)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ type Release struct {
 	Hyperparameters Hyperparameters
 	Privacy         Privacy
 	NoPublicRows    bool       // no public samples were used
+	Curve           *Curve     // nil for none
 	MadeBy          build.Info // [Dir.WriteRelease] sets it to the running program
 }
 
@@ -80,6 +82,9 @@ type Privacy struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
 	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
 	Steps           int     `json:"steps,omitempty"`
+
+	// Of a run that went on with a finished one: the steps of that one, which Steps includes and the guarantee covers.
+	EarlierSteps int `json:"earlier_steps,omitempty"`
 
 	Tuning *Tuning `json:"tuning,omitempty"` // nil without tuning
 
@@ -156,13 +161,20 @@ func (r Release) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{
+	files := map[string][]byte{}
+	if r.Curve != nil {
+		if files, err = r.Curve.files(r.Score.Metric); err != nil {
+			return err
+		}
+	}
+	maps.Copy(files, map[string][]byte{
 		parametersFile:         model,
 		modelFile:              use,
 		"hyperparameters.json": hyperparameters,
 		"privacy.json":         privacy,
 		"STATEMENT.md":         statement,
-	} {
+	})
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return fmt.Errorf("write what is released: %w", err)
 		}

@@ -38,7 +38,12 @@ type Manifest struct {
 	Delta     float64         `json:"delta"`
 	Guarantee bool            `json:"guarantee_holds"`
 	Event     json.RawMessage `json:"event,omitempty"` // as accountant.MarshalEvent writes it
-	MadeBy    any             `json:"made_by,omitempty"`
+
+	// The finished run that this one went on with, and its steps, which the event includes.
+	Extends      string `json:"extends,omitempty"`
+	EarlierSteps int    `json:"earlier_steps,omitempty"`
+
+	MadeBy any `json:"made_by,omitempty"`
 
 	Score             *Score   `json:"score,omitempty"` // once it is finished
 	LearningRate      *float64 `json:"learning_rate,omitempty"`
@@ -67,6 +72,19 @@ type Record struct {
 	MadeBy  string   `json:"made_by"`           // the program, its version and commit
 	Machine string   `json:"machine,omitempty"` // engine, processor and cores that it was trained on
 	Moments []Moment `json:"moments"`
+
+	// The spacing of the released learning curve, by either; 0 for none.
+	CurvePoints int `json:"curve_points,omitempty"`
+	CurveEvery  int `json:"curve_every,omitempty"`
+
+	Extends *Extends `json:"extends,omitempty"` // nil for a run of its own
+}
+
+// Extends describes the finished run that a run goes on with.
+type Extends struct {
+	Runs  []string `json:"runs"`  // the ids of all runs before, the oldest first: the ledger knows each
+	Steps int      `json:"steps"` // that were taken before
+	More  int      `json:"more"`
 }
 
 // Moment is something that happened to a run.
@@ -89,6 +107,7 @@ const (
 	stateName    = "state"
 	lockName     = "lock"
 	reserveName  = "reserve"
+	endName      = "end"
 )
 
 // ErrNoRun reports a folder that is no run's.

@@ -36,6 +36,8 @@ type Run struct {
 	Manifest Manifest
 	Record   Record
 	Settings []byte // settings.yaml
+	// Ends are the names of states that Finish keeps for ever, for a run that goes on with this one: see [ReadEnd].
+	Ends []string
 
 	dir        string
 	lock       *flock.Flock

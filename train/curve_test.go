@@ -1,0 +1,293 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/cpu"
+	"pgregory.net/rapid"
+)
+
+// The marks are first, first + every, … and last, by counting all steps.
+func TestMarks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := marks{rapid.IntRange(0, 20).Draw(t, "first"), rapid.IntRange(1, 30).Draw(t, "every"), 0}
+		m.last = m.first + rapid.IntRange(0, 50).Draw(t, "steps")
+		var want []int
+		for step, left := m.first, 0; step <= m.last; step++ {
+			if left == 0 || step == m.last {
+				want = append(want, step)
+				left = m.every
+			}
+			left--
+		}
+		var got []int
+		for step := range m.last + 3 {
+			if m.has(step) {
+				got = append(got, step)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v has %v, want %v", m, got, want)
+		}
+		var met []int
+		for step := m.first; ; step = m.after(step) {
+			met = append(met, step)
+			if step >= m.last {
+				break
+			}
+		}
+		if !slices.Equal(met, want) {
+			t.Fatalf("%+v: one after the other %v, want %v", m, met, want)
+		}
+	})
+	if step := (marks{0, math.MaxInt, 1000}).after(1); step != 1000 {
+		t.Errorf("after step 1 comes %d of 1000", step)
+	}
+}
+
+func TestSpacingSpacesPoints(t *testing.T) {
+	for _, test := range []struct {
+		spacing     Spacing
+		first, last int
+		every       int
+	}{
+		{Spacing{}, 0, 100, 0},
+		{Spacing{Points: 20}, 0, 1878, 94}, // 1878/20 = 93.9
+		{Spacing{Points: 20}, 0, 7, 1},
+		{Spacing{Points: 4}, 100, 140, 10},
+		{Spacing{Points: 3}, 5, 5, 1},
+		{Spacing{Every: 7}, 0, 100, 7},
+	} {
+		if m := test.spacing.marks(test.first, test.last); m.every != test.every || m.first != test.first || m.last != test.last {
+			t.Errorf("%+v from %d to %d: %+v, want every %d", test.spacing, test.first, test.last, m, test.every)
+		}
+	}
+}
+
+func TestSpacingIsChecked(t *testing.T) {
+	public := threeClouds(t, 60)
+	private, err := NewHeldOut(public, []int32{4, 7}, HeldOutSettings{Rate: 0.1, NoiseMultiplier: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		spacing Spacing
+		on      Labelled
+		ok      bool
+	}{
+		{Spacing{}, nil, true},
+		{Spacing{Points: 3}, public, true},
+		{Spacing{Every: 3}, public, true},
+		{Spacing{Points: 3}, nil, false},
+		{Spacing{Points: 3}, private, false},
+		{Spacing{Points: 3, Every: 3}, public, false},
+		{Spacing{Points: -3}, public, false},
+		{Spacing{Every: -3}, public, false},
+	} {
+		group := onCPU(t, 1, cpuSettings(SGD(0.5))).group
+		_, err := group.TrainKept(t.Context(), []Keeper{{Curve: test.on, Spacing: test.spacing}}, nil)
+		var wrong *SettingError
+		if test.ok != (err == nil) || !test.ok && !errors.As(err, &wrong) {
+			t.Errorf("%+v on %T: %v", test.spacing, test.on, err)
+		}
+	}
+}
+
+// Pauses change no bit of the result, and each comes once: also if the training is cancelled in between, and if the
+// function that is called fails.
+func TestTrainEvery(t *testing.T) {
+	test := threeClouds(t, 300)
+	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
+		want, err := onCPU(t, 1, cpuSettings(o)).Train(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trainer := onCPU(t, 2, cpuSettings(o))
+		ctx, cancel := context.WithCancel(t.Context())
+		var met []int
+		failures := 0
+		visit := func(step int) error {
+			if state, err := trainer.State(); err != nil || state.Step() != step {
+				t.Fatalf("called for step %d at step %d: %v", step, state.Step(), err)
+			}
+			if _, err := trainer.Score(t.Context(), test); err != nil {
+				t.Fatal(err)
+			}
+			if step == 137 && failures == 0 {
+				failures++
+				return errNotYet
+			}
+			met = append(met, step)
+			if step == 274 {
+				cancel()
+			}
+			return nil
+		}
+		if _, err := trainer.TrainEvery(ctx, 137, visit, nil); !errors.Is(err, errNotYet) {
+			t.Fatalf("%v, want the function's error", err)
+		}
+		if _, err := trainer.TrainEvery(ctx, 137, visit, nil); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, want cancelled", err)
+		}
+		got, err := trainer.TrainEvery(t.Context(), 137, visit, nil)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: another result with pauses (%v)", o.Method, err)
+		}
+		if !slices.Equal(met, []int{0, 137, 274, 300}) {
+			t.Errorf("%s: called for %v", o.Method, met)
+		}
+		if got, err := trainer.TrainEvery(t.Context(), 137, visit, nil); err != nil || !reflect.DeepEqual(got, want) || len(met) != 4 {
+			t.Errorf("%s: once more calls for %v (%v)", o.Method, met, err)
+		}
+	}
+	trainer := onCPU(t, 1, cpuSettings(SGD(0.5)))
+	var wrong *SettingError
+	if _, err := trainer.TrainEvery(t.Context(), 0, func(int) error { return nil }, nil); !errors.As(err, &wrong) {
+		t.Errorf("every 0 steps: %v", err)
+	}
+	if _, err := trainer.TrainEvery(t.Context(), 3, nil, nil); !errors.As(err, &wrong) {
+		t.Errorf("no function: %v", err)
+	}
+	if _, err := new(Trainer).TrainEvery(t.Context(), 3, func(int) error { return nil }, nil); !errors.As(err, &wrong) {
+		t.Errorf("no trainer: %v", err)
+	}
+}
+
+var errNotYet = errors.New("not yet")
+
+// A run that fails doesn't keep the others from their pauses and their ends.
+func TestTrainEveryGoesOnWithoutAFailedRun(t *testing.T) {
+	e := &fakeEngine{}
+	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, short := settings(), settings()
+	long.Privacy.Steps, short.Privacy.Steps, short.Trial = 10, 5, long.Trial+1
+	group, err := loaded.Start(long, short, long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.broken = func(run int) error {
+		if run == 2 {
+			return errNotYet
+		}
+		return nil
+	}
+	met := map[int][]int{}
+	err = group.TrainEvery(t.Context(), 4, func(run, step int) error { met[run] = append(met[run], step); return nil }, nil)
+	var failed RunErrors
+	if !errors.As(err, &failed) || failed[0] != nil || failed[1] != nil || !errors.Is(failed[2], errNotYet) {
+		t.Errorf("%v, want the third run's failure alone", err)
+	}
+	if want := map[int][]int{0: {0, 4, 8, 10}, 1: {0, 4, 5}, 2: {0}}; !reflect.DeepEqual(met, want) {
+		t.Errorf("called for %v, want %v", met, want)
+	}
+}
+
+// memory is a store in memory, which fails once a number of saves is used up.
+type memory struct {
+	kept map[string][]byte
+	left int
+}
+
+func (m *memory) Save(name string, content []byte) error {
+	if m.left--; m.left < 0 {
+		return errNotYet
+	}
+	m.kept[name] = slices.Clone(content)
+	return nil
+}
+func (m *memory) Load(name string) ([]byte, error) { return m.kept[name], nil }
+func (m *memory) Remove(name string) error {
+	delete(m.kept, name)
+	return nil
+}
+
+// A released curve has its steps alone, each once, with the score of that step, and changes no bit of the model: whenever
+// the process dies, and however often. Without the order in which curve and state are saved, points would be lost.
+func TestReleasedCurvesSurviveCrashes(t *testing.T) {
+	settings, test := cpuSettings(Adam(0.02)), threeClouds(t, 300)
+	settings.Privacy.Steps = 60
+	want, err := onCPU(t, 1, settings).Train(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points []Point
+	plain := onCPU(t, 1, settings)
+	if _, err := plain.TrainEvery(t.Context(), 7, func(step int) error {
+		score, err := plain.Score(t.Context(), test)
+		points = append(points, Point{step, score})
+		return err
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if steps := []int{0, 7, 14, 21, 28, 35, 42, 49, 56, 60}; len(points) != len(steps) {
+		t.Fatalf("%d points, want those of %v", len(points), steps)
+	}
+	for saves := range 6 {
+		store, crashes := &memory{kept: map[string][]byte{}}, 0
+		for {
+			store.left = 2 + saves // with fewer the run never gets ahead
+			trainer := onCPU(t, 2, settings)
+			all, err := trainer.loaded().TrainAll(t.Context(), test, Run{
+				Settings: settings, Keeper: Keeper{Store: store, Every: time.Microsecond, Curve: test, Spacing: Spacing{Every: 7}},
+			})
+			if crashes++; errors.Is(err, errNotYet) && crashes < 1000 {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all[0].Err != nil || !reflect.DeepEqual(all[0].Result, want) {
+				t.Errorf("%d saves a process: another model (%v)", store.left, all[0].Err)
+			}
+			if !slices.Equal(all[0].Curve, points) {
+				t.Errorf("%d saves a process: curve %v, want %v", saves+2, all[0].Curve, points)
+			}
+			if len(all[0].Trace.Curve) != len(points) {
+				t.Errorf("%d saves a process: %d points in private", saves+2, len(all[0].Trace.Curve))
+			}
+			break
+		}
+		t.Logf("%d saves a process: %d processes", saves+2, crashes)
+	}
+}
+
+// Runs with and without a released curve train side by side, each as it would alone.
+func TestReleasedCurvesBesideOthers(t *testing.T) {
+	test := threeClouds(t, 300)
+	loaded, err := Load(cpu.New(cpu.Options{Workers: 2}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 600).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	run := func(steps int, s Spacing) Run {
+		settings := cpuSettings(SGD(0.5))
+		settings.Privacy.Steps = steps
+		return Run{Settings: settings, Keeper: Keeper{Curve: test, Spacing: s}}
+	}
+	all, err := loaded.TrainAll(t.Context(), test, run(50, Spacing{Every: 20}), run(90, Spacing{}), run(10, Spacing{Points: 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]int{{0, 20, 40, 50}, nil, {0, 4, 8, 10}} {
+		var steps []int
+		for _, p := range all[i].Curve {
+			steps = append(steps, p.Step)
+		}
+		if all[i].Err != nil || !slices.Equal(steps, want) {
+			t.Errorf("run %d: points at %v, want %v (%v)", i, steps, want, all[i].Err)
+		}
+		if n := len(all[i].Curve); n > 0 && all[i].Curve[n-1].Score != all[i].Score {
+			t.Errorf("run %d: the last point is %v, and the score %v", i, all[i].Curve[n-1], all[i].Score)
+		}
+	}
+}

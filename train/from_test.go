@@ -1,0 +1,174 @@
+package train
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// stateAfter trains a run to its end and returns its state, as another process would read it.
+func stateAfter(t *testing.T, s Settings) *State {
+	t.Helper()
+	trainer := onCPU(t, 1, s)
+	if _, err := trainer.Train(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	state := new(State)
+	if err := state.UnmarshalBinary(encode(t, must(trainer.State()))); err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// Where nothing is drawn, a run that goes on gives the bytes of one run of all steps: parameters, moments and Adam's
+// correction of them, which depends on the number of steps, go on as if there had been no end.
+func TestFromGoesOnWithTheWholeState(t *testing.T) {
+	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
+		s := cpuSettings(o)
+		s.Privacy.SamplingRate, s.Privacy.NoiseMultiplier, s.Privacy.Steps = 1, 0, 30
+		want, err := onCPU(t, 1, s).Train(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Privacy.Steps = 12
+		s.From = stateAfter(t, s)
+		s.Privacy.Steps, s.Key = 30, InsecureKey(77)
+		got, err := onCPU(t, 2, s).Train(t.Context(), nil)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: 12 and 18 steps aren't 30 (%v)", o.Method, err)
+		}
+		s.From = new(*s.From)
+		s.From.inner.Step = 11
+		if got, err := onCPU(t, 2, s).Train(t.Context(), nil); err != nil || reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the test doesn't see a step more (%v)", o.Method, err)
+		}
+	}
+}
+
+// No two of these runs share a stream, though all have one key and one trial: neither the longer run with the shorter,
+// nor a run that goes on with any other. Noise that two sums had in common would cancel in their difference.
+func TestFromHasStreamsOfItsOwn(t *testing.T) {
+	e := &fakeEngine{}
+	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := settings()
+	short.Privacy.Steps = 5
+	group, err := loaded.Start(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	initial, err := group.State(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Train(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	state, err := group.State(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := state
+	other.inner.Params = [][]float32{append([]float32{1}, state.inner.Params[0][1:]...), state.inner.Params[1]}
+	runs := map[string]Settings{"short": short}
+	add := func(name string, steps int, from *State) {
+		s := settings()
+		s.Privacy.Steps, s.From = steps, from
+		runs[name] = s
+	}
+	add("long", 9, nil)
+	add("longer", 10, nil)
+	add("from 5 to 9", 9, &state)
+	add("from 5 to 10", 10, &state)
+	add("from others to 9", 9, &other)
+	add("from 0 to 9", 9, &initial)
+	keys := map[Key]string{}
+	for name, s := range runs {
+		group, err := loaded.Start(s)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if other, taken := keys[e.job.Key]; taken {
+			t.Errorf("%s and %s draw from the same streams", name, other)
+		}
+		keys[e.job.Key] = name
+		if err := errors.Join(group.Train(t.Context(), nil), group.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A run that goes on can be stopped and resumed like any other, has the event of all steps, and its curve goes on with
+// the other's.
+func TestFromIsKept(t *testing.T) {
+	test, s := threeClouds(t, 300), cpuSettings(Adam(0.02))
+	s.Privacy.Steps = 30
+	s.From = stateAfter(t, s)
+	s.Privacy.Steps, s.Key = 100, InsecureKey(5)
+	want, err := onCPU(t, 1, s).Train(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(want.Event, s.Privacy.Event()) {
+		t.Errorf("the event is %v, want that of 100 steps", want.Event)
+	}
+	store, processes := &memory{kept: map[string][]byte{}, left: 1}, 0
+	keeper := Keeper{Store: store, Every: time.Microsecond, Curve: test, Spacing: Spacing{Every: 30}}
+	if err := keeper.KeepCurve(s.Trial, []Point{{0, 0.25}, {30, 0.5}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		store.left = 4
+		all, err := onCPU(t, 2, s).loaded().TrainAll(t.Context(), test, Run{Settings: s, Keeper: keeper})
+		if processes++; errors.Is(err, errNotYet) && processes < 1000 {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(all[0].Result, want) {
+			t.Error("the resumed run ends elsewhere")
+		}
+		c := all[0].Curve
+		if len(c) != 5 || c[0] != (Point{0, 0.25}) || c[1] != (Point{30, 0.5}) || c[2].Step != 60 || c[3].Step != 90 || c[4] != (Point{100, all[0].Score}) {
+			t.Errorf("curve %v, score %v", c, all[0].Score)
+		}
+		break
+	}
+	if processes < 2 {
+		t.Error("nothing was resumed")
+	}
+}
+
+func TestFromIsChecked(t *testing.T) {
+	s := cpuSettings(SGD(0.5))
+	s.Privacy.Steps = 10
+	from := stateAfter(t, s)
+	for name, change := range map[string]func(*Settings){
+		"initial values too": func(s *Settings) { s.Initial = [][]float32{make([]float32, 6), make([]float32, 3)} },
+		"fewer steps":        func(s *Settings) { s.Privacy.Steps = 9 },
+		"another method":     func(s *Settings) { s.Optimizer = Adam(0.1) },
+		"no parameters":      func(s *Settings) { s.From = &State{} },
+		"another model": func(s *Settings) {
+			s.From = &State{inner: tensors{Step: 1, Params: [][]float32{{1}, {2}}}}
+		},
+	} {
+		s := s
+		s.From = from
+		change(&s)
+		loaded := onCPU(t, 1, cpuSettings(SGD(0.5))).loaded()
+		if group, err := loaded.Start(s); err == nil {
+			t.Errorf("%s: no error", name)
+			_ = group.Close()
+		}
+	}
+	s.From = from
+	same, err := onCPU(t, 1, s).Train(t.Context(), nil) // no step is added
+	if err != nil || !reflect.DeepEqual(same.Parameters[0].Values, from.inner.Params[0]) {
+		t.Errorf("no step more changes the parameters (%v)", err)
+	}
+}
