@@ -2,10 +2,19 @@ package train
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// decayOf returns, for each parameter, the coefficient of its decay in the model's cost, or nil for none: a graph whose
-// cost has a term d/2·‖θ‖² per update has the coefficient d. It is the only place that knows; nil until the compiler
-// finds such terms.
-func decayOf(*compile.Program) []float64 { return nil }
+// decayOf returns, for each parameter, the coefficient of its decay in the model's cost, or nil for none: a cost that has
+// a term d/2·‖θ‖² beside the mean of the samples' costs has the coefficient d. Beside their sum it is divided, as the
+// sum is, by the expected batch size.
+func decayOf(p *compile.Program, expectedBatch float64) []float64 {
+	if p.Decay == nil || p.DecayOfMean {
+		return p.Decay
+	}
+	out := make([]float64, len(p.Decay))
+	for i, d := range p.Decay {
+		out[i] = d / expectedBatch
+	}
+	return out
+}
 
 // withDecay adds d·θ to the gradient of each parameter, for the coefficients d by parameter: the gradient of a decay that
 // is part of the cost. It depends on parameters alone, which are released, and so it is added to the noisy mean, without

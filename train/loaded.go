@@ -177,7 +177,13 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 		}
 		from, err := s.From.inner.laidOut(l.layout)
 		if err == nil {
+			err = s.mover.fits(s.From.inner.Own)
+		}
+		if err == nil {
 			err = runs.Restore(i, from)
+		}
+		if err == nil {
+			s.mover.restore(s.From.inner.Own)
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("go on from step %d: %w", s.first(), err), runs.Close())
@@ -223,7 +229,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	move, err := newMover(s.Optimizer, rates, l.program, l.layout, s.Privacy.Steps)
+	move, err := newMover(s.Optimizer, rates, decayOf(l.program, s.Privacy.ExpectedBatchSize()), l.layout, s.Privacy.Steps)
 	if err != nil {
 		return prepared{}, err
 	}

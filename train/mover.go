@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
@@ -25,9 +24,9 @@ type mover struct {
 	before [][]float32 // copies of the parameters and of what is kept, as they were before the step
 }
 
-// newMover returns nil for an optimizer that engines have built in.
-func newMover(o Optimizer, factors []float64, p *compile.Program, l engine.Layout, steps int) (*mover, error) {
-	decay := decayOf(p)
+// newMover makes the mover of an optimizer, with the factors of its learning rate at each step and the coefficients of
+// the cost's decay by parameter, either of which may be nil. It returns nil for an optimizer that engines have built in.
+func newMover(o Optimizer, factors, decay []float64, l engine.Layout, steps int) (*mover, error) {
 	if o.fused() && decay == nil {
 		return nil, nil
 	}
