@@ -49,7 +49,7 @@ var rooms = table{
 	"internal/engine":     {"internal/compile", "internal/random"},
 	"internal/arena":      {"internal/compile"},
 	"internal/given":      {"internal/engine"},
-	"internal/enginetest": {"internal/compile", "internal/engine", "internal/random", "models", "train"},
+	"internal/enginetest": {"internal/compile", "internal/engine", "internal/graph", "internal/random", "models", "train"},
 
 	// Inside tables.
 	"datasets/table/internal/parquetguard": nil,

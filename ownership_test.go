@@ -181,23 +181,6 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			}
 			return runs.State(0)
 		},
-		"NewReference": func(h handOver) any {
-			src, axes := ruleless()
-			values := [][]float32{{1, 2, 3, 4, 5, 6}}
-			var r *compile.Reference
-			var at compile.Bound
-			h.over(func() {
-				values[0][5] = 9
-				if h == changedAfter {
-					axes[1], axes[2] = axes[2], axes[1]
-					src.Inputs[0], src.Parameters[0] = nil, nil
-				}
-			}, func() {
-				r = must(compile.NewReference(enginetest.Source(src)))
-				at = must(r.Bind(values))
-			})
-			return must(r.Gradient(at, [][]float32{{1, 2, 3, 4, 5, 6}}))
-		},
 		"NewPlan: Grid": func(h handOver) any {
 			grid := candidates()
 			return tuned(h, grid, func() { grid[0].NoiseMultiplier, grid[1].LearningRate = 0, 7 })

@@ -73,8 +73,8 @@ func TestResNetSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Missing() != nil || p.Output.Size != models.Features || p.PredictReads(1) {
-		t.Errorf("the extractor: rule missing %v, output of %d, reads labels: %v", p.Missing(), p.Output.Size, p.PredictReads(1))
+	if p.Output.Size != models.Features || p.PredictReads(1) {
+		t.Errorf("the extractor: output of %d, reads labels: %v", p.Output.Size, p.PredictReads(1))
 	}
 	if logits, err := compile.Compile(enginetest.Source(n.Model)); err != nil || logits.Output.Size != 100 {
 		t.Errorf("the whole network: output of %d, %v", logits.Output.Size, err)

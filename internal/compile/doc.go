@@ -22,8 +22,8 @@
 //
 // Rules of this package differentiate the graph in reverse, instead of gorgonia.Grad. Reverse mode meets every use of a
 // parameter with exactly the pair that the per-sample gradient is made of: the operand x, and δ, the cost's gradient
-// with respect to the result. So the rules have both factors at hand. Tests check the rules against Gorgonia's own
-// differentiation ([Reference]) and against central differences. There is a rule for each use of a parameter:
+// with respect to the result. So the rules have both factors at hand. Package enginetest checks the rules against
+// Gorgonia's own differentiation and against central differences. There is a rule for each use of a parameter:
 //
 //	product     y = x W        g_i = x_iᵀ δ_i            ‖g_i‖² = ‖x_i‖² ‖δ_i‖²   Σ c_i g_i = xᵀ diag(c) δ
 //	convolution y = W * x      g_i = δ_i im2col(x_i)     of the materialized g_i, which is small
@@ -49,26 +49,16 @@
 // inputs put together. [Program.Range] bounds the indices. Engines refuse data outside this range before anything runs,
 // since kernels don't check indices.
 //
-// # One sample at a time
+// # What is refused
 //
-// An operation with no rule makes the whole graph one instruction ([Opaque]), which computes Gorgonia's own gradient,
-// one sample at a time. This is correct, but slow. The graph must be built with a batch of one: only then is the
-// gradient of one sample defined whatever the operation does.
+// An operation with state lets a sample influence the next one. An operation that draws random numbers gives different
+// models for the same key. So the package lists the operations that it knows, by Go type with its package, and by
+// operator; operations.md is generated from the list. Every other operation is a [RefusedError], which says why and what
+// to use instead. Package enginetest checks the gradient of every operation that isn't refused against differences.
 //
-// This is right only for pure functions. An operation with state lets a sample influence the next one. An operation
-// that draws random numbers gives different models for the same key. An operation that prints may reveal samples. So
-// the package lists the operations that are known to be pure and to have the right gradient, by Go type with its
-// package, and by operator; operations.md is generated from the list. Every other operation is a [RefusedError].
-// Package enginetest checks the gradient of every listed operation against differences. A sample's cost is evaluated
-// before its gradient. If the cost isn't finite, the gradient isn't computed and is NaN. Errors never quote Gorgonia's
-// message of a failure, which may contain the sample.
-//
-// # Reading Gorgonia's graphs
-//
-// Gorgonia's graph finds nodes by an index, which is wrong once a node has been removed. And Gorgonia removes nodes by
-// itself, for example the node 1-x when a graph takes its logarithm. So this package reads operands from the node
-// itself, by reflection, and adds nodes only to copies of the graph. It also checks that every node still has the hash
-// that it was made with, because Gorgonia reuses nodes that it has removed, even if other nodes still refer to them.
+// Package graph reads operands from the nodes, never through Gorgonia's graph. Compile also checks that every node still
+// has the hash that it was made with, because Gorgonia reuses nodes that it has removed, even if other nodes still refer
+// to them.
 //
 // No graph makes Compile panic, and no program that it returns should make an engine panic. Compile checks shapes,
 // windows and operands first, because some of Gorgonia's operations panic in goroutines of their own.
@@ -92,7 +82,7 @@
 // A program assigns no memory. [Lifetimes] returns the range of instructions that need each value,
 // [Instruction.InPlace] returns the operand whose buffer a result may reuse, and [Kept] returns the values that the
 // reductions read. Each engine lays out its own memory and lowers the instructions to its device. An engine refuses a
-// program with an operation that it doesn't know, such as [Opaque], and names the operation.
+// program with an operation that it doesn't know, and names the operation.
 //
 // [Program.String] lists a program for people, and testdata has the listings of both models. A graph has the same
 // listing each time, and for every batch size for which it compiles. [Program.Check] checks everything that engines

@@ -21,7 +21,7 @@ var mistaken = map[string]bool{
 	"columns picked by constants": true, "a weight where another is positive": true,
 }
 
-// CheckDifferences checks the gradients of the engine and of [compile.Reference] against central differences of the
+// CheckDifferences checks the gradients of the engine and of [Reference] against central differences of the
 // cost, in up to 48 coordinates of each parameter and in one random direction over all. Gorgonia's own machine
 // evaluates the cost in double precision, each time on a new graph, so that the differences share nothing with package
 // compile. If mistaken is set, Gorgonia's gradient is known to be wrong and isn't checked.
@@ -57,15 +57,11 @@ func doubleGradient(t TB, z Graph, p *compile.Program, data *engine.Data) [][]fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := compile.NewReference(src)
+	ref, err := NewReference(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := ref.Bind(p.Initial())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := ref.Gradient(at, floats(data))
+	got, err := ref.Gradient(p.Initial(), floats(data))
 	if err != nil {
 		t.Fatal(err)
 	}

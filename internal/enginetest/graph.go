@@ -141,7 +141,7 @@ func part(c engine.Column, from, to int) engine.Column {
 	return engine.Column{Floats: c.Floats[from:to]}
 }
 
-// Sample returns one sample's inputs in the form that [compile.Reference] takes.
+// Sample returns one sample's inputs in the form that [Reference] takes.
 func Sample(data *engine.Data, i int) [][]float32 {
 	var row [][]float32
 	for _, c := range data.Columns {
@@ -151,7 +151,7 @@ func Sample(data *engine.Data, i int) [][]float32 {
 	return row
 }
 
-// numbers returns a column's values in the form of [compile.Reference].
+// numbers returns a column's values in the form of [Reference].
 func numbers(c engine.Column) []float32 {
 	out := slices.Clone(c.Floats)
 	for _, v := range c.Ints {
@@ -162,8 +162,8 @@ func numbers(c engine.Column) []float32 {
 
 type oracle struct {
 	t   TB
-	ref *compile.Reference
-	at  compile.Bound
+	ref *Reference
+	at  [][]float32 // parameters
 	src compile.Source
 }
 
@@ -175,7 +175,7 @@ type oracleResult struct {
 
 func newOracle(t TB, src compile.Source) *oracle {
 	t.Helper()
-	ref, err := compile.NewReference(src)
+	ref, err := NewReference(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +183,7 @@ func newOracle(t TB, src compile.Source) *oracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := ref.Bind(p.Initial())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &oracle{t, ref, at, src}
+	return &oracle{t, ref, p.Initial(), src}
 }
 
 func (o *oracle) run(data *engine.Data, clip float64) oracleResult {

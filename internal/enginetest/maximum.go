@@ -1,4 +1,4 @@
-package compile
+package enginetest
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // maximum replaces Gorgonia's Max in a copied graph. Gorgonia's gradient goes to every one of several equal maxima in
@@ -71,7 +72,7 @@ func spread(n *gorgonia.Node, v, grad gorgonia.Value, along []int) (gorgonia.Val
 // folded returns, for each element of a tensor in row-major order, the index of the result's element that it
 // contributes to when the axes along are folded.
 func folded(shape, along []int) []int {
-	out := make([]int, product(shape))
+	out := make([]int, max(1, tensor.Shape(shape).TotalSize()))
 	index := make([]int, len(shape))
 	for i := range out {
 		for d, k := range index {
