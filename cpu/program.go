@@ -83,8 +83,8 @@ type microbatch struct {
 	n     int      // the number of samples
 }
 
-// rows returns a value's rows for all samples, or nil for a value without a buffer, which no instruction reads. A stored
-// value, which instructions read so while values are prepared, has one row.
+// rows returns a value's rows for all samples, or nil for a value without a buffer, which no instruction reads. A
+// stored value, which instructions read so while values are prepared, has one row.
 func (b *microbatch) rows(id compile.ID) []float32 {
 	if v := &b.values[id]; storedKind(v.Kind) {
 		return b.bound.stored(id)

@@ -33,17 +33,18 @@ func masking(t TB) (*compile.Program, engine.Job) {
 	return p, j
 }
 
-// dropout checks that the masks of dropout are a sample's own, that they differ wherever they should, keep the share that
-// is asked for, and are those of the job's streams in whole steps; and that predictions have none. Keys are fixed, so
-// that nothing fails by chance; of random keys one in 10⁷ would fail.
+// dropout checks that the masks of dropout are a sample's own, that they differ wherever they should, keep the share
+// that is asked for, and are those of the job's streams in whole steps; and that predictions have none. Keys are fixed,
+// so that nothing fails by chance; a random key would fail in 4·10⁻⁸ of cases: 19 statistics are within 6 standard
+// errors.
 func dropout(t TB, s Suite) {
 	p, j := masking(t)
-	const samples = 40
+	const samples = 24
 	data := RandomData(p, samples, 2)
 	other := j
 	other.Trial++
 	few := j
-	few.Members = []int32{3, 7, 29}
+	few.Members = []int32{3, 7, 19}
 	runs, done := s.start(t, p, data, j, other, few)
 	defer done()
 	at := func(run, step int, members ...int32) []float64 {
@@ -65,8 +66,8 @@ func dropout(t TB, s Suite) {
 		run     int
 		members []int32
 	}{
-		"all together": {0, allOf(samples)}, "some": {0, []int32{0, 7, 8, 21, 39}}, "in another run": {2, []int32{3, 7, 29}},
-		"one of its members": {2, []int32{29}},
+		"all together": {0, allOf(samples)}, "some": {0, []int32{0, 7, 8, 21, 23}}, "in another run": {2, []int32{3, 7, 19}},
+		"one of its members": {2, []int32{19}},
 	} {
 		want := make([]float64, len(j.Initial))
 		for _, i := range c.members {
@@ -116,8 +117,9 @@ func dropout(t TB, s Suite) {
 	}
 }
 
-// differentMasks checks that masks of a half agree in half of their elements with those of other samples, steps, trials,
-// instructions and elements. Two elements of a mask of a half are independent, so that the number that agree is binomial.
+// differentMasks checks that masks of a half agree in half of their elements with those of other samples, steps,
+// trials, instructions and elements. Two elements of a mask of a half are independent, so that the number that agree is
+// binomial.
 func (s Suite) differentMasks(t TB, alone map[[2]int][][]float64) {
 	t.Helper()
 	agree := func(what string, each func(pair func(a, b []float64))) {

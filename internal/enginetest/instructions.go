@@ -105,8 +105,8 @@ func (s Suite) interpreted(t TB, name string, p *compile.Program, params [][]flo
 	}
 }
 
-// compareSum reports the first element of a parameter's sum that isn't as wanted, within the tolerance times the largest
-// that is wanted there.
+// compareSum reports the first element of a parameter's sum that isn't as wanted, within the tolerance times the
+// largest that is wanted there.
 func (s Suite) compareSum(t TB, what string, got []float64, rounded float64, want func(at int) float64) {
 	t.Helper()
 	wanted, scale := make([]float64, len(got)), 0.0

@@ -101,14 +101,14 @@ var coefficients = [...][4]float64{
 	{0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52},
 }
 
-// keystreamAVX512 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter counter+lanes[i],
-// and each group begins groupBlocks after the one before.
+// keystreamAVX512 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter
+// counter+lanes[i], and each group begins groupBlocks after the one before.
 //
 //go:noescape
 func keystreamAVX512(dst *uint64, groups int, state *[16]uint32, counter uint32, lanes *[32]uint32)
 
-// keystreamAVX2 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter counter+lanes[i],
-// and each group begins groupBlocks after the one before.
+// keystreamAVX2 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter
+// counter+lanes[i], and each group begins groupBlocks after the one before.
 //
 //go:noescape
 func keystreamAVX2(dst *uint64, groups int, state *[16]uint32, counter uint32, lanes *[32]uint32)
