@@ -108,7 +108,7 @@ func runExtend(ctx context.Context, g *global, dir string, opts extendOptions, g
 		return g.dryRun(ctx, s, store)
 	}
 	return g.carryOut(ctx, s, opts.keep, clusterFlags{}, store, func(p *experiment.Plan) (*runs.Run, error) {
-		return opts.create(p, f, store)
+		return createRun(p, opts.out, store, opts.curve, f)
 	})
 }
 
@@ -148,22 +148,4 @@ func (o *extendOptions) extension(f *finished, given func(flag string) bool) (ex
 		return x, usagef("%d more steps: want at most %d after %d", x.More, most, x.Steps)
 	}
 	return x, nil
-}
-
-// create makes the folder of the run that goes on, with all that it takes from the finished one: that one may be moved
-// or removed before the run is resumed.
-func (o *extendOptions) create(p *experiment.Plan, f *finished, store string) (*runs.Run, error) {
-	x := p.Extended()
-	run, err := createRun(p, o.out, store, o.curve, &runs.Extends{Runs: f.runs(), Steps: x.Steps, More: x.More})
-	if err != nil {
-		return nil, err
-	}
-	err = errors.Join(run.Save(fromState, f.state), run.Save(fromFingerprint, f.fingerprint))
-	if err == nil && f.curve != nil && run.Record.CurvePoints+run.Record.CurveEvery > 0 {
-		err = train.Keeper{Store: run}.KeepCurve(0, f.curve)
-	}
-	if err != nil {
-		return nil, errors.Join(coded(codeInput, err), run.Discard())
-	}
-	return run, nil
 }

@@ -113,6 +113,23 @@ func (f *finished) runs() []string {
 	return []string{f.Record.ID}
 }
 
+// states returns the states that a run begins with which goes on with this one, by their names: among them the curve so
+// far, if it has one too.
+func (f *finished) states(curve bool) (map[string][]byte, error) {
+	states := shelf{fromState: f.state, fromFingerprint: f.fingerprint}
+	if !curve || f.curve == nil {
+		return states, nil
+	}
+	return states, train.Keeper{Store: states}.KeepCurve(0, f.curve)
+}
+
+// shelf is a store in memory.
+type shelf map[string][]byte
+
+func (s shelf) Save(name string, content []byte) error { s[name] = content; return nil }
+func (s shelf) Load(name string) ([]byte, error)       { return s[name], nil }
+func (s shelf) Remove(name string) error               { delete(s, name); return nil }
+
 // storeOf returns the folder whose ledger has the run and all runs before it: given or, without one, that of the run. A
 // ledger that lacked one would count the new steps alone.
 func (f *finished) storeOf(given string) (string, error) {

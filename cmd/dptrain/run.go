@@ -67,8 +67,9 @@ func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
 	return createRun(p, o.out, storeDir(o.store), o.curve, nil)
 }
 
-// createRun makes the folder of a run in out or, if that is empty, in the store.
-func createRun(p *experiment.Plan, out, store string, curve curveFlags, extends *runs.Extends) (*runs.Run, error) {
+// createRun makes the folder of a run in out or, if that is empty, in the store. The folder of a run that goes on with a
+// finished one has all that it takes of that: the finished one may be moved or removed before the run is resumed.
+func createRun(p *experiment.Plan, out, store string, curve curveFlags, from *finished) (*runs.Run, error) {
 	m, r, settings, err := begun(p, store)
 	if err != nil {
 		return nil, err
@@ -76,12 +77,19 @@ func createRun(p *experiment.Plan, out, store string, curve curveFlags, extends 
 	if r.CurvePoints, r.CurveEvery, err = curve.spacing(p); err != nil {
 		return nil, err
 	}
-	r.Extends = extends
+	var states map[string][]byte
+	if from != nil {
+		x := p.Extended()
+		r.Extends = &runs.Extends{Runs: from.runs(), Steps: x.Steps, More: x.More}
+		if states, err = from.states(r.CurvePoints+r.CurveEvery > 0); err != nil {
+			return nil, err
+		}
+	}
 	path, unique := out, false
 	if path == "" {
 		path, unique = filepath.Join(store, p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405")), true
 	}
-	run, err := runs.Create(path, unique, m, r, settings)
+	run, err := runs.CreateWith(path, unique, m, r, settings, states)
 	switch {
 	case errors.Is(err, runs.ErrExists):
 		return nil, coded(codeInput, fmt.Errorf("%w; give another by --out, or remove it", err))

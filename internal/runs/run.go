@@ -51,6 +51,11 @@ var now = time.Now
 // Create makes the folder of a run that begins. If unique is set and the folder exists, Create takes the first free one
 // of dir-2, dir-3, …; else the error wraps [ErrExists].
 func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Run, error) {
+	return CreateWith(dir, unique, m, r, settings, nil)
+}
+
+// CreateWith is [Create] for a run that begins with states, by their names. The folder never appears without them.
+func CreateWith(dir string, unique bool, m Manifest, r Record, settings []byte, states map[string][]byte) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("output directory: %w", err)
@@ -80,7 +85,7 @@ func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Ru
 	m.Version, m.Stage, m.Day = formatVersion, Planned, began.Format(time.DateOnly)
 	r.Version, r.ID, r.Moments = formatVersion, newID(), []Moment{{began, "created"}}
 	run := &Run{Manifest: m, Record: r, Settings: settings, dir: partial, madeParent: madeParent}
-	if err := run.create(dir, unique); err != nil {
+	if err := run.create(dir, unique, states); err != nil {
 		return nil, errors.Join(fmt.Errorf("output directory: %w", err), run.unlock(), os.RemoveAll(partial))
 	}
 	return run, nil
@@ -109,7 +114,7 @@ func newID() string {
 
 // create fills a folder under a temporary name and renames it. The lock is taken before, so that nobody meets the
 // folder without one.
-func (r *Run) create(dir string, unique bool) error {
+func (r *Run) create(dir string, unique bool, states map[string][]byte) error {
 	if err := errors.Join(os.Mkdir(r.private(""), 0o700), os.Mkdir(r.private(stateName), 0o700)); err != nil {
 		return err
 	}
@@ -118,6 +123,11 @@ func (r *Run) create(dir string, unique bool) error {
 	}
 	if err := writeFile(r.private(settingsName), r.Settings, 0o600); err != nil {
 		return err
+	}
+	for name, content := range states {
+		if err := r.Save(name, content); err != nil {
+			return err
+		}
 	}
 	wanted := dir
 	for n := 2; ; n++ {
@@ -337,7 +347,7 @@ func (r *Run) Rescue() (bool, error) {
 	}
 	r.dir = partial
 	r.Record.Moments = append(r.Record.Moments, Moment{now().UTC(), "rescued: its folder was gone"})
-	if err := r.create(dir, true); err != nil {
+	if err := r.create(dir, true, nil); err != nil {
 		return false, fmt.Errorf("rescue the run: %w", err)
 	}
 	if r.key == nil {
