@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -216,5 +218,37 @@ func TestIdleWithoutAServer(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Error("the worker waits")
+	}
+}
+
+// A request whose answer is lost with the connection ends when the connection is lost, not when its time is up: the
+// jobs of a worker that waits for an answer are nobody else's. Requests that come after it wait for the next connection.
+func TestRequestsEndWithTheirConnection(t *testing.T) {
+	t.Parallel()
+	_, proxy, file := proxied(t)
+	conn := connected(t, file)
+	const subject = "dptrain.silent"
+	silent, err := conn.nats.SubscribeSync(subject) // the server finds it, and it answers nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	asking, cancel := conn.within(t.Context())
+	defer cancel()
+	asked := make(chan error, 1)
+	go func() {
+		_, err := conn.nats.RequestWithContext(asking, subject, nil)
+		asked <- err
+	}()
+	if _, err := silent.NextMsg(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	proxy.cut(1)
+	if err := <-asked; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that of a request given up", err)
+	}
+	next, cancel := conn.within(t.Context())
+	defer cancel()
+	if _, err := conn.results.Info(next); err != nil {
+		t.Errorf("on the next connection: %v", err)
 	}
 }
