@@ -226,8 +226,8 @@ func TestIdleWithoutAServer(t *testing.T) {
 	}
 }
 
-// A request whose answer is lost with the connection ends when the connection is lost, not when its time is up: the
-// jobs of a worker that waits for an answer are nobody else's. Requests that come after it wait for the next connection.
+// A request whose answer is lost with the connection ends with it, not when its time is up: no other
+// worker gets the jobs of one that waits. Requests that come after it wait for the next connection.
 func TestRequestsEndWithTheirConnection(t *testing.T) {
 	t.Parallel()
 	_, proxy, file := proxied(t)

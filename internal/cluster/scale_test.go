@@ -8,6 +8,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,7 +116,11 @@ func manyOutcome(j Job) []byte {
 func (m *many) coordinate(ctx context.Context, end int) {
 	conn := m.connect(ctx)
 	defer conn.Close()
-	board, err := conn.Board(ctx, "campaign", here, nil)
+	board, err := conn.Board(ctx, "campaign", here, func(text string) {
+		if strings.Contains(text, "server") { // not of workers, which come and go
+			m.t.Log(text)
+		}
+	})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -201,8 +206,8 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 		case 2:
 			death = time.AfterFunc(age, end)
 		case 3:
-			// It ends before it would renew a lease. A worker's other delays are twice that at most: with an hour, jobs that
-			// it handed back because the coordinator was away came back to nobody while the test lasts.
+			// It ends before it would renew a lease. A worker's other delays are twice that at most: with an hour,
+			// jobs that it hands back because the coordinator is away would come back to none while the test lasts.
 			life := 3 * hasty.lease
 			conn.timing.renew = life
 			work.lasts = hasty.lease * 3 / 2

@@ -99,8 +99,8 @@ func (c *Conn) relink() {
 	}
 }
 
-// settle waits until the server has all subscriptions. When the connection is lost in the meantime the library says that
-// it is closed, and subscribes anew on the next one.
+// settle waits until the server has all subscriptions. When the connection is lost in the meantime, the library says
+// that it is closed, and subscribes anew on the next one.
 func (c *Conn) settle(ctx context.Context) error {
 	for {
 		err := c.nats.FlushTimeout(10 * time.Second)
