@@ -81,9 +81,9 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 		}
 		b.subs = append(b.subs, sub)
 	}
-	if err := c.nats.FlushTimeout(10 * time.Second); err != nil { // the server has the subscriptions
+	if err := c.settle(ctx); err != nil {
 		b.Close()
-		return nil, c.ofServer(err)
+		return nil, err
 	}
 	b.running.Go(func() { b.receive(ctx) })
 	b.running.Go(func() { b.watch(ctx) })

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -104,6 +107,7 @@ type proxy struct {
 	mu   sync.Mutex
 	down bool
 	open map[net.Conn]bool
+	mute atomic.Bool // forwards nothing more on the connections that are open
 }
 
 func newProxy(t testing.TB, to string) *proxy {
@@ -153,6 +157,9 @@ func (p *proxy) forward(to, from net.Conn, late bool) {
 		n, err := from.Read(buffer)
 		if late {
 			time.Sleep(rand.N(2 * time.Millisecond))
+		}
+		if p.mute.Load() {
+			n = 0
 		}
 		if _, err2 := to.Write(buffer[:n]); err != nil || err2 != nil {
 			break
@@ -216,5 +223,61 @@ func TestIdleWithoutAServer(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Error("the worker waits")
+	}
+}
+
+// A request whose answer is lost with the connection ends with it, not when its time is up: no other
+// worker gets the jobs of one that waits. Requests that come after it wait for the next connection.
+func TestRequestsEndWithTheirConnection(t *testing.T) {
+	t.Parallel()
+	_, proxy, file := proxied(t)
+	conn := connected(t, file)
+	const subject = "dptrain.silent"
+	silent, err := conn.nats.SubscribeSync(subject) // the server finds it, and it answers nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	asking, cancel := conn.within(t.Context())
+	defer cancel()
+	asked := make(chan error, 1)
+	go func() {
+		_, err := conn.nats.RequestWithContext(asking, subject, nil)
+		asked <- err
+	}()
+	if _, err := silent.NextMsg(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	proxy.cut(1)
+	if err := <-asked; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that of a request given up", err)
+	}
+	next, cancel := conn.within(t.Context())
+	defer cancel()
+	if _, err := conn.results.Info(next); err != nil {
+		t.Errorf("on the next connection: %v", err)
+	}
+}
+
+// A coordinator that loses its connection while it opens its board opens it on the next one.
+func TestBoardOpensOnTheNextConnection(t *testing.T) {
+	t.Parallel()
+	_, proxy, file := proxied(t)
+	conn := connected(t, file)
+	conn.timing = hasty
+	proxy.mute.Store(true)
+	var asks sync.WaitGroup
+	asks.Go(func() {
+		time.Sleep(hasty.pulse/5 + 100*time.Millisecond) // it has found no other coordinator, and waits for the server
+		proxy.cut(1)
+		proxy.mute.Store(false)
+	})
+	b, err := conn.Board(t.Context(), "campaign", here, nil)
+	asks.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := connected(t, file).free(t.Context(), "campaign", here); !errors.Is(err, ErrLed) {
+		t.Errorf("its board answers %v, want %v", err, ErrLed)
 	}
 }

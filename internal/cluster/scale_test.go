@@ -8,6 +8,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,7 +116,11 @@ func manyOutcome(j Job) []byte {
 func (m *many) coordinate(ctx context.Context, end int) {
 	conn := m.connect(ctx)
 	defer conn.Close()
-	board, err := conn.Board(ctx, "campaign", here, nil)
+	board, err := conn.Board(ctx, "campaign", here, func(text string) {
+		if strings.Contains(text, "server") { // not of workers, which come and go
+			m.t.Log(text)
+		}
+	})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -201,9 +206,12 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 		case 2:
 			death = time.AfterFunc(age, end)
 		case 3:
-			conn.timing.renew = time.Hour
+			// It ends before it would renew a lease. A worker's other delays are twice that at most: with an hour,
+			// jobs that it hands back because the coordinator is away would come back to none while the test lasts.
+			life := 3 * hasty.lease
+			conn.timing.renew = life
 			work.lasts = hasty.lease * 3 / 2
-			death = time.AfterFunc(3*hasty.lease, end)
+			death = time.AfterFunc(life, end)
 		case 5:
 			work.lasts = 150 * time.Millisecond
 		}
@@ -245,7 +253,10 @@ func (l *labour) Do(ctx context.Context, jobs []Job, progress func(float64)) (ou
 				if err != nil {
 					return nil, err
 				}
-				_, _ = l.conn.js.Publish(ctx, subject, text)
+				// Its answer may be lost with the connection, and ctx lasts as long as the test.
+				limited, cancel := l.conn.within(ctx)
+				_, _ = l.conn.js.Publish(limited, subject, text)
+				cancel()
 			}
 		}
 	}
@@ -317,6 +328,9 @@ func (m *many) explain(conn *Conn, board *Board) {
 		m.t.Logf("out: %s, begun %d times", id, board.grants[id])
 	}
 	board.mu.Unlock()
+	for _, w := range board.Workers() {
+		m.t.Logf("worker %s: %v, %v of it done", w.Name(), w.Jobs, w.Share)
+	}
 	for _, s := range []jetstream.Stream{conn.tasks, conn.results} {
 		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
 		if err != nil {

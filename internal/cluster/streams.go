@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -95,6 +96,17 @@ func (c *Conn) relink() {
 	c.link.Store(&link)
 	if last := c.cut.Swap(&cut); last != nil {
 		(*last)()
+	}
+}
+
+// settle waits until the server has all subscriptions. When the connection is lost in the meantime, the library says
+// that it is closed, and subscribes anew on the next one.
+func (c *Conn) settle(ctx context.Context) error {
+	for {
+		err := c.nats.FlushTimeout(10 * time.Second)
+		if !errors.Is(err, nats.ErrConnectionClosed) || c.nats.IsClosed() || ctx.Err() != nil {
+			return c.ofServer(err)
+		}
 	}
 }
 
