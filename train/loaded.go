@@ -97,8 +97,9 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 }
 
 // Fingerprint returns, by name, what decides the course of runs of the model besides their settings, and their scores
-// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
-// arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
+// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the
+// "engine"'s arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data
+// is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 	if err := l.CheckTest(test); err != nil {
 		return nil, err

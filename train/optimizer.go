@@ -48,15 +48,15 @@ type Optimizer struct {
 	WeightDecay float64
 	// Schedule makes the learning rate depend on the step. Nil keeps it constant.
 	Schedule Schedule
-	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean that each is an update. The
-	// last update of a run averages what is left. Memory doesn't need it: an engine splits minibatches of any size into
-	// microbatches by itself. It costs what its steps cost, and a run with as many steps less at a larger sampling rate
-	// often has less noise for the same epsilon.
+	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean that each is an update.
+	// The last update of a run averages what is left. Memory doesn't need it: an engine splits minibatches of any size
+	// into microbatches by itself. It costs what its steps cost, and a run with as many steps less at a larger
+	// sampling rate often has less noise for the same epsilon.
 	Accumulate int
-	// Average, if it isn't 0, makes results, scores and predictions use an average of the parameters after each update,
-	// in place of the last ones. After update t the average moves by 1-β of the way to the parameters, where β is the
-	// smaller of Average and (t-1)/t. So 1 is the mean of all updates, and 0.999 the mean of the first thousand, and from
-	// there on an exponential average. It is in [0, 1].
+	// Average, if it isn't 0, makes results, scores and predictions use an average of the parameters after each
+	// update, in place of the last ones. After update t the average moves by 1-β of the way to the parameters, where β
+	// is the smaller of Average and (t-1)/t. So 1 is the mean of all updates, and 0.999 the mean of the first
+	// thousand, and from there on an exponential average. It is in [0, 1].
 	Average float64
 	// Rule is an algorithm of the caller's own, for an optimizer that [OptimizerOf] made.
 	Rule Rule
@@ -142,8 +142,8 @@ func (o Optimizer) String() string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// MarshalJSON encodes all settings: of a schedule its name, and of a rule its name, type and exported fields. Those of a
-// plain SGD or Adam are encoded as in earlier versions: identities of runs are hashes of it.
+// MarshalJSON encodes all settings: of a schedule its name, and of a rule its name, type and exported fields. Those of
+// a plain SGD or Adam are encoded as in earlier versions: identities of runs are hashes of it.
 func (o Optimizer) MarshalJSON() ([]byte, error) {
 	var schedule string
 	if o.Schedule != nil {

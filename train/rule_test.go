@@ -80,8 +80,8 @@ func TestOptimizersOnAQuadratic(t *testing.T) {
 	}
 }
 
-// The average of θ: with 1 the mean of all updates, with 1/2 the mean of two and then half of each new value. On θ²/2 at
-// rate 1/2 the values are 1/2, 1/4, 1/8, 1/16.
+// The average of θ: with 1 the mean of all updates, with 1/2 the mean of two and then half of each new value. On θ²/2
+// at rate 1/2 the values are 1/2, 1/4, 1/8, 1/16.
 func TestAverages(t *testing.T) {
 	for _, c := range []struct {
 		average    float64
@@ -286,8 +286,8 @@ func (s sign) Move(u *Update) error {
 	return nil
 }
 
-// Every optimizer learns, on any number of workers to the same bits, and a run that is stopped and resumed in the middle
-// of an accumulation ends in the same bytes.
+// Every optimizer learns, on any number of workers to the same bits, and a run that is stopped and resumed in the
+// middle of an accumulation ends in the same bytes.
 func TestOptimizersLearnAndResume(t *testing.T) {
 	for _, o := range all() {
 		s := cpuSettings(o)
@@ -373,8 +373,8 @@ func (f faulty) Move(u *Update) error {
 	return nil
 }
 
-// A rule that fails, panics or replaces slices stops its own run alone, with an error that names it, and leaves the state
-// of the step before.
+// A rule that fails, panics or replaces slices stops its own run alone, with an error that names it, and leaves the
+// state of the step before.
 func TestFaultyRules(t *testing.T) {
 	broken := errors.New("broken")
 	for what, do := range map[string]func(u *Update) error{
