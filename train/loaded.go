@@ -163,6 +163,9 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 			jobs[i].Move = r.mover.move
 		} else {
 			jobs[i].Optimizer = r.Optimizer.engine()
+			if r.factors != nil {
+				jobs[i].Rate = func(step int) float64 { return r.Optimizer.LearningRate * r.factors[step-1] }
+			}
 		}
 		r.Initial = nil // the engine holds them
 		g.settings = append(g.settings, r)
@@ -180,7 +183,8 @@ type prepared struct {
 	Settings
 	mechanism mechanism
 	identity  identity
-	mover     *mover // nil if the engine has the optimizer built in
+	mover     *mover    // nil if the engine has the optimizer built in
+	factors   []float64 // of the learning rate at each step; nil without a schedule
 }
 
 func (l *Loaded) prepare(s Settings) (prepared, error) {
@@ -207,11 +211,11 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	move, err := newMover(s.Optimizer, rates, l.program, l.layout, s.Privacy.Steps)
+	move, err := newMover(s.Optimizer, rates, l.program, l.layout, s.Privacy.Steps, engine.Schedules(l.loaded))
 	if err != nil {
 		return prepared{}, err
 	}
-	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move}, nil
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move, rates}, nil
 }
 
 // initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or

@@ -25,10 +25,10 @@ type mover struct {
 	before [][]float32 // copies of the parameters and of what is kept, as they were before the step
 }
 
-// newMover returns nil for an optimizer that engines have built in.
-func newMover(o Optimizer, factors []float64, p *compile.Program, l engine.Layout, steps int) (*mover, error) {
+// newMover returns nil for an optimizer that the engine has built in. schedules says that it takes the rate of each step.
+func newMover(o Optimizer, factors []float64, p *compile.Program, l engine.Layout, steps int, schedules bool) (*mover, error) {
 	decay := decayOf(p)
-	if o.fused() && decay == nil {
+	if o.fused(schedules) && decay == nil {
 		return nil, nil
 	}
 	m := &mover{optimizer: o, rule: o.rule(), layout: l, decay: decay, factors: factors, steps: steps}

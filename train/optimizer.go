@@ -34,8 +34,9 @@ func Methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam,
 // Updates are post-processing of noisy gradients, so an optimizer costs no privacy. All of its settings are public, and
 // part of a run's identity: runs that differ in any of them draw different noise.
 //
-// Engines compute the update of a plain SGD or Adam by themselves, in the same pass as the noise. Any other optimizer
-// runs here, after each step, on the noisy mean gradient rounded to single precision.
+// Engines compute the update of a plain SGD or Adam by themselves, in the same pass as the noise, and the CPU also
+// with a schedule. Any other optimizer runs here, after each step, on the noisy mean gradient rounded to single
+// precision.
 type Optimizer struct {
 	Method       Method  // one of [Methods], or the name of Rule
 	LearningRate float64 // multiplied by the factor of Schedule at each step
@@ -176,10 +177,10 @@ type ruleText struct {
 	Fields     json.RawMessage
 }
 
-// fused reports whether engines have the optimizer built in.
-func (o Optimizer) fused() bool {
+// fused reports whether an engine has the optimizer built in. schedules says that it takes the rate of each step.
+func (o Optimizer) fused(schedules bool) bool {
 	builtIn := o.Method == DPSGD || o.Method == DPAdam
-	return builtIn && o.Rule == nil && o.WeightDecay == 0 && o.Schedule == nil && o.Accumulate <= 1 && o.Average == 0
+	return builtIn && o.Rule == nil && o.WeightDecay == 0 && (o.Schedule == nil || schedules) && o.Accumulate <= 1 && o.Average == 0
 }
 
 // engine returns a fused optimizer as an engine takes it.
