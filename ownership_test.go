@@ -159,6 +159,21 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() { data[len(data)-40]++ }, func() { err = s.UnmarshalBinary(data) })
 			return []any{err, must(s.MarshalBinary())}
 		},
+		"Piecewise": func(h handOver) any {
+			pieces := []train.Piece{{From: 0, Factor: 1}, {From: 0.5, Factor: 2}}
+			s := private(1)
+			h.over(func() { pieces[1].Factor = 3 }, func() { s.Optimizer.Schedule = train.Piecewise(pieces...) })
+			return released(plain(2), samples(), s)
+		},
+		"a rule's lengths of state": func(h handOver) any {
+			s := private(1)
+			rule := &growing{lengths: []int{1}}
+			s.Optimizer = train.OptimizerOf(rule, 1)
+			l := must(train.Load(cpu.New(cpu.Options{}), plain(2), samples()))
+			var g *train.Group
+			h.over(func() { rule.lengths[0] = 2 }, func() { g = must(l.Start(s)) })
+			return must(must(g.State(0)).MarshalBinary())
+		},
 		"FirstOf": func(h handOver) any {
 			list := []train.Engine{cpu.New(cpu.Options{Workers: 1}), nil}
 			var e train.Engine
@@ -444,3 +459,10 @@ func TestPointersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// growing is a rule that keeps the slice of lengths that it returns.
+type growing struct{ lengths []int }
+
+func (g *growing) Name() string             { return "growing" }
+func (g *growing) State([]int) []int        { return g.lengths }
+func (g *growing) Move(*train.Update) error { return nil }

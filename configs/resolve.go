@@ -39,9 +39,9 @@ type layer func(*Experiment) error
 //
 // Some settings exclude each other: a preset and a data set of another name; epsilon and noise multiplier, unless
 // privacy.fixed is noise; batch sizes and sampling rates to tune; GPUs and the CPU engine. A later layer's choice
-// replaces an earlier layer's: the CPU engine, for example, drops the GPUs of an earlier layer, and another optimizer the
-// momentum and the weight decay of the one before. Overrides are one
-// layer: two that give a setting different values are an error.
+// replaces an earlier layer's: the CPU engine, for example, drops the GPUs of an earlier layer, and another optimizer
+// the momentum and the weight decay of the one before. Overrides are one layer: two that give a setting different
+// values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	overrides = blocksFirst(overrides)
 	layers := []layer{

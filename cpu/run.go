@@ -58,6 +58,9 @@ func newRun(l *loaded, job engine.Job) *run {
 	return r
 }
 
+// Schedules says that runs take the rates of their jobs: see [engine.Schedules].
+func (l *loaded) Schedules() {}
+
 // parallel returns the number of workers that a step of this run can keep busy: by twice the samples that it expects,
 // or by the parameters to update.
 func (r *run) parallel() int {

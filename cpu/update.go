@@ -30,12 +30,16 @@ func (l *loaded) spans() []span {
 // release is a step's noise and update, as engine.Grid.Release and engine.Optimizer.Update define them, with kernels.
 type release struct {
 	noisy kernel.NoisyMean
+	rate  float64 // the learning rate of the step
 	adam  kernel.AdamStep
 }
 
 func (r *run) release() *release {
 	g, m, o := r.grid, r.job.Mechanism, r.job.Optimizer
-	out := &release{noisy: kernel.NoisyMean{
+	if r.job.Rate != nil {
+		o.LearningRate = r.job.Rate(int(r.done.Load()) + 1)
+	}
+	out := &release{rate: o.LearningRate, noisy: kernel.NoisyMean{
 		Deviation: m.NoiseDeviation(),
 		PerFine:   1 / g.Fine, Fine: g.Fine, PerCoarse: 1 / g.Coarse, Coarse: g.Coarse,
 		Divisor: m.ExpectedBatchSize,
@@ -84,7 +88,7 @@ func (r *run) update(c crew) error {
 			} else if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
 				kernel.Adam(params, r.first[s.from:s.to], r.second[s.from:s.to], mean, &release.adam)
 			} else {
-				kernel.SGD(params, mean, r.job.Optimizer.LearningRate)
+				kernel.SGD(params, mean, release.rate)
 			}
 		}
 		return nil

@@ -16,9 +16,9 @@ func decayOf(p *compile.Program, expectedBatch float64) []float64 {
 	return out
 }
 
-// withDecay adds d·θ to the gradient of each parameter, for the coefficients d by parameter: the gradient of a decay that
-// is part of the cost. It depends on parameters alone, which are released, and so it is added to the noisy mean, without
-// clipping and without noise. Nil coefficients add nothing.
+// withDecay adds d·θ to the gradient of each parameter, for the coefficients d by parameter: the gradient of a decay
+// that is part of the cost. It depends on parameters alone, which are released, and so it is added to the noisy mean,
+// without clipping and without noise. Nil coefficients add nothing.
 func withDecay(coefficients []float64, parameters, gradient [][]float32) {
 	for i, d := range coefficients {
 		if d == 0 {

@@ -97,8 +97,9 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 }
 
 // Fingerprint returns, by name, what decides the course of runs of the model besides their settings, and their scores
-// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
-// arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
+// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the
+// "engine"'s arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data
+// is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 	if err := l.CheckTest(test); err != nil {
 		return nil, err
@@ -162,6 +163,9 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 			jobs[i].Move = r.mover.move
 		} else {
 			jobs[i].Optimizer = r.Optimizer.engine()
+			if r.factors != nil {
+				jobs[i].Rate = func(step int) float64 { return r.Optimizer.LearningRate * r.factors[step-1] }
+			}
 		}
 		r.Initial = nil // the engine holds them
 		g.settings = append(g.settings, r)
@@ -197,7 +201,8 @@ type prepared struct {
 	Settings
 	mechanism mechanism
 	identity  identity
-	mover     *mover // nil if the engine has the optimizer built in
+	mover     *mover    // nil if the engine has the optimizer built in
+	factors   []float64 // of the learning rate at each step; nil without a schedule
 }
 
 func (l *Loaded) prepare(s Settings) (prepared, error) {
@@ -229,11 +234,12 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	move, err := newMover(s.Optimizer, rates, decayOf(l.program, s.Privacy.ExpectedBatchSize()), l.layout, s.Privacy.Steps)
+	decay := decayOf(l.program, s.Privacy.ExpectedBatchSize())
+	move, err := newMover(s.Optimizer, rates, decay, l.layout, s.Privacy.Steps, engine.Schedules(l.loaded))
 	if err != nil {
 		return prepared{}, err
 	}
-	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move}, nil
+	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move, rates}, nil
 }
 
 // initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or

@@ -48,7 +48,8 @@ type Measured struct {
 
 // ScoredBy returns a labelled set on which models are scored by a measure of the caller's own. The set is a
 // [*Classification] or a [*Regression] of public samples; samples that are held out are scored by [Accuracy] or [R2]
-// alone, because the noise of a score must be that of its sensitivity. The error is a [*DataError] or a [*SettingError].
+// alone, because the noise of a score must be that of its sensitivity. The error is a [*DataError] or a
+// [*SettingError].
 func ScoredBy(set Labelled, by Measure) (*Measured, error) {
 	m := &Measured{set: set, by: by}
 	switch set := set.(type) {

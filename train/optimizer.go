@@ -34,8 +34,9 @@ func Methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam,
 // Updates are post-processing of noisy gradients, so an optimizer costs no privacy. All of its settings are public, and
 // part of a run's identity: runs that differ in any of them draw different noise.
 //
-// Engines compute the update of a plain SGD or Adam by themselves, in the same pass as the noise. Any other optimizer
-// runs here, after each step, on the noisy mean gradient rounded to single precision.
+// Engines compute the update of a plain SGD or Adam by themselves, in the same pass as the noise, and the CPU also
+// with a schedule. Any other optimizer runs here, after each step, on the noisy mean gradient rounded to single
+// precision.
 type Optimizer struct {
 	Method       Method  // one of [Methods], or the name of Rule
 	LearningRate float64 // multiplied by the factor of Schedule at each step
@@ -48,15 +49,15 @@ type Optimizer struct {
 	WeightDecay float64
 	// Schedule makes the learning rate depend on the step. Nil keeps it constant.
 	Schedule Schedule
-	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean that each is an update. The
-	// last update of a run averages what is left. Memory doesn't need it: an engine splits minibatches of any size into
-	// microbatches by itself. It costs what its steps cost, and a run with as many steps less at a larger sampling rate
-	// often has less noise for the same epsilon.
+	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean that each is an update.
+	// The last update of a run averages what is left. Memory doesn't need it: an engine splits minibatches of any size
+	// into microbatches by itself. It costs what its steps cost, and a run with as many steps less at a larger
+	// sampling rate often has less noise for the same epsilon.
 	Accumulate int
-	// Average, if it isn't 0, makes results, scores and predictions use an average of the parameters after each update,
-	// in place of the last ones. After update t the average moves by 1-β of the way to the parameters, where β is the
-	// smaller of Average and (t-1)/t. So 1 is the mean of all updates, and 0.999 the mean of the first thousand, and from
-	// there on an exponential average. It is in [0, 1].
+	// Average, if it isn't 0, makes results, scores and predictions use an average of the parameters after each
+	// update, in place of the last ones. After update t the average moves by 1-β of the way to the parameters, where β
+	// is the smaller of Average and (t-1)/t. So 1 is the mean of all updates, and 0.999 the mean of the first
+	// thousand, and from there on an exponential average. It is in [0, 1].
 	Average float64
 	// Rule is an algorithm of the caller's own, for an optimizer that [OptimizerOf] made.
 	Rule Rule
@@ -142,8 +143,8 @@ func (o Optimizer) String() string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// MarshalJSON encodes all settings: of a schedule its name, and of a rule its name, type and exported fields. Those of a
-// plain SGD or Adam are encoded as in earlier versions: identities of runs are hashes of it.
+// MarshalJSON encodes all settings: of a schedule its name, and of a rule its name, type and exported fields. Those of
+// a plain SGD or Adam are encoded as in earlier versions: identities of runs are hashes of it.
 func (o Optimizer) MarshalJSON() ([]byte, error) {
 	var schedule string
 	if o.Schedule != nil {
@@ -176,10 +177,10 @@ type ruleText struct {
 	Fields     json.RawMessage
 }
 
-// fused reports whether engines have the optimizer built in.
-func (o Optimizer) fused() bool {
+// fused reports whether an engine has the optimizer built in. schedules says that it takes the rate of each step.
+func (o Optimizer) fused(schedules bool) bool {
 	builtIn := o.Method == DPSGD || o.Method == DPAdam
-	return builtIn && o.Rule == nil && o.WeightDecay == 0 && o.Schedule == nil && o.Accumulate <= 1 && o.Average == 0
+	return builtIn && o.Rule == nil && o.WeightDecay == 0 && (o.Schedule == nil || schedules) && o.Accumulate <= 1 && o.Average == 0
 }
 
 // engine returns a fused optimizer as an engine takes it.

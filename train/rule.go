@@ -20,12 +20,12 @@ import (
 // use, because runs side by side share it. Then a run that is stopped and resumed ends in the same bytes. It must not
 // change while it is used.
 type Rule interface {
-	// Name names the rule with all of its settings, in one line, such as "lion 0.9 0.99". It is released with the model.
-	// Runs draw the same noise only if names, types and exported fields of their rules are equal, so rules that differ in
-	// anything else need different names.
+	// Name names the rule with all of its settings, in one line, such as "lion 0.9 0.99". It is released with the
+	// model. Runs draw the same noise only if names, types and exported fields of their rules are equal, so rules that
+	// differ in anything else need different names.
 	Name() string
-	// State returns the lengths of the slices that the rule keeps from step to step, for parameters of the given lengths,
-	// which are in the order of [Model.Parameters]. Nil means that it keeps none.
+	// State returns the lengths of the slices that the rule keeps from step to step, for parameters of the given
+	// lengths, which are in the order of [Model.Parameters]. Nil means that it keeps none.
 	State(lengths []int) []int
 	// Move takes one step: it changes the parameters in place, and its state with them. An error ends the run.
 	Move(u *Update) error
@@ -62,8 +62,8 @@ func (o Optimizer) rule() Rule {
 	}
 }
 
-// builtIn is the SGD or Adam of engines as a rule. It takes the same step from the same gradient, to the last bit; but a
-// rule's gradient was rounded to single precision before.
+// builtIn is the SGD or Adam of engines as a rule. It takes the same step from the same gradient, to the last bit; but
+// a rule's gradient was rounded to single precision before.
 type builtIn struct{ engine.Optimizer }
 
 func (b builtIn) Name() string { return string(b.Method) }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -80,8 +81,8 @@ func TestOptimizersOnAQuadratic(t *testing.T) {
 	}
 }
 
-// The average of θ: with 1 the mean of all updates, with 1/2 the mean of two and then half of each new value. On θ²/2 at
-// rate 1/2 the values are 1/2, 1/4, 1/8, 1/16.
+// The average of θ: with 1 the mean of all updates, with 1/2 the mean of two and then half of each new value. On θ²/2
+// at rate 1/2 the values are 1/2, 1/4, 1/8, 1/16.
 func TestAverages(t *testing.T) {
 	for _, c := range []struct {
 		average    float64
@@ -162,13 +163,13 @@ func TestOptimizersAgreeWithTheirDefinitions(t *testing.T) {
 		o.Average = rapid.SampledFrom([]float64{0, 0.5, 0.9, 1}).Draw(t, "average")
 		steps := rapid.IntRange(1, 20).Draw(t, "steps")
 		layout := layoutOfOne
-		m, err := newMover(o, must(factors(o.Schedule, steps)), nil, layout, steps)
+		m, err := newMover(o, must(factors(o.Schedule, steps)), nil, layout, steps, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if m == nil { // engines have it
 			o.Accumulate, o.Average = 0, 1
-			m = must(newMover(o, nil, nil, layout, steps))
+			m = must(newMover(o, nil, nil, layout, steps, false))
 		}
 		params, θ, average, sum, updates, r := []float32{0.7, 0}, 0.7, 0.0, 0.0, 0, reference{}
 		n := max(1, o.Accumulate)
@@ -234,6 +235,42 @@ func TestRulesAreThoseOfEngines(t *testing.T) {
 	}
 }
 
+// With a schedule an engine that takes rates moves as the rule does, within the rounding of the mean; another engine of the
+// same arithmetic, which doesn't, uses the rule.
+func TestScheduledRatesAreThoseOfTheRule(t *testing.T) {
+	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
+		o.Schedule = Warmup(0.2, Cosine(0))
+		s := cpuSettings(o)
+		s.Privacy.Steps = 40
+		trainer := onCPU(t, 2, s)
+		if trainer.group.settings[0].mover != nil {
+			t.Fatalf("%s: the CPU doesn't take its rates", o)
+		}
+		fused := must(trainer.Train(context.Background(), nil))
+		hidden := must(New(unscheduled{cpu.New(cpu.Options{Workers: 2})}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 600).Data, s))
+		defer hidden.Close()
+		if hidden.group.settings[0].mover == nil {
+			t.Fatalf("%s: an engine that takes no rates is given them", o)
+		}
+		ruled := must(hidden.Train(context.Background(), nil))
+		for i, p := range fused.Parameters {
+			for j, v := range p.Values {
+				if w := ruled.Parameters[i].Values[j]; math.Abs(float64(v-w)) > 1e-4 {
+					t.Fatalf("%s: parameter %d[%d] is %v fused and %v as a rule", o, i, j, v, w)
+				}
+			}
+		}
+	}
+}
+
+// unscheduled is an engine that takes no rates.
+type unscheduled struct{ Engine }
+
+func (u unscheduled) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {
+	l, err := u.Engine.Load(p, d)
+	return struct{ engine.Loaded }{l}, err
+}
+
 // asRule starts a run of a trainer's settings again, with its optimizer as a rule and its noise as it is.
 func asRule(t *testing.T, trainer *Trainer, s Settings) *Group {
 	t.Helper()
@@ -242,6 +279,7 @@ func asRule(t *testing.T, trainer *Trainer, s Settings) *Group {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ready.factors = nil
 	ready.mover = &mover{optimizer: s.Optimizer, rule: s.Optimizer.rule(), layout: l.layout, steps: s.Privacy.Steps}
 	for _, n := range must(stateLengths(ready.mover.rule, l.layout)) {
 		ready.mover.state = append(ready.mover.state, make([]float32, n))
@@ -286,8 +324,8 @@ func (s sign) Move(u *Update) error {
 	return nil
 }
 
-// Every optimizer learns, on any number of workers to the same bits, and a run that is stopped and resumed in the middle
-// of an accumulation ends in the same bytes.
+// Every optimizer learns, on any number of workers to the same bits, and a run that is stopped and resumed in the
+// middle of an accumulation ends in the same bytes.
 func TestOptimizersLearnAndResume(t *testing.T) {
 	for _, o := range all() {
 		s := cpuSettings(o)
@@ -373,8 +411,8 @@ func (f faulty) Move(u *Update) error {
 	return nil
 }
 
-// A rule that fails, panics or replaces slices stops its own run alone, with an error that names it, and leaves the state
-// of the step before.
+// A rule that fails, panics or replaces slices stops its own run alone, with an error that names it, and leaves the
+// state of the step before.
 func TestFaultyRules(t *testing.T) {
 	broken := errors.New("broken")
 	for what, do := range map[string]func(u *Update) error{

@@ -21,8 +21,8 @@ type Schedule interface {
 // maxScheduled is the maximum number of steps of a run with a schedule, whose factors are in memory.
 const maxScheduled = 1 << 20
 
-// Linear returns a schedule that falls from 1 at the first step in equal steps, so that one step after the last would be
-// at end.
+// Linear returns a schedule that falls from 1 at the first step in equal steps, so that one step after the last would
+// be at end.
 func Linear(end float64) Schedule { return decaying{"linear", end} }
 
 // Cosine returns a schedule that falls from 1 to end along half a period of a cosine (Loshchilov and Hutter, "SGDR",
@@ -165,8 +165,8 @@ func validateSchedule(s Schedule) error {
 	return nil
 }
 
-// factors returns the factor of each step of a run; nil without a schedule. They are the only ones that the run uses, so
-// that what is part of its identity is what it does.
+// factors returns the factor of each step of a run; nil without a schedule. The run uses these and no others, so that
+// what is part of its identity is what it does.
 func factors(s Schedule, steps int) ([]float64, error) {
 	if s == nil {
 		return nil, nil

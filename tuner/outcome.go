@@ -106,8 +106,8 @@ func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 	return out, nil
 }
 
-// scorable reports whether the metric can give a model this score. A noisy score has no bounds, nor has a measure of the
-// caller's own.
+// scorable reports whether the metric can give a model this score. A noisy score has no bounds, and neither has a
+// measure of the caller's own.
 func (x *execution) scorable(score float64) bool {
 	switch {
 	case x.plan.Settings.holdsOut():

@@ -23,6 +23,19 @@ type Job struct {
 	// both laid out by [Layout]. It is called for one step of a run at a time, and for several runs concurrently. What it
 	// keeps from step to step is its caller's to save. An error stops the run.
 	Move func(step int, params, gradient []float32) error
+
+	// Rate, if it isn't nil, returns the learning rate of each step, counted from 1, in place of Optimizer's. Only engines
+	// that [Schedules] reports take it. It may be called for several runs concurrently.
+	Rate func(step int) float64
+}
+
+// Schedules reports whether runs of what is loaded take [Job].Rate: whether it has a method Schedules, without results.
+func Schedules(l Loaded) bool {
+	if c, ok := l.(chosen); ok {
+		l = c.Loaded
+	}
+	_, ok := l.(interface{ Schedules() })
+	return ok
 }
 
 // mostDraws is the number of halves of words in a stream.
@@ -57,6 +70,8 @@ func (j *Job) Check(p *compile.Program, d *Data) error {
 		}
 	} else if j.Optimizer != (Optimizer{}) {
 		return &FieldError{"Optimizer", "is set beside Move, which replaces it"}
+	} else if j.Rate != nil {
+		return &FieldError{"Rate", "is set beside Move, which has rates of its own"}
 	}
 	if err := d.Check(p); err != nil {
 		return err

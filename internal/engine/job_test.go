@@ -91,3 +91,19 @@ func TestCheckState(t *testing.T) {
 		}
 	}
 }
+
+type rated struct{ Loaded }
+
+func (rated) Schedules() {}
+
+// An engine that takes rates is known to do so behind FirstOf too; one that doesn't isn't.
+func TestSchedules(t *testing.T) {
+	for _, c := range []struct {
+		l    Loaded
+		want bool
+	}{{rated{}, true}, {chosen{Loaded: rated{}}, true}, {chosen{}, false}, {nil, false}} {
+		if got := Schedules(c.l); got != c.want {
+			t.Errorf("%#v: %v", c.l, got)
+		}
+	}
+}
