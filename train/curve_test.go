@@ -211,8 +211,9 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// A released curve has its steps alone, each once, with the score of that step, and changes no bit of the model: whenever
-// the process dies, and however often. Without the order in which curve and state are saved, points would be lost.
+// A released curve has its steps alone, each once, with the score of that step, and changes no bit of the model:
+// whenever the process dies, and however often. Without the order in which curve and state are saved, points would be
+// lost.
 func TestReleasedCurvesSurviveCrashes(t *testing.T) {
 	settings, test := cpuSettings(Adam(0.02)), threeClouds(t, 300)
 	settings.Privacy.Steps = 60
