@@ -292,3 +292,35 @@ func TestReleasedCurvesBesideOthers(t *testing.T) {
 		}
 	}
 }
+
+// A run that fails leaves the others their curves, up to the last point.
+func TestReleasedCurvesBesideAFailure(t *testing.T) {
+	test := threeClouds(t, 30)
+	e := &fakeEngine{}
+	e.broken = func(run int) error {
+		if run == 1 {
+			return errNotYet
+		}
+		return nil
+	}
+	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, every := range []int{4, 10, 100} {
+		whole, failing := settings(), settings()
+		whole.Privacy.Steps, failing.Privacy.Steps = 10, 20
+		k := Keeper{Curve: test, Spacing: Spacing{Every: every}}
+		all, err := loaded.TrainAll(t.Context(), test, Run{Settings: whole, Keeper: k}, Run{Settings: failing, Keeper: k})
+		if err != nil || all[0].Err != nil || !errors.Is(all[1].Err, errNotYet) {
+			t.Fatalf("%v, %+v", err, all)
+		}
+		var steps []int
+		for _, p := range all[0].Curve {
+			steps = append(steps, p.Step)
+		}
+		if want := map[int][]int{4: {0, 4, 8, 10}, 10: {0, 10}, 100: {0, 10}}[every]; !slices.Equal(steps, want) {
+			t.Errorf("every %d: points at %v, want %v", every, steps, want)
+		}
+	}
+}
