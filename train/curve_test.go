@@ -211,8 +211,9 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// A released curve has its steps alone, each once, with the score of that step, and changes no bit of the model: whenever
-// the process dies, and however often. Without the order in which curve and state are saved, points would be lost.
+// A released curve has its steps alone, each once, with the score of that step, and changes no bit of the model:
+// whenever the process dies, and however often. Without the order in which curve and state are saved, points would be
+// lost.
 func TestReleasedCurvesSurviveCrashes(t *testing.T) {
 	settings, test := cpuSettings(Adam(0.02)), threeClouds(t, 300)
 	settings.Privacy.Steps = 60
@@ -288,6 +289,38 @@ func TestReleasedCurvesBesideOthers(t *testing.T) {
 		}
 		if n := len(all[i].Curve); n > 0 && all[i].Curve[n-1].Score != all[i].Score {
 			t.Errorf("run %d: the last point is %v, and the score %v", i, all[i].Curve[n-1], all[i].Score)
+		}
+	}
+}
+
+// A run that fails leaves the others their curves, up to the last point.
+func TestReleasedCurvesBesideAFailure(t *testing.T) {
+	test := threeClouds(t, 30)
+	e := &fakeEngine{}
+	e.broken = func(run int) error {
+		if run == 1 {
+			return errNotYet
+		}
+		return nil
+	}
+	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, every := range []int{4, 10, 100} {
+		whole, failing := settings(), settings()
+		whole.Privacy.Steps, failing.Privacy.Steps = 10, 20
+		k := Keeper{Curve: test, Spacing: Spacing{Every: every}}
+		all, err := loaded.TrainAll(t.Context(), test, Run{Settings: whole, Keeper: k}, Run{Settings: failing, Keeper: k})
+		if err != nil || all[0].Err != nil || !errors.Is(all[1].Err, errNotYet) {
+			t.Fatalf("%v, %+v", err, all)
+		}
+		var steps []int
+		for _, p := range all[0].Curve {
+			steps = append(steps, p.Step)
+		}
+		if want := map[int][]int{4: {0, 4, 8, 10}, 10: {0, 10}, 100: {0, 10}}[every]; !slices.Equal(steps, want) {
+			t.Errorf("every %d: points at %v, want %v", every, steps, want)
 		}
 	}
 }

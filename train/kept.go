@@ -130,12 +130,25 @@ func (t *training) add(i int, p Point) {
 	t.traces[i].Curve = append(t.traces[i].Curve, PrivatePoint(p))
 }
 
-// mark adds the points that are due to the curves that may be released. Of the errors it returns the context's alone,
-// after which the points are still due; other scores that can't be had are left out.
+// mark adds the points that are due to the curves that may be released. It returns the context's error if that kept it
+// from a point, which is still due then. Other scores that can't be had are left out.
 func (t *training) mark(ctx context.Context) error {
 	due := func(i int) bool { return t.marks[i].has(t.steps[i]) && t.steps[i] > t.scored[i] }
+	left := false
+	for i := range t.steps {
+		left = left || due(i)
+	}
+	if !left {
+		return nil
+	}
 	t.scoreRuns(ctx, due, func(i int, score float64) { t.add(i, Point{t.steps[i], score}) })
-	return ctx.Err()
+	t.read = time.Now()
+	for i := range t.steps {
+		if due(i) {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // The time between two points grows with the time that the group has trained, so that the points of a curve are as
@@ -153,10 +166,10 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 	for i, k := range t.keepers {
 		t.saveAt[i] = t.began.Add(k.Every)
 	}
+	if err := t.mark(ctx); err != nil {
+		return err
+	}
 	for {
-		if err := t.mark(ctx); err != nil {
-			return err
-		}
 		until := t.until()
 		paused, err := t.segment(ctx, until, func(runs []Progress) {
 			t.measure(runs)
@@ -164,13 +177,16 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 				progress(runs)
 			}
 		})
+		marked := t.mark(ctx) // of runs that reached a mark while another failed, too
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps of a pause at the same time
 			return ctx.Err()
+		case err == nil && t.whole():
+			return marked
+		case ctx.Err() != nil && err == nil: // at marks before the end
+			return ctx.Err()
 		case ctx.Err() != nil, err != nil && !paused && !t.atMarks(err, until), err != nil && t.ended(err):
 			return err
-		case err == nil && t.whole():
-			return t.mark(ctx)
 		}
 		if now := time.Now(); t.scores() && !now.Before(t.scoreAt) {
 			t.score(ctx)

@@ -67,8 +67,8 @@ func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
 	return createRun(p, o.out, storeDir(o.store), o.curve, nil)
 }
 
-// createRun makes the folder of a run in out or, if that is empty, in the store. The folder of a run that goes on with a
-// finished one has all that it takes of that: the finished one may be moved or removed before the run is resumed.
+// createRun makes the folder of a run in out or, if that is empty, in the store. The folder of a run that goes on with
+// a finished one has all that it takes of that: the finished one may be moved or removed before the run is resumed.
 func createRun(p *experiment.Plan, out, store string, curve curveFlags, from *finished) (*runs.Run, error) {
 	m, r, settings, err := begun(p, store)
 	if err != nil {

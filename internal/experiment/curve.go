@@ -9,7 +9,8 @@ import (
 
 // CheckCurve returns an error, which says why, if the plan can't release a learning curve. After a tuning with a warm
 // start the first point is the score of the winner's model. That is covered as well: the bounds are for the outcome of
-// the selection, the winner's model with it, and all steps of the final run together (docs/bounds.md, Theorems 3 and 4).
+// the selection, the winner's model with it, and all steps of the final run together (Theorems 3 and 4 of
+// docs/bounds.md).
 func (p *Plan) CheckCurve() error {
 	switch {
 	case p.holdsOut():

@@ -20,8 +20,8 @@ type Extension struct {
 	Epsilon *float64 // of all steps together: as many are added as it allows
 }
 
-// Of returns the settings for an extension of a run, given those that the run began with and the hyperparameters that it
-// released: the noise is fixed, whatever budget it was calibrated to.
+// Of returns the settings for an extension of a run, given those that the run began with and the hyperparameters that
+// it released: the noise is fixed, whatever budget it was calibrated to.
 func (x Extension) Of(e configs.Experiment, h report.Hyperparameters) configs.Experiment {
 	noise := h.NoiseMultiplier
 	e.Privacy.Epsilon, e.Privacy.NoiseMultiplier, e.Privacy.Fixed = nil, &noise, configs.FixedEpochs

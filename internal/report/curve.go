@@ -73,7 +73,7 @@ func ReadCurve(dir string) (*Curve, error) {
 
 // ParseCurve decodes a curve's CSV file.
 func ParseCurve(text []byte) (*Curve, error) {
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // it checks that all rows have as many cells as the first
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // all rows have as many cells as the first
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@
 //	            settings.yaml  the settings
 //	            log.txt        the log
 //	            run.json       trials, scores, learning curves; once the run is finished
-//	            end/           the last state of a single training, from which a longer one goes on; once it is finished
+//	            end/           the last state of a single training, for a longer one; once it is finished
 //	            key            the key of all draws; only while the run can be resumed
 //	            state/         states of trials; only while the run can be resumed
 //	            lock           locked by the process that carries out the run
