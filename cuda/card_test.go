@@ -384,7 +384,7 @@ func BenchmarkKernels(b *testing.B) {
 			launch func(wave) error
 		}{
 			{fmt.Sprintf("draw of %d steps", l.step.ahead), func(w wave) error { return l.step.draw(w, 0, l.step.ahead) }},
-			{"clipped sums", func(w wave) error { return l.step.clippedSums(w, 0) }},
+			{"clipped sums", func(w wave) error { return l.step.clippedSums(w, 0, 0) }},
 			{"update", func(w wave) error { return l.step.update(w, 0, 0) }},
 			{fmt.Sprintf("%d steps", l.step.ahead), func(w wave) error { return l.step.take(w, 0, l.step.ahead) }},
 		} {

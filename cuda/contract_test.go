@@ -111,9 +111,10 @@ func drawsOn(t enginetest.TB, open opener) {
 		}
 		width := max(1, n)
 		g := kernel.Group{
-			Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks), Lists: putOn(t, d, lists), Members: putOn(t, d, members[:width]),
+			Lists: putOn(t, d, lists), Members: putOn(t, d, members[:width]),
 		}
 		m := kernel.Minibatches{
+			Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks),
 			Batches: space(t, d, slots*len(jobs)*width), Sizes: space(t, d, slots*len(jobs)),
 			Runs: int32(len(jobs)), Width: int32(width), Taken: launched,
 		}
@@ -205,12 +206,13 @@ func updatesOn(t enginetest.TB, open opener) {
 	}
 	before := slices.Clone(sums)
 	g := kernel.Group{
-		Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks), Occupied: putOn(t, d, occupied(l)),
+		Occupied:     putOn(t, d, occupied(l)),
 		Firsts:       putOn(t, d, join(func(s engine.State) []float32 { return s.First })),
 		Seconds:      putOn(t, d, join(func(s engine.State) []float32 { return s.Second })),
 		UpdateBlocks: int32((l.Size + 8*32 - 1) / (8 * 32)),
 	}
 	m := kernel.Minibatches{
+		Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks),
 		Settings: putOn(t, d, settings), Sums: putOn(t, d, sums), Params: putOn(t, d, join(func(s engine.State) []float32 { return s.Params })),
 		Runs: int32(len(jobs)), Size: int32(l.Size), Taken: launched, Slot: slot,
 	}
@@ -237,7 +239,7 @@ func updatesOn(t enginetest.TB, open opener) {
 				}
 			}
 		}
-		if got, want := get[int32](t, d, g.Clocks, kernel.ClockColumns*i+kernel.ClockDone, 1)[0], int32(want.Step); rests && got != int32(from[i]) || !rests && got != want {
+		if got, want := get[int32](t, d, m.Clocks, kernel.ClockColumns*i+kernel.ClockDone, 1)[0], int32(want.Step); rests && got != int32(from[i]) || !rests && got != want {
 			t.Errorf("run %d: %d steps are done, want %d", i, got, want)
 		}
 		for k, left := range get[int64](t, d, m.Sums, i*l.Size, l.Size) {
@@ -303,9 +305,7 @@ const probe = `
 KERNEL(show_normals)(global<const uint32_t> identities, int32_t step, int n, global<double> out) {
 	uint64_t words[8];
 	int block = int(threadIdx.x);
-	group runs;
-	runs.identities = identities;
-	draw(stream_of(runs, 0, noise_stream, step), uint32_t(block), words);
+	draw(stream_of(identities, noise_stream, step), uint32_t(block), words);
 	for (int i = 0; i < 8; i += 2) {
 		double a, b;
 		normal_pair(words[i], words[i + 1], a, b);

@@ -134,7 +134,9 @@ func BenchmarkInstructions(b *testing.B) {
 		}
 		var minima []float64
 		for range turns {
-			for i, t := range device.sweep(code, func() float64 { return l.microseconds(b, each, func(w wave) error { return l.step.clippedSums(w, 0) }) }) {
+			for i, t := range device.sweep(code, func() float64 {
+				return l.microseconds(b, each, func(w wave) error { return l.step.clippedSums(w, 0, 0) })
+			}) {
 				if i == len(minima) {
 					minima = append(minima, t)
 				}

@@ -14,6 +14,10 @@
 //	release_and_update  draws the noise, releases the sums and lets the optimizer move the parameters, eight
 //	                    coordinates a thread
 //
+// If a job's caller moves the parameters (engine.Job.Move), release_and_update moves nothing but a row of zeros, by the
+// noisy mean gradient. The host reads the row, calls Move, and uploads the parameters: a few copies and a wait for each
+// step. Such runs take their steps after the other runs of a group have taken theirs.
+//
 // Data, programs, parameters, moments, step numbers, minibatches, sums and noise stay on the device. The host launches
 // kernels, and checks every 20 ms that the device hasn't failed and that the context isn't cancelled. It copies a run's
 // state when the caller asks for it. Outputs for scoring are computed on the device too (predict); the host computes

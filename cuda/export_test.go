@@ -18,11 +18,16 @@ func (i inspector) ClippedSum(run int, samples []int32) (sum, squaredNorms []flo
 	step, m := p.step, p.step.minibatches
 	size := int(m.Size)
 	units := make([]int64, size)
+	var done []int // as dropout's streams are named by the step
+	for i := range p.done {
+		done = append(done, int(p.done[i].Load()))
+	}
 	squaredNorms = make([]float64, len(samples))
 	for _, do := range []func() error{
 		func() error { return driver.Upload(p.device, m.Batches, 0, samples) },
 		func() error { return driver.Upload(p.device, m.Sizes, 0, []int32{int32(len(samples))}) },
-		func() error { return step.clippedSums(wave{run, 1}, 0) },
+		func() error { return step.setClocks(done, make([]int, len(p.jobs))) },
+		func() error { return step.clippedSums(wave{run, 1}, 0, 0) },
 		func() error { return driver.Download(p.device, units, m.Sums, run*size) },
 		func() error { return p.device.Clear(m.Sums, 8*run*size, 8*size) },
 		func() error { return driver.Download(p.device, squaredNorms, m.Norms, 0) },

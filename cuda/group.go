@@ -44,10 +44,7 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 	var wait sync.WaitGroup
 	for _, p := range g.parts {
 		wait.Go(func() {
-			err := p.advance(ctx, steps[p.first:p.first+len(p.jobs)])
-			for i := range p.jobs {
-				failed[p.first+i] = err
-			}
+			copy(failed[p.first:], p.advance(ctx, steps[p.first:p.first+len(p.jobs)]))
 		})
 	}
 	wait.Wait()

@@ -23,28 +23,37 @@ var loopBounds = []bound{
 	{"clipped_sums/walk/conv/multiply/multiply[1]#2", 101, 64, 60},
 	{"clipped_sums/walk/step_back/conv_back/multiply/multiply[1]#2", 56, 32, 60},
 	// Filters' gradients of many elements and of few, in steps of four positions and of one.
-	{"clipped_sums/walk/step_back/grad_conv/multiply[1]#3", 185, 128, 60},
-	{"clipped_sums/walk/step_back/grad_conv/multiply[1]/multiply[2]#2", 111, 64, 60},
-	{"clipped_sums/walk/step_back/grad_conv/multiply[2]#3", 105, 64, 60},
-	{"clipped_sums/walk/step_back/grad_conv/multiply[2]/multiply[2]#2", 71, 32, 60},
-	{"clipped_sums/walk/matmul/multiply#3", 63, 32, 0}, // in steps of four terms, and of one
-	{"clipped_sums/walk/matmul/multiply/multiply[2]#2", 88, 32, 0},
-	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[3]#2", 85, 32, 0},
-	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[4]#2", 113, 32, 0},
-	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[3]#2", 85, 32, 0},
-	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[4]#2", 113, 32, 0},
+	{"clipped_sums/walk/step_back/grad_conv/multiply[1]#4", 185, 128, 60},
+	{"clipped_sums/walk/step_back/grad_conv/multiply[1]/multiply[3]#2", 111, 64, 60},
+	{"clipped_sums/walk/step_back/grad_conv/multiply[2]#4", 105, 64, 60},
+	{"clipped_sums/walk/step_back/grad_conv/multiply[2]/multiply[3]#2", 71, 32, 60},
+	{"clipped_sums/walk/matmul/multiply#4", 63, 32, 0}, // in steps of four terms, and of one
+	{"clipped_sums/walk/matmul/multiply/multiply[3]#2", 88, 32, 0},
+	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[4]#2", 85, 32, 0},
+	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[5]#2", 113, 32, 0},
+	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[4]#2", 85, 32, 0},
+	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[5]#2", 113, 32, 0},
+	// Of matrices that each sample has of its own. The left one transposed: eight rows, and fewer; the right one; neither,
+	// both in steps of four terms and of one.
+	{"clipped_sums/walk/product/multiply[1]/multiply[4]#2", 85, 32, 0},
+	{"clipped_sums/walk/product/multiply[1]/multiply[5]#2", 113, 32, 0},
+	{"clipped_sums/walk/product/multiply[2]#3", 56, 32, 60},
+	{"clipped_sums/walk/product/multiply[2]/multiply[2]#2", 84, 32, 0},
+	{"clipped_sums/walk/product/multiply[3]#4", 63, 32, 0},
+	{"clipped_sums/walk/product/multiply[3]/multiply[3]#2", 88, 32, 0},
+	{"clipped_sums/walk/step_back/normalize_back#1", 189, 0, 0}, // divides for each row
 	// Sums of clipped gradients count each product. Pairs are of rows that lie side by side, and the last rows.
-	{"clipped_sums/sum_products[1]/multiply[1]/multiply[3]#2", 123, 32, 0},
-	{"clipped_sums/sum_products[1]/multiply[1]/multiply[4]#2", 161, 32, 0},
-	{"clipped_sums/sum_products[1]/multiply[2]/multiply[3]#2", 96, 16, 0},
-	{"clipped_sums/sum_products[1]/multiply[2]/multiply[4]#2", 160, 16, 0},
-	{"clipped_sums/sum_products[2]/multiply[1]/multiply[3]#2", 119, 32, 0},
-	{"clipped_sums/sum_products[2]/multiply[1]/multiply[4]#2", 157, 32, 0},
-	{"clipped_sums/sum_products[2]/multiply[2]/multiply[3]#2", 82, 16, 0},
-	{"clipped_sums/sum_products[2]/multiply[2]/multiply[4]#2", 142, 16, 0},
+	{"clipped_sums/sum_products[1]/multiply[1]/multiply[4]#2", 123, 32, 0},
+	{"clipped_sums/sum_products[1]/multiply[1]/multiply[5]#2", 161, 32, 0},
+	{"clipped_sums/sum_products[1]/multiply[2]/multiply[4]#2", 96, 16, 0},
+	{"clipped_sums/sum_products[1]/multiply[2]/multiply[5]#2", 160, 16, 0},
+	{"clipped_sums/sum_products[2]/multiply[1]/multiply[4]#2", 119, 32, 0},
+	{"clipped_sums/sum_products[2]/multiply[1]/multiply[5]#2", 157, 32, 0},
+	{"clipped_sums/sum_products[2]/multiply[2]/multiply[4]#2", 82, 16, 0},
+	{"clipped_sums/sum_products[2]/multiply[2]/multiply[5]#2", 142, 16, 0},
 	{"clipped_sums#7.1", 170, 16, 0}, // gradients that aren't products
-	{"clipped_sums/sum_squares[1]#1", 21, 0, 0},
-	{"clipped_sums/sum_squares[2]#1", 21, 0, 0},
+	{"clipped_sums/sum_squares[1]#1", 22, 0, 0},
+	{"clipped_sums/sum_squares[2]#1", 22, 0, 0},
 
 	// Elements. A sum and a derivative of buffers, and the same of views.
 	{"clipped_sums/walk/elementwise/choose[3]/elementwise[1]/elementwise[6]#1.1", 13, 0, 30},
@@ -52,12 +61,18 @@ var loopBounds = []bound{
 	{"clipped_sums/walk/elementwise/choose[4]/elementwise[1]/elementwise[7]#1.1", 19, 0, 30},
 	{"clipped_sums/walk/elementwise/choose[4]/elementwise[2]/elementwise[7]#2.1", 26, 0, 30},
 	{"clipped_sums/walk/gather#1.1", 23, 0, 0},
-	{"clipped_sums/walk/maxpool/maxpool[1]#1.2", 39, 0, 40}, // two by two, as the next
+	{"clipped_sums/walk/maxpool/maxpool[1]#1.2", 40, 0, 40}, // two by two, as the next
 	{"clipped_sums/walk/step_back/maxpool_back/maxpool_back[1]#1.2", 47, 0, 40},
 
 	{"predict/walk/conv/multiply/multiply[1]#2", 102, 64, 60},
-	{"predict/walk/matmul/multiply#3", 63, 32, 0},
-	{"predict/walk/matmul/multiply/multiply[2]#2", 88, 32, 0},
+	{"predict/walk/matmul/multiply#4", 63, 32, 0},
+	{"predict/walk/matmul/multiply/multiply[3]#2", 88, 32, 0},
+	{"predict/walk/product/multiply[1]/multiply[4]#2", 88, 32, 0},
+	{"predict/walk/product/multiply[1]/multiply[5]#2", 137, 32, 0},
+	{"predict/walk/product/multiply[2]#3", 56, 32, 60},
+	{"predict/walk/product/multiply[2]/multiply[2]#2", 84, 32, 0},
+	{"predict/walk/product/multiply[3]#4", 63, 32, 0},
+	{"predict/walk/product/multiply[3]/multiply[3]#2", 88, 32, 0},
 }
 
 // A loop of products has this many multiply-adds on its path, or more. Exponentials have some, too.

@@ -41,11 +41,11 @@ func TestWalkMutantsAreFound(t *testing.T) {
 	for name, m := range map[string]walkMutant{
 		// Barriers.
 		"a tile begins before the one before ends":        {"clip.cu", "		barrier(); // the former tile's values have been read\n", "", "Exact", "race"},
-		"norms are measured before the walk ends":         {"clip.cu", "		walk(t, p.code.instructions);\n		barrier();\n", "		walk(t, p.code.instructions);\n", "residual", ""},
+		"norms are measured before the walk ends":         {"clip.cu", "		prepared_for = run;\n		barrier();\n", "		prepared_for = run;\n", "residual", ""},
 		"factors are computed before all norms are there": {"clip.cu", "		barrier();\n		global<const double> set", "		global<const double> set", "residual", ""},
 		"sums begin before it is known of whom":           {"clip.cu", "		barrier();\n		contributions all", "		contributions all", "residual", ""},
 		"no instruction waits":                            {"walk.cuh", "		if (int(int32_t(code[word_wait])) == 1)\n			barrier();\n", "", "residual", ""},
-		"outputs are read before the walk ends":           {"predict.cu", "		walk<false>(t, p.code.instructions);\n		barrier();\n", "		walk<false>(t, p.code.instructions);\n", "Outputs", ""},
+		"outputs are read before the walk ends":           {"predict.cu", "		prepared_for = run;\n		barrier();\n", "		prepared_for = run;\n", "Outputs", ""},
 		"a tile begins before the one before is read":     {"predict.cu", "		barrier(); // the former tile's outputs have been read\n", "", "Outputs", "race"},
 		// Unwritten memory.
 		"the last norm isn't measured":              {"clip.cu", "u < t.n * norm_parts; u += warps", "u < t.n * norm_parts - 1; u += warps", "residual", "never written"},
@@ -144,6 +144,33 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"an element's place in the tile":         {"program.cuh", "size_t(sample_of(t, e / o.size)) * o.size + j", "size_t(e / o.size) * o.size + j", "Clipping", ""},
 		"a factor's place in the tile":           {"clip.cu", "o.space == in_data ? all.samples[k] : all.rows[k]", "all.rows[k]", "Clipping", ""},
 		"a tile that begins at the first sample": {"program.cuh", "t.first + s :", "s :", "Outputs", ""},
+		// What is derived and what is dropped.
+		"another run's derived values":         {"clip.cu", "run == prepared_for ? p.prepared", "prepared_for >= 0 ? p.prepared", "derived factors", ""},
+		"derived values of no run":             {"clip.cu", "walk(t, run == prepared_for ? p.prepared : 0,", "walk(t, p.prepared,", "derived factors", ""},
+		"the first run drops for all":          {"clip.cu", "identity_of(drawn, run)", "identity_of(drawn, 0)", "dropout", ""},
+		"each step drops the same":             {"clip.cu", " + drawn.taken + drawn.slot;", ";", "dropout", ""},
+		"another run's derived values predict": {"predict.cu", "run == prepared_for ? p.prepared", "prepared_for >= 0 ? p.prepared", "derived factors", ""},
+		"a place in the tile drops":            {"walk.cuh", "uint32_t(sample_of(t, s)) * draws", "uint32_t(s) * draws", "dropout", ""},
+		"all samples drop the same":            {"walk.cuh", "uint32_t(sample_of(t, s)) * draws +", "", "dropout", ""},
+		"each dropout begins with the first":   {"walk.cuh", "* draws + draw_from +", "* draws +", "dropout", ""},
+		"what minibatches are drawn by drops":  {"walk.cuh", "t.identity, dropout_stream", "t.identity, minibatch_stream", "dropout", ""},
+		"a draw's other half":                  {"walk.cuh", "(32 * (i % 2))", "(32 - 32 * (i % 2))", "dropout", ""},
+		"what is kept isn't scaled":            {"walk.cuh", "x.base[source + j] / share", "x.base[source + j]", "dropout", ""},
+		"a dropout's gradient replaces":        {"walk.cuh", "z[e] = add ? float(z[e]) + v : v;\n			}\n		}", "z[e] = v;\n			}\n		}", "dropout", ""},
+		"the tile's samples derive":            {"walk.cuh", "t.n = i < prepared ? 1 : n;", "t.n = n;", "derived factors", ""},
+		"a sample where there is one":          {"walk.cuh", "t.n = i < prepared ? 1 : n;", "t.n = i <= prepared ? 1 : n;", "derived factors", ""},
+		"the first group's columns":            {"product.cuh", "(b % groups * size + n * along)", "(n * along)", "products", ""},
+		"the first group's rows":               {"product.cuh", "(b % groups * rows + m) * k", "m * k", "products", ""},
+		"a group for a sample":                 {"product.cuh", "own_rows(const tile &t, operand x, int groups, int rows, int k) : t(t), x(x), groups(groups)", "own_rows(const tile &t, operand x, int, int rows, int k) : t(t), x(x), groups(1)", "products", ""},
+		"fours of rows that aren't":            {"product.cuh", "aligned(x.base) && k % 4 == 0", "true", "products", ""},
+		"fours of rows, by the left one alone": {"product.cuh", "left.in_fours() && right.in_fours()", "left.in_fours()", "products", ""},
+		"the right one's first of four terms":  {"product.cuh", "add_both(x[k], y[k]);", "add_both(x[k], y[0]);", "products", ""},
+		"a product's sum replaces":             {"product.cuh", "int(int32_t(code[word_add])) == 1, n, rows * n)", "false, n, rows * n)", "products", ""},
+		"a variance of the elements":           {"walk.cuh", "float d = x[j] - mean;", "float d = x[j];", "normalized rows", ""},
+		"nothing is added to the variance":     {"walk.cuh", "float(k) + more)", "float(k))", "normalized rows", ""},
+		"a mean that isn't taken back":         {"walk.cuh", "float v = (d[j] - sum - ", "float v = (d[j] - ", "normalized rows", ""},
+		"a norm's gradient replaces":           {"walk.cuh", "products) * m.inverse;\n			to[j] = add ? float(to[j]) + v : v;", "products) * m.inverse;\n			to[j] = v;", "normalized rows", ""},
+		"equal operands go to the second":      {"functions.cuh", "(a >= b) == (side == 0)", "(a > b) == (side == 0)", "maximum and minimum", ""},
 		// Geometry.
 		"padding that isn't 0":                         {"walk.cuh", "from < 0 ? 0.0f", "from < 0 ? 1.0f", dilatedGraph, ""},
 		"an offset in the list is skipped":             {"product.cuh", "ahead = list[k + 1];", "ahead = list[k + 2];", dilatedGraph, ""},
@@ -180,12 +207,12 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a pooling forgets NaN":                       {"walk.cuh", "if (!(v <= best) && best == best)", "if (!(v <= best))", "Ties", ""},
 		"a softmax without its maximum":               {"walk.cuh", "	maximum = warp_maximum(maximum);", "	maximum = 0;", "softmaxes of long rows", ""},
 		"each lane's own maximum":                     {"walk.cuh", "		maximum = warp_maximum(maximum);\n", "", "softmaxes of long rows", ""},
-		"one softmax for each sample":                 {"walk.cuh", "row_of(t, x, r / rows) + r % rows * k;\n		global<float> to", "row_of(t, x, r / rows);\n		global<float> to", "softmaxes of long rows", ""},
-		"a softmax's gradient replaces":               {"walk.cuh", "to[j] = add ? float(to[j]) + v : v;", "to[j] = v;", softmaxGraph, ""},
+		"one softmax for each sample":                 {"walk.cuh", "row_of(t, x, r / rows) + r % rows * k;\n		global<float> to = z + size_t(r) * k;\n		float maximum", "row_of(t, x, r / rows);\n		global<float> to = z + size_t(r) * k;\n		float maximum", "softmaxes of long rows", ""},
+		"a softmax's gradient replaces":               {"walk.cuh", "(d[j] - sum);\n			to[j] = add ? float(to[j]) + v : v;", "(d[j] - sum);\n			to[j] = v;", softmaxGraph, ""},
 		"a lane's part of a long sum":                 {"walk.cuh", "		if (warp)\n			sum = warp_sum(sum);\n", "", "sums of many elements", ""},
 		"half of a warp is summed":                    {"program.cuh", "for (unsigned reach = 16; reach > 0; reach /= 2)\n		v +=", "for (unsigned reach = 8; reach > 0; reach /= 2)\n		v +=", "sums of many elements", ""},
 		"a convolution's gradient replaces":           {"product.cuh", "pixels_out(result_of(t, code), int(int32_t(code[word_add])) == 1, at)", "pixels_out(result_of(t, code), false, at)", windowsGraph, ""},
-		"a product's gradient replaces":               {"product.cuh", "product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1", "product_out z(result_of(t, code), false", "residual", ""},
+		"a product's gradient replaces":               {"product.cuh", "int(int32_t(code[word_add])) == 1, parts * columns, columns)", "false, parts * columns, columns)", "residual", ""},
 		"a scalar on the wrong side":                  {"walk.cuh", "binary(f, second ? number : x, second ? x : number)", "binary(f, x, number)", "function sub of a number", ""},
 		"a derivative by the wrong operand":           {"walk.cuh", "binary_derivative(f, second, of(b)", "binary_derivative(f, 0, of(b)", "function div", ""},
 		"a view is read in order":                     {"walk.cuh", "a.in_order() && b.in_order() &&", "a.in_order() &&", "bias used twice", ""},
@@ -256,6 +283,13 @@ func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs 
 			return check, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
 		}
 		return check, []string{"draw.cu", "clip.cu", "update.cu"}, "-O1"
+	}
+	if handMade[m.by] != nil {
+		return func(t enginetest.TB, s enginetest.Suite) {
+			for seed := range uint64(8) {
+				handMadeOf(t, func(uint64) (driver.Device, error) { return s.Engine().(lent).devices[0], nil }, m.by, seed)
+			}
+		}, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
 	}
 	z, ok := enginetest.Zoo()[m.by]
 	if !ok {

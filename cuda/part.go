@@ -22,13 +22,15 @@ type part struct {
 	states []engine.State // as last read from the device
 	stale  []bool         // the run has moved since
 	broken error
-	batch  int // steps between two looks at the device
+	failed []error // by run: why Move stopped it, until it is restored
+	batch  int     // steps between two looks at the device
 }
 
 // start begins runs on the device.
 func (r *resident) start(jobs []engine.Job, samples int) (_ *part, err error) {
 	p := &part{
-		resident: r, jobs: slices.Clone(jobs), done: make([]atomic.Int64, len(jobs)), stale: make([]bool, len(jobs)), batch: 1,
+		resident: r, jobs: slices.Clone(jobs), done: make([]atomic.Int64, len(jobs)),
+		stale: make([]bool, len(jobs)), failed: make([]error, len(jobs)), batch: 1,
 	}
 	if p.step, err = newStep(r.device, r.gradients, r.engine.threads, r.layout, jobs, samples, r.engine.warn); err != nil {
 		return nil, err
@@ -47,21 +49,44 @@ func (r *resident) start(jobs []engine.Job, samples int) (_ *part, err error) {
 	return p, nil
 }
 
-// advance takes steps[i] steps of run i. It returns early, after a whole step, if the context is cancelled.
-func (p *part) advance(ctx context.Context, steps []int) error {
+// advance takes steps[i] steps of run i: first of those that the device's optimizer moves, then of those that their
+// caller moves. It returns early, after a whole step, if the context is cancelled. Element i of the result is run i's
+// error.
+func (p *part) advance(ctx context.Context, steps []int) []error {
 	if err := p.usable(); err != nil {
-		return err
+		return slices.Repeat([]error{err}, len(steps))
 	}
-	if slices.Max(steps) == 0 || ctx.Err() != nil {
-		return nil
-	}
+	launched, moved := make([]int, len(steps)), make([]int, len(steps))
+	failed := make([]error, len(steps))
 	for i, n := range steps {
-		p.stale[i] = p.stale[i] || n > 0
+		switch {
+		case n == 0:
+		case p.jobs[i].Move == nil:
+			launched[i], p.stale[i] = n, true
+		case p.failed[i] != nil:
+			failed[i] = p.failed[i]
+		default:
+			moved[i] = n
+		}
 	}
-	if err := p.launch(ctx, steps); err != nil {
-		p.fail(err)
+	for _, part := range []struct {
+		steps []int
+		take  func(context.Context, []int) error
+	}{{launched, p.launch}, {moved, p.move}} {
+		if slices.Max(part.steps) == 0 || ctx.Err() != nil {
+			continue
+		}
+		if err := part.take(ctx, part.steps); err != nil {
+			p.fail(err)
+			return slices.Repeat([]error{p.broken}, len(steps))
+		}
 	}
-	return p.broken
+	for i, n := range moved {
+		if n > 0 {
+			failed[i] = p.failed[i]
+		}
+	}
+	return failed
 }
 
 // usable returns the reason why the part's runs can't go on, or nil if they can.
@@ -147,7 +172,7 @@ func (p *part) restore(run int, s engine.State) error {
 	if err := p.usable(); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
-	p.states[run], p.stale[run] = clone(s), false
+	p.states[run], p.stale[run], p.failed[run] = clone(s), false, nil
 	p.done[run].Store(int64(s.Step))
 	if err := p.step.upload(run, s); err != nil {
 		p.fail(err)

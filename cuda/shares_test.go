@@ -63,7 +63,7 @@ func shares(t enginetest.TB, open opener) {
 				}
 			}
 			slot := r.IntN(slots)
-			if err := errors.Join(driver.Upload(d, s.minibatches.Sizes, 0, sizes), s.clippedSums(wave{0, n}, slot)); err != nil {
+			if err := errors.Join(driver.Upload(d, s.minibatches.Sizes, 0, sizes), s.clippedSums(wave{0, n}, 0, slot)); err != nil {
 				t.Fatal(err)
 			}
 			for k, units := range get[int64](t, d, s.minibatches.Sums, 0, n*size) {

@@ -24,6 +24,9 @@ type step struct {
 	// The kernels' parameters, for a wave that begins at run 0.
 	group       kernel.Group
 	minibatches kernel.Minibatches
+
+	scratch driver.Pointer // a row for each run: what is released to callers that move parameters themselves
+	zeros   []float32      // a row before a release
 }
 
 // newStep allocates memory for jobs on samples, and uploads their rows in the tables. It calls warn if not all
@@ -50,6 +53,9 @@ func newStep(d driver.Device, g gradients, threads int, l engine.Layout, jobs []
 		}
 	}
 	if s.minibatches.Sums, err = s.memory.Cleared(8 * l.Size * len(jobs)); err != nil {
+		return nil, err
+	}
+	if err := s.makeScratch(jobs, l); err != nil {
 		return nil, err
 	}
 	return s, s.makeMinibatches(warn)
@@ -82,7 +88,7 @@ func (s *step) describe(jobs []engine.Job, samples int, l engine.Layout) (err er
 		width = max(width, len(list))
 	}
 	s.minibatches.Width = int32(width)
-	if s.group.Identities, err = driver.Put(&s.memory, identities); err != nil {
+	if s.minibatches.Identities, err = driver.Put(&s.memory, identities); err != nil {
 		return err
 	}
 	if s.minibatches.Settings, err = driver.Put(&s.memory, settings); err != nil {
@@ -94,7 +100,7 @@ func (s *step) describe(jobs []engine.Job, samples int, l engine.Layout) (err er
 	if s.group.Lists, err = driver.Put(&s.memory, lists); err != nil {
 		return err
 	}
-	s.group.Clocks, err = s.memory.Alloc(4 * kernel.ClockColumns * len(jobs))
+	s.minibatches.Clocks, err = s.memory.Cleared(4 * kernel.ClockColumns * len(jobs))
 	return err
 }
 
@@ -104,13 +110,13 @@ func (s *step) setClocks(done, steps []int) error {
 	for i, n := range done {
 		clocks = append(clocks, int32(n), int32(n+steps[i]), int32(n)) // from, end, done
 	}
-	return driver.Upload(s.device, s.group.Clocks, 0, clocks)
+	return driver.Upload(s.device, s.minibatches.Clocks, 0, clocks)
 }
 
 // done reads how many steps the runs have taken.
 func (s *step) done() ([]int, error) {
 	clocks := make([]int32, kernel.ClockColumns*s.runs)
-	if err := driver.Download(s.device, clocks, s.group.Clocks, 0); err != nil {
+	if err := driver.Download(s.device, clocks, s.minibatches.Clocks, 0); err != nil {
 		return nil, err
 	}
 	var done []int
@@ -189,7 +195,7 @@ func (s *step) parameters(w wave) (kernel.Group, kernel.Minibatches) {
 		at    *driver.Pointer
 		bytes int // of a row
 	}{
-		{&g.Identities, 4 * kernel.IdentityColumns}, {&g.Clocks, 4 * kernel.ClockColumns}, {&g.Lists, 8 * kernel.ListColumns},
+		{&m.Identities, 4 * kernel.IdentityColumns}, {&m.Clocks, 4 * kernel.ClockColumns}, {&g.Lists, 8 * kernel.ListColumns},
 		{&g.Firsts, 4 * size}, {&g.Seconds, 4 * size},
 		{&m.Settings, 8 * kernel.SettingColumns}, {&m.Params, 4 * size}, {&m.Sums, 8 * size},
 	} {
@@ -207,7 +213,7 @@ func (s *step) take(w wave, launched, steps int) error {
 			return err
 		}
 		for slot := range n {
-			if err := errors.Join(s.clippedSums(w, slot), s.update(w, launched+taken, slot)); err != nil {
+			if err := errors.Join(s.clippedSums(w, launched+taken, slot), s.update(w, launched+taken, slot)); err != nil {
 				return err
 			}
 		}
@@ -222,14 +228,18 @@ func (s *step) draw(w wave, launched, steps int) error {
 	return s.device.Launch("draw_minibatches", w.n*steps, kernel.DrawThreads, driver.StructOf(&g), driver.StructOf(&m))
 }
 
-func (s *step) clippedSums(w wave, slot int) error {
+func (s *step) clippedSums(w wave, launched, slot int) error {
 	_, m := s.parameters(w)
-	m.Slot = int32(slot)
+	m.Taken, m.Slot = int32(launched), int32(slot)
 	return s.gradients.ClippedSums(m)
 }
 
 func (s *step) update(w wave, launched, slot int) error {
 	g, m := s.parameters(w)
+	return s.launchUpdate(w, g, m, launched, slot)
+}
+
+func (s *step) launchUpdate(w wave, g kernel.Group, m kernel.Minibatches, launched, slot int) error {
 	m.Taken, m.Slot = int32(launched), int32(slot)
 	return s.device.Launch("release_and_update", w.n*int(g.UpdateBlocks), s.threads, driver.StructOf(&g), driver.StructOf(&m))
 }

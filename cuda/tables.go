@@ -34,6 +34,9 @@ func settingsOf(j engine.Job, samples, size int) []float64 {
 	row[kernel.SettingDeviation], row[kernel.SettingDivisor] = m.NoiseDeviation(), m.ExpectedBatchSize
 	row[kernel.SettingRate], row[kernel.SettingEpsilon] = o.LearningRate, o.Epsilon
 	row[kernel.SettingBeta1], row[kernel.SettingBeta2] = o.Beta1, o.Beta2
+	if j.Move != nil {
+		row[kernel.SettingRate] = releaseRate
+	}
 	return row
 }
 

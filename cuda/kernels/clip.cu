@@ -1,4 +1,3 @@
-#include "run.cuh"
 #include "walk.cuh"
 
 // usable returns a squared norm, or infinity if the norm is above 2^60 or NaN. This is the maximum for a gradient and
@@ -140,7 +139,7 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 	for (int run = 0; run < drawn.runs; run++)
 		line += positions(sizes[run]);
 	int64_t first = line * blockIdx.x / gridDim.x, last = line * (blockIdx.x + 1) / gridDim.x;
-	int run = 0;
+	int run = 0, prepared_for = -1; // the run whose derived values the block has
 	int64_t before = 0; // positions of the runs before
 	for (;;) {
 		for (; run < drawn.runs; run++) {
@@ -161,8 +160,11 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 		size_t row = size_t(drawn.slot) * drawn.runs + run;
 		t.samples = drawn.batches + (row * drawn.width + from);
 		t.params = drawn.params + size_t(run) * drawn.size;
+		t.identity = identity_of(drawn, run);
+		t.step = int32_t(drawn.clocks[size_t(run) * clock_columns + clock_from]) + drawn.taken + drawn.slot;
 		barrier(); // the former tile's values have been read
-		walk(t, p.code.instructions);
+		walk(t, run == prepared_for ? p.prepared : 0, p.prepared, p.code.instructions);
+		prepared_for = run;
 		barrier();
 
 		// A warp takes every eighth parameter of a sample, whichever warps there are: sums have one order.

@@ -24,16 +24,16 @@ KERNEL(draw_minibatches)(group runs, minibatches out) {
 	SHARED(int, sums, draw_threads / 32);
 	unsigned run = blockIdx.x % unsigned(out.runs), slot = blockIdx.x / unsigned(out.runs);
 	size_t row = size_t(slot) * out.runs + run;
-	global<const int32_t> clock = runs.clocks + size_t(run) * clock_columns;
+	global<const int32_t> clock = out.clocks + size_t(run) * clock_columns;
 	int64_t step = int64_t(int32_t(clock[clock_from])) + out.taken + slot;
 	bool rests = step >= int32_t(clock[clock_end]);
 	global<const int64_t> list = runs.lists + list_columns * size_t(run);
 	global<const int32_t> members = runs.members + int64_t(list[list_from]);
 	int count = rests ? 0 : int(int64_t(list[list_count]));
-	global<const uint32_t> id = runs.identities + size_t(run) * identity_columns;
+	global<const uint32_t> id = identity_of(out, run);
 	uint64_t threshold = uint64_t(uint32_t(id[identity_threshold_low])) | uint64_t(uint32_t(id[identity_threshold_high])) << 32;
 	bool all = uint32_t(id[identity_all]) == 1;
-	stream s = stream_of(runs, run, minibatch_stream, int32_t(step));
+	stream s = stream_of(id, minibatch_stream, int32_t(step));
 	global<int32_t> batch = out.batches + row * out.width;
 
 	int warp = int(threadIdx.x / 32), n = 0; // samples drawn

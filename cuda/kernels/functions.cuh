@@ -6,7 +6,8 @@
 enum {
 	f_abs, f_sign, f_ceil, f_floor, f_sin, f_cos, f_exp, f_ln, f_log2, f_neg, f_square, f_sqrt, f_inverse, f_inverse_sqrt,
 	f_cube, f_tanh, f_sigmoid, f_log1p, f_expm1, f_softplus,
-	f_add = 64, f_sub, f_mul, f_div, f_pow, f_lt, f_gt, f_lte, f_gte, f_eq, f_ne
+	f_add = 64, f_sub, f_mul, f_div, f_pow, f_lt, f_gt, f_lte, f_gte, f_eq, f_ne,
+	f_maximum, f_minimum
 };
 
 DEVICE float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
@@ -76,7 +77,9 @@ DEVICE float binary(int f, float a, float b) {
 	case f_lte: return a <= b ? 1.0f : 0.0f;
 	case f_gte: return a >= b ? 1.0f : 0.0f;
 	case f_eq: return a == b ? 1.0f : 0.0f;
-	default: return a != b ? 1.0f : 0.0f; // f_ne
+	case f_ne: return a != b ? 1.0f : 0.0f;
+	case f_maximum: return a > b || a != a ? a : b; // NaN if either is
+	default: return a < b || a != a ? a : b;        // f_minimum
 	}
 }
 
@@ -87,7 +90,10 @@ DEVICE float binary_derivative(int f, int side, float a, float b, float z) {
 	case f_sub: return side == 0 ? 1.0f : -1.0f;
 	case f_mul: return side == 0 ? b : a;
 	case f_div: return side == 0 ? 1.0f / b : -z / b;
-	default: return side == 0 ? b * pow(a, b - 1) : z * log(a); // f_pow
+	case f_pow: return side == 0 ? b * pow(a, b - 1) : z * log(a);
+	// Of equal operands the first has the gradient.
+	case f_maximum: return (a >= b) == (side == 0) ? 1.0f : 0.0f;
+	default: return (a <= b) == (side == 0) ? 1.0f : 0.0f; // f_minimum
 	}
 }
 

@@ -44,13 +44,16 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 		}
 		for (int j = 0; j < Columns; j++)
 			r[j] = right.begin(b, minimum(n0 + 32 * j, n - 1));
+		auto add_both = [&](const float *x, const float *y) {
+			for (int i = 0; i < rows; i++)
+				for (int j = 0; j < Columns; j++)
+					sums[i][j] = out.add(x[i], y[j], sums[i][j]);
+		};
 		auto add = [&](const Steps &step, const float *x) {
 			float y[Columns];
 			for (int j = 0; j < Columns; j++)
 				y[j] = right.read(r[j], step, 0);
-			for (int i = 0; i < rows; i++)
-				for (int j = 0; j < Columns; j++)
-					sums[i][j] = out.add(x[i], y[j], sums[i][j]);
+			add_both(x, y);
 		};
 		auto add_up = [&](const auto &read_rows) {
 			for (Steps step = first; step.more(); step.next()) {
@@ -72,7 +75,26 @@ DEVICE int multiply(int batches, int m, int n, const Steps &first, const Left &l
 				for (int i = 0; i < rows; i++)
 					x[i] = left.read(l[i], step, 0);
 			};
-			if constexpr (Left::lie == along_steps) {
+			if constexpr (Left::lie == along_steps && Right::lie == along_steps) {
+				if (left.in_fours() && right.in_fours())
+					for (Steps step = first; step.more();) {
+						float x[4][rows], y[4][Columns];
+						for (int i = 0; i < rows; i++) {
+							four f = left.read_four(l[i], step);
+							for (int k = 0; k < 4; k++)
+								x[k][i] = f.v[k];
+						}
+						for (int j = 0; j < Columns; j++) {
+							four f = right.read_four(r[j], step);
+							for (int k = 0; k < 4; k++)
+								y[k][j] = f.v[k];
+						}
+						for (int k = 0; k < 4; k++, step.next())
+							add_both(x[k], y[k]);
+					}
+				else
+					add_up(apart);
+			} else if constexpr (Left::lie == along_steps) {
 				if (left.in_fours())
 					for (Steps step = first; step.more();) {
 						float x[4][rows];
@@ -183,6 +205,35 @@ struct product_out : into_buffer {
 	int batch;
 	DEVICE product_out(global<float> to, bool add, int row, int batch) : into_buffer{to, add, row}, batch(batch) {}
 	DEVICE int begin(int b, int n) const { return b * batch + n; }
+};
+
+// own_rows are the rows of each sample's own matrices, groups of them, of rows rows and k elements each, or the columns
+// of such that are stored transposed.
+struct own_rows : anywhere {
+	static constexpr rows_lie lie = along_steps;
+	typedef global<const float> cursor;
+	const tile &t;
+	operand x;
+	int groups, rows, k;
+	DEVICE own_rows(const tile &t, operand x, int groups, int rows, int k) : t(t), x(x), groups(groups), rows(rows), k(k) {}
+	DEVICE cursor begin(int b, int m) const { return row_of(t, x, b / groups) + (b % groups * rows + m) * k; }
+	DEVICE static float read(const cursor &c, const counted &step, int) { return c[step.k]; }
+	DEVICE bool in_fours() const { return aligned(x.base) && k % 4 == 0; }
+	DEVICE static four read_four(const cursor &c, const counted &step) { return four_of(c + step.k); }
+};
+
+// own_sides are the columns of each sample's own matrices, groups of them, of size elements each: element (step, n) is
+// at step·down + n·along. If along is 1 they are the rows of transposed matrices, too.
+struct own_sides : anywhere {
+	static constexpr rows_lie lie = side_by_side;
+	typedef global<const float> cursor;
+	const tile &t;
+	operand x;
+	int groups, size, down, along;
+	DEVICE own_sides(const tile &t, operand x, int groups, int size, int down, int along)
+		: t(t), x(x), groups(groups), size(size), down(down), along(along) {}
+	DEVICE cursor begin(int b, int n) const { return row_of(t, x, b / groups) + (b % groups * size + n * along); }
+	DEVICE float read(const cursor &c, const counted &step, int ahead) const { return (c + step.k * down)[ahead]; }
 };
 
 // window is the geometry of a convolution or a pooling: see compile.Window. Dilations are in tables alone.
@@ -348,6 +399,21 @@ DEVICE void grad_matmul(const tile &t, global<const int32_t> code) {
 		multiply<1>(t.n, n, k, counted{0, rows}, dz, x, g);
 	else
 		multiply<1>(t.n, k, n, counted{0, rows}, x, dz, g);
+}
+
+// product multiplies matrices that each sample has of its own, groups of them. They may be stored transposed.
+DEVICE void product(const tile &t, global<const int32_t> code) {
+	int groups = code[word_groups], rows = code[word_rows], k = code[word_k], n = code[word_n];
+	bool left = int(int32_t(code[word_transposed_left])) == 1, right = int(int32_t(code[word_transposed])) == 1;
+	operand x = operand_of(t, code, word_in0, groups * rows * k), y = operand_of(t, code, word_in1, groups * k * n);
+	product_out z(result_of(t, code), int(int32_t(code[word_add])) == 1, n, rows * n);
+	own_sides columns(t, y, groups, k * n, right ? 1 : n, right ? k : 1);
+	if (left)
+		multiply<1>(t.n * groups, rows, n, counted{0, k}, own_sides(t, x, groups, rows * k, rows, 1), columns, z);
+	else if (right)
+		multiply<1>(t.n * groups, rows, n, counted{0, k}, own_rows(t, x, groups, rows, k), own_rows(t, y, groups, n, k), z);
+	else
+		multiply<1>(t.n * groups, rows, n, counted{0, k}, own_rows(t, x, groups, rows, k), columns, z);
 }
 
 DEVICE void conv(const tile &t, global<const int32_t> code) {

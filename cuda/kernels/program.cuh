@@ -2,14 +2,15 @@
 // to. Package cuda/internal/walk writes the bytecode; its numbers are generated from the enums below.
 #pragma once
 
-#include "device.cuh"
+#include "run.cuh"
 
 // op: opcodes; see compile.Op. Scatters and gradients that are spread are one. A merge adds up the rows of a table's
 // gradient that go to the same row of the table, before they are measured.
 enum {
 	op_unary, op_binary, op_scalar, op_matmul, op_conv, op_maxpool, op_gather, op_scatter, op_softmax, op_logsoftmax,
 	op_fill, op_unary_back, op_binary_back, op_scalar_back, op_matmul_back, op_conv_back, op_maxpool_back, op_softmax_back,
-	op_logsoftmax_back, op_grad_matmul, op_grad_conv, op_lookup, op_grad_lookup, op_merge,
+	op_logsoftmax_back, op_grad_matmul, op_grad_conv, op_lookup, op_grad_lookup, op_merge, op_product, op_normalize,
+	op_normalize_back, op_dropout,
 	operations
 };
 
@@ -34,6 +35,11 @@ enum {
 	word_k, word_n, word_transposed,
 	word_parts, // of a product, whose terms are added up in parts
 	word_once = word_parts, // 1: a gather is for the tile and not for each sample
+	word_groups = word_parts, // of a product of values: matrices of each sample, and 1 if the left one is transposed
+	word_transposed_left,
+	// Of a dropout: a sample's draws and the first of its own, in blocks of 16; the number below which a draw keeps an
+	// element, its low word and its high.
+	word_draws = word_parts, word_draw, word_below, word_below_high,
 	word_c = word_parts, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,
 	// Of a gather: the index of each element; of a scatter: the elements that are added up for each result; of a
@@ -63,7 +69,8 @@ enum {
 	in_data,      // rows of the data
 	in_params,    // the run's parameters, the same for all samples
 	in_constants, // the program's constants, the same for all samples
-	in_integers   // rows of the data's integers
+	in_integers,  // rows of the data's integers
+	in_derived    // the block's own memory; the same for all samples
 };
 
 // of: the rule by which a parameter's gradient g follows from values.
@@ -115,7 +122,7 @@ struct gradient_program {
 	dataset data;
 	global<const int32_t> reductions; // sum_words each
 	int32_t reduced;                  // the number of reductions
-	int32_t unused;
+	int32_t prepared;                 // the first instructions compute values that are the same for all samples
 };
 SAME_IN_GO(gradient_program, sizeof(program) + sizeof(dataset) + 8 + 2 * 4);
 
@@ -130,7 +137,7 @@ struct prediction {
 	int32_t runs;
 	int32_t params_size;
 	int32_t size;
-	int32_t unused;
+	int32_t prepared; // as in gradient_program
 };
 SAME_IN_GO(prediction, sizeof(program) + sizeof(dataset) + 4 * 8 + 4 * 4);
 
@@ -144,6 +151,8 @@ struct tile {
 	global<const float> data;       // column after column
 	global<const int32_t> integers; // column after column
 	global<const float> params, constants;
+	global<const uint32_t> identity; // of the run and the step, for draws
+	int step;
 	global<const int32_t> code, tables;
 	global<float> floats;           // the block's buffers
 	global<int32_t> indices;
@@ -152,6 +161,7 @@ struct tile {
 // tile_of returns a tile with the block's own buffers. Its samples and parameters are still to be set.
 DEVICE tile tile_of(const program &p, const dataset &d) {
 	tile t;
+	t.n = 0, t.params = nullptr, t.identity = nullptr, t.step = 0;
 	t.capacity = p.capacity, t.samples = nullptr, t.first = 0, t.stored = d.samples;
 	t.data = d.floats, t.integers = d.integers, t.constants = p.constants, t.code = p.code, t.tables = p.tables;
 	t.floats = p.floats + size_t(blockIdx.x) * p.float_count * p.capacity;
@@ -175,7 +185,7 @@ DEVICE operand operand_of(const tile &t, global<const int32_t> code, int word, i
 	operand o = {code[word], size, nullptr, nullptr};
 	size_t at = size_t(int32_t(code[word + 1]));
 	int table = code[word + 2];
-	if (o.space == in_buffer)
+	if (o.space == in_buffer || o.space == in_derived)
 		o.base = t.floats + at * t.capacity;
 	else if (o.space == in_data)
 		o.base = t.data + at * t.stored;

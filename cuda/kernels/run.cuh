@@ -46,26 +46,26 @@ enum {
 // minibatches is the parameter that connects the runs of a step with the kernels that compute gradients: tables with a
 // row for each run. The comments give a row's length.
 struct minibatches {
-	global<const double> settings;   // setting_columns
-	global<int32_t> batches;         // width: a minibatch's samples, ascending; slot after slot, all runs'
-	                                 // minibatches in each
-	global<int32_t> sizes;           // 1: the number of these samples; slot after slot
-	global<double> norms;            // width: the squared norms of the samples' gradients
-	global<unsigned long long> sums; // size: the sum of clipped gradients, in units of the fine grid
-	global<float> params;            // size
+	global<const uint32_t> identities; // identity_columns
+	global<int32_t> clocks;            // clock_columns
+	global<const double> settings;     // setting_columns
+	global<int32_t> batches;           // width: a minibatch's samples, ascending; slot after slot, all runs'
+	                                   // minibatches in each
+	global<int32_t> sizes;             // 1: the number of these samples; slot after slot
+	global<double> norms;              // width: the squared norms of the samples' gradients
+	global<unsigned long long> sums;   // size: the sum of clipped gradients, in units of the fine grid
+	global<float> params;              // size
 	int32_t runs;
-	int32_t width;                   // at least 1, and at least any run's members
-	int32_t size;                    // of the layout of parameters
-	int32_t taken;                   // the steps that the host has launched since it set the clocks, up to slot 0
-	int32_t slot;                    // of the step that is taken, among those whose minibatches are drawn
+	int32_t width;                     // at least 1, and at least any run's members
+	int32_t size;                      // of the layout of parameters
+	int32_t taken;                     // the steps that the host has launched since it set the clocks, up to slot 0
+	int32_t slot;                      // of the step that is taken, among those whose minibatches are drawn
 	int32_t unused;
 };
-SAME_IN_GO(minibatches, 6 * 8 + 6 * 4);
+SAME_IN_GO(minibatches, 8 * 8 + 6 * 4);
 
 // group is the parameter that draws and updates take besides: more tables of the runs.
 struct group {
-	global<const uint32_t> identities; // identity_columns
-	global<int32_t> clocks;            // clock_columns
 	global<const int64_t> lists;       // list_columns
 	global<const int32_t> members;     // not by run: the lists' members, one list after another
 	global<const uint32_t> occupied;   // not by run: bit j%32 of word j/32 is 0 if coordinate j is padding
@@ -74,10 +74,14 @@ struct group {
 	int32_t update_blocks;             // thread blocks of release_and_update for each run
 	int32_t unused;
 };
-SAME_IN_GO(group, 7 * 8 + 2 * 4);
+SAME_IN_GO(group, 5 * 8 + 2 * 4);
 
-DEVICE stream stream_of(const group &runs, unsigned run, uint32_t purpose, int32_t step) {
-	global<const uint32_t> id = runs.identities + size_t(run) * identity_columns;
+DEVICE global<const uint32_t> identity_of(const minibatches &runs, unsigned run) {
+	return runs.identities + size_t(run) * identity_columns;
+}
+
+// stream_of returns a stream of the run with the given row of identities.
+DEVICE stream stream_of(global<const uint32_t> id, uint32_t purpose, int32_t step) {
 	stream s;
 	for (int i = 0; i < 8; i++)
 		s.key[i] = id[identity_key + i];

@@ -17,7 +17,7 @@ DEVICE double power(double b, int n) {
 // and so on: update_blocks each.
 KERNEL(release_and_update)(group runs, minibatches drawn) {
 	unsigned run = blockIdx.x / unsigned(runs.update_blocks), size = unsigned(drawn.size);
-	global<int32_t> clock = runs.clocks + size_t(run) * clock_columns;
+	global<int32_t> clock = drawn.clocks + size_t(run) * clock_columns;
 	int64_t taken = int64_t(int32_t(clock[clock_from])) + drawn.taken + drawn.slot;
 	if (taken >= int32_t(clock[clock_end]))
 		return;
@@ -27,6 +27,7 @@ KERNEL(release_and_update)(group runs, minibatches drawn) {
 		clock[clock_done] = step + 1;
 	if (block * 8 >= size)
 		return;
+	global<const uint32_t> id = identity_of(drawn, run);
 	global<const double> set = drawn.settings + size_t(run) * setting_columns;
 	double grid = set[setting_fine], out = set[setting_coarse], noise = set[setting_deviation];
 	double batch = set[setting_divisor], eta = set[setting_rate];
@@ -35,14 +36,14 @@ KERNEL(release_and_update)(group runs, minibatches drawn) {
 	double normals[8];
 	if (noise > 0) {
 		uint64_t words[8];
-		draw(stream_of(runs, run, noise_stream, step), block, words);
+		draw(stream_of(id, noise_stream, step), block, words);
 		for (int i = 0; i < 8; i += 2)
 			normal_pair(words[i], words[i + 1], normals[i], normals[i + 1]);
 	} else {
 		for (int i = 0; i < 8; i++)
 			normals[i] = 0;
 	}
-	bool moments = uint32_t(runs.identities[size_t(run) * identity_columns + identity_adam]) == 1;
+	bool moments = uint32_t(id[identity_adam]) == 1;
 	double b1 = 0, b2 = 0, small = 0, c1 = 0, c2 = 0;
 	if (moments) {
 		b1 = set[setting_beta1], b2 = set[setting_beta2], small = set[setting_epsilon];

@@ -160,6 +160,114 @@ DEVICE void softmax_back(const tile &t, global<const int32_t> code, bool logarit
 	}
 }
 
+// moments_of returns the mean of a row of k elements and the inverse of its deviation, √(variance + more). A whole warp
+// calls it. The variance is that of the differences from the mean, so that a large mean costs no precision.
+struct moments {
+	float mean, inverse;
+};
+
+DEVICE moments moments_of(global<const float> x, int k, float more) {
+	float sum = 0, squares = 0;
+	ROLLED
+	for (int j = int(lane()); j < k; j += 32)
+		sum += x[j];
+	float mean = warp_sum(sum) / float(k);
+	ROLLED
+	for (int j = int(lane()); j < k; j += 32) {
+		float d = x[j] - mean;
+		squares += d * d;
+	}
+	return {mean, 1.0f / sqrt(warp_sum(squares) / float(k) + more)};
+}
+
+// normalize subtracts each row's mean and divides by its deviation, with a warp for each row.
+DEVICE void normalize(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k];
+	float more = float_of(uint32_t(int32_t(code[word_scalar])));
+	operand x = operand_of(t, code, word_in0, rows * k);
+	global<float> z = result_of(t, code);
+	ROLLED
+	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
+		global<const float> from = row_of(t, x, r / rows) + r % rows * k;
+		global<float> to = z + size_t(r) * k;
+		moments m = moments_of(from, k, more);
+		ROLLED
+		for (int j = int(lane()); j < k; j += 32)
+			to[j] = (from[j] - m.mean) * m.inverse;
+	}
+}
+
+DEVICE void normalize_back(const tile &t, global<const int32_t> code) {
+	int rows = code[word_rows], k = code[word_k];
+	float more = float_of(uint32_t(int32_t(code[word_scalar])));
+	bool add = int(int32_t(code[word_add])) == 1;
+	operand dz = operand_of(t, code, word_in0, rows * k), x = operand_of(t, code, word_in1, rows * k);
+	global<float> dx = result_of(t, code);
+	ROLLED
+	for (int r = int(threadIdx.x / 32); r < t.n * rows; r += int(blockDim.x / 32)) {
+		global<const float> d = row_of(t, dz, r / rows) + r % rows * k, from = row_of(t, x, r / rows) + r % rows * k;
+		global<float> to = dx + size_t(r) * k;
+		moments m = moments_of(from, k, more);
+		float sum = 0, products = 0;
+		ROLLED
+		for (int j = int(lane()); j < k; j += 32) {
+			float v = d[j];
+			sum += v;
+			products += v * ((from[j] - m.mean) * m.inverse);
+		}
+		sum = warp_sum(sum) / float(k), products = warp_sum(products) / float(k);
+		ROLLED
+		for (int j = int(lane()); j < k; j += 32) {
+			float v = (d[j] - sum - (from[j] - m.mean) * m.inverse * products) * m.inverse;
+			to[j] = add ? float(to[j]) + v : v;
+		}
+	}
+}
+
+// kept_of draws up to 16 numbers of 32 bits, a block of the stream: bit i is 1 if number i keeps its element.
+DEVICE uint32_t kept_of(const stream &s, uint32_t block, uint64_t below) {
+	uint64_t words[8];
+	draw(s, block, words);
+	uint32_t mask = 0;
+	for (int i = 0; i < 16; i++)
+		mask |= uint32_t((words[i / 2] >> (32 * (i % 2)) & 0xffffffff) < below) << i;
+	return mask;
+}
+
+// dropout keeps the elements that the run's stream says, divided by their share, and sets the others to 0. A lane draws
+// for 16 elements, a block of the stream; then a warp takes the elements of 32 such blocks, 32 side by side at a time.
+DEVICE void dropout(const tile &t, global<const int32_t> code) {
+	int size = code[word_size], blocks = (size + 15) / 16, all = t.n * blocks;
+	uint32_t draws = uint32_t(int32_t(code[word_draws])), draw_from = uint32_t(int32_t(code[word_draw]));
+	uint64_t below = uint64_t(uint32_t(int32_t(code[word_below]))) | uint64_t(uint32_t(int32_t(code[word_below_high]))) << 32;
+	float share = float_of(uint32_t(int32_t(code[word_scalar])));
+	bool add = int(int32_t(code[word_add])) == 1;
+	operand x = operand_of(t, code, word_in0, size);
+	global<float> z = result_of(t, code);
+	ROLLED
+	for (int first = int(threadIdx.x / 32) * 32; first < all; first += int(blockDim.x)) {
+		// Lanes beyond the last block take none, but wait with the others.
+		int mine = minimum(first + int(lane()), all - 1), s = mine / blocks, block = mine % blocks;
+		bool any = first + int(lane()) < all;
+		stream from = stream_of(t.identity, dropout_stream, t.step);
+		uint32_t mask = kept_of(from, uint32_t(sample_of(t, s)) * draws + draw_from + uint32_t(block), below);
+		mask |= uint32_t(any ? minimum(16, size - 16 * block) : 0) << 16;
+		int to = s * size + 16 * block;
+		long long at = (long long)(x.space == in_data ? sample_of(t, s) : s) * size + 16 * block;
+		ROLLED
+		for (int i = 0; i < 32; i += 2) {
+			unsigned of = unsigned(i) + lane() / 16;
+			int j = int(lane() % 16), e = shuffle(to, of) + j;
+			uint32_t m = shuffle(mask, of);
+			long long source = shuffle(at, of);
+			if (uint32_t(j) < m >> 16) {
+				float v = (m >> j & 1) == 1 ? x.base[source + j] / share : 0.0f;
+				z[e] = add ? float(z[e]) + v : v;
+			}
+		}
+	}
+}
+
 // rectangle is a part of a plane: some of its rows and columns, and the index of the first element.
 struct rectangle {
 	int first, rows, columns;
@@ -383,6 +491,12 @@ DEVICE bool step_back(const tile &t, global<const int32_t> code, int op) {
 	case op_merge:
 		merge(t, code);
 		break;
+	case op_normalize_back:
+		normalize_back(t, code);
+		break;
+	case op_dropout:
+		dropout(t, code);
+		break;
 	case op_softmax_back:
 	case op_logsoftmax_back:
 		softmax_back(t, code, op == op_logsoftmax_back);
@@ -393,11 +507,14 @@ DEVICE bool step_back(const tile &t, global<const int32_t> code, int op) {
 	return true;
 }
 
-// walk takes the tile through instructions, of gradients or of a prediction only. Every thread of the block calls it. A
-// barrier must follow before a thread reads what others have written.
-template <bool gradients = true> DEVICE void walk(const tile &t, int instructions) {
+// walk takes the tile through instructions, from one on, of gradients or of a prediction only. The first that are
+// prepared compute values that are the same for all samples: they see a tile of one. Every thread of the block calls it.
+// A barrier must follow before a thread reads what others have written.
+template <bool gradients = true> DEVICE void walk(tile &t, int from, int prepared, int instructions) {
+	int n = t.n;
 	ROLLED
-	for (int i = 0; i < instructions; i++) {
+	for (int i = from; i < instructions; i++) {
+		t.n = i < prepared ? 1 : n;
 		global<const int32_t> code = t.code + size_t(i) * words;
 		if (int(int32_t(code[word_wait])) == 1)
 			barrier();
@@ -427,6 +544,12 @@ template <bool gradients = true> DEVICE void walk(const tile &t, int instruction
 		case op_softmax:
 		case op_logsoftmax:
 			softmax(t, code, op == op_logsoftmax);
+			break;
+		case op_product:
+			product(t, code);
+			break;
+		case op_normalize:
+			normalize(t, code);
 			break;
 		default:
 			elementwise<gradients>(t, code, op);

@@ -19,12 +19,17 @@ type span struct {
 	from, size int
 }
 
-func (l *Program) access(m *arena.Layout, in compile.Instruction) access {
+// access returns what an instruction touches of a layout. Derived values count while they are prepared: afterwards they
+// are only read.
+func (l *Program) access(m *arena.Layout, in compile.Instruction, preparing bool) access {
 	spans := func(ids []compile.ID) []span {
 		var out []span
 		for _, id := range ids {
-			if v := l.values[id]; v.Kind == compile.Buffer {
+			switch v := l.values[id]; {
+			case v.Kind == compile.Buffer:
 				out = append(out, span{v.Type == compile.Int32, m.Offsets[id], v.Size})
+			case v.Kind == compile.Derived && preparing:
+				out = append(out, span{false, m.Offsets[id], forTile(v.Size)})
 			}
 		}
 		return out

@@ -18,6 +18,21 @@
 // thread adds up each result in a fixed order. So a sample's gradient doesn't depend on the other samples, nor on the
 // number of threads, blocks or devices. Squares for norms are computed and summed in float64.
 //
+// Products of two values of a sample, those of attention, say, are of the same loop, a batch for each sample and group.
+//
+// # Values that are the same for all samples
+//
+// What [compile.Program].Prepare computes from parameters lies among the buffers of a tile. Its instructions come first
+// in each list, those that the list needs, and see a tile of one sample. A block executes them when it meets a run for
+// the first time in a launch, and skips them for the run's other tiles: nothing that follows overwrites what they leave.
+// Instructions read it as they read parameters. So a block computes again what others compute, which takes longer than a
+// launch of its own would where derived values are large and tiles are few.
+//
+// # Dropout
+//
+// A sample's draws are named by its number in the data, the run and the step, so that they don't depend on its tile. A
+// lane draws a block of the stream, for 16 elements, and a warp then takes the elements of 32 blocks side by side.
+//
 // # Why tiles, why atomics
 //
 // Blocks share the samples of all runs evenly, and each takes its share in tiles of one run's. What a tile's samples

@@ -31,8 +31,7 @@ func (l *Program) turned(code []compile.Instruction) []compile.Instruction {
 		x := turn{of: in.In[1], back: in.Op == compile.ConvBack, filters: w.OutC, channels: w.C, patch: w.KH * w.KW}
 		id, done := copies[x]
 		if !done {
-			// A buffer has as many elements for each sample of a tile: together enough.
-			size := (len(x.elements()) + minTile - 1) / minTile
+			size := forTile(len(x.elements()))
 			id = l.buffer("turned "+l.values[x.of].Name, size)
 			l.turns[id] = x
 			copies[x] = id

@@ -32,16 +32,16 @@ type (
 		Samples, Unused  int32
 	}
 	gradientProgram struct {
-		Code            program
-		Data            dataset
-		Reductions      driver.Pointer
-		Reduced, Unused int32
+		Code              program
+		Data              dataset
+		Reductions        driver.Pointer
+		Reduced, Prepared int32
 	}
 	prediction struct {
-		Code                           program
-		Data                           dataset
-		Output, Which, Params, Out     driver.Pointer
-		Runs, ParamsSize, Size, Unused int32
+		Code                             program
+		Data                             dataset
+		Output, Which, Params, Out       driver.Pointer
+		Runs, ParamsSize, Size, Prepared int32
 	}
 )
 
@@ -69,7 +69,7 @@ func (l *Program) Load(d driver.Device, data *engine.Data, threads int, warn fun
 	if gradient.Code.Constants, err = driver.Put(&g.memory, l.constants); err != nil {
 		return nil, err
 	}
-	gradient.Reduced = int32(len(l.Sums) / SumWords)
+	gradient.Reduced, gradient.Prepared = int32(len(l.Sums)/SumWords), int32(l.Gradient.Prepared)
 	at, err := l.upload(&g.memory, data, 0, data.Samples, true)
 	if err != nil {
 		return nil, err
@@ -84,6 +84,7 @@ func (l *Program) Load(d driver.Device, data *engine.Data, threads int, warn fun
 	code.Code, code.Instructions = predict.Code.Code, int32(len(l.Prediction.Code)/Words)
 	code.FloatCount, code.IndexCount = int32(l.Prediction.Memory.Floats), int32(l.Prediction.Memory.Indices)
 	predict.Code, predict.ParamsSize, predict.Size = code, int32(l.layout.Size), int32(l.Output.Size)
+	predict.Prepared = int32(l.Prediction.Prepared)
 	return g, nil
 }
 

@@ -40,10 +40,12 @@ type Program struct {
 	viewTable map[compile.ID]int32 // by shared value: its table
 }
 
-// List is a list of instructions, of Words integers each, and the layout of their buffers.
+// List is a list of instructions, of Words integers each, and the layout of their buffers. The first Prepared
+// instructions compute derived values, which are the same for all samples.
 type List struct {
-	Code   []int32
-	Memory arena.Layout
+	Code     []int32
+	Prepared int
+	Memory   arena.Layout
 }
 
 // The samples of a tile go through the program together, so that its size is a balance: few samples leave arithmetic
@@ -105,6 +107,9 @@ func (l *Program) digestOf() (sum [sha256.Size]byte) {
 		binary.Write(h, binary.LittleEndian, list)
 	}
 	binary.Write(h, binary.LittleEndian, l.constants)
+	if l.Gradient.Prepared > 0 {
+		binary.Write(h, binary.LittleEndian, int64(l.Gradient.Prepared))
+	}
 	h.Sum(sum[:0])
 	return sum
 }
@@ -175,23 +180,28 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 	if slices.Contains(keep, compile.None) {
 		keep = nil
 	}
-	out := List{Memory: arena.Of(l.values, code, keep, false)}
+	prepare, derived := l.prepare(code)
+	out := List{Prepared: len(prepare)}
+	code = slices.Concat(prepare, code)
+	out.Memory = arena.Of(l.laidOut(), code, slices.Concat(keep, derived), false)
 	var since []access                        // the last barrier
 	pooled := map[compile.ID]compile.Window{} // by places: the window of the pooling that wrote them
-	for _, in := range code {
+	for i, in := range code {
 		if why, ok := l.known(in, gradients, pooled); !ok {
 			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String(), Why: why}
 		}
 		if in.Op == compile.MaxPool {
 			pooled[in.Where] = *in.Window
 		}
-		now := l.access(&out.Memory, in)
-		wait := slices.ContainsFunc(since, now.meets)
+		preparing := i < out.Prepared
+		now := l.access(&out.Memory, in, preparing)
+		// Any thread reads any derived value.
+		wait := i > 0 && i == out.Prepared || slices.ContainsFunc(since, now.meets)
 		if wait {
 			since = nil
 		}
 		since = append(since, now)
-		out.Code = append(out.Code, l.instruction(&out.Memory, in, wait)...)
+		out.Code = append(out.Code, l.instruction(&out.Memory, in, wait, preparing)...)
 	}
 	return out, nil
 }
@@ -231,15 +241,22 @@ func (l *Program) buffer(name string, shape ...int) compile.ID {
 }
 
 // instruction returns an instruction's words.
-func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait bool) []int32 {
+func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait, preparing bool) []int32 {
+	operand := func(id compile.ID) []int32 {
+		w := l.operand(m, id)
+		if preparing && w[0] == InDerived { // the tile of one sample has it as its own
+			w[0] = InBuffer
+		}
+		return w
+	}
 	w := make([]int32, Words)
 	w[WordOp], w[WordWait], w[WordFunc], w[WordAdd] = opcodes[in.Op], bit(wait), int32(in.Func), bit(in.Accumulate)
 	w[WordSide], w[WordScalar], w[WordSize] = int32(in.Side)|bit(in.Swap), floatBits(in.Scalar), int32(l.values[in.Out].Size)
-	copy(w[WordOut:], l.operand(m, in.Out))
+	copy(w[WordOut:], operand(in.Out))
 	reads := in.Reads()
 	for k, id := range in.In {
 		if v := l.values[id]; slices.Contains(reads, id) && (v.Type == compile.Float32 || v.Kind == compile.Input) {
-			copy(w[WordIn0+3*k:], l.operand(m, id))
+			copy(w[WordIn0+3*k:], operand(id))
 		} else {
 			w[WordIn0+3*k+2] = -1
 		}
@@ -278,6 +295,12 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait bool
 		elements := in.View.Elements()
 		w[WordK], w[WordTable] = int32(len(elements)), l.table(inverse(elements, l.values[in.Out].Size))
 		w[WordWarp] = bit(len(elements) >= WarpSize*l.values[in.Out].Size)
+	case compile.Product:
+		w[WordGroups], w[WordTransposedLeft] = int32(in.Groups), bit(in.TransA)
+	case compile.Dropout:
+		below := engine.KeepBelow(in.Scalar)
+		w[WordDraws], w[WordDraw] = int32(l.Draws/compile.DrawsMultiple), int32(in.Draw/compile.DrawsMultiple)
+		w[WordBelow], w[WordBelowHigh] = int32(below), int32(below>>32)
 	}
 	return w
 }
@@ -333,6 +356,8 @@ func (l *Program) operand(m *arena.Layout, id compile.ID) []int32 {
 		return []int32{InParams, int32(l.layout.Offsets[v.Index]), table}
 	case compile.Const:
 		return []int32{InConstants, int32(l.constAt[id]), table}
+	case compile.Derived:
+		return []int32{InDerived, int32(m.Offsets[id]), table}
 	}
 	return []int32{InBuffer, int32(m.Offsets[id]), table}
 }

@@ -15,10 +15,13 @@ var opcodes = map[compile.Op]int32{
 	compile.ConvBack: OpConvBack, compile.MaxPoolBack: OpMaxpoolBack, compile.SoftmaxBack: OpSoftmaxBack,
 	compile.LogSoftmaxBack: OpLogsoftmaxBack, compile.GradMatMul: OpGradMatmul, compile.GradConv: OpGradConv,
 	compile.GradSpread: OpScatter, compile.Lookup: OpLookup, compile.GradLookup: OpGradLookup,
+	compile.Product: OpProduct, compile.Normalize: OpNormalize, compile.NormalizeBack: OpNormalizeBack, compile.Dropout: OpDropout,
 }
 
 // predicts reports whether the kernel of predictions knows an opcode: it has none that only gradients need.
-func predicts(opcode int32) bool { return opcode <= OpFill || opcode == OpLookup }
+func predicts(opcode int32) bool {
+	return opcode <= OpFill || opcode == OpLookup || opcode == OpProduct || opcode == OpNormalize
+}
 
 // elementwise reports whether element j of an operation's result depends on elements j of its operands alone, so that
 // one thread has them all.

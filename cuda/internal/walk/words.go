@@ -27,46 +27,56 @@ const (
 	OpLookup         = 21
 	OpGradLookup     = 22
 	OpMerge          = 23
-	Operations       = 24
+	OpProduct        = 24
+	OpNormalize      = 25
+	OpNormalizeBack  = 26
+	OpDropout        = 27
+	Operations       = 28
 )
 
 const (
-	WordOp         = 0
-	WordWait       = 1
-	WordFunc       = 2
-	WordAdd        = 3
-	WordSide       = 4
-	WordScalar     = 5
-	WordSize       = 6
-	WordOut        = 7
-	WordIn0        = 10
-	WordIn1        = 13
-	WordIn2        = 16
-	WordIn3        = 19
-	WordWhere      = 22
-	WordRows       = 23
-	WordK          = 24
-	WordN          = 25
-	WordTransposed = 26
-	WordParts      = 27
-	WordOnce       = 27
-	WordC          = 27
-	WordH          = 28
-	WordW          = 29
-	WordKh         = 30
-	WordKw         = 31
-	WordPadH       = 32
-	WordPadW       = 33
-	WordStrideH    = 34
-	WordStrideW    = 35
-	WordDilationH  = 36
-	WordDilationW  = 37
-	WordOutC       = 38
-	WordOutH       = 39
-	WordOutW       = 40
-	WordTable      = 41
-	WordWarp       = 42
-	Words          = 43
+	WordOp             = 0
+	WordWait           = 1
+	WordFunc           = 2
+	WordAdd            = 3
+	WordSide           = 4
+	WordScalar         = 5
+	WordSize           = 6
+	WordOut            = 7
+	WordIn0            = 10
+	WordIn1            = 13
+	WordIn2            = 16
+	WordIn3            = 19
+	WordWhere          = 22
+	WordRows           = 23
+	WordK              = 24
+	WordN              = 25
+	WordTransposed     = 26
+	WordParts          = 27
+	WordOnce           = 27
+	WordGroups         = 27
+	WordTransposedLeft = 28
+	WordDraws          = 27
+	WordDraw           = 28
+	WordBelow          = 29
+	WordBelowHigh      = 30
+	WordC              = 27
+	WordH              = 28
+	WordW              = 29
+	WordKh             = 30
+	WordKw             = 31
+	WordPadH           = 32
+	WordPadW           = 33
+	WordStrideH        = 34
+	WordStrideW        = 35
+	WordDilationH      = 36
+	WordDilationW      = 37
+	WordOutC           = 38
+	WordOutH           = 39
+	WordOutW           = 40
+	WordTable          = 41
+	WordWarp           = 42
+	Words              = 43
 )
 
 const (
@@ -86,6 +96,7 @@ const (
 	InParams    = 3
 	InConstants = 4
 	InIntegers  = 5
+	InDerived   = 6
 )
 
 const (
