@@ -37,6 +37,13 @@ var rooms = table{
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
 	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/kernel", "cuda/internal/libcuda", "cuda/internal/walk", "internal/compile", "internal/engine"},
 
+	// Examples import what their copies would.
+	"examples":            nil,
+	"examples/attention":  {"accountant", "cpu", "train"},
+	"examples/gru":        {"accountant", "cpu", "train"},
+	"examples/regression": {"accountant", "cpu", "train"},
+	"examples/tuning":     {"accountant", "cpu", "train", "tuner"},
+
 	// Inside the accountant. Package accounteval needs the Rényi theorems too.
 	"accountant/internal/pld":         {"accountant/internal/repetitions", "internal/float"},
 	"accountant/internal/repetitions": {"internal/float"},

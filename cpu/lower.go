@@ -71,7 +71,7 @@ type instruction struct {
 	unrolls   bool       // it writes columns, for itself or for the gradient of its filter
 	positions []int32    // views: the position of each element
 	repeats   int        // GradSpread and Gather: if not 0, how often the view repeats each element of a whole value
-	stretch   int        // Gather, Scatter and GradSpread: if not 0, so many elements that follow one another do so in the view, too
+	stretch   int        // views: if not 0, so many elements follow one another in the viewed value, too
 	period    int        // Gather, Scatter and GradSpread: if not 0, the view repeats a whole value of that size
 	copies    bool       // Gather: the result is the same for all samples
 	draws     int        // Dropout: the position of its draws in a sample's words

@@ -140,8 +140,8 @@ func TestMoveGetsWhatIsReleased(t *testing.T) {
 	}
 }
 
-// Runs that their callers move and runs of the device's optimizers go side by side, in waves or all at a time, each as it
-// would alone, and predictions are of the moved parameters.
+// Runs that their callers move and runs of the device's optimizers go side by side, in waves or all at a time, each as
+// it would alone, and predictions are of the moved parameters.
 func TestMoveBesideOptimizers(t *testing.T) {
 	m := newMoving(t)
 	adam := m.job(5)

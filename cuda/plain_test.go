@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// plain computes the values of a program for one sample in double precision, by the operations' definitions (compile.Op).
-// It is the oracle of kernels that no other engine's code stands behind.
+// plain computes the values of a program for one sample in double precision, by the operations' definitions
+// (compile.Op). It is the oracle of kernels that no other engine's code stands behind.
 type plain struct {
 	p       *compile.Program
 	job     engine.Job

@@ -25,8 +25,8 @@ type mover struct {
 }
 
 // newMover makes the mover of an optimizer, with the factors of its learning rate at each step and the coefficients of
-// the cost's decay by parameter, either of which may be nil. schedules says that the engine takes the rate of each step.
-// It returns nil for an optimizer that engines have built in.
+// the cost's decay by parameter, either of which may be nil. schedules says that the engine takes the rate of each
+// step. It returns nil for an optimizer that engines have built in.
 func newMover(o Optimizer, factors, decay []float64, l engine.Layout, steps int, schedules bool) (*mover, error) {
 	if o.fused(schedules) && decay == nil {
 		return nil, nil

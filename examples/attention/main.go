@@ -1,4 +1,5 @@
 // A classifier of token ids by attention: does a text name an animal before it names a colour?
+
 package main
 
 import (

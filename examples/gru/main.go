@@ -1,4 +1,5 @@
 // A recurrent network over sequences: which of two waves is it, after eight noisy steps?
+
 package main
 
 import (

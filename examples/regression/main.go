@@ -1,4 +1,5 @@
-// Regression with a graph of your own, AdamW, a learning rate that warms up and falls, and an average of the last models.
+// Regression with a graph of your own, AdamW, a learning rate that warms up and falls, and an average of models.
+
 package main
 
 import (

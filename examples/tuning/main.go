@@ -1,4 +1,5 @@
 // Private tuning of a model of your own by a metric of your own: the least recall of a class, one of which is rare.
+
 package main
 
 import (
@@ -42,8 +43,8 @@ func leastRecall(outputs []float32, labels train.Labels) float64 {
 	return min(found[0]/all[0], found[1]/all[1])
 }
 
-// network returns logistic regression on the squares of the inputs too, and the cross-entropy in which a sample of class
-// 1 counts three times.
+// network returns logistic regression on the inputs and their squares, and the cross-entropy in which a sample of
+// class 1 counts three times.
 func network() train.Model {
 	const batch, features = 8, 2 // any batch: training forms its own
 	g := G.NewGraph()

@@ -24,9 +24,9 @@
 //
 // What [compile.Program].Prepare computes from parameters lies among the buffers of a tile. Its instructions come first
 // in each list, those that the list needs, and see a tile of one sample. A block executes them when it meets a run for
-// the first time in a launch, and skips them for the run's other tiles: nothing that follows overwrites what they leave.
-// Instructions read it as they read parameters. So a block computes again what others compute, which takes longer than a
-// launch of its own would where derived values are large and tiles are few.
+// the first time in a launch, and skips them for the run's other tiles: nothing that follows overwrites what they
+// leave. Instructions read it as they read parameters. So a block computes again what others compute, which takes
+// longer than a launch of its own would where derived values are large and tiles are few.
 //
 // # Dropout
 //

@@ -7,8 +7,8 @@ import (
 )
 
 // Derived values lie among the buffers of a tile, which computes them by itself, once for each run that it meets: they
-// are few and small beside what samples need, and another launch would take longer. Each is kept to the end of the list,
-// so that the next tile of the same run finds it.
+// are few and small beside what samples need, and another launch would take longer. Each is kept to the end of the
+// list, so that the next tile of the same run finds it.
 
 // prepare returns the instructions of the program's Prepare that a list of instructions needs, and the derived values
 // that the list reads.

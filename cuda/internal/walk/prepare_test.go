@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// derived returns a program that multiplies samples by tanh(w)·scale, and predicts by w alone. Its Prepare also computes
-// what nothing reads.
+// derived returns a program that multiplies samples by tanh(w)·scale, and predicts by w alone. Its Prepare also
+// computes what nothing reads.
 func derived(scale float32) *compile.Program {
 	value := func(name string, k compile.Kind, n int) compile.Value {
 		return compile.Value{Name: name, Kind: k, Shape: []int{n}, Size: n}
