@@ -25,7 +25,8 @@ type mover struct {
 	before [][]float32 // copies of the parameters and of what is kept, as they were before the step
 }
 
-// newMover returns nil for an optimizer that the engine has built in. schedules says that it takes the rate of each step.
+// newMover returns nil for an optimizer that the engine has built in. schedules says that it takes the rate of each
+// step.
 func newMover(o Optimizer, factors []float64, p *compile.Program, l engine.Layout, steps int, schedules bool) (*mover, error) {
 	decay := decayOf(p)
 	if o.fused(schedules) && decay == nil {

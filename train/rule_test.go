@@ -235,8 +235,8 @@ func TestRulesAreThoseOfEngines(t *testing.T) {
 	}
 }
 
-// With a schedule an engine that takes rates moves as the rule does, within the rounding of the mean; another engine of the
-// same arithmetic, which doesn't, uses the rule.
+// With a schedule an engine that takes rates moves as the rule does, within the rounding of the mean; another engine of
+// the same arithmetic, which doesn't, uses the rule.
 func TestScheduledRatesAreThoseOfTheRule(t *testing.T) {
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
 		o.Schedule = Warmup(0.2, Cosine(0))

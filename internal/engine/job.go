@@ -24,8 +24,8 @@ type Job struct {
 	// keeps from step to step is its caller's to save. An error stops the run.
 	Move func(step int, params, gradient []float32) error
 
-	// Rate, if it isn't nil, returns the learning rate of each step, counted from 1, in place of Optimizer's. Only engines
-	// that [Schedules] reports take it. It may be called for several runs concurrently.
+	// Rate, if it isn't nil, returns the learning rate of each step, counted from 1, in place of Optimizer's. Only
+	// engines that [Schedules] reports take it. It may be called for several runs concurrently.
 	Rate func(step int) float64
 }
 
