@@ -64,9 +64,8 @@ func Repetitions() []string {
 	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic", Fixed}
 }
 
-// Training is the block of the optimizer. [Resolve] fills in the momentum and the weight decay that an optimizer has by
-// default. The optimizer post-processes noisy gradients, so the block doesn't change the
-// guarantee.
+// Training is the block of the optimizer, which post-processes noisy gradients, so that the block doesn't change the
+// guarantee. [Resolve] fills in the momentum and the weight decay that an optimizer has by default.
 type Training struct {
 	Optimizer    string   `yaml:"optimizer"`              // see [Optimizers]
 	LearningRate float64  `yaml:"learning_rate"`          // unless it is tuned
