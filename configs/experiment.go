@@ -64,13 +64,13 @@ func Repetitions() []string {
 	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic", Fixed}
 }
 
-// Training is the block of the optimizer. The optimizer post-processes noisy gradients, so the block doesn't change the
-// guarantee.
+// Training is the block of the optimizer, which post-processes noisy gradients, so that the block doesn't change the
+// guarantee. [Resolve] fills in the momentum and the weight decay that an optimizer has by default.
 type Training struct {
 	Optimizer    string   `yaml:"optimizer"`              // see [Optimizers]
 	LearningRate float64  `yaml:"learning_rate"`          // unless it is tuned
 	Momentum     *float64 `yaml:"momentum,omitempty"`     // of dp-momentum and dp-nesterov, in [0, 1)
-	WeightDecay  *float64 `yaml:"weight_decay,omitempty"` // times learning rate and parameter: taken off at each update
+	WeightDecay  *float64 `yaml:"weight_decay,omitempty"` // λ: each update takes rate · λ off parameters
 	Schedule     string   `yaml:"schedule,omitempty"`     // see [Schedules]; nothing means constant
 	Warmup       float64  `yaml:"warmup,omitempty"`       // share of the steps over which the learning rate first rises
 	Accumulate   int      `yaml:"accumulate,omitempty"`   // steps to an update; 0 means one

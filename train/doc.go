@@ -1,4 +1,4 @@
-// Package train trains a Gorgonia model with DP-SGD or DP-Adam.
+// Package train trains a Gorgonia model with DP-SGD, DP-Adam or any other optimizer of noisy gradients.
 //
 // To train one model, call [New] with an engine (cpu.New makes one), a [Model], a [Data] and [Settings], then
 // [Trainer.Train]. To train several side by side on the same data, call [Load] once and [Loaded.TrainAll]; or
@@ -15,7 +15,8 @@
 //
 // where the minibatch B_j holds each sample with probability γ, independently and afresh at every step, and |B| = γ·n
 // is its expected size. DP-SGD multiplies the noisy mean gradient by η; DP-Adam gives the same noisy mean gradient to
-// the update rule of Adam (Kingma and Ba, 2015).
+// the update rule of Adam (Kingma and Ba, 2015). [Optimizer] has others, schedules and averages; a [Rule] is one of
+// your own.
 //
 // Neighbouring data sets differ by adding or removing one sample. The nominal size of the data set is
 // public.

@@ -18,6 +18,9 @@
 //	grid.Release(sum, noise, mechanism.NoiseDeviation(), mechanism.ExpectedBatchSize)
 //	job.Optimizer.Update(t+1, params, first, second, noise)   // noise now holds the noisy mean gradient
 //
+// A job may move its parameters by a function of its own in place of the optimizer, which gets the same noisy mean,
+// rounded to single precision: see [Job].Move.
+//
 // C is the clipping norm, for which the noise is made, and c, slightly less, is the norm that engines clip to
 // ([Mechanism.ClipTo]). A step with an empty B still adds noise and updates. The divisor is the expected batch size,
 // never |B|.
