@@ -43,19 +43,35 @@ func (b *Board) overlooked(ctx context.Context) (lanes map[string]bool, err erro
 	return lanes, nil
 }
 
+// overlooks counts only jobs that lie there before and after the server says what the lane's consumer has: workers end
+// jobs between two requests.
 func (b *Board) overlooks(ctx context.Context, lane string) (bool, error) {
 	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
-	info, err := b.conn.tasks.Info(ctx, jetstream.WithSubjectFilter(b.conn.laneSubjects(lane)))
-	if err != nil || len(info.State.Subjects) == 0 {
+	before, err := b.conn.tasks.Info(ctx, jetstream.WithSubjectFilter(b.conn.laneSubjects(lane)))
+	if err != nil || len(before.State.Subjects) == 0 {
 		return false, err
 	}
 	consumer, err := b.conn.tasks.Consumer(ctx, b.conn.consumerName(lane))
 	if err != nil {
 		return false, err
 	}
-	has := consumer.CachedInfo()
-	return uint64(len(info.State.Subjects)) > has.NumPending+uint64(has.NumAckPending), nil
+	info := consumer.CachedInfo()
+	has := info.NumPending + uint64(info.NumAckPending)
+	if uint64(len(before.State.Subjects)) <= has {
+		return false, nil
+	}
+	after, err := b.conn.tasks.Info(ctx, jetstream.WithSubjectFilter(b.conn.laneSubjects(lane)))
+	if err != nil {
+		return false, err
+	}
+	var stayed uint64
+	for subject := range before.State.Subjects {
+		if _, ok := after.State.Subjects[subject]; ok {
+			stayed++
+		}
+	}
+	return stayed > has, nil
 }
 
 // repair gives a lane another consumer, to which all its jobs are new. Those under way are done twice.
