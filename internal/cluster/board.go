@@ -134,10 +134,7 @@ func (b *Board) Post(ctx context.Context, j Job) error {
 		return nil
 	}
 	if !known {
-		if err := b.patiently(ctx, func(ctx context.Context) error {
-			_, err := b.conn.consumer(ctx, j.Lane)
-			return err
-		}); err != nil {
+		if err := b.patiently(ctx, func(ctx context.Context) error { return b.openLane(ctx, j.Lane) }); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -43,29 +44,83 @@ func (b *Board) overlooked(ctx context.Context) (lanes map[string]bool, err erro
 	return lanes, nil
 }
 
+// overlooks counts only jobs that lie there before and after the server says what the lane's consumer has: workers end
+// jobs between two requests. One look may still be wrong, since a consumer notices a job some time after its post.
 func (b *Board) overlooks(ctx context.Context, lane string) (bool, error) {
 	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
-	info, err := b.conn.tasks.Info(ctx, jetstream.WithSubjectFilter(b.conn.laneSubjects(lane)))
-	if err != nil || len(info.State.Subjects) == 0 {
+	before, err := b.conn.tasks.Info(ctx, jetstream.WithSubjectFilter(b.conn.laneSubjects(lane)))
+	if err != nil || len(before.State.Subjects) == 0 {
 		return false, err
 	}
 	consumer, err := b.conn.tasks.Consumer(ctx, b.conn.consumerName(lane))
 	if err != nil {
 		return false, err
 	}
-	has := consumer.CachedInfo()
-	return uint64(len(info.State.Subjects)) > has.NumPending+uint64(has.NumAckPending), nil
+	info := consumer.CachedInfo()
+	has := info.NumPending + uint64(info.NumAckPending)
+	if uint64(len(before.State.Subjects)) <= has {
+		return false, nil
+	}
+	after, err := b.conn.tasks.Info(ctx, jetstream.WithSubjectFilter(b.conn.laneSubjects(lane)))
+	if err != nil {
+		return false, err
+	}
+	var stayed uint64
+	for subject := range before.State.Subjects {
+		if _, ok := after.State.Subjects[subject]; ok {
+			stayed++
+		}
+	}
+	return stayed > has, nil
 }
 
-// repair gives a lane another consumer, to which all its jobs are new. Those under way are done twice.
+// repair makes all jobs of a lane new to its consumer. Those under way are done twice. The consumer stays: when
+// nats-server 2.15.2 deletes one while a worker makes it again, the new one may lose its folder, and fails every update
+// from then on.
 func (b *Board) repair(ctx context.Context, lane string) error {
 	b.tell("the server overlooked jobs, and is to hand them out again")
-	limited, cancel := b.conn.within(ctx)
-	defer cancel()
-	if err := b.conn.tasks.DeleteConsumer(limited, b.conn.consumerName(lane)); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+	if err := b.openLane(ctx, lane); err != nil { // its settings may be others
 		return err
 	}
-	_, err := b.conn.consumer(ctx, lane)
+	limited, cancel := b.conn.within(ctx)
+	defer cancel()
+	limited, stop := context.WithTimeout(limited, resetWait)
+	defer stop()
+	_, err := b.conn.tasks.ResetConsumerToSequence(limited, b.conn.consumerName(lane), 1)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if err := b.closeLane(ctx, lane); err != nil { // a server that can't do it, such as 2.10.29, doesn't answer
+		return err
+	}
+	return b.openLane(ctx, lane)
+}
+
+// resetWait is how long a server may take to reset a consumer.
+const resetWait = 5 * time.Second
+
+// openLane makes a lane's consumer, or gives it today's settings. One that can't be updated makes room for a new one,
+// to which all jobs are new: its folder is gone, or it is of another version.
+func (b *Board) openLane(ctx context.Context, lane string) error {
+	_, err := b.conn.makeConsumer(ctx, lane)
+	if !errors.Is(err, jetstream.ErrConsumerCreate) {
+		return err
+	}
+	if err := b.closeLane(ctx, lane); err != nil {
+		return err
+	}
+	_, err = b.conn.makeConsumer(ctx, lane)
+	return err
+}
+
+// closeLane deletes a lane's consumer.
+func (b *Board) closeLane(ctx context.Context, lane string) error {
+	ctx, cancel := b.conn.within(ctx)
+	defer cancel()
+	err := b.conn.tasks.DeleteConsumer(ctx, b.conn.consumerName(lane))
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return nil
+	}
 	return err
 }

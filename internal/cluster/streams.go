@@ -150,9 +150,21 @@ func (c *Conn) ofServer(err error) error {
 	return fmt.Errorf("the cluster's server: %w", err)
 }
 
-// consumer returns the consumer of a lane, which hands out its jobs under leases. Lanes don't overlap, so that each job
-// has one.
+// consumer returns the consumer of a lane, and makes it if need be. One that is there stays as it is: its settings are
+// the coordinator's, and an update may fail where all else works.
 func (c *Conn) consumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
+	limited, cancel := c.within(ctx)
+	defer cancel()
+	consumer, err := c.js.Consumer(limited, tasksName, c.consumerName(lane))
+	if !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return consumer, err
+	}
+	return c.makeConsumer(ctx, lane)
+}
+
+// makeConsumer makes or updates the consumer of a lane, which hands out its jobs under leases. Lanes don't overlap, so
+// that each job has one.
+func (c *Conn) makeConsumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
 	return c.js.CreateOrUpdateConsumer(ctx, tasksName, jetstream.ConsumerConfig{
