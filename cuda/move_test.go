@@ -192,6 +192,33 @@ func TestMoveBesideOptimizers(t *testing.T) {
 	}
 }
 
+// Runs that their callers move are spread over devices, too, and end the same.
+func TestMoveOnTwoDevices(t *testing.T) {
+	m := newMoving(t)
+	l := kernelsOrSkip(t)
+	var ends [][]engine.State
+	for _, devices := range []int{1, 2} {
+		loaded, err := emulated(t, l, devices)().Load(m.p, m.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := loaded.Start(m.moved(0, nothing), m.job(1), m.moved(2, nothing))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := runs.Steps(context.Background(), 2, 3, 4); err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, []engine.State{runs.State(0), runs.State(1), runs.State(2)})
+		if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(ends[0], ends[1]) {
+		t.Errorf("on two devices the runs end at %v, on one at %v", ends[1], ends[0])
+	}
+}
+
 // A Move that fails or panics stops its run, in the state before the step, until it is restored, and no other run.
 func TestMoveFails(t *testing.T) {
 	m := newMoving(t)
