@@ -44,6 +44,12 @@ func digest(src Source) [sha256.Size]byte {
 
 func writeOperation(h hash.Hash, op gorgonia.Op) {
 	fmt.Fprintf(h, " %T %v ", op, op)
+	switch graph.Kind(op) { // whose text and hash leave these settings out
+	case "dropoutOp":
+		fmt.Fprintf(h, "%v ", graph.FieldsOf(op).Float("probability"))
+	case "GroupNormOp":
+		fmt.Fprintf(h, "%v ", graph.FieldsOf(op).Float("epsilon"))
+	}
 	// Some operations can't hash themselves: their type and text stand for them.
 	defer func() { _ = recover() }()
 	op.WriteHash(h)

@@ -13,7 +13,7 @@ import (
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := funcOf(n, Abs, unaryEnd)
 	if !ok {
-		return traced{}, unknown(n)
+		return traced{}, refused(n)
 	}
 	x := in[0]
 	switch x.class {
@@ -25,7 +25,7 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case summed:
 		switch {
 		case f != Neg:
-			return traced{}, mixes(n, "it is applied to a sum over the batch; only the final cost may be one")
+			return traced{}, mixes(n, ofSum)
 		case x.partial:
 			return traced{}, ofPartialSum(n)
 		}
@@ -71,7 +71,7 @@ func (v traced) scaled(by float64) traced {
 func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := funcOf(n, Add, Ne+1)
 	if !ok {
-		return traced{}, unknown(n)
+		return traced{}, refused(n)
 	}
 	return t.elementwise(n, f, in[0], in[1])
 }
@@ -177,7 +177,7 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed; or, for weight decay, a sum of squares of whole parameters, times a number")
 }
 
-// ofPartialSum returns the error for arithmetic with a sum over the batch whose other axes aren't summed yet.
+// ofPartialSum returns the error for a linear operation on a sum over the batch whose other axes aren't summed yet.
 func ofPartialSum(n *gorgonia.Node) error {
 	return refuse(n, "it is applied to a sum over the batch alone", "Sum over all axes at once before it")
 }

@@ -64,14 +64,6 @@ func readsIntegers(n *gorgonia.Node) error {
 	return refuse(n, "it reads integers", "integers as indices of ByIndices only, and floating-point numbers elsewhere")
 }
 
-// unknown returns the error for an operation without a rule.
-func unknown(n *gorgonia.Node) error {
-	if err := refused(n); err != nil {
-		return err
-	}
-	return refuse(n, "dptrain has no rule for it", "operations that dptrain knows")
-}
-
 // oneLine replaces an error's line breaks: Gorgonia's may print whole tensors.
 func oneLine(err error) error {
 	if text := err.Error(); strings.ContainsAny(text, "\n\t") {

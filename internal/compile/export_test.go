@@ -1,37 +1,22 @@
 package compile
 
-import (
-	"github.com/dptrain/dptrain/internal/graph"
-	"gorgonia.org/gorgonia"
-)
+import "github.com/dptrain/dptrain/internal/graph"
 
-// Operands and the functions below show tests how the package reads nodes and what it knows of operations.
-var Operands = graph.Operands
-
-func KindAndOperator(op gorgonia.Op) (kind, operator string) {
-	return graph.Kind(op), graph.Operator(op)
-}
-
-func GradientKinds() []string { return append([]string(nil), gradientKinds...) }
-
+// Operation and the functions below show tests what the package knows of operations.
 type Operation struct {
 	Kind, Operator, Made, Refused, Instead, Limits string
-	Compiled                                       bool
+	Ruled                                          bool // has a rule, or is read with its users
 }
 
 func Operations() []Operation {
 	var out []Operation
 	for _, o := range operations {
-		_, compiled := rules[o.kind]
+		_, ruled := rules[o.kind]
 		switch o.kind {
-		case "constantScalar", "constantTensor", "im2colOp": // have no rule of their own; Conv2d makes windows
-			compiled = true
+		case "constantScalar", "constantTensor":
+			ruled = true
 		}
-		switch o.operator {
-		case graph.Dot, graph.Outer, graph.Batched:
-			compiled = false
-		}
-		out = append(out, Operation{o.kind, o.operator, o.made, o.refused, o.instead, o.limits, compiled})
+		out = append(out, Operation{o.kind, o.operator, o.made, o.refused, o.instead, o.limits, ruled && o.operator != graph.Outer})
 	}
 	return out
 }
@@ -42,13 +27,25 @@ func Contiguous(v View) bool { return v.contiguous() }
 
 func Within(v View, size int) bool { return v.within(size) }
 
-// Operated returns all operations but opEnd, and those that may add to their results.
-func Operated() (all, adding []Op) {
+// Operated returns all operations but opEnd, those that may add to their results, and those that may be in Prepare.
+func Operated() (all, adding, once []Op) {
 	for op := range opEnd {
 		all = append(all, op)
 		if op.row().adds {
 			adding = append(adding, op)
 		}
+		if op.row().once {
+			once = append(once, op)
+		}
 	}
-	return all, adding
+	return all, adding, once
+}
+
+// Functions returns all elementwise functions.
+func Functions() []Func {
+	var out []Func
+	for f := range funcNames {
+		out = append(out, f)
+	}
+	return out
 }

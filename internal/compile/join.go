@@ -15,15 +15,15 @@ func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if !slices.ContainsFunc(in, func(v traced) bool { return v.class != shared || v.overBatch }) {
 		return t.concatShared(n, in, axis)
 	}
+	if axis == 0 && t.batch > 1 {
+		return traced{}, refuse(n, "it lays the samples of its operands one after another along the batch axis", "Concat along another axis")
+	}
 	parts := slices.Clone(in)
 	for i, v := range in {
 		var err error
 		if parts[i], err = t.batchedCopy(n, v, graph.Shape(below[i])); err != nil {
 			return traced{}, err
 		}
-	}
-	if axis == 0 && t.batch > 1 {
-		return traced{}, refuse(n, "it lays the samples of its operands one after another along the batch axis", "Concat along another axis")
 	}
 	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
@@ -80,15 +80,9 @@ func sideBySide(whole []int, pieces [][]int, axis int) []View {
 
 // upsample lowers the repetition of each pixel along rows and columns.
 func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v := in[0]
-	if v.class == shared {
-		var err error
-		if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
-			return traced{}, err
-		}
-	}
-	if v.class != batched || v.folded || len(v.shape) != 3 {
-		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
+	v, err := t.images(n, in[0])
+	if err != nil {
+		return traced{}, err
 	}
 	c, h, w := v.shape[0], v.shape[1], v.shape[2]
 	shape := graph.Shape(n)[1:]
@@ -101,9 +95,9 @@ func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // globalAverage lowers the mean over an image's rows and columns.
 func globalAverage(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v := in[0]
-	if v.class != batched || v.folded || len(v.shape) != 3 {
-		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
+	v, err := t.images(n, in[0])
+	if err != nil {
+		return traced{}, err
 	}
 	view, left := summing(v.shape, []int{1, 2})
 	total := t.emit(n, left, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
@@ -114,11 +108,13 @@ func globalAverage(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // groupNorm lowers the normalisation of groups of channels.
 func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, f := in[0], graph.FieldsOf(n.Op())
+	v, err := t.images(n, in[0])
+	if err != nil {
+		return traced{}, err
+	}
+	f := graph.FieldsOf(n.Op())
 	groups := f.Int("numGroups")
 	switch {
-	case v.class != batched || v.folded || len(v.shape) == 0:
-		return traced{}, refuse(n, "its operand isn't channels of each sample", "samples of channels, rows and columns")
 	case groups < 1 || v.shape[0]%groups != 0:
 		return traced{}, refuse(n, fmt.Sprintf("%d channels aren't %d groups of one size", v.shape[0], groups), "a number of groups that divides that of channels")
 	}
@@ -137,7 +133,7 @@ func dropout(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	p := f.Float("probability")
 	switch {
 	case v.class != batched:
-		return traced{}, refuse(n, "it drops parameters, numbers or a sum over the batch", "it on values of samples")
+		return traced{}, refuse(n, sameForAll, "it on values of samples")
 	case !(p >= 0 && p < 1):
 		return traced{}, refuse(n, fmt.Sprintf("it drops with probability %v", p), "a probability from 0 to below 1")
 	case p == 0 || !f.Bool("isTraining"):

@@ -37,7 +37,8 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.shape, v.folded = per, folded
 		return v, nil
 	}
-	return v, nil // a number, or a sum over the batch, has one element
+	t.numbers[n] = t.numbers[graph.Children(n)[0]]
+	return v, nil // a constant of integers, or a sum over the batch, which has one row
 }
 
 // awayFromFirst is the reason for refusing to follow a batch that isn't the first axis any more. Moving it mixes
@@ -159,8 +160,11 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	switch {
 	case v.class == shared && count.ofBatch:
-		if along != 0 || v.overBatch {
-			return traced{}, refuse(n, "it repeats a parameter by the batch size on another axis than the first", perBatchAxis)
+		switch {
+		case along != 0:
+			return traced{}, ofBatchSize(n)
+		case v.overBatch: // at a batch of one it is repeated already
+			return v, nil
 		}
 		per, folded, err := t.perSample(n, to)
 		if err != nil {
@@ -173,9 +177,9 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.shape, v.folded, v.overBatch = per, folded, true
 		return v, nil
 	case count.ofBatch:
-		return traced{}, refuse(n, "it repeats a value that isn't a parameter by the batch size", perBatchAxis)
+		return traced{}, refuse(n, "it repeats a value of samples by the batch size", perBatchAxis)
 	case v.class == shared:
-		axis, _ := along, 0
+		axis := along
 		if v.overBatch && !v.folded {
 			axis--
 		}
@@ -185,17 +189,15 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.view = v.view.repeated(axis, to[along])
 		v.shape, v.square, v.norms = v.view.Shape, 0, nil
 		return v, nil
-	case v.class == batched:
-		axis, ofBatch := v.axis(along)
-		if ofBatch {
-			return traced{}, refuse(n, "it repeats a sample along the batch axis", perBatchAxis)
-		}
-		out, view := v, ViewOf(v.shape).repeated(axis, to[along])
-		out.shape = view.Shape
-		out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
-		return out, nil
 	}
-	return traced{}, refuse(n, "it repeats a number, or a sum over the batch", "the number itself")
+	axis, ofBatch := v.axis(along)
+	if ofBatch {
+		return traced{}, refuse(n, "it repeats the batch axis", perBatchAxis)
+	}
+	out, view := v, ViewOf(v.shape).repeated(axis, to[along])
+	out.shape = view.Shape
+	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
+	return out, nil
 }
 
 // slice lowers a range of one axis, with a step. The batch axis allows the whole range only.
@@ -203,8 +205,6 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, s := in[0], graph.SliceOf(n.Op())
 	along := graph.FieldsOf(n.Op()).Int("along")
 	switch {
-	case v.class != batched && v.class != shared:
-		return traced{}, refuse(n, "it slices a number, or a sum over the batch", "it on arrays")
 	case s == nil:
 		return v, nil
 	case v.class == shared && v.overBatch:
@@ -231,7 +231,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		case s.Start() == 0 && s.End() == t.batch && step == 1 && !v.folded:
 			return v, nil
 		}
-		return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
+		return traced{}, byPlace(n)
 	}
 	view := ViewOf(v.shape).sliced(axis, s.Start(), sliceLength(s, v.shape[axis]), step)
 	per, folded, err := t.perSample(n, graph.Shape(n))
@@ -241,6 +241,11 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	out := traced{class: batched, shape: per, folded: folded}
 	out.id = t.emit(n, per, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 	return out, nil
+}
+
+// byPlace returns the error for taking some of the samples by their positions in the batch, which draws change.
+func byPlace(n *gorgonia.Node) error {
+	return refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
 }
 
 // sliceLength returns the number of elements of a range of an axis, to which Gorgonia clips it.

@@ -16,20 +16,16 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	axis := graph.FieldsOf(n.Op()).Int("axis")
 	switch {
-	case table.class != batched && table.class != shared:
-		return traced{}, refuse(n, "it picks from a number, or a sum over the batch", "arrays")
 	case ids.class == indexing:
 		return t.pick(n, table, axis, t.numbers[graph.Children(n)[1]])
-	case ids.class != batched || !indices.takes(t.prog.Values[ids.id]):
-		return traced{}, refuse(n, "its indices aren't an input of integers, or a constant", "an input of integers, at most reshaped, or a constant")
 	case table.class == batched && t.batch > 1 && axis == 0:
 		return traced{}, mixes(n, "it picks among the rows of all samples")
 	case table.class == batched:
 		return traced{}, refuse(n, "its indices and what it picks from both depend on the sample", "an input of floats that is 1 at what is picked and 0 elsewhere, multiplied and summed")
+	case table.overBatch:
+		return traced{}, refuse(n, repeated, "the parameter itself")
 	case axis != 0 || len(table.shape) < 2:
 		return traced{}, refuse(n, "samples' integers pick from an axis that isn't the first of two or more", "Transpose, so that they pick rows of a table")
-	case table.overBatch:
-		return traced{}, refuse(n, "its table is repeated along the batch", "the table itself")
 	}
 	rows, width := product(ids.shape), product(table.shape[1:])
 	shape, folded, err := t.perSample(n, graph.Shape(n))
@@ -49,7 +45,7 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 	length := graph.Shape(graph.Children(n)[0])[axis]
 	for _, i := range ids {
 		if i < 0 || i >= length {
-			return traced{}, refuse(n, fmt.Sprintf("index %d is outside an axis of length %d", i, length), "indices from 0 on")
+			return traced{}, refuse(n, fmt.Sprintf("index %d is outside an axis of length %d", i, length), "indices from 0 on that are below the length")
 		}
 	}
 	stretches := stretchesOf(ids)
@@ -66,10 +62,8 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 	own := axis
 	if v.class == batched {
 		var ofBatch bool
-		if own, ofBatch = v.axis(axis); ofBatch && t.batch > 1 {
-			return traced{}, mixes(n, "it picks among the rows of all samples")
-		} else if ofBatch && !v.folded {
-			return traced{}, refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
+		if own, ofBatch = v.axis(axis); ofBatch && (t.batch > 1 || !v.folded) {
+			return traced{}, byPlace(n)
 		}
 	}
 	whole := slices.Clone(v.shape)

@@ -133,7 +133,7 @@ var opTable = [opEnd]opRow{
 	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0), once: true},
 	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK), once: true},
 	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK), once: true},
-	Normalize:    {name: "normalize", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows | hasScalar, size: sizeOfProduct(rowsK, rowsK), once: true},
+	Normalize:    {name: "normalize", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows | hasScalar, size: sizeOfProduct(rowsK, rowsK)},
 	Product:      {name: "product", result: "z", operands: []operand{{"x", perSample}, {"y", perSample}}, fields: hasProduct | hasGroups, adds: true, size: sizeOfProduct(groupsOf(rowsN), groupsOf(rowsK), groupsOf(kN)), once: true},
 	Dropout:      {name: "dropout", result: "z", operands: []operand{{"x", perSample}}, fields: hasScalar | hasDraw, adds: true},
 	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", indices}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},

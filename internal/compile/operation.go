@@ -30,9 +30,9 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 	{kind: "linAlgBinOp", operator: "dot product", made: "Mul"},
 	{kind: "linAlgBinOp", operator: "batched matrix product", made: "BatchedMatMul"},
 	{kind: "linAlgBinOp", operator: "outer product", made: "OuterProd",
-		refused: "its gradient is wrong", instead: "Reshape to a column and a row and multiply them by Mul"},
+		refused: "Gorgonia's own gradient of it is wrong", instead: "Reshape to a column and a row and multiply them by Mul"},
 	{kind: "tensordotOp", made: "Tensordot",
-		refused: "it fails, or its gradient does, for many shapes", instead: "Reshape and Mul or BatchedMatMul"},
+		refused: noRule, instead: "Reshape and Mul or BatchedMatMul"},
 	{kind: "sumOp", made: "Sum, Mean, Norm"},
 	{kind: "maxOp", made: "Max"},
 	{kind: "sizeOp", made: "SizeOf, Mean, Broadcast…"},
@@ -41,20 +41,19 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 	{kind: "transposeOp", made: "Transpose, Conv2d"},
 	{kind: "sliceOp", made: "Slice, Unconcat"},
 	{kind: "concatOp", made: "Concat"},
-	{kind: "atOp", made: "At", refused: "it has no gradient", instead: "Slice and Sum"},
+	{kind: "atOp", made: "At", refused: "it has no gradient", instead: "Slice"},
 	{kind: "softmaxOp", made: "SoftMax, LogSoftMax"},
-	{kind: "sparsemaxOp", made: "Sparsemax", refused: "its gradient isn't known to be right", instead: "SoftMax"},
+	{kind: "sparsemaxOp", made: "Sparsemax", refused: noRule, instead: "SoftMax"},
 	{kind: "im2colOp", made: "Im2Col, Conv2d"},
 	{kind: "maxPoolOp", made: "MaxPool2D, MaxPool1D", limits: "with the same padding on both sides"},
 	{kind: "avgPoolOp", made: "AveragePool2D, AveragePool1D",
-		refused: "average pooling divides by the width of the image", instead: "Slice or Reshape and Mean, or a convolution by a constant"},
+		refused: "average pooling divides by the width of the image", instead: "Slice or Reshape, and Mean"},
 	{kind: "globalAveragePoolOp", made: "GlobalAveragePool2D"},
 	{kind: "upsampleOp", made: "Upsample2D"},
 	{kind: "byIndicesOp", made: "ByIndices", limits: "by an input of integers: rows of a table that is the same for all samples; by a constant: any axis but the batch's"},
 	{kind: "minBetween", made: "MinBetween"},
 	{kind: "maxBetween", made: "MaxBetween"},
-	{kind: "clampOp", made: "nobody", refused: "it computes nothing", instead: "MinBetween and MaxBetween"},
-	{kind: "dtConvOp", made: "ConvType", refused: "its gradient isn't known to be right", instead: "one type throughout the graph"},
+	{kind: "dtConvOp", made: "ConvType", refused: noRule, instead: "one type throughout the graph"},
 	{kind: "diagFlatOp", made: "DiagFlat", refused: "it has no gradient", instead: "HadamardProd by a constant identity matrix"},
 	{kind: "dropoutOp", made: "Dropout", limits: "with draws from the run's key, and off in prediction"},
 	{kind: "randomOp", made: "UniformRandomNode, GaussianRandomNode, BinomialRandomNode",
@@ -62,13 +61,11 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 	{kind: "BatchNormOp", made: "BatchNorm", mixes: true,
 		refused: "it normalises by statistics of the batch, and keeps them", instead: normalise},
 	{kind: "GroupNormOp", made: "GroupNorm"},
-	{kind: "ctcLossOp", made: "CTCLoss", refused: "it keeps values of the sample before and may log", instead: "a cost of operations that are listed"},
-	{kind: "yoloOp", made: "YOLOv3", refused: "its gradient isn't known to be right", instead: "a cost of operations that are listed"},
-	{kind: "letOp", made: "Set", refused: "it changes another node", instead: "values bound before compiling"},
-	{kind: "readOp", made: "Read", refused: "it hands values of samples outside", instead: "the graph's output"},
-	{kind: "devTrans", made: "Gorgonia's CUDA machine", refused: "it moves values between devices", instead: "a graph for the CPU: engines bring their own devices"},
-	{kind: "ExternalOp", made: "Gorgonia's machines", refused: "it runs on a machine of Gorgonia's", instead: "the operation that it wraps"},
+	{kind: "ctcLossOp", made: "CTCLoss", refused: noRule, instead: "a cost of operations that dptrain knows"},
+	{kind: "yoloOp", made: "YOLOv3", refused: noRule, instead: "a cost of operations that dptrain knows"},
 })
+
+const noRule = "dptrain has no rule for it"
 
 const normalise = "a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv"
 
@@ -107,18 +104,16 @@ func known(op gorgonia.Op) (operation, bool) {
 	return operations[i], true
 }
 
-// refused returns the error for a node whose operation has no rule, or nil.
+// refused returns the error for a node whose operation has no rule.
 func refused(n *gorgonia.Node) error {
-	o, ok := known(n.Op())
+	o, _ := known(n.Op())
 	switch {
 	case graph.Kind(n.Op()) == "":
-		return &RefusedError{graph.Operation(n), graph.Label(n), "it isn't one of Gorgonia's own, so nothing is known of what it keeps, prints or mixes", "operations of package gorgonia"}
-	case !ok:
-		return &RefusedError{graph.Operation(n), graph.Label(n), "dptrain doesn't know it", "operations that dptrain knows"}
+		return refuse(n, "it isn't one of Gorgonia's own, so nothing is known of what it keeps, prints or mixes", "operations of package gorgonia")
 	case o.mixes:
 		return mixes(n, fmt.Sprintf("%s; use %s", o.refused, o.instead))
 	case o.refused != "":
-		return &RefusedError{graph.Operation(n), graph.Label(n), o.refused, o.instead}
+		return refuse(n, o.refused, o.instead)
 	}
-	return nil
+	return refuse(n, noRule, "operations that dptrain knows")
 }

@@ -7,6 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
+const repeated = "its operand is a parameter, or a constant, that is repeated along the batch"
+
 const contracts = "it contracts the batch axis; put the batch first, as in Mul(x, w)"
 
 // multiply lowers products. A product of two matrices contracts an axis of each: if that is the batch's, it mixes
@@ -16,12 +18,11 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := graph.FieldsOf(n.Op())
 	kind, transA, transB := graph.Operator(n.Op()), f.Bool("transA"), f.Bool("transB")
 	x, w := in[0], in[1]
-	for _, v := range in {
-		if v.class != batched && v.class != shared {
-			return traced{}, refuse(n, "one operand is a number, or a sum over the batch", "HadamardProd")
-		}
-	}
 	switch {
+	case x.class == summed && w.class == shared, x.class == shared && w.class == summed:
+		return traced{}, ofPartialSum(n)
+	case x.class == summed || w.class == summed:
+		return traced{}, mixes(n, ofSum)
 	case kind == graph.Outer:
 		return t.outer(n, x, w)
 	case kind == graph.Dot && x.class == shared && w.class == shared:
@@ -38,7 +39,7 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			w = column(w)
 		}
 		out, err := t.sharedProduct(n, x, w, transA, transB)
-		if kind == graph.MatVec {
+		if kind == graph.MatVec && err == nil {
 			out.shape = out.shape[:1]
 			out.view = ViewOf(out.shape)
 		}
@@ -51,8 +52,10 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, refuse(n, "its result doesn't have the batch as its first axis", "Mul(x, w) with a batch-first x")
 	case w.class == batched:
 		return traced{}, mixes(n, contracts)
-	case transA, w.overBatch:
+	case transA:
 		return traced{}, mixes(n, contracts)
+	case w.overBatch:
+		return traced{}, refuse(n, repeated, "the parameter itself")
 	}
 	return t.matMul(n, x, w, kind == graph.MatVec, transB)
 }
@@ -83,7 +86,7 @@ func (t *tracer) matMul(n *gorgonia.Node, x, w traced, vector, transB bool) (tra
 		rows = x.shape[0]
 	}
 	if product(x.shape) != rows*k {
-		return traced{}, refuse(n, shapesDiffer, "operands of fitting shapes")
+		return traced{}, refuse(n, "its operands' shapes don't fit together", "operands of fitting shapes")
 	}
 	out := traced{class: batched, folded: x.folded}
 	if x.folded {
@@ -132,7 +135,7 @@ func transposed(v traced) traced {
 // sharedProduct lowers a product of two shared matrices.
 func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB bool) (traced, error) {
 	if a.overBatch || b.overBatch {
-		return traced{}, refuse(n, "a parameter is repeated along the batch", "the parameter itself")
+		return traced{}, refuse(n, repeated, "the parameter itself")
 	}
 	if transA {
 		a = transposed(a)
@@ -141,7 +144,7 @@ func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB boo
 		b = transposed(b)
 	}
 	if len(a.shape) != 2 || len(b.shape) != 2 || a.shape[1] != b.shape[0] {
-		return traced{}, refuse(n, shapesDiffer, "operands of fitting shapes")
+		return traced{}, refuse(n, "its operands' shapes don't fit together", "operands of fitting shapes")
 	}
 	shape := []int{a.shape[0], b.shape[1]}
 	out := t.derive(n, shape, Instruction{

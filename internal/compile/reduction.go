@@ -33,6 +33,9 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return t.sumOwn(n, v, v.own(along))
 }
 
+// sameForAll is the reason for refusing an operand that is a parameter, or of parameters and constants alone.
+const sameForAll = "its operand is the same for all samples"
+
 const allAtOnce = "Sum over all axes at once"
 
 // own returns the axes of a sample's shape that axes of a batched node are.
@@ -73,7 +76,7 @@ func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	along := graph.FieldsOf(n.Op()).Ints("along")
 	switch {
 	case v.class != batched:
-		return traced{}, refuse(n, "its operand is a parameter, a number or a sum over the batch", "Max of values of samples")
+		return traced{}, refuse(n, sameForAll, "it on values of samples")
 	case slices.Contains(along, 0) && !v.folded && t.batch == 1:
 		return traced{}, refuse(n, "it takes the batch axis away", "results with the batch in front")
 	case slices.Contains(along, 0) && t.batch > 1:
@@ -123,8 +126,6 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		if v, err = t.batchedCopy(n, v, graph.Shape(n)); err != nil {
 			return traced{}, err
 		}
-	case v.class != batched:
-		return traced{}, refuse(n, "its operand is a number, or a sum over the batch", "it on values of samples")
 	}
 	own, ofBatch := v.axis(axis)
 	if ofBatch && !(v.folded && t.batch == 1) {

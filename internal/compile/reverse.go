@@ -202,8 +202,6 @@ func (r *reverser) backOnce(in Instruction, dz ID) {
 		b.Op, b.In = Gather, []ID{dz}
 	case Softmax, LogSoftmax:
 		b.Op, b.In = in.Op-Softmax+SoftmaxBack, []ID{dz, in.Out}
-	case Normalize:
-		b.Op, b.In = NormalizeBack, []ID{dz, in.In[0]}
 	}
 	if (in.Op == Binary || in.Op == BinaryScalar) && !in.Func.differentiable() {
 		return

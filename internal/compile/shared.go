@@ -64,7 +64,7 @@ func (t *tracer) alongBatch(n *gorgonia.Node, v traced, folded bool) (traced, er
 	case !folded && t.batch == 1 && v.shape[0] == 1:
 		v.shape, v.view = v.shape[1:], v.view.without(0)
 	default:
-		return v, refuse(n, "it gives each place in the batch its own parameter", perBatchAxis)
+		return v, refuse(n, "it gives each place in the batch a parameter, or a constant, of its own", perBatchAxis)
 	}
 	return v, nil
 }
@@ -74,8 +74,8 @@ func (t *tracer) batchedCopy(n *gorgonia.Node, v traced, shape []int) (traced, e
 	if v.class == batched {
 		return v, nil
 	}
-	if v.class != shared {
-		return v, refuse(n, "it combines a number, or a sum over the batch, with arrays", "arrays")
+	if !v.overBatch && shape[0]%t.batch != 0 {
+		return v, refuse(n, "its operand is a parameter, or a constant, that isn't repeated along the batch", perBatchAxis)
 	}
 	_, folded, err := t.perSample(n, shape)
 	if err != nil {

@@ -139,10 +139,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	}
 	rule, ok := rules[kind]
 	if !ok {
-		if err := refused(n); err != nil {
-			return traced{}, err
-		}
-		return traced{}, unknown(n)
+		return traced{}, refused(n)
 	}
 	var in []traced
 	for _, c := range graph.Children(n) {
@@ -155,12 +152,42 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	if t.integers(in...) && kind != "reshapeOp" && kind != "byIndicesOp" {
 		return traced{}, readsIntegers(n)
 	}
+	for _, v := range in {
+		if err := ofSamples(n, kind, v); err != nil {
+			return traced{}, err
+		}
+	}
 	v, err := rule(t, n, in)
 	if err != nil {
 		return traced{}, err
 	}
 	return v, t.check(n, v)
 }
+
+// ofSamples refuses numbers and sums over the batch as operands of operations whose rules don't take them.
+func ofSamples(n *gorgonia.Node, kind string, v traced) error {
+	switch kind {
+	case "elemUnaryOp", "elemBinOp", "maxBetween", "minBetween", "sumOp", "reshapeOp", "transposeOp", "sizeOp", "Iop":
+		return nil
+	case "repeatOp":
+		if v.class == scalar { // which the count is
+			return nil
+		}
+	}
+	switch {
+	case v.class == scalar:
+		return refuse(n, "its operand is a number", "NewConstant of a tensor")
+	case v.class != summed:
+		return nil
+	case kind == "softmaxOp" || kind == "maxOp" || kind == "maxPoolOp" || kind == "GroupNormOp":
+		return mixes(n, ofSum)
+	case kind == "linAlgBinOp":
+		return nil
+	}
+	return ofPartialSum(n)
+}
+
+const ofSum = "it is applied to a sum over the batch; only the final cost may be one"
 
 // integers reports whether any operand holds integers. They index rows of tables, and no other rule computes with them.
 func (t *tracer) integers(in ...traced) bool {
@@ -196,7 +223,7 @@ func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
 	}
 	data, err := graph.Floats(n)
 	if err != nil {
-		return traced{}, refuse(n, err.Error(), "constants of floating-point numbers, or of integers as indices")
+		return traced{}, refuse(n, "it holds neither floating-point numbers nor integers", "constants of floating-point numbers, or of integers as indices")
 	}
 	if n.IsScalar() {
 		return traced{class: scalar, number: float64(data[0]), constant: true}, nil

@@ -39,10 +39,7 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 			in := find(t, p.Forward, compile.MatMul)
 			in.In = append(in.In, 0)
 		}},
-		"unknown operation": {"operation 200", func(t *testing.T, p program) { p.Forward[2].Op = 200 }},
-		"opaque among others": {"come together", func(t *testing.T, p program) {
-			p.Forward[2] = compile.Instruction{Op: compile.Opaque, Out: none, Where: none}
-		}},
+		"unknown operation":       {"operation 200", func(t *testing.T, p program) { p.Forward[2].Op = 200 }},
 		"unknown function":        {"doesn't take function", func(t *testing.T, p program) { find(t, p.Forward, compile.Unary).Func = 63 }},
 		"function of two for one": {"doesn't take function", func(t *testing.T, p program) { find(t, p.Forward, compile.Unary).Func = compile.Add }},
 		"derivative of a comparison": {"doesn't take function", func(t *testing.T, p program) {

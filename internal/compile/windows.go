@@ -87,7 +87,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	shape := graph.Shape(n)
 	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
 	if w.shape[0] != win.OutC || w.shape[1] != win.Patch() {
-		return traced{}, false, refuse(n, "its filter's shape doesn't fit its image", "Conv2d")
+		return traced{}, false, nil
 	}
 	out := traced{class: batched, shape: shape[1:]}
 	out.id = t.emit(n, out.shape, Instruction{Op: Conv, In: []ID{x.id, t.whole(n, w)}, Window: win})
@@ -97,15 +97,9 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 // unroll lowers Im2Col by itself, to which Conv2d comes down where its filter or its image isn't as usual: positions
 // and elements of a window are strides of the image, or of a copy with zeros around it.
 func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v := in[0]
-	if v.class == shared {
-		var err error
-		if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
-			return traced{}, err
-		}
-	}
-	if v.class != batched || v.folded || len(v.shape) != 3 {
-		return traced{}, refuse(n, notImages, "samples of channels, rows and columns")
+	v, err := t.images(n, in[0])
+	if err != nil {
+		return traced{}, err
 	}
 	f := graph.FieldsOf(n.Op())
 	id, c, h, w := v.id, v.shape[0], v.shape[1], v.shape[2]
@@ -124,7 +118,14 @@ func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-const notImages = "its operand isn't an image of each sample"
+// images returns an operand as images of samples, which a shared one is copied for.
+func (t *tracer) images(n *gorgonia.Node, v traced) (traced, error) {
+	v, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
+	if err == nil && (v.folded || len(v.shape) != 3) {
+		err = refuse(n, "its operand isn't an image of each sample", "samples of channels, rows and columns")
+	}
+	return v, err
+}
 
 // maxPool lowers max-pooling. The positions of the maxima are a value of their own, by which gradients go back.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
@@ -140,15 +141,9 @@ func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // pool returns the operand and the window of a max-pooling operation.
 func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
-	v := in[0]
-	if v.class == shared {
-		var err error
-		if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
-			return v, nil, err
-		}
-	}
-	if v.class != batched || v.folded || len(v.shape) != 3 {
-		return v, nil, refuse(n, notImages, "samples of channels, rows and columns")
+	v, err := t.images(n, in[0])
+	if err != nil {
+		return v, nil, err
 	}
 	f := graph.FieldsOf(n.Op())
 	win := &Window{

@@ -71,6 +71,21 @@ func joined() map[string]Graph {
 			h := values(g, 5, 3)
 			return g.Do(gorgonia.BatchedMatMul(h, bend(g, g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 3, 5}))), true, true))
 		},
+		"products of its own, both turned": func(g *G) *gorgonia.Node {
+			h := values(g, 2, 5, 3)
+			return g.Do(gorgonia.BatchedMatMul(h, bend(g, g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 2, 3, 5}))), true, true))
+		},
+		"steps": func(g *G) *gorgonia.Node {
+			h := values(g, 6)
+			steps := g.Do(gorgonia.Add(g.Do(gorgonia.Sign(h)), g.Do(gorgonia.Add(g.Do(gorgonia.Ceil(bend(g, h))), g.Do(gorgonia.Floor(h))))))
+			return g.Do(gorgonia.HadamardProd(h, steps))
+		},
+		"equal steps": func(g *G) *gorgonia.Node {
+			h := values(g, 6)
+			a, b := g.Do(gorgonia.Sign(h)), g.Do(gorgonia.Sign(g.In("y", 6)))
+			equal, unequal := g.Do(gorgonia.Eq(a, b, true)), g.Do(gorgonia.Ne(b, a, true))
+			return g.Do(gorgonia.Add(g.Do(gorgonia.HadamardProd(h, equal)), g.Do(gorgonia.HadamardProd(bend(g, h), unequal))))
+		},
 		"product of rows of samples": func(g *G) *gorgonia.Node {
 			h := g.Do(gorgonia.Reshape(values(g, 4, 3), tensor.Shape{g.Batch * 2, 2, 3}))
 			h = g.Do(gorgonia.BatchedMatMul(h, bend(g, h), false, true))
