@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -62,7 +63,7 @@ func ratesText(t *report.Tuning) string {
 }
 
 func runText(e configs.Experiment, p report.Privacy) string {
-	text := e.Training.Optimizer
+	text := experiment.Optimizer(e.Training, 0).String()
 	switch {
 	case p.Steps > 0:
 		text += fmt.Sprintf(", %s steps at sampling rate %v", report.Grouped(p.Steps), p.SamplingRate)

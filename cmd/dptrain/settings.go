@@ -204,9 +204,6 @@ func (s *settings) read() (configs.Experiment, error) {
 	if err := checkModel(e.Model); err != nil {
 		return e, err
 	}
-	if err := checkCarried(e.Training); err != nil {
-		return e, err
-	}
 	return e, nil
 }
 

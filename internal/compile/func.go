@@ -207,9 +207,9 @@ func (f Func) Binary(a, b float64) float64 {
 	case Ne:
 		return is(a != b)
 	case Maximum:
-		return math.Max(a, b)
+		return max(a, b)
 	case Minimum:
-		return math.Min(a, b)
+		return min(a, b)
 	}
 	return math.NaN()
 }

@@ -63,7 +63,7 @@ func (p *Plan) planExtension() (work, report.Privacy, error) {
 	if err != nil {
 		return nil, report.Privacy{}, err
 	}
-	settings := train.Settings{Privacy: run.Privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
+	settings := train.Settings{Privacy: run.Privacy, Optimizer: Optimizer(e.Training, e.Training.LearningRate)}
 	p.extends = &Extension{Name: x.Name, Steps: x.Steps, More: run.Steps - x.Steps}
 	run.Steps = p.extends.More
 	if p.added, err = run.Guarantee(e.Privacy.Delta, Accounting(e.Privacy)); err != nil {

@@ -34,7 +34,7 @@ func planTraining(e configs.Experiment, n int) (train.Settings, report.Privacy, 
 		return train.Settings{}, report.Privacy{}, err
 	}
 	privacy := run.Privacy
-	settings := train.Settings{Privacy: privacy, Optimizer: optimizer(e.Training.Optimizer, e.Training.LearningRate)}
+	settings := train.Settings{Privacy: privacy, Optimizer: Optimizer(e.Training, e.Training.LearningRate)}
 	return settings, stated(e.Privacy, e.Data, n, guarantee).Of(report.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
 }
 
@@ -81,11 +81,41 @@ func Steps(p configs.Privacy) (int, error) {
 	return steps, nil
 }
 
-func optimizer(name string, learningRate float64) train.Optimizer {
-	if name == "dp-adam" {
-		return train.Adam(learningRate)
+// Optimizer returns the optimizer of valid settings, with a learning rate.
+func Optimizer(t configs.Training, learningRate float64) train.Optimizer {
+	var o train.Optimizer
+	switch t.Optimizer {
+	case configs.OptimizerMomentum:
+		o = train.Momentum(learningRate, value(t.Momentum))
+	case configs.OptimizerNesterov:
+		o = train.Nesterov(learningRate, value(t.Momentum))
+	case configs.OptimizerAdam:
+		o = train.Adam(learningRate)
+	case configs.OptimizerAdamW:
+		o = train.AdamW(learningRate, 0)
+	default:
+		o = train.SGD(learningRate)
 	}
-	return train.SGD(learningRate)
+	o.WeightDecay = value(t.WeightDecay)
+	switch t.Schedule {
+	case configs.ScheduleLinear:
+		o.Schedule = train.Linear(0)
+	case configs.ScheduleCosine:
+		o.Schedule = train.Cosine(0)
+	}
+	if t.Warmup > 0 {
+		o.Schedule = train.Warmup(t.Warmup, o.Schedule)
+	}
+	o.Accumulate, o.Average = t.Accumulate, t.Average
+	return o
+}
+
+// value returns an optional setting, or 0 for none.
+func value(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
 }
 
 func (t training) event() accountant.Event { return unitRun{t.Privacy, t.rows}.event() }

@@ -64,7 +64,7 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 		SubsetRate:  e.Privacy.SubsetRate,
 		Repetitions: r,
 		Space:       space,
-		Optimizer:   optimizer(e.Training.Optimizer, 0),
+		Optimizer:   Optimizer(e.Training, 0),
 		Samples:     n,
 		WarmStart:   e.Tuning.WarmStart,
 		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated

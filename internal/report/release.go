@@ -31,7 +31,7 @@ type Release struct {
 
 // Hyperparameters are the hyperparameters of the run that made the released parameters.
 type Hyperparameters struct {
-	Optimizer         string   `json:"optimizer"`
+	Optimizer         string   `json:"optimizer"` // with its settings: see [train.Optimizer.String]
 	LearningRate      float64  `json:"learning_rate"`
 	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // the selected rate, before it was scaled
 	SamplingRate      float64  `json:"sampling_rate"`
@@ -45,7 +45,7 @@ type Hyperparameters struct {
 // HyperparametersOf returns the hyperparameters of a run with the given settings.
 func HyperparametersOf(p train.Privacy, o train.Optimizer) Hyperparameters {
 	return Hyperparameters{
-		Optimizer:         string(o.Method),
+		Optimizer:         o.String(),
 		LearningRate:      o.LearningRate,
 		SamplingRate:      p.SamplingRate,
 		ExpectedBatchSize: p.ExpectedBatchSize(),
