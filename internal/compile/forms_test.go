@@ -268,8 +268,8 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, as is package
-// tensor's ByIndices, so no machine of Gorgonia's is the judge of it.
+// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, as package
+// tensor's ByIndices is, so no machine of Gorgonia's is the judge of it.
 func TestIndicesAlongInnerAxes(t *testing.T) {
 	for _, axis := range []int{1, 2} {
 		for _, list := range [][]int{{0}, {2, 1, 0}, {0, 2}, {1, 1, 1}, {0, 1, 2, 2, 0}, {2, 2, 1}, {1, 2, 0, 1, 2}} {
@@ -381,6 +381,12 @@ func TestDropout(t *testing.T) {
 				}
 			}
 		}
+	}
+	// Gorgonia takes two dropouts of one node for one, as the package comment says.
+	g := enginetest.NewG(1, 1)
+	h := hidden(g, 2)
+	if a, b := g.Do(gorgonia.Dropout(h, 0.1)), g.Do(gorgonia.Dropout(h, 0.5)); a != b {
+		t.Error("Gorgonia tells two dropouts of one node apart")
 	}
 	seen := map[[32]byte]string{}
 	for _, probability := range []float64{0, 0.1, 0.25} {

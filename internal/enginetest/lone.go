@@ -6,8 +6,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Lone returns graphs for a batch of one, whose layouts would mix samples in a larger batch, or whose nodes don't have the
-// batch as their first axis.
+// Lone returns graphs for a batch of one, whose layouts would mix samples in a larger batch, or whose nodes don't have
+// the batch as their first axis.
 func Lone() map[string]Graph {
 	product := func(g *G, rows, columns int) *gorgonia.Node {
 		return g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, rows*columns)))

@@ -16,8 +16,8 @@ import (
 //
 // Reference evaluates a copy of the graph node by node, on copies of values, instead of calling Gorgonia's tape machine
 // (v0.9.18). That machine lets an operation overwrite a value that a reshaped view, or a gradient shared by two
-// parameters, still needs: for xw + b + b + c it gives c the gradient of b. Where nothing is shared, as in the models of
-// this project, the two agree, which tests check.
+// parameters, still needs: for xw + b + b + c it gives c the gradient of b. Where nothing is shared, as in the models
+// of this project, the two agree, which tests check.
 type Reference struct {
 	inputs, params gorgonia.Nodes // copies
 	cost, output   *gorgonia.Node
@@ -114,8 +114,8 @@ func bound(nodes gorgonia.Nodes, numbers [][]float32) ([]gorgonia.Value, error) 
 	return out, nil
 }
 
-// Gradient returns one sample's gradient by parameter, given the values of the parameters and of the sample's inputs, in
-// order. It is NaN throughout if the sample's cost isn't finite.
+// Gradient returns one sample's gradient by parameter, given the values of the parameters and of the sample's inputs,
+// in order. It is NaN throughout if the sample's cost isn't finite.
 func (r *Reference) Gradient(params, inputs [][]float32) ([][]float64, error) {
 	values, err := r.values(params, inputs)
 	if err != nil {
