@@ -52,10 +52,13 @@
 // # What is refused
 //
 // An operation with state lets a sample influence the next one. An operation that draws random numbers gives different
-// models for the same key. So the package lists the operations that it knows, by Go type with its package, and by
-// operator; operations.md is generated from the list. Every other operation is a [RefusedError], which says why and
-// what to use instead. Package enginetest checks the gradient of every operation that isn't refused against
-// differences.
+// models for the same key, except for dropout, whose draws engines take from the run's key. So the package lists the
+// operations that it knows, by Go type with its package, and by operator; operations.md is generated from the list.
+// Every other operation is a [RefusedError], which says why and what to use instead. Package enginetest checks the
+// gradient of every operation that isn't refused against differences.
+//
+// Gorgonia takes two equal operations on one node for one node, and its hashes leave out the probability of a dropout
+// and the epsilon of GroupNorm. So two dropouts of one node are the first one, with one probability and one draw.
 //
 // Package graph reads operands from the nodes, never through Gorgonia's graph. Compile also checks that every node
 // still has the hash that it was made with, because Gorgonia reuses nodes that it has removed, even if other nodes

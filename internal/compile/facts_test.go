@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// evaluated runs Gorgonia's machine on a graph whose only leaf is x, [1, …], bound to values, and returns draw's result.
+// evaluated runs Gorgonia's machine on a graph whose only input is x, bound to values, and returns draw's result.
 func evaluated(t *testing.T, shape []int, values []float64, draw func(g *gorgonia.ExprGraph, x node) node) []float64 {
 	t.Helper()
 	g := gorgonia.NewGraph()

@@ -226,6 +226,10 @@ func TestDecay(t *testing.T) {
 		"a part": {func(g *enginetest.G, p parts) node {
 			return g.Do(gorgonia.Add(p.sum, squares(g, g.Do(gorgonia.Slice(p.w, gorgonia.S(0, 2))))))
 		}, nil, false},
+		"a part ∘ itself": {func(g *enginetest.G, p parts) node {
+			part := g.Do(gorgonia.Slice(p.w, gorgonia.S(0, 2)))
+			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(part, part))))))
+		}, nil, false},
 		"an axis": {func(g *enginetest.G, p parts) node {
 			rows := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(p.w)), 0))
 			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(rows))))
@@ -268,8 +272,8 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, as is package
-// tensor's ByIndices, so no machine of Gorgonia's is the judge of it.
+// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, as package
+// tensor's ByIndices is, so no machine of Gorgonia's is the judge of it.
 func TestIndicesAlongInnerAxes(t *testing.T) {
 	for _, axis := range []int{1, 2} {
 		for _, list := range [][]int{{0}, {2, 1, 0}, {0, 2}, {1, 1, 1}, {0, 1, 2, 2, 0}, {2, 2, 1}, {1, 2, 0, 1, 2}} {
@@ -382,6 +386,12 @@ func TestDropout(t *testing.T) {
 			}
 		}
 	}
+	// Gorgonia takes two dropouts of one node for one, as the package comment says.
+	g := enginetest.NewG(1, 1)
+	h := hidden(g, 2)
+	if a, b := g.Do(gorgonia.Dropout(h, 0.1)), g.Do(gorgonia.Dropout(h, 0.5)); a != b {
+		t.Error("Gorgonia tells two dropouts of one node apart")
+	}
 	seen := map[[32]byte]string{}
 	for _, probability := range []float64{0, 0.1, 0.25} {
 		src, err := build(probability, false)(enginetest.NewG(2, 1))
@@ -463,5 +473,29 @@ func TestLowRank(t *testing.T) {
 	}
 	if got := wide(predicted(t, chain, x)); !near(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A product with a transposed matrix, which only Conv2d makes, is the product with its transpose.
+func TestTurnedProduct(t *testing.T) {
+	x := []float32{0.5, -1, 2}
+	var outputs [2][]float32
+	var gradients [2][][]float32
+	for k, turn := range []bool{true, false} {
+		g := enginetest.NewG(2, 1)
+		in, v := g.In("x", 3), g.Param("v", 5, 3)
+		var h node
+		if turn {
+			h = g.Do(gorgonia.ApplyOp(turnedProduct(g).Op(), in, v))
+		} else {
+			h = g.Do(gorgonia.Mul(in, g.Do(gorgonia.Transpose(v))))
+		}
+		src, err := g.Squares(g.Do(gorgonia.Mul(h, g.Number(0.1))))
+		src.Inputs, src.Params = gorgonia.Nodes{in}, gorgonia.Nodes{v}
+		outputs[k] = predicted(t, program(t, src, err), x)
+		gradients[k] = trained(t, src, x)
+	}
+	if !slices.Equal(outputs[0], outputs[1]) || !near(wide(gradients[0][0]), wide(gradients[1][0])) {
+		t.Errorf("output %v and gradient %v, by the transpose %v and %v", outputs[0], gradients[0], outputs[1], gradients[1])
 	}
 }

@@ -16,7 +16,7 @@ type Instruction struct {
 	TransA     bool    // Product: x is stored as [K, Rows]
 	Draw       int     // Dropout: the sample's draw that decides on element 0
 	Window     *Window // convolutions and pooling
-	Scalar     float32 // Fill, BinaryScalar, ScalarBack; Normalize: added to the variance; Dropout: the share kept
+	Scalar     float32 // Fill, BinaryScalar, ScalarBack; Normalize: ε, added to the variance; Dropout: the share kept
 	Swap       bool    // BinaryScalar and ScalarBack: Scalar is the function's first operand
 	Side       int     // BinaryBack: the operand whose gradient it computes
 	View       View    // Gather: a view of x; Scatter and GradSpread: a view of the result

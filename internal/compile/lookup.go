@@ -11,7 +11,8 @@ import (
 
 // lookup lowers the picking of elements of an axis. An input of integers indexes the rows of a table, which is the same
 // for all samples. The indices must be the input itself, at most reshaped: then [Program.Range] bounds each of them
-// before anything runs. Constants may index any axis but the batch's.
+// before anything runs. Constants may index any axis but the batch's: this rule is right along inner axes too, where
+// Gorgonia's own forward pass (v0.9.18) is wrong, by package tensor's ByIndices.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	axis := graph.FieldsOf(n.Op()).Int("axis")

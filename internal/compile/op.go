@@ -20,13 +20,10 @@ const (
 	Scatter                // (x) z = 0, then z[V[j]] += x[j]
 	Softmax                // (x) z = softmax of the rows of x [Rows, K]
 	LogSoftmax             // (x) z = log softmax of the rows of x [Rows, K]
-	Normalize              // (x) z = (x − mean)/√(variance + Scalar) of rows of x [Rows, K]; the variance is over K
-	// (x, y) z[g] = x[g]·y[g], g < Groups: x [Groups, Rows, K], or [Groups, K, Rows] if TransA; y [Groups, K, N], or
-	// [Groups, N, K] if TransB
-	Product
-	// (x) z[j] = x[j]/Scalar if draw Draw + j of the sample keeps it (Program.Draws), else 0; it is its own way back
-	Dropout
-	Lookup // (ids, y) z[r] = y[ids[r]], row by row: ids [Rows], y [N, K], z [Rows, K]
+	Normalize              // (x) z = (x − mean)/√(variance + Scalar) of the rows of x [Rows, K]; variance by K
+	Product                // (x, y) z[g] = x[g]·y[g], g < Groups: MatMul's shapes; x[g] is [K, Rows] if TransA
+	Dropout                // (x) z[j] = x[j]/Scalar if draw Draw + j of the sample keeps it, else 0; its own way back
+	Lookup                 // (ids, y) z[r] = y[ids[r]], row by row: ids [Rows], y [N, K], z [Rows, K]
 
 	Fill           // () dz = Scalar
 	UnaryBack      // (dz, x, z) dx = dz·Func'(x)
@@ -37,8 +34,7 @@ const (
 	MaxPoolBack    // (dz, where) dx = 0, then dx[where[j]] += dz[j]
 	SoftmaxBack    // (dz, z) dx = z∘(dz − rowsum(dz∘z))
 	LogSoftmaxBack // (dz, z) dx = dz − exp(z)·rowsum(dz)
-	// (dz, x) dx = (dz − rowmean(dz) − z∘rowmean(dz∘z))/√(variance + Scalar), with Normalize's z and variance
-	NormalizeBack
+	NormalizeBack  // (dz, x) dx = (dz − rowmean(dz) − z∘rowmean(dz∘z))/√(variance + Scalar), as in Normalize
 
 	GradMatMul // (dz, x) G = xᵀ·dz: [K, N], or [N, K] if TransB
 	GradConv   // (dz, x) G = dz·im2col(x): [OutC, C·KH·KW]

@@ -11,21 +11,6 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The operation that the error about batch norm recommends isn't refused itself.
-func TestBatchNormAdvice(t *testing.T) {
-	g := enginetest.NewG(1, 1)
-	x, s, b := g.In("x", 2, 3, 3), g.Param("s", 1, 2, 3, 3), g.Param("b", 1, 2, 3, 3)
-	h, _, _, _, err := gorgonia.BatchNorm(x, s, b, 0.9, 1e-5)
-	src, err := g.Squares(g.Do(h, err))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = compile.Compile(src)
-	if err == nil || !strings.Contains(err.Error(), "normalised by Mean") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // Iop is an operation of another package that has the name of Gorgonia's identity and multiplies by ten.
 type Iop struct{ gorgonia.Iop }
 

@@ -167,6 +167,11 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"all samples, and an input that says which count": func(g *enginetest.G) node {
 		return g.Do(gorgonia.HadamardProd(hidden(g, 2), g.In("counts", 2)))
 	},
+	"a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv": func(g *enginetest.G) node {
+		s := spelled{g, hidden(g, 6)}
+		d := s.less(s.h, s.mean(s.h))
+		return s.over(d, s.root(s.plus(s.mean(s.square(d)), 0.1)))
+	},
 	"an input of floats that is 1 at what is picked and 0 elsewhere, multiplied and summed": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(hidden(g, 4), g.In("picked", 4))), 1))
 	},

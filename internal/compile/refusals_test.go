@@ -151,6 +151,9 @@ var refusals = map[string]refusal{
 	"softmax over the batch": {want: "it normalises over the batch axis", mixes: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.SoftMax(hidden(g, 2), 0))
 	})},
+	"softmax over the batch of one": {want: "it normalises over the batch axis", mixes: true, one: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.SoftMax(hidden(g, 2), 0))
+	})},
 	"maximum over the batch": {want: "it takes the maximum of all samples", mixes: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Max(g.Do(gorgonia.BroadcastHadamardProd(g.In("y", 40), g.Param("p", 1, 40), nil, []byte{0})), 0))
 	})},

@@ -45,8 +45,8 @@ type traced struct {
 	ofBatch  bool
 	constant bool
 
-	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet. mean: that is over
-	// the batch size, by which training divides.
+	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet. mean: that over the
+	// batch size, by which training divides.
 	terms   []term
 	partial bool
 	mean    bool
