@@ -172,3 +172,39 @@ func TestFromIsChecked(t *testing.T) {
 		t.Errorf("no step more changes the parameters (%v)", err)
 	}
 }
+
+// The event of a run that goes on has all steps with its own privacy settings. If the other run's steps had others, it
+// would state a guarantee that they don't have: in the first case none has any.
+func TestFromIsOfTheSameMechanism(t *testing.T) {
+	s := cpuSettings(SGD(0.5))
+	s.Privacy.Steps = 3
+	for name, change := range map[string]func(*Privacy){
+		"without noise": func(p *Privacy) { p.NoiseMultiplier = 0 },
+		"less noise":    func(p *Privacy) { p.NoiseMultiplier = 0.5 },
+		"more samples":  func(p *Privacy) { p.SamplingRate, p.NominalSize = 0.2, 300 },
+		"a larger norm": func(p *Privacy) { p.ClippingNorm = 2 },
+		"a larger size": func(p *Privacy) { p.NominalSize = 601 },
+	} {
+		other, next := s, s
+		change(&other.Privacy)
+		next.From, next.Privacy.Steps = stateAfter(t, other), 5
+		group, err := onCPU(t, 1, s).loaded().Start(next)
+		var setting *SettingError
+		if !errors.As(err, &setting) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = group.Close()
+	}
+	// Nor does a run in between change it.
+	s.From = stateAfter(t, s)
+	s.Privacy.Steps = 5
+	s.From = stateAfter(t, s)
+	s.Privacy.Steps = 7
+	if got, err := onCPU(t, 1, s).Train(t.Context(), nil); err != nil || !reflect.DeepEqual(got.Event, s.Privacy.Event()) {
+		t.Errorf("event %v (%v)", got.Event, err)
+	}
+	s.Privacy.NoiseMultiplier = 2
+	if _, err := onCPU(t, 1, cpuSettings(SGD(0.5))).loaded().Start(s); err == nil {
+		t.Error("the third run has other noise")
+	}
+}

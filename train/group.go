@@ -262,7 +262,9 @@ func (g *Group) State(run int) (State, error) {
 	}
 	defer end()
 	s, inner := g.settings[run], g.runs.State(run)
-	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
+	privacy := s.Privacy
+	privacy.Steps = 0
+	return State{run: s.identity.derive(s.Key, "state"), privacy: privacy, inner: tensors{
 		Step: inner.Step, Params: g.model.layout.Split(inner.Params), First: g.model.layout.Split(inner.First), Second: g.model.layout.Split(inner.Second),
 		Own: s.mover.save(),
 	}}, nil

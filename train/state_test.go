@@ -30,7 +30,7 @@ func encode(t testing.TB, s State) []byte {
 }
 
 func exampleState() State {
-	return State{run: [32]byte{1, 2, 3}, inner: tensors{
+	return State{run: [32]byte{1, 2, 3}, privacy: Privacy{SamplingRate: 0.5, NoiseMultiplier: 1, ClippingNorm: 2, NominalSize: -2}, inner: tensors{
 		Step:   258,
 		Params: [][]float32{{1, -2.5}, {float32(math.Inf(1))}},
 		First:  [][]float32{{0.5, 0}, {float32(math.NaN())}},
@@ -39,8 +39,9 @@ func exampleState() State {
 
 // The format, written out by hand from the comment on MarshalBinary.
 func TestStateFormat(t *testing.T) {
-	want := hex.EncodeToString([]byte("dptrain state 1\n")) +
+	want := hex.EncodeToString([]byte("dptrain state 2\n")) +
 		"010203" + strings.Repeat("00", 29) + // run
+		"000000000000e03f" + "000000000000f03f" + "0000000000000040" + "00000000000000c0" + // 0.5, 1, 2, -2
 		"0201000000000000" + // step 258
 		"02000000" + "02000000" + "0000803f" + "000020c0" + "01000000" + "0000807f" +
 		"02000000" + "02000000" + "0000003f" + "00000000" + "01000000" + "0000c07f" +
@@ -76,7 +77,7 @@ func TestStateRefusesDamage(t *testing.T) {
 func TestStateRefusesWrongStructure(t *testing.T) {
 	good := encode(t, exampleState())
 	body := good[len(stateMagic) : len(good)-sha256.Size]
-	step, params := 32, 40
+	step, params := 64, 72
 	tests := map[string][]byte{
 		"cut short":         body[:len(body)-1],
 		"a byte too many":   append(bytes.Clone(body), 0),
