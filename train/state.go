@@ -26,11 +26,13 @@ type State struct {
 
 // tensors is an engine's state by parameters, without the padding of its layout.
 type tensors struct {
-	Step   int
-	Params [][]float32
-	First  [][]float32
-	Second [][]float32
-	Own    [][]float32 // what an optimizer keeps that the engine doesn't have built in
+	Step    int
+	Updates int // of the parameters: fewer than steps if noisy means are accumulated
+	Pending int // noisy means since the last update
+	Params  [][]float32
+	First   [][]float32
+	Second  [][]float32
+	Own     [][]float32 // what an optimizer keeps that the engine doesn't have built in
 }
 
 // laidOut returns the state in an engine's layout.
@@ -75,7 +77,7 @@ const stateMagic = "dptrain state 2\n"
 //	magic    "dptrain state 2\n"
 //	run      32 bytes, derived from the run's key and identity
 //	privacy  4 float64: sampling rate, noise multiplier, clipping norm, nominal size
-//	step     uint64
+//	step     uint64, then uint64 updates of the parameters and uint64 noisy means since the last of them
 //	3 groups (parameters, first moments, second moments), each:
 //	         uint32 number of tensors, then for each tensor uint32 length and that many float32
 //	4th group, of an optimizer that the engine doesn't have built in, unless it is empty: what it keeps
@@ -89,7 +91,9 @@ func (s State) MarshalBinary() ([]byte, error) {
 	for _, v := range []float64{p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.NominalSize} {
 		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
 	}
-	out = binary.LittleEndian.AppendUint64(out, uint64(s.inner.Step))
+	for _, n := range []int{s.inner.Step, s.inner.Updates, s.inner.Pending} {
+		out = binary.LittleEndian.AppendUint64(out, uint64(n))
+	}
 	for _, group := range [][][]float32{s.inner.Params, s.inner.First, s.inner.Second} {
 		out = appendTensors(out, group)
 	}
@@ -137,7 +141,7 @@ func decodeState(body []byte) (State, error) {
 	for _, v := range []*float64{&s.privacy.SamplingRate, &s.privacy.NoiseMultiplier, &s.privacy.ClippingNorm, &s.privacy.NominalSize} {
 		*v = math.Float64frombits(r.uint64())
 	}
-	step := r.uint64()
+	step, updates, pending := r.uint64(), r.uint64(), r.uint64()
 	s.inner.Params = r.tensors()
 	s.inner.First = r.tensors()
 	s.inner.Second = r.tensors()
@@ -153,8 +157,10 @@ func decodeState(body []byte) (State, error) {
 		return State{}, fmt.Errorf("%w: %d bytes too many", ErrState, len(r.rest))
 	case step > maxSteps:
 		return State{}, fmt.Errorf("%w: step %d", ErrState, step)
+	case updates > step || pending > step-updates:
+		return State{}, fmt.Errorf("%w: %d updates and %d noisy means in %d steps", ErrState, updates, pending, step)
 	}
-	s.inner.Step = int(step)
+	s.inner.Step, s.inner.Updates, s.inner.Pending = int(step), int(updates), int(pending)
 	return s, nil
 }
 
