@@ -9,9 +9,9 @@ import (
 
 // predict computes outputs by the values that each run would release now: its parameters, or their average.
 func (g *Group) predict(ctx context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
-	done, averaged := g.runs.Done(), false
+	averaged := false
 	for _, run := range runs {
-		averaged = averaged || g.settings[run].mover.averages(done[run])
+		averaged = averaged || g.settings[run].mover.averages()
 	}
 	if !averaged {
 		return g.runs.Predict(ctx, data, runs...)
@@ -19,7 +19,7 @@ func (g *Group) predict(ctx context.Context, data *engine.Data, runs ...int) ([]
 	out := make([][]float32, 0, len(runs))
 	for _, run := range runs {
 		by, number := g.runs, run
-		if m := g.settings[run].mover; m.averages(done[run]) {
+		if m := g.settings[run].mover; m.averages() {
 			if err := g.show(m.average); err != nil {
 				return nil, err
 			}

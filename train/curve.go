@@ -34,7 +34,7 @@ func (s Spacing) check(on Labelled) error {
 		return &SettingError{"spacing of the learning curve", fmt.Sprintf("%+v", s), "either Points or Every, 1 or more"}
 	}
 	switch on.(type) {
-	case *Classification, *Regression:
+	case *Classification, *Regression, *Measured: // all are of public samples: see ScoredBy
 		return nil
 	case *HeldOut:
 		return &SettingError{"learning curve", "of held-out samples", "a public test set: each score on private samples would cost privacy"}

@@ -73,6 +73,7 @@ func TestSpacingSpacesPoints(t *testing.T) {
 
 func TestSpacingIsChecked(t *testing.T) {
 	public := threeClouds(t, 60)
+	measured := must(ScoredBy(public, MeasureFunc("outputs", func(outputs []float32, _ Labels) float64 { return float64(len(outputs)) })))
 	private, err := NewHeldOut(public, []int32{4, 7}, HeldOutSettings{Rate: 0.1, NoiseMultiplier: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +86,7 @@ func TestSpacingIsChecked(t *testing.T) {
 		{Spacing{}, nil, true},
 		{Spacing{Points: 3}, public, true},
 		{Spacing{Every: 3}, public, true},
+		{Spacing{Every: 3}, measured, true},
 		{Spacing{Points: 3}, nil, false},
 		{Spacing{Points: 3}, private, false},
 		{Spacing{Points: 3, Every: 3}, public, false},

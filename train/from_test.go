@@ -2,10 +2,13 @@ package train
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/cpu"
 )
 
 // stateAfter trains a run to its end and returns its state, as another process would read it.
@@ -170,5 +173,86 @@ func TestFromIsChecked(t *testing.T) {
 	same, err := onCPU(t, 1, s).Train(t.Context(), nil) // no step is added
 	if err != nil || !reflect.DeepEqual(same.Parameters[0].Values, from.inner.Params[0]) {
 		t.Errorf("no step more changes the parameters (%v)", err)
+	}
+}
+
+// The event of a run that goes on has all steps with its own privacy settings. If the other run's steps had others, it
+// would state a guarantee that they don't have: in the first case none has any.
+func TestFromIsOfTheSameMechanism(t *testing.T) {
+	s := cpuSettings(SGD(0.5))
+	s.Privacy.Steps = 3
+	for name, change := range map[string]func(*Privacy){
+		"without noise": func(p *Privacy) { p.NoiseMultiplier = 0 },
+		"less noise":    func(p *Privacy) { p.NoiseMultiplier = 0.5 },
+		"more samples":  func(p *Privacy) { p.SamplingRate, p.NominalSize = 0.2, 300 },
+		"a larger norm": func(p *Privacy) { p.ClippingNorm = 2 },
+		"a larger size": func(p *Privacy) { p.NominalSize = 601 },
+	} {
+		other, next := s, s
+		change(&other.Privacy)
+		next.From, next.Privacy.Steps = stateAfter(t, other), 5
+		group, err := onCPU(t, 1, s).loaded().Start(next)
+		var setting *SettingError
+		if !errors.As(err, &setting) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = group.Close()
+	}
+	// Nor does a run in between change it.
+	s.From = stateAfter(t, s)
+	s.Privacy.Steps = 5
+	s.From = stateAfter(t, s)
+	s.Privacy.Steps = 7
+	if got, err := onCPU(t, 1, s).Train(t.Context(), nil); err != nil || !reflect.DeepEqual(got.Event, s.Privacy.Event()) {
+		t.Errorf("event %v (%v)", got.Event, err)
+	}
+	s.Privacy.NoiseMultiplier = 2
+	if _, err := onCPU(t, 1, cpuSettings(SGD(0.5))).loaded().Start(s); err == nil {
+		t.Error("the third run has other noise")
+	}
+}
+
+// counted is a rule that moves nothing and notes what it was called with.
+type counted struct {
+	calls *[]Update
+}
+
+func (counted) Name() string      { return "counted" }
+func (counted) State([]int) []int { return nil }
+func (c counted) Move(u *Update) error {
+	*c.calls = append(*c.calls, Update{Step: u.Step, Steps: u.Steps, Gradient: [][]float32{{u.Gradient[0][0]}}})
+	return nil
+}
+
+// The last update of a run averages what is left, and a run that goes on begins with an update of its own. On parameters
+// that don't move each mean, and so each mean of them, is 1; and each update has a number of its own.
+func TestFromBeginsAnUpdate(t *testing.T) {
+	var calls []Update
+	o := OptimizerOf(counted{&calls}, 1)
+	o.Accumulate = 3
+	s := Settings{Privacy: Privacy{SamplingRate: 1, ClippingNorm: 100, NominalSize: 1}, Optimizer: o, Key: InsecureKey(1)}
+	for _, steps := range []int{4, 6, 10} { // updates of 3, 1; 2; 3, 1
+		s.Privacy.Steps = steps
+		trainer, err := New(cpu.New(cpu.Options{Workers: 1}), bowl(t), must(NewData(1, []float32{0})), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := trainer.Train(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		state := new(State)
+		if err := state.UnmarshalBinary(encode(t, must(trainer.State()))); err != nil {
+			t.Fatal(err)
+		}
+		s.From = state
+		_ = trainer.Close()
+	}
+	for i, u := range calls {
+		if u.Step != i+1 || u.Steps != []int{2, 2, 3, 5, 5}[i] || math.Abs(float64(u.Gradient[0][0])-1) > 1e-4 {
+			t.Errorf("update %d of %d has gradient %v; it is the %d-th", u.Step, u.Steps, u.Gradient[0][0], i+1)
+		}
+	}
+	if len(calls) != 5 {
+		t.Errorf("%d updates, want 5", len(calls))
 	}
 }

@@ -160,7 +160,7 @@ func (g *Group) Result(run int) (Result, error) {
 		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
 	}
 	parameters := make([]Parameter, len(g.model.program.Params))
-	for i, values := range g.model.layout.Split(slices.Clone(s.mover.released(state.Step, state.Params))) {
+	for i, values := range g.model.layout.Split(slices.Clone(s.mover.released(state.Params))) {
 		p := g.model.program.Params[i]
 		parameters[i] = Parameter{Name: p.Name, Shape: slices.Clone(p.Shape), Values: values}
 	}
@@ -262,9 +262,11 @@ func (g *Group) State(run int) (State, error) {
 	}
 	defer end()
 	s, inner := g.settings[run], g.runs.State(run)
-	return State{run: s.identity.derive(s.Key, "state"), inner: tensors{
+	privacy := s.Privacy
+	privacy.Steps = 0
+	return State{run: s.identity.derive(s.Key, "state"), privacy: privacy, inner: tensors{
 		Step: inner.Step, Params: g.model.layout.Split(inner.Params), First: g.model.layout.Split(inner.First), Second: g.model.layout.Split(inner.Second),
-		Own: s.mover.save(),
+		Own: s.mover.save(), Updates: s.mover.taken(inner.Step), Pending: s.mover.waiting(),
 	}}, nil
 }
 
@@ -288,13 +290,13 @@ func (g *Group) Restore(run int, s State) error {
 	if inner.Step > own.Privacy.Steps {
 		return fmt.Errorf("the state is at step %d of a run of %d", inner.Step, own.Privacy.Steps)
 	}
-	if err := own.mover.fits(s.inner.Own); err != nil {
+	if err := own.mover.fits(s.inner); err != nil {
 		return err
 	}
 	if err := g.runs.Restore(run, inner); err != nil {
 		return fmt.Errorf("restore step %d: %w", inner.Step, err)
 	}
-	own.mover.restore(s.inner.Own)
+	own.mover.restore(s.inner)
 	if g.visited != nil {
 		g.visited[run] = unvisited
 	}

@@ -63,7 +63,7 @@ func TestStatesOfAGroup(t *testing.T) {
 func TestStateBeyondTheEnd(t *testing.T) {
 	trainer, _ := start(t, settings())
 	b, _ := must(trainer.State()).MarshalBinary()
-	at := len(stateMagic) + sha256.Size
+	at := len(stateMagic) + sha256.Size + 4*8
 	binary.LittleEndian.PutUint64(b[at:], 51)
 	sum := sha256.Sum256(b[:len(b)-sha256.Size])
 	copy(b[len(b)-sha256.Size:], sum[:])

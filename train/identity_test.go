@@ -2,10 +2,12 @@ package train
 
 import (
 	"context"
+	html "html/template"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	text "text/template"
 
 	"github.com/dptrain/dptrain/cpu"
 	"gorgonia.org/gorgonia"
@@ -149,4 +151,50 @@ func TestLaterChangesDoNotReachTheRun(t *testing.T) {
 	if _, err := trainer.Train(context.Context(nil), nil); err == nil {
 		t.Error("no context is no error")
 	}
+}
+
+// Rules that differ only in the package of their type, or in the type of what an interface holds, have other identities.
+func TestRulesOfOtherTypes(t *testing.T) {
+	type inner struct{ K int }
+	type wrapped struct{ Of any }
+	seen := map[string]string{}
+	for name, v := range map[string]any{
+		"text": &text.Template{}, "html": &html.Template{}, "value": html.Template{},
+		"none": wrapped{}, "inner": wrapped{inner{1}}, "pointer": wrapped{&inner{1}}, "other": wrapped{struct{ K int }{1}},
+		"slice": wrapped{[]any{inner{1}}}, "in map": wrapped{map[string]any{"a": inner{1}}},
+		"other in map": wrapped{map[string]any{"a": struct{ K int }{1}}}, "array": wrapped{[1]any{inner{1}}},
+		"twice": wrapped{wrapped{inner{1}}}, "embedded": embedding{around{Inner: unnamed{}}}, "others": embedding{around{Inner: renamed{}}},
+	} {
+		types := typesOf(v)
+		if other, ok := seen[types]; ok {
+			t.Errorf("%s and %s are both %s", name, other, types)
+		}
+		seen[types] = name
+	}
+	itself := &wrapped{}
+	itself.Of = itself // as a value may that encodes itself
+	if typesOf(itself) == "" {
+		t.Error("no type")
+	}
+	// What is encoded as the same JSON, by another type.
+	key := func(r Rule) Key {
+		s := settings()
+		s.Optimizer = OptimizerOf(r, 0.1)
+		return runKey(t, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, s)
+	}
+	if key(around{Inner: unnamed{0.9}}) == key(around{Inner: renamed{unnamed{0.9}}}) {
+		t.Error("rules around different rules draw the same noise")
+	}
+	if key(around{Inner: unnamed{0.9}}) != key(around{Inner: unnamed{0.9}}) {
+		t.Error("one rule is two")
+	}
+}
+
+// embedding has the exported fields of around.
+type embedding struct{ around }
+
+// around is a rule that holds another one.
+type around struct {
+	unnamed
+	Inner Rule
 }

@@ -181,13 +181,13 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 		}
 		from, err := s.From.inner.laidOut(l.layout)
 		if err == nil {
-			err = s.mover.fits(s.From.inner.Own)
+			err = s.mover.fits(s.From.inner)
 		}
 		if err == nil {
 			err = runs.Restore(i, from)
 		}
 		if err == nil {
-			s.mover.restore(s.From.inner.Own)
+			s.mover.restore(s.From.inner)
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("go on from step %d: %w", s.first(), err), runs.Close())

@@ -17,6 +17,8 @@ type mover struct {
 	factors   []float64 // of the learning rate at each step; nil for 1
 	steps     int       // of the whole run
 
+	updates int         // so far
+	held    int         // noisy means since the last update
 	state   [][]float32 // the rule's
 	pending []float32   // the sum of the noisy means since the last update; nil unless they are accumulated
 	average []float32   // of the parameters after each update; nil unless they are averaged
@@ -48,13 +50,11 @@ func newMover(o Optimizer, factors, decay []float64, l engine.Layout, steps int,
 	return m, nil
 }
 
-// updates returns the number of updates in a number of steps.
-func (m *mover) updates(step int) int {
-	each := max(1, m.optimizer.Accumulate)
-	if step >= m.steps {
-		return (step + each - 1) / each // the last averages what is left
-	}
-	return step / each
+// updatesAfter returns the number of updates after a step: the last of them averages what is left. They begin after
+// that step, be it that a run that this one goes on from ended there.
+func (m *mover) updatesAfter(step int) int {
+	each := m.accumulates()
+	return (m.steps - step + each - 1) / each
 }
 
 // move is [engine.Job].Move. After an error all is as it was before: a state that was saved in the middle of a step
@@ -67,8 +67,10 @@ func (m *mover) move(step int, params, gradient []float32) error {
 	for i, values := range now {
 		m.before[i] = append(m.before[i][:0], values...)
 	}
+	updates, held := m.updates, m.held
 	err := m.take(step, params, gradient)
 	if err != nil {
+		m.updates, m.held = updates, held
 		for i, values := range now {
 			copy(values, m.before[i])
 		}
@@ -83,7 +85,7 @@ func (m *mover) take(step int, params, gradient []float32) error {
 		return nil
 	}
 	u := &Update{
-		Step: m.updates(step), Steps: m.updates(m.steps), LearningRate: m.optimizer.LearningRate,
+		Step: m.updates + 1, Steps: m.updates + 1 + m.updatesAfter(step), LearningRate: m.optimizer.LearningRate,
 		Parameters: m.layout.Split(params), Gradient: m.layout.Split(gradient), State: slices.Clone(m.state),
 	}
 	if m.factors != nil {
@@ -108,6 +110,7 @@ func (m *mover) take(step int, params, gradient []float32) error {
 			m.average[j] = float32(a + float64((1-keep)*(float64(v)-a)))
 		}
 	}
+	m.updates = number
 	return nil
 }
 
@@ -117,15 +120,14 @@ func (m *mover) accumulate(step int, gradient []float32) (last bool) {
 	for j, g := range gradient {
 		m.pending[j] += g
 	}
-	each := m.optimizer.Accumulate
-	if step%each != 0 && step != m.steps {
+	if m.held++; m.held < m.optimizer.Accumulate && step != m.steps {
 		return false
 	}
-	count := float32((step-1)%each + 1)
 	for j, sum := range m.pending {
-		gradient[j] = sum / count
+		gradient[j] = sum / float32(m.held)
 	}
 	clear(m.pending)
+	m.held = 0
 	return true
 }
 
@@ -136,17 +138,41 @@ func sameSlices(a, b [][]float32) bool {
 	})
 }
 
-// released returns the values that a run at the given step releases, by its parameters: these or their average. A nil
-// mover releases the parameters.
-func (m *mover) released(step int, params []float32) []float32 {
-	if !m.averages(step) {
+// released returns the values that a run releases, by its parameters: these or their average. A nil mover releases the
+// parameters.
+func (m *mover) released(params []float32) []float32 {
+	if !m.averages() {
 		return params
 	}
 	return m.average
 }
 
-// averages reports whether a run at the given step releases an average.
-func (m *mover) averages(step int) bool { return m != nil && m.average != nil && m.updates(step) > 0 }
+// averages reports whether a run releases an average now.
+func (m *mover) averages() bool { return m != nil && m.average != nil && m.updates > 0 }
+
+// accumulates returns the number of noisy means in an update.
+func (m *mover) accumulates() int {
+	if m == nil {
+		return 1
+	}
+	return max(1, m.optimizer.Accumulate)
+}
+
+// taken returns the number of updates so far. An optimizer that engines have built in takes one in each step.
+func (m *mover) taken(steps int) int {
+	if m == nil {
+		return steps
+	}
+	return m.updates
+}
+
+// waiting returns the number of noisy means since the last update.
+func (m *mover) waiting() int {
+	if m == nil {
+		return 0
+	}
+	return m.held
+}
 
 // save returns a copy of all that the mover keeps from step to step; nil for nothing.
 func (m *mover) save() [][]float32 {
@@ -166,22 +192,26 @@ func (m *mover) kept() [][]float32 {
 }
 
 // fits returns an error that wraps [ErrState] unless a saved state has the sizes of this one.
-func (m *mover) fits(saved [][]float32) error {
+func (m *mover) fits(saved tensors) error {
 	var own [][]float32
 	if m != nil {
 		own = m.kept()
 	}
-	if !slices.EqualFunc(saved, own, func(a, b []float32) bool { return len(a) == len(b) }) {
+	if !slices.EqualFunc(saved.Own, own, func(a, b []float32) bool { return len(a) == len(b) }) {
 		return fmt.Errorf("%w: its optimizer's values don't have the sizes of this one's", ErrState)
+	}
+	if most := m.accumulates(); saved.Pending >= most {
+		return fmt.Errorf("%w: %d noisy means wait for an update of %d", ErrState, saved.Pending, most)
 	}
 	return nil
 }
 
 // restore takes over a saved state that fits.
-func (m *mover) restore(saved [][]float32) {
+func (m *mover) restore(saved tensors) {
 	if m != nil {
+		m.updates, m.held = saved.Updates, saved.Pending
 		for i, kept := range m.kept() {
-			copy(kept, saved[i])
+			copy(kept, saved.Own[i])
 		}
 	}
 }

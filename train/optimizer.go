@@ -156,7 +156,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode optimizer %s: %w", o.Method, err)
 		}
-		own = &ruleText{o.Rule.Name(), fmt.Sprintf("%T", o.Rule), fields}
+		own = &ruleText{o.Rule.Name(), typesOf(o.Rule), fields}
 	}
 	return json.Marshal(struct {
 		Method       Method
@@ -173,7 +173,7 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 }
 
 type ruleText struct {
-	Name, Type string
+	Name, Type string // Type: see typesOf
 	Fields     json.RawMessage
 }
 

@@ -26,8 +26,9 @@ type Settings struct {
 	Initial [][]float32
 	// From is a state that the run goes on from, of a run of the same model with the same method, or nil. Its
 	// parameters are in the place of Initial, which must be nil, and Privacy.Steps includes its steps. [Result].Event
-	// has all these steps, as if all had been taken with this Privacy: that is the event of both runs together if the
-	// other differed from it in Steps alone.
+	// has all these steps, so Privacy must be that of the other run but for Steps: see [State.Privacy]. It is the event
+	// of both runs together. Steps that the other run took after this state, and other runs that go on from it, cost as
+	// much again.
 	//
 	// A run that goes on draws nothing that the other drew. Its streams are named by Key and by a hash of all
 	// settings, From and Steps among them, and no stream is named by two of such hashes: see identity.
@@ -52,6 +53,9 @@ func (s Settings) goingOn(l engine.Layout) (Settings, error) {
 		return s, &SettingError{"steps", s.Privacy.Steps, fmt.Sprintf("at least the %d of the state to go on from", s.first())}
 	}
 	from := *s.From
+	if err := from.sameMechanism(s.Privacy); err != nil {
+		return s, err
+	}
 	if _, err := from.inner.laidOut(l); err != nil {
 		return s, err
 	}
@@ -60,6 +64,25 @@ func (s Settings) goingOn(l engine.Layout) (Settings, error) {
 	}
 	s.From, s.Initial = &from, from.inner.Params
 	return s, nil
+}
+
+// sameMechanism returns a [*SettingError] unless the state's steps were taken with these privacy settings, which an event
+// of all steps together states.
+func (s State) sameMechanism(p Privacy) error {
+	for _, v := range []struct {
+		name      string
+		now, then float64
+	}{
+		{"sampling rate", p.SamplingRate, s.privacy.SamplingRate},
+		{"noise multiplier", p.NoiseMultiplier, s.privacy.NoiseMultiplier},
+		{"clipping norm", p.ClippingNorm, s.privacy.ClippingNorm},
+		{"nominal size", p.NominalSize, s.privacy.NominalSize},
+	} {
+		if v.now != v.then {
+			return &SettingError{v.name, v.now, fmt.Sprintf("%v, that of the state to go on from: one event states all steps", v.then)}
+		}
+	}
+	return nil
 }
 
 // Format prints the settings for any verb. It leaves out the key, which is secret, and the members, which may be a

@@ -19,17 +19,20 @@ import (
 // A state must not be edited: a run that continues from other parameters draws the same noise as the run that the state
 // was taken from.
 type State struct {
-	run   [sha256.Size]byte // derived from the run's key and identity
-	inner tensors
+	run     [sha256.Size]byte // derived from the run's key and identity
+	privacy Privacy           // of all its steps, those before [Settings.From] too; Steps is 0
+	inner   tensors
 }
 
 // tensors is an engine's state by parameters, without the padding of its layout.
 type tensors struct {
-	Step   int
-	Params [][]float32
-	First  [][]float32
-	Second [][]float32
-	Own    [][]float32 // what an optimizer keeps that the engine doesn't have built in
+	Step    int
+	Updates int // of the parameters: fewer than steps if noisy means are accumulated
+	Pending int // noisy means since the last update
+	Params  [][]float32
+	First   [][]float32
+	Second  [][]float32
+	Own     [][]float32 // what an optimizer keeps that the engine doesn't have built in
 }
 
 // laidOut returns the state in an engine's layout.
@@ -46,6 +49,14 @@ func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 // Step returns the number of steps taken.
 func (s State) Step() int { return s.inner.Step }
 
+// Privacy returns the privacy settings of the steps taken: its Event is theirs. A run can go on from the state with these
+// settings alone, but for more steps.
+func (s State) Privacy() Privacy {
+	p := s.privacy
+	p.Steps = s.Step()
+	return p
+}
+
 // digest returns a hash of the state.
 func (s State) digest() [sha256.Size]byte {
 	encoded, _ := s.MarshalBinary() // it returns no error
@@ -59,13 +70,14 @@ var ErrState = errors.New("not a training state, or a damaged one")
 var ErrOtherRun = errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine")
 
 // stateMagic names the encoding and its version.
-const stateMagic = "dptrain state 1\n"
+const stateMagic = "dptrain state 2\n"
 
 // MarshalBinary encodes the state. All numbers are little-endian:
 //
-//	magic    "dptrain state 1\n"
+//	magic    "dptrain state 2\n"
 //	run      32 bytes, derived from the run's key and identity
-//	step     uint64
+//	privacy  4 float64: sampling rate, noise multiplier, clipping norm, nominal size
+//	step     uint64, then uint64 updates of the parameters and uint64 noisy means since the last of them
 //	3 groups (parameters, first moments, second moments), each:
 //	         uint32 number of tensors, then for each tensor uint32 length and that many float32
 //	4th group, of an optimizer that the engine doesn't have built in, unless it is empty: what it keeps
@@ -75,7 +87,13 @@ const stateMagic = "dptrain state 1\n"
 // damage, but no forgery.
 func (s State) MarshalBinary() ([]byte, error) {
 	out := append([]byte(stateMagic), s.run[:]...)
-	out = binary.LittleEndian.AppendUint64(out, uint64(s.inner.Step))
+	p := s.privacy
+	for _, v := range []float64{p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.NominalSize} {
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+	}
+	for _, n := range []int{s.inner.Step, s.inner.Updates, s.inner.Pending} {
+		out = binary.LittleEndian.AppendUint64(out, uint64(n))
+	}
 	for _, group := range [][][]float32{s.inner.Params, s.inner.First, s.inner.Second} {
 		out = appendTensors(out, group)
 	}
@@ -120,7 +138,10 @@ func decodeState(body []byte) (State, error) {
 	r := stateReader{rest: body}
 	var s State
 	copy(s.run[:], r.take(len(s.run)))
-	step := r.uint64()
+	for _, v := range []*float64{&s.privacy.SamplingRate, &s.privacy.NoiseMultiplier, &s.privacy.ClippingNorm, &s.privacy.NominalSize} {
+		*v = math.Float64frombits(r.uint64())
+	}
+	step, updates, pending := r.uint64(), r.uint64(), r.uint64()
 	s.inner.Params = r.tensors()
 	s.inner.First = r.tensors()
 	s.inner.Second = r.tensors()
@@ -136,8 +157,10 @@ func decodeState(body []byte) (State, error) {
 		return State{}, fmt.Errorf("%w: %d bytes too many", ErrState, len(r.rest))
 	case step > maxSteps:
 		return State{}, fmt.Errorf("%w: step %d", ErrState, step)
+	case updates > step || pending > step-updates:
+		return State{}, fmt.Errorf("%w: %d updates and %d noisy means in %d steps", ErrState, updates, pending, step)
 	}
-	s.inner.Step = int(step)
+	s.inner.Step, s.inner.Updates, s.inner.Pending = int(step), int(updates), int(pending)
 	return s, nil
 }
 

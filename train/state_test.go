@@ -30,8 +30,8 @@ func encode(t testing.TB, s State) []byte {
 }
 
 func exampleState() State {
-	return State{run: [32]byte{1, 2, 3}, inner: tensors{
-		Step:   258,
+	return State{run: [32]byte{1, 2, 3}, privacy: Privacy{SamplingRate: 0.5, NoiseMultiplier: 1, ClippingNorm: 2, NominalSize: -2}, inner: tensors{
+		Step: 258, Updates: 3, Pending: 1,
 		Params: [][]float32{{1, -2.5}, {float32(math.Inf(1))}},
 		First:  [][]float32{{0.5, 0}, {float32(math.NaN())}},
 	}}
@@ -39,9 +39,10 @@ func exampleState() State {
 
 // The format, written out by hand from the comment on MarshalBinary.
 func TestStateFormat(t *testing.T) {
-	want := hex.EncodeToString([]byte("dptrain state 1\n")) +
+	want := hex.EncodeToString([]byte("dptrain state 2\n")) +
 		"010203" + strings.Repeat("00", 29) + // run
-		"0201000000000000" + // step 258
+		"000000000000e03f" + "000000000000f03f" + "0000000000000040" + "00000000000000c0" + // 0.5, 1, 2, -2
+		"0201000000000000" + "0300000000000000" + "0100000000000000" + // step 258, 3 updates and a noisy mean
 		"02000000" + "02000000" + "0000803f" + "000020c0" + "01000000" + "0000807f" +
 		"02000000" + "02000000" + "0000003f" + "00000000" + "01000000" + "0000c07f" +
 		"00000000"
@@ -76,11 +77,13 @@ func TestStateRefusesDamage(t *testing.T) {
 func TestStateRefusesWrongStructure(t *testing.T) {
 	good := encode(t, exampleState())
 	body := good[len(stateMagic) : len(good)-sha256.Size]
-	step, params := 32, 40
+	step, params := 64, 88
 	tests := map[string][]byte{
 		"cut short":         body[:len(body)-1],
 		"a byte too many":   append(bytes.Clone(body), 0),
 		"step too large":    change(body, step+4, 1),
+		"too many updates":  change(body, step+9, 2),
+		"too many waiting":  change(body, step+17, 1),
 		"too many tensors":  change(body, params+3, 0xff),
 		"tensor too long":   change(body, params+7, 0xff),
 		"one tensor fewer":  change(body, params, 1),
@@ -106,8 +109,10 @@ func TestStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bits := rapid.Map(rapid.Uint32(), math.Float32frombits) // NaNs with their payloads too
 		group := rapid.SliceOfN(rapid.SliceOfN(bits, 0, 5), 0, 3)
+		step := rapid.IntRange(0, maxSteps).Draw(t, "step")
+		updates := rapid.IntRange(0, step).Draw(t, "updates")
 		s := State{inner: tensors{
-			Step:   rapid.IntRange(0, maxSteps).Draw(t, "step"),
+			Step: step, Updates: updates, Pending: rapid.IntRange(0, step-updates).Draw(t, "pending"),
 			Params: group.Draw(t, "params"),
 			First:  group.Draw(t, "first"),
 			Second: group.Draw(t, "second"),

@@ -175,6 +175,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			v.view = v.view.times(per[0])
 		}
 		v.shape, v.folded, v.overBatch = per, folded, true
+		v.square, v.norms = 0, nil // as many as the batch has samples: no decay
 		return v, nil
 	case count.ofBatch:
 		return traced{}, refuse(n, "it repeats a value of samples by the batch size", perBatchAxis)

@@ -104,8 +104,8 @@ func (p *Plan) addedEvent() accountant.Event {
 	return run.Event()
 }
 
-// CheckEnd returns an error that wraps [train.ErrOtherRun] unless the loaded plan has the model and the data of a
-// finished run, whose fingerprint it compares, and the engine has its arithmetic. An extension by other data would have
+// CheckEnd returns an error that wraps [train.ErrOtherRun] unless the loaded plan has the model, the data and the
+// metric of a finished run, whose fingerprint it compares, and the engine has its arithmetic. An extension by other data would have
 // other neighbours at its later steps, and its guarantee would be that of neither data set.
 func (p *Plan) CheckEnd(e train.Engine, before map[string]string) (err error) {
 	training, test := p.data.train.Digest(), p.data.testDigest()
@@ -126,7 +126,7 @@ func (p *Plan) CheckEnd(e train.Engine, before map[string]string) (err error) {
 
 // sameAs returns an error for what differs from a fingerprint.
 func sameAs(before, now map[string]string) error {
-	for _, what := range []string{"training data", "test data", "model", "engine"} {
+	for _, what := range []string{"training data", "test data", "model", "metric", "engine"} {
 		if value, ok := now[what]; ok && value != before[what] {
 			return &train.ChangedError{What: what, Before: before[what], Now: value}
 		}
