@@ -18,8 +18,7 @@ type Engine interface {
 	// Load prepares a program, and the data that its runs train on, on the device. The engine may read both in place
 	// until Close, and neither may change until then; package train hands over data that only it holds. Load first
 	// checks the data against the program ([Data.Check], a [*FieldError]), then the program ([compile.Program.Check]).
-	// It refuses a program with an instruction that it doesn't know, such as [compile.Opaque], by an
-	// [*UnsupportedError].
+	// It refuses a program with an instruction that it doesn't know by an [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
 }
 

@@ -9,8 +9,7 @@ import (
 )
 
 // interpreter evaluates a step program for one sample at a time, in float64 and in plain loops, by the comments of
-// [compile.Op] alone: the reference of engines for programs that no graph compiles to. It reads checked programs
-// without an Opaque instruction.
+// [compile.Op] alone: the reference of engines for programs that no graph compiles to. It reads checked programs.
 type interpreter struct {
 	program *compile.Program
 	params  [][]float32
