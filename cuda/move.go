@@ -63,32 +63,39 @@ func (p *part) move(ctx context.Context, steps []int) error {
 }
 
 // moveOnce calls the runs' Move, of all at the same time, with what the device has released for them, and uploads the
-// parameters that they return.
+// parameters that they return. No Move is called before the device has handed over all that they need, and each that
+// returns is a step taken, even if the device fails then: what callers keep must be of the same step as the states.
 func (p *part) moveOnce(runs []int) error {
+	gradients := make([][]float32, len(runs))
+	for k, i := range runs {
+		gradients[k] = make([]float32, p.layout.Size)
+		if err := p.step.released(i, gradients[k]); err != nil {
+			return err
+		}
+	}
 	states := make([]engine.State, len(runs))
 	var wait sync.WaitGroup
 	for k, i := range runs {
-		gradient := make([]float32, p.layout.Size)
-		if err := p.step.released(i, gradient); err != nil {
-			wait.Wait()
-			return err
-		}
 		step := int(p.done[i].Load()) + 1
 		states[k] = engine.State{Step: step, Params: slices.Clone(p.states[i].Params)}
 		wait.Go(func() {
-			if err := callMove(p.jobs[i].Move, step, states[k].Params, gradient); err != nil {
+			if err := callMove(p.jobs[i].Move, step, states[k].Params, gradients[k]); err != nil {
 				p.failed[i] = fmt.Errorf("step %d: %w", step, err)
 			}
 		})
 	}
 	wait.Wait()
 	for k, i := range runs {
+		if p.failed[i] == nil {
+			clearPadding(p.layout, states[k].Params)
+			p.states[i] = states[k]
+			p.done[i].Store(int64(states[k].Step))
+		}
+	}
+	for k, i := range runs {
 		if p.failed[i] != nil {
 			continue
 		}
-		clearPadding(p.layout, states[k].Params)
-		p.states[i] = states[k]
-		p.done[i].Store(int64(states[k].Step))
 		if err := p.step.upload(i, states[k]); err != nil {
 			return err
 		}

@@ -350,3 +350,45 @@ func TestDeviceFailsWhileMoving(t *testing.T) {
 		t.Errorf("only %d calls fail", failures)
 	}
 }
+
+// Whatever fails of a device, the states that are read afterwards have as many steps as the callers were called for: what
+// a caller keeps from step to step is saved beside the state, and must be of the same step.
+func TestCallersAndStatesAgreeAfterAFailure(t *testing.T) {
+	l := kernelsOrSkip(t)
+	m := newMoving(t)
+	for _, kind := range []string{"download", "upload"} {
+		failures := 0
+		for at := 1; at < 200; at++ {
+			d, done := device(t, on(l), 1)
+			bad := &faulty{Device: d, kind: kind, at: at, on: true, err: errLost, held: map[driver.Pointer]bool{}}
+			var calls [3]int
+			var jobs []engine.Job
+			for i := range calls {
+				jobs = append(jobs, m.moved(i, func(step int, _, _ []float32) error { calls[i] = step; return nil }))
+			}
+			loaded, err := newEngine([]driver.Device{bad}, "cuda, emulated", emulatedThreads, nil).Load(m.p, m.data)
+			if err != nil {
+				done()
+				continue
+			}
+			if runs, err := loaded.Start(jobs...); err == nil {
+				if runs.Steps(t.Context(), 2, 2, 2) == nil {
+					at = 200
+				} else {
+					failures++
+				}
+				for i, want := range calls {
+					if got := runs.State(i).Step; got != want || runs.Done()[i] != want {
+						t.Errorf("%s %d: run %d is at step %d, its caller at %d", kind, at, i, got, want)
+					}
+				}
+				_ = runs.Close()
+			}
+			_ = loaded.Close()
+			done()
+		}
+		if failures < 5 {
+			t.Errorf("only %d failures of %s", failures, kind)
+		}
+	}
+}
