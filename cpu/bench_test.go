@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
@@ -52,39 +51,6 @@ func BenchmarkStep(b *testing.B) {
 					b.ReportMetric(expected*float64(b.N)/b.Elapsed().Seconds(), "samples/s")
 				})
 			}
-		}
-	}
-}
-
-// BenchmarkArchitectures measures whole private steps of networks of the kinds that people bring: 2,048 synthetic
-// samples at sampling rate 1/16. bench/architectures runs it beside Opacus.
-func BenchmarkArchitectures(b *testing.B) {
-	const samples, expected = 2048, 128
-	for name, z := range enginetest.Architectures() {
-		p := z.Program(b, 2)
-		data := enginetest.RandomData(p, samples, 1)
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%s/workers=%d", strings.ReplaceAll(name, " ", "-"), workers), func(b *testing.B) {
-				loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)
-				if err != nil {
-					b.Fatal(err)
-				}
-				runs, err := loaded.Start(engine.Job{
-					Mechanism: engine.Mechanism{SamplingProbability: 1. / 16, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: expected},
-					Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
-					Initial:   engine.LayoutOf(p).Join(p.Initial()),
-				})
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer runs.Close()
-				for b.Loop() {
-					if err := runs.Steps(context.Background(), 1); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(expected*float64(b.N)/b.Elapsed().Seconds(), "samples/s")
-			})
 		}
 	}
 }

@@ -33,8 +33,8 @@ var loopBounds = []bound{
 	{"clipped_sums/walk/step_back/grad_matmul/multiply[1]/multiply[5]#2", 113, 32, 0},
 	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[4]#2", 85, 32, 0},
 	{"clipped_sums/walk/step_back/grad_matmul/multiply[2]/multiply[5]#2", 113, 32, 0},
-	// Of matrices that each sample has of its own. The left one transposed: eight rows, and fewer; the right one; neither,
-	// both in steps of four terms and of one.
+	// Of matrices that each sample has of its own. The left one transposed: eight rows, and fewer; the right one;
+	// neither, both in steps of four terms and of one.
 	{"clipped_sums/walk/product/multiply[1]/multiply[4]#2", 85, 32, 0},
 	{"clipped_sums/walk/product/multiply[1]/multiply[5]#2", 113, 32, 0},
 	{"clipped_sums/walk/product/multiply[2]#3", 56, 32, 60},

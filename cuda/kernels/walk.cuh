@@ -508,8 +508,8 @@ DEVICE bool step_back(const tile &t, global<const int32_t> code, int op) {
 }
 
 // walk takes the tile through instructions, from one on, of gradients or of a prediction only. The first that are
-// prepared compute values that are the same for all samples: they see a tile of one. Every thread of the block calls it.
-// A barrier must follow before a thread reads what others have written.
+// prepared compute values that are the same for all samples: they see a tile of one. Every thread of the block calls
+// it. A barrier must follow before a thread reads what others have written.
 template <bool gradients = true> DEVICE void walk(tile &t, int from, int prepared, int instructions) {
 	int n = t.n;
 	ROLLED

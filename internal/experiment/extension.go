@@ -105,8 +105,8 @@ func (p *Plan) addedEvent() accountant.Event {
 }
 
 // CheckEnd returns an error that wraps [train.ErrOtherRun] unless the loaded plan has the model, the data and the
-// metric of a finished run, whose fingerprint it compares, and the engine has its arithmetic. An extension by other data would have
-// other neighbours at its later steps, and its guarantee would be that of neither data set.
+// metric of a finished run, whose fingerprint it compares, and the engine has its arithmetic. An extension by other
+// data would have other neighbours at its later steps, and its guarantee would be that of neither data set.
 func (p *Plan) CheckEnd(e train.Engine, before map[string]string) (err error) {
 	training, test := p.data.train.Digest(), p.data.testDigest()
 	now := map[string]string{"training data": hex.EncodeToString(training[:]), "test data": hex.EncodeToString(test[:])}
