@@ -44,6 +44,8 @@ func multiplyAdds(l *walk.Program, n int) (executes, needs int) {
 			product(1, parts, n*rows, nn, k/parts)
 		case walk.OpMatmulBack:
 			product(1, 1, n*rows, k, nn)
+		case walk.OpProduct:
+			product(1, n*int(c[walk.WordGroups]), rows, nn, k)
 		case walk.OpGradMatmul:
 			if c[walk.WordTransposed] == 1 {
 				k, nn = nn, k

@@ -69,7 +69,7 @@ func reportParts(b *testing.B, l *walk.Program, sweep []float64, unit string) {
 // opcodeNames are the names of operations, by opcode.
 var opcodeNames = strings.Fields("unary binary scalar matmul conv maxpool gather scatter softmax logsoftmax fill " +
 	"unary_back binary_back scalar_back matmul_back conv_back maxpool_back softmax_back logsoftmax_back " +
-	"grad_matmul grad_conv lookup grad_lookup merge")
+	"grad_matmul grad_conv lookup grad_lookup merge product normalize normalize_back dropout")
 
 // BenchmarkCycles reports how many cycles each instruction of a model's program takes for a tile of five samples, by
 // the emulated device's count, and its norms and sums: what a change of the kernels makes faster.
