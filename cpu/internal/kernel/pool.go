@@ -37,10 +37,40 @@ func (g *windows) rows(oy int) (top, bottom int) {
 }
 
 func maxPoolPlain(dst []float32, arg []int32, img []float32, g windows) {
+	if g.kh == 2 && g.kw == 2 && g.padH == 0 && g.padW == 0 {
+		maxPoolTwo(dst, arg, img, &g)
+		return
+	}
 	for c := range g.c {
 		for oy := range g.oh {
 			for ox := range g.ow {
 				maxPoolOne(dst, arg, img, &g, c, oy, ox)
+			}
+		}
+	}
+}
+
+// maxPoolTwo is maxPoolPlain for windows of two by two without padding.
+func maxPoolTwo(dst []float32, arg []int32, img []float32, g *windows) {
+	o := 0
+	for c := range g.c {
+		for oy := range g.oh {
+			at := (c*g.h + oy*g.strideH) * g.w
+			for range g.ow {
+				upper, lower := img[at:at+2], img[at+g.w:at+g.w+2]
+				best, where := upper[0], at
+				if x := upper[1]; x > best || x != x && best == best {
+					best, where = x, at+1
+				}
+				if x := lower[0]; x > best || x != x && best == best {
+					best, where = x, at+g.w
+				}
+				if x := lower[1]; x > best || x != x && best == best {
+					best, where = x, at+g.w+1
+				}
+				dst[o], arg[o] = best, int32(where)
+				o++
+				at += g.strideW
 			}
 		}
 	}
