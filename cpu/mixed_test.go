@@ -53,9 +53,9 @@ var uses = map[string]func(g *enginetest.G, h, ids, w, other *gorgonia.Node) *go
 	"dropout": func(g *enginetest.G, h, _, _, _ *gorgonia.Node) *gorgonia.Node { return g.Do(gorgonia.Dropout(h, 0.4)) },
 }
 
-// However a parameter is used, and how often, what one sample adds to a sum depends on no other sample, to the bit, even
-// beside samples without a finite gradient; its norm is at most C; and the norm that is clipped is that of the numbers
-// summed.
+// However a parameter is used, and how often, what one sample adds to a sum depends on no other sample, to the bit,
+// even beside samples without a finite gradient; its norm is at most C; and the norm that is clipped is that of the
+// numbers summed.
 func TestMixedUsesOfParameters(t *testing.T) {
 	names := []string{"product", "transposed", "three products", "derived", "derived from two", "product of two", "softmax", "lookup", "lookup in derived", "row", "dropout"}
 	if len(names) != len(uses) {

@@ -324,8 +324,8 @@ func TestDeviceFailsWhileMoving(t *testing.T) {
 	}
 }
 
-// Whatever fails of a device, the states that are read afterwards have as many steps as the callers were called for: what
-// a caller keeps from step to step is saved beside the state, and must be of the same step.
+// Whatever fails of a device, the states that are read afterwards have as many steps as the callers were called for:
+// what a caller keeps from step to step is saved beside the state, and must be of the same step.
 func TestCallersAndStatesAgreeAfterAFailure(t *testing.T) {
 	l := kernelsOrSkip(t)
 	m := newMoving(t)

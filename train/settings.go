@@ -66,8 +66,8 @@ func (s Settings) goingOn(l engine.Layout) (Settings, error) {
 	return s, nil
 }
 
-// sameMechanism returns a [*SettingError] unless the state's steps were taken with these privacy settings, which an event
-// of all steps together states.
+// sameMechanism returns a [*SettingError] unless the state's steps were taken with these privacy settings, which an
+// event of all steps together states.
 func (s State) sameMechanism(p Privacy) error {
 	for _, v := range []struct {
 		name      string

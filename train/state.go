@@ -49,8 +49,8 @@ func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 // Step returns the number of steps taken.
 func (s State) Step() int { return s.inner.Step }
 
-// Privacy returns the privacy settings of the steps taken: its Event is theirs. A run can go on from the state with these
-// settings alone, but for more steps.
+// Privacy returns the privacy settings of the steps taken: its Event is theirs. A run can go on from the state with
+// these settings alone, but for more steps.
 func (s State) Privacy() Privacy {
 	p := s.privacy
 	p.Steps = s.Step()

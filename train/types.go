@@ -8,7 +8,8 @@ import (
 )
 
 // typesOf names the type of a rule with its package's path, and after it, in parentheses, the types of what interfaces
-// in its exported fields hold. JSON has none of these, and rules that differ in them alone must not draw the same noise.
+// in its exported fields hold. JSON has none of these, and rules that differ in them alone must not draw the same
+// noise.
 func typesOf(rule any) string {
 	w := typeWriter{seen: map[visited]bool{}}
 	w.add(reflect.ValueOf(rule))
