@@ -224,8 +224,8 @@ func (c counted) Move(u *Update) error {
 	return nil
 }
 
-// The last update of a run averages what is left, and a run that goes on begins with an update of its own. On parameters
-// that don't move each mean, and so each mean of them, is 1; and each update has a number of its own.
+// The last update of a run averages what is left, and a run that goes on begins with an update of its own. On
+// parameters that don't move each mean, and so each mean of them, is 1; and each update has a number of its own.
 func TestFromBeginsAnUpdate(t *testing.T) {
 	var calls []Update
 	o := OptimizerOf(counted{&calls}, 1)
