@@ -153,8 +153,7 @@ func TestLaterChangesDoNotReachTheRun(t *testing.T) {
 	}
 }
 
-// Rules that differ only in the package of their type, or in the type of what an interface holds, have other
-// identities.
+// Rules that differ only in the package of their type, or in the type of what an interface holds, are others.
 func TestRulesOfOtherTypes(t *testing.T) {
 	type inner struct{ K int }
 	type wrapped struct{ Of any }

@@ -21,8 +21,8 @@ import (
 // change while it is used.
 type Rule interface {
 	// Name names the rule with all of its settings, in one line, such as "lion 0.9 0.99". It is released with the
-	// model. Runs draw the same noise only if names, types and exported fields of their rules are equal, with the types
-	// of what interfaces in such fields hold, so rules that differ in anything else need different names.
+	// model. Runs draw the same noise only if names, types and exported fields of their rules are equal, with the
+	// types of what interfaces in such fields hold, so rules that differ in anything else need different names.
 	Name() string
 	// State returns the lengths of the slices that the rule keeps from step to step, for parameters of the given
 	// lengths, which are in the order of [Model.Parameters]. Nil means that it keeps none.

@@ -462,6 +462,35 @@ func TestFaultyRules(t *testing.T) {
 	}
 }
 
+// A step that fails leaves nothing in what is accumulated, averaged and counted either, and taking it again ends as if
+// it hadn't failed: with other values the same noise would be added to other sums.
+func TestFaultyStepIsTakenAgain(t *testing.T) {
+	o := OptimizerOf(faulty{"error", func(u *Update) error { clear(u.Gradient[0]); return errors.New("broken") }}, 1)
+	o.Accumulate, o.Average, o.WeightDecay = 2, 0.9, 0.1
+	well := o
+	well.Rule = faulty{"error", func(*Update) error { return nil }}
+	make := func(o Optimizer) *mover { return must(newMover(o, nil, []float64{0.3}, layoutOfOne, 9, false)) }
+	want, got := make(well), make(o)
+	wanted, params := []float32{1, 0}, []float32{1, 0}
+	for step := 1; step <= 9; step++ {
+		gradient := func() []float32 { return []float32{float32(step) / 8, 0} }
+		if err := want.move(step, wanted, gradient()); err != nil {
+			t.Fatal(err)
+		}
+		if err := got.move(step, params, gradient()); (err != nil) != (step == 6) { // the third update
+			t.Fatalf("step %d: %v", step, err)
+		} else if err != nil {
+			got.rule = well.Rule
+			if err := got.move(step, params, gradient()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(params, wanted) || !reflect.DeepEqual(got.save(), want.save()) || got.updates != want.updates || got.held != want.held {
+			t.Errorf("step %d ends in %v and %v, want %v and %v", step, params, got.save(), wanted, want.save())
+		}
+	}
+}
+
 // A rule that makes NaNs ends in a result that has diverged, averaged or not.
 func TestRuleOfNaN(t *testing.T) {
 	for _, average := range []float64{0, 0.9} {
