@@ -93,11 +93,12 @@ func AdamW(learningRate, decay float64) Optimizer {
 	return o
 }
 
-// OptimizerOf returns the optimizer of a rule of the caller's own.
+// OptimizerOf returns the optimizer of a rule of the caller's own. If the rule's name can't be had, because it panics,
+// settings with the optimizer are refused.
 func OptimizerOf(rule Rule, learningRate float64) Optimizer {
 	o := Optimizer{LearningRate: learningRate, Rule: rule}
 	if rule != nil {
-		o.Method = Method(rule.Name())
+		_ = calling("its name", func() error { o.Method = Method(rule.Name()); return nil }) // validateRule reports it
 	}
 	return o
 }
@@ -224,7 +225,7 @@ func ValidateOptimizer(o Optimizer) error {
 	case DPAdam, DPAdamW:
 		return validateAdam(o)
 	}
-	return &SettingError{"optimizer", string(o.Method), methodNames() + ", or a rule by train.OptimizerOf"}
+	return &SettingError{"optimizer", oneLine(string(o.Method)), methodNames() + ", or a rule by train.OptimizerOf"}
 }
 
 func methodNames() string {
@@ -263,4 +264,12 @@ func validateAdam(o Optimizer) error {
 		return &SettingError{"epsilon of Adam", o.Epsilon, "a finite number above 0"}
 	}
 	return nil
+}
+
+// oneLine returns a text, quoted and cut if it isn't a short line.
+func oneLine(text string) string {
+	if validateName("", text) == nil {
+		return text
+	}
+	return fmt.Sprintf("%.40q", text)
 }

@@ -141,10 +141,11 @@ func validateRule(o Optimizer) error {
 	return nil
 }
 
-// validateName checks a name that is released in a line of text.
+// validateName checks a name that is released in a line of text, where other than graphic characters could break the
+// line or turn the order of the text around.
 func validateName(what, name string) error {
 	const most = 200
-	if strings.TrimSpace(name) == "" || len(name) > most || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+	if strings.TrimSpace(name) == "" || len(name) > most || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return &SettingError{what, fmt.Sprintf("%.40q", name), fmt.Sprintf("a line of text, of at most %d bytes", most)}
 	}
 	return nil
@@ -159,20 +160,33 @@ func stateLengths(r Rule, l engine.Layout) ([]int, error) {
 	total := 0
 	for _, n := range lengths {
 		if n < 0 || n > math.MaxInt32-total {
-			return nil, &SettingError{"state of optimizer " + r.Name(), fmt.Sprintf("%.100v", lengths), fmt.Sprintf("lengths, 0 or above, that add up to at most %d", math.MaxInt32)}
+			return nil, &SettingError{"state of optimizer " + r.Name(), fmt.Sprintf("%.100s", fmt.Sprint(lengths)), fmt.Sprintf("lengths, 0 or above, that add up to at most %d", math.MaxInt32)}
 		}
 		total += n
 	}
 	return lengths, nil
 }
 
-// calling calls a function of the caller's own and turns a panic of it into an error.
+// calling calls a function of the caller's own, on a goroutine of its own, and turns a panic of it into an error. It
+// does the same if the function ends its goroutine, as FailNow of a test does: an engine's worker would end with it, in
+// the middle of a step.
 func calling(what string, f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			text, _, _ := strings.Cut(fmt.Sprint(v), "\n")
-			err = fmt.Errorf("%s panicked: %.200s", what, text)
-		}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		returned := false
+		defer func() {
+			switch v := recover(); {
+			case v != nil:
+				text, _, _ := strings.Cut(fmt.Sprint(v), "\n")
+				err = fmt.Errorf("%s panicked: %.200s", what, text)
+			case !returned:
+				err = fmt.Errorf("%s ended its goroutine, as runtime.Goexit and FailNow of a test do; return an error instead", what)
+			}
+		}()
+		err = f()
+		returned = true
 	}()
-	return f()
+	<-done
+	return err
 }

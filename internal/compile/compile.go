@@ -19,7 +19,7 @@ func Compile(src Source) (p *Program, err error) {
 		prog:    &Program{Output: Tensor{Value: None}},
 		memo:    map[*gorgonia.Node]traced{},
 		needs:   map[ID]bool{},
-		factors: map[ID][2]traced{},
+		factors: map[ID]factored{},
 		numbers: map[*gorgonia.Node][]int{},
 	}
 	// Gorgonia panics on many faults of a graph.

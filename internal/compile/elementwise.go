@@ -157,7 +157,7 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 		if f == Sub {
 			b = b.scaled(-1)
 		}
-		a.terms, a.norms = slices.Concat(a.terms, b.terms), slices.Concat(a.norms, b.norms)
+		a.terms, a.norms = addedTerms(a.terms, b.terms), addedNorms(a.norms, b.norms)
 		return a, nil
 	case (f == Add || f == Sub) && (a.norms != nil || a.class == summed) && (b.norms != nil || b.class == summed):
 		return t.withDecay(f, a, b), nil

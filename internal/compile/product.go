@@ -102,8 +102,8 @@ func (t *tracer) matMul(n *gorgonia.Node, x, w traced, vector, transB bool) (tra
 // multiplied emits x·w and returns the result. If w is a product of two matrices, x is multiplied by one after the
 // other: then the parameters' gradients need not be materialized.
 func (t *tracer) multiplied(n *gorgonia.Node, x ID, w traced, rows, k, cols int, transB bool, shape []int) ID {
-	if f, ok := t.factors[w.id]; ok {
-		a, b, whole := f[0], f[1], t.prog.Values[w.id].Size
+	if f, ok := t.factors[w.id]; ok && f.count <= mostFactors {
+		a, b, whole := f.a, f.b, t.prog.Values[w.id].Size
 		switch turned := w.view.permuted([]int{1, 0}); {
 		case w.view.contiguous() && w.view.Size() == whole && !transB:
 			inner := a.shape[1]
@@ -124,6 +124,25 @@ func (t *tracer) multiplied(n *gorgonia.Node, x ID, w traced, rows, k, cols int,
 		id = t.whole(n, w)
 	}
 	return t.emit(n, shape, Instruction{Op: MatMul, In: []ID{x, id}, Rows: rows, K: k, N: cols, TransB: transB})
+}
+
+// mostFactors is the maximum number of matrices that a batched value is multiplied by one after the other, in place of
+// their product. The number may double with each node: of w·w, and that by itself, and so on.
+const mostFactors = 16
+
+// factored is a shared matrix that is the product of two, and the number of matrices that these in turn are made of.
+type factored struct {
+	a, b  traced
+	count int
+}
+
+// factorsOf returns the number of matrices that a shared one is a product of, at most one above mostFactors.
+func (t *tracer) factorsOf(v traced) int {
+	f, ok := t.factors[v.id]
+	if !ok {
+		return 1
+	}
+	return min(f.count, mostFactors+1)
 }
 
 // transposed returns a shared matrix turned around.
@@ -150,7 +169,7 @@ func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB boo
 	out := t.derive(n, shape, Instruction{
 		Op: Product, In: []ID{t.whole(n, a), t.whole(n, b)}, Groups: 1, Rows: a.shape[0], K: a.shape[1], N: b.shape[1],
 	})
-	t.factors[out.id] = [2]traced{a, b}
+	t.factors[out.id] = factored{a, b, t.factorsOf(a) + t.factorsOf(b)}
 	return out, nil
 }
 

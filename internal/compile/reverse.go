@@ -60,7 +60,7 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 			}
 		}
 	}
-	for _, t := range merged(terms) {
+	for _, t := range terms {
 		r.into(t.id, Instruction{Op: Fill, Scalar: float32(t.factor)})
 	}
 	for _, in := range slices.Backward(forward) {
@@ -82,19 +82,6 @@ func (p *Program) stored(id ID) ID {
 		return v.Source
 	}
 	return id
-}
-
-// merged adds up the factors of equal terms, so that a value's first gradient is one Fill.
-func merged(terms []term) []term {
-	var out []term
-	for _, t := range terms {
-		if i := slices.IndexFunc(out, func(o term) bool { return o.id == t.id }); i >= 0 {
-			out[i].factor += t.factor
-		} else {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // into emits an instruction whose result is added to the gradient of value id.

@@ -129,9 +129,9 @@ func (t *tracer) sharedArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced
 	case f == Mul && a.id == b.id && p.Kind == Param && a.view.rearranges(p.Size) && equalViews(a.view, b.view):
 		result.square = 1 + p.Index
 	case f == Add && a.norms != nil && b.norms != nil:
-		result.norms = slices.Concat(a.norms, b.norms)
+		result.norms = addedNorms(a.norms, b.norms)
 	case f == Sub && a.norms != nil && b.norms != nil:
-		result.norms = slices.Concat(a.norms, scaledNorms(b.norms, -1))
+		result.norms = addedNorms(a.norms, scaledNorms(b.norms, -1))
 	}
 	return result, nil
 }
@@ -184,6 +184,6 @@ func (t *tracer) withDecay(f Func, a, b traced) traced {
 	if b.class == summed {
 		a, b = b, a
 	}
-	a.norms = slices.Concat(a.norms, b.norms)
+	a.norms = addedNorms(a.norms, b.norms)
 	return a
 }

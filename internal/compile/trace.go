@@ -80,7 +80,7 @@ type tracer struct {
 	code  []Instruction
 
 	prepare []Instruction            // derived values
-	factors map[ID][2]traced         // of a derived value that is a product of two matrices
+	factors map[ID]factored          // of a derived value that is a product of two matrices
 	numbers map[*gorgonia.Node][]int // constants of integers
 }
 

@@ -104,6 +104,27 @@ func unarySlope(f compile.Func, x float64) float64 {
 	panic(fmt.Sprintf("the interpreter doesn't know function %v", f))
 }
 
+// slopeByValue returns f'(x) from z = f(x) alone, and whether f is a function whose slope engines compute so.
+func slopeByValue(f compile.Func, z float64) (slope float64, ok bool) {
+	switch f {
+	case compile.Exp:
+		return z, true
+	case compile.Expm1:
+		return z + 1, true
+	case compile.Sqrt:
+		return 1 / (2 * z), true
+	case compile.Inverse:
+		return -(z * z), true
+	case compile.InverseSqrt:
+		return -(z * z * z) / 2, true
+	case compile.Tanh:
+		return (1 - z) * (1 + z), true
+	case compile.Sigmoid:
+		return z * (1 - z), true
+	}
+	return 0, false
+}
+
 // binaryOf returns f(a, b).
 func binaryOf(f compile.Func, a, b float64) float64 {
 	truth := map[compile.Func]bool{

@@ -27,6 +27,9 @@ func (n *interpreter) result(in *compile.Instruction) []float64 {
 	case compile.Fill:
 		return each(size, func(int) float64 { return float64(in.Scalar) })
 	case compile.UnaryBack:
+		if _, ok := slopeByValue(in.Func, 1); ok { // x may be another value then, which isn't read
+			return each(size, func(j int) float64 { slope, _ := slopeByValue(in.Func, x(2)[j]); return x(0)[j] * slope })
+		}
 		return each(size, func(j int) float64 { return x(0)[j] * unarySlope(in.Func, x(1)[j]) })
 	case compile.BinaryBack:
 		return each(size, func(j int) float64 { return x(0)[j] * binarySlope(in.Func, in.Side, x(1)[j], x(2)[j]) })

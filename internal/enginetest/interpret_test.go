@@ -20,6 +20,9 @@ func TestInterpretedSlopes(t *testing.T) {
 	for f := compile.Abs; f <= compile.Softplus; f++ {
 		for _, x := range []float64{0.3, 1.7, 2.4} {
 			near(f.String(), unarySlope(f, x), unaryOf(f, x+h), unaryOf(f, x-h))
+			if slope, ok := slopeByValue(f, unaryOf(f, x)); ok {
+				near(f.String()+" by its value", slope, unaryOf(f, x+h), unaryOf(f, x-h))
+			}
 		}
 	}
 	for _, f := range []compile.Func{compile.Add, compile.Sub, compile.Mul, compile.Div, compile.Pow, compile.Maximum, compile.Minimum} {

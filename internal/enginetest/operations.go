@@ -210,6 +210,18 @@ func transformed() map[string]Graph {
 			w := g.Param("w", 6, 6)
 			return g.Do(gorgonia.Add(mul(g, x, mul(g, w, g.Do(gorgonia.Tanh(w)))), mul(g, x, g.Do(gorgonia.Transpose(w)))))
 		},
+		"a power of a weight": func(g *G, x *gorgonia.Node) *gorgonia.Node { // a product of 32 matrices
+			one := make([]float32, 36)
+			for i := range 6 {
+				one[7*i] = 1
+			}
+			w := g.Do(gorgonia.Mul(g.Param("w", 6, 6), g.Number(0.1)))
+			w = g.Do(gorgonia.Add(w, gorgonia.NewConstant(g.value(one, []int{6, 6}))))
+			for range 5 {
+				w = mul(g, w, w)
+			}
+			return mul(g, x, w)
+		},
 		"a matrix times a vector of parameters": func(g *G, x *gorgonia.Node) *gorgonia.Node {
 			return mul(g, x, mul(g, g.Param("w", 6, 4), g.Param("v", 4)))
 		},

@@ -36,6 +36,7 @@ func (s Suite) Run(t *testing.T) {
 	t.Run("Graphs", s.graphs)
 	t.Run("Differences", func(t *testing.T) { s.differences(t, Zoo()) })
 	t.Run("RandomGraphs", s.randomGraphs)
+	t.Run("RandomPrograms", s.randomPrograms)
 	t.Run("Corrupted", s.corrupted)
 	for name, check := range Checks() {
 		t.Run(name, func(t *testing.T) { check(t, s) })
