@@ -16,9 +16,9 @@ import (
 // combined.
 const width = 12
 
-// randomGraphs checks random graphs against Gorgonia: chains of the operations of links, which reuse weights and earlier
-// values at random. It may fail by chance where two values are so nearly equal that single precision chooses another one
-// as their maximum than the oracle; none of 6,000 graphs did.
+// randomGraphs checks random graphs against Gorgonia: chains of the operations of links, which reuse weights and
+// earlier values at random. It may fail by chance where two values are so nearly equal that single precision chooses
+// another one as their maximum than the oracle; none of 6,000 graphs did.
 func (s Suite) randomGraphs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		recipe := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 2, 7).Draw(r, "recipe")
