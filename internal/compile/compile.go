@@ -192,6 +192,9 @@ func (t *tracer) compile(src Source) error {
 	}
 	var ends []ID
 	for _, x := range cost.terms {
+		if single := float64(float32(x.factor)); single-single != 0 {
+			return fmt.Errorf("%w: cost %q has a factor of %v, which isn't finite in single precision", ErrSource, graph.Label(src.Cost), x.factor)
+		}
 		if t.needs[x.id] {
 			ends = append(ends, x.id)
 		}

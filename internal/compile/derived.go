@@ -86,5 +86,10 @@ func (t *tracer) decay(cost traced) error {
 		p.DecayOfMean = ofMean
 		p.Decay[norm.param] += 2 * norm.by
 	}
+	for i, by := range p.Decay {
+		if by-by != 0 {
+			return fmt.Errorf("%w: cost %q decays parameter %q by a factor of %v, which isn't finite", ErrSource, graph.Label(t.at), p.Params[i].Name, by)
+		}
+	}
 	return nil
 }

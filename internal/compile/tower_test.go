@@ -1,6 +1,8 @@
 package compile_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
@@ -81,5 +83,32 @@ func TestTowers(t *testing.T) {
 				t.Errorf("%d instructions for %d nodes", n, high)
 			}
 		})
+	}
+}
+
+// Factors that overflow are refused: gradients that aren't finite contribute nothing, and a run would take steps of
+// noise alone.
+func TestFactorsThatOverflow(t *testing.T) {
+	for name, draw := range map[string]func(g *enginetest.G) *gorgonia.Node{
+		"of a cost": func(g *enginetest.G) *gorgonia.Node {
+			return g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 3)))))
+		},
+		"of its decay": func(g *enginetest.G) *gorgonia.Node {
+			return g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Param("v", 3)))))
+		},
+	} {
+		g := enginetest.NewG(4, 1)
+		h := g.Do(gorgonia.Mul(g.In("y", 3), g.Param("u", 3, 3)))
+		cost := draw(g)
+		for range 20 {
+			cost = g.Do(gorgonia.Mul(cost, g.Number(1e30)))
+		}
+		src, err := g.Done(h, g.Do(gorgonia.Add(g.Do(gorgonia.Sum(h)), cost)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compile.Compile(src); !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), "finite") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
