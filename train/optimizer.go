@@ -266,9 +266,9 @@ func validateAdam(o Optimizer) error {
 	return nil
 }
 
-// oneLine returns a text, quoted and cut if it isn't a short line.
+// oneLine returns a text, quoted and cut if it is neither empty nor a short line.
 func oneLine(text string) string {
-	if validateName("", text) == nil {
+	if text == "" || validateName("", text) == nil {
 		return text
 	}
 	return fmt.Sprintf("%.40q", text)
