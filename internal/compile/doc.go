@@ -14,9 +14,9 @@
 //
 // Inputs and parameters have names of their own: Gorgonia takes two nameless nodes of one shape for the same node.
 // Every other leaf must be a constant made by gorgonia.NewConstant: otherwise a parameter that its user forgot to list
-// would stay constant, and no error would tell. The cost must not be divided by the batch size, nor by a constant equal
-// to it. Training divides by the expected batch size, so such gradients would be divided twice, far below the clipping
-// norm and so below the noise.
+// would stay constant, and no error would tell. The cost may be a mean by gorgonia.Mean, whose division by the batch
+// size is left out. It must not be divided by a constant equal to that size. Training divides by the expected batch
+// size, so such gradients would be divided twice, far below the clipping norm and so below the noise.
 //
 // # The rewrite
 //

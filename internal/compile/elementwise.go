@@ -179,7 +179,7 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 
 // ofPartialSum returns the error for a linear operation on a sum over the batch whose other axes aren't summed yet.
 func ofPartialSum(n *gorgonia.Node) error {
-	return refuse(n, "it is applied to a sum over the batch alone", "Sum over all axes at once before it")
+	return refuse(n, "it is applied to a sum over the batch alone, which only a cost may be made of", "Sum over all axes at once before it")
 }
 
 // isBatch and perBatch report whether a number is the graph's batch size or its inverse, given as a literal rather than
@@ -196,7 +196,7 @@ func (t *tracer) perBatch(v traced) bool {
 // dividedTwice returns the error for a cost that takes its own mean. Training divides by the expected batch size, and
 // gradients divided twice are far below the clipping norm and drown in its noise.
 func (t *tracer) dividedTwice(n *gorgonia.Node) error {
-	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or build the graph for another batch size if the number means something else", ErrSource, graph.Label(n), t.batch)
+	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or gorgonia.Mean, or build the graph for another batch size if the number means something else", ErrSource, graph.Label(n), t.batch)
 }
 
 // scalarArithmetic computes a function of two numbers. A number that counts samples may be multiplied by one that

@@ -54,7 +54,7 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 	{kind: "minBetween", made: "MinBetween"},
 	{kind: "maxBetween", made: "MaxBetween"},
 	{kind: "dtConvOp", made: "ConvType", refused: noRule, instead: "one type throughout the graph"},
-	{kind: "diagFlatOp", made: "DiagFlat", refused: "it has no gradient", instead: "HadamardProd by a constant identity matrix"},
+	{kind: "diagFlatOp", made: "DiagFlat", refused: "it has no gradient", instead: "BroadcastHadamardProd by a row, which is what a product by a diagonal matrix does"},
 	{kind: "dropoutOp", made: "Dropout", limits: "with draws from the run's key, and off in prediction"},
 	{kind: "randomOp", made: "UniformRandomNode, GaussianRandomNode, BinomialRandomNode",
 		refused: "it draws from a generator of its own, so that equal keys give unequal models", instead: "an input with one column of numbers drawn beforehand"},

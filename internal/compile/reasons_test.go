@@ -121,11 +121,8 @@ var insteads = map[string]func(g *enginetest.G) node{
 		c := g.Do(gorgonia.Concat(1, hidden(g, 2), g.In("y", 1)))
 		return g.Do(gorgonia.BroadcastAdd(c, g.In("z", 1), nil, []byte{1}))
 	},
-	"HadamardProd by a constant identity matrix": func(g *enginetest.G) node {
-		h := g.Do(gorgonia.Reshape(hidden(g, 2), tensor.Shape{g.Batch, 2, 1}))
-		eye := gorgonia.NewConstant(tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]float32{1, 0, 0, 1})), gorgonia.In(g.Graph))
-		h, eye, err := gorgonia.Broadcast(h, eye, gorgonia.NewBroadcastPattern([]byte{2}, []byte{0}))
-		return g.Do(gorgonia.HadamardProd(g.Do(h, err), g.Do(eye, err)))
+	"BroadcastHadamardProd by a row, which is what a product by a diagonal matrix does": func(g *enginetest.G) node {
+		return g.Do(gorgonia.BroadcastHadamardProd(hidden(g, 2), g.Param("diagonal", 1, 2), nil, []byte{0}))
 	},
 	"Mul by a constant matrix with one 1 in each column": func(g *enginetest.G) node { return g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 3))) },
 	"Mul of two matrices": func(g *enginetest.G) node {

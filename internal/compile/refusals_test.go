@@ -107,7 +107,7 @@ func turnedProduct(g *enginetest.G) node {
 const (
 	ofSum        = "it is applied to a sum over the batch; only the final cost may be one"
 	ofSumScaled  = ofSum + ", and only be scaled or added to"
-	alone        = "it is applied to a sum over the batch alone"
+	alone        = "it is applied to a sum over the batch alone, which only a cost may be made of"
 	contracts    = "it contracts the batch axis; put the batch first, as in Mul(x, w)"
 	multiplies   = "it multiplies values of all samples with one another"
 	away         = "it moves the batch away from the first axis, where samples are followed"
