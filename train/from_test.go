@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,23 @@ func TestFromGoesOnWithTheWholeState(t *testing.T) {
 		s.From.inner.Step = 11
 		if got, err := onCPU(t, 2, s).Train(t.Context(), nil); err != nil || reflect.DeepEqual(got, want) {
 			t.Errorf("%s: the test doesn't see a step more (%v)", o.Method, err)
+		}
+	}
+}
+
+// The error about a state of another optimizer says so, and not only which values are missing.
+func TestFromNamesTheOptimizer(t *testing.T) {
+	averaged := SGD(0.5)
+	averaged.Average = 0.9
+	for _, pair := range [][2]Optimizer{{SGD(0.5), Adam(0.02)}, {Adam(0.02), SGD(0.5)}, {averaged, SGD(0.5)}, {SGD(0.5), averaged}} {
+		s := cpuSettings(pair[0])
+		s.Privacy.Steps = 2
+		s.From = stateAfter(t, s)
+		s.Privacy.Steps, s.Optimizer = 4, pair[1]
+		model, data := logistic(t, rand.NewPCG(1, 2)), threeClouds(t, 60).Data
+		_, err := New(cpu.New(cpu.Options{Workers: 1}), model, data, s)
+		if err == nil || !strings.HasPrefix(err.Error(), "go on from step 2: optimizer is "+pair[1].String()+": want that of the run") {
+			t.Errorf("%s after %s: %v", pair[1], pair[0], err)
 		}
 	}
 }

@@ -91,7 +91,11 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 		return err
 	}
 	if want := test.outputs(); l.program.Output.Size != want {
-		return &DataError{fmt.Sprintf("%d classes, but the model's output has %d values a sample", want, l.program.Output.Size)}
+		labels := fmt.Sprintf("%d classes", want)
+		if want == 1 {
+			labels = "labels for one output"
+		}
+		return &DataError{fmt.Sprintf("%s, but the model's output has %d values a sample", labels, l.program.Output.Size)}
 	}
 	return test.scorable()
 }
@@ -188,6 +192,9 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 		}
 		if err == nil {
 			s.mover.restore(s.From.inner)
+		}
+		if field := (*engine.FieldError)(nil); errors.As(err, &field) || errors.Is(err, ErrState) {
+			err = fmt.Errorf("optimizer is %s: want that of the run which the state to go on from is of: %w", s.Optimizer, err)
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("go on from step %d: %w", s.first(), err), runs.Close())

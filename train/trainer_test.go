@@ -265,6 +265,30 @@ func TestCheckTestCountsClasses(t *testing.T) {
 	}
 }
 
+// A number isn't called one class.
+func TestCheckTestCountsNumbers(t *testing.T) {
+	g := gorgonia.NewGraph()
+	matrix := func(name string, rows, columns int) *gorgonia.Node {
+		return gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, columns), gorgonia.WithInit(gorgonia.Zeroes()))
+	}
+	x, y, w := matrix("x", 4, 2), matrix("y", 4, 1), matrix("w", 2, 1)
+	predicted := gorgonia.Must(gorgonia.Mul(x, w))
+	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(predicted, y))))))
+	pair := gorgonia.Must(gorgonia.Concat(1, predicted, predicted))
+	numbers, err := NewRegression([]float32{0, 0, 1, 1}, []float32{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainer, err := New(&fakeEngine{}, Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: pair, Cost: cost}, numbers.Data, settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = trainer.CheckTest(numbers)
+	if err == nil || err.Error() != "test set: labels for one output, but the model's output has 2 values a sample" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDiverged(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for _, tt := range []struct {
