@@ -118,6 +118,9 @@ func appendTensors(out []byte, group [][]float32) []byte {
 // UnmarshalBinary decodes the bytes of [State.MarshalBinary]. The error wraps [ErrState].
 func (s *State) UnmarshalBinary(data []byte) error {
 	body, ok := bytes.CutPrefix(data, []byte(stateMagic))
+	if !ok && bytes.HasPrefix(data, []byte("dptrain state ")) {
+		return fmt.Errorf("%w: another version of dptrain made it; go on with that version", ErrState)
+	}
 	if !ok || len(body) < sha256.Size {
 		return fmt.Errorf("%w: it doesn't begin like one", ErrState)
 	}

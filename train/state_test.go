@@ -37,6 +37,14 @@ func exampleState() State {
 	}}
 }
 
+// A state of an earlier encoding is told from damage.
+func TestStateOfAnotherVersion(t *testing.T) {
+	err := new(State).UnmarshalBinary(append([]byte("dptrain state 1\n"), make([]byte, 200)...))
+	if !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "another version") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // The format, written out by hand from the comment on MarshalBinary.
 func TestStateFormat(t *testing.T) {
 	want := hex.EncodeToString([]byte("dptrain state 2\n")) +
