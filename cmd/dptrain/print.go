@@ -163,6 +163,9 @@ func addsUp(p report.Privacy) string {
 	if p.Insecure {
 		return "no epsilon covers this release, nor what else is made from the same data together with it"
 	}
+	if p.EarlierSteps > 0 {
+		return "whatever else is made from the same data adds to this, but for the run that it extends, whose cost is part of it"
+	}
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
 		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
 }
