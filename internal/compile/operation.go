@@ -67,7 +67,7 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 
 const noRule = "dptrain has no rule for it"
 
-const normalise = "a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv"
+const normalise = "GroupNorm, or a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv"
 
 func unaryOperations() []operation {
 	made := map[Func]string{

@@ -164,7 +164,7 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"all samples, and an input that says which count": func(g *enginetest.G) node {
 		return g.Do(gorgonia.HadamardProd(hidden(g, 2), g.In("counts", 2)))
 	},
-	"a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv": func(g *enginetest.G) node {
+	"GroupNorm, or a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv": func(g *enginetest.G) node {
 		s := spelled{g, hidden(g, 6)}
 		d := s.less(s.h, s.mean(s.h))
 		return s.over(d, s.root(s.plus(s.mean(s.square(d)), 0.1)))

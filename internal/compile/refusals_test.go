@@ -128,7 +128,7 @@ const (
 // refusals shows each reason for which an operation is refused.
 var refusals = map[string]refusal{
 	// Samples that are mixed.
-	"batch normalisation": {want: "it normalises by statistics of the batch, and keeps them; use a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv", mixes: true,
+	"batch normalisation": {want: "it normalises by statistics of the batch, and keeps them; use GroupNorm, or a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv", mixes: true,
 		build: squared(func(g *enginetest.G) node {
 			h, _, _, _, err := gorgonia.BatchNorm(g.In("x", 2, 3, 3), g.Param("s", g.Batch, 2, 3, 3), g.Param("b", g.Batch, 2, 3, 3), 0.9, 1e-5)
 			return g.Do(h, err)
