@@ -17,7 +17,6 @@ type plain struct {
 	step    int
 	sample  int // its number in the data
 	values  [][]float64
-	columns [][]float64 // the sample's inputs
 }
 
 // plainly computes a sample's values: by its prediction, or by its cost and gradient in a step of a job.

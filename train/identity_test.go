@@ -185,7 +185,7 @@ func TestRulesOfOtherTypes(t *testing.T) {
 	if key(around{Inner: unnamed{0.9}}) == key(around{Inner: renamed{unnamed{0.9}}}) {
 		t.Error("rules around different rules draw the same noise")
 	}
-	if key(around{Inner: unnamed{0.9}}) != key(around{Inner: unnamed{0.9}}) {
+	if one, again := key(around{Inner: unnamed{0.9}}), key(around{Inner: unnamed{0.9}}); one != again {
 		t.Error("one rule is two")
 	}
 }

@@ -29,8 +29,8 @@ func TestBlocks(t *testing.T) {
 			s.Seek(700)
 			one.Seek(700)
 			s.Uint64()
+			one.Uint64()
 			after := one.Uint64()
-			after = one.Uint64()
 			const guard = 0x123456789abcdef
 			got := slices.Repeat([]uint64{guard}, n*BlockWords+2)
 			s.Blocks(got[1:1+n*BlockWords], indices)
