@@ -12,11 +12,11 @@ import (
 // plain computes the values of a program for one sample in double precision, by the operations' definitions
 // (compile.Op). It is the oracle of kernels that no other engine's code stands behind.
 type plain struct {
-	p       *compile.Program
-	job     engine.Job
-	step    int
-	sample  int // its number in the data
-	values  [][]float64
+	p      *compile.Program
+	job    engine.Job
+	step   int
+	sample int // its number in the data
+	values [][]float64
 }
 
 // plainly computes a sample's values: by its prediction, or by its cost and gradient in a step of a job.
