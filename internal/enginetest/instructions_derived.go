@@ -19,7 +19,6 @@ func derivedValues(a *assembly) {
 		of(compile.Instruction{Op: compile.Binary, Func: f, In: []compile.ID{h, c}}, 7, 33)
 		of(one(compile.Instruction{Op: compile.BinaryScalar, Func: f, Scalar: 0.5, Swap: true}, h), 7, 33)
 	}
-	of(one(compile.Instruction{Op: compile.Normalize, Rows: 7, K: 33, Scalar: 1e-3}, w), 7, 33)
 	of(one(compile.Instruction{Op: compile.Softmax, Rows: 7, K: 33}, h), 7, 33)
 	of(one(compile.Instruction{Op: compile.LogSoftmax, Rows: 33, K: 7}, w), 33, 7)
 	gram := of(compile.Instruction{Op: compile.Product, In: []compile.ID{w, w}, Groups: 1, Rows: 7, K: 33, N: 7, TransB: true}, 7, 7)
