@@ -104,12 +104,13 @@ func (a *assembly) released(in compile.Instruction, shape ...int) compile.ID {
 // observe makes a value of the forward pass the gradient of a new parameter.
 func (a *assembly) observe(id compile.ID) { a.released(a.whole(id), a.p.Values[id].Shape...) }
 
-// try adds an instruction with a result of the given shape everywhere: to Forward, to Predict unless it draws, to
-// Backward, and, if it can, added to another value there. It returns the value of the forward pass.
+// try adds an instruction with a result of the given shape everywhere: to Forward, to Predict unless it draws or is a
+// derivative, which no prediction has, to Backward, and, if it can, added to another value there. It returns the value
+// of the forward pass.
 func (a *assembly) try(in compile.Instruction, accumulates bool, shape ...int) compile.ID {
 	z := a.forward(in, shape...)
 	a.observe(z)
-	if in.Op != compile.Dropout {
+	if in.Op != compile.Dropout && in.Op < compile.Fill {
 		a.parts = append(a.parts, a.add(&a.p.Predict, compile.Buffer, in, shape...))
 	}
 	a.released(in, shape...)

@@ -16,7 +16,7 @@ func TestRefusals(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)
 	p.Forward[0].Op = 200
 	var unsupported *engine.UnsupportedError
-	if _, err := Lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "opaque" {
+	if _, err := Lower(p); !errors.As(err, &unsupported) || unsupported.Operation != "operation 200" {
 		t.Errorf("an operation that kernels don't know: %v", err)
 	}
 	p = enginetest.MLP(t, 6, 5, 3)
