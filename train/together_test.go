@@ -64,7 +64,7 @@ func (c counting) Save(name string, content []byte) error {
 // Each run of a group has its own keeper: its own store, interval and curve, though all have the same trial. Each goes
 // on from its own state.
 func TestEachRunHasItsKeeper(t *testing.T) {
-	loaded, settings, test := alike(t, 4, 60)
+	loaded, settings, test := alike(t, 4, 400)
 	often, seldom := new(int), new(int)
 	stores := []shelf{{}, {}, nil, {}}
 	keepers := []train.Keeper{
@@ -80,8 +80,9 @@ func TestEachRunHasItsKeeper(t *testing.T) {
 	defer group.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := group.TrainKept(ctx, keepers, func(p []train.Progress) {
-		if p[1].Step > 20 {
+	reports := 0 // between which states are saved
+	if _, err := group.TrainKept(ctx, keepers, func([]train.Progress) {
+		if reports++; reports == 3 {
 			cancel()
 		}
 	}); !errors.Is(err, context.Canceled) {
