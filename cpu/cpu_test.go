@@ -13,6 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // suite returns the suite of the contract's checks for an engine.
@@ -114,3 +116,13 @@ func sameByAnyWorkers(t *testing.T, p *compile.Program, params [][]float32) {
 
 // Graphs for a batch of one may move the batch axis: layouts that would mix samples in a larger batch.
 func TestBatchesOfOne(t *testing.T) { suite(compiled).Lone(t) }
+
+// A matrix that products use in two shapes has one gradient, of the parts of both.
+func TestMatrixInTwoShapes(t *testing.T) {
+	suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {
+		g := enginetest.NewG(batch, 74)
+		x, w := g.In("x", 6), g.Param("w", 6, 4)
+		h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, w))))
+		return g.Squares(g.Do(gorgonia.Mul(h, g.Do(gorgonia.Reshape(w, tensor.Shape{4, 6})))))
+	}, 2, nil)
+}

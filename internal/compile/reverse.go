@@ -56,7 +56,8 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 		}
 		if in.Op == MatMul {
 			if w := r.source(in.In[1]); w != None {
-				r.stackOf(w, in.TransB).add(in)
+				_, s := r.stackOf(w, in)
+				s.add(in)
 			}
 		}
 	}

@@ -7,28 +7,29 @@ package compile
 // mostRows is the number of rows below which the uses of a matrix are stacked: a product of more is as fast by itself.
 const mostRows = 8
 
-// use is the use of a matrix in products, as it is stored or transposed.
+// use is the use of a matrix in products: as it is stored or transposed, and in which shape, since a parameter may be
+// reshaped.
 type use struct {
 	of     ID
 	turned bool
+	k, n   int
 }
 
 // stack is the uses of a matrix and the rows of their operands, one use after another.
 type stack struct {
 	uses, rows, most int
-	k, n             int
 	x, delta         ID
 	filled           int
 }
 
-// stackOf returns the stack of a matrix, which may be empty yet.
-func (r *reverser) stackOf(w ID, turned bool) *stack {
-	u := use{w, turned}
+// stackOf returns the stack of a matrix that a product uses, which may be empty yet.
+func (r *reverser) stackOf(w ID, in Instruction) (use, *stack) {
+	u := use{w, in.TransB, in.K, in.N}
 	if r.stacks[u] == nil {
 		r.stacks[u] = &stack{x: None, delta: None}
 		r.stackOrder = append(r.stackOrder, u)
 	}
-	return r.stacks[u]
+	return u, r.stacks[u]
 }
 
 // add counts a product.
@@ -36,23 +37,22 @@ func (s *stack) add(in Instruction) {
 	s.uses++
 	s.rows += in.Rows
 	s.most = max(s.most, in.Rows)
-	s.k, s.n = in.K, in.N
 }
 
 // stacked copies the operands of a product's gradient to the matrix's stacks, and reports whether it has any.
 func (r *reverser) stacked(w ID, in Instruction, dz ID) bool {
-	s := r.stackOf(w, in.TransB)
-	if s.uses < 2 || s.most >= mostRows || size(s.rows, s.k) == 0 || size(s.rows, s.n) == 0 {
+	u, s := r.stackOf(w, in)
+	if s.uses < 2 || s.most >= mostRows || size(s.rows, u.k) == 0 || size(s.rows, u.n) == 0 {
 		return false
 	}
 	first := s.x == None
 	if first {
-		s.x, s.delta = r.buffer("operands of "+r.nameOf(w), []int{s.rows, s.k}), r.buffer("gradients by "+r.nameOf(w), []int{s.rows, s.n})
+		s.x, s.delta = r.buffer("operands of "+r.nameOf(w), []int{s.rows, u.k}), r.buffer("gradients by "+r.nameOf(w), []int{s.rows, u.n})
 	}
 	for _, part := range []struct {
 		from, to ID
 		width    int
-	}{{in.In[0], s.x, s.k}, {dz, s.delta, s.n}} {
+	}{{in.In[0], s.x, u.k}, {dz, s.delta, u.n}} {
 		view := ViewOf([]int{s.rows, part.width}).sliced(0, s.filled, in.Rows, 1)
 		r.code = append(r.code, Instruction{Op: Scatter, In: []ID{part.from}, Out: part.to, Where: None, View: view, Accumulate: !first})
 	}
@@ -64,7 +64,7 @@ func (r *reverser) stacked(w ID, in Instruction, dz ID) bool {
 func (r *reverser) unstack() {
 	for _, u := range r.stackOrder {
 		if s := r.stacks[u]; s.x != None {
-			r.gradParam(u.of, Instruction{Op: GradMatMul, In: []ID{s.delta, s.x}, Rows: s.rows, K: s.k, N: s.n, TransB: u.turned})
+			r.gradParam(u.of, Instruction{Op: GradMatMul, In: []ID{s.delta, s.x}, Rows: s.rows, K: u.k, N: u.n, TransB: u.turned})
 		}
 	}
 }
