@@ -114,8 +114,7 @@ func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	f := graph.FieldsOf(n.Op())
 	groups := f.Int("numGroups")
-	switch {
-	case groups < 1 || v.shape[0]%groups != 0:
+	if groups < 1 || v.shape[0]%groups != 0 {
 		return traced{}, refuse(n, fmt.Sprintf("%d channels aren't %d groups of one size", v.shape[0], groups), "a number of groups that divides that of channels")
 	}
 	out := v

@@ -38,8 +38,8 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// mostRuns is the maximum number of stretches that a constant list of indices may have.
-const mostRuns = 256
+// mostStretches is the maximum number of stretches that a constant list of indices may have.
+const mostStretches = 256
 
 // pick lowers constant indices: stretches of them with equal steps are slices, put together.
 func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, error) {
@@ -50,8 +50,8 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 		}
 	}
 	stretches := stretchesOf(ids)
-	if len(stretches) > mostRuns {
-		return traced{}, refuse(n, fmt.Sprintf("its indices are %d stretches with equal steps, more than %d", len(stretches), mostRuns), "Mul by a constant matrix with one 1 in each column")
+	if len(stretches) > mostStretches {
+		return traced{}, refuse(n, fmt.Sprintf("its indices are %d stretches with equal steps, more than %d", len(stretches), mostStretches), "Mul by a constant matrix with one 1 in each column")
 	}
 	if v.class == shared && v.overBatch {
 		copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
@@ -82,13 +82,11 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 	t.needs[out.id] = t.needs[v.id]
 	at := 0
 	for i, s := range stretches {
-		var from View
+		from := ViewOf(v.shape)
 		if v.class == shared {
 			from = v.view
-		} else {
-			from = ViewOf(v.shape)
 		}
-		from = from.picked(own, s)
+		from = from.sliced(own, s.from, s.count, s.step)
 		to := ViewOf(whole).sliced(own, at, s.count, 1)
 		at += s.count
 		gathered := Instruction{Op: Gather, In: []ID{v.id}, View: from}
@@ -125,11 +123,6 @@ func stretchesOf(ids []int) []stretch {
 		out = append(out, stretch{id, 1, 1})
 	}
 	return out
-}
-
-// picked returns the view of a stretch of an axis.
-func (v View) picked(axis int, s stretch) View {
-	return v.sliced(axis, s.from, s.count, s.step)
 }
 
 // Range returns the minimum and the maximum of valid integers in input i, which index a row of every table that the
