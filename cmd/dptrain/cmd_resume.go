@@ -135,6 +135,19 @@ func (o *settings) restored(text []byte, r runs.Record) (configs.Experiment, err
 	return e, nil
 }
 
+// releasesIn returns the releases that a store's ledger has.
+func releasesIn(store string) ([]ledger.Release, error) {
+	l, err := ledger.Open(store)
+	if err != nil {
+		return nil, coded(codeInput, err)
+	}
+	releases, err := l.Releases()
+	if err != nil {
+		return nil, coded(codeInput, err)
+	}
+	return releases, nil
+}
+
 // storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with
 // its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget what is spent.
 func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
@@ -143,13 +156,9 @@ func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
 	}
 	began, now := folder.Record.Store, filepath.Dir(folder.Dir())
 	for _, store := range []string{began, now} {
-		l, err := ledger.Open(store)
+		releases, err := releasesIn(store)
 		if err != nil {
-			return "", coded(codeInput, err)
-		}
-		releases, err := l.Releases()
-		if err != nil {
-			return "", coded(codeInput, err)
+			return "", err
 		}
 		if slices.ContainsFunc(releases, func(r ledger.Release) bool { return r.Run == folder.Record.ID }) {
 			return store, nil

@@ -138,13 +138,9 @@ func (f *finished) storeOf(given string) (string, error) {
 		stores = []string{f.Record.Store, filepath.Dir(f.Dir)}
 	}
 	for _, store := range stores {
-		l, err := ledger.Open(store)
+		releases, err := releasesIn(store)
 		if err != nil {
-			return "", coded(codeInput, err)
-		}
-		releases, err := l.Releases()
-		if err != nil {
-			return "", coded(codeInput, err)
+			return "", err
 		}
 		if !slices.ContainsFunc(f.runs(), func(id string) bool {
 			return !slices.ContainsFunc(releases, func(r ledger.Release) bool { return r.Run == id })
