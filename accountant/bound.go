@@ -34,8 +34,18 @@ type bound interface {
 
 // bounds returns the bounds that o allows for a valid event, without those that are never below another one.
 func bounds(e Event, o Options) []bound {
-	e, _ = spread(e)
-	return boundsOf(e, e, o)
+	ready, named := prepared(e)
+	return boundsOf(ready, named, o)
+}
+
+// prepared returns the event that stands for a valid one in all bounds, and the one that names them.
+func prepared(e Event) (ready, named Event) {
+	ready = normal(e)
+	if !holds(ready, isGroup) {
+		return ready, e
+	}
+	named, _ = spread(ready)
+	return normal(named), named
 }
 
 // boundsOf returns the bounds of e, under the names of the event that it is a shard of.

@@ -80,28 +80,33 @@ func (c Composed) pair(r *profiler) (*pld.Pair, error) {
 	return total, nil
 }
 
-// profile knows variant 2, whose trials and final run have a bound with one order of scores between them.
+// profile knows a tuning and all that comes after it, which have a bound with one order of scores between them: variant
+// 2, and either variant with later events. c is in normal form.
 func (c Composed) profile(r *profiler) (profile, error) {
 	d, err := r.pair(c)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Events) != 2 {
+	if len(c.Events) < 2 || !isTuning(c.Events[0]) {
 		return d, nil
 	}
-	tune, ok := c.Events[0].(PoissonSampled)
-	if !ok {
-		return d, nil
-	}
-	tune = flattened(tune)
-	if tune.SamplingProbability == 0 {
-		return d, nil
-	}
-	final, err := r.pair(c.Events[1])
+	later, err := r.pair(c.later())
 	if err != nil {
 		return nil, err
 	}
-	return r.plan(d, tune.Event, final, tune.SamplingProbability, pld.Variant2)
+	switch first := c.Events[0].(type) {
+	case SelectBest:
+		return r.plan(d, first, later, 1, pld.Variant2)
+	case PoissonSampled:
+		return r.plan(d, first.Event, later, first.SamplingProbability, pld.Variant2)
+	case SubsetThenRest:
+		base, err := r.pair(first.Base)
+		if err != nil {
+			return nil, err
+		}
+		return r.plan(d, first.Tune, base, first.SamplingProbability, pld.Variant1Before(later))
+	}
+	return d, nil
 }
 
 func (s SelfComposed) variance(d *deviations) float64 {

@@ -9,7 +9,7 @@ that meet a budget:
 	guarantee, err := accountant.Epsilon(plan, 1e-5, accountant.Options{})
 
 Events are immutable values, from which larger events can be built: [Gaussian], [PoissonSampled], [SelfComposed],
-[Composed], [SelectBest], [MaxOver], [SubsetThenRest], [Parallel], [GroupOf] and [RDPLine]. [MarshalEvent] and
+[Composed], [SelectBest], [OneOf], [MaxOver], [SubsetThenRest], [Parallel], [GroupOf] and [RDPLine]. [MarshalEvent] and
 [UnmarshalEvent] write and read them. Their analysis is chosen by [Options], whose zero value means the best bounds.
 [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and [Attained] returns a lower bound on what any
 accounting can give. No other package decides what a run costs.
@@ -50,13 +50,16 @@ a >= 2, in both directions. Curves of adaptive compositions add up. Package inte
 
 # Mode tight
 
-Mode tight adds four bounds, each valid by itself. Proofs of the first and the third stand in package internal/renyi.
+Mode tight adds five bounds, each valid by itself. Proofs of the first and the third stand in package internal/renyi.
 
  1. deltaHat from two moments: (sqrt(e^{r(2)} - 1 + k^2) - k)/2 with k = e^epsilonHat - 1.
  2. (a-1) times a Rényi divergence is convex in a and 0 at a = 1. So the tuning curve may be replaced by the lower
     convex hull of the points (a-1, (a-1) r(a)) and (0, 0).
  3. The divergence of variant 1 without the sample from variant 1 with it is at most that of variant 2.
  4. Sampling never costs more than not sampling.
+ 5. A trial draws its candidate from a public distribution, and the candidate is part of its outcome. So its
+    divergence, as a power e^{(a-1) r(a)} and as a hockey stick, is the average over the candidates ([OneOf]), where
+    mode paper takes the maximum. The final run's candidate is chosen by looking at the data, and costs the maximum.
 
 # Mode best: privacy-loss distributions
 

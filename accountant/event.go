@@ -9,7 +9,7 @@ import (
 
 // An Event is an immutable value that describes what a mechanism does with the data. It holds no cost: call Epsilon,
 // Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed,
-// SelectBest, MaxOver, SubsetThenRest, Parallel and GroupOf. Functions refuse a pointer to one of them.
+// SelectBest, MaxOver, OneOf, SubsetThenRest, Parallel and GroupOf. Functions refuse a pointer to one of them.
 //
 // All events share one neighbouring relation, AddRemove, but for what is inside a GroupOf.
 //
@@ -39,7 +39,7 @@ type Event interface {
 // none.
 func known(e Event) bool {
 	switch e.(type) {
-	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, SubsetThenRest, Parallel, GroupOf:
+	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, OneOf, SubsetThenRest, Parallel, GroupOf:
 		return true
 	}
 	return false

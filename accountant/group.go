@@ -78,6 +78,8 @@ func parts(e Event) []Event {
 		return []Event{e.Event}
 	case MaxOver:
 		return e.Events
+	case OneOf:
+		return e.Events
 	case SubsetThenRest:
 		return []Event{e.Tune, e.Base}
 	case Parallel:
@@ -109,12 +111,14 @@ func grouped(e Event) bool {
 // spread returns an event of the same cost in which groups stand around Poisson-sampled Gaussian steps alone. e is
 // valid. exact is false if the result is only a bound on e's cost.
 func spread(e Event) (out Event, exact bool) {
-	if !holds(e, func(e Event) bool { _, group := e.(GroupOf); return group }) {
+	if !holds(e, isGroup) {
 		return e, true
 	}
 	s := spreading{exact: true}
 	return s.rows(e, 1), s.exact
 }
+
+func isGroup(e Event) bool { _, ok := e.(GroupOf); return ok }
 
 type spreading struct{ exact bool }
 
@@ -127,13 +131,15 @@ func (s *spreading) rows(e Event, n int) Event {
 		return SelfComposed{Event: s.rows(e.Event, n), Count: e.Count}
 	case Composed:
 		if tune, ok := sampledFirst(e); ok && n > 1 {
-			return s.sampled(e, tune.SamplingProbability, tune.Event, e.Events[1], false, n)
+			return s.sampled(e, tune.SamplingProbability, tune.Event, e.later(), false, n)
 		}
 		return Composed{Events: s.all(e.Events, n)}
 	case SelectBest:
 		return SelectBest{Event: s.rows(e.Event, n), Repetitions: e.Repetitions}
 	case MaxOver:
 		return MaxOver{Events: s.all(e.Events, n)}
+	case OneOf:
+		return OneOf{Events: s.all(e.Events, n), Weights: e.Weights}
 	}
 	if n == 1 {
 		return s.one(e)
@@ -159,9 +165,9 @@ func (s *spreading) rows(e Event, n int) Event {
 	return e
 }
 
-// sampledFirst returns the first of two events if it is a Poisson sample, other than of a step.
+// sampledFirst returns the first of several events if it is a Poisson sample, other than of a step.
 func sampledFirst(c Composed) (PoissonSampled, bool) {
-	if len(c.Events) != 2 {
+	if len(c.Events) < 2 {
 		return PoissonSampled{}, false
 	}
 	p, ok := c.Events[0].(PoissonSampled)
@@ -318,5 +324,8 @@ func (g GroupOf) variance(d *deviations) float64 {
 }
 
 func (g GroupOf) theorems() []string {
+	if g.Size == 1 {
+		return g.Event.theorems()
+	}
 	return cite("several rows of a unit", g.Event)
 }

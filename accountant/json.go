@@ -73,6 +73,8 @@ func appendEvent(b []byte, e Event, depth int) ([]byte, error) {
 		w.begin("select_best").repetitions(e.Repetitions).event("event", e.Event)
 	case MaxOver:
 		w.begin("max_over").events(e.Events)
+	case OneOf:
+		w.begin("one_of").weights(e).events(e.Events)
 	case SubsetThenRest:
 		w.begin("subset_then_rest").real("sampling_probability", e.SamplingProbability).event("tune", e.Tune).event("base", e.Base)
 	case Parallel:
@@ -146,6 +148,23 @@ func (w *jsonWriter) events(events []Event) *jsonWriter {
 	return w
 }
 
+// weights appends the weights of the events, also of those that are drawn with the same probability.
+func (w *jsonWriter) weights(o OneOf) *jsonWriter {
+	w.name("weights")
+	w.b = append(w.b, '[')
+	for i := range o.Events {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		if o.Weights != nil && i >= len(o.Weights) {
+			break // Validate refuses it
+		}
+		w.b = strconv.AppendFloat(w.b, o.weight(i), 'g', -1, 64)
+	}
+	w.b = append(w.b, ']')
+	return w
+}
+
 func (w *jsonWriter) repetitions(r Repetitions) *jsonWriter {
 	w.name("repetitions")
 	inner := jsonWriter{b: w.b, depth: w.depth}
@@ -192,6 +211,8 @@ func decodeEvent(text []byte, depth int) (Event, error) {
 		e = SelectBest{Repetitions: r.repetitions(), Event: r.event("event")}
 	case "max_over":
 		e = MaxOver{Events: r.events()}
+	case "one_of":
+		e = OneOf{Weights: r.reals("weights"), Events: r.events()}
 	case "subset_then_rest":
 		e = SubsetThenRest{SamplingProbability: r.real("sampling_probability"), Tune: r.event("tune"), Base: r.event("base")}
 	case "parallel":

@@ -93,8 +93,10 @@ func (r *jsonReader) kind() string {
 
 // real takes a number. One that isn't 0 and too small for a float64 is an error: a sampling probability of 0 costs
 // nothing.
-func (r *jsonReader) real(name string) float64 {
-	text := string(r.take(name))
+func (r *jsonReader) real(name string) float64 { return r.number(name, r.take(name)) }
+
+func (r *jsonReader) number(name string, value json.RawMessage) float64 {
+	text := string(value)
 	v, err := strconv.ParseFloat(text, 64)
 	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
 	if err != nil || v == 0 && strings.ContainsAny(digits, "123456789") {
@@ -102,6 +104,24 @@ func (r *jsonReader) real(name string) float64 {
 		return 0
 	}
 	return v
+}
+
+// reals takes a list of numbers.
+func (r *jsonReader) reals(name string) []float64 {
+	text := r.take(name)
+	if r.err != nil {
+		return nil
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(text, &parts); err != nil || parts == nil {
+		r.fail("%s: not a list", name)
+		return nil
+	}
+	numbers := make([]float64, len(parts))
+	for i, part := range parts {
+		numbers[i] = r.number(fmt.Sprintf("%s[%d]", name, i), part)
+	}
+	return numbers
 }
 
 func (r *jsonReader) count(name string) int {

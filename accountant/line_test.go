@@ -40,7 +40,7 @@ func around(e Event) map[string]Event {
 		"itself":             e,
 		"composed":           Composed{Events: []Event{e, Gaussian{NoiseMultiplier: 3}}},
 		"self-composed":      SelfComposed{Event: e, Count: 3},
-		"sampled":            PoissonSampled{SamplingProbability: 0.1, Event: Composed{Events: []Event{e}}},
+		"sampled":            PoissonSampled{SamplingProbability: 0.1, Event: MaxOver{Events: []Event{e, Gaussian{NoiseMultiplier: 400}}}},
 		"candidates":         MaxOver{Events: []Event{Gaussian{NoiseMultiplier: 4}, e}},
 		"shards":             Parallel{Events: []Event{Gaussian{NoiseMultiplier: 400}, e}},
 		"baseline":           Baseline(Poisson{Mean: 15}, e),

@@ -33,7 +33,7 @@ func RDP(e Event, o Options) (Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, _ = spread(e)
+	e, _ = prepared(e)
 	return Curve(e.curve(newCurves(o))), nil
 }
 
@@ -71,6 +71,9 @@ func (r *curves) maximum(events []Event) renyi.Curve {
 // deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates of different costs it is the
 // largest of their own deltas, which can be smaller than the delta of the maximum of their curves.
 func (r *curves) deltaHat(e Event) []float64 {
+	if o, ok := e.(OneOf); ok {
+		return r.drawnDeltaHat(o)
+	}
 	several, ok := e.(alternatives)
 	if !ok {
 		hat := e.curve(r).DeltaHat(renyi.Orders(r.orders), r.tight)
@@ -84,6 +87,25 @@ func (r *curves) deltaHat(e Event) []float64 {
 		for a, d := range r.deltaHat(c) {
 			hat[a] = math.Max(hat[a], d)
 		}
+	}
+	return hat
+}
+
+// drawnDeltaHat is deltaHat for candidates that are drawn at random: the average of their deltas, or the largest in
+// mode Paper.
+func (r *curves) drawnDeltaHat(o OneOf) []float64 {
+	events, probabilities := o.drawn()
+	if !r.tight {
+		return r.deltaHat(MaxOver{Events: events})
+	}
+	hat := make([]float64, r.high+1)
+	for i, e := range events {
+		for a, d := range r.deltaHat(e) {
+			hat[a] += probabilities[i] * d
+		}
+	}
+	for a := range hat {
+		hat[a] *= 1 + 0x1p-40
 	}
 	return hat
 }

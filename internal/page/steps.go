@@ -49,6 +49,9 @@ func walk(e accountant.Event, replace func(accountant.SelfComposed) accountant.E
 	case accountant.MaxOver:
 		e.Events = all(e.Events, one)
 		return whole(e, e.Events...)
+	case accountant.OneOf:
+		e.Events = all(e.Events, one)
+		return whole(e, e.Events...)
 	case accountant.Parallel:
 		e.Events = all(e.Events, one)
 		return whole(e, e.Events...)

@@ -1,0 +1,114 @@
+package accountant
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/renyi"
+)
+
+// OneOf runs one of Events, drawn at random with public probabilities that are proportional to Weights and don't depend
+// on the data. Nil Weights draw each with the same probability.
+//
+// The draw may be released with the outcome, so the event's divergence at every epsilon is the average of those of
+// Events, and not their maximum. That holds for a trial, whose candidate is drawn before anything is learnt. It doesn't
+// hold for a run whose candidate was chosen by looking at the data, such as the final run of a tuning: for that use
+// [MaxOver].
+//
+// Modes Tight and Best charge the average. Mode Paper charges the maximum over the events of positive weight, as the
+// paper does (Lemma [param_tuning]).
+type OneOf struct {
+	Events  []Event
+	Weights []float64 // finite and at least 0, one for each event, or nil
+}
+
+func (o OneOf) check(path string) error {
+	if len(o.Events) == 0 {
+		return invalid(path, "no events to draw from")
+	}
+	if o.Weights != nil && len(o.Weights) != len(o.Events) {
+		return invalid(path, "%d weights for %d events", len(o.Weights), len(o.Events))
+	}
+	total := 0.0
+	for i, w := range o.Weights {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return invalid(path, "weight %d is %v, not a finite number >= 0", i, w)
+		}
+		total += w
+	}
+	if o.Weights != nil && !(total > 0 && total <= math.MaxFloat64) {
+		return invalid(path, "the weights add up to %v, not to a finite number > 0", total)
+	}
+	return checkParts(path, o.Events)
+}
+
+// weight returns the weight of an event.
+func (o OneOf) weight(i int) float64 {
+	if o.Weights == nil {
+		return 1
+	}
+	return o.Weights[i]
+}
+
+// leastProbability stands for all smaller probabilities above 0: masses are raised to it, so that none underflows.
+const leastProbability = 0x1p-200
+
+// drawn returns the events that may be drawn, with their probabilities, rounded up: they add up to 1 or a little more.
+func (o OneOf) drawn() (events []Event, probabilities []float64) {
+	total := 0.0
+	for i := range o.Events {
+		total += o.weight(i)
+	}
+	for i, e := range o.Events {
+		if w := o.weight(i); w > 0 {
+			events = append(events, e)
+			probabilities = append(probabilities, math.Max(leastProbability, w/total*(1+0x1p-40)))
+		}
+	}
+	return events, probabilities
+}
+
+func (o OneOf) free() bool {
+	events, _ := o.drawn()
+	return every(events, Event.free)
+}
+
+func (o OneOf) run() bool {
+	events, _ := o.drawn()
+	return every(events, Event.run)
+}
+
+func (o OneOf) curve(r *curves) renyi.Curve {
+	events, probabilities := o.drawn()
+	if !r.tight {
+		return r.maximum(events)
+	}
+	all := make([]renyi.Curve, len(events))
+	for i, e := range events {
+		all[i] = e.curve(r)
+	}
+	return renyi.Average(all, probabilities)
+}
+
+func (o OneOf) pair(r *profiler) (*pld.Pair, error) {
+	events, probabilities := o.drawn()
+	pairs := make([]*pld.Pair, len(events))
+	for i, e := range events {
+		var err error
+		if pairs[i], err = r.pair(e); err != nil {
+			return nil, err
+		}
+	}
+	d, err := pld.Mixture(pairs, probabilities)
+	return r.chargeEach(d, err, len(events))
+}
+
+func (o OneOf) variance(d *deviations) float64 {
+	events, _ := o.drawn()
+	return d.largest(events...)
+}
+
+func (o OneOf) theorems() []string {
+	events, _ := o.drawn()
+	return cite("candidates drawn at random", events...)
+}
