@@ -10,17 +10,21 @@ func DPSGD(samplingRate, noiseMultiplier float64, steps int) Event {
 // Variant1 returns the event of tuning on a random subset of rate q and training the final model on the rest. r is the
 // distribution of the number of trials and base the event of one training run: the trials and the final run have the
 // same noise multiplier, sampling rate and number of steps.
-func Variant1(q float64, r Repetitions, base Event) Event {
-	return SubsetThenRest{SamplingProbability: q, Tune: SelectBest{Event: base, Repetitions: r}, Base: base}
+func Variant1(q float64, r Repetitions, base Event) Event { return Variant1Of(q, r, base, base) }
+
+// Variant1Of is [Variant1] for trials and a final run of different events: with several candidates a trial is [OneOf]
+// them, and the final run, whose candidate is chosen by looking at the data, [MaxOver] them.
+func Variant1Of(q float64, r Repetitions, trial, final Event) Event {
+	return SubsetThenRest{SamplingProbability: q, Tune: Baseline(r, trial), Base: final}
 }
 
 // Variant2 returns the event of tuning on a random subset of rate q and training the final model on all of the data. r
 // and base are those of [Variant1].
-func Variant2(q float64, r Repetitions, base Event) Event {
-	return Composed{Events: []Event{
-		PoissonSampled{SamplingProbability: q, Event: SelectBest{Event: base, Repetitions: r}},
-		base,
-	}}
+func Variant2(q float64, r Repetitions, base Event) Event { return Variant2Of(q, r, base, base) }
+
+// Variant2Of is [Variant2] for trials and a final run of different events, as [Variant1Of].
+func Variant2Of(q float64, r Repetitions, trial, final Event) Event {
+	return Composed{Events: []Event{PoissonSampled{SamplingProbability: q, Event: Baseline(r, trial)}, final}}
 }
 
 // Baseline returns the event of tuning on all of the data and releasing the best model that the tuning trained.

@@ -119,8 +119,9 @@ func TestEveryKindOfRunIsCharged(t *testing.T) {
 		s := settings(Variant1, 5)
 		s.Space = Grid{base, same, other}
 		dear := accountant.DPSGD(other.SamplingRate, other.NoiseMultiplier, other.Steps)
-		want := accountant.MaxOver{Events: []accountant.Event{accountant.DPSGD(0.1, 3, 10), dear}}
-		if got := s.Space.event(); !reflect.DeepEqual(got, want) {
+		both := []accountant.Event{accountant.DPSGD(0.1, 3, 10), dear}
+		want := accountant.Variant1Of(0.2, s.Repetitions, accountant.OneOf{Events: both, Weights: []float64{2, 1}}, accountant.MaxOver{Events: both})
+		if got := s.Event(); !reflect.DeepEqual(got, want) {
 			t.Errorf("another %s: charged for %+v, want %+v", name, got, want)
 		}
 		whole, err := s.Guarantee(1e-5, accountant.Options{Mode: accountant.Paper})

@@ -1,6 +1,9 @@
 package tuner
 
-import "github.com/dptrain/dptrain/train"
+import (
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/train"
+)
 
 // Method is the choice of the data that trials and final model are trained on.
 type Method string
@@ -18,6 +21,18 @@ func (m Method) validate() error {
 		return nil
 	}
 	return &train.SettingError{Setting: "tuning method", Value: string(m), Want: "baseline, variant1 or variant2"}
+}
+
+// event returns the event of trials and final run together.
+func (m Method) event(q float64, r accountant.Repetitions, trial, final accountant.Event) accountant.Event {
+	switch m {
+	case Variant1:
+		return accountant.Variant1Of(q, r, trial, final)
+	case Variant2:
+		return accountant.Variant2Of(q, r, trial, final)
+	default:
+		return accountant.Baseline(r, trial)
+	}
 }
 
 // ExpectedWork returns the expected work of tuning and final run. The unit is one run on all of the data, so a trial on

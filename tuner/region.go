@@ -105,7 +105,48 @@ func (v Values) String() string {
 	return strings.Join(texts, ", ")
 }
 
-func (r Region) event() accountant.Event {
+// Chances returns the probability with which a trial draws each of Runs; nil if the region has a line instead.
+func (r Region) Chances() []float64 {
+	chances := r.counts()
+	total := 0.0
+	for _, n := range chances {
+		total += n
+	}
+	for i := range chances {
+		chances[i] /= total
+	}
+	return chances
+}
+
+// counts returns how many of the pairs of values in the lists of sampling rates and epochs have each of Runs.
+func (r Region) counts() []float64 {
+	if len(r.Runs) == 0 {
+		return nil
+	}
+	epochs := r.Epochs.List
+	if r.NoiseMultiplier > 0 || len(epochs) == 0 {
+		epochs = []float64{0}
+	}
+	counts := make([]float64, len(r.Runs))
+	for _, gamma := range r.SamplingRate.List {
+		for _, e := range epochs {
+			if run, err := r.settled(gamma, e); err == nil {
+				counts[slices.Index(r.Runs, run)]++
+			}
+		}
+	}
+	return counts
+}
+
+// trial returns the line if the candidates are fitted to one.
+func (r Region) trial() accountant.Event {
+	if len(r.Runs) > 0 {
+		return oneOf(r.Runs, r.counts())
+	}
+	return r.final()
+}
+
+func (r Region) final() accountant.Event {
 	switch {
 	case len(r.Runs) > 0:
 		return maxOver(r.Runs)

@@ -124,9 +124,9 @@ func validateRepetitions(r accountant.Repetitions) error {
 
 // Event returns the privacy event of tuning and final run together, for a unit of RowsPerUnit samples.
 //
-// A trial with a random candidate costs at most the pointwise maximum over the candidates (Lemma param_tuning), or the
-// line that they are fitted to. The final run is charged the same, because its candidate was chosen by looking at the
-// data.
+// A trial costs the average over the candidates that it may draw, or the line that they are fitted to. The final run
+// costs the pointwise maximum over them (Lemma param_tuning) or the line, because its candidate is chosen by looking at
+// the data. Mode paper charges a trial the maximum, too.
 //
 // A held-out sample costs what [Settings.HoldOutEvent] does, and every other one what the rest does. A sample is one or
 // the other, by a draw that is independent of all data, so together they cost no more than the costlier: see
@@ -149,18 +149,11 @@ func (s Settings) runs() accountant.Event { return s.ofUnits(s.sampleEvent()) }
 
 // sampleEvent returns the event of trials and final run as it treats one sample.
 func (s Settings) sampleEvent() accountant.Event {
-	var base accountant.Event = accountant.MaxOver{} // accountants refuse it
+	var trial, final accountant.Event = accountant.MaxOver{}, accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
-		base = s.Space.event()
+		trial, final = s.Space.trial(), s.Space.final()
 	}
-	switch s.Method {
-	case Variant1:
-		return accountant.Variant1(s.SubsetRate, s.Repetitions, base)
-	case Variant2:
-		return accountant.Variant2(s.SubsetRate, s.Repetitions, base)
-	default:
-		return accountant.Baseline(s.Repetitions, base)
-	}
+	return s.Method.event(s.SubsetRate, s.Repetitions, trial, final)
 }
 
 // FinalLearningRate returns the learning rate of the final run if tuned is that of the winning trial. For DP-SGD, with

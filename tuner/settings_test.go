@@ -68,10 +68,11 @@ func TestEvent(t *testing.T) {
 	r := accountant.Poisson{Mean: 15}
 	one := accountant.DPSGD(0.1, 2, 10)
 	two := accountant.DPSGD(0.2, 3, 20)
+	either := accountant.OneOf{Events: []accountant.Event{one, two}, Weights: []float64{2, 3}}
 	both := accountant.MaxOver{Events: []accountant.Event{one, two}}
 	cheap := Candidate{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}
 	dear := Candidate{SamplingRate: 0.2, Steps: 20, NoiseMultiplier: 3}
-	mixed := append(LearningRates(cheap, 0.1, 1), LearningRates(dear, 0.1, 1)...)
+	mixed := append(LearningRates(cheap, 0.1, 1), LearningRates(dear, 0.1, 1, 10)...)
 	tests := []struct {
 		method Method
 		space  Space
@@ -80,9 +81,9 @@ func TestEvent(t *testing.T) {
 		{Baseline, LearningRates(cheap, 0.1, 1, 10), accountant.Baseline(r, one)},
 		{Variant1, LearningRates(cheap, 0.1, 1, 10), accountant.Variant1(0.2, r, one)},
 		{Variant2, LearningRates(cheap, 0.1, 1, 10), accountant.Variant2(0.2, r, one)},
-		{Baseline, mixed, accountant.Baseline(r, both)},
-		{Variant1, mixed, accountant.Variant1(0.2, r, both)},
-		{Variant2, mixed, accountant.Variant2(0.2, r, both)},
+		{Baseline, mixed, accountant.Baseline(r, either)},
+		{Variant1, mixed, accountant.Variant1Of(0.2, r, either, both)},
+		{Variant2, mixed, accountant.Variant2Of(0.2, r, either, both)},
 		{Variant1, LearningRates(cheap, 0.1).WithNoiseMultiplier(5), accountant.Variant1(0.2, r, accountant.DPSGD(0.1, 5, 10))},
 	}
 	for _, tt := range tests {

@@ -27,8 +27,11 @@ type Space interface {
 	// LearningRates returns the minimum and the maximum of the trials' learning rates.
 	LearningRates() (low, high float64)
 
-	// event returns an event that costs no less than a trial of any candidate.
-	event() accountant.Event
+	// trial returns the event of a trial, whose candidate is drawn at random.
+	trial() accountant.Event
+	// final returns an event that costs no less than a run of any candidate, for one that is chosen by looking at the
+	// data.
+	final() accountant.Event
 	// drawer returns a function that draws a candidate.
 	drawer() func(*random.Stream) (Candidate, error)
 	// first returns the winner if no trial is drawn.
@@ -143,18 +146,50 @@ func (g Grid) Runs() []Run {
 	return runs
 }
 
-func (g Grid) event() accountant.Event { return maxOver(g.Runs()) }
+// Chances returns the probability with which a trial draws each of Runs.
+func (g Grid) Chances() []float64 {
+	chances := g.counts()
+	for i := range chances {
+		chances[i] /= float64(len(g))
+	}
+	return chances
+}
 
-// maxOver returns the event of a run drawn at random: the pointwise maximum over all (Lemma param_tuning).
+// counts returns the number of candidates that have each of Runs.
+func (g Grid) counts() []float64 {
+	runs := g.Runs()
+	counts := make([]float64, len(runs))
+	for _, c := range g {
+		counts[slices.Index(runs, c.run())]++
+	}
+	return counts
+}
+
+func (g Grid) trial() accountant.Event { return oneOf(g.Runs(), g.counts()) }
+
+func (g Grid) final() accountant.Event { return maxOver(g.Runs()) }
+
+// oneOf returns the event of a run drawn at random, with probabilities in proportion to weights.
+func oneOf(runs []Run, weights []float64) accountant.Event {
+	if len(runs) == 1 {
+		return runs[0].event()
+	}
+	return accountant.OneOf{Events: eventsOf(runs), Weights: weights}
+}
+
+// maxOver returns the event of any of several runs: the pointwise maximum over all (Lemma param_tuning).
 func maxOver(runs []Run) accountant.Event {
-	var events []accountant.Event
+	if len(runs) == 1 {
+		return runs[0].event()
+	}
+	return accountant.MaxOver{Events: eventsOf(runs)}
+}
+
+func eventsOf(runs []Run) (events []accountant.Event) {
 	for _, r := range runs {
 		events = append(events, r.event())
 	}
-	if len(events) == 1 {
-		return events[0]
-	}
-	return accountant.MaxOver{Events: events}
+	return events
 }
 
 func (g Grid) drawer() func(*random.Stream) (Candidate, error) {

@@ -64,19 +64,22 @@ func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	case tuner.Grid:
 		out.Candidates = len(space)
 		out.Missed = accountant.Missed(s.Repetitions, len(space))
-		out.Runs = space.Runs()
+		out.Runs, out.RunProbabilities = space.Runs(), space.Chances()
 		out.Parameters = gridParameters(e, space)
 	case tuner.Region:
 		out.Missed = accountant.Missed(s.Repetitions, tenths)
 		if len(space.Runs) == 0 {
 			out.Line = &report.Line{Slope: space.Line.Slope, Order: space.Line.Orders.High}
 		}
-		out.Runs = space.Runs
+		out.Runs, out.RunProbabilities = space.Runs, space.Chances()
 		for _, p := range space.Parameters() {
 			if e.Tunes(settingOf[p.Name]) {
 				out.Parameters = append(out.Parameters, p)
 			}
 		}
+	}
+	if len(out.Runs) == 1 {
+		out.RunProbabilities = nil
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func eventOf(p report.Privacy) (accountant.Event, error) {
 	if t == nil {
 		return accountant.DPSGD(p.SamplingRate, p.NoiseMultiplier, p.Steps), nil
 	}
-	base, err := baseOf(t.Space)
+	trial, final, err := baseOf(t.Space)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +58,11 @@ func eventOf(p report.Privacy) (accountant.Event, error) {
 	var runs accountant.Event
 	switch t.Method {
 	case "variant 1":
-		runs = accountant.Variant1(t.SubsetRate, trials, base)
+		runs = accountant.Variant1Of(t.SubsetRate, trials, trial, final)
 	case "variant 2":
-		runs = accountant.Variant2(t.SubsetRate, trials, base)
+		runs = accountant.Variant2Of(t.SubsetRate, trials, trial, final)
 	case "baseline":
-		runs = accountant.Baseline(trials, base)
+		runs = accountant.Baseline(trials, trial)
 	default:
 		return nil, fmt.Errorf("unknown method %q", t.Method)
 	}
@@ -75,22 +75,28 @@ func eventOf(p report.Privacy) (accountant.Event, error) {
 // maxRuns is the maximum number of different runs of a grid whose event is rebuilt.
 const maxRuns = 1000
 
-// baseOf returns the event of one run with hyperparameters from the space.
-func baseOf(s report.Space) (accountant.Event, error) {
+// baseOf returns the events of a trial, with hyperparameters that are drawn from the space, and of a final run with any
+// of them.
+func baseOf(s report.Space) (trial, final accountant.Event, err error) {
 	if s.Line != nil {
-		return accountant.RDPLine{Slope: s.Line.Slope, Orders: accountant.Orders{Low: 2, High: s.Line.Order}}, nil
+		line := accountant.RDPLine{Slope: s.Line.Slope, Orders: accountant.Orders{Low: 2, High: s.Line.Order}}
+		return line, line, nil
 	}
 	if n := len(s.Runs); n == 0 || n > maxRuns {
-		return nil, fmt.Errorf("%d different runs in the search space; want 1 to %d", n, maxRuns)
+		return nil, nil, fmt.Errorf("%d different runs in the search space; want 1 to %d", n, maxRuns)
 	}
 	var events []accountant.Event
 	for _, run := range s.Runs {
 		events = append(events, dpsgd(run))
 	}
 	if len(events) == 1 {
-		return events[0], nil
+		return events[0], events[0], nil
 	}
-	return accountant.MaxOver{Events: events}, nil
+	final = accountant.MaxOver{Events: events}
+	if s.RunProbabilities == nil {
+		return final, final, nil
+	}
+	return accountant.OneOf{Events: events, Weights: s.RunProbabilities}, final, nil
 }
 
 func dpsgd(r tuner.Run) accountant.Event {

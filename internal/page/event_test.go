@@ -33,6 +33,11 @@ func TestEventIsRebuilt(t *testing.T) {
 		"grid": {func(u *report.Tuning) {
 			u.Method, u.Space.Runs = "baseline", append(u.Space.Runs, tuner.Run{SamplingRate: 0.05, Steps: 7, NoiseMultiplier: 2})
 		}, best(accountant.MaxOver{Events: []accountant.Event{run, long}})},
+		"drawn": {func(u *report.Tuning) {
+			u.Method, u.Space.Runs = "variant 2", append(u.Space.Runs, tuner.Run{SamplingRate: 0.05, Steps: 7, NoiseMultiplier: 2})
+			u.Space.RunProbabilities = []float64{0.75, 0.25}
+		}, accountant.Variant2Of(0.1, accountant.Poisson{Mean: 15},
+			accountant.OneOf{Events: []accountant.Event{run, long}, Weights: []float64{0.75, 0.25}}, accountant.MaxOver{Events: []accountant.Event{run, long}})},
 		"line": {func(u *report.Tuning) {
 			u.Method, u.Space.Runs, u.Space.Line = "baseline", nil, &report.Line{Slope: 0.15, Order: 12}
 		}, best(accountant.RDPLine{Slope: 0.15, Orders: accountant.Orders{Low: 2, High: 12}})},
