@@ -38,6 +38,10 @@ var jsonForms = []struct {
 		`{"kind":"select_best","repetitions":{"kind":"truncated_negative_binomial","shape":-0.5,"success":5e-324},"event":{"kind":"gaussian","noise_multiplier":1}}`,
 	},
 	{GroupOf{Event: Gaussian{NoiseMultiplier: 1}, Size: 5}, `{"kind":"group_of","size":5,"event":{"kind":"gaussian","noise_multiplier":1}}`},
+	{
+		OneOf{Events: []Event{Gaussian{NoiseMultiplier: 1}, Gaussian{NoiseMultiplier: 2}}, Weights: []float64{3, 0.5}},
+		`{"kind":"one_of","weights":[3,0.5],"events":[{"kind":"gaussian","noise_multiplier":1},{"kind":"gaussian","noise_multiplier":2}]}`,
+	},
 }
 
 func TestJSONForms(t *testing.T) {
@@ -164,7 +168,7 @@ func anyEvent(t *rapid.T, depth int) Event {
 		return events
 	}
 	probability := func() float64 { return rapid.Float64Range(0, 1).Draw(t, "probability") }
-	most := 8
+	most := 9
 	if depth <= 0 {
 		most = 1
 	}
@@ -186,6 +190,12 @@ func anyEvent(t *rapid.T, depth int) Event {
 		return Parallel{Events: parts(1)}
 	case 7:
 		return SubsetThenRest{SamplingProbability: probability(), Tune: part(), Base: part()}
+	case 8:
+		o := OneOf{Events: parts(1)}
+		for range o.Events {
+			o.Weights = append(o.Weights, rapid.Float64Range(5e-324, 1e300).Draw(t, "weight"))
+		}
+		return o
 	}
 	k := []Repetitions{
 		Poisson{Mean: positive("mean")}, TruncatedPoisson{Rate: positive("rate")},

@@ -51,6 +51,17 @@ var attacks = []struct {
 	{"best of K over candidates", false, func(g *genes) (law, []judged) {
 		return g.judged(g.best(g.maximum(g.mechanism(), g.mechanism()), 200))
 	}},
+	{"drawn", true, func(g *genes) (law, []judged) {
+		d := g.composed(g.mechanism(), g.drawn(g.mechanism(), g.maximum(g.mechanism(), g.mechanism())))
+		return g.judged(g.sampled(d))
+	}},
+	{"best of K drawn", false, func(g *genes) (law, []judged) {
+		return g.judged(g.best(g.drawn(g.mechanism(), g.mechanism(), g.mechanism()), 200))
+	}},
+	{"variant 1 with drawn trials", false, func(g *genes) (law, []judged) {
+		a, b := g.mechanism(), g.mechanism()
+		return g.judgedSubset(g.subset(g.best(g.drawn(a, b), 50), g.maximum(a, b)))
+	}},
 	{"best of K compositions", false, func(g *genes) (law, []judged) {
 		return g.judged(g.best(g.composed(g.mechanism(), g.mechanism()), 200))
 	}},
@@ -137,6 +148,28 @@ func (g *genes) maximum(candidates ...dominated) dominated {
 	}
 	out.bound = g.pair(func() (*Pair, error) { return Maximum(bounds) })
 	return out
+}
+
+// drawn is one of several candidates, which is drawn at random by public weights and released with its outcome.
+func (g *genes) drawn(candidates ...dominated) dominated {
+	var exact law
+	var bounds []*Pair
+	weights, total := make([]float64, len(candidates)), 0.0
+	for i := range weights {
+		weights[i] = g.logWithin(1e-4, 1)
+		total += weights[i]
+	}
+	for i, d := range candidates {
+		weights[i] /= total
+		l := g.mixture(d.laws)
+		for j := range l.p {
+			exact.add(weights[i]*l.p[j], weights[i]*l.q[j])
+		}
+		weights[i] *= 1 + 0x1p-40
+		bounds = append(bounds, d.bound)
+	}
+	g.note("drawn by %v", weights)
+	return dominated{laws: []law{exact}, bound: g.pair(func() (*Pair, error) { return Mixture(bounds, weights) })}
 }
 
 // massError is the relative error of exact masses. It counts as such, and as an error of epsilon where masses cancel.

@@ -1,0 +1,104 @@
+package pld
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestNoOrderOfAPlanBeatsOneOrderWithLaterEvents evaluates whole plans of variant 1 and later events in every order of
+// scores. Final run and later events depend on the tuning's outcome: each takes one of two laws.
+func TestNoOrderOfAPlanBeatsOneOrderWithLaterEvents(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 1))
+	const step = 0.05
+	compared, closest := 0, math.Inf(1)
+	for range 60 {
+		trial, k, q := drawLaws(r, 2+r.IntN(3), 2*r.Float64()), drawK(t, r), math.Exp(-4*r.Float64())
+		finals := []discrete{gaussianLike(1.5*r.Float64(), 20), drawLaws(r, 2+r.IntN(4), 2*r.Float64())}
+		laters := []discrete{drawLaws(r, 2+r.IntN(4), r.Float64()), gaussianLike(r.Float64(), 15)}
+		highest := func(all []discrete) *Pair {
+			d, err := Maximum([]*Pair{all[0].pair(step), all[1].pair(step)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		final, later := highest(finals), highest(laters)
+		one := trial.pair(step)
+		tuned, err := bestOfCells(one, k, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		removal, addition := Variant1Before(later)(final, q)
+		remove := &oneOrder{removal, tuned.removal, newWholeOrder(one.removal, k, 64), k.None()}
+		add := &oneOrder{addition, tuned.addition, newWholeOrder(one.addition, k, 64), k.None()}
+		epsilon := 3 * r.Float64() * r.Float64()
+		e := math.Exp(epsilon)
+		mostRemove, mostAdd := 0.0, 0.0
+		permutations(len(trial.p), func(order []int) {
+			x, y := 0.0, 0.0
+			visit := func(i int, s1, s0 float64) {
+				f, g := finals[i%2], laters[i/2%2]
+				for a := range f.p {
+					for b := range g.p {
+						with, without := (q*s1*f.q[a]+(1-q)*s0*f.p[a])*g.p[b], s0*f.q[a]*g.q[b]
+						x += math.Max(0, with-e*without)
+						y += math.Max(0, without-e*with)
+					}
+				}
+			}
+			visit(0, k.None(), k.None())
+			u, g := 0.0, 0.0
+			for _, i := range order {
+				v, h := math.Min(1, u+trial.p[i]), math.Min(1, g+trial.q[i])
+				visit(i, generating(k, v)-generating(k, u), generating(k, h)-generating(k, g))
+				u, g = v, h
+			}
+			mostRemove, mostAdd = math.Max(mostRemove, x), math.Max(mostAdd, y)
+		})
+		for _, x := range []struct{ bound, exact float64 }{{remove.at(epsilon), mostRemove}, {add.at(epsilon), mostAdd}} {
+			if x.exact < 1e-9 {
+				continue
+			}
+			compared++
+			closest = math.Min(closest, x.bound/x.exact)
+			if x.bound < x.exact*(1-orderError) {
+				t.Errorf("%v, %#v, q %v, epsilon %v: the bound of %v is below %v", trial, k, q, epsilon, x.bound, x.exact)
+			}
+		}
+	}
+	if compared < 60 {
+		t.Errorf("%d comparisons", compared)
+	}
+	t.Logf("%d comparisons, least bound/exact %v", compared, closest)
+}
+
+// TestLaterEventsThatCostNothing leave a plan's bound as it is, but for the bins of its levels.
+func TestLaterEventsThatCostNothing(t *testing.T) {
+	const step, q = 0.01, 0.1
+	final := gaussianLike(0.8, 200).pair(step)
+	var plain, sides [2]terms
+	plain[0], plain[1] = Variant1(final, q)
+	sides[0], sides[1] = Variant1Before(Neutral(step))(final, q)
+	for d := range 2 {
+		for _, epsilon := range []float64{0, 0.3, 1, 2.5} {
+			for _, z := range []float64{0, 0.01, 0.3, 1, 3, 30} {
+				value := func(f terms) float64 {
+					sum := 0.0
+					fixed := f(epsilon, func(m, alpha, beta float64) {
+						if beta <= 0 {
+							sum += m * (alpha - beta) // of whole laws: the same for all z
+						} else {
+							sum += m * math.Max(0, alpha-beta*z)
+						}
+					})
+					return sum + fixed
+				}
+				a, b := value(plain[d]), value(sides[d])
+				if b < a*(1-1e-9) || b > a*(1+2e-3)+1e-9 {
+					t.Errorf("direction %d, epsilon %v, z %v: %v, without later events %v", d, epsilon, z, b, a)
+				}
+			}
+		}
+	}
+}
