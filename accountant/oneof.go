@@ -53,7 +53,7 @@ func (o OneOf) weight(i int) float64 {
 // leastProbability stands for all smaller probabilities above 0: masses are raised to it, so that none underflows.
 const leastProbability = 0x1p-200
 
-// drawn returns the events that may be drawn, with their probabilities, rounded up: they add up to 1 or a little more.
+// drawn returns the events that may be drawn, with their probabilities, which add up to 1 but for rounding.
 func (o OneOf) drawn() (events []Event, probabilities []float64) {
 	total := 0.0
 	for i := range o.Events {
@@ -62,8 +62,17 @@ func (o OneOf) drawn() (events []Event, probabilities []float64) {
 	for i, e := range o.Events {
 		if w := o.weight(i); w > 0 {
 			events = append(events, e)
-			probabilities = append(probabilities, math.Max(leastProbability, w/total*(1+0x1p-40)))
+			probabilities = append(probabilities, math.Max(leastProbability, w/total))
 		}
+	}
+	return events, probabilities
+}
+
+// charged returns the events that may be drawn, with their probabilities, which add up to 1 or a little more.
+func (o OneOf) charged() (events []Event, probabilities []float64) {
+	events, probabilities = o.drawn()
+	for i := range probabilities {
+		probabilities[i] *= 1 + 0x1p-40
 	}
 	return events, probabilities
 }
@@ -79,7 +88,7 @@ func (o OneOf) run() bool {
 }
 
 func (o OneOf) curve(r *curves) renyi.Curve {
-	events, probabilities := o.drawn()
+	events, probabilities := o.charged()
 	if !r.tight {
 		return r.maximum(events)
 	}
@@ -91,7 +100,7 @@ func (o OneOf) curve(r *curves) renyi.Curve {
 }
 
 func (o OneOf) pair(r *profiler) (*pld.Pair, error) {
-	events, probabilities := o.drawn()
+	events, probabilities := o.charged()
 	pairs := make([]*pld.Pair, len(events))
 	for i, e := range events {
 		var err error

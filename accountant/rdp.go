@@ -94,7 +94,7 @@ func (r *curves) deltaHat(e Event) []float64 {
 // drawnDeltaHat is deltaHat for candidates that are drawn at random: the average of their deltas, or the largest in
 // mode Paper.
 func (r *curves) drawnDeltaHat(o OneOf) []float64 {
-	events, probabilities := o.drawn()
+	events, probabilities := o.charged()
 	if !r.tight {
 		return r.deltaHat(MaxOver{Events: events})
 	}

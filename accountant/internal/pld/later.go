@@ -18,8 +18,8 @@ func Variant1Before(later *Pair) Variant {
 	}
 }
 
-// variant1RemovalBefore has the terms q0 p (q s1 - (e^(epsilon-l) - (1-q) e^b) s0)_+ of final's losses b, with Q's masses
-// q0, and later's losses l, with P's masses p.
+// variant1RemovalBefore has the terms q0 p (q s1 - (e^(epsilon-l) - (1-q) e^b) s0)_+ of final's losses b, with Q's
+// masses q0, and later's losses l, with P's masses p.
 func variant1RemovalBefore(final, later *side, q float64) terms {
 	masses := final.opposite()
 	rest := cutToOne(masses)
@@ -47,8 +47,8 @@ func variant1RemovalBefore(final, later *side, q float64) terms {
 	}
 }
 
-// variant1AdditionBefore has the terms q0 q1 ((1 - e^(epsilon-l) (1-q) e^-b) s0 - q e^(epsilon-l) s1)_+ of final's losses
-// b and later's losses l, with Q's masses q0 and q1.
+// variant1AdditionBefore has the terms q0 q1 ((1 - e^(epsilon-l) (1-q) e^-b) s0 - q e^(epsilon-l) s1)_+ of final's
+// losses b and later's losses l, with Q's masses q0 and q1.
 func variant1AdditionBefore(final, later *side, q float64) terms {
 	ratios := make([]float64, len(final.mass)) // e^-b
 	for i := range ratios {
