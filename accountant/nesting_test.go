@@ -60,3 +60,16 @@ func TestOrderOfCompositionsMatters(t *testing.T) {
 		}
 	}
 }
+
+// The rows of a group may be in both of two equal shards, which then cost more than one.
+func TestEqualShardsOfAGroup(t *testing.T) {
+	run := DPSGD(0.02, 1, 200)
+	group := func(e Event) float64 { return mustEpsilon(t, GroupOf{Event: e, Size: 2}, 1e-5, Options{}) }
+	two := group(Parallel{Events: []Event{run, run}})
+	if want := group(Composed{Events: []Event{run, run}}); two != want {
+		t.Errorf("two shards cost a group %v, want %v, what both together cost", two, want)
+	}
+	if one := group(run); !(two > one) {
+		t.Errorf("two shards cost a group %v, and one costs %v", two, one)
+	}
+}

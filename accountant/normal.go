@@ -33,9 +33,19 @@ func normal(e Event) Event {
 		}
 		return SelectBest{Event: normal(e.Event), Repetitions: e.Repetitions}
 	case MaxOver:
-		return alternativesOf(e.Events, func(e Event) ([]Event, bool) { m, ok := e.(MaxOver); return m.Events, ok }, func(all []Event) Event { return MaxOver{Events: all} })
+		all := alternativesOf(e.Events, func(e Event) ([]Event, bool) { m, ok := e.(MaxOver); return m.Events, ok })
+		all = slices.CompactFunc(all, func(a, b Event) bool { return identity(a) == identity(b) })
+		if len(all) == 1 {
+			return all[0]
+		}
+		return MaxOver{Events: all}
 	case Parallel:
-		return alternativesOf(e.Events, func(e Event) ([]Event, bool) { p, ok := e.(Parallel); return p.Events, ok }, func(all []Event) Event { return Parallel{Events: all} })
+		// Equal shards stay: the rows of a group may be in several of them.
+		all := alternativesOf(e.Events, func(e Event) ([]Event, bool) { p, ok := e.(Parallel); return p.Events, ok })
+		if len(all) == 1 {
+			return all[0]
+		}
+		return Parallel{Events: all}
 	case OneOf:
 		return drawOf(e)
 	case SubsetThenRest:
@@ -71,9 +81,9 @@ func normals(events []Event) []Event {
 // identity is equal for equal events alone.
 func identity(e Event) string { return fmt.Sprintf("%#v", e) }
 
-// alternativesOf returns the normal form of an event that costs as much as the costliest of several, each once.
-func alternativesOf(events []Event, nested func(Event) ([]Event, bool), of func([]Event) Event) Event {
-	var all []Event
+// alternativesOf returns the normal forms of the events that cost something, and of those nested inside of an event of
+// the same type, in the order of their identities.
+func alternativesOf(events []Event, nested func(Event) ([]Event, bool)) (all []Event) {
 	for _, e := range normals(events) {
 		if e.free() {
 			continue
@@ -85,11 +95,7 @@ func alternativesOf(events []Event, nested func(Event) ([]Event, bool), of func(
 		}
 	}
 	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(identity(a), identity(b)) })
-	all = slices.CompactFunc(all, func(a, b Event) bool { return identity(a) == identity(b) })
-	if len(all) == 1 {
-		return all[0]
-	}
-	return of(all)
+	return all
 }
 
 // drawOf returns the normal form of a draw, in which each event stands once.
