@@ -12,6 +12,8 @@ import (
 type plan struct {
 	rate, noise, mean, q float64
 	steps, variant       int // variant 0 is the baseline, 3 the base run alone
+	family               int // of the number of trials
+	shape                float64
 }
 
 func drawPlan(t *rapid.T) plan {
@@ -25,20 +27,39 @@ func drawPlan(t *rapid.T) plan {
 		q:       logUniform("q", 1e-3, 1),
 		steps:   rapid.IntRange(1, 5000).Draw(t, "steps"),
 		variant: rapid.IntRange(0, 3).Draw(t, "variant"),
+		family:  rapid.IntRange(0, 2).Draw(t, "family"),
+		shape:   rapid.Float64Range(-0.9, 3).Draw(t, "shape"),
 	}
 }
 
 func (p plan) event() Event {
-	base := DPSGD(p.rate, p.noise, p.steps)
+	base, k := DPSGD(p.rate, p.noise, p.steps), p.repetitions()
 	switch p.variant {
 	case 0:
-		return Baseline(Poisson{Mean: p.mean}, base)
+		return Baseline(k, base)
 	case 1:
-		return Variant1(p.q, Poisson{Mean: p.mean}, base)
+		return Variant1(p.q, k, base)
 	case 2:
-		return Variant2(p.q, Poisson{Mean: p.mean}, base)
+		return Variant2(p.q, k, base)
 	}
 	return base
+}
+
+func (p plan) repetitions() Repetitions {
+	var k Repetitions
+	var err error
+	switch p.family {
+	case 0:
+		return Poisson{Mean: p.mean}
+	case 1:
+		k, err = TruncatedPoissonWithMean(p.mean + 0.01) // above 1
+	default:
+		k, err = NegativeBinomial(p.shape, p.mean)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return k
 }
 
 // worse returns plans that cost at least as much as p, by name. A larger q is left out for variant 1: the base run then
