@@ -248,8 +248,8 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// shortened says why a range is refused whose step doesn't divide its length. Gorgonia's shape counts whole steps; on all
-// axes but the first its machine takes the last element too.
+// shortened says why a range is refused whose step doesn't divide its length. Gorgonia's shape counts whole steps; on
+// all axes but the first its machine takes the last element too.
 const shortened = "its step doesn't divide its range, whose last element Gorgonia counts on no axis and takes on some"
 
 // byPlace returns the error for taking some of the samples by their positions in the batch, which draws change.
