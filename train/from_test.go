@@ -51,7 +51,7 @@ func TestFromGoesOnWithTheWholeState(t *testing.T) {
 	}
 }
 
-// The error about a state of another optimizer says so, and not only which values are missing.
+// The error about a state of another optimizer is one of settings and says so; nothing is wrong with the state.
 func TestFromNamesTheOptimizer(t *testing.T) {
 	averaged := SGD(0.5)
 	averaged.Average = 0.9
@@ -62,7 +62,8 @@ func TestFromNamesTheOptimizer(t *testing.T) {
 		s.Privacy.Steps, s.Optimizer = 4, pair[1]
 		model, data := logistic(t, rand.NewPCG(1, 2)), threeClouds(t, 60).Data
 		_, err := New(cpu.New(cpu.Options{Workers: 1}), model, data, s)
-		if err == nil || !strings.HasPrefix(err.Error(), "go on from step 2: optimizer is "+pair[1].String()+": want that of the run") {
+		wrong := (*SettingError)(nil)
+		if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "go on from step 2: optimizer is "+pair[1].String()+": want that of the run") {
 			t.Errorf("%s after %s: %v", pair[1], pair[0], err)
 		}
 	}

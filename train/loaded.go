@@ -194,7 +194,7 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 			s.mover.restore(s.From.inner)
 		}
 		if field := (*engine.FieldError)(nil); errors.As(err, &field) || errors.Is(err, ErrState) {
-			err = fmt.Errorf("optimizer is %s: want that of the run which the state to go on from is of: %w", s.Optimizer, err)
+			err = &SettingError{"optimizer", s.Optimizer, "that of the run which the state to go on from is of, with what it accumulates and averages"}
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("go on from step %d: %w", s.first(), err), runs.Close())

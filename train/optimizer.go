@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -225,7 +226,7 @@ func ValidateOptimizer(o Optimizer) error {
 	case DPAdam, DPAdamW:
 		return validateAdam(o)
 	}
-	return &SettingError{"optimizer", oneLine(string(o.Method)), methodNames() + ", or a rule by train.OptimizerOf"}
+	return &SettingError{"optimizer", cmp.Or(oneLine(string(o.Method)), "missing"), methodNames() + ", or a rule by train.OptimizerOf"}
 }
 
 func methodNames() string {

@@ -98,7 +98,7 @@ func TestOptimizerRefuses(t *testing.T) {
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = ScheduleFunc("f", nil) }), "function of the schedule is missing"},
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = (*pointed)(nil) }), "schedule is a *train.pointed"},
 		{OptimizerOf(unnamed{}, 0), "learning rate is 0"},
-		{OptimizerOf(nil, 1), "optimizer is :"},
+		{OptimizerOf(nil, 1), "optimizer is missing: want dp-sgd"},
 		{OptimizerOf(misnamed{Text: " "}, 1), "name of the optimizer's rule"},
 		{OptimizerOf(misnamed{Text: "dp-sgd"}, 1), "want a name of its own"},
 		{OptimizerOf(misnamed{Text: strings.Repeat("x", 201)}, 1), "at most 200 bytes"},

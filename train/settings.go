@@ -24,11 +24,11 @@ type Settings struct {
 	// [Model.Initial] draws the values from Key and Trial; if that function is nil too, they are those bound in the
 	// graph.
 	Initial [][]float32
-	// From is a state that the run goes on from, of a run of the same model with the same method, or nil. Its
-	// parameters are in the place of Initial, which must be nil, and Privacy.Steps includes its steps. [Result].Event
-	// has all these steps, so Privacy must be that of the other run but for Steps: see [State.Privacy]. It is the event
-	// of both runs together. Steps that the other run took after this state, and other runs that go on from it, cost as
-	// much again.
+	// From is a state that the run goes on from, or nil. It is of a run of the same model with the same method, which
+	// accumulates and averages if this one does. Its parameters are in the place of Initial, which must be nil, and
+	// Privacy.Steps includes its steps. [Result].Event has all these steps, so Privacy must be that of the other run
+	// but for Steps: see [State.Privacy]. It is the event of both runs together. Steps that the other run took after
+	// this state, and other runs that go on from it, cost as much again.
 	//
 	// A run that goes on draws nothing that the other drew. Its streams are named by Key and by a hash of all
 	// settings, From and Steps among them, and no stream is named by two of such hashes: see identity.

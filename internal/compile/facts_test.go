@@ -78,6 +78,25 @@ func TestReasonsAreTrue(t *testing.T) {
 		t.Error("average pooling of ones gives ones")
 	}
 
+	// Every second of five numbers is three numbers, or two.
+	every := func(axis int, shape ...int) (counted, taken int) {
+		all := evaluated(t, shape, make([]float64, 10), func(_ *gorgonia.ExprGraph, x node) node {
+			ranges := make([]tensor.Slice, 2)
+			ranges[axis] = gorgonia.S(0, 5, 2)
+			s := must(gorgonia.Slice(x, ranges...))
+			counted = s.Shape()[axis]
+			return must(gorgonia.Tanh(s))
+		})
+		return counted, len(all) / 2
+	}
+	for axis, want := range [][2]int{{2, 2}, {2, 3}} {
+		shape := []int{2, 2}
+		shape[axis] = 5
+		if counted, taken := every(axis, shape...); [2]int{counted, taken} != want {
+			t.Errorf("every second of five on axis %d: Gorgonia counts %d and takes %d", axis, counted, taken)
+		}
+	}
+
 	draw := func() []float64 {
 		return evaluated(t, []int{1, 3}, at, func(g *gorgonia.ExprGraph, x node) node {
 			return must(gorgonia.Add(x, gorgonia.UniformRandomNode(g, tensor.Float64, 0, 1, 1, 3)))

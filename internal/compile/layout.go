@@ -216,9 +216,13 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v = copied
 	}
 	step := max(s.Step(), 1)
+	length := sliceLength(s, graph.Shape(graph.Children(n)[0])[along])
+	if shape := graph.Shape(n); len(shape) == len(graph.Shape(graph.Children(n)[0])) && shape[along] != length {
+		return traced{}, refuse(n, shortened, "a range whose length is a multiple of its step")
+	}
 	if v.class == shared {
 		out := traced{class: shared, id: v.id}
-		out.view = v.view.sliced(along, s.Start(), sliceLength(s, v.shape[along]), step)
+		out.view = v.view.sliced(along, s.Start(), length, step)
 		if out.shape = graph.Shape(n); len(out.shape) < len(v.shape) {
 			out.view = out.view.without(along)
 		}
@@ -234,7 +238,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 		return traced{}, byPlace(n)
 	}
-	view := ViewOf(v.shape).sliced(axis, s.Start(), sliceLength(s, v.shape[axis]), step)
+	view := ViewOf(v.shape).sliced(axis, s.Start(), length, step)
 	per, folded, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
@@ -243,6 +247,10 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	out.id = t.emit(n, per, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 	return out, nil
 }
+
+// shortened says why a range is refused whose step doesn't divide its length. Gorgonia's shape counts whole steps; on
+// all axes but the first its machine takes the last element too.
+const shortened = "its step doesn't divide its range, whose last element Gorgonia counts on no axis and takes on some"
 
 // byPlace returns the error for taking some of the samples by their positions in the batch, which draws change.
 func byPlace(n *gorgonia.Node) error {

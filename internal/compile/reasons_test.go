@@ -161,6 +161,9 @@ var insteads = map[string]func(g *enginetest.G) node{
 		return g.Do(gorgonia.GroupNorm(images(g), g.Param("s", 1, 2, 1, 1), g.Param("b", 1, 2, 1, 1), 2, 2, 1e-5))
 	},
 	"a probability from 0 to below 1": func(g *enginetest.G) node { return g.Do(gorgonia.Dropout(hidden(g, 2), 0.9)) },
+	"a range whose length is a multiple of its step": func(g *enginetest.G) node {
+		return g.Do(gorgonia.Slice(hidden(g, 5), nil, gorgonia.S(1, 5, 2)))
+	},
 	"all samples, and an input that says which count": func(g *enginetest.G) node {
 		return g.Do(gorgonia.HadamardProd(hidden(g, 2), g.In("counts", 2)))
 	},

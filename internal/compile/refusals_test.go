@@ -248,6 +248,12 @@ var refusals = map[string]refusal{
 	"the largest of the one sample's rows": {want: takesAway, one: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Max(g.Do(gorgonia.Reshape(hidden(g, 4), tensor.Shape{2, 2}))))
 	})},
+	"every second of five": {want: "its step doesn't divide its range, whose last element Gorgonia counts on no axis and takes on some", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Slice(hidden(g, 5), nil, gorgonia.S(0, 5, 2)))
+	})},
+	"every second of a parameter's five": {want: "its step doesn't divide its range, whose last element Gorgonia counts on no axis and takes on some", build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Mul(g.In("x", 2), g.Do(gorgonia.Slice(g.Param("p", 5, 2), gorgonia.S(0, 5, 2)))))
+	})},
 	"samples one after another": {want: "it lays the samples of its operands one after another along the batch axis", build: squared(func(g *enginetest.G) node {
 		h := hidden(g, 2)
 		return g.Do(gorgonia.Concat(0, h, g.Do(gorgonia.Tanh(h))))
