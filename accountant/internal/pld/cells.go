@@ -103,8 +103,9 @@ func massesToOne(p, q []float64, inf float64) {
 	}
 }
 
-// cutDeep cuts the cells across which log phi1 falls far when an interval ends there and all other cells lie on its
-// other side.
+// cutDeep cuts the cells across which log phi1 or log phi3 falls far when an interval ends there and all other cells
+// lie on its other side. The allowances of an [ordering] need phi3, whose logarithm falls 2 Curvature - 1 times as far
+// as that of phi1: far more for negative binomials of negative shape. For phi3 alone it adds at most count cells.
 func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int) (cutP, cutQ []float64) {
 	depth := func(outside float64) float64 { return math.Min(k.LogSlope(0)-k.LogSlope(outside), deepestFall) }
 	each := func(visit func(cell int, outside, mass float64, upwards bool)) {
@@ -124,6 +125,7 @@ func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int)
 	falls := 0.0
 	each(func(_ int, outside, mass float64, _ bool) { falls += depth(outside+mass) - depth(outside) })
 	finest := math.Max(finestFall, math.Min(falls/float64(max(1, count-len(p))), coarsestFall))
+	finest = math.Max(finest/(2*k.Curvature()-1), math.Min(finest, falls/float64(count)))
 
 	cuts := make([][]float64, len(p)) // of each cell, as shares of it
 	each(func(cell int, outside, mass float64, upwards bool) {

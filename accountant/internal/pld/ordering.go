@@ -43,8 +43,8 @@ const (
 	// selection which is the whole plan, and so is evaluated at fewer values. Errors fall with the square of the
 	// number.
 	CellCount, CellCountAlone = 256, 512
-	// Cells are cut where log phi1 falls by more than coarsestFall across them, or by less where there are few, down to
-	// deepestFall below its largest value.
+	// Cells are cut where log phi1 or log phi3 falls by more than coarsestFall across them, or by less where there are
+	// few, down to where log phi1 is deepestFall below its largest value.
 	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
 )
 
