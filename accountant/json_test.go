@@ -38,6 +38,10 @@ var jsonForms = []struct {
 		`{"kind":"select_best","repetitions":{"kind":"truncated_negative_binomial","shape":-0.5,"success":5e-324},"event":{"kind":"gaussian","noise_multiplier":1}}`,
 	},
 	{GroupOf{Event: Gaussian{NoiseMultiplier: 1}, Size: 5}, `{"kind":"group_of","size":5,"event":{"kind":"gaussian","noise_multiplier":1}}`},
+	{
+		Baseline(Binomial{Trials: 30, Probability: 0.5}, Gaussian{NoiseMultiplier: 1}),
+		`{"kind":"select_best","repetitions":{"kind":"binomial","trials":30,"probability":0.5},"event":{"kind":"gaussian","noise_multiplier":1}}`,
+	},
 }
 
 func TestJSONForms(t *testing.T) {
@@ -190,6 +194,7 @@ func anyEvent(t *rapid.T, depth int) Event {
 	k := []Repetitions{
 		Poisson{Mean: positive("mean")}, TruncatedPoisson{Rate: positive("rate")},
 		TruncatedNegativeBinomial{Shape: rapid.Float64Range(-0.999, 1e9).Draw(t, "shape"), Success: rapid.Float64Range(1e-300, 1).Draw(t, "success")},
+		Binomial{Trials: rapid.IntRange(1, 2e6).Draw(t, "trials"), Probability: rapid.Float64Range(1e-300, 1).Draw(t, "probability")},
 	}
 	return SelectBest{Event: part(), Repetitions: rapid.SampledFrom(k).Draw(t, "repetitions")}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
@@ -156,13 +157,14 @@ func (r *profiler) largest(events []Event) (profile, error) {
 	return all, nil
 }
 
-// plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials.
+// plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials whose
+// number the theorem on one order covers.
 func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
 	best, ok := tune.(SelectBest)
 	if !ok {
 		return pairs, nil
 	}
-	if _, ok := best.composition(); ok {
+	if _, ok := best.composition(); ok || !repetitions.Steepens(best.Repetitions.law()) {
 		return pairs, nil
 	}
 	trial, err := r.pair(best.Event)
