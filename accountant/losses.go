@@ -20,6 +20,8 @@ type profiler struct {
 	step  float64
 	pairs map[string]pairOrError // by event, since variants use the base run twice
 	work  float64                // products of two masses so far
+	// byProfiles takes selections by the bound of [ByProfiles], for comparison.
+	byProfiles bool
 }
 
 type pairOrError struct {
@@ -39,9 +41,12 @@ func newProfiler(step float64) *profiler {
 }
 
 // newProfile chooses a grid and returns the profile of e, together with its profiler.
-func newProfile(e Event) (profile, *profiler, error) {
+func newProfile(e Event) (profile, *profiler, error) { return newProfileBy(e, false) }
+
+func newProfileBy(e Event, byProfiles bool) (profile, *profiler, error) {
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
 		p := newProfiler(step)
+		p.byProfiles = byProfiles
 		prof, err := p.profile(e)
 		if !errors.Is(err, pld.ErrTooFine) {
 			return prof, p, err
@@ -164,7 +169,7 @@ func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float6
 	if !ok {
 		return pairs, nil
 	}
-	if _, ok := best.composition(); ok || !repetitions.Steepens(best.Repetitions.law()) {
+	if _, ok := best.composition(); ok || r.byProfiles || !repetitions.Steepens(best.Repetitions.law()) {
 		return pairs, nil
 	}
 	trial, err := r.pair(best.Event)

@@ -50,6 +50,13 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	return r.withinWork(best)
 }
 
+// selected bounds the best of K runs.
+type selected interface {
+	profile
+	Pair(step float64) (d *pld.Pair, evaluations int, err error)
+	States() float64 // the work of one evaluation
+}
+
 // profile spares a selection that is the whole event the rounding to a grid.
 func (s SelectBest) profile(r *profiler) (profile, error) {
 	if _, ok := s.composition(); ok {
@@ -58,8 +65,9 @@ func (s SelectBest) profile(r *profiler) (profile, error) {
 	return s.selection(r, pld.CellCountAlone)
 }
 
-// selection returns the exact worst case of the selection, by cells of at most the given number of losses.
-func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
+// selection returns the exact worst case of the selection, by cells of at most the given number of losses, or a bound
+// for comparison with it.
+func (s SelectBest) selection(r *profiler, cells int) (selected, error) {
 	k := s.Repetitions.law()
 	if pld.TooMany(k) {
 		return nil, pld.ErrTooWide
@@ -67,6 +75,9 @@ func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
 	d, err := r.pair(s.Event)
 	if err != nil {
 		return nil, err
+	}
+	if r.byProfiles {
+		return pld.NewByProfiles(d, k), nil
 	}
 	return pld.NewSelection(d, k, cells), nil
 }
