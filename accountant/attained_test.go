@@ -52,7 +52,7 @@ func attainedEvents(t *testing.T) []Event {
 		t.Fatal(err)
 	}
 	var all []Event
-	for i, k := range []Repetitions{Poisson{0.5}, Poisson{15}, TruncatedPoisson{5}, TruncatedPoisson{120}, negative, geometric} {
+	for i, k := range []Repetitions{Poisson{0.5}, Poisson{15}, TruncatedPoisson{5}, TruncatedPoisson{120}, negative, geometric, Binomial{30, 0.5}, Binomial{7, 1}} {
 		base := []Event{Gaussian{3}, DPSGD(0.0213, 2, 1878), Gaussian{0.8}}[i%3]
 		all = append(all, Baseline(k, base), Variant1(0.1, k, base), Variant2(0.2, k, base))
 	}

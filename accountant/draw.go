@@ -32,6 +32,17 @@ func (d TruncatedNegativeBinomial) Draw(src rand.Source) int {
 	return k
 }
 
+// Draw draws each of the trials.
+func (b Binomial) Draw(src rand.Source) int {
+	r, k := rand.New(src), 0
+	for range b.Trials {
+		if r.Float64() < b.Probability {
+			k++
+		}
+	}
+	return k
+}
+
 // Draw returns Trials and reads nothing from src.
 func (f Fixed) Draw(rand.Source) int { return f.Trials }
 

@@ -122,7 +122,13 @@ func drawGaussianTree(t *rapid.T, depth int) accountant.Event {
 }
 
 func drawRepetitions(t *rapid.T) accountant.Repetitions {
-	switch mean := logUniform(t, "mean", 0.1, 50); rapid.IntRange(0, 2).Draw(t, "repetitions") {
+	switch mean := logUniform(t, "mean", 0.1, 50); rapid.IntRange(0, 3).Draw(t, "repetitions") {
+	case 3:
+		k, err := accountant.BinomialWithMean(int(math.Ceil(mean*rapid.Float64Range(1, 3).Draw(t, "trials"))), mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
 	case 0:
 		return accountant.Poisson{Mean: mean}
 	case 1:

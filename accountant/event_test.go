@@ -60,6 +60,7 @@ func TestBoundsNameTheirTheorems(t *testing.T) {
 		"variant 1, tuning with Poisson repetitions, Poisson-sampled Gaussian mechanism":                                         Variant1(0.1, Poisson{Mean: 1}, run),
 		"amplification by Poisson sampling, tuning with Poisson repetitions of mean below 1, Poisson-sampled Gaussian mechanism": Variant2(0.1, Poisson{Mean: 0.5}, run),
 		"tuning with truncated Poisson repetitions, Poisson-sampled Gaussian mechanism":                                          Baseline(TruncatedPoisson{Rate: 2}, run),
+		"tuning with binomial repetitions, Gaussian mechanism":                                                                   Baseline(Binomial{Trials: 5, Probability: 0.5}, Gaussian{NoiseMultiplier: 1}),
 		"tuning with truncated negative binomial repetitions, maximum over candidates, line above RDP, Gaussian mechanism": Baseline(
 			TruncatedNegativeBinomial{Shape: 1, Success: 0.5}, MaxOver{Events: []Event{RDPLine{Slope: 1}, Gaussian{NoiseMultiplier: 1}, RDPLine{Slope: 2}}}),
 		"parallel composition, amplification by Poisson sampling, line above RDP": Parallel{Events: []Event{

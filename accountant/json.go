@@ -175,6 +175,8 @@ func (w *jsonWriter) repetitions(r Repetitions) *jsonWriter {
 		inner.begin("truncated_poisson").real("rate", r.Rate)
 	case TruncatedNegativeBinomial:
 		inner.begin("truncated_negative_binomial").real("shape", r.Shape).real("success", r.Success)
+	case Binomial:
+		inner.begin("binomial").count("trials", r.Trials).real("probability", r.Probability)
 	case Fixed:
 		inner.begin("fixed").count("trials", r.Trials)
 	default:
@@ -235,6 +237,8 @@ func decodeRepetitions(text []byte, depth int) (Repetitions, error) {
 		k = TruncatedPoisson{Rate: r.real("rate")}
 	case "truncated_negative_binomial":
 		k = TruncatedNegativeBinomial{Shape: r.real("shape"), Success: r.real("success")}
+	case "binomial":
+		k = Binomial{Trials: r.count("trials"), Probability: r.real("probability")}
 	case "fixed":
 		k = Fixed{Trials: r.count("trials")}
 	default:

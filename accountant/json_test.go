@@ -41,6 +41,8 @@ var jsonForms = []struct {
 	{
 		OneOf{Events: []Event{Gaussian{NoiseMultiplier: 1}, Gaussian{NoiseMultiplier: 2}}, Weights: []float64{3, 0.5}},
 		`{"kind":"one_of","weights":[3,0.5],"events":[{"kind":"gaussian","noise_multiplier":1},{"kind":"gaussian","noise_multiplier":2}]}`,
+		Baseline(Binomial{Trials: 30, Probability: 0.5}, Gaussian{NoiseMultiplier: 1}),
+		`{"kind":"select_best","repetitions":{"kind":"binomial","trials":30,"probability":0.5},"event":{"kind":"gaussian","noise_multiplier":1}}`,
 	},
 }
 
@@ -200,6 +202,7 @@ func anyEvent(t *rapid.T, depth int) Event {
 	k := []Repetitions{
 		Poisson{Mean: positive("mean")}, TruncatedPoisson{Rate: positive("rate")},
 		TruncatedNegativeBinomial{Shape: rapid.Float64Range(-0.999, 1e9).Draw(t, "shape"), Success: rapid.Float64Range(1e-300, 1).Draw(t, "success")},
+		Binomial{Trials: rapid.IntRange(1, 2e6).Draw(t, "trials"), Probability: rapid.Float64Range(1e-300, 1).Draw(t, "probability")},
 	}
 	return SelectBest{Event: part(), Repetitions: rapid.SampledFrom(k).Draw(t, "repetitions")}
 }

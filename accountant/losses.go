@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
@@ -19,6 +20,8 @@ type profiler struct {
 	step  float64
 	pairs map[string]pairOrError // by event, since variants use the base run twice
 	work  float64                // products of two masses so far
+	// byProfiles takes selections by the bound of [ByProfiles], for comparison.
+	byProfiles bool
 }
 
 type pairOrError struct {
@@ -38,9 +41,12 @@ func newProfiler(step float64) *profiler {
 }
 
 // newProfile chooses a grid and returns the profile of e, together with its profiler.
-func newProfile(e Event) (profile, *profiler, error) {
+func newProfile(e Event) (profile, *profiler, error) { return newProfileBy(e, false) }
+
+func newProfileBy(e Event, byProfiles bool) (profile, *profiler, error) {
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
 		p := newProfiler(step)
+		p.byProfiles = byProfiles
 		prof, err := p.profile(e)
 		if !errors.Is(err, pld.ErrTooFine) {
 			return prof, p, err
@@ -156,13 +162,14 @@ func (r *profiler) largest(events []Event) (profile, error) {
 	return all, nil
 }
 
-// plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials.
+// plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials whose
+// number the theorem on one order covers.
 func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
 	best, ok := tune.(SelectBest)
 	if !ok {
 		return pairs, nil
 	}
-	if _, ok := best.composition(); ok {
+	if _, ok := best.composition(); ok || r.byProfiles || !repetitions.Steepens(best.Repetitions.law()) {
 		return pairs, nil
 	}
 	trial, err := r.pair(best.Event)

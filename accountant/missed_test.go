@@ -21,6 +21,11 @@ func sumOver(r Repetitions, f func(k int) float64) float64 {
 		// Their weights, whatever their sum is, with weight 1 at k = 1.
 		first, mass = 1, 1
 		ratio = func(k int) float64 { return (1 - r.Success) * (float64(k) + r.Shape) / float64(k+1) }
+	case Binomial:
+		mass = math.Pow(1-r.Probability, float64(r.Trials))
+		ratio = func(k int) float64 {
+			return float64(r.Trials-k) / float64(k+1) * r.Probability / (1 - r.Probability)
+		}
 	}
 	total, sum := 0.0, 0.0
 	for k := first; k < 100 || mass > 1e-18*total; k++ {
@@ -35,6 +40,7 @@ var drawnFrom = []Repetitions{
 	Poisson{0.3}, Poisson{1}, Poisson{15}, Poisson{60}, TruncatedPoisson{1e-9}, TruncatedPoisson{0.7}, TruncatedPoisson{27},
 	TruncatedNegativeBinomial{1, 0.1}, TruncatedNegativeBinomial{1, 1}, TruncatedNegativeBinomial{0, 1e-3}, TruncatedNegativeBinomial{0, 0.9},
 	TruncatedNegativeBinomial{0.5, 0.01}, TruncatedNegativeBinomial{-0.5, 0.01}, TruncatedNegativeBinomial{-0.9, 1e-3}, TruncatedNegativeBinomial{4, 0.05},
+	Binomial{1, 0.3}, Binomial{2, 0.9}, Binomial{30, 0.5}, Binomial{99, 0.01},
 }
 
 func TestMissedIsTheSum(t *testing.T) {
@@ -57,6 +63,8 @@ func TestMissedClosedForms(t *testing.T) {
 			want float64
 		}{
 			{Poisson{15}, math.Exp(-15 / float64(m))},
+			{Binomial{7, 0.4}, math.Pow(0.6+0.4*z, 7)},
+			{Binomial{7, 1}, math.Pow(z, 7)},
 			{TruncatedPoisson{3}, math.Expm1(3*z) / math.Expm1(3)},
 			{geometric, 0.05 * z / (1 - 0.95*z)},
 			{TruncatedNegativeBinomial{0, 0.2}, math.Log1p(-0.8*z) / math.Log(0.2)},
@@ -79,6 +87,7 @@ func TestMissedEnds(t *testing.T) {
 	for _, r := range []Repetitions{
 		Poisson{5e-324}, Poisson{1e300}, TruncatedPoisson{5e-324}, TruncatedPoisson{1e300}, TruncatedNegativeBinomial{-1 + 0x1p-53, 5e-324},
 		TruncatedNegativeBinomial{0, 5e-324}, TruncatedNegativeBinomial{1e15, 1e-6}, TruncatedNegativeBinomial{1e300, 0.5}, TruncatedNegativeBinomial{-0.5, 1 - 0x1p-53},
+		Binomial{1, 5e-324}, Binomial{2e6, 1}, Binomial{2e6, 5e-324}, Binomial{3, 1 - 0x1p-53},
 	} {
 		for _, m := range []int{1, 2, math.MaxInt} {
 			if got := Missed(r, m); !(got >= 0 && got <= 1) {
@@ -89,7 +98,7 @@ func TestMissedEnds(t *testing.T) {
 }
 
 // TestMissedIsWhatDrawsMiss draws K, and then K candidates. By Hoeffding's inequality a comparison fails falsely with a
-// probability of at most 2 e^-36, and any of the fifteen with one below 1e-14.
+// probability of at most 2 e^-36, and any of the nineteen with one below 1e-14.
 func TestMissedIsWhatDrawsMiss(t *testing.T) {
 	const draws = 40000
 	tolerance := math.Sqrt(18. / draws)
@@ -116,7 +125,7 @@ func TestMissedIsWhatDrawsMiss(t *testing.T) {
 }
 
 func TestMissedOfNoCandidates(t *testing.T) {
-	for _, r := range []Repetitions{Poisson{Mean: 3}, TruncatedPoisson{Rate: 2}, TruncatedNegativeBinomial{Shape: 1, Success: 0.5}} {
+	for _, r := range []Repetitions{Poisson{Mean: 3}, TruncatedPoisson{Rate: 2}, TruncatedNegativeBinomial{Shape: 1, Success: 0.5}, Binomial{3, 0.5}} {
 		for _, candidates := range []int{0, -1} {
 			if missed := Missed(r, candidates); !math.IsNaN(missed) {
 				t.Errorf("%#v of %d candidates misses %v", r, candidates, missed)

@@ -78,6 +78,8 @@ func TestAttainedAtItsEnds(t *testing.T) {
 	for name, k := range map[string]Repetitions{"once": once, "Poisson": Poisson{15}} {
 		plans["baseline, "+name], plans["variant 1, "+name], plans["variant 2, "+name] = Baseline(k, base), Variant1(0.1, k, base), Variant2(0.1, k, base)
 	}
+	plans["Gaussians, all of many"] = Baseline(Binomial{2e6, 1}, Gaussian{1})
+	plans["Gaussians, hardly any"] = Baseline(Binomial{5, 1e-4}, Gaussian{1})
 	plans["Gaussians, many"] = Baseline(Poisson{1e6}, Gaussian{1})
 	for name, e := range plans {
 		for _, delta := range []float64{1e-30, 1e-5} {
@@ -106,6 +108,7 @@ func TestIgnoringDataIsFree(t *testing.T) {
 	one := mustEpsilon(t, Gaussian{1}, 1e-5, Options{Mode: Best})
 	for _, k := range []Repetitions{
 		Poisson{1e-300}, Poisson{0.5}, Poisson{15}, Poisson{1e9}, Poisson{1e300}, TruncatedPoisson{1e12},
+		Binomial{1, 5e-324}, Binomial{2e6, 1}, Binomial{3, 0.5}, Binomial{2, 1},
 		TruncatedNegativeBinomial{-0.9999999999999999, 1e-300}, TruncatedNegativeBinomial{0, 5e-324},
 		TruncatedNegativeBinomial{1, 1e-9}, TruncatedNegativeBinomial{1e300, 0.9},
 	} {

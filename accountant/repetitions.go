@@ -11,7 +11,7 @@ import (
 
 // Repetitions is the distribution of K, the number of trials of a tuning run. The set is closed: Poisson,
 // TruncatedPoisson, TruncatedNegativeBinomial, of which the geometric and the logarithmic distribution are special
-// cases, and Fixed. Functions refuse a pointer to one of them.
+// cases, Binomial and Fixed. Functions refuse a pointer to one of them.
 type Repetitions interface {
 	// Expected returns the mean of K.
 	Expected() float64
@@ -46,6 +46,15 @@ type TruncatedNegativeBinomial struct {
 	Success float64 // gamma
 }
 
+// Binomial is K ~ Binomial(Trials, Probability): each of Trials trials, from 1 to 2·10^6, takes place with Probability,
+// in (0, 1]. K varies less than a Poisson K of the same mean, which is the limit of many trials. K = 0 is possible, as
+// with [Poisson]. With Probability 1 K is as public as with [Fixed], but the best outcome alone may be released, and is
+// charged for.
+type Binomial struct {
+	Trials      int
+	Probability float64
+}
+
 // Fixed is K = Trials, from 1 to 10^6. It is public. Selection among a fixed number of trials has no price of its own:
 // it is charged as the composition of all trials, of which the best is a post-processing, and so all outcomes may be
 // released. For more than a few trials a random K costs far less.
@@ -53,8 +62,8 @@ type Fixed struct {
 	Trials int
 }
 
-// maxFixed bounds Fixed.Trials, as a plan holds every trial.
-const maxFixed = 1e6
+// maxFixed bounds Fixed.Trials, as a plan holds every trial, and maxBinomial Binomial.Trials.
+const maxFixed, maxBinomial = 1e6, 2e6
 
 // Geometric returns the geometric distribution on 1, 2, ... with the given mean, at least 1.
 func Geometric(mean float64) (TruncatedNegativeBinomial, error) { return NegativeBinomial(1, mean) }
@@ -98,6 +107,16 @@ func TruncatedPoissonWithMean(mean float64) (TruncatedPoisson, error) {
 	}
 }
 
+// BinomialWithMean returns the binomial distribution of the given number of trials and mean, above 0 and at most the
+// number of trials.
+func BinomialWithMean(trials int, mean float64) (Binomial, error) {
+	b := Binomial{Trials: trials, Probability: mean / float64(trials)}
+	if !(mean > 0 && mean <= float64(trials)) {
+		return b, fmt.Errorf("%w mean %v of a binomial of %d trials: not a number in (0, %d]", ErrInvalid, mean, trials, trials)
+	}
+	return b, b.check()
+}
+
 func (p Poisson) check() error {
 	if !(p.Mean > 0) || math.IsInf(p.Mean, 1) {
 		return fmt.Errorf("mean %v of Poisson is not a finite number > 0", p.Mean)
@@ -118,6 +137,16 @@ func (d TruncatedNegativeBinomial) check() error {
 	}
 	if !(d.Success > 0 && d.Success <= 1) {
 		return fmt.Errorf("%w success %v of a truncated negative binomial: outside (0, 1]", ErrInvalid, d.Success)
+	}
+	return nil
+}
+
+func (b Binomial) check() error {
+	if b.Trials < 1 || b.Trials > maxBinomial {
+		return fmt.Errorf("%w %d trials of a binomial: not from 1 to %v", ErrInvalid, b.Trials, maxBinomial)
+	}
+	if !(b.Probability > 0 && b.Probability <= 1) {
+		return fmt.Errorf("%w probability %v of a binomial: outside (0, 1]", ErrInvalid, b.Probability)
 	}
 	return nil
 }
@@ -143,11 +172,15 @@ func (d TruncatedNegativeBinomial) Expected() float64 {
 	return repetitions.NegativeBinomial(d).Expected()
 }
 
+// Expected returns Trials·Probability.
+func (b Binomial) Expected() float64 { return repetitions.Binomial(b).Expected() }
+
 func (p Poisson) law() repetitions.Distribution          { return repetitions.Poisson(p) }
 func (p TruncatedPoisson) law() repetitions.Distribution { return repetitions.TruncatedPoisson(p) }
 func (d TruncatedNegativeBinomial) law() repetitions.Distribution {
 	return repetitions.NegativeBinomial(d)
 }
+func (b Binomial) law() repetitions.Distribution { return repetitions.Binomial(b) }
 
 func (Fixed) law() repetitions.Distribution { return nil }
 
@@ -167,6 +200,10 @@ func (d TruncatedNegativeBinomial) tuned(e renyi.Curve, _ func() []float64, o re
 	return renyi.NegativeBinomialTuned(e, o, d.Shape, d.Success, repetitions.NegativeBinomial(d).LogExpected())
 }
 
+func (b Binomial) tuned(e renyi.Curve, deltaHat func() []float64, _ renyi.Orders) renyi.Curve {
+	return renyi.BinomialTuned(e, deltaHat(), b.Trials, b.Probability)
+}
+
 func (p Poisson) theorem() string {
 	if p.Mean < 1 {
 		return "tuning with Poisson repetitions of mean below 1"
@@ -177,4 +214,5 @@ func (TruncatedPoisson) theorem() string { return "tuning with truncated Poisson
 func (TruncatedNegativeBinomial) theorem() string {
 	return "tuning with truncated negative binomial repetitions"
 }
-func (Fixed) theorem() string { return "composition of a fixed number of trials" }
+func (Binomial) theorem() string { return "tuning with binomial repetitions" }
+func (Fixed) theorem() string    { return "composition of a fixed number of trials" }

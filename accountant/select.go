@@ -50,6 +50,13 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	return r.withinWork(best)
 }
 
+// selected bounds the best of K runs.
+type selected interface {
+	profile
+	Pair(step float64) (d *pld.Pair, evaluations int, err error)
+	States() float64 // the work of one evaluation
+}
+
 // profile spares a selection that is the whole event the rounding to a grid.
 func (s SelectBest) profile(r *profiler) (profile, error) {
 	if _, ok := s.composition(); ok {
@@ -58,8 +65,9 @@ func (s SelectBest) profile(r *profiler) (profile, error) {
 	return s.selection(r, pld.CellCountAlone)
 }
 
-// selection returns the exact worst case of the selection, by cells of at most the given number of losses.
-func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
+// selection returns the exact worst case of the selection, by cells of at most the given number of losses, or a bound
+// for comparison with it.
+func (s SelectBest) selection(r *profiler, cells int) (selected, error) {
 	k := s.Repetitions.law()
 	if pld.TooMany(k) {
 		return nil, pld.ErrTooWide
@@ -68,13 +76,23 @@ func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.byProfiles {
+		return pld.NewByProfiles(d, k), nil
+	}
 	return pld.NewSelection(d, k, cells), nil
 }
 
-// composition returns the event that is charged instead of a selection where K isn't random: all of its trials.
+// composition returns the event that is charged instead of a selection where K isn't random: all of its trials. It
+// charges both of two trials of a binomial K, too, of which one may take place: the recursion over intervals needs
+// that phi(z) goes on below z = 0 with a derivative above 0.
 func (s SelectBest) composition() (Event, bool) {
-	if f, ok := s.Repetitions.(Fixed); ok {
-		return SelfComposed{Event: s.Event, Count: f.Trials}, true
+	switch k := s.Repetitions.(type) {
+	case Fixed:
+		return SelfComposed{Event: s.Event, Count: k.Trials}, true
+	case Binomial:
+		if k.Trials == 2 && k.Probability > 0.499 {
+			return SelfComposed{Event: s.Event, Count: 2}, true
+		}
 	}
 	return s.Event, repetitions.Once(s.Repetitions.law())
 }

@@ -55,7 +55,7 @@ func checkRepetitions(r Repetitions) error {
 	switch r.(type) {
 	case nil:
 		return errors.New("no distribution of repetitions")
-	case Poisson, TruncatedPoisson, TruncatedNegativeBinomial, Fixed:
+	case Poisson, TruncatedPoisson, TruncatedNegativeBinomial, Binomial, Fixed:
 		return r.check()
 	}
 	return fmt.Errorf("%T is not a distribution of repetitions: they are values, not pointers", r)

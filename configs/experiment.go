@@ -3,6 +3,7 @@ package configs
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -36,17 +37,18 @@ type Privacy struct {
 	Epsilon         *float64 `yaml:"epsilon,omitempty"`          // total, over tuning and final training
 	NoiseMultiplier *float64 `yaml:"noise_multiplier,omitempty"` // sigma, in units of the clipping norm
 	Delta           float64  `yaml:"delta"`
-	Accounting      string   `yaml:"accounting"`        // paper, tight or best
-	Variant         string   `yaml:"variant"`           // 1, 2 or baseline
-	SubsetRate      float64  `yaml:"subset_rate"`       // q
-	Repetitions     string   `yaml:"repetitions"`       // distribution of K, the number of trials; see [Repetitions]
-	MeanRepetitions float64  `yaml:"mean_repetitions"`  // mu, the mean of K
-	Shape           float64  `yaml:"repetitions_shape"` // eta of negative-binomial, above -1; the others have none
-	Fixed           string   `yaml:"fixed"`             // [FixedEpochs] or [FixedNoise]
-	SamplingRate    float64  `yaml:"sampling_rate"`     // gamma, the same in the trials and in the final run
-	Epochs          float64  `yaml:"epochs"`            // expected passes over the samples trained on
-	ClippingNorm    float64  `yaml:"clipping_norm"`     // C
-	Holdout         float64  `yaml:"holdout,omitempty"` // share of private samples that are held out; 0 for none
+	Accounting      string   `yaml:"accounting"`                // paper, tight or best
+	Variant         string   `yaml:"variant"`                   // 1, 2 or baseline
+	SubsetRate      float64  `yaml:"subset_rate"`               // q
+	Repetitions     string   `yaml:"repetitions"`               // distribution of K, the number of trials; see [Repetitions]
+	MeanRepetitions float64  `yaml:"mean_repetitions"`          // mu, the mean of K
+	Shape           float64  `yaml:"repetitions_shape"`         // eta of negative-binomial, above -1; the others have none
+	MaxRepetitions  int      `yaml:"max_repetitions,omitempty"` // n of binomial; 0: see [Privacy.BinomialTrials]
+	Fixed           string   `yaml:"fixed"`                     // [FixedEpochs] or [FixedNoise]
+	SamplingRate    float64  `yaml:"sampling_rate"`             // gamma, the same in the trials and in the final run
+	Epochs          float64  `yaml:"epochs"`                    // expected passes over the samples trained on
+	ClippingNorm    float64  `yaml:"clipping_norm"`             // C
+	Holdout         float64  `yaml:"holdout,omitempty"`         // share of private samples that are held out; 0 for none
 }
 
 // The values of Privacy.Fixed, the setting that all runs share. Epsilon determines the other of the two.
@@ -58,10 +60,21 @@ const (
 // Fixed is the name of the distribution of a public number of trials, whose mean is that number.
 const Fixed = "fixed"
 
-// Repetitions returns the names of the distributions of K. All except poisson are conditioned on K >= 1, and a mean is
-// that of the conditioned distribution.
+// Binomial is the name of the distribution of K that has a largest value, n.
+const Binomial = "binomial"
+
+// Repetitions returns the names of the distributions of K. All except poisson and binomial are conditioned on K >= 1,
+// and a mean is that of the conditioned distribution.
 func Repetitions() []string {
-	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic", Fixed}
+	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic", Binomial, Fixed}
+}
+
+// BinomialTrials returns n of a binomial distribution: the MaxRepetitions given, or twice the mean, rounded up.
+func (p Privacy) BinomialTrials() int {
+	if p.MaxRepetitions > 0 {
+		return p.MaxRepetitions
+	}
+	return int(math.Ceil(2 * p.MeanRepetitions))
 }
 
 // Training is the block of the optimizer, which post-processes noisy gradients, so that the block doesn't change the

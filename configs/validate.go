@@ -39,6 +39,7 @@ func (e Experiment) Validate() error {
 		oneOf("privacy.repetitions", p.Repetitions, Repetitions()...),
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
 		repetitionsShape(p.Shape),
+		maxRepetitions(p),
 		holdout(p.Holdout, e.Data),
 		positive("privacy.epochs", p.Epochs),
 		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
@@ -76,7 +77,7 @@ func budget(p Privacy) error {
 func meanRepetitions(distribution string, mu float64) error {
 	low, ok := "above 0", mu > 0
 	switch distribution {
-	case "poisson":
+	case "poisson", Binomial:
 	case Fixed:
 		low, ok = "a whole number from 1 on", mu >= 1 && mu == math.Trunc(mu)
 	case "truncated-poisson":
@@ -94,6 +95,18 @@ func meanRepetitions(distribution string, mu float64) error {
 func repetitionsShape(eta float64) error {
 	if !(eta > -1 && eta <= 1e6) {
 		return fmt.Errorf("privacy.repetitions_shape: must be above -1 and at most 1e6, got %v", eta)
+	}
+	return nil
+}
+
+// maxRepetitions allows for the largest mean at a probability of a half.
+func maxRepetitions(p Privacy) error {
+	n := p.MaxRepetitions
+	if n < 0 || n > 2e6 {
+		return fmt.Errorf("privacy.max_repetitions: must be at most 2e6, or 0 for twice the mean, got %d", n)
+	}
+	if p.Repetitions == Binomial && n > 0 && float64(n) < p.MeanRepetitions {
+		return fmt.Errorf("privacy.max_repetitions: must be at least the mean of %v, got %d", p.MeanRepetitions, n)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func validateRepetitions(r accountant.Repetitions) error {
 		return &train.SettingError{Setting: "distribution of trials", Value: "missing", Want: "accountant.Poisson or another"}
 	}
 	switch r.(type) {
-	case accountant.Poisson, accountant.TruncatedPoisson, accountant.TruncatedNegativeBinomial, accountant.Fixed:
+	case accountant.Poisson, accountant.TruncatedPoisson, accountant.TruncatedNegativeBinomial, accountant.Binomial, accountant.Fixed:
 	default: // it could change between charge and draw
 		return &train.SettingError{Setting: "distribution of trials", Value: fmt.Sprintf("a %T", r), Want: "accountant.Poisson or another, as a value"}
 	}

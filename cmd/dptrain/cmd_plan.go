@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,14 +76,14 @@ the q of the preset.`,
 			return runPlan(cmd.Context(), g, opts)
 		},
 	}
-	opts.addFlags(cmd, append([]string{"variant", "noise-multiplier", "q", "mu", "repetitions"}, notAccounted...)...)
+	opts.addFlags(cmd, append([]string{"variant", "noise-multiplier", "q", "mu", "repetitions", "max-trials"}, notAccounted...)...)
 	opts.addFileFlags(cmd)
 	fs := cmd.Flags()
 	fs.Float64Var(&opts.tried, "tried", opts.tried, "minimum probability with which a given candidate is tried")
 	fs.IntVar(&opts.candidates, "candidates", 0, "number of candidates in the grid; without it that of the settings")
 	fs.StringSliceVar(&opts.variants, "variant", opts.variants, "variants to compare: a `list`")
 	fs.Float64SliceVar(&opts.rates, "q", opts.rates, "subset rates to compare: a `list`")
-	fs.StringSliceVar(&opts.families, "repetitions", opts.families, "distributions to compare: a `list`; negative-binomial may have its shape behind a colon")
+	fs.StringSliceVar(&opts.families, "repetitions", opts.families, "distributions to compare: a `list`; negative-binomial may have its shape behind a colon, and binomial the largest probability of a trial")
 	fs.Float64Var(&opts.subsetAtLeast, "subset-at-least", 0, "smallest q to recommend; without it that of --q, or of the preset")
 	fs.Float64Var(&opts.workAtMost, "work-at-most", 0, "most work to recommend, tuning and final run together, in runs on all of the data; 0 is no limit")
 	fs.StringVar(&opts.plot, "plot", "", "`file` for a plot of noise over q, ending in .svg, .pdf or .png, or in .csv for its numbers")
@@ -253,6 +254,9 @@ func (o planOptions) command(r recommendedPlan) string {
 	words = append(words, "--mu", exact(r.Mean), "--repetitions", r.Distribution)
 	if r.Shape != nil {
 		words = append(words, "--set", "privacy.repetitions_shape="+exact(*r.Shape))
+	}
+	if r.Most > 0 {
+		words = append(words, "--max-trials", strconv.Itoa(r.Most))
 	}
 	for i, w := range words {
 		words[i] = quoted(w)

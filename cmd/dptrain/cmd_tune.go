@@ -24,9 +24,11 @@ all data and releases the best trial's model.
 
 The number of trials is Poisson by default and can be 0. Then the first candidate
 is used, and the baseline releases an untrained model. With the other
---repetitions there is at least one trial, and the mean is mu too;
---set privacy.repetitions_shape sets the shape of negative-binomial. The plan
-shows the probability that a given candidate isn't tried at all.
+--repetitions, except binomial, there is at least one trial, and the mean is mu
+too; --set privacy.repetitions_shape sets the shape of negative-binomial. The
+more a number of trials of one mean varies, the less it costs: binomial, of which
+--max-trials sets the largest number, varies less than Poisson and costs more.
+The plan shows the probability that a given candidate isn't tried at all.
 
 Give either the total budget by --epsilon, to which the noise is calibrated, or
 the noise by --noise-multiplier, which determines epsilon, but never both, except

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/experiment/planner"
@@ -43,6 +44,7 @@ type comparedPlans struct {
 type plannedTrials struct {
 	Distribution string   `json:"repetitions"`
 	Shape        *float64 `json:"repetitions_shape,omitempty"`
+	Most         int      `json:"max_repetitions,omitempty"`
 	Mean         float64  `json:"mean_repetitions,omitempty"`
 	Tried        float64  `json:"tried,omitempty"` // probability, of a given candidate
 }
@@ -88,7 +90,9 @@ func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner
 
 func newPlannedTrials(t planner.Trials) plannedTrials {
 	p := plannedTrials{Distribution: t.Family, Mean: t.Mean, Tried: t.Tried}
-	if kind, shape, shaped := strings.Cut(t.Family, ":"); shaped {
+	if b, ok := t.Repetitions.(accountant.Binomial); ok {
+		p.Distribution, p.Most = configs.Binomial, b.Trials
+	} else if kind, shape, shaped := strings.Cut(t.Family, ":"); shaped && kind != configs.Binomial {
 		eta, _ := strconv.ParseFloat(shape, 64) // it was printed from a number
 		p.Distribution, p.Shape = kind, &eta
 	}
@@ -182,6 +186,9 @@ func (r *comparedPlans) print(w io.Writer) {
 func (t plannedTrials) name() string {
 	if t.Shape != nil {
 		return t.Distribution + ":" + exact(*t.Shape)
+	}
+	if t.Most > 0 {
+		return fmt.Sprintf("%s of %d", t.Distribution, t.Most)
 	}
 	return t.Distribution
 }

@@ -27,7 +27,8 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"q", "privacy.subset_rate", "float", "subset rate: each sample's probability of being tuned on"},
 	{"holdout", "privacy.holdout", "float", "hold out this share of the private rows to score models with noise, where there is no public test set"},
 	{"mu", "privacy.mean_repetitions", "float", "mean number of trials"},
-	{"repetitions", "privacy.repetitions", "name", "distribution of the number of trials: poisson, truncated-poisson, geometric, negative-binomial or logarithmic; or fixed, always mu trials"},
+	{"repetitions", "privacy.repetitions", "name", "distribution of the number of trials: poisson, truncated-poisson, geometric, negative-binomial or logarithmic; binomial, which varies least; or fixed, always mu trials"},
+	{"max-trials", "privacy.max_repetitions", "int", "largest number of binomial trials; twice mu without this flag"},
 	{"sampling-rate", "privacy.sampling_rate", "float", "gamma: each sample's probability of being in a batch"},
 	{"epochs", "privacy.epochs", "float", "expected passes over the data; steps = epochs/gamma"},
 	{"clipping-norm", "privacy.clipping_norm", "float", "C: bound of each sample's gradient norm"},
@@ -283,6 +284,8 @@ func uncounted(e configs.Experiment, key string) string {
 		return "with privacy.fixed noise the epochs follow; leave it out"
 	case key == "privacy.repetitions_shape" && p.Repetitions != experiment.NegativeBinomial:
 		return fmt.Sprintf("%s repetitions have no shape; choose --repetitions %s, or leave it out", p.Repetitions, experiment.NegativeBinomial)
+	case key == "privacy.max_repetitions" && p.Repetitions != configs.Binomial:
+		return fmt.Sprintf("%s repetitions have no such maximum; choose --repetitions %s, or leave it out", p.Repetitions, configs.Binomial)
 	case key == "tuning.ranges" && e.Tuning.Search != configs.SearchRandom:
 		return "a grid has no ranges; choose --search random, or leave it out"
 	case key == "tuning.warm_start" && p.Variant == "baseline" && e.Tuning.WarmStart:

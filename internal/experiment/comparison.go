@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,10 +46,15 @@ func MethodOf(variant string) (tuner.Method, bool) {
 }
 
 // FamilyOf returns the family of distributions with the given name: one of [configs.Repetitions], or negative-binomial
-// with a shape, such as negative-binomial:2.
+// with a shape, such as negative-binomial:2, or binomial with the largest probability that a trial takes place, such as
+// binomial:0.75; without it the probability is a half. The number of binomial trials is the smallest for that, so that
+// where it grows by one the probability of missing a candidate rises by little instead of falling.
 func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	kind, shape, shaped := strings.Cut(name, ":")
 	p.Repetitions = kind
+	if kind == configs.Binomial {
+		return binomialOf(p, name, shape, shaped)
+	}
 	if shaped {
 		eta, err := strconv.ParseFloat(shape, 64)
 		if err != nil || kind != NegativeBinomial || !(eta > -1 && eta <= 1e6) {
@@ -61,6 +67,21 @@ func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	}
 	return planner.Family{Name: name, OfMean: func(mean float64) (accountant.Repetitions, error) {
 		p.MeanRepetitions = mean
+		return repetitionsOf(p)
+	}}, nil
+}
+
+func binomialOf(p configs.Privacy, name, most string, given bool) (planner.Family, error) {
+	probability := 0.5
+	if given {
+		var err error
+		if probability, err = strconv.ParseFloat(most, 64); err != nil || !(probability >= 1e-3 && probability <= 1) {
+			return planner.Family{}, usagef("--repetitions %s: a probability is a number from 0.001 to 1", name)
+		}
+	}
+	name = fmt.Sprintf("%s:%v", configs.Binomial, probability)
+	return planner.Family{Name: name, OfMean: func(mean float64) (accountant.Repetitions, error) {
+		p.MeanRepetitions, p.MaxRepetitions = mean, int(math.Ceil(mean/probability))
 		return repetitionsOf(p)
 	}}, nil
 }

@@ -85,6 +85,9 @@ func runsHeld(e configs.Experiment, tuned bool) float64 {
 	switch e.Privacy.Repetitions {
 	case "poisson", "truncated-poisson":
 		runs = mean + 2*math.Sqrt(mean)
+	case configs.Binomial:
+		n := float64(e.Privacy.BinomialTrials())
+		runs = math.Min(n, mean+2*math.Sqrt(mean*(1-mean/n)))
 	case configs.Fixed:
 		runs = mean
 	}

@@ -21,6 +21,8 @@ func repetitionsOf(p configs.Privacy) (accountant.Repetitions, error) {
 		r, err = accountant.Geometric(mean)
 	case "logarithmic":
 		r, err = accountant.Logarithmic(mean)
+	case configs.Binomial:
+		r, err = accountant.BinomialWithMean(p.BinomialTrials(), mean)
 	case configs.Fixed:
 		r = accountant.Fixed{Trials: int(mean)}
 	case NegativeBinomial:

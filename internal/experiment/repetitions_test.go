@@ -47,6 +47,7 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 		"geometric":         0.5,
 		"negative-binomial": 0.5252426,
 		"logarithmic":       0.5693363,
+		"binomial":          0.25, // one of four trials, which each take place with probability 1/2
 		"fixed":             0,
 	} {
 		r, err := repetitionsOf(experiment(t, "privacy.repetitions="+name, "privacy.mean_repetitions=2").Privacy)
@@ -61,6 +62,8 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 			got = r.Rate / math.Expm1(r.Rate)
 		case accountant.TruncatedNegativeBinomial:
 			got = 2 * math.Pow(r.Success, 1+r.Shape)
+		case accountant.Binomial:
+			got = r.Expected() * math.Pow(1-r.Probability, float64(r.Trials-1))
 		case accountant.Fixed:
 			got = map[int]float64{1: 1}[r.Trials]
 		default:

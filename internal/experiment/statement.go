@@ -45,6 +45,9 @@ func statedTuning(e configs.Experiment) *report.Tuning {
 	if p.Repetitions == NegativeBinomial {
 		t.Shape = &p.Shape
 	}
+	if p.Repetitions == configs.Binomial {
+		t.MaxRepetitions = p.BinomialTrials()
+	}
 	return t
 }
 

@@ -114,6 +114,8 @@ func repetitionsOf(t *report.Tuning) (accountant.Repetitions, error) {
 		return accountant.Geometric(mean)
 	case "logarithmic":
 		return accountant.Logarithmic(mean)
+	case "binomial":
+		return accountant.BinomialWithMean(t.MaxRepetitions, mean)
 	case "fixed":
 		return accountant.Fixed{Trials: int(mean)}, nil
 	case "negative-binomial":

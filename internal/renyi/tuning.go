@@ -140,3 +140,66 @@ func NegativeBinomialTuned(e Curve, o Orders, eta, gamma, logExpected float64) C
 	}
 	return t
 }
+
+// BinomialTuned returns the curve of the best of K ~ Binomial(n, p) runs: at each order a the smaller of two bounds.
+//
+// The composition of n runs, each of which takes place with probability p, releases more than their best. Runs that do
+// and that don't take place have different outcomes, so one costs log(1-p + p e^{(a-1) e(a)})/(a-1).
+//
+// The other is by Papernot and Steinke's argument. The best outcome has the density s = phi1(F) times that of one run,
+// phi1(z) = n p (1-p+pz)^{n-1}, where F and G are the distribution functions of one run with and without the sample.
+// So e^{(a-1) t(a)} is at most (1-p)^n, of K = 0, plus e^{(a-1) e(a)} times the largest phi1(F)^a phi1(G)^{1-a}. With u
+// = 1-F and v = 1-G, each guarantee (log x, delta) of one run says v <= x u + delta. The logarithm of the largest is
+// log(n p) + (n-1) h, where h is the maximum over u of
+//
+//	a log(1-pu) - (a-1) log(1 - p min(1, xu + delta)).
+//
+// Where xu + delta < 1 its slope has the sign of (a-1) x - a (1-p delta) + p x u, which rises with u; beyond it falls.
+// So the maximum is at u = 0 or at u = (1-delta)/x. The least of all x = b/(b-1) is taken, for the orders b of
+// deltaHat.
+func BinomialTuned(e Curve, deltaHat []float64, n int, p float64) Curve {
+	t := NewCurve(e.high())
+	trials := float64(n)
+	mean := trials * p
+	none := trials * math.Log1p(-p)
+	excess := mean * mean / 2 // at least (1-p)^n - 1 + n p
+	if mean > 0.5 {
+		excess = math.Min(excess, (math.Expm1(none)+mean)*(1+16*ulp))
+	}
+	for a := 2; a <= e.high(); a++ {
+		y := float64(a-1) * e[a] * (1 + 2*ulp)
+		t[a] = roundedUp(trials * logMixed(p, y) / float64(a-1))
+		y += float64(n-1) * binomialRatio(deltaHat, a, p) * (1 + 4*ulp)
+		l := float.Log(mean) + y + 4*ulp*(math.Abs(float.Log(mean))+y)
+		if y < 30 {
+			l = math.Log1p((excess + mean*math.Expm1(y)) * (1 + 8*ulp))
+		} else if !math.IsInf(y, 1) && p < 1 {
+			l = logAdd(none, l)
+		}
+		t[a] = math.Min(t[a], roundedUp(l/float64(a-1)))
+	}
+	return t
+}
+
+// logMixed returns log(1-p + p e^y), rounded up.
+func logMixed(p, y float64) float64 {
+	if y < 30 {
+		return math.Log1p(p*math.Expm1(y)*(1+4*ulp)) * (1 + 4*ulp)
+	}
+	log := math.Log(p + (1-p)*math.Exp(-y))
+	return math.Max(0, y+log+4*ulp*(y-log+1))
+}
+
+// binomialRatio returns h of [BinomialTuned].
+func binomialRatio(deltaHat []float64, a int, p float64) float64 {
+	least := math.Inf(1)
+	for b := 2; b < len(deltaHat); b++ {
+		delta, x := math.Min(1, deltaHat[b]), float64(b)
+		u := (1 - delta) * ((x - 1) / x) * (1 - 4*ulp)
+		first := -float64(a-1) * math.Log1p(-p*delta)
+		up, down := float64(a)*math.Log1p(-p*u), float64(a-1)*math.Log1p(-p)
+		second := up - down + 4*ulp*(math.Abs(up)+math.Abs(down))
+		least = math.Min(least, math.Max(first*(1+4*ulp), second))
+	}
+	return math.Max(0, least)
+}

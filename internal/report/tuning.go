@@ -14,6 +14,7 @@ type Tuning struct {
 	SubsetRate      float64  `json:"subset_rate,omitempty"`
 	Repetitions     string   `json:"repetitions"`                 // distribution, as in settings
 	Shape           *float64 `json:"repetitions_shape,omitempty"` // for negative-binomial only
+	MaxRepetitions  int      `json:"max_repetitions,omitempty"`   // for binomial only
 	MeanRepetitions float64  `json:"mean_repetitions"`
 	Space           Space    `json:"space"`
 	WarmStart       bool     `json:"warm_start"`
@@ -83,6 +84,8 @@ func (t Tuning) Distribution() string {
 		return "always as many"
 	case "truncated-poisson":
 		return "Poisson given at least one"
+	case "binomial":
+		return fmt.Sprintf("binomial, at most %s", Grouped(t.MaxRepetitions))
 	case "negative-binomial":
 		if t.Shape != nil {
 			return fmt.Sprintf("truncated negative binomial of shape %v", *t.Shape)

@@ -87,8 +87,12 @@ func (l law) best(k repetitions.Distribution, score []int) law {
 		}
 		aboveP, aboveQ, from = aboveP+p, aboveQ+q, to
 	}
-	if k, ok := k.(repetitions.Poisson); ok {
+	switch k := k.(type) {
+	case repetitions.Poisson:
 		out.add(math.Exp(-k.Mean), math.Exp(-k.Mean))
+	case repetitions.Binomial:
+		none := math.Pow(1-k.Probability, float64(k.Trials))
+		out.add(none, none)
 	}
 	return out
 }
@@ -116,6 +120,12 @@ func share(k repetitions.Distribution, above, mass float64) float64 {
 		}
 		fall := math.Expm1(-k.Shape*rise) / math.Expm1(k.Shape*math.Log(k.Success))
 		return math.Exp(-k.Shape*math.Log(x/k.Success)) * fall / mass
+	case repetitions.Binomial:
+		x, n := 1-k.Probability*above, float64(k.Trials)
+		if x <= 0 {
+			return 0
+		}
+		return math.Exp(n*math.Log(x)) * -math.Expm1(n*math.Log1p(-math.Min(1, k.Probability*mass/x))) / mass
 	}
 	panic("unknown repetitions")
 }

@@ -157,6 +157,8 @@ func generating(k repetitions.Distribution, z float64) float64 {
 			return math.Log1p(-(1-k.Success)*z) / math.Log(k.Success)
 		}
 		return math.Expm1(-k.Shape*math.Log1p(-(1-k.Success)*z)) / math.Expm1(-k.Shape*math.Log(k.Success))
+	case repetitions.Binomial:
+		return math.Pow(1-k.Probability+k.Probability*z, float64(k.Trials))
 	}
 	panic("unknown repetitions")
 }
@@ -206,7 +208,13 @@ func (d discrete) coarsened(i, j int) discrete {
 
 func drawRepetitions(t *rapid.T) repetitions.Distribution {
 	mean := math.Exp(rapid.Float64Range(0.01, 4).Draw(t, "log mean"))
-	switch rapid.IntRange(0, 3).Draw(t, "repetitions") {
+	switch rapid.IntRange(0, 4).Draw(t, "repetitions") {
+	case 4:
+		trials := int(math.Ceil(mean * rapid.Float64Range(1, 2).Draw(t, "trials")))
+		if trials == 2 { // as the accountant charges no two trials of a large probability
+			trials = 5
+		}
+		return repetitions.Binomial{Trials: trials, Probability: mean / float64(trials)}
 	case 0:
 		return repetitions.Poisson{Mean: mean}
 	case 1:

@@ -48,11 +48,17 @@ func (s *Selection) States() float64 {
 
 // Pair returns the bounds as a pair on a grid of the given step, and the number of evaluations that it took.
 func (s *Selection) Pair(step float64) (d *Pair, evaluations int, err error) {
-	remove, m, err := s.divergences(s.removal, step)
+	return pairOf(s, s.removal.top, s.addition.top, step)
+}
+
+// pairOf returns a profile's bounds as a pair on a grid of the given step, and the number of evaluations that it took.
+// topRemove and topAdd are what the two directions' divergences fall to.
+func pairOf(p Profile, topRemove, topAdd, step float64) (d *Pair, evaluations int, err error) {
+	remove, m, err := divergences(p.Remove, topRemove, step)
 	if err != nil {
 		return nil, m, err
 	}
-	add, n, err := s.divergences(s.addition, step)
+	add, n, err := divergences(p.Add, topAdd, step)
 	if err != nil {
 		return nil, m + n, err
 	}
@@ -60,10 +66,10 @@ func (s *Selection) Pair(step float64) (d *Pair, evaluations int, err error) {
 	return d, m + n, err
 }
 
-// divergences returns bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between the others,
+// divergences returns a direction's bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between the others,
 // chords over e^epsilon are bounds (hullSide). The others are so close that a divergence falls by little from one to
 // the next.
-func (s *Selection) divergences(o *ordering, step float64) (values []float64, evaluations int, err error) {
+func divergences(at func(epsilon float64) float64, top, step float64) (values []float64, evaluations int, err error) {
 	// With these falls of a divergence's logarithm chords are high by some per cent of it at most, but where the
 	// divergence is below any usual delta.
 	const usual, fall, fallBelow = 1e-14, 0.25, 1
@@ -73,7 +79,7 @@ func (s *Selection) divergences(o *ordering, step float64) (values []float64, ev
 			values = append(values, unknown)
 		}
 		if values[k] == unknown {
-			values[k] = s.at(o, float64(k)*step)
+			values[k] = at(float64(k) * step)
 			evaluations++
 		}
 		return values[k]
@@ -92,22 +98,22 @@ func (s *Selection) divergences(o *ordering, step float64) (values []float64, ev
 			refine(mid, j)
 		}
 	}
-	least := o.top*(1+4*rounding) + math.Exp(logTail) // no smaller values are of use
-	for at, stride := 0, 1; value(at) > least; {
-		next := at + stride
+	least := top*(1+4*rounding) + math.Exp(logTail) // no smaller values are of use
+	for last, stride := 0, 1; value(last) > least; {
+		next := last + stride
 		if float64(next)*step >= LargestLoss {
 			break // the last value is a bound for all larger epsilons
 		}
 		if next >= 2*mostPoints {
 			return nil, evaluations, ErrTooFine
 		}
-		refine(at, next)
-		slope := float.Log(value(at)/value(next)) / float64(stride)
+		refine(last, next)
+		slope := float.Log(value(last)/value(next)) / float64(stride)
 		if value(next) < usual && slope < 1e-3*step {
 			break // deep cells keep the bound from falling
 		}
 		wanted := most(value(next)) / math.Max(slope, 1e-9)
-		at, stride = next, int(math.Max(1, math.Min(wanted, 2*float64(stride))))
+		last, stride = next, int(math.Max(1, math.Min(wanted, 2*float64(stride))))
 	}
 	for k, v := range values {
 		if v == unknown {

@@ -39,6 +39,8 @@ func tuned(k repetitions.Distribution, c renyi.Curve, deltaHat []float64, o reny
 		return renyi.TruncatedPoissonTuned(c, deltaHat, k.Rate, k.Expected())
 	case repetitions.NegativeBinomial:
 		return renyi.NegativeBinomialTuned(c, o, k.Shape, k.Success, k.LogExpected())
+	case repetitions.Binomial:
+		return renyi.BinomialTuned(c, deltaHat, k.Trials, k.Probability)
 	}
 	panic("unknown repetitions")
 }

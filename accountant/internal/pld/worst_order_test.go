@@ -111,8 +111,11 @@ func (s attackedPlan) fine(pieces int, epsilon float64) (with, without float64) 
 		laterA, laterB = nowA, nowB
 	}
 	none := 0.0
-	if k, ok := s.k.(repetitions.Poisson); ok {
+	switch k := s.k.(type) {
+	case repetitions.Poisson:
 		none = math.Exp(-k.Mean)
+	case repetitions.Binomial:
+		none = math.Pow(1-k.Probability, float64(k.Trials))
 	}
 	a, b := value(none, none)
 	return with + a, without + b
@@ -145,7 +148,7 @@ func TestAttainedOfSmallPlans(t *testing.T) {
 	orders, either := 0, [2]int{}
 	for i := range 45 {
 		s := attackedPlan{kind: planKinds[i%3], q: []float64{0.02, 0.1, 0.4, 0.8}[r.IntN(4)], trial: drawSmallLaw(r, 4, 2, false), final: drawSmallLaw(r, 4, 1, false)}
-		s.k = []repetitions.Distribution{repetitions.Poisson{Mean: 0.5}, repetitions.Poisson{Mean: 3}, repetitions.Poisson{Mean: 20}, repetitions.TruncatedPoisson{Rate: 8}, repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0, Success: 0.05}, repetitions.NegativeBinomial{Shape: -0.5, Success: 0.2}}[r.IntN(7)]
+		s.k = []repetitions.Distribution{repetitions.Poisson{Mean: 0.5}, repetitions.Poisson{Mean: 3}, repetitions.Poisson{Mean: 20}, repetitions.TruncatedPoisson{Rate: 8}, repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0, Success: 0.05}, repetitions.NegativeBinomial{Shape: -0.5, Success: 0.2}, repetitions.Binomial{Trials: 9, Probability: 0.6}, repetitions.Binomial{Trials: 4, Probability: 1}}[r.IntN(9)]
 		p := s.attained(1e-3)
 		pieces := 8 / len(s.trial.p)
 		trial := lossPair(s.trial).split(pieces)

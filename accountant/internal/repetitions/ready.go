@@ -16,6 +16,8 @@ func Ready(k Distribution) Distribution {
 		return readyTruncatedPoisson{k, float.Log(k.Expected())}
 	case NegativeBinomial:
 		return readyNegativeBinomial{k, k.LogExpected()}
+	case Binomial:
+		return readyBinomial{k, float.Log(k.Expected())}
 	}
 	return k
 }
@@ -35,6 +37,12 @@ type readyNegativeBinomial struct {
 	log float64
 }
 
+type readyBinomial struct {
+	Binomial
+	log float64
+}
+
+func (b readyBinomial) LogSlope(w float64) float64         { return b.log + b.logFall(w) }
 func (p readyPoisson) LogSlope(w float64) float64          { return p.log - p.Mean*w }
 func (p readyTruncatedPoisson) LogSlope(w float64) float64 { return p.log - p.Rate*w }
 func (d readyNegativeBinomial) LogSlope(w float64) float64 {

@@ -13,7 +13,7 @@ func TestReadyIsTheSame(t *testing.T) {
 		mean := math.Exp(rapid.Float64Range(-3, 12).Draw(t, "log mean"))
 		success := math.Exp(rapid.Float64Range(-20, 0).Draw(t, "log success"))
 		w := rapid.Float64Range(0, 1.01).Draw(t, "w")
-		for _, k := range []Distribution{Poisson{mean}, TruncatedPoisson{mean}, NegativeBinomial{rapid.Float64Range(-0.99, 6).Draw(t, "shape"), success}} {
+		for _, k := range []Distribution{Poisson{mean}, TruncatedPoisson{mean}, NegativeBinomial{rapid.Float64Range(-0.99, 6).Draw(t, "shape"), success}, Binomial{rapid.IntRange(1, 1000).Draw(t, "trials"), success}} {
 			r := Ready(k)
 			for _, of := range []func(Distribution) float64{
 				func(k Distribution) float64 { return k.LogSlope(w) },

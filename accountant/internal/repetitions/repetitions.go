@@ -12,7 +12,7 @@ type Distribution interface {
 	None() float64
 	// LogSlope returns log phi1(1-w) for w >= 0, also for w a little above 1.
 	LogSlope(w float64) float64
-	// Growth returns phi2/phi1 at 1-w, which falls with w.
+	// Growth returns phi2/phi1 at 1-w. It falls with w, but rises if K is binomial.
 	Growth(w float64) float64
 	// Curvature returns phi1 phi3/phi2^2, which is the same at every z.
 	Curvature() float64
@@ -40,10 +40,31 @@ type NegativeBinomial struct {
 	Success float64 // gamma
 }
 
+// Binomial is K ~ Binomial(Trials, Probability), Trials >= 1 and 0 < Probability <= 1, with phi(z) = b^Trials, b = 1 -
+// Probability + Probability z. At z below 0, where there is no phi(z) to be had from K, its functions take b+ = max(b,
+// 0) for b, so that phi1, phi2 and phi3 are at least 0 and don't fall on [-1, 1]. For 2 Trials that needs b > 0, as phi3
+// has a mass at b = 0.
+type Binomial struct {
+	Trials      int
+	Probability float64
+}
+
 // Once reports whether K is 1.
 func Once(k Distribution) bool {
-	d, ok := k.(NegativeBinomial)
-	return ok && d.Success == 1
+	switch k := k.(type) {
+	case NegativeBinomial:
+		return k.Success == 1
+	case Binomial:
+		return k.Trials == 1 && k.Probability == 1
+	}
+	return false
+}
+
+// Steepens reports whether phi2/phi1 is a constant times a power of phi1 that is at least 0, as docs/one-order.md needs.
+// For a binomial K the power is -1/(Trials-1).
+func Steepens(k Distribution) bool {
+	_, ok := k.(Binomial)
+	return !ok
 }
 
 // Expected returns Mean.
@@ -134,6 +155,64 @@ func (d NegativeBinomial) Fall(x float64) float64 {
 
 // odds are gamma/(1-gamma).
 func (d NegativeBinomial) odds() float64 { return d.Success / (1 - d.Success) }
+
+// Expected returns Trials·Probability.
+func (b Binomial) Expected() float64 { return float64(b.Trials) * b.Probability }
+
+func (b Binomial) None() float64 { return math.Exp(float64(b.Trials) * math.Log1p(-b.Probability)) }
+
+// LogSlope is taken from phi1(1-w) = E K (1 - Probability w)^(Trials-1).
+func (b Binomial) LogSlope(w float64) float64 { return float.Log(b.Expected()) + b.logFall(w) }
+
+// logFall returns log phi1(1-w) - log phi1(1).
+func (b Binomial) logFall(w float64) float64 {
+	x := b.Probability * w
+	switch {
+	case b.Trials == 1:
+		return 0
+	case x >= 1:
+		return math.Inf(-1)
+	}
+	return float64(b.Trials-1) * math.Log1p(-x)
+}
+
+func (b Binomial) Growth(w float64) float64 {
+	left := 1 - b.Probability*w
+	if b.Trials == 1 || left <= 0 {
+		return 0
+	}
+	return float64(b.Trials-1) * b.Probability / left
+}
+
+func (b Binomial) Curvature() float64 {
+	if b.Trials == 1 {
+		return 0
+	}
+	return float64(b.Trials-2) / float64(b.Trials-1)
+}
+
+func (b Binomial) Span(w, mass float64) float64 {
+	n, left := float64(b.Trials), 1-b.Probability*w
+	if b.Trials == 1 {
+		return mass
+	}
+	if left <= 0 {
+		return 0
+	}
+	x := math.Min(1, b.Probability*mass/left)
+	if n*x < 1e-17 { // then 1 - (1-x)^n is n x
+		return mass
+	}
+	return left * (-math.Expm1(n*math.Log1p(-x)) / (n * b.Probability))
+}
+
+// Fall returns infinity for a single trial, whose LogSlope doesn't fall.
+func (b Binomial) Fall(x float64) float64 {
+	if b.Trials == 1 {
+		return math.Inf(1)
+	}
+	return -math.Expm1(-x/float64(b.Trials-1)) / b.Probability
+}
 
 // WithMean returns the truncated negative binomial distribution of the given shape > -1 and mean >= 1. ok is false if
 // no such distribution has a mean within a relative 1e-6 of the given one.
