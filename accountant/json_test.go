@@ -41,6 +41,8 @@ var jsonForms = []struct {
 	{
 		OneOf{Events: []Event{Gaussian{NoiseMultiplier: 1}, Gaussian{NoiseMultiplier: 2}}, Weights: []float64{3, 0.5}},
 		`{"kind":"one_of","weights":[3,0.5],"events":[{"kind":"gaussian","noise_multiplier":1},{"kind":"gaussian","noise_multiplier":2}]}`,
+	},
+	{
 		Baseline(Binomial{Trials: 30, Probability: 0.5}, Gaussian{NoiseMultiplier: 1}),
 		`{"kind":"select_best","repetitions":{"kind":"binomial","trials":30,"probability":0.5},"event":{"kind":"gaussian","noise_multiplier":1}}`,
 	},
