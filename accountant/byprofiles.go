@@ -4,8 +4,8 @@ import "fmt"
 
 // ByProfiles returns epsilon at delta where selections, the best of K runs, are bounded by the divergences of one run
 // alone, in the way of Koskela, Redberg and Wang, "Privacy profiles for private selection" (2024). Everything else is
-// as in mode [Best], but for orders of scores that outcomes of a final run share. It serves to compare: mode Best, which
-// has the exact worst case of a selection, is never above it.
+// as in mode [Best], but for orders of scores that outcomes of a final run share. It serves to compare: mode Best,
+// which has the exact worst case of a selection, is never above it.
 //
 // The bound was derived here, from the paper's abstract; see docs/bounds.md. It is E K times the divergence of one run
 // at epsilon less the logarithm of the largest ratio of the factors that selection puts on an outcome's two

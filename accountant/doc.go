@@ -12,7 +12,7 @@ Events are immutable values, from which larger events can be built: [Gaussian], 
 [Composed], [SelectBest], [OneOf], [MaxOver], [SubsetThenRest], [Parallel], [GroupOf] and [RDPLine]. [MarshalEvent] and
 [UnmarshalEvent] write and read them. Their analysis is chosen by [Options], whose zero value means the best bounds.
 [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and [Attained] returns a lower bound on what any
-accounting can give. No other package decides what a run costs.
+accounting can give; [ByProfiles] is the bound of another paper. No other package decides what a run costs.
 
 Neighbours are datasets that differ by one sample, added or removed, or by the samples of one unit that [GroupOf] names.
 Every bound covers both directions. Logarithms are natural. Every result is an upper bound: sums are rounded up, grids
@@ -38,6 +38,8 @@ a >= 2, in both directions. Curves of adaptive compositions add up. Package inte
     mu. If K is conditioned on K >= 1, its mean mu/(1-e^-mu) replaces mu in the logarithm.
   - The best of K runs, K truncated negative binomial: their Theorem 2; see TruncatedNegativeBinomial. At the same mean
     such a K costs less than a Poisson one, and varies more.
+  - The best of K runs, K binomial: by the argument of their theorems, see renyi.BinomialTuned, or by the composition of
+    all trials, each of which takes place with the binomial's probability.
   - The best of a fixed number K of runs: the composition of all K.
   - Variant 1, tuning on a random subset and training on the rest: Theorem [strategy1_rdp1], at integer orders.
   - Variant 2, tuning on a random subset and training on everything: the amplified tuning curve plus the base curve.
@@ -66,8 +68,8 @@ Mode tight adds five bounds, each valid by itself. Proofs of the first and the t
 Mode best returns the smaller of two values. One is the Rényi bound of mode tight, but with deltaHat from the
 privacy-loss distribution of one run if that is smaller. The other is a bound by privacy-loss distributions alone.
 Package accountant/internal/pld computes the second, with the exact worst case of private selection over all orders of
-scores, and one order for tuning and final training together; docs/bounds.md has the proofs. Guarantee.Bound names the
-bound that won.
+scores, and one order for tuning and final training together, except for binomial K; docs/bounds.md has the proofs.
+Guarantee.Bound names the bound that won.
 
 Distributions are bounds on any grid. The grid's step is chosen by the standard deviation of the losses so that it makes
 epsilon too large by about 1e-4 of its value. The cells of a selection add at most another 5e-4 at usual settings.

@@ -40,15 +40,15 @@ type Privacy struct {
 	Accounting      string   `yaml:"accounting"`                // paper, tight or best
 	Variant         string   `yaml:"variant"`                   // 1, 2 or baseline
 	SubsetRate      float64  `yaml:"subset_rate"`               // q
-	Repetitions     string   `yaml:"repetitions"`               // distribution of K, the number of trials; see [Repetitions]
+	Repetitions     string   `yaml:"repetitions"`               // distribution of K, the trials; see [Repetitions]
 	MeanRepetitions float64  `yaml:"mean_repetitions"`          // mu, the mean of K
-	Shape           float64  `yaml:"repetitions_shape"`         // eta of negative-binomial, above -1; the others have none
-	MaxRepetitions  int      `yaml:"max_repetitions,omitempty"` // n of binomial; 0: see [Privacy.BinomialTrials]
+	Shape           float64  `yaml:"repetitions_shape"`         // eta of negative-binomial, above -1
+	MaxRepetitions  int      `yaml:"max_repetitions,omitempty"` // n of binomial; 0: twice the mean
 	Fixed           string   `yaml:"fixed"`                     // [FixedEpochs] or [FixedNoise]
 	SamplingRate    float64  `yaml:"sampling_rate"`             // gamma, the same in the trials and in the final run
 	Epochs          float64  `yaml:"epochs"`                    // expected passes over the samples trained on
 	ClippingNorm    float64  `yaml:"clipping_norm"`             // C
-	Holdout         float64  `yaml:"holdout,omitempty"`         // share of private samples that are held out; 0 for none
+	Holdout         float64  `yaml:"holdout,omitempty"`         // share of private samples held out; 0: none
 }
 
 // The values of Privacy.Fixed, the setting that all runs share. Epsilon determines the other of the two.

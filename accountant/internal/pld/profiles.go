@@ -11,8 +11,8 @@ import (
 // with it. It is derived here; docs/bounds.md says what of the paper could be read.
 //
 // Given K >= 1 the best has the densities s1 = p phi1(F) and s0 = q phi1(G), as for an [ordering]. If phi1(F) <= M
-// phi1(G) at every place of every order, then s1 - c s0 <= phi1(F) (p - c/M q), and as phi1 is largest at 1, where it is
-// E K, the divergence at epsilon is at most E K times that of one run at epsilon - log M.
+// phi1(G) at every place of every order, then s1 - c s0 <= phi1(F) (p - c/M q), and as phi1 is largest at 1, where it
+// is E K, the divergence at epsilon is at most E K times that of one run at epsilon - log M.
 //
 // M. For u = 1-F and v = 1-G every level x = e^epsilonHat >= 1 has v <= x u + add(epsilonHat) and 1-u <= x (1-v) +
 // remove(epsilonHat), the divergences of one run, for the events of what comes after a place and before it. Where v is

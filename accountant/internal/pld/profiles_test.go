@@ -27,8 +27,8 @@ func TestByProfilesBoundsSmallMechanisms(t *testing.T) {
 	})
 }
 
-// logRatio is at least the ratio of the selection's factors at every place of every order, and some pair of u and v that
-// its conditions allow attains it.
+// logRatio is at least the ratio of the selection's factors at every place of every order, and some pair of u and v
+// that its conditions allow attains it.
 func TestLogRatioIsTheLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := drawRepetitions(t)
@@ -49,8 +49,8 @@ func TestLogRatioIsTheLargest(t *testing.T) {
 	})
 }
 
-// Of a mechanism of pure epsilon the best of a geometric number of runs has 3 epsilon (Liu and Talwar, 2019), and that of
-// a truncated negative binomial one (2 + shape) epsilon (Papernot and Steinke, 2022). Both have no delta there.
+// Of a mechanism of pure epsilon the best of a geometric number of runs has 3 epsilon (Liu and Talwar, 2019), and that
+// of a truncated negative binomial one (2 + shape) epsilon (Papernot and Steinke, 2022). Both have no delta there.
 func TestByProfilesOfPureEpsilon(t *testing.T) {
 	const epsilon = 0.5
 	p := math.Exp(epsilon) / (1 + math.Exp(epsilon))

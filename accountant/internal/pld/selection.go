@@ -66,9 +66,9 @@ func pairOf(p Profile, topRemove, topAdd, step float64) (d *Pair, evaluations in
 	return d, m + n, err
 }
 
-// divergences returns a direction's bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between the others,
-// chords over e^epsilon are bounds (hullSide). The others are so close that a divergence falls by little from one to
-// the next.
+// divergences returns a direction's bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between
+// the others, chords over e^epsilon are bounds (hullSide). The others are so close that a divergence falls by little
+// from one to the next.
 func divergences(at func(epsilon float64) float64, top, step float64) (values []float64, evaluations int, err error) {
 	// With these falls of a divergence's logarithm chords are high by some per cent of it at most, but where the
 	// divergence is below any usual delta.
