@@ -33,9 +33,19 @@ func normal(e Event) Event {
 		}
 		return SelectBest{Event: normal(e.Event), Repetitions: e.Repetitions}
 	case MaxOver:
-		return alternativesOf(e.Events, func(e Event) ([]Event, bool) { m, ok := e.(MaxOver); return m.Events, ok }, func(all []Event) Event { return MaxOver{Events: all} })
+		all := alternativesOf(e.Events, func(e Event) ([]Event, bool) { m, ok := e.(MaxOver); return m.Events, ok })
+		all = slices.CompactFunc(all, func(a, b Event) bool { return identity(a) == identity(b) })
+		if len(all) == 1 {
+			return all[0]
+		}
+		return MaxOver{Events: all}
 	case Parallel:
-		return alternativesOf(e.Events, func(e Event) ([]Event, bool) { p, ok := e.(Parallel); return p.Events, ok }, func(all []Event) Event { return Parallel{Events: all} })
+		// Equal shards stay: one row is in one of them, but the rows of a group may be in all.
+		all := alternativesOf(e.Events, func(e Event) ([]Event, bool) { p, ok := e.(Parallel); return p.Events, ok })
+		if len(all) == 1 {
+			return all[0]
+		}
+		return Parallel{Events: all}
 	case OneOf:
 		return drawOf(e)
 	case SubsetThenRest:
@@ -52,6 +62,8 @@ func normal(e Event) Event {
 			return inner
 		}
 		return GroupOf{Event: inner, Size: e.Size}
+	case severalShards:
+		return severalShards{normals(e.Events)}
 	case severalRows:
 		e.Apart.Events, e.Together.Events = normals(e.Apart.Events), normals(e.Together.Events)
 		e.Alone = normal(e.Alone)
@@ -71,8 +83,8 @@ func normals(events []Event) []Event {
 // identity is equal for equal events alone.
 func identity(e Event) string { return fmt.Sprintf("%#v", e) }
 
-// alternativesOf returns the normal form of an event that costs as much as the costliest of several, each once.
-func alternativesOf(events []Event, nested func(Event) ([]Event, bool), of func([]Event) Event) Event {
+// alternativesOf returns the normal forms of the parts of an event that costs as much as the costliest of them.
+func alternativesOf(events []Event, nested func(Event) ([]Event, bool)) []Event {
 	var all []Event
 	for _, e := range normals(events) {
 		if e.free() {
@@ -85,11 +97,7 @@ func alternativesOf(events []Event, nested func(Event) ([]Event, bool), of func(
 		}
 	}
 	slices.SortFunc(all, func(a, b Event) int { return cmp.Compare(identity(a), identity(b)) })
-	all = slices.CompactFunc(all, func(a, b Event) bool { return identity(a) == identity(b) })
-	if len(all) == 1 {
-		return all[0]
-	}
-	return of(all)
+	return all
 }
 
 // drawOf returns the normal form of a draw, in which each event stands once.
@@ -213,12 +221,13 @@ func (s *sequence) append(later sequence) {
 }
 
 // event returns the composition as an event. It begins with a tuning if the sequence does, and otherwise with something
-// else.
+// else. Where something else may yet become a tuning, such as a group of one, it begins with what comes first, so that
+// this stays so when [spread] has moved the groups.
 func (s sequence) event() Event {
-	tuning := isTuning(s.first)
+	begins := isTuning(s.first) || slices.ContainsFunc(s.parts, func(p repeated) bool { return !isTuning(p.event) && holds(p.event, isSelection) })
 	var first, plain, tunings []Event
 	for _, p := range s.parts {
-		if tuning && p.identity == identity(s.first) {
+		if begins && p.identity == identity(s.first) {
 			first = append(first, p.event)
 			p.count--
 		}
@@ -241,6 +250,8 @@ func (s sequence) event() Event {
 	}
 	return Composed{Events: all}
 }
+
+func isSelection(e Event) bool { _, ok := e.(SelectBest); return ok }
 
 // isTuning reports whether an event in normal form is the best of several trials, on all data or on a sample, perhaps
 // with a final run on the rest.
