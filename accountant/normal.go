@@ -62,6 +62,8 @@ func normal(e Event) Event {
 			return inner
 		}
 		return GroupOf{Event: inner, Size: e.Size}
+	case severalShards:
+		return severalShards{normals(e.Events)}
 	case severalRows:
 		e.Apart.Events, e.Together.Events = normals(e.Apart.Events), normals(e.Together.Events)
 		e.Alone = normal(e.Alone)
@@ -219,12 +221,13 @@ func (s *sequence) append(later sequence) {
 }
 
 // event returns the composition as an event. It begins with a tuning if the sequence does, and otherwise with something
-// else.
+// else. Where something else may yet become a tuning, such as a group of one, it begins with what comes first, so that
+// this stays so when [spread] has moved the groups.
 func (s sequence) event() Event {
-	tuning := isTuning(s.first)
+	begins := isTuning(s.first) || slices.ContainsFunc(s.parts, func(p repeated) bool { return !isTuning(p.event) && holds(p.event, isSelection) })
 	var first, plain, tunings []Event
 	for _, p := range s.parts {
-		if tuning && p.identity == identity(s.first) {
+		if begins && p.identity == identity(s.first) {
 			first = append(first, p.event)
 			p.count--
 		}
@@ -247,6 +250,8 @@ func (s sequence) event() Event {
 	}
 	return Composed{Events: all}
 }
+
+func isSelection(e Event) bool { _, ok := e.(SelectBest); return ok }
 
 // isTuning reports whether an event in normal form is the best of several trials, on all data or on a sample, perhaps
 // with a final run on the rest.

@@ -131,7 +131,9 @@ func (r Region) counts() []float64 {
 	for _, gamma := range r.SamplingRate.List {
 		for _, e := range epochs {
 			if run, err := r.settled(gamma, e); err == nil {
-				counts[slices.Index(r.Runs, run)]++
+				if i := slices.Index(r.Runs, run); i >= 0 { // not NaN, which accountants refuse
+					counts[i]++
+				}
 			}
 		}
 	}

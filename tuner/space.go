@@ -160,7 +160,9 @@ func (g Grid) counts() []float64 {
 	runs := g.Runs()
 	counts := make([]float64, len(runs))
 	for _, c := range g {
-		counts[slices.Index(runs, c.run())]++
+		if i := slices.Index(runs, c.run()); i >= 0 { // not NaN, which accountants refuse
+			counts[i]++
+		}
 	}
 	return counts
 }

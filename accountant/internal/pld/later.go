@@ -84,6 +84,7 @@ type bins struct {
 	weight []float64
 	same   float64 // of s1, the terms with c = 0
 	at     int
+	terms  float64 // how many were put
 }
 
 const (
@@ -115,6 +116,7 @@ func (b *bins) put(m, alpha, beta float64) {
 	if m == 0 {
 		return
 	}
+	b.terms++
 	if beta <= 0 {
 		b.same += m * (alpha - beta) // s1 and s0 integrate to 1
 		return
@@ -139,10 +141,11 @@ func (b *bins) put(m, alpha, beta float64) {
 	b.weight[b.at] += w * (1 - upper)
 }
 
-// each adds the bins as terms by ascending c.
+// each adds the bins as terms by ascending c, raised by more than the rounding of their sums.
 func (b *bins) each(add func(m, alpha, beta float64)) {
-	add(b.same, 1, 0)
+	up := 1 + b.terms*0x1p-52
+	add(b.same*up, 1, 0)
 	for k, w := range b.weight {
-		add(w, 1, b.c[k])
+		add(w*up, 1, b.c[k])
 	}
 }

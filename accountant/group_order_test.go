@@ -1,0 +1,62 @@
+package accountant
+
+import "testing"
+
+// Rows of one unit may be in several shards, also in equal ones: a group costs at least what one row in each costs.
+func TestGroupWithARowInEveryShard(t *testing.T) {
+	dear := Event(Gaussian{NoiseMultiplier: 0.15})
+	for name, shard := range map[string]Event{
+		"drawn":  OneOf{Events: []Event{dear, Composed{}}, Weights: []float64{1, 9}},
+		"tuning": SelectBest{Event: dear, Repetitions: Poisson{Mean: 0.1}},
+	} {
+		both := Composed{Events: []Event{shard, shard}}
+		for nesting, e := range map[string]Event{
+			"shards": Parallel{Events: []Event{shard, shard}}, "nested": Parallel{Events: []Event{shard, Parallel{Events: []Event{shard}}, Composed{}}},
+			"in a maximum": MaxOver{Events: []Event{shard, Parallel{Events: []Event{shard, shard}}}},
+		} {
+			for _, epsilon := range []float64{1, 5} {
+				got, err := Delta(GroupOf{Event: e, Size: 2}, epsilon, Options{})
+				want, other := Delta(both, epsilon, Options{})
+				if err != nil || other != nil {
+					t.Fatal(err, other)
+				}
+				if !(got.Delta >= want.Delta*(1-1e-6)) {
+					t.Errorf("%s, %s, epsilon %v: delta %v, and %v for one row in each of two shards", name, nesting, epsilon, got.Delta, want.Delta)
+				}
+			}
+		}
+	}
+}
+
+// A tuning that comes first only once groups are spread, by the names of events, is not taken to come first: what came
+// before it may decide its order of scores.
+func TestGroupsKeepWhatComesBeforeATuning(t *testing.T) {
+	run, k := DPSGD(0.1, 2, 10), Poisson{Mean: 5}
+	best := SelectBest{Event: run, Repetitions: k}
+	group := func(e Event) Event { return GroupOf{Event: e, Size: 2} }
+	other := SelectBest{Event: run, Repetitions: Poisson{Mean: 6}}
+	shards := Parallel{Events: []Event{best, other}}
+	alike := MaxOver{Events: []Event{best, SelectBest{Event: SelectBest{Event: run, Repetitions: TruncatedNegativeBinomial{Shape: 1, Success: 1}}, Repetitions: k}}}
+	for name, x := range map[string]struct {
+		e     Event
+		first bool
+	}{
+		"run, group":               {Composed{Events: []Event{run, group(best)}}, false},
+		"group, run":               {Composed{Events: []Event{group(best), run}}, true},
+		"run, sampled group":       {Composed{Events: []Event{PoissonSampled{SamplingProbability: 0.5, Event: Gaussian{NoiseMultiplier: 2}}, PoissonSampled{SamplingProbability: 0.1, Event: group(best)}}}, false},
+		"sampled group, run":       {Composed{Events: []Event{PoissonSampled{SamplingProbability: 0.1, Event: group(best)}, run}}, true},
+		"group of run, tuning":     {group(Composed{Events: []Event{run, best}}), false},
+		"group of tuning, run":     {group(Composed{Events: []Event{best, run}}), true},
+		"group of run, shards":     {group(Composed{Events: []Event{run, shards}}), false},
+		"group of shards, run":     {group(Composed{Events: []Event{shards, run}}), false}, // either shard may run first
+		"group of shards":          {group(shards), false},
+		"run, group of equals":     {Composed{Events: []Event{run, MaxOver{Events: []Event{group(alike), group(best)}}}}, false},
+		"run, groups of two sizes": {Composed{Events: []Event{run, group(other), group(best)}}, false},
+	} {
+		ready, _ := prepared(x.e)
+		c, ok := ready.(Composed)
+		if first := ok && isTuning(c.Events[0]); first != x.first {
+			t.Errorf("%s: begins with a tuning: %v, want %v: %#v", name, first, x.first, ready)
+		}
+	}
+}
