@@ -38,8 +38,10 @@ func (s Spacing) check(on Labelled) error {
 		return nil
 	case *HeldOut:
 		return &SettingError{"learning curve", "of held-out samples", "a public test set: each score on private samples would cost privacy"}
+	case nil:
+		return &SettingError{"learning curve", "without a test set", "a public one in Keeper.Curve"}
 	}
-	return &SettingError{"learning curve", "without a test set", "a public one in Keeper.Curve"}
+	return &SettingError{"test set of the learning curve", fmt.Sprintf("a %T", on), "a *train.Classification or *train.Regression, or what train.ScoredBy makes of one"}
 }
 
 // marks are the steps of a run after which something is done: first, first + every, first + 2·every, … and last. None

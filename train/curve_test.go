@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,22 +82,23 @@ func TestSpacingIsChecked(t *testing.T) {
 	for _, test := range []struct {
 		spacing Spacing
 		on      Labelled
-		ok      bool
+		wrong   string // "" if it is right
 	}{
-		{Spacing{}, nil, true},
-		{Spacing{Points: 3}, public, true},
-		{Spacing{Every: 3}, public, true},
-		{Spacing{Every: 3}, measured, true},
-		{Spacing{Points: 3}, nil, false},
-		{Spacing{Points: 3}, private, false},
-		{Spacing{Points: 3, Every: 3}, public, false},
-		{Spacing{Points: -3}, public, false},
-		{Spacing{Every: -3}, public, false},
+		{Spacing{}, nil, ""},
+		{Spacing{Points: 3}, public, ""},
+		{Spacing{Every: 3}, public, ""},
+		{Spacing{Every: 3}, measured, ""},
+		{Spacing{Points: 3}, nil, "learning curve is without a test set:"},
+		{Spacing{Points: 3}, private, "learning curve is of held-out samples:"},
+		{Spacing{Points: 3}, struct{ *Classification }{public}, "test set of the learning curve is a struct"},
+		{Spacing{Points: 3, Every: 3}, public, "spacing of the learning curve is {"},
+		{Spacing{Points: -3}, public, "spacing of the learning curve is {"},
+		{Spacing{Every: -3}, public, "spacing of the learning curve is {"},
 	} {
 		group := onCPU(t, 1, cpuSettings(SGD(0.5))).group
 		_, err := group.TrainKept(t.Context(), []Keeper{{Curve: test.on, Spacing: test.spacing}}, nil)
 		var wrong *SettingError
-		if test.ok != (err == nil) || !test.ok && !errors.As(err, &wrong) {
+		if (test.wrong == "") != (err == nil) || err != nil && (!errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), test.wrong)) {
 			t.Errorf("%+v on %T: %v", test.spacing, test.on, err)
 		}
 	}
