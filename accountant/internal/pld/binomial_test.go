@@ -102,7 +102,7 @@ func TestBoundOfFineCellsOfBinomial(t *testing.T) {
 		p, q := cutDeep(d.p[from:top], d.q[from:top], inf, k, 256)
 		o := orderingOf(p, q, inf, k)
 		bound := o.worst(c, make([]float64, len(o.rows)+1))
-		// Close to probability 1 phi1 falls to nearly 0, and cells as few and large as these are deep.
+		// Close to probability 1 phi1 falls to nearly 0, and of few losses most cells are cut for that.
 		if !(bound >= attained*(1-orderError)) || k.Probability < 0.9 && !(bound <= attained*1.1+1e-3) {
 			t.Errorf("%v, %#v, c %v: the bound is %v in %d cells, attained is %v", d, k, c, bound, len(p), attained)
 		}

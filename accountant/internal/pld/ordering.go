@@ -124,7 +124,7 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 			ratio := math.Min(before[1][i].second/start, endQ.second/endP.second)
 			x.unstart = q[j] * q[j] / 2 * endP.second * ratio * down
 		}
-		r.deep = r.deep || !(x.start <= x.gain && x.unstart <= math.MaxFloat64)
+		r.deep = r.deep || !(x.start <= r.crossings[0].gain && x.unstart <= math.MaxFloat64)
 	}
 	for i := j; i >= 0; i-- {
 		x := &r.crossings[i]
