@@ -174,7 +174,7 @@ func costArithmetic(t *tracer, n *gorgonia.Node, f Func, a, b traced) (traced, e
 	case a.class == scalar && f == Sub:
 		return b.scaled(-1), nil
 	}
-	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed; or, for weight decay, a sum of squares of whole parameters, times a number")
+	return traced{}, refuse(n, "it combines a sum over the batch with a parameter, which has no share in any one sample's cost", "the parameter in the samples' own costs, before they are summed; or, for weight decay, one Sum of the Square of a whole parameter, times a number")
 }
 
 // ofPartialSum returns the error for a linear operation on a sum over the batch whose other axes aren't summed yet.

@@ -212,7 +212,7 @@ var insteads = map[string]func(g *enginetest.G) node{
 		p := g.Do(gorgonia.Mul(g.Param("p", 1, 2), g.Number(3)))
 		return g.Do(gorgonia.BroadcastAdd(hidden(g, 2), p, nil, []byte{0}))
 	},
-	"the parameter in the samples' own costs, before they are summed; or, for weight decay, a sum of squares of whole parameters, times a number": func(g *enginetest.G) node {
+	"the parameter in the samples' own costs, before they are summed; or, for weight decay, one Sum of the Square of a whole parameter, times a number": func(g *enginetest.G) node {
 		p := g.Param("p", 1, 2)
 		cost := g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(hidden(g, 2), p, nil, []byte{0}))))
 		return g.Do(gorgonia.Add(cost, g.Do(gorgonia.Mul(g.Number(0.1), g.Do(gorgonia.Sum(g.Do(gorgonia.Square(p))))))))
