@@ -216,6 +216,10 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v = copied
 	}
 	step := max(s.Step(), 1)
+	if span := min(s.End(), graph.Children(n)[0].Shape()[along]) - s.Start(); span > step && span%step != 0 {
+		// Gorgonia (v0.9.18) leaves the last element out of the node's shape, and picks it.
+		return traced{}, refuse(n, "its last step goes beyond its range", "a range whose length is a multiple of the step")
+	}
 	if v.class == shared {
 		out := traced{class: shared, id: v.id}
 		out.view = v.view.sliced(along, s.Start(), sliceLength(s, v.shape[along]), step)

@@ -196,7 +196,10 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"operations of package gorgonia": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Tanh(hidden(g, 2)))
 	},
-	"operations that dptrain knows":   func(g *enginetest.G) node { return g.Do(gorgonia.Tanh(hidden(g, 2))) },
+	"operations that dptrain knows": func(g *enginetest.G) node { return g.Do(gorgonia.Tanh(hidden(g, 2))) },
+	"a range whose length is a multiple of the step": func(g *enginetest.G) node {
+		return g.Do(gorgonia.Mul(g.Do(gorgonia.Slice(hidden(g, 5), nil, gorgonia.S(1, 5, 2))), g.Do(gorgonia.Slice(g.Param("p", 6, 2), gorgonia.S(0, 6, 3)))))
+	},
 	"results with the batch in front": func(g *enginetest.G) node { return g.Do(gorgonia.Max(hidden(g, 2), 1)) },
 	"samples of channels, rows and columns": func(g *enginetest.G) node {
 		return g.Do(gorgonia.MaxPool2D(g.Do(gorgonia.Upsample2D(images(g), 2)), tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))

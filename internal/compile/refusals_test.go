@@ -233,6 +233,12 @@ var refusals = map[string]refusal{
 	"rows across samples": {want: away, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Reshape(hidden(g, 3), tensor.Shape{3, g.Batch}))
 	})},
+	"every second of five values": {want: "its last step goes beyond its range", build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Slice(hidden(g, 5), nil, gorgonia.S(0, 5, 2)))
+	})},
+	"every second of five columns of a parameter": {want: "its last step goes beyond its range", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Mul(g.In("x", 3), g.Do(gorgonia.Slice(g.Param("w", 3, 5), nil, gorgonia.S(0, 5, 2)))))
+	})},
 	"one sample picked": {want: byPlace, build: squared(func(g *enginetest.G) node { return g.Do(gorgonia.Slice(hidden(g, 2), gorgonia.S(1))) })},
 	"samples picked by constants": {want: byPlace, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.ByIndices(hidden(g, 2), ids(0, 2, 1, 3), 0))
