@@ -230,6 +230,10 @@ func TestDecay(t *testing.T) {
 			part := g.Do(gorgonia.Slice(p.w, gorgonia.S(0, 2)))
 			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(part, part))))))
 		}, nil, false},
+		"repeated": {func(g *enginetest.G, p parts) node {
+			_, fourTimes, err := gorgonia.Broadcast(p.v, g.Do(gorgonia.Square(p.u)), gorgonia.NewBroadcastPattern(nil, []byte{0}))
+			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(fourTimes, err)))))
+		}, nil, false},
 		"an axis": {func(g *enginetest.G, p parts) node {
 			rows := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(p.w)), 0))
 			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(rows))))
