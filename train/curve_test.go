@@ -297,6 +297,28 @@ func TestReleasedCurvesBesideOthers(t *testing.T) {
 	}
 }
 
+// A score whose time follows from the clock goes to the private curve of a run that has no other, and nowhere else.
+func TestScoresByTheClockArePrivate(t *testing.T) {
+	test := threeClouds(t, 30)
+	loaded, err := Load(cpu.New(cpu.Options{Workers: 1}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.Close()
+	group, err := loaded.Start(cpuSettings(SGD(0.5)), cpuSettings(SGD(0.5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer group.Close()
+	running := newTraining(group, []Keeper{{Curve: test, Spacing: Spacing{Every: 20}}, {Curve: test}})
+	running.steps = []int{7, 7}
+	running.score(t.Context())
+	spaced, other := running.traces[0], running.traces[1]
+	if spaced.Curve != nil || spaced.Released != nil || len(other.Curve) != 1 || other.Curve[0].Step != 7 || other.Released != nil {
+		t.Errorf("with spaced points %+v, without %+v", spaced, other)
+	}
+}
+
 // A run that fails leaves the others their curves, up to the last point.
 func TestReleasedCurvesBesideAFailure(t *testing.T) {
 	test := threeClouds(t, 30)

@@ -42,6 +42,11 @@ func TestFinalRunHasACurve(t *testing.T) {
 		if len(got.Private.FinalCurve) != 4 {
 			t.Errorf("%d points of the final run in private", len(got.Private.FinalCurve))
 		}
+		for _, trial := range got.Private.Trials { // a private curve has no point before the first step
+			if len(trial.Curve) > 0 && trial.Curve[0].Step == 0 {
+				t.Errorf("a trial has the curve %v, as the final run has", trial.Curve)
+			}
+		}
 		got.Released.Curve = nil
 		if !reflect.DeepEqual(got.Released, want.Released) {
 			t.Error("the curve changes what is released")

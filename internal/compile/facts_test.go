@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/enginetest"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -130,4 +131,21 @@ func differentiable(op func(x node) (node, error)) (yes bool) {
 	}
 	_, err = gorgonia.Grad(n, x)
 	return err == nil
+}
+
+// Of equal operands the first has the gradient of their larger and of their smaller, and of others the one that is it.
+func TestGradientOfTheLarger(t *testing.T) {
+	for _, c := range []struct {
+		f    compile.Func
+		a, b float64
+		want [2]float64
+	}{
+		{compile.Maximum, 2, 2, [2]float64{1, 0}}, {compile.Maximum, 3, 2, [2]float64{1, 0}}, {compile.Maximum, 2, 3, [2]float64{0, 1}},
+		{compile.Minimum, 2, 2, [2]float64{1, 0}}, {compile.Minimum, 3, 2, [2]float64{0, 1}}, {compile.Minimum, 2, 3, [2]float64{1, 0}},
+	} {
+		z := c.f.Binary(c.a, c.b)
+		if got := [2]float64{c.f.BinaryDerivative(0, c.a, c.b, z), c.f.BinaryDerivative(1, c.a, c.b, z)}; got != c.want {
+			t.Errorf("%v of %v and %v has slopes %v, want %v", c.f, c.a, c.b, got, c.want)
+		}
+	}
 }

@@ -230,12 +230,19 @@ func TestDecay(t *testing.T) {
 			part := g.Do(gorgonia.Slice(p.w, gorgonia.S(0, 2)))
 			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(part, part))))))
 		}, nil, false},
+		"repeated": {func(g *enginetest.G, p parts) node {
+			_, fourTimes, err := gorgonia.Broadcast(p.v, g.Do(gorgonia.Square(p.u)), gorgonia.NewBroadcastPattern(nil, []byte{0}))
+			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(fourTimes, err)))))
+		}, nil, false},
 		"an axis": {func(g *enginetest.G, p parts) node {
 			rows := g.Do(gorgonia.Sum(g.Do(gorgonia.Square(p.w)), 0))
 			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(rows))))
 		}, nil, false},
 		"w∘v": {func(g *enginetest.G, p parts) node {
 			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Reshape(p.v, tensor.Shape{2, 4})), g.Do(gorgonia.Transpose(p.v))))))))
+		}, nil, false},
+		"of two parameters": {func(g *enginetest.G, p parts) node {
+			return g.Do(gorgonia.Add(p.sum, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(p.w, g.Param("like w", 3, 4)))))))
 		}, nil, false},
 		"w⁴": {func(g *enginetest.G, p parts) node {
 			return g.Do(gorgonia.Add(p.sum, squares(g, g.Do(gorgonia.Square(p.w)))))
@@ -497,5 +504,25 @@ func TestTurnedProduct(t *testing.T) {
 	}
 	if !slices.Equal(outputs[0], outputs[1]) || !near(wide(gradients[0][0]), wide(gradients[1][0])) {
 		t.Errorf("output %v and gradient %v, by the transpose %v and %v", outputs[0], gradients[0], outputs[1], gradients[1])
+	}
+}
+
+// A parameter has its gradient through a matrix that it is the first part of, before a constant.
+func TestParameterBesideAConstant(t *testing.T) {
+	agrees(t, squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Mul(g.In("x", 3), g.Do(gorgonia.Concat(0, g.Param("w", 1, 2), matrix(2, 2)))))
+	}))
+}
+
+// What is derived for the output alone is computed, too.
+func TestDerivedForTheOutput(t *testing.T) {
+	g := enginetest.NewG(2, 1)
+	x, w, v := g.In("x", 2), g.Param("w", 2, 1), g.Param("v", 2, 1)
+	cost := g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(x, w))))
+	src, err := g.Done(g.Do(gorgonia.Mul(x, g.Do(gorgonia.Square(v)))), g.Do(gorgonia.Add(cost, g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(x, v)))))))
+	p := program(t, src, err)
+	a, b := float64(p.Initial()[1][0]), float64(p.Initial()[1][1])
+	if got := predicted(t, p, []float32{3, 5}); !near(wide(got), []float64{3*a*a + 5*b*b}) {
+		t.Errorf("predicts %v, want %v", got, 3*a*a+5*b*b)
 	}
 }

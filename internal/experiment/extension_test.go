@@ -140,7 +140,8 @@ func TestExtensionToABudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wrong *Error
-		if err := p.Settle(); !errors.As(err, &wrong) || wrong.Kind != Budget || !strings.Contains(err.Error(), "allows no further step") {
+		cost := "the run's 10 steps cost epsilon " + report.Up(first.Statement().Epsilon)
+		if err := p.Settle(); !errors.As(err, &wrong) || wrong.Kind != Budget || !strings.Contains(err.Error(), "allows no further step: "+cost) {
 			t.Errorf("epsilon %v: %v", none, err)
 		}
 	}
