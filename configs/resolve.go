@@ -241,6 +241,7 @@ func (e *Experiment) applyLayer(layer layer) error {
 	}
 	e.Training = e.Training.named()
 	e.Training.inherit(below.Training, e.Training)
+	e.Tuning = e.Tuning.named()
 	e.Tuning.inheritBatches(below.Tuning)
 	if p := &e.Performance; p.Devices == nil {
 		p.Devices = below.Performance.Devices

@@ -22,6 +22,7 @@ type Tuning struct {
 	ClippingNorms    []float64 `yaml:"clipping_norms,flow"`
 	LargestFinalRate float64   `yaml:"largest_final_rate"` // maximum learning rate of the final run; 0 means none
 	WarmStart        bool      `yaml:"warm_start"`         // the final run starts from the best trial's parameters
+	Division         string    `yaml:"division,omitempty"` // see [Divisions]; nothing means [DivisionCost]
 }
 
 // The hyperparameters that can be tuned.
@@ -38,6 +39,24 @@ const (
 	SearchGrid   = "grid"   // candidates are the product of the lists
 	SearchRandom = "random" // one or more hyperparameters are drawn from ranges
 )
+
+// How the budget is divided over runs that differ in sampling rate or epochs.
+const (
+	DivisionCost    = "cost"    // every kind of run costs the same alone, as in the paper
+	DivisionNoise   = "noise"   // all kinds have the same noise multiplier
+	DivisionBetween = "between" // the geometric mean of both
+)
+
+// Divisions returns the names of the ways to divide the budget.
+func Divisions() []string { return []string{DivisionCost, DivisionNoise, DivisionBetween} }
+
+// named returns t in which the division that is the default has no name, so that files of earlier versions mean the same.
+func (t Tuning) named() Tuning {
+	if t.Division == DivisionCost {
+		t.Division = ""
+	}
+	return t
+}
 
 // Tunable returns the names of the hyperparameters that can be tuned.
 func Tunable() []string { return []string{TuneRate, TuneBatch, TuneEpochs, TuneClip} }
@@ -93,6 +112,11 @@ func (t Tuning) validate(fixed string) error {
 		distinct("tuning.clipping_norms", t.ClippingNorms, clippingNorm),
 	); err != nil {
 		return err
+	}
+	if t.Division != "" {
+		if err := oneOf("tuning.division", t.Division, Divisions()...); err != nil {
+			return err
+		}
 	}
 	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
 		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")

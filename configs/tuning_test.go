@@ -41,6 +41,25 @@ func TestTunes(t *testing.T) {
 	}
 }
 
+// The division that is the default has no name in resolved settings, so that those of earlier versions are the same.
+func TestDivisionByCostIsTheDefault(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		sets []Override
+		want string
+	}{
+		{"", nil, ""},
+		{"", sets("tuning.division=cost"), ""},
+		{"", sets("tuning.division=noise"), DivisionNoise},
+		{"tuning: {division: noise}", nil, DivisionNoise},
+		{"tuning: {division: noise}", sets("tuning.division=cost"), ""},
+	} {
+		if e, err := Resolve(File{Text: []byte(c.file)}, c.sets); err != nil || e.Tuning.Division != c.want {
+			t.Errorf("%q, %v: division %q, %v, want %q", c.file, c.sets, e.Tuning.Division, err, c.want)
+		}
+	}
+}
+
 // A batch size becomes its share of the tuning set in three digits.
 func TestRatesHaveThreeDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -25,10 +25,12 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // Calibrate returns a copy of s whose tuning and final run together cost at most epsilon at delta, and the guarantee of
 // that copy.
 //
-// In a [Grid] Calibrate replaces the noise multipliers. As in the paper's grid search, one target epsilon holds for
-// every single run: candidates with the same sampling rate and steps get the same noise multiplier, the smallest with
-// which a run alone meets the target. Calibrate chooses the largest target that meets the budget. If all candidates
-// have the same sampling rate and steps, the result is the smallest noise multiplier that meets the budget, rounded up.
+// In a [Grid] Calibrate replaces the noise multipliers. Candidates with the same sampling rate and steps get the same
+// one. Without a Division, one target epsilon holds for every single run, as in the paper's grid search: each gets the
+// smallest noise multiplier with which it alone meets the target, and Calibrate chooses the largest target that meets
+// the budget. With another [Division] it chooses the smallest noise of the dearest run, from which that of the others
+// follows. If all candidates have the same sampling rate and steps, the result is the smallest noise multiplier that
+// meets the budget, rounded up.
 //
 // In a [Region] whose sampling rates and epochs are lists, Calibrate sets Runs in the same way, or in the way of
 // [CalibrateSteps] if the region has a NoiseMultiplier. In any other Region it sets Line, and [NewPlan] fits each
@@ -36,8 +38,8 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 //
 // If samples are held out, Calibrate also sets the noise of their scores, to the smallest that meets the same budget.
 //
-// Calibrate reads the fields that [Settings.Guarantee] reads; the others may be zero. If method or subset rate are
-// wrong, the error is a [*train.SettingError]. Otherwise it wraps [accountant.ErrInfeasible] if no noise is enough
+// Calibrate reads Division and the fields that [Settings.Guarantee] reads; the others may be zero. If method, subset
+// rate or division are wrong, the error is a [*train.SettingError]. Otherwise it wraps [accountant.ErrInfeasible] if no noise is enough
 // (mode and orders may put a floor under epsilon), or [accountant.ErrInvalid] if an argument or a setting is invalid.
 //
 // The zero accountant.Options choose the best bounds, which need the smallest noise multiplier.
@@ -90,7 +92,8 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 
 // CalibrateSteps is like [Calibrate], but keeps the noise multipliers of a [Grid] and replaces its steps. Candidates
 // with the same sampling rate and noise multiplier get the same number of steps, the largest with which a run alone
-// meets the common target. For a [Region] it does what Calibrate does.
+// meets the common target, whatever the Division: the noise is given, so there is none to divide. For a [Region] it does
+// what Calibrate does.
 //
 // The error wraps [accountant.ErrInfeasible] if epsilon doesn't allow a candidate even one step, and
 // [accountant.ErrUnbounded] if any number of steps meets epsilon.
@@ -107,7 +110,7 @@ func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (S
 	}
 	longer := func(steps int) Settings {
 		s := s
-		s.Space = grid.longer(steps, calibration{delta, o})
+		s.Space = grid.longer(steps, calibration{delta: delta, options: o})
 		return s
 	}
 	steps, err := accountant.CalibrateSteps(epsilon, delta, o, func(steps int) accountant.Event { return longer(steps).Event() })
@@ -127,8 +130,9 @@ func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (S
 // calibration computes the targets of single runs, at delta, by the conversion from Rényi divergences: it is fast, and
 // targets only have to be comparable. The plan as a whole is charged by its own bounds.
 type calibration struct {
-	delta   float64
-	options accountant.Options
+	delta    float64
+	options  accountant.Options
+	division Division // of noise alone
 }
 
 func (c calibration) alone() accountant.Options {
@@ -149,7 +153,7 @@ func (s Settings) withMinNoise(epsilon, delta float64, o accountant.Options) (Se
 	noisy := func(noise float64) Settings {
 		s := s
 		if s.Space != nil {
-			s.Space = s.Space.noisy(noise, calibration{delta, o})
+			s.Space = s.Space.noisy(noise, calibration{delta, o, s.Division})
 		}
 		return s
 	}
@@ -157,14 +161,17 @@ func (s Settings) withMinNoise(epsilon, delta float64, o accountant.Options) (Se
 	return noisy(noise), err
 }
 
-// noisy returns the grid in which the runs that cost most at equal noise have the given noise, and all others the
-// smallest noise with which they cost no more, each alone. With more noise that common target falls and no noise
-// multiplier falls, so that the plan's cost doesn't rise: the family is monotone, but for the searches' relative 1e-9,
-// and a result is charged as it is. In a grid of one kind of run all have the given noise.
+// noisy returns the grid in which the runs that cost most at equal noise have the given noise, and all others what the
+// division makes of it and of the smallest noise with which they cost no more, each alone. With more noise that common
+// target falls, so no smallest noise falls, and neither does the given one nor a geometric mean of the two: the plan's
+// cost doesn't rise. So the family is monotone, but for the searches' relative 1e-9, and a result is charged as it is.
+// In a grid of one kind of run all have the given noise.
 func (g Grid) noisy(noise float64, c calibration) Space {
 	given := g.costliest()
 	given.NoiseMultiplier = noise
-	found := levelled(g, given, noise, Run.noiseless, c, func(r Run, target float64) float64 { return r.minNoise(target, noise, c) })
+	found := levelled(g, given, noise, Run.noiseless, c, func(r Run, target func() float64) float64 {
+		return c.division.noise(noise, func() float64 { return r.minNoise(target(), noise, c) })
+	})
 	out := slices.Clone(g)
 	for i, candidate := range out {
 		out[i].NoiseMultiplier = found[candidate.run().noiseless()]
@@ -173,14 +180,14 @@ func (g Grid) noisy(noise float64, c calibration) Space {
 }
 
 // levelled returns a value for each kind of run in the grid: own for the kind of the given run, and for any other kind
-// the result of find with the target of the given run. It computes the target only if there are other kinds.
-func levelled[T any](g Grid, given Run, own T, kind func(Run) Run, c calibration, find func(kind Run, target float64) T) map[Run]T {
+// the result of find with the target of the given run, which is computed once, and only if find asks for it.
+func levelled[T any](g Grid, given Run, own T, kind func(Run) Run, c calibration, find func(kind Run, target func() float64) T) map[Run]T {
 	found := map[Run]T{kind(given): own}
 	target := sync.OnceValue(func() float64 { return c.target(given) })
 	for _, r := range g.Runs() {
 		k := kind(r)
 		if _, ok := found[k]; !ok {
-			found[k] = find(k, target())
+			found[k] = find(k, target)
 		}
 	}
 	return found
@@ -228,7 +235,7 @@ func (g Grid) longer(steps int, c calibration) Grid {
 		}
 	}
 	fine.Steps = steps
-	found := levelled(g, fine, steps, Run.stepless, c, func(r Run, target float64) int { return r.maxSteps(target, steps, c) })
+	found := levelled(g, fine, steps, Run.stepless, c, func(r Run, target func() float64) int { return r.maxSteps(target(), steps, c) })
 	out := slices.Clone(g)
 	for i, candidate := range out {
 		out[i].Steps = found[candidate.run().stepless()]

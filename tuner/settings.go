@@ -21,6 +21,10 @@ type Settings struct {
 	WarmStart   bool            // the final run begins with the winning trial's model
 	RowsPerUnit int             // samples of a unit, whose privacy is that of all of them; 0 and 1 mean one
 
+	// Division is how [Calibrate] divides the budget over runs that differ in sampling rate or steps. It has no effect
+	// afterwards: the guarantee is of the noise in Space.
+	Division Division `json:",omitempty"`
+
 	// HoldOut, unless it is zero, holds out private samples that no run trains on. They score trials and final model,
 	// with noise, so that no public test set is needed. See [Settings.Event].
 	HoldOut train.HeldOutSettings `json:",omitzero"`
@@ -79,6 +83,9 @@ func (s Settings) validateMethod() error {
 	}
 	if s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1) {
 		return &train.SettingError{Setting: "subset rate", Value: s.SubsetRate, Want: "a number in (0, 1)"}
+	}
+	if err := s.Division.validate(); err != nil {
+		return err
 	}
 	if s.Space != nil && !s.spaceIsValue() {
 		return &train.SettingError{Setting: "search space", Value: fmt.Sprintf("a %T", s.Space), Want: "a Grid or a Region, as a value"}

@@ -39,8 +39,12 @@ defaults for everything else.
 The learning rate is tuned by default; --tune names what to tune. The lists of
 values are settings: --set tuning.batch_sizes=64,128, or sampling_rates in place
 of batch sizes, and epochs, learning_rates, clipping_norms. Each sampling rate
-and number of epochs gets noise of its own, so that single runs of all kinds cost
-the same. --search random draws the hyperparameters in tuning.ranges from the
+and number of epochs is a kind of run, and --division says how the kinds share the
+budget. By cost, each gets noise of its own, with which a single run costs the
+same. By noise, all get the same noise: a trial is charged the average over what
+it may draw, so cheap kinds pay for dear ones, and the dearest, whose many or
+large batches average noise out best, get less than by cost. Between is halfway.
+--search random draws the hyperparameters in tuning.ranges from the
 ranges between the ends of their lists, and the others from their lists. Ranges
 of batch and epochs need more noise than lists, because each candidate is then
 fitted below a line of Rényi divergence and charged the line.
@@ -76,6 +80,7 @@ of trials.
   dptrain tune --preset mnist-adam --set tuning.learning_rates=0.001,0.003,0.01
   dptrain tune --preset mnist-adam --optimizer adamw --schedule cosine --average 0.99
   dptrain tune --preset mnist-all --dry-run
+  dptrain tune --preset mnist-all --division noise --dry-run
   dptrain tune --dataset mnist --tune rate,clip --set tuning.clipping_norms=0.5,1,2
   dptrain tune --dataset mnist --search random --largest-final-rate 1
   dptrain tune --preset mnist-all --cluster embedded --listen :4222

@@ -94,6 +94,7 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 		pairs = append(pairs, [2]string{"extends", fmt.Sprintf("%s: its %s steps, and %s more with the same noise", x.Name, report.Grouped(x.Steps), report.Grouped(x.More))})
 	}
 	pairs = append(pairs, noiseRows(e.Privacy, p)...)
+	pairs = append(pairs, divisionRows(e, p)...)
 	pairs = append(pairs,
 		[2]string{"privacy", budgetText(p)},
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", p.Bound, p.Accounting)},

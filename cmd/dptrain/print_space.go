@@ -130,6 +130,12 @@ func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string)
 func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	runs := stated.Tuning.Space.Runs
 	text := "multipliers with which all kinds of runs cost the same alone, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
+	switch stated.Tuning.Space.Division {
+	case configs.DivisionNoise:
+		text = "one multiplier for all kinds of runs, " + meets(p, stated, "the smallest that meets", "which meets") + " epsilon " + exact(*p.Epsilon)
+	case configs.DivisionBetween:
+		text = "multipliers halfway between the same cost for each kind of run and one for all, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
+	}
 	if p.NoiseMultiplier != nil {
 		text = fmt.Sprintf("multiplier %s, as given; steps with which all kinds of runs cost the same alone, the most that meet epsilon %s", exact(*p.NoiseMultiplier), exact(*p.Epsilon))
 	}
@@ -141,6 +147,21 @@ func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, report.Grouped(r.Steps), report.RoundUp(r.NoiseMultiplier, 8))})
 	}
 	return out
+}
+
+// divisionRows returns a row if the budget is to be divided in a way that has no effect.
+func divisionRows(e configs.Experiment, stated report.Privacy) [][2]string {
+	if e.Tuning.Division == "" || stated.Tuning == nil || stated.Tuning.Space.Division != "" {
+		return nil
+	}
+	why := "all runs have the same sampling rate and steps"
+	switch {
+	case e.Privacy.NoiseMultiplier != nil:
+		why = "the noise is given"
+	case stated.Tuning.Space.Line != nil:
+		why = "candidates are fitted below a line, each at the same cost"
+	}
+	return [][2]string{{"division", fmt.Sprintf("by %s, which has no effect: %s", e.Tuning.Division, why)}}
 }
 
 // foundRows returns rows for the hyperparameters that tuning found, or for the learning rate that was given.

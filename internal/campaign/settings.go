@@ -38,6 +38,7 @@ func (s Scale) Experiment(c Cell) (configs.Experiment, error) {
 		{Key: "privacy.variant", Value: variants[c.Method]},
 		{Key: "privacy.accounting", Value: c.Accounting},
 		{Key: "privacy.epsilon", Value: strconv.FormatFloat(c.Epsilon, 'g', -1, 64)},
+		{Key: "tuning.division", Value: configs.DivisionCost}, // the paper's, whatever the default
 	})
 	if err != nil || s.Full() {
 		return e, err

@@ -67,6 +67,18 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s t
 			}
 		}
 	}
+	divided := ""
+	if len(space.Runs) > 1 && e.Privacy.NoiseMultiplier == nil {
+		divided = e.Tuning.Division
+	}
+	if space.Division != divided {
+		t.Errorf("%s: division %q is stated, want %q", e.Preset, space.Division, divided)
+	}
+	for _, r := range space.Runs {
+		if divided == configs.DivisionNoise && r.NoiseMultiplier != space.Runs[0].NoiseMultiplier {
+			t.Errorf("%s: equal noise is that of %+v and of %+v", e.Preset, space.Runs[0], r)
+		}
+	}
 	low, high := s.Space.LearningRates()
 	if want := [2]float64{s.FinalLearningRate(low), s.FinalLearningRate(high)}; space.FinalLearningRates != want {
 		t.Errorf("%s: final rates %v, want %v", e.Preset, space.FinalLearningRates, want)
@@ -93,6 +105,7 @@ func TestSpacesAreStated(t *testing.T) {
 		e.Training.Optimizer = rapid.SampledFrom([]string{"dp-sgd", "dp-adam"}).Draw(t, "optimizer")
 		e.Tuning.ClippingNorms = []float64{1, 2}
 		e.Tuning.Search = rapid.SampledFrom(configs.Searches()).Draw(t, "search")
+		e.Tuning.Division = rapid.SampledFrom(append(configs.Divisions(), "")[1:]).Draw(t, "division")
 		some := func(label string) []string {
 			return slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.SampledFrom(configs.Tunable()), 1, 4).Draw(t, label))))
 		}

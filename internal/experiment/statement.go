@@ -84,6 +84,9 @@ func statedSpace(e configs.Experiment, s tuner.Settings) report.Space {
 	if len(out.Runs) == 1 {
 		out.RunProbabilities = nil
 	}
+	if calibrated := e.Privacy.NoiseMultiplier == nil; calibrated && len(out.Runs) > 1 {
+		out.Division = e.Tuning.Division
+	}
 	return out
 }
 

@@ -11,6 +11,13 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
+var divisions = map[string]tuner.Division{
+	"":                      tuner.EqualCost,
+	configs.DivisionCost:    tuner.EqualCost,
+	configs.DivisionNoise:   tuner.EqualNoise,
+	configs.DivisionBetween: tuner.Halfway,
+}
+
 var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, "baseline": tuner.Baseline}
 
 // tuning is the [work] of a plan that tunes.
@@ -67,6 +74,7 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 		Optimizer:   Optimizer(e.Training, 0),
 		Samples:     n,
 		WarmStart:   e.Tuning.WarmStart,
+		Division:    divisions[e.Tuning.Division],
 		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated
 		RowsPerUnit: e.Data.RowsPerUnit,
 	}

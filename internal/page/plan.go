@@ -40,7 +40,7 @@ func planFacts(p report.Privacy) []Fact {
 func costFacts(p report.Privacy) []Fact {
 	var facts []Fact
 	if t := p.Tuning; t != nil && len(t.Space.Runs) > 1 {
-		facts = append(facts, Fact{"kinds of runs", fmt.Sprintf("%d, by sampling rate and steps, each with noise of its own", len(t.Space.Runs))})
+		facts = append(facts, Fact{"kinds of runs", fmt.Sprintf("%d, by sampling rate and steps, %s", len(t.Space.Runs), dividedText(t.Space))})
 	} else if t != nil && t.Space.Line != nil {
 		facts = append(facts, Fact{"noise", fmt.Sprintf("fitted to each candidate, so that its Rényi divergence is at most %s times the order, up to order %d",
 			short(t.Space.Line.Slope), t.Space.Line.Order)})
@@ -54,6 +54,16 @@ func costFacts(p report.Privacy) []Fact {
 		bound += fmt.Sprintf(", order %d", p.Order)
 	}
 	return append(facts, Fact{"bound", fmt.Sprintf("%s (%s accounting)", bound, p.Accounting)})
+}
+
+func dividedText(s report.Space) string {
+	switch s.Division {
+	case "noise":
+		return "all with the same noise"
+	case "between":
+		return "with noise halfway between the same cost for each and the same noise for all"
+	}
+	return "each with noise of its own"
 }
 
 func methodText(t *report.Tuning) string {

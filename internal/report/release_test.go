@@ -63,6 +63,9 @@ func TestStatement(t *testing.T) {
 		},
 		Runs: []tuner.Run{{SamplingRate: 0.0213, Steps: 469, NoiseMultiplier: 1.2345678912}, {SamplingRate: 0.0427, Steps: 937, NoiseMultiplier: 2.5}},
 	}
+	divided := example()
+	divided.Privacy.Tuning.Space = all.Privacy.Tuning.Space
+	divided.Privacy.Tuning.Space.Division = "between"
 	random := example()
 	random.Hyperparameters.Optimizer, random.Hyperparameters.LearningRate, random.Hyperparameters.TunedLearningRate = "dp-adam", 0.003, new(0.003)
 	random.Privacy.Tuning.Space = Space{
@@ -72,7 +75,7 @@ func TestStatement(t *testing.T) {
 	}
 	features := example()
 	features.Model.Dataset, features.Model.Network, features.Model.Features = "cifar-10", "linear", "resnet20"
-	for name, r := range map[string]Release{"features": features, "all": all, "random-adam": random, "variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
+	for name, r := range map[string]Release{"features": features, "all": all, "divided": divided, "random-adam": random, "variant1": variant1, "variant2-insecure": variant2, "baseline": baseline, "single": single} {
 		got, err := r.Statement()
 		if err != nil {
 			t.Fatal(err)

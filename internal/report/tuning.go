@@ -40,7 +40,9 @@ type Space struct {
 	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: the different runs
 	// The probability with which a trial draws each of Runs. Without it a trial was charged the costliest of Runs.
 	RunProbabilities []float64 `json:"run_probabilities,omitempty"`
-	Line             *Line     `json:"rdp_line,omitempty"` // of a random search: the bound of each candidate
+	// How the budget was divided over Runs, as in settings: noise or between; nothing if each costs the same alone.
+	Division string `json:"division,omitempty"`
+	Line     *Line  `json:"rdp_line,omitempty"` // of a random search: the bound of each candidate
 
 	// The minimum and maximum learning rate of the final run.
 	FinalLearningRates [2]float64 `json:"final_learning_rates"`
@@ -48,6 +50,17 @@ type Space struct {
 	LargestFinalRate float64 `json:"largest_final_rate,omitempty"`
 	// The probability that no trial draws a given candidate of a grid, or a candidate in a given tenth of a region.
 	Missed float64 `json:"probability_of_missing"`
+}
+
+// Divided returns a sentence about how the budget was divided over Runs, or nothing if each costs the same alone.
+func (s Space) Divided() string {
+	switch s.Division {
+	case "noise":
+		return "The budget was divided so that all of them have the same noise multiplier."
+	case "between":
+		return "The budget was divided so that each noise multiplier is the geometric mean of the dearest run's and of the smallest\nwith which the run alone costs no more than that one."
+	}
+	return ""
 }
 
 // Line bounds the Rényi divergence of a run by Slope times the order, at every order up to Order. It is an

@@ -1,0 +1,44 @@
+package tuner
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// Division says how [Calibrate] divides a budget over the kinds of runs of a space, which differ in sampling rate or
+// steps. Every division meets the budget. In a space of one kind of run, and in a [Region] whose candidates are fitted
+// to a line, all divisions are the same.
+//
+// At equal noise a run costs about in proportion to its steps times the square of its sampling rate. EqualCost gives
+// the dearest runs the most noise. EqualNoise gives all the same: the dearest get less than by EqualCost, because the
+// cheaper ones leave them some of what a trial costs on average, and the cheaper ones get more.
+type Division string
+
+// The divisions.
+const (
+	EqualCost  Division = ""        // every run alone meets the same target, as in the paper's grid search
+	EqualNoise Division = "noise"   // all runs have the same noise multiplier
+	Halfway    Division = "between" // the geometric mean of a run's noise by the other two, at the dearest run's noise
+)
+
+func (d Division) validate() error {
+	switch d {
+	case EqualCost, EqualNoise, Halfway:
+		return nil
+	}
+	return &train.SettingError{Setting: "division of the budget", Value: string(d), Want: fmt.Sprintf("tuner.EqualCost, %q or %q", EqualNoise, Halfway)}
+}
+
+// noise returns a run's noise from that of the dearest run, which is given, and the smallest with which the run alone
+// costs no more, which equalCost computes. It never falls where one of the two grows, so that [Grid].noisy is monotone.
+func (d Division) noise(given float64, equalCost func() float64) float64 {
+	switch d {
+	case EqualNoise:
+		return given
+	case Halfway:
+		return math.Sqrt(given) * math.Sqrt(equalCost())
+	}
+	return equalCost()
+}
