@@ -70,6 +70,9 @@ func (r *profiler) pair(e Event) (*pld.Pair, error) {
 			known.pair = pld.Neutral(r.step)
 		} else {
 			known.pair, known.err = e.pair(r)
+			if _, alone := e.(RDPLine); !alone && known.err == nil && lineInside(e) {
+				known.pair, known.err = r.belowCurve(known.pair, e)
+			}
 		}
 		r.pairs[key] = known
 	}
