@@ -19,6 +19,7 @@ type profiler struct {
 	step  float64
 	pairs map[string]pairOrError // by event, since variants use the base run twice
 	work  float64                // products of two masses so far
+	draft bool                   // bounds are looser by some 1e-3 and take a fraction of the time
 }
 
 type pairOrError struct {
@@ -38,9 +39,12 @@ func newProfiler(step float64) *profiler {
 }
 
 // newProfile chooses a grid and returns the profile of e, together with its profiler.
-func newProfile(e Event) (profile, *profiler, error) {
+func newProfile(e Event) (profile, *profiler, error) { return profileOf(e, false) }
+
+func profileOf(e Event, draft bool) (profile, *profiler, error) {
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
 		p := newProfiler(step)
+		p.draft = draft
 		prof, err := p.profile(e)
 		if !errors.Is(err, pld.ErrTooFine) {
 			return prof, p, err
@@ -95,6 +99,14 @@ func (r *profiler) chargeEach(d *pld.Pair, err error, each int) (*pld.Pair, erro
 	}
 	r.work += float64(d.Len()) * float64(each)
 	return r.withinWork(d)
+}
+
+// cells returns the number of cells that stand for a selection's losses, where count is the usual one.
+func (r *profiler) cells(count int) int {
+	if r.draft {
+		return count / 2
+	}
+	return count
 }
 
 func (r *profiler) withinWork(d *pld.Pair) (*pld.Pair, error) {
@@ -176,5 +188,5 @@ func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float6
 	if err != nil {
 		return nil, err
 	}
-	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v), nil
+	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v, r.cells(pld.CellCountShared)), nil
 }
