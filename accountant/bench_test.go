@@ -1,6 +1,9 @@
 package accountant
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // The budgets: one epsilon of a whole variant 1 plan under 1 ms, a calibration of the noise multiplier under 50 ms in
 // the Rényi modes; in mode best an epsilon under 0.2 s and a calibration under 1 s; all on one core.
@@ -12,9 +15,13 @@ func benchmarkEpsilon(b *testing.B, e Event, o Options) {
 }
 
 func benchmarkCalibration(b *testing.B, variant int, o Options) {
+	benchmarkCalibrationTo(b, 2, variant, o)
+}
+
+func benchmarkCalibrationTo(b *testing.B, epsilon float64, variant int, o Options) {
 	p := plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: variant}
 	for b.Loop() {
-		if _, err := CalibrateNoise(2, 1e-5, o, func(noise float64) Event {
+		if _, err := CalibrateNoise(epsilon, 1e-5, o, func(noise float64) Event {
 			p.noise = noise
 			return p.event()
 		}); err != nil {
@@ -78,4 +85,19 @@ func BenchmarkCalibrationVariant1Best(b *testing.B) {
 }
 func BenchmarkCalibrationVariant2Best(b *testing.B) {
 	benchmarkCalibration(b, 2, Options{Mode: Best})
+}
+
+func BenchmarkCalibrationsBest(b *testing.B) {
+	for variant := 1; variant <= 2; variant++ {
+		for _, epsilon := range []float64{1, 2, 4} {
+			b.Run(fmt.Sprintf("variant=%d/epsilon=%v", variant, epsilon), func(b *testing.B) {
+				benchmarkCalibrationTo(b, epsilon, variant, Options{Mode: Best})
+			})
+		}
+	}
+}
+
+// BenchmarkEpsilonLineBest is the epsilon of a random search below a line.
+func BenchmarkEpsilonLineBest(b *testing.B) {
+	benchmarkEpsilon(b, Variant1(0.1, Poisson{Mean: 15}, RDPLine{Slope: 0.02}), Options{Mode: Best})
 }

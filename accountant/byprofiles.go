@@ -21,7 +21,7 @@ func ByProfiles(e Event, delta float64) (epsilon float64, err error) {
 		return 0, nil
 	}
 	e, _ = spread(e)
-	p, _, err := newProfileBy(e, true)
+	p, _, err := profileOf(e, func(p *profiler) { p.byProfiles = true })
 	if err != nil {
 		return 0, fmt.Errorf("bound the best of several runs by profiles: %w", err)
 	}

@@ -211,6 +211,40 @@ func TestSecantsFindTheNoise(t *testing.T) {
 	}
 }
 
+// No less noise is enough in mode Best either, by any relative difference from 1e-6 on. At the first two settings
+// groups of levels once changed along the noise, so that 1e-3 less noise was enough.
+func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
+	for _, c := range []struct {
+		plan           plan
+		epsilon, delta float64
+	}{
+		{plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: 2}, 1, 1e-5},
+		{plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: 1}, 2, 1e-5},
+		{plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: 1}, 4, 1e-5},
+		{plan{rate: 0.082, steps: 755, mean: 16, q: 0.083, variant: 2}, 0.43, 3e-8},
+		{plan{rate: 0.0078, steps: 4281, mean: 10.5, q: 0.42, variant: 1}, 7.9, 4e-7},
+		{plan{rate: 0.12, steps: 149, mean: 18.7, q: 0.1, variant: 0}, 2.36, 1e-6},
+	} {
+		event := func(noise float64) Event {
+			c.plan.noise = noise
+			return c.plan.event()
+		}
+		noise, err := CalibrateNoise(c.epsilon, c.delta, Options{}, event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := mustEpsilon(t, event(noise), c.delta, Options{}); e > c.epsilon {
+			t.Errorf("%+v: noise %v costs %v", c, noise, e)
+		}
+		for _, less := range []float64{1e-6, 1e-5, 1e-4, 1e-3} {
+			d, err := Delta(event(noise*(1-less)), c.epsilon, Options{})
+			if err != nil || d.Delta <= c.delta {
+				t.Errorf("%+v: less noise than %v by %v is enough, %v", c, noise, less, err)
+			}
+		}
+	}
+}
+
 // What secants don't find is found all the same.
 func TestNoiseThatSecantsDoNotFind(t *testing.T) {
 	fixed := mustEpsilon(t, Gaussian{NoiseMultiplier: 2}, 1e-5, Options{})

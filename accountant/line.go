@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"errors"
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
@@ -13,8 +12,8 @@ import (
 // ([random_search], CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
 //
 // At orders above Orders its curve is infinite, even if the options have higher orders. Below Orders it is that at
-// Orders.Low, since divergences grow with the order. An RDPLine has no privacy-loss distribution, so mode [Best] bounds
-// an event that contains one by Rényi divergences alone.
+// Orders.Low, since divergences grow with the order. In mode [Best] a line has the privacy-loss distribution that the
+// divergences at its orders, in both directions, allow at worst: at each epsilon some mechanism below the line has it.
 type RDPLine struct {
 	Slope  float64
 	Orders Orders
@@ -45,11 +44,30 @@ func (l RDPLine) curve(r *curves) renyi.Curve {
 	return renyi.Line(l.Slope, renyi.Orders(l.orders()), r.high)
 }
 
-// errNoPair reports an event that is known by its Rényi divergences alone.
-var errNoPair = errors.New("no privacy-loss distribution")
+func (l RDPLine) pair(r *profiler) (*pld.Pair, error) {
+	return pld.Bounded(r.step, l.curve(newCurves(Options{Orders: l.orders()})).Divergences().At)
+}
 
-func (RDPLine) pair(*profiler) (*pld.Pair, error) { return nil, errNoPair }
+// lineInside reports whether an RDPLine is a part of e.
+func lineInside(e Event) bool {
+	return holds(e, func(part Event) bool { _, ok := part.(RDPLine); return ok })
+}
 
-func (RDPLine) variance(*deviations) float64 { return 0 }
+// belowCurve lowers d, the pair of an event that is made from a line and other events, to the divergences that the
+// event's Rényi curve allows. The pair of a line holds the worst of all mechanisms below it, at each epsilon another,
+// and a composition of such pairs may cost more than the sum of the curves does.
+func (r *profiler) belowCurve(d *pld.Pair, e Event) (*pld.Pair, error) {
+	o := Options{Mode: Best, Orders: defaultOrders}
+	c := newCurves(o)
+	c.losses = r
+	allowed, err := pld.Bounded(r.step, e.curve(c).Divergences().At)
+	if err != nil {
+		return d, nil // the curve's divergences fall so slowly that the grid doesn't hold them
+	}
+	return pld.Minimum(d, allowed)
+}
+
+// variance is that of the Gaussian mechanism whose Rényi curve is the line.
+func (l RDPLine) variance(*deviations) float64 { return 2 * l.Slope }
 
 func (RDPLine) theorems() []string { return []string{"line above RDP"} }

@@ -20,6 +20,8 @@ type profiler struct {
 	step  float64
 	pairs map[string]pairOrError // by event, since variants use the base run twice
 	work  float64                // products of two masses so far
+	// A draft's bounds are looser by some 1e-3 and take a fraction of the time.
+	draft bool
 	// byProfiles takes selections by the bound of [ByProfiles], for comparison.
 	byProfiles bool
 }
@@ -41,12 +43,13 @@ func newProfiler(step float64) *profiler {
 }
 
 // newProfile chooses a grid and returns the profile of e, together with its profiler.
-func newProfile(e Event) (profile, *profiler, error) { return newProfileBy(e, false) }
+func newProfile(e Event) (profile, *profiler, error) { return profileOf(e, func(*profiler) {}) }
 
-func newProfileBy(e Event, byProfiles bool) (profile, *profiler, error) {
+// profileOf is newProfile of a profiler that set has changed.
+func profileOf(e Event, set func(p *profiler)) (profile, *profiler, error) {
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
 		p := newProfiler(step)
-		p.byProfiles = byProfiles
+		set(p)
 		prof, err := p.profile(e)
 		if !errors.Is(err, pld.ErrTooFine) {
 			return prof, p, err
@@ -76,6 +79,9 @@ func (r *profiler) pair(e Event) (*pld.Pair, error) {
 			known.pair = pld.Neutral(r.step)
 		} else {
 			known.pair, known.err = e.pair(r)
+			if _, alone := e.(RDPLine); !alone && known.err == nil && lineInside(e) {
+				known.pair, known.err = r.belowCurve(known.pair, e)
+			}
 		}
 		r.pairs[key] = known
 	}
@@ -98,6 +104,14 @@ func (r *profiler) chargeEach(d *pld.Pair, err error, each int) (*pld.Pair, erro
 	}
 	r.work += float64(d.Len()) * float64(each)
 	return r.withinWork(d)
+}
+
+// cells returns the number of cells that stand for a selection's losses, where count is the usual one.
+func (r *profiler) cells(count int) int {
+	if r.draft {
+		return count / 2
+	}
+	return count
 }
 
 func (r *profiler) withinWork(d *pld.Pair) (*pld.Pair, error) {
@@ -180,5 +194,5 @@ func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float6
 	if err != nil {
 		return nil, err
 	}
-	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v), nil
+	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v, r.cells(pld.CellCountShared)), nil
 }

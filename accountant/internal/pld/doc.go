@@ -1,7 +1,7 @@
 /*
 Package pld bounds privacy by privacy-loss distributions. [Gaussians] returns the [Pair] of a DP-SGD run. [Composed],
-[Pair.Power], [Sampled], [Maximum], [Subset] and [Selection] make new pairs from pairs. [NewPlan] bounds the cost of
-tuning and final training together, and [NewWorstOrder] computes their cost under the worst order that it finds. Methods
+[Pair.Power], [Sampled], [Maximum], [Minimum], [Subset] and [Selection] make new pairs from pairs. [NewPlan] bounds the
+cost of tuning and final training together, and [NewWorstOrder] computes their cost under the worst order found. Methods
 DeltaAt return delta at epsilon. The package knows no events: package accountant chooses the operation for each event.
 If an operation returns [ErrTooFine], the caller retries with a coarser grid.
 
@@ -39,6 +39,8 @@ its masses may be raised and moved to higher losses, and need not add up to 1.
   - A maximum over candidates or shards is the maximum of their divergences at the grid points. Between them it is at
     most its chords, since D is convex in x; the lower convex hull of bounds at the grid points is the R of a side
     (hullSide).
+  - A mechanism whose divergences are only bounded, at every epsilon >= 0, has the hull of the bounds (Bounded). The
+    minimum of two pairs of one mechanism is a hull as well.
   - The two directions are linked, D(epsilon) = 1 - e^epsilon + e^epsilon D2(-epsilon) with D2 the divergence of Q from
     P. The link computes the half of a side below 0 from the half of the other side above 0, and so reduces rounding
     errors. The opposite use would multiply them by e^epsilon.

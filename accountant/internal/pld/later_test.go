@@ -30,8 +30,8 @@ func TestNoOrderOfAPlanBeatsOneOrderWithLaterEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		removal, addition := Variant1Before(later)(final, q)
-		remove := &oneOrder{removal, tuned.removal, newWholeOrder(one.removal, k, 64), k.None()}
-		add := &oneOrder{addition, tuned.addition, newWholeOrder(one.addition, k, 64), k.None()}
+		remove := &oneOrder{removal, tuned.removal, ready(newWholeOrder(one.removal, k, 64)), k.None()}
+		add := &oneOrder{addition, tuned.addition, ready(newWholeOrder(one.addition, k, 64)), k.None()}
 		epsilon := 3 * r.Float64() * r.Float64()
 		e := math.Exp(epsilon)
 		mostRemove, mostAdd := 0.0, 0.0

@@ -22,7 +22,7 @@ import (
 type oneOrder struct {
 	terms terms
 	tuned *side // of the tuning's outcome
-	order *wholeOrder
+	order func() *wholeOrder
 	none  float64 // P(K=0)
 }
 
@@ -63,14 +63,16 @@ func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 }
 
 const (
-	// cellCountShared is the number of cells of different losses of a wholeOrder.
-	cellCountShared = 320
+	// CellCountShared is the number of cells of different losses of trials within a plan.
+	CellCountShared = 320
 	// mostShares is the largest number of groups of levels that share an order.
 	mostShares = 3
 	// mostTried is the largest number of candidates for a group that are evaluated.
 	mostTried = 2
-	// highest is the share of the whole cost up to which the highest levels keep orders of their own.
-	highest = 1e-4
+	// highest is the share of the whole cost up to which the highest levels keep orders of their own, and lowest the
+	// share for what the lowest cost beyond w (1 - c), which is the same for all orders. The lowest levels' c are close
+	// to 0, so that their logarithms hang on where the grid falls: a density that begins there would, too.
+	highest, lowest = 1e-4, 1e-5
 )
 
 // cuts are tried for the lowest level of a group, as the share of the whole cost of the levels below it.
@@ -85,8 +87,13 @@ func (o *oneOrder) at(epsilon float64) float64 {
 			break
 		}
 		least, group := math.Inf(1), 0.0
-		for _, s := range candidates {
-			cost := o.together(s)
+		costs, calls := make([]float64, len(candidates)), make([]func(), len(candidates))
+		for i, s := range candidates {
+			calls[i] = func() { costs[i] = o.together(s) }
+		}
+		atOnce(calls...)
+		for i, s := range candidates {
+			cost := costs[i]
 			if all := cost + aloneOf(s.alone); all < least {
 				least, group, levels = all, cost, s.alone
 			}
@@ -101,7 +108,7 @@ func (o *oneOrder) at(epsilon float64) float64 {
 
 // together bounds the cost of a group of levels, with one order or an order each.
 func (o *oneOrder) together(s *sharing) float64 {
-	cost := o.order.worst(s.mixture())
+	cost := o.order().worst(s.mixture())
 	for _, x := range s.levels {
 		cost += o.none * x.w * math.Max(0, 1-x.c)
 	}
@@ -119,13 +126,21 @@ func aloneOf(levels []level) (cost float64) {
 	return cost
 }
 
-// candidates returns groups that may be worth an order, and the cost of the levels above them.
+// candidates returns groups that may be worth an order, and the cost of the levels above and below them.
 func (o *oneOrder) candidates(levels []level) (best []*sharing, dropped float64) {
 	all, n := aloneOf(levels), len(levels)
 	for ; n > 0 && dropped+levels[n-1].alone <= highest*all; n-- {
 		dropped += levels[n-1].alone
 	}
-	levels = levels[:n]
+	first := 0
+	for excess := 0.0; first < n; first++ {
+		x := levels[first]
+		if excess += math.Max(0, x.alone-x.w*(1-x.c)); !(excess <= lowest*all) {
+			break
+		}
+		dropped += x.alone
+	}
+	levels, n = levels[first:n], n-first
 	prices := []float64{1.5 * all}
 	low, below, last := 0, 0.0, -1
 	for _, cut := range cuts {

@@ -2,6 +2,7 @@ package pld
 
 import (
 	"math"
+	"sync"
 
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
@@ -26,14 +27,15 @@ type Profile interface {
 type Variant func(final *Pair, q float64) (removal, addition terms)
 
 // NewPlan returns a plan with a tuning run on a sample of rate q, given its bound by pairs. trial dominates one trial,
-// tuned the best of K of them, and final the final run.
-func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distribution, q float64, v Variant) *Plan {
+// tuned the best of K of them, and final the final run. Trials are
+// cut into cells of at most the given number of losses.
+func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distribution, q float64, v Variant, cells int) *Plan {
 	removal, addition := v(final, q)
-	return &Plan{
-		Pairs:    pairs,
-		removal:  &oneOrder{removal, tuned.removal, newWholeOrder(trial.removal, k, cellCountShared), k.None()},
-		addition: &oneOrder{addition, tuned.addition, newWholeOrder(trial.addition, k, cellCountShared), k.None()},
+	one := func(terms terms, tuned, trial *side) *oneOrder {
+		order := sync.OnceValue(func() *wholeOrder { return newWholeOrder(trial, k, cells) })
+		return &oneOrder{terms, tuned, order, k.None()}
 	}
+	return &Plan{pairs, one(removal, tuned.removal, trial.removal), one(addition, tuned.addition, trial.addition)}
 }
 
 // terms calls add for the terms m (alpha s1 - beta s0)_+ of a plan's divergence at epsilon, by descending loss of the

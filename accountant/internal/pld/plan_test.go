@@ -108,8 +108,8 @@ func TestNoOrderOfASmallPlanBeatsOneOrder(t *testing.T) {
 		}
 		for variant, v := range []Variant{Variant1, Variant2} {
 			removal, addition := v(final, s.q)
-			remove := &oneOrder{removal, tuned.removal, newWholeOrder(trial.removal, s.k, 64), s.k.None()}
-			add := &oneOrder{addition, tuned.addition, newWholeOrder(trial.addition, s.k, 64), s.k.None()}
+			remove := &oneOrder{removal, tuned.removal, ready(newWholeOrder(trial.removal, s.k, 64)), s.k.None()}
+			add := &oneOrder{addition, tuned.addition, ready(newWholeOrder(trial.addition, s.k, 64)), s.k.None()}
 			epsilon := 3 * r.Float64() * r.Float64()
 			mostRemove, mostAdd := 0.0, 0.0
 			permutations(len(s.trial.p), func(order []int) {
@@ -186,7 +186,7 @@ func TestAllowancesOfPaths(t *testing.T) {
 				i := r.IntN(len(next))
 				next[i] = math.Max(0, math.Min(next[i]+0.3*r.NormFloat64(), 1))
 			}
-			o := &wholeOrder{p: next[:n], q: make([]float64, n), states: make([][]orderState, n+1), space: make([]float64, 12*(n+2))}
+			o := &wholeOrder{p: next[:n], q: make([]float64, n), states: make([][]orderState, n+1)}
 			k := n
 			for i := range n {
 				o.q[i] = 1
@@ -299,3 +299,5 @@ func TestTermsOfVariants(t *testing.T) {
 		}
 	}
 }
+
+func ready(o *wholeOrder) func() *wholeOrder { return func() *wholeOrder { return o } }

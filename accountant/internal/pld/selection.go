@@ -1,6 +1,7 @@
 package pld
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
@@ -11,15 +12,21 @@ import (
 // J(e^epsilon) of its [ordering], and K = 0 adds P(K=0) (1 - e^epsilon)_+. It isn't safe for concurrent use.
 type Selection struct {
 	removal, addition *ordering
-	none              float64 // P(K=0)
-	space             []float64
+	none              float64      // P(K=0)
+	space             [2][]float64 // of each direction
 }
 
 // NewSelection bounds the best of K runs of a mechanism that d dominates, by cells of at most the given number of
 // losses.
 func NewSelection(d *Pair, k repetitions.Distribution, cells int) *Selection {
-	s := &Selection{removal: newOrdering(d.removal, k, cells), addition: newOrdering(d.addition, k, cells), none: k.None()}
-	s.space = make([]float64, max(len(s.removal.rows), len(s.addition.rows))+1)
+	s := &Selection{none: k.None()}
+	atOnce(func() {
+		s.removal = newOrdering(d.removal, k, cells)
+		s.space[0] = make([]float64, len(s.removal.rows)+1)
+	}, func() {
+		s.addition = newOrdering(d.addition, k, cells)
+		s.space[1] = make([]float64, len(s.addition.rows)+1)
+	})
 	return s
 }
 
@@ -29,15 +36,24 @@ func (s *Selection) DeltaAt(epsilon float64) float64 {
 }
 
 // Remove bounds the divergence of the outcome with a sample from the outcome without it.
-func (s *Selection) Remove(epsilon float64) float64 { return s.at(s.removal, epsilon) }
+func (s *Selection) Remove(epsilon float64) float64 { return s.at(0, epsilon) }
 
 // Add bounds the divergence of the outcome without a sample from the outcome with it.
-func (s *Selection) Add(epsilon float64) float64 { return s.at(s.addition, epsilon) }
+func (s *Selection) Add(epsilon float64) float64 { return s.at(1, epsilon) }
 
-func (s *Selection) at(o *ordering, epsilon float64) float64 {
+// at bounds the divergence of direction 0, removal, or 1, addition. Both directions may be evaluated at once.
+func (s *Selection) at(direction int, epsilon float64) float64 {
+	o, space := s.direction(direction), s.space[direction]
 	epsilon = math.Min(epsilon, LargestLoss) // no divergence grows
 	c := math.Exp(epsilon) * (1 - rounding)
-	return math.Min(1, (o.worst(c, s.space)+s.none*math.Max(0, -math.Expm1(epsilon)))*(1+rounding)+0x1p-1000)
+	return math.Min(1, (o.worst(c, space)+s.none*math.Max(0, -math.Expm1(epsilon)))*(1+rounding)+0x1p-1000)
+}
+
+func (s *Selection) direction(i int) *ordering {
+	if i == 0 {
+		return s.removal
+	}
+	return s.addition
 }
 
 // States returns the number of states of both recursions, the work of one evaluation.
@@ -52,18 +68,22 @@ func (s *Selection) Pair(step float64) (d *Pair, evaluations int, err error) {
 }
 
 // pairOf returns a profile's bounds as a pair on a grid of the given step, and the number of evaluations that it took.
-// topRemove and topAdd are what the two directions' divergences fall to.
+// topRemove and topAdd are what the two directions' divergences fall to. It evaluates both directions at once.
 func pairOf(p Profile, topRemove, topAdd, step float64) (d *Pair, evaluations int, err error) {
-	remove, m, err := divergences(p.Remove, topRemove, step)
-	if err != nil {
-		return nil, m, err
+	var values [2][]float64
+	var counts [2]int
+	var errs [2]error
+	atOnce(func() {
+		values[0], counts[0], errs[0] = divergences(p.Remove, topRemove, step)
+	}, func() {
+		values[1], counts[1], errs[1] = divergences(p.Add, topAdd, step)
+	})
+	evaluations = counts[0] + counts[1]
+	if err := cmp.Or(errs[0], errs[1]); err != nil {
+		return nil, evaluations, err
 	}
-	add, n, err := divergences(p.Add, topAdd, step)
-	if err != nil {
-		return nil, m + n, err
-	}
-	d, err = hullPair(step, remove, add)
-	return d, m + n, err
+	d, err = hullPair(step, values[0], values[1])
+	return d, evaluations, err
 }
 
 // divergences returns a direction's bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between

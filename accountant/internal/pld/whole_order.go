@@ -43,7 +43,6 @@ type wholeOrder struct {
 	p, q   []float64
 	states [][]orderState // [j][i] is (d, t) = (i, j), i <= j+1
 	top    float64        // the mass of s1 that counts R(0)
-	space  []float64
 }
 
 // An orderState holds bounds a on phi1(F) and b on phi1(G), and the logarithm of b/a.
@@ -94,21 +93,19 @@ func wholeOrderOf(p, q []float64, inf float64, k repetitions.Distribution) *whol
 			s.ratio = math.Log(s.b / s.a)
 		}
 	}
-	o.space = make([]float64, 12*(n+2))
 	return o
 }
 
-// worst returns an upper bound of the supremum. It isn't safe for concurrent use.
+// worst returns an upper bound of the supremum.
 func (o *wholeOrder) worst(r *mixture) float64 {
 	n := len(o.p)
 	if n == 0 {
 		return r.atZero() * o.top * (1 + rounding)
 	}
-	next := o.space
+	next := make([]float64, 12*(n+2))
 	take := func() []float64 {
 		s := next[:n+2]
 		next = next[n+2:]
-		clear(s)
 		return s
 	}
 	value := take()                                  // of state (i, j+1), and then of (i, j)
