@@ -275,3 +275,11 @@ func TestFromBeginsAnUpdate(t *testing.T) {
 		t.Errorf("%d updates, want 5", len(calls))
 	}
 }
+
+// As many noisy means as make an update don't wait for one: they are of a run that takes more of them to each.
+func TestFewerNoisyMeansWait(t *testing.T) {
+	m := &mover{optimizer: Optimizer{Accumulate: 3}}
+	if m.fits(tensors{Pending: 2}) != nil || !errors.Is(m.fits(tensors{Pending: 3}), ErrState) {
+		t.Errorf("2 of 3 wait: %v; 3 of 3: %v", m.fits(tensors{Pending: 2}), m.fits(tensors{Pending: 3}))
+	}
+}
