@@ -32,7 +32,7 @@ func TestAttainedOfOneRun(t *testing.T) {
 					}
 					continue
 				}
-				if exact(got*(1-3e-4)) < delta || exact(got*(1+1e-6)) > delta {
+				if exact(got) < delta || exact(got*(1+1e-4)) > delta {
 					t.Errorf("%v, delta %v: %v, where delta is %v", e, delta, got, exact(got))
 				}
 			}
@@ -67,7 +67,7 @@ func TestAttainedIsBelowTheBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		low, err := newProfiler(gridStep(e)).attained(e)
+		low, err := attaining{1e-5, map[string]lowerOrError{}}.profile(e)
 		if err != nil {
 			t.Fatal(err)
 		}

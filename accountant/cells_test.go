@@ -41,3 +41,32 @@ func TestMoreStepsCostMore(t *testing.T) {
 		}
 	})
 }
+
+// TestAttainedIsNeverAboveBest draws plans of all kinds, with extreme means and deltas.
+func TestAttainedIsNeverAboveBest(t *testing.T) {
+	check(t, 6, func(t *rapid.T) {
+		mean := math.Exp(rapid.Float64Range(0.1, 14).Draw(t, "log mean"))
+		var k accountant.Repetitions = accountant.Poisson{Mean: mean}
+		if rapid.Bool().Draw(t, "negative binomial") {
+			n, err := accountant.NegativeBinomial(rapid.Float64Range(-0.95, 2).Draw(t, "shape"), mean)
+			if err != nil {
+				t.Skip(err)
+			}
+			k = n
+		}
+		rate, noise := math.Exp(rapid.Float64Range(-7, -1).Draw(t, "log rate")), rapid.Float64Range(0.5, 5).Draw(t, "noise")
+		run := accountant.DPSGD(rate, noise, rapid.IntRange(1, 300).Draw(t, "steps"))
+		delta := math.Exp(rapid.Float64Range(-60, -3).Draw(t, "log delta"))
+		e := []accountant.Event{
+			run, accountant.Baseline(k, run), accountant.Variant1(0.1, k, run),
+			accountant.Variant2(0.1, k, accountant.Composed{Events: []accountant.Event{run, run}}),
+		}[rapid.IntRange(0, 3).Draw(t, "kind")]
+		got, err := accountant.Attained(e, delta)
+		if err != nil {
+			t.Skip(err)
+		}
+		if best := mustEpsilon(t, e, delta, accountant.Best); !(got <= best) {
+			t.Fatalf("%s at %v: attained %v, best %v", text(e), delta, got, best)
+		}
+	})
+}

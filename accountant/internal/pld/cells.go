@@ -125,8 +125,9 @@ func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int)
 	falls := 0.0
 	each(func(_ int, outside, mass float64, _ bool) { falls += depth(outside+mass) - depth(outside) })
 	finest := math.Max(finestFall, math.Min(falls/float64(max(1, count-len(p))), coarsestFall))
-	finest = math.Max(finest/(2*k.Curvature()-1), math.Min(finest, falls/float64(count)))
-
+	if faster := 2*k.Curvature() - 1; faster > 1 { // not so for binomial K
+		finest = math.Max(finest/faster, math.Min(finest, falls/float64(count)))
+	}
 	cuts := make([][]float64, len(p)) // of each cell, as shares of it
 	each(func(cell int, outside, mass float64, upwards bool) {
 		from, to := depth(outside), depth(outside+mass)

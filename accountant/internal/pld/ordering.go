@@ -134,7 +134,16 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 			a, b := before[1][i+1].third/start, before[1][i].third/before[0][i].third
 			c, d := after[1][i+1].third/after[0][i+1].third, after[1][i].third/after[0][i].third
 			x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
+			// Ratios are rounded down, for turns. off bounds the logarithm of what the largest one lacks.
+			off := 0.0
+			for of, end := range after {
+				shift := before[of][i+1].w*(4*relativeOut) + 4*absoluteOut
+				off += (2*k.Curvature() - 1) * k.Growth(math.Max(0, end[i].w-shift)) * shift
+			}
 			x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+			if off > rounding/4 {
+				x.bend *= math.Exp(off)
+			}
 		} else {
 			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
 		}

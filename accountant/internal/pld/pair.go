@@ -33,10 +33,6 @@ func Products(d, e *Pair) float64 {
 	return float64(len(d.removal.mass))*float64(len(e.removal.mass)) + float64(len(d.addition.mass))*float64(len(e.addition.mass))
 }
 
-// Finite returns d without its masses at infinity, which for a training run are the tails beyond the grid. The result
-// isn't a bound.
-func (d *Pair) Finite() *Pair { return &Pair{d.removal.finite(), d.addition.finite()} }
-
 // onBoth applies f to each direction of pairs that share a grid.
 func onBoth(f func(sides []*side) (*side, error), pairs ...*Pair) (*Pair, error) {
 	removals, additions := make([]*side, len(pairs)), make([]*side, len(pairs))

@@ -18,6 +18,8 @@ type side struct {
 	low  int
 	mass []float64
 	inf  float64
+	// offset, from 0 to step, is added to all losses: 0 but for a [Lower].
+	offset float64
 
 	// above[k] is the sum over i >= k of mass[i] e^{-(i-k) step}, and curve[k] is R at the k-th loss. Both come from
 	// recurrences of positive terms, so that R keeps all its digits however small it is: R falls by above[k] (1 -
@@ -54,7 +56,7 @@ func newSide(step float64, low int, mass []float64, inf float64) *side {
 // neutralSide returns the side of a mechanism that ignores its data: R = (1 - e^epsilon)_+.
 func neutralSide(step float64) *side { return newSide(step, 0, []float64{1}, 0) }
 
-func (s *side) loss(i int) float64 { return float64(s.low+i) * s.step }
+func (s *side) loss(i int) float64 { return float64(s.low+i)*s.step + s.offset }
 
 // high returns the position of the last loss.
 func (s *side) high() int { return s.low + len(s.mass) - 1 }

@@ -7,25 +7,71 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// A WorstOrder computes the divergence of a tuning run and a final run together under one order of scores: the worst
-// that it finds for the plan as a whole among orders that grow an interval of losses. With the sample an outcome of
-// both runs has the law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's outcome with and
-// without the sample in its data, and u, v and w belong to the final run's outcome.
-type WorstOrder struct {
+// A WorstOrder bounds the divergence of a tuning run and a final run together from below, by that under one order of
+// scores: the worst that it finds for the plan as a whole among orders that grow an interval of losses. With the sample
+// an outcome of both runs has the law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's
+// outcome with and without the sample in its data, and u, v and w belong to the final run's outcome.
+type WorstOrder struct{ removal, addition *orderBelow }
+
+// An orderBelow is a WorstOrder in one direction.
+type orderBelow struct {
 	u, v, w []float64
 	none    float64 // P(K=0)
 	// up[j][i] is what cell j adds to s1 and s0 in state (i, j), and down[j][i] what cell i-1 adds there.
 	up, down [][]selected
+	slack    float64 // a relative error of everything that enters
 }
 
 // selected holds masses, or rates, of s1 and s0.
 type selected struct{ s1, s0 float64 }
 
 // NewWorstOrder returns the worst order for a tuning run, the best of K trials on a sample of the data of rate q,
-// before a final run on the rest of the data or on all. trial and final are pairs of training runs.
-func NewWorstOrder(trial, final *Pair, k repetitions.Distribution, q float64, onRest bool) *WorstOrder {
-	o := &WorstOrder{none: k.None()}
-	finalP, finalQ := final.removal.law(math.MaxInt)
+// before a final run on the rest of the data or on all.
+func NewWorstOrder(trial, final *Lower, k repetitions.Distribution, q float64, onRest bool) *WorstOrder {
+	return &WorstOrder{
+		newOrderBelow(trial, final, k, q, onRest, false),
+		newOrderBelow(trial, final, k, q, onRest, true),
+	}
+}
+
+// finalOutcomes is the number of outcomes of a final run.
+const finalOutcomes = 2000
+
+// newOrderBelow returns one direction. In the direction of addition the sides' own law is that without the sample.
+//
+// Every pair of laws of lowLaw is one that the mechanism's outcomes can be mapped to, by Blackwell's theorem, and so is
+// the pair of one of the trial's outcomes and one of the final run's. Any order of that pair's outcomes is one of the
+// mechanism's.
+func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, onRest, addition bool) *orderBelow {
+	if addition {
+		trial, final = &Lower{trial.addition, trial.removal}, &Lower{final.addition, final.removal}
+	}
+	finalP, finalQ, finalRest := final.removal.lowLaw(final.addition, finalOutcomes, 0)
+	least := 0.0
+	if !(k.Growth(0)*restError < 0x1p-28) {
+		least = leastRest
+	}
+	p, s, rest := trial.removal.lowLaw(trial.addition, CellCountAlone, least)
+	// The rest of a law has an error, which counts in every mass outside of an interval that has it.
+	slack := 2 * restError * (k.Growth(p[rest]) + k.Growth(s[rest]))
+	error := 4 * restError
+	if addition {
+		p, s, finalP, finalQ, error = s, p, finalQ, finalP, -error
+	}
+	o := orderOf(p, s, finalP, finalQ, k, q, onRest)
+	if onRest { // here the final run's law without the sample counts the other way than elsewhere
+		o.u[finalRest] = math.Max(0, o.u[finalRest]-q*error)
+	}
+	o.slack += slack
+	return o
+}
+
+// orderOf returns one direction for the laws p and s of a trial and finalP and finalQ of the final run, with and without
+// the sample. A trial's outcomes are by ascending or descending loss.
+func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, q float64, onRest bool) *orderBelow {
+	k = repetitions.Ready(k)
+	o := &orderBelow{none: k.None(), slack: 0x1p-33}
+	p, s = cutDeep(p, s, 0, k, CellCountAlone)
 	for l, p := range finalP {
 		if onRest {
 			o.u = append(o.u, q*finalQ[l])
@@ -34,9 +80,6 @@ func NewWorstOrder(trial, final *Pair, k repetitions.Distribution, q float64, on
 		}
 		o.v, o.w = append(o.v, (1-q)*p), append(o.w, finalQ[l])
 	}
-
-	p, s := trial.removal.law(CellCountAlone)
-	p, s = cutDeep(p, s, 0, k, CellCountAlone)
 	n := len(p)
 	out := outsideOf(p, s, 0)
 	added := func(i, j, cell int) selected { // to reach (i, j)
@@ -59,49 +102,23 @@ func NewWorstOrder(trial, final *Pair, k repetitions.Distribution, q float64, on
 	return o
 }
 
-// finite returns s without its mass at infinity, which for a training run is its tails beyond the grid.
-func (s *side) finite() *side { return newSide(s.step, s.low, s.mass, 0) }
-
-// law returns two distributions by ascending loss with at most about count outcomes. Each outcome merges neighbours of
-// the side's, as post-processing may. The distributions are scaled to sums of 1, which takes away the roundings in the
-// side's masses, the mass at infinity (see finite), and Q's mass where P has none, of which a training run has none.
-func (s *side) law(count int) (p, q []float64) {
-	at := s.cellLosses(count)
-	n := len(at)
-	p, q = make([]float64, n), make([]float64, n)
-	k := 0
-	for i, m := range s.opposite() {
-		if k+1 < n && i >= at[k+1] {
-			k++
-		}
-		p[k] += s.mass[i]
-		q[k] += m
-	}
-	for _, x := range [][]float64{p, q} {
-		total := 0.0
-		for _, m := range x {
-			total += m
-		}
-		for k := range x {
-			x[k] /= total
-		}
-	}
-	return p, q
-}
-
-// DeltaAt returns the larger divergence of both directions at epsilon.
+// DeltaAt returns a lower bound of the larger divergence of both directions at epsilon.
 func (o *WorstOrder) DeltaAt(epsilon float64) float64 {
 	x := math.Exp(math.Min(epsilon, LargestLoss))
 	var with, without hinges
-	for l, w := range o.w {
-		with.add(o.u[l], o.v[l]-x*w)
-		without.add(-x*o.u[l], w-x*o.v[l])
+	for l, w := range o.removal.w {
+		more, less := 1+o.removal.slack, 1-o.removal.slack
+		with.add(o.removal.u[l]*less, o.removal.v[l]*less-x*w*more)
 	}
-	return math.Max(o.best(with.sorted()), o.best(without.sorted()))
+	for l, w := range o.addition.w {
+		more, less := 1+o.addition.slack, 1-o.addition.slack
+		without.add(-x*o.addition.u[l]*more, w*less-x*o.addition.v[l]*more)
+	}
+	return math.Max(0, math.Max(o.removal.best(with.sorted()), o.addition.best(without.sorted()))*(1-rounding))
 }
 
 // best returns the largest divergence, a sum of h over cells, of an order that grows an interval.
-func (o *WorstOrder) best(h *sortedHinges) float64 {
+func (o *orderBelow) best(h *sortedHinges) float64 {
 	n := len(o.up) - 1
 	value := make([]float64, n+1) // of state (i, j)
 	best := 0.0

@@ -53,13 +53,15 @@ func intervalOrders(n int, visit func(score []int)) {
 	}
 }
 
-// attained returns the worst order that the package finds.
-func (s attackedPlan) attained(step float64) *WorstOrder {
-	trial, final := discrete(s.trial).pair(step), discrete(s.final).pair(step)
+// attained returns the worst order that the package finds, for these laws exactly.
+func (s attackedPlan) attained() *WorstOrder {
+	finalP, finalQ, q := s.final.p, s.final.q, s.q
 	if s.kind == "baseline" {
-		return NewWorstOrder(trial, Neutral(step), s.k, 1, false)
+		finalP, finalQ, q = []float64{1}, []float64{1}, 1
 	}
-	return NewWorstOrder(trial, final, s.k, s.q, s.kind == "variant 1")
+	trial := lossPair(s.trial).split(240 / len(s.trial.p))
+	o := orderOf(trial.p, trial.q, finalP, finalQ, s.k, q, s.kind == "variant 1")
+	return &WorstOrder{o, o}
 }
 
 // fine is the largest divergence over the orders that grow an interval of pieces of equal masses, in the order of the
@@ -149,7 +151,7 @@ func TestAttainedOfSmallPlans(t *testing.T) {
 	for i := range 45 {
 		s := attackedPlan{kind: planKinds[i%3], q: []float64{0.02, 0.1, 0.4, 0.8}[r.IntN(4)], trial: drawSmallLaw(r, 4, 2, false), final: drawSmallLaw(r, 4, 1, false)}
 		s.k = []repetitions.Distribution{repetitions.Poisson{Mean: 0.5}, repetitions.Poisson{Mean: 3}, repetitions.Poisson{Mean: 20}, repetitions.TruncatedPoisson{Rate: 8}, repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0, Success: 0.05}, repetitions.NegativeBinomial{Shape: -0.5, Success: 0.2}, repetitions.Binomial{Trials: 9, Probability: 0.6}, repetitions.Binomial{Trials: 4, Probability: 1}}[r.IntN(9)]
-		p := s.attained(1e-3)
+		p := s.attained()
 		pieces := 8 / len(s.trial.p)
 		trial := lossPair(s.trial).split(pieces)
 		for _, epsilon := range []float64{0.1, 0.4, 1.5} {
