@@ -1,6 +1,9 @@
 package accountant
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // Rows of one unit may be in several shards, also in equal ones: a group costs at least what one row in each costs.
 func TestGroupWithARowInEveryShard(t *testing.T) {
@@ -58,5 +61,46 @@ func TestGroupsKeepWhatComesBeforeATuning(t *testing.T) {
 		if first := ok && isTuning(c.Events[0]); first != x.first {
 			t.Errorf("%s: begins with a tuning: %v, want %v: %#v", name, first, x.first, ready)
 		}
+	}
+}
+
+// A group reaches every part of an event.
+func TestGroupsReachEveryPart(t *testing.T) {
+	tight := Options{Mode: Tight}
+	curve := func(e Event) Curve {
+		c, err := RDP(e, tight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	run, query, dear := DPSGD(0.1, 4, 10), Event(Gaussian{NoiseMultiplier: 6}), Event(Gaussian{NoiseMultiplier: 4})
+	tuning := PoissonSampled{SamplingProbability: 0.1, Event: SelectBest{Event: run, Repetitions: Poisson{Mean: 2}}}
+	group := func(e Event, size int) Event { return GroupOf{Event: e, Size: size} }
+	for name, x := range map[string]struct {
+		e     Event
+		least []Event // its cost is at least that of these together
+	}{
+		"all that comes after a sampled tuning": {group(Composed{Events: []Event{tuning, query, dear}}, 2), []Event{group(query, 2), group(dear, 2)}},
+		"a group of groups":                     {group(group(query, 2), 3), []Event{Gaussian{NoiseMultiplier: 1}}},
+		"a group in a draw":                     {OneOf{Events: []Event{group(query, 2), group(query, 3)}}, []Event{group(query, 2)}},
+		"a draw in a group":                     {group(OneOf{Events: []Event{query, dear}}, 2), []Event{group(query, 2)}},
+	} {
+		got, want := curve(x.e), make(Curve, 257)
+		for _, e := range x.least {
+			for a, v := range curve(e) {
+				want[a] += v
+			}
+		}
+		for a := 2; a < len(got); a++ {
+			if !(got[a] >= want[a]*(1-1e-9)) {
+				t.Errorf("%s, order %d: %v, want at least %v", name, a, got[a], want[a])
+				break
+			}
+		}
+	}
+	line := OneOf{Events: []Event{RDPLine{Slope: 0.1, Orders: Orders{Low: 2, High: 8}}, query}}
+	if err := Validate(group(line, 2)); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a group of a draw of a line: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func Average(curves []Curve, weights []float64) Curve {
 			c[a] = math.Inf(1)
 			continue
 		}
-		c[a] = mixtureDivergence(logSum+(size+40)*0x1p-49, a)
+		c[a] = mixtureDivergence(logSum+(size+40)*(16+float64(len(curves)))*0x1p-53, a)
 	}
 	return c
 }

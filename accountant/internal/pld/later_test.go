@@ -102,3 +102,44 @@ func TestLaterEventsThatCostNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestBinsRaiseTerms puts terms below, within and above the bins: for all likelihood ratios z = s0/s1 the bins' sum is at
+// least that of the terms, and within the width of a bin where their c is in range.
+func TestBinsRaiseTerms(t *testing.T) {
+	type term struct{ m, alpha, beta float64 }
+	for name, terms := range map[string][]term{
+		"within":       {{1, 0.5, 0.1}, {2, 1, 0.7}, {0.1, 1, 3}, {1, 2, 7}},
+		"below":        {{1, 1, 1e-20}, {1, 3, 2e-14}},
+		"above":        {{1, 1, 1e6}, {1, 1e-5, 1e5}},
+		"two lists":    {{1, 1, 5}, {1, 1, 1e-3}, {3, 1, 0.2}},
+		"without beta": {{2, 0.5, -3}, {1, 1, 0}, {1, 1, 0.3}},
+		"infinite":     {{1, 1, math.Inf(1)}, {1, 0.5, 0.25}},
+	} {
+		b := newBins(0.01, 3)
+		for _, x := range terms {
+			b.restart()
+			b.put(x.m, x.alpha, x.beta)
+		}
+		for _, z := range []float64{1e-22, 1e-7, 0.01, 0.1, 0.3, 1, 3, 10, 1e3, 1e13, 2e13, 1e16} {
+			// One outcome of ratio z, with s1 = s and s0 = z s. Of terms without beta no outcome gets more than all.
+			s := 1 / (1 + z)
+			value := func(m, alpha, beta float64) float64 {
+				return m * math.Max(0, alpha*s-beta*z*s)
+			}
+			want, got := 0.0, 0.0
+			for _, x := range terms {
+				want += value(x.m, x.alpha, x.beta)
+			}
+			b.each(func(m, alpha, beta float64) {
+				if beta <= 0 {
+					got += m * (alpha - beta)
+				} else {
+					got += value(m, alpha, beta)
+				}
+			})
+			if !(got >= want*(1-1e-13)) || name == "within" && got > want*1.01+1e-3 {
+				t.Errorf("%s, z %v: %v, want %v", name, z, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package tuner
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant"
+)
+
+// Equal values of a list, and lists whose products share a run, count as often as they are drawn.
+func TestChancesOfARegion(t *testing.T) {
+	low, high := Run{0.1, 10, 1}, Run{0.2, 5, 2}
+	for name, r := range map[string]Region{
+		"rates":         {SamplingRate: Values{List: []float64{0.1, 0.1, 0.2, 0.1}}, Epochs: Values{List: []float64{1}}, Runs: []Run{low, high}},
+		"rates, epochs": {SamplingRate: Values{List: []float64{0.1, 0.2, 0.1, 0.1}}, Epochs: Values{List: []float64{1, 1, 1}}, Runs: []Run{low, high}},
+		"noise":         {SamplingRate: Values{List: []float64{0.1, 0.1, 0.1, 0.2}}, NoiseMultiplier: 1, Epochs: Values{List: []float64{1, 2}}, Runs: []Run{low, {0.2, 5, 1}}},
+	} {
+		if got := r.Chances(); !reflect.DeepEqual(got, []float64{0.75, 0.25}) {
+			t.Errorf("%s: chances %v", name, got)
+		}
+		drawn, ok := r.trial().(accountant.OneOf)
+		if !ok || drawn.Weights[0] != 3*drawn.Weights[1] {
+			t.Errorf("%s: charged for %#v", name, r.trial())
+		}
+	}
+}
