@@ -37,7 +37,7 @@ type Space struct {
 	Candidates int               `json:"candidates,omitempty"` // of a grid
 	Parameters []tuner.Parameter `json:"parameters"`           // the tuned ones
 	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: the different runs
-	// The probability with which a trial draws each of Runs. Statements without it charge a trial the costliest of Runs.
+	// The probability with which a trial draws each of Runs. Statements without it charge a trial the costliest run.
 	RunProbabilities []float64 `json:"run_probabilities,omitempty"`
 	// How the budget was divided over Runs, as in settings: noise or between; nothing if each costs the same alone.
 	Division string `json:"division,omitempty"`
