@@ -50,7 +50,7 @@ const (
 // Divisions returns the names of the ways to divide the budget.
 func Divisions() []string { return []string{DivisionCost, DivisionNoise, DivisionBetween} }
 
-// named returns t in which the division that is the default has no name, so that files of earlier versions mean the same.
+// named returns t in which the default division has no name, so that files of earlier versions mean the same.
 func (t Tuning) named() Tuning {
 	if t.Division == DivisionCost {
 		t.Division = ""

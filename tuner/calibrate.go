@@ -39,8 +39,9 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // If samples are held out, Calibrate also sets the noise of their scores, to the smallest that meets the same budget.
 //
 // Calibrate reads Division and the fields that [Settings.Guarantee] reads; the others may be zero. If method, subset
-// rate or division are wrong, the error is a [*train.SettingError]. Otherwise it wraps [accountant.ErrInfeasible] if no noise is enough
-// (mode and orders may put a floor under epsilon), or [accountant.ErrInvalid] if an argument or a setting is invalid.
+// rate or division are wrong, the error is a [*train.SettingError]. Otherwise it wraps [accountant.ErrInfeasible] if no
+// noise is enough (mode and orders may put a floor under epsilon), or [accountant.ErrInvalid] if an argument or a
+// setting is invalid.
 //
 // The zero accountant.Options choose the best bounds, which need the smallest noise multiplier.
 func Calibrate(s Settings, epsilon, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
@@ -92,8 +93,8 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 
 // CalibrateSteps is like [Calibrate], but keeps the noise multipliers of a [Grid] and replaces its steps. Candidates
 // with the same sampling rate and noise multiplier get the same number of steps, the largest with which a run alone
-// meets the common target, whatever the Division: the noise is given, so there is none to divide. For a [Region] it does
-// what Calibrate does.
+// meets the common target, whatever the Division: the noise is given, so there is none to divide. For a [Region] it
+// does what Calibrate does.
 //
 // The error wraps [accountant.ErrInfeasible] if epsilon doesn't allow a candidate even one step, and
 // [accountant.ErrUnbounded] if any number of steps meets epsilon.

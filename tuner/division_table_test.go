@@ -9,9 +9,12 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// The table of noise in bench/results/2026-11-24-division.md: DPTRAIN_LONG=1 go test ./tuner -run TestTableOfDivisions -v.
-// Noise of the paper's kinds of runs on MNIST, by each division, and with trials that are charged the maximum over
-// candidates, as they were before.
+// The table of noise in bench/results/2026-11-24-division.md:
+//
+//	DPTRAIN_LONG=1 go test ./tuner -run TestTableOfDivisions -v
+//
+// It has the noise of the paper's kinds of runs on MNIST by each division, and the noise if trials were charged the
+// maximum over candidates.
 func TestTableOfDivisions(t *testing.T) {
 	if os.Getenv("DPTRAIN_LONG") == "" {
 		t.Skip("set DPTRAIN_LONG to make the table, in minutes")
