@@ -36,15 +36,29 @@ func (t *transform) power(m moments, c *composition, points int, tilts [3]float6
 	start := c.first * c.coarsen
 	// The mass sqrt(p q) at point j is e^{untilts[j]} masses[j], of which the bound on the error is e^{bounds[j]}.
 	bounds, untilts, masses := make([]float64, points), make([]float64, points), make([]float64, points)
+	var logSums, noises [3]float64
+	sums := [3][]float64{t.sum}
+	calls := make([]func(), len(tilts))
 	for k, tilt := range tilts {
-		logSum := m.at(tilt) / m.count
-		noise := t.tilted(m, tilt, logSum)
+		calls[k] = func() {
+			own := t
+			if k > 0 {
+				own = newTransform(t.n)
+			}
+			logSums[k] = m.at(tilt) / m.count
+			noises[k] = own.tilted(m, tilt, logSums[k])
+			sums[k] = own.sum
+		}
+	}
+	atOnce(calls...)
+	for k, tilt := range tilts {
+		logSum, noise, sum := logSums[k], noises[k], sums[k]
 		logNoise := float.Log(noise)
 		position := ((start % t.n) + t.n) % t.n
 		for j := range bounds {
 			untilt := m.count*logSum - tilt*float64(start+j)*m.g.step
 			if bound := untilt + logNoise; k == 0 || bound < bounds[j] {
-				bounds[j], untilts[j], masses[j] = bound, untilt, math.Max(0, t.sum[position])+noise
+				bounds[j], untilts[j], masses[j] = bound, untilt, math.Max(0, sum[position])+noise
 			}
 			if position++; position == t.n {
 				position = 0
