@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNegativeShapesRiseWithSteps has a plan whose bound at one step was above the one at two, because cells were cut by
+// TestNegativeShapesRiseWithSteps has a plan whose bound at one step was above that at two: cells were cut by
 // the fall of phi1 while the allowances need phi3. What is attained is within 1e-3 below the wanted values.
 func TestNegativeShapesRiseWithSteps(t *testing.T) {
 	k, err := accountant.NegativeBinomial(-0.489, 28.6)

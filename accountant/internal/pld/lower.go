@@ -233,7 +233,8 @@ func (c *lossCells) mirrored() *lossCells {
 	return m
 }
 
-// fused returns masses at the points, and first at one more point below them, such that R is at most the mechanism's divergence.
+// fused returns masses at the points, and first at one more point below them, such that R is at most the mechanism's
+// divergence.
 //
 // A share s_i of cell i goes to the point above it and the rest to the point below. What arrives at point k has there
 // at most as much of Q as the point's loss l says if s_k (q_k e^l - p_k) <= (1-s_{k+1}) (p_{k+1} - q_{k+1} e^l). Its
@@ -445,7 +446,8 @@ func LowerUnion(probabilities []float64, all []*Lower) (*Lower, error) {
 	return &Lower{removal, addition}, err
 }
 
-// LowerSampled bounds a mechanism on a Poisson sample of the given rate. With the sample the law is (1-rate) Q + rate P.
+// LowerSampled bounds a mechanism on a Poisson sample of the given rate. With the sample the law is (1-rate) Q + rate
+// P.
 func LowerSampled(d *Lower, rate float64) (*Lower, error) {
 	const most, restSlack = 8000, 2 * restError / leastRest
 	sampled := func(s, opposite *side, mirror bool) (*side, error) {
