@@ -9,7 +9,7 @@ import (
 )
 
 // TestNegativeShapesRiseWithSteps has a plan whose bounds were 4.36, 4.70, 4.85 and 4.60 at one to four steps: cells
-// were cut by the fall of phi1, while the allowances need phi3. What is attained is within 1e-3 below the wanted values.
+// were cut by the fall of phi1, while the allowances need phi3. What is attained is within 1e-3 below these values.
 func TestNegativeShapesRiseWithSteps(t *testing.T) {
 	k, err := accountant.NegativeBinomial(-0.489, 28.6)
 	if err != nil {
