@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNegativeShapesRiseWithSteps has a plan whose bound at one step was above the one at two, because cells were cut
-// by the fall of phi1 while the allowances need phi3. What is attained is within 1e-3 below the wanted values.
+// TestNegativeShapesRiseWithSteps has a plan whose bounds were 4.36, 4.70, 4.85 and 4.60 at one to four steps: cells
+// were cut by the fall of phi1, while the allowances need phi3. What is attained is within 1e-3 below these values.
 func TestNegativeShapesRiseWithSteps(t *testing.T) {
 	k, err := accountant.NegativeBinomial(-0.489, 28.6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{3.8301, 4.1993, 4.4230} {
+	for i, want := range []float64{3.8301, 4.1993, 4.4230, 4.5896} {
 		e := accountant.Baseline(k, accountant.DPSGD(0.01973, 0.5314, i+1))
 		if got := mustEpsilon(t, e, 1.44e-4, accountant.Best); math.Abs(got-want) > 1e-3*want {
 			t.Errorf("%d steps: %v, want %v", i+1, got, want)

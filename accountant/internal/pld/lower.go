@@ -233,7 +233,8 @@ func (c *lossCells) mirrored() *lossCells {
 	return m
 }
 
-// fused returns masses at the points, and first at one more point below them, such that R is at most the mechanism's divergence.
+// fused returns masses at the points, and first at one more point below them, such that R is at most the mechanism's
+// divergence.
 //
 // A share s_i of cell i goes to the point above it and the rest to the point below. What arrives at point k has there
 // at most as much of Q as the point's loss l says if s_k (q_k e^l - p_k) <= (1-s_{k+1}) (p_{k+1} - q_{k+1} e^l). Its
@@ -445,7 +446,8 @@ func LowerUnion(probabilities []float64, all []*Lower) (*Lower, error) {
 	return &Lower{removal, addition}, err
 }
 
-// LowerSampled bounds a mechanism on a Poisson sample of the given rate. With the sample the law is (1-rate) Q + rate P.
+// LowerSampled bounds a mechanism on a Poisson sample of the given rate. With the sample the law is (1-rate) Q + rate
+// P.
 func LowerSampled(d *Lower, rate float64) (*Lower, error) {
 	const most, restSlack = 8000, 2 * restError / leastRest
 	sampled := func(s, opposite *side, mirror bool) (*side, error) {
@@ -533,15 +535,15 @@ const (
 	leastRest, restError = 0x1p-26, 0x1p-50
 )
 
-// lowLaw returns two laws by ascending loss, with at most about count outcomes, the divergence of which is at most the
-// mechanism's in the direction of s. mirror bounds the other direction. Outcome rest holds what the others leave of both
-// laws. It is rounded to less of P and more of Q, by restError; its masses are above least, but for restError, unless
-// it is alone.
+// lowLaw returns two laws by ascending loss, with at most about count outcomes, the divergence of which is at
+// most the mechanism's in the direction of s. mirror bounds the other direction. Outcome rest holds what the
+// others leave of both laws. It is rounded to less of P and more of Q, by restError; its masses are above least,
+// but for restError, unless it is alone.
 //
-// Proof. Above a loss a all masses are those of s, and below a loss b those of mirror. The rest's loss r is from b to a.
-// At x = e^epsilon above e^r only s's masses count, which are a bound. Below it the divergence of these laws is 1 - x
-// and the sum of (x q - p)_+ over the masses of mirror, where x times mirror's R at 1/x is a bound. If the rest is
-// rounded, the divergence of the laws falls.
+// Proof. Above a loss a all masses are those of s, and below a loss b those of mirror. The rest's loss r is from
+// b to a. At x = e^epsilon above e^r only s's masses count, which are a bound. Below it the divergence of these
+// laws is 1 - x and the sum of (x q - p)_+ over the masses of mirror, where x times mirror's R at 1/x is a
+// bound. If the rest is rounded, the divergence of the laws falls.
 func (s *side) lowLaw(mirror *side, count int, least float64) (p, q []float64, rest int) {
 	var sumP, sumQ accurate
 	// outcome returns the own and the other law's mass of outcome k.

@@ -66,8 +66,8 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 	return o
 }
 
-// orderOf returns one direction for the laws p and s of a trial and finalP and finalQ of the final run, with and without
-// the sample. A trial's outcomes are by ascending or descending loss.
+// orderOf returns one direction for the laws p and s of a trial and finalP and finalQ of the final run, with and
+// without the sample. A trial's outcomes are by ascending or descending loss.
 func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, q float64, onRest bool) *orderBelow {
 	k = repetitions.Ready(k)
 	o := &orderBelow{none: k.None(), slack: 0x1p-33}
