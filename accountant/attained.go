@@ -16,9 +16,9 @@ import (
 // losses lowered, so that the result isn't above the mechanism's own cost, in floating point too: for a single run it
 // is below by some 1e-5 of it, at usual settings.
 //
-// Attained takes single training runs, Baseline, Variant1 and Variant2, and a [GroupOf] of a run or of a Baseline; for
-// other events the error wraps ErrInvalid. Trials and final runs may be composed of several events. Of candidates of
-// different costs ([MaxOver]) the mechanism always draws the one that costs most by itself.
+// Attained takes training runs, Baseline, Variant1 and Variant2, a Baseline or a Variant2 with later runs, and a
+// [GroupOf] of a run or of a Baseline; for other events the error wraps ErrInvalid. Runs may be composed of several
+// events and drawn at random ([OneOf]). Of [MaxOver] the mechanism always runs the event that costs most by itself.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err
@@ -32,11 +32,11 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if delta == 0 {
 		return math.Inf(1), nil
 	}
-	e, exact := spread(e)
+	spreadOut, exact := spread(normal(e))
 	if !exact {
 		return 0, errNoOrder
 	}
-	p, err := attaining{delta, map[string]lowerOrError{}}.profile(e)
+	p, err := attaining{delta, map[string]lowerOrError{}}.profile(normal(spreadOut))
 	if err != nil {
 		return 0, fmt.Errorf("find the worst order: %w", err)
 	}
@@ -44,7 +44,7 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	return epsilon, nil
 }
 
-var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2, nor a group of one of the first two", ErrInvalid)
+var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2, a Baseline or Variant2 with later runs, nor a group of one of the first two", ErrInvalid)
 
 // An attaining finds lower bounds. It uses delta to choose among candidates.
 type attaining struct {
@@ -57,29 +57,26 @@ type lowerOrError struct {
 	err   error
 }
 
-// profile takes events apart as Baseline, Variant1 and Variant2 put them together, in one place, because it looks at
-// several levels of an event at once.
+// profile takes events in normal form apart as Baseline, Variant1 and Variant2 put them together, in one place, because
+// it looks at several levels of an event at once.
 func (a attaining) profile(e Event) (profile, error) {
+	if e.run() {
+		return a.lower(e)
+	}
 	switch e := e.(type) {
-	case Gaussian, PoissonSampled, SelfComposed, GroupOf:
-		if e.run() {
-			return a.lower(e)
-		}
 	case SelectBest:
-		if all, ok := e.composition(); ok && e.Repetitions.Expected() == 1 {
-			return a.profile(all)
-		}
 		return a.worstOrder(e, 1, Composed{}, false)
 	case SubsetThenRest:
 		if best, ok := e.Tune.(SelectBest); ok {
 			return a.worstOrder(best, e.SamplingProbability, e.Base, true)
 		}
 	case Composed:
-		if len(e.Events) == 2 {
-			if sampled, ok := e.Events[0].(PoissonSampled); ok {
-				if best, ok := sampled.Event.(SelectBest); ok {
-					return a.worstOrder(best, sampled.SamplingProbability, e.Events[1], false)
-				}
+		switch first := e.Events[0].(type) {
+		case SelectBest:
+			return a.worstOrder(first, 1, e.later(), false)
+		case PoissonSampled:
+			if best, ok := first.Event.(SelectBest); ok {
+				return a.worstOrder(best, first.SamplingProbability, e.later(), false)
 			}
 		}
 	}
@@ -181,6 +178,19 @@ func (a attaining) lowerOf(e Event) (*pld.Lower, error) {
 			}
 		}
 		return costliest, nil
+	case OneOf:
+		events, probabilities := e.drawn()
+		all := make([]*pld.Lower, len(events))
+		for i, part := range events {
+			var err error
+			if all[i], err = a.lower(part); err != nil {
+				return nil, err
+			}
+			if probabilities[i] *= 1 - 0x1p-40; probabilities[i] <= leastProbability {
+				probabilities[i] = 0 // it may have been raised
+			}
+		}
+		return pld.LowerUnion(probabilities, all)
 	}
 	return nil, errNoOrder
 }

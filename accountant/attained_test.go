@@ -93,10 +93,10 @@ func TestAttainedRefuses(t *testing.T) {
 	run := Gaussian{2}
 	tuned := Baseline(Poisson{5}, run)
 	for _, e := range []Event{
-		SelfComposed{tuned, 2}, PoissonSampled{0.5, tuned}, MaxOver{[]Event{run}}, Parallel{[]Event{run}},
-		Composed{[]Event{run, run}}, Composed{[]Event{PoissonSampled{0.5, tuned}, run, run}}, Composed{[]Event{PoissonSampled{0.5, run}, run}},
+		SelfComposed{tuned, 2}, PoissonSampled{0.5, tuned}, Parallel{[]Event{run, Gaussian{3}}},
+		Composed{[]Event{Variant1(0.5, Poisson{5}, run), run}}, Composed{[]Event{run, tuned}},
 		SubsetThenRest{0.5, run, run}, Gaussian{-1},
-		Baseline(Poisson{5}, tuned), Variant1(0.5, Poisson{5}, tuned), SubsetThenRest{0.5, tuned, tuned}, Baseline(Poisson{5}, Parallel{[]Event{run}}),
+		Baseline(Poisson{5}, tuned), Variant1(0.5, Poisson{5}, tuned), SubsetThenRest{0.5, tuned, tuned}, Baseline(Poisson{5}, Parallel{[]Event{run, Gaussian{3}}}),
 	} {
 		if got, err := Attained(e, 1e-5); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%#v: %v, %v, want ErrInvalid", e, got, err)
@@ -158,5 +158,28 @@ func TestTableOfWorstOrders(t *testing.T) {
 		if got < c.attained*(1-5e-4) || got > c.attained*(1+1.5e-3) {
 			t.Errorf("%s of %v runs: %v attained, want %v", c.name, c.mean, got, c.attained)
 		}
+	}
+}
+
+// Draws, several events and other nestings have lower bounds too, below what mode Best charges and close to it.
+func TestAttainedOfDrawsAndSequences(t *testing.T) {
+	cheap, dear, k := DPSGD(0.02, 4, 300), DPSGD(0.02, 1.5, 300), Poisson{Mean: 8}
+	drawn := OneOf{Events: []Event{cheap, dear}, Weights: []float64{3, 1}}
+	for name, e := range map[string]Event{
+		"drawn":                    drawn,
+		"baseline, drawn":          Baseline(k, drawn),
+		"variant 1, drawn":         Variant1Of(0.2, k, drawn, MaxOver{Events: []Event{cheap, dear}}),
+		"variant 2, drawn":         Variant2Of(0.2, k, drawn, MaxOver{Events: []Event{cheap, dear}}),
+		"variant 2, then two runs": Composed{Events: []Event{Variant2(0.2, k, dear), cheap, Gaussian{NoiseMultiplier: 5}}},
+	} {
+		best := mustEpsilon(t, e, 1e-5, Options{})
+		got, err := Attained(e, 1e-5)
+		if err != nil || !(got <= best && got >= 0.98*best) {
+			t.Errorf("%s: attained %v, best %v, %v", name, got, best, err)
+		}
+	}
+	got, err := Attained(Composed{Events: []Event{SelfComposed{Event: drawn, Count: 1}, Composed{}}}, 1e-5)
+	if want, other := Attained(drawn, 1e-5); err != nil || other != nil || got != want {
+		t.Errorf("attained %v, and %v nested, %v, %v", want, got, err, other)
 	}
 }
