@@ -106,10 +106,17 @@ func (r *profiler) chargeEach(d *pld.Pair, err error, each int) (*pld.Pair, erro
 	return r.withinWork(d)
 }
 
+// manyTrials is the mean number of trials from which on cells are half as wide: an epsilon takes less than one and a
+// half times as long, and what the cells add to it falls by a third to a half.
+const manyTrials = 75
+
 // cells returns the number of cells that stand for a selection's losses, where count is the usual one.
-func (r *profiler) cells(count int) int {
+func (r *profiler) cells(count int, k Repetitions) int {
+	if k.Expected() >= manyTrials {
+		count *= 2
+	}
 	if r.draft {
-		return count / 2
+		count /= 2
 	}
 	return count
 }
@@ -194,5 +201,5 @@ func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float6
 	if err != nil {
 		return nil, err
 	}
-	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v, r.cells(pld.CellCountShared)), nil
+	return pld.NewPlan(pairs, trial, tuned, final, best.Repetitions.law(), q, v, r.cells(pld.CellCountShared, best.Repetitions)), nil
 }

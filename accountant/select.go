@@ -38,7 +38,7 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	if e, ok := s.composition(); ok {
 		return r.pair(e)
 	}
-	selection, err := s.selection(r, r.cells(pld.CellCount))
+	selection, err := s.selection(r, r.cells(pld.CellCount, s.Repetitions))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s SelectBest) profile(r *profiler) (profile, error) {
 	if _, ok := s.composition(); ok {
 		return r.pair(s)
 	}
-	return s.selection(r, r.cells(pld.CellCountAlone))
+	return s.selection(r, r.cells(pld.CellCountAlone, s.Repetitions))
 }
 
 // selection returns the exact worst case of the selection, by cells of at most the given number of losses, or a bound
