@@ -51,7 +51,7 @@ func TestGroupsKeepWhatComesBeforeATuning(t *testing.T) {
 		"group of run, tuning":     {group(Composed{Events: []Event{run, best}}), false},
 		"group of tuning, run":     {group(Composed{Events: []Event{best, run}}), true},
 		"group of run, shards":     {group(Composed{Events: []Event{run, shards}}), false},
-		"group of shards, run":     {group(Composed{Events: []Event{shards, run}}), false}, // either shard may run first
+		"group of shards, run":     {group(Composed{Events: []Event{shards, run}}), false}, // either may run first
 		"group of shards":          {group(shards), false},
 		"run, group of equals":     {Composed{Events: []Event{run, MaxOver{Events: []Event{group(alike), group(best)}}}}, false},
 		"run, groups of two sizes": {Composed{Events: []Event{run, group(other), group(best)}}, false},

@@ -148,7 +148,13 @@ func gaussianPart(e accountant.Event) *big.Float {
 	case accountant.Parallel:
 		return largest(e.Events, gaussianPart)
 	case accountant.SelectBest: // all scores may be equal: then it is one run, if K is never 0
-		if _, ok := e.Repetitions.(accountant.Poisson); !ok {
+		switch k := e.Repetitions.(type) {
+		case accountant.Poisson:
+		case accountant.Binomial:
+			if k.Probability == 1 {
+				return gaussianPart(e.Event)
+			}
+		default:
 			return gaussianPart(e.Event)
 		}
 	case accountant.SubsetThenRest:
@@ -199,9 +205,14 @@ func witness(e accountant.Event, epsilon *big.Float) *big.Float {
 		other = largest(e.Events, of)
 	case accountant.SelectBest:
 		other = of(e.Event)
-		if k, ok := e.Repetitions.(accountant.Poisson); ok { // K = 0 shows
+		switch k := e.Repetitions.(type) { // K = 0 shows
+		case accountant.Poisson:
 			p := precision + uint(max(0, -real(k.Mean).MantExp(nil)))
 			other = mul(other, sub(integer(1, p), exp(neg(widened(real(k.Mean), p)))))
+		case accountant.Binomial:
+			if k.Probability < 1 {
+				other = mul(other, real(-math.Expm1(float64(k.Trials)*math.Log1p(-k.Probability))*(1-1e-12)))
+			}
 		}
 	case accountant.SubsetThenRest: // one of the two may ignore the sample
 		other = sampled(e.SamplingProbability, e.Tune)

@@ -25,8 +25,8 @@ import (
 // direction's Rényi divergence bounds, the divergence of P from Q at log 1/s, E (s-L)_+/s, is at most N/(-s g1(u)): the
 // form below. The form above with v = 0 is the conversion of Canonne, Kamath and Steinke, and for a = 2 with the best v
 // of any sign it is the bound by two moments (twoMomentDelta). In place of a negative v there is the form at the end:
-// g(l) = l^a + m l with m >= 0, which is at least 0 for l >= 0, has the tangent g1(u) (l - s) with g1(u) = a u^{a-1} + m
-// and s = (a-1) u^a/g1(u). For u = e^r it says that the divergence is at most (e^{(a-1) r} + m)/g1(u) = 1 - s/u, for
+// g(l) = l^a + m l with m >= 0, which is at least 0 for l >= 0, has the tangent g1(u) (l - s) with g1(u) = a u^{a-1} +
+// m and s = (a-1) u^a/g1(u). For u = e^r it says that the divergence is at most (e^{(a-1) r} + m)/g1(u) = 1 - s/u, for
 // every s <= (1-1/a) u.
 //
 // A curve allows no smaller bound, up to the search's tolerance, once the lower convex hull over e^epsilon has been

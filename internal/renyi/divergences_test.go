@@ -23,8 +23,8 @@ func drawLaws(t *rapid.T) (p, q []float64) {
 	return p, q
 }
 
-// exactDivergence is the Rényi divergence of order a, without the cancellation of a logarithm near 1: with L = p/q it is
-// log(1 + E (L^a - 1 - a (L-1)))/(a-1).
+// exactDivergence is the Rényi divergence of order a, without the cancellation of a logarithm near 1: with L = p/q it
+// is log(1 + E (L^a - 1 - a (L-1)))/(a-1).
 func exactDivergence(a int, p, q []float64) float64 {
 	x, sum := float64(a), 0.0
 	for i := range p {

@@ -103,7 +103,7 @@ func TestLaterEventsThatCostNothing(t *testing.T) {
 	}
 }
 
-// TestBinsRaiseTerms puts terms below, within and above the bins: for all likelihood ratios z = s0/s1 the bins' sum is at
+// TestBinsRaiseTerms puts terms below, within and above bins: for all likelihood ratios z = s0/s1 the bins' sum is at
 // least that of the terms, and within the width of a bin where their c is in range.
 func TestBinsRaiseTerms(t *testing.T) {
 	type term struct{ m, alpha, beta float64 }
