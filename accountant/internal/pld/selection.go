@@ -1,7 +1,6 @@
 package pld
 
 import (
-	"cmp"
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
@@ -79,8 +78,10 @@ func pairOf(p Profile, topRemove, topAdd, step float64) (d *Pair, evaluations in
 		values[1], counts[1], errs[1] = divergences(p.Add, topAdd, step)
 	})
 	evaluations = counts[0] + counts[1]
-	if err := cmp.Or(errs[0], errs[1]); err != nil {
-		return nil, evaluations, err
+	for _, err := range errs {
+		if err != nil {
+			return nil, evaluations, err
+		}
 	}
 	d, err = hullPair(step, values[0], values[1])
 	return d, evaluations, err
