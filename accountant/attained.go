@@ -67,9 +67,11 @@ func (a attaining) profile(e Event) (profile, error) {
 	case SelectBest:
 		return a.worstOrder(e, 1, Composed{}, false)
 	case SubsetThenRest:
-		if best, ok := e.Tune.(SelectBest); ok {
-			return a.worstOrder(best, e.SamplingProbability, e.Base, true)
+		best, ok := e.Tune.(SelectBest)
+		if !ok { // one run, which the normal form has in place of the best of one
+			best = SelectBest{Event: e.Tune, Repetitions: TruncatedNegativeBinomial{Shape: 1, Success: 1}}
 		}
+		return a.worstOrder(best, e.SamplingProbability, e.Base, true)
 	case Composed:
 		switch first := e.Events[0].(type) {
 		case SelectBest:

@@ -171,7 +171,6 @@ func TestLinesBoundWhatIsBelow(t *testing.T) {
 		orders Orders
 	}{
 		{Gaussian{NoiseMultiplier: 4}, Orders{Low: 2, High: 256}},
-		{DPSGD(0.02, 2, 300), Orders{Low: 2, High: 12}},
 		{DPSGD(0.3, 2, 3), Orders{Low: 5, High: 20}},
 	} {
 		func(run Event, orders Orders) {
@@ -189,7 +188,7 @@ func TestLinesBoundWhatIsBelow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, epsilon := range []float64{0, 0.1, 0.5, 1, 3} {
+				for _, epsilon := range []float64{0, 0.5, 3} {
 					if a, b := least.DeltaAt(epsilon), most.DeltaAt(epsilon); a > b*(1+5e-3)+1e-13 {
 						t.Errorf("%s, %#v, orders %v, epsilon %v: %v around the run, %v around the line", name, run, orders, epsilon, a, b)
 					}
