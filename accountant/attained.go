@@ -32,8 +32,10 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if delta == 0 {
 		return math.Inf(1), nil
 	}
+	// The bound of a fixed number of trials is that of all of them, and the best alone may cost less.
+	fixed := holds(e, func(e Event) bool { s, ok := e.(SelectBest); f, is := s.Repetitions.(Fixed); return ok && is && f.Trials > 1 })
 	spreadOut, exact := spread(normal(e))
-	if !exact {
+	if fixed || !exact {
 		return 0, errNoOrder
 	}
 	p, err := attaining{delta, map[string]lowerOrError{}}.profile(normal(spreadOut))
@@ -90,9 +92,6 @@ func (a attaining) profile(e Event) (profile, error) {
 func (a attaining) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (profile, error) {
 	if !tune.Event.run() || !final.run() {
 		return nil, errNoOrder
-	}
-	if _, ok := tune.Repetitions.(Fixed); ok {
-		return nil, errNoOrder // its bound is of all trials, and the best alone may cost less
 	}
 	k := tune.Repetitions.law()
 	if pld.TooMany(k) {
