@@ -33,7 +33,11 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 		return math.Inf(1), nil
 	}
 	// The bound of a fixed number of trials is that of all of them, and the best alone may cost less.
-	fixed := holds(e, func(e Event) bool { s, ok := e.(SelectBest); f, is := s.Repetitions.(Fixed); return ok && is && f.Trials > 1 })
+	fixed := holds(e, func(e Event) bool {
+		s, ok := e.(SelectBest)
+		f, is := s.Repetitions.(Fixed)
+		return ok && is && f.Trials > 1
+	})
 	spreadOut, exact := spread(normal(e))
 	if fixed || !exact {
 		return 0, errNoOrder
