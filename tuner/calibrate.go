@@ -268,11 +268,24 @@ func (r Run) maxSteps(target float64, otherwise int, c calibration) int {
 var lineOrders = []int{3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}
 
 // drawLine returns the region with the line that gives its first candidate the least noise, or the most steps. The
-// choice depends on public numbers alone.
+// choice depends on public numbers alone. In mode Best a calibration takes seconds: then the line has the orders that
+// are best in mode Tight.
 func (s Settings) drawLine(r Region, epsilon, delta float64, o accountant.Options) (Region, error) {
+	if o.Mode != accountant.Best && o.Mode != "" {
+		return s.bestLine(r, epsilon, delta, o, lineOrders)
+	}
+	tight, err := s.bestLine(r, epsilon, delta, accountant.Options{Mode: accountant.Tight, Orders: o.Orders}, lineOrders)
+	if err != nil {
+		return s.bestLine(r, epsilon, delta, o, lineOrders)
+	}
+	return s.bestLine(r, epsilon, delta, o, []int{tight.Line.Orders.High})
+}
+
+// bestLine is drawLine for lines up to one of the given orders.
+func (s Settings) bestLine(r Region, epsilon, delta float64, o accountant.Options, highest []int) (Region, error) {
 	best, found := Region{}, Candidate{}
 	var failed error
-	for _, high := range lineOrders {
+	for _, high := range highest {
 		r.Line = accountant.RDPLine{Orders: accountant.Orders{Low: 2, High: high}}
 		s.Space = r
 		calibrated, err := s.withMinNoise(epsilon, delta, o)
