@@ -32,14 +32,8 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if delta == 0 {
 		return math.Inf(1), nil
 	}
-	// The bound of a fixed number of trials is that of all of them, and the best alone may cost less.
-	fixed := holds(e, func(e Event) bool {
-		s, ok := e.(SelectBest)
-		f, is := s.Repetitions.(Fixed)
-		return ok && is && f.Trials > 1
-	})
 	spreadOut, exact := spread(normal(e))
-	if fixed || !exact {
+	if holds(e, chargesAll) || !exact {
 		return 0, errNoOrder
 	}
 	p, err := attaining{delta, map[string]lowerOrError{}}.profile(normal(spreadOut))
@@ -51,6 +45,17 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 }
 
 var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2, a Baseline or Variant2 with later runs, nor a group of one of the first two", ErrInvalid)
+
+// chargesAll reports whether an event is a selection that is charged for all of its trials, of several: then the best
+// alone may cost less.
+func chargesAll(e Event) bool {
+	s, ok := e.(SelectBest)
+	if !ok {
+		return false
+	}
+	all, ok := s.composition()
+	return ok && identity(normal(all)) != identity(normal(s.Event))
+}
 
 // An attaining finds lower bounds. It uses delta to choose among candidates.
 type attaining struct {
