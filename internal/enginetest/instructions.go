@@ -53,14 +53,15 @@ func (s Suite) interpreted(t TB, name string, p *compile.Program, params [][]flo
 	j.Initial = engine.LayoutOf(p).Join(params)
 	n := &interpreter{program: p, params: params, data: data, job: j, step: step}
 	var gradients [][][]float64
-	var norms []float64
+	var norms, roundings []float64
 	var outputs []float64
 	for i := range samples {
-		g, norm := n.gradient(i), 0.0
+		g, rounding := n.gradient(i)
+		norm := 0.0
 		for _, part := range g {
 			norm = math.Hypot(norm, distance(part, make([]float64, len(part))))
 		}
-		gradients, norms = append(gradients, g), append(norms, norm)
+		gradients, norms, roundings = append(gradients, g), append(norms, norm), append(roundings, rounding)
 		if p.Output.Value != compile.None {
 			outputs = append(outputs, n.output(i)...)
 		}
@@ -78,6 +79,9 @@ func (s Suite) interpreted(t TB, name string, p *compile.Program, params [][]flo
 			}
 		}
 		rounded := samples * j.Mechanism.Grid(samples).Fine / 2
+		for i, rounding := range roundings {
+			rounded += rounding * math.Min(1, clipTo(j, samples)/norms[i])
+		}
 		for k, part := range split(p, sum) {
 			s.compareSum(t, fmt.Sprintf("%s, clipped to %.3g, parameter %d", name, clip, k), part, rounded, func(at int) float64 {
 				want := 0.0

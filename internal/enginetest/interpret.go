@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -23,15 +24,22 @@ type interpreter struct {
 }
 
 // gradient returns a sample's gradient by parameter, laid out as the parameters are: nil for one without a reduction.
-func (n *interpreter) gradient(sample int) [][]float64 {
+// Its rounding is what an engine in single precision may leave where the terms of a sum cancel, as they do before a
+// layer normalisation of equal values: 64 roundings of the largest value of the backward pass.
+func (n *interpreter) gradient(sample int) (out [][]float64, rounding float64) {
 	n.begin(sample)
 	n.list(n.program.Forward)
 	n.list(n.program.Backward)
-	out := make([][]float64, len(n.program.Params))
+	for _, in := range n.program.Backward {
+		for _, v := range n.values[in.Out] {
+			rounding = math.Max(rounding, math.Abs(v)*64/(1<<24))
+		}
+	}
+	out = make([][]float64, len(n.program.Params))
 	for _, r := range n.program.Reductions {
 		out[r.Param] = n.reduced(r)
 	}
-	return out
+	return out, rounding
 }
 
 // output returns a sample's output.
