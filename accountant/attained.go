@@ -36,7 +36,8 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if holds(e, chargesAll) || !exact {
 		return 0, errNoOrder
 	}
-	p, err := attaining{delta, map[string]lowerOrError{}}.profile(normal(spreadOut))
+	ready := normal(spreadOut)
+	p, err := attaining{delta, gridTail(ready, delta), map[string]lowerOrError{}}.profile(ready)
 	if err != nil {
 		return 0, fmt.Errorf("find the worst order: %w", err)
 	}
@@ -60,6 +61,7 @@ func chargesAll(e Event) bool {
 // An attaining finds lower bounds. It uses delta to choose among candidates.
 type attaining struct {
 	delta float64
+	tail  float64                 // of the grids
 	known map[string]lowerOrError // by event
 }
 
@@ -133,7 +135,7 @@ func (a attaining) lowerOf(e Event) (*pld.Lower, error) {
 		return pld.LowerNeutral(), nil
 	}
 	if s, ok := gaussianStep(e); ok {
-		return lowerSteps(s, 1)
+		return a.steps(s, 1)
 	}
 	switch e := e.(type) {
 	case SelfComposed:
@@ -147,7 +149,7 @@ func (a attaining) lowerOf(e Event) (*pld.Lower, error) {
 			inner, count = next.Event, count*next.Count
 		}
 		if s, ok := gaussianStep(inner); ok {
-			return lowerSteps(s, count)
+			return a.steps(s, count)
 		}
 		d, err := a.lower(inner)
 		if err != nil {
@@ -205,10 +207,10 @@ func (a attaining) lowerOf(e Event) (*pld.Lower, error) {
 	return nil, errNoOrder
 }
 
-// lowerSteps returns lower bounds of count equal steps. The rate may have been rounded up.
-func lowerSteps(s sampledStep, count int) (*pld.Lower, error) {
+// steps returns lower bounds of count equal steps. The rate may have been rounded up.
+func (a attaining) steps(s sampledStep, count int) (*pld.Lower, error) {
 	if s.rate < 1 {
 		s.rate *= 1 - 0x1p-50
 	}
-	return pld.LowerRows(s.rate, s.noise, s.rows, count)
+	return pld.LowerRows(a.tail, s.rate, s.noise, s.rows, count)
 }

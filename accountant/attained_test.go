@@ -64,11 +64,11 @@ func attainedEvents(t *testing.T) []Event {
 // whole.
 func TestAttainedIsBelowTheBound(t *testing.T) {
 	for _, e := range attainedEvents(t) {
-		p, _, err := newProfile(e)
+		p, _, err := newProfile(e, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		low, err := attaining{1e-5, map[string]lowerOrError{}}.profile(e)
+		low, err := attaining{1e-5, 1e-14, map[string]lowerOrError{}}.profile(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestTableOfWorstOrders(t *testing.T) {
 		{1, func(k Repetitions) Event { return Variant2(0.1, k, run) }, 1.4876, 1.4869, 4e-4, "variant 2"},
 	} {
 		e := c.event(Poisson{Mean: c.mean})
-		p, _, err := newProfile(e)
+		p, _, err := newProfile(e, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, b := range bounds(e, o) {
+		for _, b := range bounds(e, o, delta) {
 			all = append(all, b.epsilon(delta).in(mode, e))
 		}
 	}
@@ -32,10 +32,11 @@ type bound interface {
 	delta(epsilon float64) Guarantee
 }
 
-// bounds returns the bounds that o allows for a valid event, without those that are never below another one.
-func bounds(e Event, o Options) []bound {
+// bounds returns the bounds that o allows for a valid event, without those that are never below another one. They are
+// sharp down to about the given delta.
+func bounds(e Event, o Options, delta float64) []bound {
 	ready, named := prepared(e)
-	return boundsOf(ready, named, o)
+	return boundsOf(ready, named, o, delta)
 }
 
 // prepared returns the event that stands for a valid one in all bounds, and the one that names them.
@@ -49,11 +50,11 @@ func prepared(e Event) (ready, named Event) {
 }
 
 // boundsOf returns the bounds of e, under the names of the event that it is a shard of.
-func boundsOf(e, named Event, o Options) []bound {
+func boundsOf(e, named Event, o Options, delta float64) []bound {
 	if shards, ok := e.(Parallel); ok {
 		var all shardsBound
 		for _, shard := range shards.Events {
-			all = append(all, boundsOf(shard, Parallel{Events: []Event{shard}}, o))
+			all = append(all, boundsOf(shard, Parallel{Events: []Event{shard}}, o, delta))
 		}
 		return []bound{all}
 	}
@@ -64,7 +65,7 @@ func boundsOf(e, named Event, o Options) []bound {
 	if e.free() {
 		return []bound{freeBound{name: "nothing learnt from the data"}}
 	}
-	p, losses, err := newProfile(e)
+	p, losses, err := newProfile(e, delta)
 	r.losses = losses
 	all := []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi with privacy-loss deltas", named)}}
 	if err == nil {
@@ -73,8 +74,9 @@ func boundsOf(e, named Event, o Options) []bound {
 	return all
 }
 
-// smallest applies get to every bound of the event and returns the result with the smallest value.
-func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarantee) float64) (Guarantee, error) {
+// smallest applies get to every bound of the event, sharp down to about delta, and returns the result with the smallest
+// value.
+func smallest(e Event, o Options, delta float64, get func(bound) Guarantee, value func(Guarantee) float64) (Guarantee, error) {
 	if err := Validate(e); err != nil {
 		return Guarantee{}, err
 	}
@@ -83,7 +85,7 @@ func smallest(e Event, o Options, get func(bound) Guarantee, value func(Guarante
 		return Guarantee{}, err
 	}
 	var best Guarantee
-	for i, b := range bounds(e, o) {
+	for i, b := range bounds(e, o, delta) {
 		if g := get(b); i == 0 || value(g) < value(best) {
 			best = g
 		}

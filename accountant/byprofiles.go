@@ -20,8 +20,8 @@ func ByProfiles(e Event, delta float64) (epsilon float64, err error) {
 	if e.free() {
 		return 0, nil
 	}
-	e, _ = spread(e)
-	p, _, err := profileOf(e, func(p *profiler) { p.byProfiles = true })
+	e, _ = prepared(e)
+	p, _, err := profileOf(e, delta, func(p *profiler) { p.byProfiles = true })
 	if err != nil {
 		return 0, fmt.Errorf("bound the best of several runs by profiles: %w", err)
 	}

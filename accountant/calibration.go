@@ -38,8 +38,9 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 }
 
 const (
-	// settled is the relative error of the noise at which secantNoise ends.
-	settled = 1e-8
+	// settled is the relative error of the noise at which secantNoise ends, and drafted that of a search by drafts before
+	// its last secant: drafts are off by some 1e-3.
+	settled, drafted = 8e-7, 2e-2
 	// mostSecants is the largest number of evaluations of a search by secants, and mostNudges that of its results that
 	// are checked.
 	mostSecants, mostNudges = 12, 4
@@ -70,16 +71,17 @@ func secantNoise(epsilon, delta float64, o Options, enough float64, event func(n
 			return logZ(delta) - logZ(reached), true
 		}
 	}
-	s := secants{x: math.Log(enough / 1.25), power: 1.25, enough: math.Log(enough)} // usual values
+	// The noise and its power are usually less than in mode Tight, by about these factors.
+	s := secants{x: math.Log(enough / 1.25), power: 0.73 * tightPower(epsilon, delta, o, enough, event), enough: math.Log(enough)}
 	if first := event(enough); Validate(first) == nil && selects(first) {
 		draft := s
-		draft.near = 2e-3
-		if draft.search(excess(func() []bound { return draftBounds(e) })) {
+		draft.near = drafted
+		if draft.search(excess(func() []bound { return draftBounds(e, delta) })) {
 			s.x, s.power = draft.x, draft.power
 		}
 	}
 	s.near = settled
-	full := excess(func() []bound { return bounds(e, o) })
+	full := excess(func() []bound { return bounds(e, o, delta) })
 	ok = s.search(full)
 	for range mostNudges {
 		if !ok {
@@ -90,12 +92,26 @@ func secantNoise(epsilon, delta float64, o Options, enough float64, event func(n
 			return noise, true
 		}
 		// Delta jumps by some 1e-5 of its value where groups change, along epsilon too.
-		if s.x += above + settled; !(above < 1e-6) {
+		if s.x += above + settled/8; !(above < 1e-6) {
 			break
 		}
 		_, ok = full(s.x)
 	}
 	return noise, false
+}
+
+// tightPower returns the power of the noise that z is in mode Tight.
+func tightPower(epsilon, delta float64, o Options, noise float64, event func(noiseMultiplier float64) Event) float64 {
+	const more = 1.1
+	o.Mode = Tight
+	z := func(noise float64) float64 {
+		e := event(noise)
+		if Validate(e) != nil {
+			return math.NaN()
+		}
+		return logZ(least(bounds(e, o, delta), func(b bound) float64 { return b.delta(epsilon).Delta }))
+	}
+	return (z(noise*more) - z(noise)) / math.Log(more)
 }
 
 // logZ returns the logarithm of sqrt(log 1/delta).
@@ -107,9 +123,9 @@ func selects(e Event) bool {
 }
 
 // draftBounds returns the draft of the bound by privacy-loss distributions, or one that says nothing.
-func draftBounds(e Event) []bound {
+func draftBounds(e Event, delta float64) []bound {
 	e, _ = prepared(e)
-	p, _, err := profileOf(e, func(p *profiler) { p.draft = true })
+	p, _, err := profileOf(e, delta, func(p *profiler) { p.draft = true })
 	if e.free() || err != nil {
 		return nil
 	}

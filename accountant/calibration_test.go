@@ -203,7 +203,7 @@ func TestSecantsFindTheNoise(t *testing.T) {
 		if e := mustEpsilon(t, event(noise), c.delta, Options{}); e > c.epsilon {
 			t.Errorf("%+v: noise %v costs %v", c, noise, e)
 		}
-		for _, less := range []float64{1e-7, 1e-3} {
+		for _, less := range []float64{1e-6, 1e-3} {
 			if e := mustEpsilon(t, event(noise*(1-less)), c.delta, Options{}); e <= c.epsilon {
 				t.Errorf("%+v: less noise than %v by %v costs %v", c, noise, less, e)
 			}

@@ -360,7 +360,8 @@ func TestDeltaAgainstClosedForms(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestManyPoints: bounds that are computed once for several points have the values that the package gives at each.
+// TestManyPoints: bounds that are computed once for several points have about the values that the package gives at
+// each, but for deltas far below the one that they are sharp about.
 func TestManyPoints(t *testing.T) {
 	deltas, epsilons := []float64{0.3, 1e-5, 1e-14}, []float64{0, 1, 30, 2000}
 	for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1}, accountant.DPSGD(0.1, 1, 9), accountant.Variant1(0.3, accountant.Poisson{Mean: 3}, accountant.DPSGD(0.1, 2, 5))} {
@@ -371,7 +372,7 @@ func TestManyPoints(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, delta := range deltas {
-				if g, err := accountant.Epsilon(e, delta, o); err != nil || g.Epsilon != all[i] {
+				if g, err := accountant.Epsilon(e, delta, o); err != nil || math.Abs(g.Epsilon-all[i]) > 1e-3*all[i] {
 					t.Errorf("%s, mode %s, delta %v: epsilon %v, %v, and of several %v", text(e), mode, delta, g.Epsilon, err, all[i])
 				}
 			}
@@ -379,7 +380,7 @@ func TestManyPoints(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, epsilon := range epsilons {
-				if g, err := accountant.Delta(e, epsilon, o); err != nil || g.Delta != all[i] {
+				if g, err := accountant.Delta(e, epsilon, o); err != nil || math.Abs(g.Delta-all[i]) > 3e-3*all[i] && g.Delta > 1e-12 {
 					t.Errorf("%s, mode %s, epsilon %v: delta %v, %v, and of several %v", text(e), mode, epsilon, g.Delta, err, all[i])
 				}
 			}

@@ -45,7 +45,7 @@ func (c Composed) curve(r *curves) renyi.Curve {
 
 func (s SelfComposed) pair(r *profiler) (*pld.Pair, error) {
 	if s.Count == 0 {
-		return pld.Neutral(r.step), nil
+		return pld.Neutral(r.grid), nil
 	}
 	if inner, ok := s.Event.(SelfComposed); ok && (inner.Count == 0 || s.Count <= math.MaxInt/inner.Count) {
 		return r.pair(SelfComposed{Event: inner.Event, Count: s.Count * inner.Count})
@@ -62,7 +62,7 @@ func (s SelfComposed) pair(r *profiler) (*pld.Pair, error) {
 }
 
 func (c Composed) pair(r *profiler) (*pld.Pair, error) {
-	total := pld.Neutral(r.step)
+	total := pld.Neutral(r.grid)
 	for i, part := range c.Events {
 		d, err := r.pair(part)
 		if err != nil {

@@ -28,5 +28,5 @@ func ExampleCalibrateNoise() {
 		return accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, accountant.DPSGD(0.0213, noise, 1878))
 	})
 	fmt.Printf("%.4f %v\n", noise, err)
-	// Output: 2.0552 <nil>
+	// Output: 2.0551 <nil>
 }

@@ -1,28 +1,31 @@
 package accountant
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Epsilons is [Epsilon] at several deltas in (0, 1], of bounds that are computed once: tests that look at many points
 // of an event would spend nearly all of their time on the same bounds. TestManyPoints compares both.
 func Epsilons(e Event, o Options, deltas ...float64) ([]float64, error) {
-	return points(e, o, math.Inf(1), deltas, func(b bound, delta float64) float64 { return b.epsilon(delta).Epsilon })
+	return points(e, o, slices.Min(deltas), math.Inf(1), deltas, func(b bound, delta float64) float64 { return b.epsilon(delta).Epsilon })
 }
 
 // Deltas is [Delta] at several epsilons, of an event that isn't free.
 func Deltas(e Event, o Options, epsilons ...float64) ([]float64, error) {
-	all, err := points(e, o, 1, epsilons, func(b bound, epsilon float64) float64 { return b.delta(epsilon).Delta })
+	all, err := points(e, o, 1e-12, 1, epsilons, func(b bound, epsilon float64) float64 { return b.delta(epsilon).Delta })
 	for i, delta := range all {
 		all[i] = math.Max(delta, math.SmallestNonzeroFloat64)
 	}
 	return all, err
 }
 
-func points(e Event, o Options, most float64, at []float64, value func(b bound, x float64) float64) ([]float64, error) {
+func points(e Event, o Options, delta, most float64, at []float64, value func(b bound, x float64) float64) ([]float64, error) {
 	all := make([]float64, len(at))
 	for i := range all {
 		all[i] = most
 	}
-	_, err := smallest(e, o, func(b bound) Guarantee {
+	_, err := smallest(e, o, delta, func(b bound) Guarantee {
 		for i, x := range at {
 			all[i] = min(all[i], value(b, x))
 		}

@@ -1,6 +1,11 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/float"
+)
 
 // coarsePoints is how many points of the shared grid there are in the smallest standard deviation of a composition.
 // Rounding losses to n points raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as
@@ -36,4 +41,40 @@ func (d *deviations) largest(events ...Event) float64 {
 		v = math.Max(v, d.whole(e))
 	}
 	return v
+}
+
+// leastDelta is about the smallest delta for which grids reach out far enough.
+const leastDelta = 1e-110
+
+// gridTail returns the mass that windows may leave out: so little that it adds up to some 1e-7 of delta.
+func gridTail(e Event, delta float64) float64 {
+	const small = 16 // -log of a share of delta
+	return math.Exp(math.Max(pld.DeepestTail, float.Log(delta)-small-logCopies(e)))
+}
+
+// logCopies bounds the logarithm of how often a mass that a window inside of e leaves out counts in e's delta. Windows
+// of a composition of steps leave out little of the whole composition.
+func logCopies(e Event) float64 {
+	most := 0.0
+	inside := func(events ...Event) float64 {
+		for _, part := range events {
+			most = math.Max(most, logCopies(part))
+		}
+		return most
+	}
+	switch e := e.(type) {
+	case SelectBest:
+		return inside(e.Event) + math.Max(0, float.Log(e.Repetitions.Expected()))
+	case SelfComposed:
+		if _, ok := gaussianStep(e.Event); !ok {
+			return inside(e.Event) + math.Max(0, float.Log(float64(e.Count)))
+		}
+	case Composed:
+		return inside(e.Events...) + float.Log(float64(len(e.Events)+1))
+	case severalShards:
+		return inside(e.Events...) + float.Log(float64(len(e.Events)+1))
+	case severalRows: // a chain of rows counts a divergence e^epsilon times, of usual epsilons
+		return inside(append([]Event{e.Alone}, e.Apart.Events...)...) + float.Log(float64(e.Rows)) + 20
+	}
+	return inside(parts(e)...)
 }

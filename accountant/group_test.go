@@ -63,7 +63,7 @@ func deltaOf(t testing.TB, e Event, epsilon float64) float64 {
 func deltasOf(t testing.TB, e Event, epsilons ...float64) []float64 {
 	t.Helper()
 	inner, _ := spread(e)
-	p, _, err := newProfile(inner)
+	p, _, err := newProfile(inner, 1e-12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestGroupOfCoversAllGradients(t *testing.T) {
 		}
 		if known[c] == nil {
 			var err error
-			if known[c], _, err = newProfile(GroupOf{Event: rowsStep(g, s), Size: rows}); err != nil {
+			if known[c], _, err = newProfile(GroupOf{Event: rowsStep(g, s), Size: rows}, 1e-12); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -67,7 +67,7 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 		o, err := o.check()
 		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode, e), err
 	}
-	return smallest(e, o, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
+	return smallest(e, o, delta, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }
 
 // Delta returns the guarantee with the smallest delta at epsilon >= 0, by the mode's bounds. Delta is 0 only for an
@@ -76,7 +76,21 @@ func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err
 	}
-	g, err := smallest(e, o, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+	// Bounds are sharp about a delta: guess it, until it is about the one found. Far below it they can be far too high.
+	const usual, about, far = 1e-5, 1. / 30, 1e-6
+	var g Guarantee
+	var err error
+	for guess := usual; ; {
+		g, err = smallest(e, o, guess, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+		if err != nil || g.Delta >= guess*about || guess < leastDelta || o.mode() != Best || e.free() {
+			break
+		}
+		if g.Delta > guess*far {
+			guess = g.Delta
+		} else {
+			guess *= guess
+		}
+	}
 	if err == nil && g.Delta == 0 && !e.free() {
 		g.Delta = math.SmallestNonzeroFloat64
 	}

@@ -45,7 +45,7 @@ func (l RDPLine) curve(r *curves) renyi.Curve {
 }
 
 func (l RDPLine) pair(r *profiler) (*pld.Pair, error) {
-	return pld.Bounded(r.step, l.curve(newCurves(Options{Orders: l.orders()})).Divergences().At)
+	return pld.Bounded(r.grid, l.curve(newCurves(Options{Orders: l.orders()})).Divergences().At)
 }
 
 // lineInside reports whether an RDPLine is a part of e.
@@ -60,7 +60,7 @@ func (r *profiler) belowCurve(d *pld.Pair, e Event) (*pld.Pair, error) {
 	o := Options{Mode: Best, Orders: defaultOrders}
 	c := newCurves(o)
 	c.losses = r
-	allowed, err := pld.Bounded(r.step, e.curve(c).Divergences().At)
+	allowed, err := pld.Bounded(r.grid, e.curve(c).Divergences().At)
 	if err != nil {
 		return d, nil // the curve's divergences fall so slowly that the grid doesn't hold them
 	}

@@ -180,11 +180,11 @@ func TestLinesBoundWhatIsBelow(t *testing.T) {
 			}
 			lines := around(RDPLine{Slope: curve.Slope(orders), Orders: orders})
 			for name, plan := range around(run) {
-				least, _, err := newProfile(plan)
+				least, _, err := newProfile(plan, 1e-12)
 				if err != nil {
 					t.Fatal(err)
 				}
-				most, _, err := newProfile(lines[name])
+				most, _, err := newProfile(lines[name], 1e-12)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ type profile interface {
 
 // A profiler is the privacy-loss accountant: it turns events into pairs on one grid.
 type profiler struct {
-	step  float64
+	grid  pld.Grid
 	pairs map[string]pairOrError // by event, since variants use the base run twice
 	work  float64                // products of two masses so far
 	// A draft's bounds are looser by some 1e-3 and take a fraction of the time.
@@ -32,30 +32,41 @@ type pairOrError struct {
 }
 
 const (
+	// widestTail is the tail from which on windows aren't made narrower.
+	widestTail = 1e-10
 	// finestStep is the smallest step of a grid, far above a rounding of 1.
 	finestStep = 0x1p-40
 	// mostWork bounds the products of two masses for a whole event, to some seconds: a coarser grid takes fewer.
 	mostWork = 1 << 28
 )
 
-func newProfiler(step float64) *profiler {
-	return &profiler{step: step, pairs: map[string]pairOrError{}}
+func newProfiler(grid pld.Grid) *profiler {
+	return &profiler{grid: grid, pairs: map[string]pairOrError{}}
 }
 
-// newProfile chooses a grid and returns the profile of e, together with its profiler.
-func newProfile(e Event) (profile, *profiler, error) { return profileOf(e, func(*profiler) {}) }
+// newProfile chooses a grid and returns the profile of e, together with its profiler. The profile is sharp down to
+// about the given delta: masses far below it aren't told apart.
+func newProfile(e Event, delta float64) (profile, *profiler, error) {
+	return profileOf(e, delta, func(*profiler) {})
+}
 
 // profileOf is newProfile of a profiler that set has changed.
-func profileOf(e Event, set func(p *profiler)) (profile, *profiler, error) {
-	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; step *= 2 {
-		p := newProfiler(step)
+func profileOf(e Event, delta float64, set func(p *profiler)) (profile, *profiler, error) {
+	tail := gridTail(e, delta)
+	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; {
+		p := newProfiler(pld.NewGrid(step, tail))
 		set(p)
 		prof, err := p.profile(e)
-		if !errors.Is(err, pld.ErrTooFine) {
+		switch {
+		case errors.Is(err, pld.ErrTooFine):
+			step *= 2
+		case errors.Is(err, pld.ErrTooWide) && tail < widestTail: // less far out, losses may be within bounds
+			tail = math.Sqrt(tail)
+		default:
 			return prof, p, err
 		}
 	}
-	return nil, newProfiler(1), pld.ErrTooWide
+	return nil, newProfiler(pld.NewGrid(1, tail)), pld.ErrTooWide
 }
 
 // profiled is implemented by events with a profile that is sharper than their pair.
@@ -76,7 +87,7 @@ func (r *profiler) pair(e Event) (*pld.Pair, error) {
 	known, ok := r.pairs[key]
 	if !ok {
 		if e.free() {
-			known.pair = pld.Neutral(r.step)
+			known.pair = pld.Neutral(r.grid)
 		} else {
 			known.pair, known.err = e.pair(r)
 			if _, alone := e.(RDPLine); !alone && known.err == nil && lineInside(e) {
@@ -141,7 +152,7 @@ func (r *profiler) lower(hat []float64, e Event) {
 
 // gaussians composes count equal steps.
 func (r *profiler) gaussians(s sampledStep, count int) (*pld.Pair, error) {
-	d, each, err := pld.Rows(r.step, s.rate, s.noise, s.rows, count)
+	d, each, err := pld.Rows(r.grid, s.rate, s.noise, s.rows, count)
 	if err != nil || each == 0 {
 		return d, err
 	}

@@ -65,10 +65,10 @@ func TestFinerGridsLowerTheBound(t *testing.T) {
 	} {
 		last := math.Inf(1)
 		for step := 4 * gridStep(e); step > gridStep(e)/3; step /= 2 {
-			r := newProfiler(step)
+			r := newProfiler(pld.NewGrid(step, 1e-13))
 			p, err := r.profile(e)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%v, step %v: %v", e, step, err)
 			}
 			epsilon := profileBound{profile: p}.epsilon(1e-5).Epsilon
 			// A selection moves losses to cells of its own, which differ a little.
@@ -83,7 +83,7 @@ func TestFinerGridsLowerTheBound(t *testing.T) {
 // TestSelectionIsCharged checks the limit of work of an event.
 func TestSelectionIsCharged(t *testing.T) {
 	e := Baseline(Poisson{15}, Gaussian{2})
-	r := newProfiler(0.01)
+	r := newProfiler(pld.NewGrid(0.01, 1e-20))
 	if _, err := r.pair(Gaussian{2}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestSelectionIsCharged(t *testing.T) {
 	if took := r.work - before; took < 50*pld.CellCount*pld.CellCount || took > 3000*pld.CellCount*pld.CellCount {
 		t.Errorf("a selection takes %v products", took)
 	}
-	r = newProfiler(0.01)
+	r = newProfiler(pld.NewGrid(0.01, 1e-20))
 	if _, err := r.pair(Gaussian{2}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +113,11 @@ func TestOneTrial(t *testing.T) {
 		{Variant1(0.3, once, run), SubsetThenRest{0.3, run, run}},
 		{Variant2(0.3, once, run), Composed{[]Event{PoissonSampled{0.3, run}, run}}},
 	} {
-		p, _, err := newProfile(c[0])
+		p, _, err := newProfile(c[0], 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, _, err := newProfile(c[1])
+		want, _, err := newProfile(c[1], 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 // that phi1 differs by orders of magnitude between the ends of a cell.
 func TestDeepCellsFall(t *testing.T) {
 	for _, base := range []Event{DPSGD(0.1, 1, 100), DPSGD(0.03, 1, 3000)} {
-		d, err := newProfiler(gridStep(base)).pair(base)
+		d, err := newProfiler(pld.NewGrid(gridStep(base), 1e-20)).pair(base)
 		if err != nil {
 			t.Fatal(err)
 		}

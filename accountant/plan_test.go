@@ -26,7 +26,7 @@ func TestOneOrderIsNeverBelowAttained(t *testing.T) {
 		{TruncatedPoisson{Rate: 5}, Gaussian{NoiseMultiplier: 4}, 0.02, 1e-3, 0},
 	} {
 		for i, e := range []Event{Variant1(c.q, c.k, c.base), Variant2(c.q, c.k, c.base)} {
-			p, _, err := newProfile(e)
+			p, _, err := newProfile(e, 1e-12)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,23 +38,29 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	if e, ok := s.composition(); ok {
 		return r.pair(e)
 	}
-	selection, err := s.selection(r, r.cells(pld.CellCount, s.Repetitions))
+	const fewest = 64
+	cells := r.cells(pld.CellCount, s.Repetitions)
+	selection, err := s.selection(r, cells)
+	for err == nil && cells > fewest && r.work+selection.Work(r.grid) > mostWork/2 {
+		cells /= 2
+		selection, err = s.selection(r, cells)
+	}
 	if err != nil {
 		return nil, err
 	}
-	best, evaluations, err := selection.Pair(r.step)
+	best, _, err := selection.Pair(r.grid)
 	if err != nil {
 		return nil, err
 	}
-	r.work += float64(evaluations) * selection.States()
+	r.work += selection.Work(r.grid)
 	return r.withinWork(best)
 }
 
 // selected bounds the best of K runs.
 type selected interface {
 	profile
-	Pair(step float64) (d *pld.Pair, evaluations int, err error)
-	States() float64 // the work of one evaluation
+	Pair(g pld.Grid) (d *pld.Pair, evaluations int, err error)
+	Work(g pld.Grid) float64 // of Pair
 }
 
 // profile spares a selection that is the whole event the rounding to a grid.

@@ -3,6 +3,8 @@ package accountant
 import (
 	"math"
 	"testing"
+
+	"github.com/dptrain/dptrain/accountant/internal/pld"
 )
 
 // TestFreePartsDoNotMakeFree has one part that costs something, first or last.
@@ -34,7 +36,7 @@ func TestFreePartsDoNotMakeFree(t *testing.T) {
 // and the work of an event stays bounded.
 func TestEpsilonIsTheUpperEnd(t *testing.T) {
 	for _, e := range []Event{DPSGD(0.02, 1, 300), DPSGD(0.3, 2, 7), Gaussian{NoiseMultiplier: 1.7}} {
-		p, _, err := newProfile(e)
+		p, _, err := newProfile(e, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,12 +51,12 @@ func TestEpsilonIsTheUpperEnd(t *testing.T) {
 // TestLargestProfile takes shards of which either is the costlier at some epsilon.
 func TestLargestProfile(t *testing.T) {
 	events := []Event{Gaussian{NoiseMultiplier: 1}, Gaussian{NoiseMultiplier: 5}, Gaussian{NoiseMultiplier: 2}}
-	all, err := newProfiler(0.01).profile(Parallel{Events: events})
+	all, err := newProfiler(pld.NewGrid(0.01, 1e-20)).profile(Parallel{Events: events})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		one, err := newProfiler(0.01).profile(e)
+		one, err := newProfiler(pld.NewGrid(0.01, 1e-20)).profile(e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func TestNoOrderBeatsIntervalsOfBinomial(t *testing.T) {
 			t.Errorf("%v, %#v, c %v: an order has %v, intervals %v", d, k, c, all, interval)
 		}
 		o := d.ordering(k)
-		bound := o.worst(c, make([]float64, len(o.rows)+1))
+		bound := o.at(c)
 		if !(bound >= math.Max(all, interval)*(1-orderError)) {
 			t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, math.Max(all, interval))
 		}
@@ -77,7 +77,7 @@ func TestBoundOfCoarseCellsOfBinomial(t *testing.T) {
 			continue
 		}
 		o := d.ordering(k)
-		if bound := o.worst(c, make([]float64, len(o.rows)+1)); !(bound >= attained*(1-orderError)) {
+		if bound := o.at(c); !(bound >= attained*(1-orderError)) {
 			t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, attained)
 		}
 	}
@@ -99,9 +99,9 @@ func TestBoundOfFineCellsOfBinomial(t *testing.T) {
 		if d.p[0] == 0 {
 			from = 1
 		}
-		p, q := cutDeep(d.p[from:top], d.q[from:top], inf, k, 256)
+		p, q := cutDeep(d.p[from:top], d.q[from:top], inf, k, 40, 256)
 		o := orderingOf(p, q, inf, k)
-		bound := o.worst(c, make([]float64, len(o.rows)+1))
+		bound := o.at(c)
 		// Close to probability 1 phi1 falls to nearly 0, and of few losses most cells are cut for that.
 		if !(bound >= attained*(1-orderError)) || k.Probability < 0.9 && !(bound <= attained*1.1+1e-3) {
 			t.Errorf("%v, %#v, c %v: the bound is %v in %d cells, attained is %v", d, k, c, bound, len(p), attained)
@@ -180,7 +180,7 @@ func TestLimitsOfBinomial(t *testing.T) {
 
 func oneGaussian(t *testing.T, noise, step float64) *Pair {
 	t.Helper()
-	d, _, err := Gaussians(step, 1, noise, 1)
+	d, _, err := Gaussians(by(step), 1, noise, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

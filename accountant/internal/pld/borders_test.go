@@ -126,16 +126,16 @@ func TestMassesAllowForTheirBorders(t *testing.T) {
 		{1 - 0x1p-19, 0.3, 1, mostBins - 10, 30}, {1e-6, 1, 1, 50000, 5}, {0.0213, 2, 1, 5000, 5}, {0.3, 0.7, 4, 10000, 5},
 	} {
 		border := func(l float64) float64 { at, _ := sampledBorder(c.rate, c.noise, l); return at }
-		grid := func(step float64) (*lossGrid, error) { return sampledGaussian(c.rate, c.noise, step, reach) }
+		grid := func(step float64) (*lossGrid, error) { return sampledGaussian(c.rate, c.noise, by(step), reach) }
 		lowest, highest := sampledLoss(c.rate, stepLoss(c.noise, -reach)), sampledLoss(c.rate, stepLoss(c.noise, 1/c.noise+reach))
 		high := reach + 1/c.noise
 		if c.rows > 1 {
-			l := newRowsLoss(c.rate, c.noise, c.rows, 1)
+			l := newRowsLoss(c.rate, c.noise, c.rows, testTail)
 			high = l.limit(reach)
 			lowest, _, _ = l.at(-reach)
 			highest, _, _ = l.at(high)
 			border = func(x float64) float64 { at, _, _ := l.inverse(x, math.NaN()); return at }
-			grid = func(step float64) (*lossGrid, error) { return l.grid(step, reach) }
+			grid = func(step float64) (*lossGrid, error) { return l.grid(by(step), reach) }
 		}
 		g, err := grid((highest - lowest) / float64(c.bins))
 		if err != nil {
@@ -164,7 +164,7 @@ func TestWeightsOfRows(t *testing.T) {
 		rows, count int
 		most        float64
 	}{{1e-6, 128, 100000, 3e-13}, {1e-3, 128, 1, 1e-10}, {0.3, 128, 10, 1e-10}, {0.9999, 128, 1, 1e-10}, {0.02, 5, 1000, 1e-13}, {1e-100, 2, 1, 1e-11}} {
-		s, r := newBigStep(c.rate, 1, c.rows), newRowsLoss(c.rate, 1, c.rows, c.count)
+		s, r := newBigStep(c.rate, 1, c.rows), newRowsLoss(c.rate, 1, c.rows, testTail/float64(c.count))
 		if r.error > c.most {
 			t.Errorf("%+v: the bound on the error is %v", c, r.error)
 		}

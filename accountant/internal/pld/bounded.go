@@ -9,15 +9,15 @@ import (
 
 // Bounded returns the pair of a mechanism by bounds on its hockey-stick divergences at any epsilon >= 0, each of which
 // holds in both directions. It calls bound with ascending epsilons.
-func Bounded(step float64, bound func(epsilon float64) float64) (*Pair, error) {
+func Bounded(g Grid, bound func(epsilon float64) float64) (*Pair, error) {
 	// With these falls of a bound's logarithm from one epsilon to the next, chords over e^epsilon are high by 1e-4 of
-	// it at most, but where it is below any usual delta.
-	const usual, fall, fallBelow = 1e-14, 0.025, 0.25
-	least := math.Exp(logTail) // the last value is a bound for all larger epsilons
+	// it at most, but where it is far below the delta that is wanted.
+	const fall, fallBelow = 0.025, 0.25
+	least := g.tail() // the last value is a bound for all larger epsilons
 	var values []float64
 	for last, stride := -1, 1; ; {
 		k := last + stride
-		if float64(k)*step >= LargestLoss {
+		if float64(k)*g.step >= LargestLoss {
 			break
 		}
 		if k >= mostPoints/2 { // the half of a side below 0 has as many
@@ -26,14 +26,14 @@ func Bounded(step float64, bound func(epsilon float64) float64) (*Pair, error) {
 		for len(values) < k {
 			values = append(values, 1) // a chord is lower
 		}
-		v := math.Min(1, bound(float64(k)*step*(1-0x1p-50)))
+		v := math.Min(1, bound(float64(k)*g.step*(1-0x1p-50)))
 		values = append(values, v)
 		if !(v > least) {
 			break
 		}
 		if v < 1 && last >= 0 {
 			wanted := fall
-			if v < usual {
+			if v < g.faint() {
 				wanted = fallBelow
 			}
 			slope := float.Log(values[last]/v) / float64(stride)
@@ -41,7 +41,7 @@ func Bounded(step float64, bound func(epsilon float64) float64) (*Pair, error) {
 		}
 		last = k
 	}
-	return hullPair(step, values, slices.Clone(values))
+	return hullPair(g, values, slices.Clone(values))
 }
 
 // Minimum returns a pair that dominates every mechanism that each of d and e dominates, on the grid of both.
@@ -54,5 +54,5 @@ func Minimum(d, e *Pair) (*Pair, error) {
 		}
 		return values
 	}
-	return hullPair(d.removal.step, side(d.removal, e.removal), side(d.addition, e.addition))
+	return hullPair(d.removal.Grid, side(d.removal, e.removal), side(d.addition, e.addition))
 }

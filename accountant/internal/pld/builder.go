@@ -4,21 +4,21 @@ import "math"
 
 // A builder collects the masses of a side.
 type builder struct {
-	step float64
+	Grid
 	low  int
 	mass []float64
 	inf  float64
 }
 
-// newBuilder returns a builder for losses from low·step to high·step.
-func newBuilder(step, low, high float64) (*builder, error) {
-	if !(high*step < LargestLoss && low*step > -LargestLoss) { // NaN too
+// newBuilder returns a builder for losses from low steps to high steps.
+func newBuilder(g Grid, low, high float64) (*builder, error) {
+	if !(high*g.step < LargestLoss && low*g.step > -LargestLoss) { // NaN too
 		return nil, ErrTooWide
 	}
 	if !(high-low < 2*mostPoints) { // twice as many, as trimming may still leave few enough
 		return nil, ErrTooFine
 	}
-	return &builder{step: step, low: int(low), mass: make([]float64, int(high-low)+1)}, nil
+	return &builder{Grid: g, low: int(low), mass: make([]float64, int(high-low)+1)}, nil
 }
 
 // put adds a mass at a loss between grid points. It splits the mass between the two points around the loss so that both
@@ -47,10 +47,11 @@ func split(x, step float64) (upper, lower float64) {
 	return -math.Expm1(-x) / whole, math.Exp(-x) * -math.Expm1(x-step) / whole
 }
 
-// side returns the masses that were put, raised by the relative slack. It trims negligible tails: masses at the top go
-// to infinity, masses at the bottom to the lowest loss kept. Both only raise R.
-func (b *builder) side(slack float64) (*side, error) {
-	tail := math.Exp(logTail)
+// side returns the masses that were put, raised by more than their rounding. It trims negligible tails: masses at the
+// top go to infinity, masses at the bottom to the lowest loss kept. Both only raise R.
+func (b *builder) side() (*side, error) {
+	slack := roundingOf(len(b.mass))
+	tail := b.tail()
 	top, bottom := len(b.mass)-1, 0
 	for t := b.mass[top]; top > 0 && t <= tail; t += b.mass[top] {
 		top--
@@ -76,7 +77,7 @@ func (b *builder) side(slack float64) (*side, error) {
 	for i := range mass {
 		mass[i] *= 1 + slack
 	}
-	s := newSide(b.step, b.low+bottom, mass, b.inf*(1+slack))
+	s := newSide(b.Grid, b.low+bottom, mass, b.inf*(1+slack))
 	// Every divergence is 1 at minus infinity. A side that is less there, or NaN, has lost masses to rounding and is no
 	// bound.
 	if !(s.total() >= 1) {

@@ -17,8 +17,19 @@ func (s *side) cutCells(k repetitions.Distribution, count int) (p, q []float64, 
 		}
 	}
 	massesToOne(p, q, inf)
-	p, q = cutDeep(p, q, inf, k, count)
+	p, q = cutDeep(p, q, inf, k, s.deepest(), count)
 	return p, q, inf
+}
+
+// deepest returns how far the logarithm of phi1 may fall until what it selects counts for nothing. At an epsilon where
+// the divergence is above the tail, P has as much above it, so that epsilon is at most the loss above which P has a
+// tail. The other distribution counts e^epsilon times.
+func (s *side) deepest() float64 {
+	last := len(s.mass) - 1
+	for t := s.inf + s.mass[last]; t < s.tail() && last > 0; t += s.mass[last] {
+		last--
+	}
+	return math.Max(0, s.loss(last)) - s.logTail
 }
 
 // cells moves the masses of s to at most count of its losses, and returns them with Q's masses. Each mass is split
@@ -51,8 +62,8 @@ func (s *side) cells(count int) (p, q []float64) {
 // cellLosses chooses at most count positions in s, the first and the last among them. They are dense where there is
 // much mass, since phi1 bends there, and even everywhere but far out in a tail, since losses are rounded to them.
 func (s *side) cellLosses(count int) []int {
-	const tail, even, root, mass, anywhere = 1e-13, 1, 0.5, 1, 0.1
-	q := s.opposite()
+	const even, root, mass, anywhere = 1, 0.5, 1, 0.1
+	q, tail := s.opposite(), s.faint()
 	var used []int
 	first, last, roots, masses := 0, len(q)-1, 0.0, 0.0
 	for i, m := range s.mass {
@@ -93,21 +104,22 @@ func (s *side) cellLosses(count int) []int {
 // = 0. So the chord from there to where the cut falls is at least the divergence too, and the cut masses stand for that
 // chord.
 func massesToOne(p, q []float64, inf float64) {
-	rest := math.Max(0, 1-inf)
+	var above accurate
+	above.add(inf)
 	for k := len(p) - 1; k >= 0; k-- {
-		if p[k] > rest {
+		if rest := math.Max(0, 1-above.value()); p[k] > rest {
 			q[k] *= rest / p[k]
 			p[k] = rest
 		}
-		rest -= p[k]
+		above.add(p[k])
 	}
 }
 
 // cutDeep cuts the cells across which log phi1 or log phi3 falls far when an interval ends there and all other cells
 // lie on its other side. The allowances of an [ordering] need phi3, whose logarithm falls 2 Curvature - 1 times as far
 // as that of phi1: far more for negative binomials of negative shape. For phi3 alone it adds at most count cells.
-func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int) (cutP, cutQ []float64) {
-	depth := func(outside float64) float64 { return math.Min(k.LogSlope(0)-k.LogSlope(outside), deepestFall) }
+func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, deepest float64, count int) (cutP, cutQ []float64) {
+	depth := func(outside float64) float64 { return math.Min(k.LogSlope(0)-k.LogSlope(outside), deepest) }
 	each := func(visit func(cell int, outside, mass float64, upwards bool)) {
 		outP, outQ := 0.0, 0.0
 		for i := range p {
@@ -124,7 +136,8 @@ func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, count int)
 	}
 	falls := 0.0
 	each(func(_ int, outside, mass float64, _ bool) { falls += depth(outside+mass) - depth(outside) })
-	finest := math.Max(finestFall, math.Min(falls/float64(max(1, count-len(p))), coarsestFall))
+	coarsest := math.Max(coarsestFall, falls/float64(2*count))
+	finest := math.Max(finestFall, math.Min(falls/float64(max(1, count-len(p))), coarsest))
 	if faster := 2*k.Curvature() - 1; faster > 1 { // not so for binomial K
 		finest = math.Max(finest/faster, math.Min(finest, falls/float64(count)))
 	}

@@ -7,8 +7,6 @@ import (
 )
 
 const (
-	// logTail is the logarithm of the mass that a window of losses may leave out. The mass left out counts at infinity.
-	logTail = -50
 	// mostTransform is the largest size of a Fourier transform, and mostComposed the largest count that it composes:
 	// for more, its error bounds would be worth nothing.
 	mostTransform = 1 << 20
@@ -21,19 +19,19 @@ const (
 // coarser by the factor coarsen. p and q hold the masses of P and Q at the fine points of the window. pAbove bounds P's
 // mass above it, qBelow Q's mass below it; the other distribution has at most e^-|loss| times as much there.
 type composition struct {
-	step           float64 // of the fine grid
+	Grid           // the fine one
 	coarsen        int
 	first, last    int
 	p, q           []float64
 	pAbove, qBelow float64
 }
 
-func (c *composition) grid() float64 { return c.step * float64(c.coarsen) }
+func (c *composition) grid() Grid { return c.by(c.step * float64(c.coarsen)) }
 
 // removal returns the side of P's masses on the coarse grid. inf is P's mass at infinity, and losses may be higher by
 // shift.
 func (c *composition) removal(inf, shift float64) (*side, error) {
-	below := c.qBelow * math.Exp(float64(c.first)*c.grid())
+	below := c.qBelow * math.Exp(float64(c.first)*c.grid().step)
 	return c.side(c.p, c.first, below, inf+c.pAbove, shift)
 }
 
@@ -44,7 +42,7 @@ func (c *composition) addition(inf, shift float64) (*side, error) {
 	for i, v := range c.q {
 		q[n-1-i] = v
 	}
-	above := c.pAbove * math.Exp(-float64(c.last)*c.grid())
+	above := c.pAbove * math.Exp(-float64(c.last)*c.grid().step)
 	return c.side(q, -c.last, above, inf+c.qBelow, shift)
 }
 
@@ -60,14 +58,14 @@ func (c *composition) side(fine []float64, first int, below, inf, shift float64)
 	b.mass[0], b.inf = below, inf
 	upper, lower := make([]float64, c.coarsen), make([]float64, c.coarsen)
 	for j := range upper {
-		upper[j], lower[j] = split(math.Min(float64(j)*c.step+shift, c.grid()), c.grid())
+		upper[j], lower[j] = split(math.Min(float64(j)*c.step+shift, c.grid().step), c.grid().step)
 	}
 	for i, m := range fine {
 		k, j := i/c.coarsen, i%c.coarsen
 		b.mass[k] += m * lower[j]
 		b.mass[k+1] += m * upper[j]
 	}
-	return b.side(rounding)
+	return b.side()
 }
 
 // power composes g with itself count times by Fourier transform.
@@ -87,24 +85,25 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 	if !(high < LargestLoss && low > -LargestLoss && low < high) {
 		return nil, ErrTooWide
 	}
-	c := &composition{step: g.step, coarsen: coarsen}
-	first, last := math.Floor(low/c.grid()), math.Ceil(high/c.grid())
+	c := &composition{Grid: g.Grid, coarsen: coarsen}
+	step := c.grid().step
+	first, last := math.Floor(low/step), math.Ceil(high/step)
 	if !(last-first <= mostPoints && (last-first)*float64(coarsen) < mostTransform) {
 		return nil, ErrTooFine
 	}
 	c.first, c.last = int(first), int(last)
 	// The rounding of one sum over the masses, count times.
 	slack := m.count * float64(len(g.p)+64) * 0x1p-52
-	c.pAbove = math.Exp(m.at(tiltHigh) - (tiltHigh-0.5)*last*c.grid() + slack)
-	c.qBelow = math.Exp(m.at(tiltLow) - (tiltLow+0.5)*first*c.grid() + slack)
+	c.pAbove = math.Exp(m.at(tiltHigh) - (tiltHigh-0.5)*last*step + slack)
+	c.qBelow = math.Exp(m.at(tiltLow) - (tiltLow+0.5)*first*step + slack)
 	points := (c.last-c.first)*coarsen + 1
-	newTransform(points).power(m, c, points, [3]float64{tiltLow * 2 / 3, 0, tiltHigh * 2 / 3})
+	newTransform(points).power(m, c, points, m.tilts(tiltLow, tiltHigh))
 	return c, nil
 }
 
 // once returns the composition of one.
 func (g *lossGrid) once() *composition {
-	return &composition{step: g.step, coarsen: 1, first: g.low, last: g.low + len(g.p) - 1, p: g.p, q: g.opposite()}
+	return &composition{Grid: g.Grid, coarsen: 1, first: g.low, last: g.low + len(g.p) - 1, p: g.p, q: g.opposite()}
 }
 
 // opposite returns Q's masses.
@@ -134,12 +133,12 @@ func composedInf(inf float64, finite []float64, count int) float64 {
 func (d *Pair) Power(count int) (*Pair, error) {
 	switch count {
 	case 0:
-		return Neutral(d.removal.step), nil
+		return Neutral(d.removal.Grid), nil
 	case 1:
 		return d, nil
 	}
 	return onBoth(func(s []*side) (*side, error) {
-		g := &lossGrid{step: s[0].step, low: s[0].low, p: s[0].mass}
+		g := &lossGrid{Grid: s[0].Grid, low: s[0].low, p: s[0].mass}
 		c, err := g.power(count, 1)
 		if err != nil {
 			return nil, err

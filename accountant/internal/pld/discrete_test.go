@@ -106,7 +106,7 @@ func (d discrete) side(step float64) *side {
 	if low > high {
 		low, high = 0, 0
 	}
-	b, err := builderBetween(step, low, high)
+	b, err := builderBetween(by(step), low, high)
 	if err != nil {
 		panic(err)
 	}
@@ -119,7 +119,7 @@ func (d discrete) side(step float64) *side {
 			b.put(math.Log(p/q), 0, p)
 		}
 	}
-	s, err := b.side(rounding)
+	s, err := b.side()
 	if err != nil {
 		panic(err)
 	}

@@ -20,7 +20,7 @@ const mostBins = 1 << 18
 // A lossGrid holds the masses p[i] of P at the losses (low+i)·step, and so the masses p e^-loss of Q, rounded up. A
 // loss may be off by up to shift. P has a mass of at most pInf beyond the grid, and Q at most qInf.
 type lossGrid struct {
-	step       float64
+	Grid
 	low        int
 	p          []float64
 	pInf, qInf float64
@@ -28,15 +28,15 @@ type lossGrid struct {
 }
 
 // newLossGrid returns a grid of the given step without masses, from the lowest loss to the highest.
-func newLossGrid(step, lowest, highest float64) (*lossGrid, error) {
+func newLossGrid(g Grid, lowest, highest float64) (*lossGrid, error) {
 	if !(highest < LargestLoss && lowest > -LargestLoss && lowest < highest) {
 		return nil, ErrTooWide
 	}
-	first, last := math.Floor(lowest/step), math.Ceil(highest/step)
+	first, last := math.Floor(lowest/g.step), math.Ceil(highest/g.step)
 	if !(last-first <= mostBins) {
 		return nil, ErrTooFine
 	}
-	return &lossGrid{step: step, low: int(first), p: make([]float64, int(last-first)+1)}, nil
+	return &lossGrid{Grid: g, low: int(first), p: make([]float64, int(last-first)+1)}, nil
 }
 
 // sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
@@ -53,10 +53,11 @@ func newLossGrid(step, lowest, highest float64) (*lossGrid, error) {
 // and at the lower end it is rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}).
 // Nothing cancels in these forms. The integrals are those of the borders as floats, whose losses aren't quite those of
 // the grid points: see [borderSlack].
-func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
+func sampledGaussian(rate, noise float64, on Grid, reach float64) (*lossGrid, error) {
+	step := on.step
 	x := func(t float64) float64 { return stepLoss(noise, t) }
 	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
-	g, err := newLossGrid(step, lowest, highest)
+	g, err := newLossGrid(on, lowest, highest)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func sampledGaussian(rate, noise, step, reach float64) (*lossGrid, error) {
 	if g.shift > math.Min(step, 1)*largestShift {
 		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
 	}
-	return g.raised()
+	return g.raised(massRounding(reach+1/noise, 1/noise, logRate))
 }
 
 // stepLoss returns the privacy loss at t standard deviations of a step that takes all samples.
@@ -155,16 +156,32 @@ const largestShift = 1. / 16
 // and P's by a factor of at most e^f more, at f more loss.
 func borderSlack(e, f, step float64) float64 { return 1 + 4*(e+f)/math.Min(step, 1) }
 
-// raised raises all masses by more than their rounding. It refuses a grid that has lost masses to rounding.
-func (g *lossGrid) raised() (*lossGrid, error) {
-	p, q := g.pInf*(1+rounding), g.qInf*(1+rounding)
-	g.pInf, g.qInf = p, q
+// massRounding bounds the relative error of a step's masses, for outputs of at most t, exponents of slope at most slope
+// in t, and weights whose logarithm is at most largestLog.
+//
+// Proof. A mass is a sum of positive terms, a few products of an integral of [cellIntegrals], 2^-43 of error, or of a
+// normal distribution function, whose error is some roundings and t² of them. In an integral's terms the exponent log w
+// + s t - s²/2 - t²/2 has roundings of at most 3 |log w| + 3 s t + 2 s² + 2.5 t² units of 2^-53, and e^{s d} - 1 for a
+// distance d <= 2 t of 2 + 4 s t.
+func massRounding(t, slope, largestLog float64) float64 {
+	return 0x1p-42 + 0x1p-50*(math.Abs(largestLog)+(t+slope)*(t+slope))
+}
+
+// raised raises all masses by a relative slack, and by what Q's masses at their losses round off. It refuses a grid
+// that has lost masses to rounding.
+func (g *lossGrid) raised(slack float64) (*lossGrid, error) {
+	n := len(g.p)
+	up := 1 + slack + 0x1p-51*math.Max(math.Abs(float64(g.low)), math.Abs(float64(g.low+n-1)))*g.step
+	g.pInf, g.qInf = g.pInf*up, g.qInf*up
+	var sumP, sumQ accurate
+	sumP.add(g.pInf)
+	sumQ.add(g.qInf)
 	for i := range g.p {
-		g.p[i] *= 1 + rounding
-		p += g.p[i]
-		q += g.p[i] * math.Exp(-float64(g.low+i)*g.step)
+		g.p[i] *= up
+		sumP.add(g.p[i])
+		sumQ.add(g.p[i] * math.Exp(-float64(g.low+i)*g.step))
 	}
-	if !(p >= 1 && q >= 1) {
+	if !(sumP.value() >= 1 && sumQ.value() >= 1) {
 		return nil, ErrTooWide // as in builder.side
 	}
 	return g, nil
@@ -200,9 +217,9 @@ const finePoints = 32
 // Gaussians returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling
 // rate and noise multiplier. It composes them on a grid of their own that is finer by an integer factor. each is the
 // work, in products of two masses for each mass of the result; it is 0 if rate or count is 0.
-func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err error) {
+func Gaussians(g Grid, rate, noise float64, count int) (d *Pair, each int, err error) {
 	if rate == 0 || count == 0 {
-		return Neutral(step), 0, nil
+		return Neutral(g), 0, nil
 	}
 	if noise == 0 {
 		return nil, 0, ErrTooWide
@@ -214,41 +231,42 @@ func Gaussians(step, rate, noise float64, count int) (d *Pair, each int, err err
 		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
 		count = 1
 	}
-	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, step, count)
+	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, g, count)
 }
 
 // gaussianGrid returns sampledGaussian as a function of the grid.
-func gaussianGrid(rate, noise float64) func(step, reach float64) (*lossGrid, error) {
-	return func(step, reach float64) (*lossGrid, error) { return sampledGaussian(rate, noise, step, reach) }
+func gaussianGrid(rate, noise float64) gridMaker {
+	return func(on Grid, reach float64) (*lossGrid, error) { return sampledGaussian(rate, noise, on, reach) }
 }
+
+// A gridMaker returns the masses of one step on a grid, where outcomes beyond reach standard deviations go to infinity.
+type gridMaker func(on Grid, reach float64) (*lossGrid, error)
 
 // Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their ends
 // that roundings matter, the end stands for them.
 const leastRate, mostRate = 1e-100, 1 - 0x1p-20
 
-// composedSteps composes count steps with the masses of grid, a function of the grid's step and of how many standard
-// deviations of a step to reach before tails go to infinity. variance estimates the variance of a step's loss.
-func composedSteps(grid func(step, reach float64) (*lossGrid, error), variance func() float64, step float64, count int) (d *Pair, each int, err error) {
-	reach := math.Sqrt(2 * (float.Log(float64(count)) - logTail))
+// composedSteps composes count steps with the masses of one. variance estimates the variance of a step's loss.
+func composedSteps(one gridMaker, variance func() float64, g Grid, count int) (d *Pair, each int, err error) {
 	fineness := 1
 	if count > 1 {
 		deviation := math.Sqrt(variance())
 		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the
 		// shared grid's does; more would be lost on it.
 		most := math.Min(2*math.Sqrt(float64(count)), mostBins/8)
-		fineness = int(math.Ceil(math.Max(1, math.Min(step*finePoints/deviation, most))))
+		fineness = int(math.Ceil(math.Max(1, math.Min(g.step*finePoints/deviation, most))))
 	}
 	for ; ; fineness = (fineness + 1) / 2 {
-		d, err := composedGrid(grid, reach, count, step, fineness)
+		d, err := composedGrid(one, count, g, fineness)
 		if !errors.Is(err, ErrTooFine) || fineness == 1 {
 			return d, Transforms * fineness, err
 		}
 	}
 }
 
-// composedGrid composes count steps on a grid that is finer than step by the factor fineness.
-func composedGrid(grid func(step, reach float64) (*lossGrid, error), reach float64, count int, step float64, fineness int) (*Pair, error) {
-	g, err := grid(step/float64(fineness), reach)
+// composedGrid composes count steps on a grid that is finer than shared by the factor fineness.
+func composedGrid(one gridMaker, count int, shared Grid, fineness int) (*Pair, error) {
+	g, err := one(shared.by(shared.step/float64(fineness)), shared.reach(count))
 	if err != nil {
 		return nil, err
 	}

@@ -3,20 +3,20 @@ package pld
 import "math"
 
 // hullPair returns the pair for bounds on the hockey-stick divergences of P from Q (remove) and of Q from P (add) at
-// epsilon = 0, step, 2 step, ...
+// epsilon = 0 and the further points of g.
 //
 // Bounds at negative epsilons follow: remove(-epsilon) = 1 - e^-epsilon + e^-epsilon add(epsilon), where a rounding
 // error of the right-hand side counts less on the left. The other way round it would count e^epsilon times, and turn
 // the last digit of a divergence near 1 into all digits of one near 0.
-func hullPair(step float64, remove, add []float64) (*Pair, error) {
+func hullPair(g Grid, remove, add []float64) (*Pair, error) {
 	// Both are the total variation distance at 0.
 	remove[0] = math.Min(remove[0], add[0])
 	add[0] = remove[0]
-	removal, err := hullSide(step, 1-len(add), linked(step, add, remove))
+	removal, err := hullSide(g, 1-len(add), linked(g.step, add, remove))
 	if err != nil {
 		return nil, err
 	}
-	addition, err := hullSide(step, 1-len(remove), linked(step, remove, add))
+	addition, err := hullSide(g, 1-len(remove), linked(g.step, remove, add))
 	return &Pair{removal, addition}, err
 }
 
@@ -40,12 +40,12 @@ func linked(step float64, other, own []float64) []float64 {
 //
 // Masses are the second differences of the hull, which cancel. So they are chosen from the top down: each makes up what
 // the masses above it, as they have been rounded, leave wanting at the next corner, and errors don't add up.
-func hullSide(step float64, low int, values []float64) (*side, error) {
-	b, err := newBuilder(step, float64(low), float64(low+len(values)-1))
+func hullSide(g Grid, low int, values []float64) (*side, error) {
+	b, err := newBuilder(g, float64(low), float64(low+len(values)-1))
 	if err != nil {
 		return nil, err
 	}
-	corners := hull(step, values)
+	corners := hull(g.step, values)
 	at := corners[len(corners)-1]
 	b.inf = values[at]
 	// r is R at the corner, slope its negative slope times e^epsilon to the right of it.
@@ -54,7 +54,7 @@ func hullSide(step float64, low int, values []float64) (*side, error) {
 		// R must reach next at the next corner. After the last one that is 1, at x = 0.
 		next, drop, fade := 1.0, 1.0, 0.0
 		if k > 0 {
-			distance := float64(corners[k]-corners[k-1]) * step
+			distance := float64(corners[k]-corners[k-1]) * g.step
 			next, drop, fade = values[corners[k-1]], -math.Expm1(-distance), math.Exp(-distance)
 		}
 		m := math.Max(0, (next-r)/drop-slope)
@@ -63,7 +63,7 @@ func hullSide(step float64, low int, values []float64) (*side, error) {
 		r += drop * slope
 		slope *= fade
 	}
-	return b.side(rounding)
+	return b.side()
 }
 
 // hull returns the positions of the corners of hullSide's lower convex hull, from left to right.
@@ -125,5 +125,5 @@ func maximumSide(sides []*side) (*side, error) {
 		}
 		values[i] = math.Min(1, values[i]*(1+rounding))
 	}
-	return hullSide(sides[0].step, low, values)
+	return hullSide(sides[0].Grid, low, values)
 }

@@ -79,7 +79,7 @@ func TestLaterEventsThatCostNothing(t *testing.T) {
 	final := gaussianLike(0.8, 200).pair(step)
 	var plain, sides [2]terms
 	plain[0], plain[1] = Variant1(final, q)
-	sides[0], sides[1] = Variant1Before(Neutral(step))(final, q)
+	sides[0], sides[1] = Variant1Before(Neutral(by(step)))(final, q)
 	for d := range 2 {
 		for _, epsilon := range []float64{0, 0.3, 1, 2.5} {
 			for _, z := range []float64{0, 0.01, 0.3, 1, 3, 30} {

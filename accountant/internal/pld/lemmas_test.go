@@ -58,7 +58,7 @@ func TestBoundsOfSingularMechanisms(t *testing.T) {
 
 // TestCompositionSide checks the sides of a composition against its parts, each large enough to be seen.
 func TestCompositionSide(t *testing.T) {
-	c := &composition{step: 0.01, coarsen: 4, first: -3, last: 2, p: make([]float64, 21), q: make([]float64, 21), pAbove: 0.05, qBelow: 0.03}
+	c := &composition{Grid: by(0.01), coarsen: 4, first: -3, last: 2, p: make([]float64, 21), q: make([]float64, 21), pAbove: 0.05, qBelow: 0.03}
 	for i := range c.p {
 		l := float64(c.first*c.coarsen+i) * c.step
 		c.p[i] = 0.9 / 21 * (1 + 0.3*math.Sin(float64(i)))
@@ -76,8 +76,8 @@ func TestCompositionSide(t *testing.T) {
 	high := func(l, epsilon float64) float64 { return math.Max(0, -math.Expm1(epsilon-l)) }
 	for epsilon := -0.3; epsilon < 0.3; epsilon += 0.0007 {
 		p, q := inf+c.pAbove, inf+c.qBelow
-		p += c.qBelow * math.Exp(float64(c.first)*c.grid()) * high(float64(c.first)*c.grid(), epsilon)
-		q += c.pAbove * math.Exp(-float64(c.last)*c.grid()) * high(-float64(c.last)*c.grid(), epsilon)
+		p += c.qBelow * math.Exp(float64(c.first)*c.grid().step) * high(float64(c.first)*c.grid().step, epsilon)
+		q += c.pAbove * math.Exp(-float64(c.last)*c.grid().step) * high(-float64(c.last)*c.grid().step, epsilon)
 		for i := range c.p {
 			l := float64(c.first*c.coarsen+i) * c.step
 			p += c.p[i] * high(l+shift, epsilon)
@@ -113,12 +113,12 @@ func TestPutTakesTheLargestLoss(t *testing.T) {
 		const step = 0.1
 		loss := rapid.Float64Range(-3, 3).Draw(t, "loss")
 		off := rapid.Float64Range(0, step).Draw(t, "error")
-		b, err := builderBetween(step, loss, loss+off)
+		b, err := builderBetween(by(step), loss, loss+off)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.put(loss, off, 1)
-		s, err := b.side(rounding)
+		s, err := b.side()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestAtBetweenRoundings(t *testing.T) {
 		if math.FMA(float64(k), step, -epsilon) <= 0 {
 			continue // the loss rounds up
 		}
-		if newSide(step, k, []float64{1}, 0).at(epsilon) <= 0 {
+		if newSide(by(step), k, []float64{1}, 0).at(epsilon) <= 0 {
 			t.Errorf("R is 0 at %v, below the loss %d times %v", epsilon, k, step)
 		}
 	}
@@ -146,18 +146,18 @@ func TestAtBetweenRoundings(t *testing.T) {
 
 // TestSideKeepsItsTails counts the masses that a side moves.
 func TestSideKeepsItsTails(t *testing.T) {
-	tiny := math.Exp(logTail) / 4
-	b := &builder{step: 0.5, low: -2, mass: []float64{tiny, tiny, 1, tiny, tiny}, inf: tiny}
+	tiny := testTail / 4
+	b := &builder{Grid: by(0.5), low: -2, mass: []float64{tiny, tiny, 1, tiny, tiny}, inf: tiny}
 	want := b.inf + tiny + tiny
-	s, err := b.side(rounding)
+	s, err := b.side()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.inf < want {
 		t.Errorf("infinity %v is below %v", s.inf, want)
 	}
-	b = &builder{step: 0.5, low: -2, mass: []float64{tiny, tiny, tiny, 0, 0, 0, 0x1p-60}, inf: 1}
-	if s, err = b.side(rounding); err != nil {
+	b = &builder{Grid: by(0.5), low: -2, mass: []float64{tiny, tiny, tiny, 0, 0, 0, 0x1p-60}, inf: 1}
+	if s, err = b.side(); err != nil {
 		t.Fatal(err)
 	}
 	finite := 0.0
@@ -181,7 +181,7 @@ func TestHullSideMasses(t *testing.T) {
 			values[i] = math.Max(values[i], 0) + 1 - a - a*math.Expm1(float64(i-n)*step)
 			values[i] /= 2
 		}
-		s, err := hullSide(step, -n/2, values)
+		s, err := hullSide(by(step), -n/2, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestHullSideMasses(t *testing.T) {
 // TestTiltedBound checks the error bound of a transform against its formula's parts: with count times the squarings,
 // and no smaller than the passes' own.
 func TestTiltedBound(t *testing.T) {
-	g := &lossGrid{step: 0.02, low: -50, p: make([]float64, 101)}
+	g := &lossGrid{Grid: by(0.02), low: -50, p: make([]float64, 101)}
 	for i := range g.p {
 		g.p[i] = 1.0 / 101
 	}
@@ -233,7 +233,7 @@ func TestSampledGaussianKeepsMasses(t *testing.T) {
 		for _, noise := range []float64{0.7, 2, 9} {
 			for _, step := range []float64{0.003, 0.02, 0.2} {
 				for _, reach := range []float64{0.5, 2, 6} {
-					g, err := sampledGaussian(rate, noise, step, reach)
+					g, err := sampledGaussian(rate, noise, by(step), reach)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -258,14 +258,14 @@ func TestSampledGaussianKeepsMasses(t *testing.T) {
 func TestSubsetWhereRatiosCancel(t *testing.T) {
 	const step = 0.5
 	one := func(loss float64) *Pair {
-		s := newSide(step, int(loss/step), []float64{1}, 0)
+		s := newSide(by(step), int(loss/step), []float64{1}, 0)
 		return &Pair{s, s}
 	}
 	for i := 1; i < 40; i++ {
 		const loss = 40.0
 		epsilon := loss - math.Ln2 - float64(i)*0x1p-47
 		x := epsilon - loss + math.Ln2 + 2.3190468138462996e-17 // ln 2 is above the constant by this
-		s := Subset{Tune: one(loss), Base: Neutral(step), Rate: 0.5}
+		s := Subset{Tune: one(loss), Base: Neutral(by(step)), Rate: 0.5}
 		if got, want := s.Remove(epsilon), math.Exp(-loss)*0.5-0.5*math.Expm1(x); got < want*(1-1e-9) {
 			t.Errorf("remove: %v is below %v", got, want)
 		}
@@ -273,7 +273,7 @@ func TestSubsetWhereRatiosCancel(t *testing.T) {
 	for i := 1; i < 40; i++ {
 		const loss, rest = 0.5, 0x1p-40
 		epsilon := loss - float64(i)*1e-10
-		s := Subset{Tune: one(loss), Base: Neutral(step), Rate: 1 - rest}
+		s := Subset{Tune: one(loss), Base: Neutral(by(step)), Rate: 1 - rest}
 		want := -(1-rest)*math.Expm1(epsilon-loss) - rest*math.Expm1(epsilon)
 		if got := s.Add(epsilon); got < want*(1-1e-9) {
 			t.Errorf("add: %v is below %v", got, want)
@@ -283,11 +283,11 @@ func TestSubsetWhereRatiosCancel(t *testing.T) {
 
 func TestAdditionKeepsItsInfinity(t *testing.T) {
 	const rate, noise, step, reach = 0.3, 2, 0.02, 1
-	g, err := sampledGaussian(rate, noise, step, reach)
+	g, err := sampledGaussian(rate, noise, by(step), reach)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := composedGrid(gaussianGrid(rate, noise), reach, 1, step, 1)
+	d, err := composedGrid(func(on Grid, _ float64) (*lossGrid, error) { return sampledGaussian(rate, noise, on, reach) }, 1, by(step), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ type Lower struct{ removal, addition *side }
 
 // LowerNeutral returns the bound of a mechanism that ignores its data.
 func LowerNeutral() *Lower {
-	return &Lower{newSide(1, 0, []float64{1}, 0), newSide(1, 0, []float64{1}, 0)}
+	g := Grid{1, DeepestTail}
+	return &Lower{neutralSide(g), neutralSide(g)}
 }
 
 // DeltaAt bounds the larger divergence from below.
@@ -41,7 +42,7 @@ var lowerPoints = []float64{64, 32, 16, 8, 4, 2, 1}
 // LowerRows bounds count runs of a Gaussian mechanism with the given sampling rate and noise multiplier, for a unit
 // with several rows, from below. The law is that of gradients in one direction: P = sum of w_k N(k, noise^2), with k ~
 // Binomial(rows, rate), against Q = N(0, noise^2).
-func LowerRows(rate, noise float64, rows, count int) (*Lower, error) {
+func LowerRows(tail, rate, noise float64, rows, count int) (*Lower, error) {
 	if rate < leastRate || count == 0 {
 		return LowerNeutral(), nil
 	}
@@ -61,19 +62,18 @@ func LowerRows(rate, noise float64, rows, count int) (*Lower, error) {
 	if !(deviation > 0) {
 		return nil, ErrTooWide
 	}
-	reach := math.Sqrt(2 * (float.Log(float64(count)) - logTail))
 	var err error
 	for _, points := range lowerPoints {
 		var d *Lower
-		if d, err = lowerSteps(rate, noise, rows, count, deviation/points, reach); !errors.Is(err, ErrTooFine) {
+		if d, err = lowerSteps(rate, noise, rows, count, NewGrid(deviation/points, tail)); !errors.Is(err, ErrTooFine) {
 			return d, err
 		}
 	}
 	return nil, err
 }
 
-func lowerSteps(rate, noise float64, rows, count int, step, reach float64) (*Lower, error) {
-	c, err := stepCells(rate, noise, rows, count, step, reach)
+func lowerSteps(rate, noise float64, rows, count int, g Grid) (*Lower, error) {
+	c, err := stepCells(rate, noise, rows, g, g.reach(count))
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +93,17 @@ func lowerSteps(rate, noise float64, rows, count int, step, reach float64) (*Low
 // that at its upper end, but for a factor that the up and down at one point have in common. Both are exact for the
 // cell's true ends, but for a relative error of slack.
 type lossCells struct {
-	step, base, shift, slack float64
-	mass, opposite           []float64 // P's and Q's masses, rounded down
-	up, down                 []float64
-	below                    float64 // what down[0] lacks; its outcomes are left out of up in a mirror
-	bounded                  bool    // no loss is below base - step
+	Grid
+	base, shift, slack float64
+	mass, opposite     []float64 // P's and Q's masses, rounded down
+	up, down           []float64
+	below              float64 // what down[0] lacks; its outcomes are left out of up in a mirror
+	bounded            bool    // no loss is below base - step
 }
 
 // stepCells returns the cells of one step.
-func stepCells(rate, noise float64, rows, count int, step, reach float64) (*lossCells, error) {
+func stepCells(rate, noise float64, rows int, g Grid, reach float64) (*lossCells, error) {
+	step := g.step
 	// weights and their logarithms, for k >= 1
 	logs, limit, weightError := []float64{float.Log(rate)}, 1/noise+reach, 0x1p-48
 	least := math.Log1p(-rate)
@@ -115,7 +117,7 @@ func stepCells(rate, noise float64, rows, count int, step, reach float64) (*loss
 		lowest, _, _ = several.at(-reach)
 		highest, _, _ = several.at(limit)
 	}
-	c := &lossCells{step: step}
+	c := &lossCells{Grid: g}
 	border := func(l, near float64) float64 {
 		var t, error float64
 		if several == nil {
@@ -226,7 +228,7 @@ func (c *lossCells) add(p, q, up, down float64) {
 // mirrored returns the cells by the losses of Q against P.
 func (c *lossCells) mirrored() *lossCells {
 	n := len(c.mass)
-	m := &lossCells{step: c.step, base: -(c.base + float64(n-2)*c.step), shift: c.shift, slack: c.slack}
+	m := &lossCells{Grid: c.Grid, base: -(c.base + float64(n-2)*c.step), shift: c.shift, slack: c.slack}
 	for i := n - 1; i >= 0; i-- {
 		m.add(c.opposite[i], c.mass[i], c.down[i], c.up[i])
 	}
@@ -305,9 +307,9 @@ func (c *lossCells) fused() []float64 {
 func (c *lossCells) side(count int) (*side, error) {
 	low := math.Floor(c.base / c.step)
 	offset := float64(count) * (c.base - low*c.step - c.shift - 0x1p-49*(math.Abs(c.base)+c.step*float64(len(c.mass))))
-	g := &lossGrid{step: c.step, low: int(low) - 1, p: c.fused()}
+	g := &lossGrid{Grid: c.Grid, low: int(low) - 1, p: c.fused()}
 	if count == 1 {
-		return lowSide(c.step, g.low, g.p, offset), nil
+		return lowSide(c.Grid, g.low, g.p, offset), nil
 	}
 	m := moments{g: g, count: float64(count)}
 	high, tiltHigh := m.edge(1)
@@ -321,20 +323,20 @@ func (c *lossCells) side(count int) (*side, error) {
 	}
 	points := int(last-first) + 1
 	p := newTransform(points).lower(m, int(first), points, tiltLow, tiltHigh)
-	return lowSide(c.step, int(first), p, offset), nil
+	return lowSide(c.Grid, int(first), p, offset), nil
 }
 
 // lowSide returns the side of masses whose losses are all moved by offset.
-func lowSide(step float64, low int, mass []float64, offset float64) *side {
+func lowSide(g Grid, low int, mass []float64, offset float64) *side {
 	for len(mass) > 1 && mass[len(mass)-1] == 0 {
 		mass = mass[:len(mass)-1]
 	}
 	for len(mass) > 1 && mass[0] == 0 {
 		mass, low = mass[1:], low+1
 	}
-	whole := math.Floor(offset / step)
-	s := newSide(step, low+int(whole), mass, 0)
-	s.offset = offset - whole*step
+	whole := math.Floor(offset / g.step)
+	s := newSide(g, low+int(whole), mass, 0)
+	s.offset = offset - whole*g.step
 	return s
 }
 
@@ -352,7 +354,7 @@ func (t *transform) lower(m moments, start, points int, tiltLow, tiltHigh float6
 	slack := m.count*float64(len(m.g.p)+64)*2*u + 0x1p-30 // of a moment, with what the exponents below round off
 	atLow, atHigh := m.at(tiltLow), m.at(tiltHigh)
 	bounds, masses := make([]float64, points), make([]float64, points)
-	for k, tilt := range []float64{tiltLow * 2 / 3, 0, tiltHigh * 2 / 3} {
+	for k, tilt := range m.tilts(tiltLow, tiltHigh) {
 		logSum := m.at(tilt) / m.count
 		noise := t.tilted(m, tilt, logSum)
 		logNoise := float.Log(noise)
@@ -383,7 +385,7 @@ func (t *transform) lower(m moments, start, points int, tiltLow, tiltHigh float6
 type outcome struct{ loss, mass float64 }
 
 // gathered returns outcomes as cells of a grid with at most the given number of points.
-func gathered(outcomes []outcome, points float64) *lossCells {
+func gathered(outcomes []outcome, points, logTail float64) *lossCells {
 	low, high := math.Inf(1), math.Inf(-1)
 	sum, mean, square := 0.0, 0.0, 0.0
 	for _, o := range outcomes {
@@ -393,7 +395,7 @@ func gathered(outcomes []outcome, points float64) *lossCells {
 		}
 	}
 	deviation := math.Sqrt(math.Max(0, square/sum-mean/sum*mean/sum))
-	c := &lossCells{step: math.Max(deviation/200, (high-low)/points), base: low, slack: 0x1p-40}
+	c := &lossCells{Grid: Grid{math.Max(deviation/200, (high-low)/points), logTail}, base: low, slack: 0x1p-40}
 	if !(c.step > 0) {
 		c.step = 1
 	}
@@ -431,12 +433,13 @@ const gatheredPoints = 1 << 15
 func LowerUnion(probabilities []float64, all []*Lower) (*Lower, error) {
 	combined := func(of func(*Lower) *side) (*side, error) {
 		var outcomes []outcome
+		logTail := of(all[0]).logTail
 		for i, d := range all {
 			for _, o := range of(d).outcomes() {
 				outcomes = append(outcomes, outcome{o.loss, o.mass * probabilities[i] * (1 - 0x1p-50)})
 			}
 		}
-		return gathered(outcomes, gatheredPoints).side(1)
+		return gathered(outcomes, gatheredPoints, logTail).side(1)
 	}
 	removal, err := combined(func(d *Lower) *side { return d.removal })
 	if err != nil {
@@ -467,7 +470,7 @@ func LowerSampled(d *Lower, rate float64) (*Lower, error) {
 				outcomes[i] = outcome{l, q[i] * math.Exp(l) * down}
 			}
 		}
-		return gathered(outcomes, gatheredPoints).side(1)
+		return gathered(outcomes, gatheredPoints, s.logTail).side(1)
 	}
 	removal, err := sampled(d.removal, d.addition, false)
 	if err != nil {
@@ -488,7 +491,7 @@ func LowerComposed(d, e *Lower) (*Lower, error) {
 				outcomes = append(outcomes, outcome{v.loss + w.loss, v.mass * w.mass * (1 - 0x1p-50)})
 			}
 		}
-		return gathered(outcomes, gatheredPoints).side(1)
+		return gathered(outcomes, gatheredPoints, math.Max(x.logTail, y.logTail)).side(1)
 	}
 	removal, err := combined(d.removal, e.removal)
 	if err != nil {
@@ -504,7 +507,7 @@ func (s *side) coarse(most int) []outcome {
 	if len(out) <= most {
 		return out
 	}
-	c := gathered(out, float64(most-3))
+	c := gathered(out, float64(most-3), s.logTail)
 	merged, _ := c.side(1)
 	return merged.outcomes()
 }

@@ -33,7 +33,7 @@ func TestLowerIsBelow(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ rate, noise float64 }{{1, 0.5}, {1, 7}, {0.5, 1}, {0.01, 0.5}, {1e-4, 0.6}, {1e-3, 4}} {
-		d := must(LowerRows(c.rate, c.noise, 1, 1))
+		d := must(LowerRows(testTail, c.rate, c.noise, 1, 1))
 		again := must(LowerUnion([]float64{0.25, 0.75}, []*Lower{d, d}))
 		half := must(LowerSampled(d, 0.5))
 		size := math.Log1p(c.rate * math.Expm1(1/c.noise))
@@ -50,7 +50,7 @@ func TestLowerIsBelow(t *testing.T) {
 		}
 	}
 	// Gaussians compose to one.
-	whole, part := must(LowerRows(1, 1, 1, 2)), must(LowerRows(1, 1, 1, 1))
+	whole, part := must(LowerRows(testTail, 1, 1, 1, 2)), must(LowerRows(testTail, 1, 1, 1, 1))
 	both := must(LowerComposed(part, part))
 	four := must(part.Times(4))
 	for _, epsilon := range []float64{0, 0.5, 1, 3, 6} {
@@ -65,8 +65,8 @@ func TestLowerIsBelow(t *testing.T) {
 		rate, noise float64
 		rows, count int
 	}{{0.02, 1, 1, 300}, {1e-3, 0.6, 1, 5000}, {0.05, 2, 3, 100}} {
-		low := must(LowerRows(c.rate, c.noise, c.rows, c.count))
-		high, _, err := Rows(math.Sqrt(float64(c.count)*RowsVariance(c.rate, c.noise, c.rows))/100, c.rate, c.noise, c.rows, c.count)
+		low := must(LowerRows(testTail, c.rate, c.noise, c.rows, c.count))
+		high, _, err := Rows(by(math.Sqrt(float64(c.count)*RowsVariance(c.rate, c.noise, c.rows))/100), c.rate, c.noise, c.rows, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +86,11 @@ func TestLowLawIsBelow(t *testing.T) {
 		rate, noise float64
 		count       int
 	}{{0.01, 2, 5000}, {0.02, 0.53, 1000}, {1, 1, 1}} {
-		d, err := LowerRows(c.rate, c.noise, 1, c.count)
+		d, err := LowerRows(testTail, c.rate, c.noise, 1, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}
-		high, _, err := Gaussians(0.01, c.rate, c.noise, c.count)
+		high, _, err := Gaussians(by(0.01), c.rate, c.noise, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^logTail after composition, and the tilt
+// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below its tail after composition, and the tilt
 // for which Chernoff's inequality shows that.
 func (m moments) edge(side float64) (loss, tilt float64) {
 	bound := func(logX float64) float64 {
@@ -40,7 +40,7 @@ func (m moments) edge(side float64) (loss, tilt float64) {
 		if x*m.g.step > 16 { // the bound is within a few steps of the largest possible loss, and m.at would underflow
 			return math.Inf(1)
 		}
-		return (m.at(side*(x+0.5)) - logTail) / x
+		return (m.at(side*(x+0.5)) - m.g.logTail) / x
 	}
 	// The bound is quasiconvex in x: walk down with shrinking strides.
 	x, best := 0.0, bound(0)
@@ -56,4 +56,16 @@ func (m moments) edge(side float64) (loss, tilt float64) {
 		}
 	}
 	return side * best, side * (math.Exp(x) + 0.5)
+}
+
+// tilts returns the tilts of a composition, given those of its window's edges. A tilt's errors are 1e-16 of the largest
+// tilted mass, which is as small some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten
+// standard deviations out.
+func (m moments) tilts(low, high float64) []float64 {
+	sides := math.Ceil(math.Sqrt(-2*m.g.logTail) / 10) // of each side
+	all := []float64{0}
+	for i := 1.0; i <= sides; i++ {
+		all = append(all, low*i/(sides+0.5), high*i/(sides+0.5))
+	}
+	return all
 }

@@ -2,7 +2,6 @@ package pld
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
@@ -44,8 +43,8 @@ const (
 	// number.
 	CellCount, CellCountAlone = 256, 512
 	// Cells are cut where log phi1 or log phi3 falls by more than coarsestFall across them, or by less where there are
-	// few, down to where log phi1 is deepestFall below its largest value.
-	finestFall, coarsestFall, deepestFall = 0.02, 0.5, 40
+	// few, or by more where there are very many.
+	finestFall, coarsestFall = 0.02, 0.5
 )
 
 // TooMany reports whether K can be so large that the derivatives of phi, or their factors, leave the range of normal
@@ -63,19 +62,23 @@ func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *orderi
 	k = repetitions.Ready(k)
 	n := len(p)
 	out := outsideOf(p, q, inf)
-	nodes := func(j int) (atP, atQ []slopes) {
+	nodes := func(j int, at *[2][]slopes) {
+		at[0], at[1] = at[0][:0], at[1][:0]
 		for i := range min(j+1, n) + 1 {
-			atP, atQ = append(atP, slopesAt(k, out.leastP(i, j))), append(atQ, slopesAt(k, out.mostQ(i, j)))
+			at[0], at[1] = append(at[0], slopesAt(k, out.leastP(i, j))), append(at[1], slopesAt(k, out.mostQ(i, j)))
 		}
-		return atP, atQ
 	}
 
 	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
-	beforeP, beforeQ := nodes(0)
+	var before, after [2][]slopes
+	nodes(0, &before)
+	all := make([]crossing, n*(n+3)/2) // in one piece: allocations are much of the time
+	var scratch scratch
 	for j := range o.rows {
-		afterP, afterQ := nodes(j + 1)
-		o.rows[j] = newRow(p, q, j, k, [2][]slopes{beforeP, beforeQ}, [2][]slopes{afterP, afterQ})
-		beforeP, beforeQ = afterP, afterQ
+		nodes(j+1, &after)
+		o.rows[j], all = row{crossings: all[: j+2 : j+2]}, all[j+2:]
+		o.rows[j].fill(p, q, j, k, before, after, &scratch)
+		before, after = after, before
 	}
 	return o
 }
@@ -89,7 +92,11 @@ func outsideOf(p, q []float64, inf float64) *outside {
 	for i := range n {
 		o.belowP[i+1], o.belowQ[i+1] = o.belowP[i]+p[i], o.belowQ[i]+q[i]
 	}
-	o.aboveP[n], o.aboveQ[n] = inf, math.Max(0, 1-o.belowQ[n])
+	var sum accurate
+	for _, m := range q {
+		sum.add(m)
+	}
+	o.aboveP[n], o.aboveQ[n] = inf, math.Max(0, 1-sum.value())
 	for j := n - 1; j >= 0; j-- {
 		o.aboveP[j], o.aboveQ[j] = o.aboveP[j+1]+p[j], o.aboveQ[j+1]+q[j]
 	}
@@ -107,14 +114,13 @@ func (o *outside) mostQ(i, j int) float64 {
 
 func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-absoluteOut) }
 
-// newRow returns the row of cell j. before and after hold the slopes at P's and at Q's masses of all states (i, j),
+// fill computes the row of cell j. before and after hold the slopes at P's and at Q's masses of all states (i, j),
 // before cell j is placed, and (i, j+1).
-func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes) row {
+func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes, scratch *scratch) {
 	const (
 		up, down = 1 + rounding, 1 - rounding
 		tiny     = 0x1p-600 // a ratio to a smaller number may overflow
 	)
-	r := row{crossings: make([]crossing, j+2)}
 	for i := range r.crossings {
 		x := &r.crossings[i]
 		endP, endQ := after[0][i], after[1][i]
@@ -148,17 +154,24 @@ func newRow(p, q []float64, j int, k repetitions.Distribution, before, after [2]
 			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
 		}
 	}
-	return r.deepened(j == len(p)-1)
+	r.deepen(j == len(p)-1, scratch)
 }
 
-// deepened replaces allowances that are infinite or NaN, or no smaller than what they allow for because phi1 falls far
+// scratch is memory that the rows of an ordering share.
+type scratch struct {
+	before  []crossing
+	changed []bool
+}
+
+// deepen replaces allowances that are infinite or NaN, or no smaller than what they allow for because phi1 falls far
 // across a cell. Cells below the last row are placed before it or after it: there turns are four times as large.
-func (r row) deepened(last bool) row {
+func (r *row) deepen(last bool, scratch *scratch) {
 	n := len(r.crossings)
-	before := slices.Clone(r.crossings)
+	before := append(scratch.before[:0], r.crossings...)
+	changed := append(scratch.changed[:0], make([]bool, n)...)
+	scratch.before, scratch.changed = before, changed
 	// Between states (i+1, j) and (i, j) a cell's gain is at most its gain at the end, and its cost at least its cost
 	// at the beginning. Both states get these.
-	changed := make([]bool, n)
 	for i := n - 2; i >= 0; i-- {
 		x, inner := &r.crossings[i], &r.crossings[i+1]
 		if !(x.bend <= inner.cost/4 && x.unbend <= math.MaxFloat64) { // by now inner.cost may have been lowered
@@ -193,62 +206,95 @@ func (r row) deepened(last bool) row {
 			x.start, x.unstart = start, 0
 		}
 	}
-	return r
 }
 
-// worst returns an upper bound of J(c). space is scratch memory for len(o.rows)+1 numbers.
+// lanes is the number of levels c that worst takes at once. Each is a chain of operations that wait for each other, and
+// two of them fill a core better than one.
+const lanes = 2
+
+// worst replaces one or two levels c by upper bounds of J(c).
 //
 // Gains and costs carry their roundings, so that where a gain and c times a cost nearly cancel, their difference is
 // raised by far more than its own rounding.
-func (o *ordering) worst(c float64, space []float64) float64 {
-	// later[i] is the value of state (i, j+1), and becomes that of (i, j).
-	later := space[:len(o.rows)+1]
+func (o *ordering) worst(levels []float64) {
+	c, d := levels[0], levels[len(levels)-1]
+	// later[i] are the values of state (i, j+1), and become those of (i, j).
+	later := make([][lanes]float64, len(o.rows)+1)
 	for i := range later {
-		later[i] = o.top
+		later[i] = [lanes]float64{o.top, o.top}
 	}
-	largest := o.top
+	largest := later[0]
 	for j := len(o.rows) - 1; j >= 0; j-- {
 		row := &o.rows[j]
 		values := later[:len(row.crossings)]
 		// Cells below may be placed before cell j, after it, or when a part of it has been. crossed is the value after
 		// it has been placed, and shifted the value of placing cell i-1 next.
 		crossed, shifted, bentBefore := math.Inf(-1), math.Inf(-1), 0.0
+		crossed2, shifted2, bentBefore2 := math.Inf(-1), math.Inf(-1), 0.0
 		for i := range row.crossings {
 			x := &row.crossings[i]
-			started := values[i]
+			started, started2 := values[i][0], values[i][1]
 			if crossed < started {
 				crossed = started
 			}
-			value := crossed + (x.gain - c*x.cost)
-			bent := c*x.bend - x.unbend
+			if crossed2 < started2 {
+				crossed2 = started2
+			}
+			value, value2 := crossed+(x.gain-c*x.cost), crossed2+(x.gain-d*x.cost)
+			bent, bent2 := c*x.bend-x.unbend, d*x.bend-x.unbend
 			if bent > bentBefore {
 				bentBefore = bent
+			}
+			if bent2 > bentBefore2 {
+				bentBefore2 = bent2
 			}
 			if bentBefore > 0 {
 				value += bentBefore
 			}
+			if bentBefore2 > 0 {
+				value2 += bentBefore2
+			}
 			if value < shifted {
 				value = shifted
+			}
+			if value2 < shifted2 {
+				value2 = shifted2
 			}
 			if !row.deep || value > started {
 				started = value
 			}
+			if !row.deep || value2 > started2 {
+				started2 = value2
+			}
 			if extra := x.start - c*x.unstart; extra > 0 {
 				started += extra
 			}
-			if started > largest {
-				largest = started
+			if extra := x.start - d*x.unstart; extra > 0 {
+				started2 += extra
 			}
-			values[i], shifted, bentBefore = value, value, bent
+			if started > largest[0] {
+				largest[0] = started
+			}
+			if started2 > largest[1] {
+				largest[1] = started2
+			}
+			values[i][0], shifted, bentBefore = value, value, bent
+			values[i][1], shifted2, bentBefore2 = value2, value2, bent2
 			if extra := x.turn - c*x.unturn; extra > 0 {
 				shifted += extra
 				if j < len(o.rows)-1 {
 					crossed += extra
 				}
 			}
+			if extra := x.turn - d*x.unturn; extra > 0 {
+				shifted2 += extra
+				if j < len(o.rows)-1 {
+					crossed2 += extra
+				}
+			}
 		}
 	}
-	return largest
+	copy(levels, largest[:])
 }
 
 // slopes are phi1, phi2 and phi3 at 1-w.

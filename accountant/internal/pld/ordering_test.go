@@ -15,7 +15,7 @@ func bestOfCells(d *Pair, k repetitions.Distribution, cells int) (*Pair, error) 
 	if repetitions.Once(k) {
 		return d, nil
 	}
-	best, _, err := NewSelection(d, k, cells).Pair(d.removal.step)
+	best, _, err := NewSelection(d, k, cells).Pair(d.removal.Grid)
 	return best, err
 }
 
@@ -215,7 +215,7 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 			t.Errorf("%v, %#v, c %v: an order has %v, intervals %v", d, k, c, all, interval)
 		}
 		o := d.ordering(k)
-		bound := o.worst(c, make([]float64, len(o.rows)+1))
+		bound := o.at(c)
 		if bound < math.Max(all, interval)*(1-orderError) {
 			t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, math.Max(all, interval))
 		}
@@ -236,7 +236,7 @@ func TestBoundOfCoarseCells(t *testing.T) {
 			continue
 		}
 		o := d.ordering(k)
-		if bound := o.worst(c, make([]float64, len(o.rows)+1)); bound < attained*(1-orderError) {
+		if bound := o.at(c); bound < attained*(1-orderError) {
 			t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, attained)
 		}
 	}
@@ -262,9 +262,9 @@ func TestBoundOfFineCells(t *testing.T) {
 		if d.p[0] == 0 {
 			from = 1
 		}
-		p, q := cutDeep(d.p[from:top], d.q[from:top], inf, k, 256)
+		p, q := cutDeep(d.p[from:top], d.q[from:top], inf, k, 40, 256)
 		o := orderingOf(p, q, inf, k)
-		bound := o.worst(c, make([]float64, len(o.rows)+1))
+		bound := o.at(c)
 		if bound < attained*(1-orderError) || bound > attained*1.1+1e-3 {
 			t.Errorf("%v, %#v, c %v: the bound is %v in %d cells, attained is %v", d, k, c, bound, len(p), attained)
 		}
@@ -302,7 +302,7 @@ func TestTurnsWithinARow(t *testing.T) {
 							rest := (1 - f) * last
 							value += phi(u+rest) - phi(u) - c*(phi(g+rest*level)-phi(g)) + phi(1) - phi(1-inf)
 							comparisons++
-							if bound := o.worst(c, make([]float64, len(o.rows)+1)); bound < value*(1-orderError) {
+							if bound := o.at(c); bound < value*(1-orderError) {
 								t.Errorf("%v of the last cell, then %v at q/p = %v, c %v: %v, bound %v", f, low, ratio, c, value, bound)
 							}
 						}

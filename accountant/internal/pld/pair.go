@@ -12,7 +12,7 @@ const mostWork = 1 << 25
 type Pair struct{ removal, addition *side }
 
 // Neutral returns the pair of a mechanism that ignores its data.
-func Neutral(step float64) *Pair { return &Pair{neutralSide(step), neutralSide(step)} }
+func Neutral(g Grid) *Pair { return &Pair{neutralSide(g), neutralSide(g)} }
 
 // Remove bounds the hockey-stick divergence of P from Q at any real epsilon, the integral of (p - e^epsilon q)_+.
 func (d *Pair) Remove(epsilon float64) float64 { return d.removal.at(epsilon) }
@@ -69,7 +69,7 @@ func composedSides(s []*side) (*side, error) {
 	if high < -widest || low > widest {
 		return nil, ErrTooWide
 	}
-	b, err := newBuilder(d.step, math.Max(low, -widest), math.Min(high, widest))
+	b, err := newBuilder(d.Grid, math.Max(low, -widest), math.Min(high, widest))
 	if err != nil {
 		return nil, err
 	}
@@ -97,5 +97,5 @@ func composedSides(s []*side) (*side, error) {
 			b.inf += p * v
 		}
 	}
-	return b.side(rounding)
+	return b.side()
 }

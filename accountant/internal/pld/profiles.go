@@ -89,10 +89,19 @@ func (b *ByProfiles) at(run func(epsilon float64) float64, log, epsilon float64)
 	return math.Min(1, delta*(1+rounding)+0x1p-1000)
 }
 
-// States returns the work of one evaluation.
-func (b *ByProfiles) States() float64 { return float64(b.run.Len()) }
+// Work estimates the work of Pair.
+func (b *ByProfiles) Work(Grid) float64 { return float64(b.run.Len()) }
 
-// Pair returns the bounds as a pair on a grid of the given step, and the number of evaluations that it took.
-func (b *ByProfiles) Pair(step float64) (d *Pair, evaluations int, err error) {
-	return pairOf(b, math.Min(1, b.expected*b.run.removal.inf), math.Min(1, b.expected*b.run.addition.inf), step)
+// Pair returns the bounds as a pair on a grid, and the number of evaluations that it took.
+func (b *ByProfiles) Pair(g Grid) (d *Pair, evaluations int, err error) {
+	each := func(at func(epsilon float64) float64) func([]float64) []float64 {
+		return func(epsilons []float64) []float64 {
+			out := make([]float64, len(epsilons))
+			for i, epsilon := range epsilons {
+				out[i] = at(epsilon)
+			}
+			return out
+		}
+	}
+	return pairOf(each(b.Remove), each(b.Add), math.Min(1, b.expected*b.run.removal.inf), math.Min(1, b.expected*b.run.addition.inf), g)
 }

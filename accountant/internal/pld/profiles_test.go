@@ -19,7 +19,7 @@ func TestByProfilesBoundsSmallMechanisms(t *testing.T) {
 		b := NewByProfiles(d.pair(rapid.Float64Range(0.01, 0.2).Draw(t, "step")), k)
 		exact := d.selected(k)
 		dominates(t, "best of K", b, exact)
-		if onGrid, _, err := b.Pair(b.run.removal.step); err != nil {
+		if onGrid, _, err := b.Pair(b.run.removal.Grid); err != nil {
 			t.Fatal(err)
 		} else {
 			dominates(t, "best of K on the grid", onGrid, exact)

@@ -52,7 +52,7 @@ func TestTransformError(t *testing.T) {
 	largest := 0.0
 	for _, points := range []int{3, 20, 150} {
 		for _, count := range []int{2, 3, 7, 40} {
-			g := &lossGrid{step: 0.02, low: -points / 2, p: make([]float64, points)}
+			g := &lossGrid{Grid: by(0.02), low: -points / 2, p: make([]float64, points)}
 			total := 0.0
 			for i := range g.p {
 				g.p[i] = math.Exp(6 * src.Float64())
@@ -154,7 +154,7 @@ func TestHullSide(t *testing.T) {
 			values[i] = math.Max(0, -math.Expm1(e)) + math.Exp(rapid.Float64Range(-600, 0).Draw(t, "excess"))
 			values[i] = math.Min(1, values[i])
 		}
-		s, err := hullSide(step, low, values)
+		s, err := hullSide(by(step), low, values)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package pld
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/float"
 )
@@ -22,9 +23,9 @@ type rowsLoss struct {
 	error  float64   // bounds the relative error of a weight
 }
 
-// newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, of a weight of at most
-// e^logTail/count together.
-func newRowsLoss(rate, noise float64, rows, count int) *rowsLoss {
+// newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, of a weight of at most tail
+// together.
+func newRowsLoss(rate, noise float64, rows int, tail float64) *rowsLoss {
 	r := &rowsLoss{noise: noise}
 	logRate, logRest := float.Log(rate), math.Log1p(-rate)
 	all := make([]float64, rows+1)
@@ -41,9 +42,9 @@ func newRowsLoss(rate, noise float64, rows, count int) *rowsLoss {
 		largest := float64(k)*(math.Abs(logRate)+math.Log(float64(rows))) + float64(rows)*math.Abs(logRest)
 		return float64(k+4) * (largest + 4) * 0x1p-52
 	}
-	last, least := rows, math.Exp(logTail)/float64(count)
+	last := rows
 	for cut := 0.0; last > 1; last-- {
-		if cut += math.Exp(all[last]) * (1 + errorUpTo(last) + 0x1p-30); !(cut <= least) {
+		if cut += math.Exp(all[last]) * (1 + errorUpTo(last) + 0x1p-30); !(cut <= tail) {
 			break
 		}
 		r.cut = cut
@@ -184,11 +185,12 @@ func (r *rowsLoss) limit(reach float64) float64 {
 // sampledGaussian for each k, with noise/k in place of noise, and nothing cancels.
 //
 // A cell's masses are raised by what its borders' errors need, see [borderSlack], and the weights' beside them.
-func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
+func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
+	step := on.step
 	limit := r.limit(reach)
 	lowest, _, _ := r.at(-reach)
 	highest, _, _ := r.at(limit)
-	g, err := newLossGrid(step, lowest, highest)
+	g, err := newLossGrid(on, lowest, highest)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +267,8 @@ func (r *rowsLoss) grid(step, reach float64) (*lossGrid, error) {
 	if g.shift > math.Min(step, 1)*largestShift {
 		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
 	}
-	return g.raised()
+	last := len(r.weight) - 1
+	return g.raised(massRounding(limit, float64(last)/r.noise, slices.Min(r.log)))
 }
 
 // variance estimates the variance of the loss halfway between P and Q, like SampledGaussianVariance.
@@ -294,7 +297,7 @@ func RowsVariance(rate, noise float64, rows int) float64 {
 	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
 		return SampledGaussianVariance(rate, noise)
 	}
-	return newRowsLoss(rate, noise, rows, 1).variance(12)
+	return newRowsLoss(rate, noise, rows, 1e-20).variance(12)
 }
 
 // clampRows moves a rate near 0 or 1 to the end, upwards, and turns rows that are all sampled into one.
@@ -307,13 +310,13 @@ func clampRows(rate, noise float64, rows int) (float64, float64, int) {
 
 // Rows is like [Gaussians] for a unit with several rows: it returns a pair that dominates count runs of a Gaussian
 // mechanism with any of these rows against none of them.
-func Rows(step, rate, noise float64, rows, count int) (d *Pair, each int, err error) {
+func Rows(g Grid, rate, noise float64, rows, count int) (d *Pair, each int, err error) {
 	if rate == 0 || count == 0 || noise == 0 {
-		return Gaussians(step, rate, noise, count)
+		return Gaussians(g, rate, noise, count)
 	}
 	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
-		return Gaussians(step, rate, noise, count)
+		return Gaussians(g, rate, noise, count)
 	}
-	r := newRowsLoss(rate, noise, rows, count)
-	return composedSteps(r.grid, func() float64 { return r.variance(12) }, step, count)
+	r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
+	return composedSteps(r.grid, func() float64 { return r.variance(12) }, g, count)
 }

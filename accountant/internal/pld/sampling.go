@@ -45,7 +45,7 @@ func unsampledLoss(rate, l float64) float64 {
 func Sampled(d *Pair, rate float64) (*Pair, error) {
 	switch rate {
 	case 0:
-		return Neutral(d.removal.step), nil
+		return Neutral(d.removal.Grid), nil
 	case 1:
 		return d, nil
 	}
@@ -63,7 +63,7 @@ func Sampled(d *Pair, rate float64) (*Pair, error) {
 // sampledRemoval bounds the expectation of (1-rate + rate L - e^epsilon)_+ under Q, with L = p/q.
 func sampledRemoval(s *side, rate float64) (*side, error) {
 	lowest := math.Log1p(-rate) // where L is 0
-	b, err := builderBetween(s.step, lowest, sampledLoss(rate, s.loss(len(s.mass)-1)))
+	b, err := builderBetween(s.Grid, lowest, sampledLoss(rate, s.loss(len(s.mass)-1)))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func sampledRemoval(s *side, rate float64) (*side, error) {
 	}
 	b.put(lowest, 0, rest*(1-rate))
 	b.inf = rate * s.inf
-	return b.side(rounding)
+	return b.side()
 }
 
 // sampledAddition bounds the expectation of (1 - e^epsilon (1-rate + rate L))_+ under Q. Where L is 0 the new ratio is
@@ -88,7 +88,7 @@ func sampledAddition(s *side, rate float64) (*side, error) {
 	if s.inf > 0 {
 		highest = -math.Log1p(-rate)
 	}
-	b, err := builderBetween(s.step, -sampledLoss(rate, -s.loss(0)), highest)
+	b, err := builderBetween(s.Grid, -sampledLoss(rate, -s.loss(0)), highest)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func sampledAddition(s *side, rate float64) (*side, error) {
 	if s.inf > 0 {
 		b.put(highest, 0, s.inf)
 	}
-	return b.side(rounding)
+	return b.side()
 }
 
 // sampledError bounds the error of sampledLoss at a loss x of the grid, beyond the roundings that builder.put allows
@@ -110,8 +110,8 @@ func sampledError(rate, x float64) float64 {
 }
 
 // builderBetween returns a builder for losses from lowest to highest and for both grid points around each.
-func builderBetween(step, lowest, highest float64) (*builder, error) {
-	return newBuilder(step, math.Floor(lowest/step)-1, math.Floor(highest/step)+2)
+func builderBetween(g Grid, lowest, highest float64) (*builder, error) {
+	return newBuilder(g, math.Floor(lowest/g.step)-1, math.Floor(highest/g.step)+2)
 }
 
 // cutToOne cuts masses q, from the top down, to a sum of 1, and returns what they fall short of it.

@@ -2,17 +2,17 @@ package pld
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 	"github.com/dptrain/dptrain/internal/float"
 )
 
 // A Selection bounds the best of K runs of a mechanism: given K >= 1 each direction's divergence is at most
-// J(e^epsilon) of its [ordering], and K = 0 adds P(K=0) (1 - e^epsilon)_+. It isn't safe for concurrent use.
+// J(e^epsilon) of its [ordering], and K = 0 adds P(K=0) (1 - e^epsilon)_+.
 type Selection struct {
 	removal, addition *ordering
-	none              float64      // P(K=0)
-	space             [2][]float64 // of each direction
+	none              float64 // P(K=0)
 }
 
 // NewSelection bounds the best of K runs of a mechanism that d dominates, by cells of at most the given number of
@@ -21,10 +21,8 @@ func NewSelection(d *Pair, k repetitions.Distribution, cells int) *Selection {
 	s := &Selection{none: k.None()}
 	atOnce(func() {
 		s.removal = newOrdering(d.removal, k, cells)
-		s.space[0] = make([]float64, len(s.removal.rows)+1)
 	}, func() {
 		s.addition = newOrdering(d.addition, k, cells)
-		s.space[1] = make([]float64, len(s.addition.rows)+1)
 	})
 	return s
 }
@@ -40,12 +38,28 @@ func (s *Selection) Remove(epsilon float64) float64 { return s.at(0, epsilon) }
 // Add bounds the divergence of the outcome without a sample from the outcome with it.
 func (s *Selection) Add(epsilon float64) float64 { return s.at(1, epsilon) }
 
-// at bounds the divergence of direction 0, removal, or 1, addition. Both directions may be evaluated at once.
+// at bounds the divergence of direction 0, removal, or 1, addition.
 func (s *Selection) at(direction int, epsilon float64) float64 {
-	o, space := s.direction(direction), s.space[direction]
-	epsilon = math.Min(epsilon, LargestLoss) // no divergence grows
-	c := math.Exp(epsilon) * (1 - rounding)
-	return math.Min(1, (o.worst(c, space)+s.none*math.Max(0, -math.Expm1(epsilon)))*(1+rounding)+0x1p-1000)
+	return s.atAll(direction, []float64{epsilon})[0]
+}
+
+// atAll bounds a direction's divergence at several epsilons.
+func (s *Selection) atAll(direction int, epsilons []float64) []float64 {
+	o := s.direction(direction)
+	bounds := make([]float64, len(epsilons))
+	for i, epsilon := range epsilons {
+		epsilon = math.Min(epsilon, LargestLoss) // no divergence grows
+		bounds[i] = math.Exp(epsilon) * (1 - rounding)
+	}
+	var calls []func()
+	for some := range slices.Chunk(bounds, lanes) {
+		calls = append(calls, func() { o.worst(some) })
+	}
+	atOnce(calls...)
+	for i, epsilon := range epsilons {
+		bounds[i] = math.Min(1, (bounds[i]+s.none*math.Max(0, -math.Expm1(epsilon)))*(1+rounding)+0x1p-1000)
+	}
+	return bounds
 }
 
 func (s *Selection) direction(i int) *ordering {
@@ -55,27 +69,32 @@ func (s *Selection) direction(i int) *ordering {
 	return s.addition
 }
 
-// States returns the number of states of both recursions, the work of one evaluation.
-func (s *Selection) States() float64 {
+// Work estimates the work of Pair, in states of the recursions.
+func (s *Selection) Work(g Grid) float64 {
 	m, n := float64(len(s.removal.rows)), float64(len(s.addition.rows))
-	return (m*m + n*n) / 2
+	return (m*m + n*n) / 2 * -g.logTail / 0.2
 }
 
-// Pair returns the bounds as a pair on a grid of the given step, and the number of evaluations that it took.
-func (s *Selection) Pair(step float64) (d *Pair, evaluations int, err error) {
-	return pairOf(s, s.removal.top, s.addition.top, step)
+// Pair returns the bounds as a pair on a grid, and the number of evaluations that it took.
+func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
+	return pairOf(s.all(0), s.all(1), s.removal.top, s.addition.top, g)
 }
 
-// pairOf returns a profile's bounds as a pair on a grid of the given step, and the number of evaluations that it took.
-// topRemove and topAdd are what the two directions' divergences fall to. It evaluates both directions at once.
-func pairOf(p Profile, topRemove, topAdd, step float64) (d *Pair, evaluations int, err error) {
+// all returns a direction's bounds as a function of several epsilons.
+func (s *Selection) all(direction int) func(epsilons []float64) []float64 {
+	return func(epsilons []float64) []float64 { return s.atAll(direction, epsilons) }
+}
+
+// pairOf returns bounds as a pair on a grid, and the number of evaluations that it took. topRemove and topAdd are what
+// the two directions' divergences fall to. It evaluates both directions at once.
+func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd float64, g Grid) (d *Pair, evaluations int, err error) {
 	var values [2][]float64
 	var counts [2]int
 	var errs [2]error
 	atOnce(func() {
-		values[0], counts[0], errs[0] = divergences(p.Remove, topRemove, step)
+		values[0], counts[0], errs[0] = divergences(remove, topRemove, g)
 	}, func() {
-		values[1], counts[1], errs[1] = divergences(p.Add, topAdd, step)
+		values[1], counts[1], errs[1] = divergences(add, topAdd, g)
 	})
 	evaluations = counts[0] + counts[1]
 	for _, err := range errs {
@@ -83,63 +102,106 @@ func pairOf(p Profile, topRemove, topAdd, step float64) (d *Pair, evaluations in
 			return nil, evaluations, err
 		}
 	}
-	d, err = hullPair(step, values[0], values[1])
+	d, err = hullPair(g, values[0], values[1])
 	return d, evaluations, err
 }
 
-// divergences returns a direction's bounds at epsilon = 0, step, 2 step, ..., some of which are the trivial 1: between
-// the others, chords over e^epsilon are bounds (hullSide). The others are so close that a divergence falls by little
-// from one to the next.
-func divergences(at func(epsilon float64) float64, top, step float64) (values []float64, evaluations int, err error) {
-	// With these falls of a divergence's logarithm chords are high by some per cent of it at most, but where the
-	// divergence is below any usual delta.
-	const usual, fall, fallBelow = 1e-14, 0.25, 1
-	const unknown = -1
-	value := func(k int) float64 {
-		for len(values) <= k {
-			values = append(values, unknown)
+// divergences returns a direction's bounds at epsilon = 0 and the further points of g, some of which are the trivial 1:
+// between the others, chords over x = e^epsilon are bounds (hullSide). It evaluates several at once.
+//
+// The points are chosen by how high a chord may be. Divergences are convex in x, so between two points they are at
+// least the extended chords of the two neighbouring pairs of points, and 1 at x = 0.
+func divergences(at func(epsilons []float64) []float64, top float64, g Grid) (values []float64, evaluations int, err error) {
+	const together = 4                     // epsilons
+	least := top*(1+4*rounding) + g.tail() // no smaller values are of use
+	var points []int                       // evaluated, by ascending epsilon
+	evaluate := func(more []int) {
+		epsilons := make([]float64, len(more))
+		for i, k := range more {
+			epsilons[i] = float64(k) * g.step
 		}
-		if values[k] == unknown {
-			values[k] = at(float64(k) * step)
-			evaluations++
+		evaluations += len(more)
+		for i, v := range at(epsilons) {
+			for len(values) <= more[i] {
+				values = append(values, 1)
+			}
+			values[more[i]] = v
 		}
-		return values[k]
+		points = append(points, more...)
+		slices.Sort(points)
 	}
-	most := func(v float64) float64 {
-		if v < usual {
-			return fallBelow
+	// Outwards, until there is nothing left.
+	for next, more := 1, []int{0}; ; more = nil {
+		for ; len(more) < together && float64(next)*g.step < LargestLoss && next < 2*mostPoints; next *= 2 {
+			more = append(more, next)
 		}
-		return fall
-	}
-	var refine func(i, j int)
-	refine = func(i, j int) {
-		if j > i+1 && float.Log(value(i)/value(j)) > 1.5*most(value(i)) {
-			mid := (i + j) / 2
-			refine(i, mid)
-			refine(mid, j)
-		}
-	}
-	least := top*(1+4*rounding) + math.Exp(logTail) // no smaller values are of use
-	for last, stride := 0, 1; value(last) > least; {
-		next := last + stride
-		if float64(next)*step >= LargestLoss {
+		if len(more) == 0 {
+			if float64(next)*g.step < LargestLoss {
+				return nil, evaluations, ErrTooFine
+			}
 			break // the last value is a bound for all larger epsilons
 		}
-		if next >= 2*mostPoints {
-			return nil, evaluations, ErrTooFine
-		}
-		refine(last, next)
-		slope := float.Log(value(last)/value(next)) / float64(stride)
-		if value(next) < usual && slope < 1e-3*step {
-			break // deep cells keep the bound from falling
-		}
-		wanted := most(value(next)) / math.Max(slope, 1e-9)
-		last, stride = next, int(math.Max(1, math.Min(wanted, 2*float64(stride))))
-	}
-	for k, v := range values {
-		if v == unknown {
-			values[k] = 1
+		evaluate(more)
+		last, before := points[len(points)-1], points[len(points)-2]
+		v := values[last]
+		if v <= least || v < g.faint() && float.Log(values[before]/v) < 1e-3*float64(last-before)*g.step {
+			break // deep cells may keep a bound from falling
 		}
 	}
-	return values, evaluations, nil
+	// Back, to about where that begins: a side shouldn't be longer than it has to be.
+	for n := len(points); values[points[n-1]] <= least && n > 1; n = len(points) {
+		a, b := points[n-2], points[n-1]
+		if values[a] <= least {
+			points, values = points[:n-1], values[:a+1]
+		} else if b-a > a/8+1 {
+			evaluate([]int{(a + b) / 2})
+		} else {
+			break
+		}
+	}
+	// And between.
+	for {
+		var more []int
+		for i, k := range points[:len(points)-1] {
+			most := chordHigh
+			if values[k] < g.faint() {
+				most = chordFaint
+			}
+			if points[i+1] > k+1 && values[k] > least && excess(points, values, i, g.step, least) > most {
+				more = append(more, (k+points[i+1])/2)
+			}
+		}
+		if more == nil {
+			return values, evaluations, nil
+		}
+		evaluate(more)
+	}
+}
+
+// chordHigh is the relative excess that a chord of divergences may have, and chordFaint that where they are far below
+// the delta that is wanted.
+const chordHigh, chordFaint = 0.06, 0.5
+
+// excess bounds how far the chord from the i-th point to the next is above what it bounds, relative to that or to least.
+func excess(points []int, values []float64, i int, step, least float64) float64 {
+	a, b := points[i], points[i+1]
+	x := func(k int) float64 { return math.Expm1(float64(k-a) * step) } // e^epsilon at k in units of that at a, from a on
+	// The slopes of the chords before and after.
+	before := values[a] - 1
+	if i > 0 {
+		p := points[i-1]
+		before = (values[a] - values[p]) / -x(p)
+	}
+	after := 0.0
+	if i+2 < len(points) {
+		n := points[i+2]
+		after = math.Min(0, (values[n]-values[b])/(x(n)-x(b)))
+	}
+	if !(before < after) {
+		return 0
+	}
+	wide := x(b)
+	lowest := math.Max(0, math.Min((values[b]-values[a]-after*wide)/(before-after), wide)) // where the extended chords meet
+	chord := values[a] + (values[b]-values[a])*(lowest/wide)
+	return chord/math.Max(values[a]+before*lowest, least) - 1
 }

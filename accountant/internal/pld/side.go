@@ -14,7 +14,7 @@ import "math"
 //
 // A side is immutable.
 type side struct {
-	step float64
+	Grid
 	low  int
 	mass []float64
 	inf  float64
@@ -30,19 +30,22 @@ type side struct {
 const (
 	// mostPoints is the largest number of masses of a side.
 	mostPoints = 1 << 18
-	// rounding bounds the relative rounding error of one operation on the masses of a side, which raises its result by
-	// as much: sums of at most 2·mostPoints non-negative terms, products of a few factors, and exponentials of
-	// arguments up to LargestLoss that carry a few roundings stay below 6·mostPoints·2^-53 + 10·LargestLoss·2^-53 <
-	// 2^-32.
+	// rounding bounds roundingOf any number of masses.
 	rounding = 0x1p-32
 	// LargestLoss keeps e^loss and e^-loss far from overflow and underflow.
 	LargestLoss = 600
 )
 
-func newSide(step float64, low int, mass []float64, inf float64) *side {
+// roundingOf bounds the relative rounding error of one operation on n masses of a side, which raises its result by as
+// much: of sums of at most n non-negative terms, products of a few factors, and exponentials of arguments up to
+// LargestLoss that carry a few roundings. It isn't simply rounding: masses that add up to more than 1 are cut from the
+// bottom up (massesToOne), where Q has many times as much, and many trials make that count.
+func roundingOf(n int) float64 { return (6*float64(n) + 10*LargestLoss) * 0x1p-53 }
+
+func newSide(g Grid, low int, mass []float64, inf float64) *side {
 	n := len(mass)
-	s := &side{step: step, low: low, mass: mass, inf: inf, above: make([]float64, n), curve: make([]float64, n)}
-	fade, drop := math.Exp(-step), -math.Expm1(-step)
+	s := &side{Grid: g, low: low, mass: mass, inf: inf, above: make([]float64, n), curve: make([]float64, n)}
+	fade, drop := math.Exp(-g.step), -math.Expm1(-g.step)
 	above, r := 0.0, inf
 	for k := n - 1; k >= 0; k-- {
 		s.curve[k] = r
@@ -54,7 +57,7 @@ func newSide(step float64, low int, mass []float64, inf float64) *side {
 }
 
 // neutralSide returns the side of a mechanism that ignores its data: R = (1 - e^epsilon)_+.
-func neutralSide(step float64) *side { return newSide(step, 0, []float64{1}, 0) }
+func neutralSide(g Grid) *side { return newSide(g, 0, []float64{1}, 0) }
 
 func (s *side) loss(i int) float64 { return float64(s.low+i)*s.step + s.offset }
 

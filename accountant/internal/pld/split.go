@@ -167,7 +167,7 @@ func Chained(one func(epsilon float64) float64, rows int, epsilon float64) float
 
 // Pair returns the smaller of the bounds of s and of a chain as a pair.
 func (s Split) Pair(c Chain) (*Pair, error) {
-	step := c.One.removal.step
+	g := c.One.removal.Grid
 	remove, add := 0, 0
 	for _, d := range s.Pairs {
 		remove, add = max(remove, d.removal.high()), max(add, d.addition.high())
@@ -177,12 +177,12 @@ func (s Split) Pair(c Chain) (*Pair, error) {
 	}
 	removal, addition := make([]float64, remove+1), make([]float64, add+1)
 	for k := range removal {
-		epsilon := float64(k) * step
+		epsilon := float64(k) * g.step
 		removal[k] = math.Min(s.Remove(epsilon), Chained(c.One.Remove, c.Rows, epsilon))
 	}
 	for k := range addition {
-		epsilon := float64(k) * step
+		epsilon := float64(k) * g.step
 		addition[k] = math.Min(s.Add(epsilon), Chained(c.One.Add, c.Rows, epsilon))
 	}
-	return hullPair(step, removal, addition)
+	return hullPair(g, removal, addition)
 }

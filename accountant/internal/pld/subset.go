@@ -17,7 +17,7 @@ type Subset struct {
 
 // Pair returns the bounds as a pair, on the grid of Tune and Base.
 func (s Subset) Pair() (*Pair, error) {
-	step := s.Tune.removal.step
+	g := s.Tune.removal.Grid
 	remove := make([]float64, max(0, s.Tune.removal.high(), s.Base.removal.high())+1)
 	add := make([]float64, max(0, s.Tune.addition.high(), s.Base.addition.high())+1)
 	if len(remove)*len(s.Tune.removal.mass)+len(add)*len(s.Tune.addition.mass) > mostWork/2 {
@@ -25,12 +25,12 @@ func (s Subset) Pair() (*Pair, error) {
 	}
 	removal, addition := s.removal(), s.addition()
 	for k := range remove {
-		remove[k] = removal(float64(k) * step)
+		remove[k] = removal(float64(k) * g.step)
 	}
 	for k := range add {
-		add[k] = addition(float64(k) * step)
+		add[k] = addition(float64(k) * g.step)
 	}
-	return hullPair(step, remove, add)
+	return hullPair(g, remove, add)
 }
 
 func (s Subset) DeltaAt(epsilon float64) float64 {

@@ -32,12 +32,11 @@ func fastSize(n int) int {
 
 // power computes c.p and c.q, the masses of the composition at the points of its window, from the best of the given
 // tilts.
-func (t *transform) power(m moments, c *composition, points int, tilts [3]float64) {
+func (t *transform) power(m moments, c *composition, points int, tilts []float64) {
 	start := c.first * c.coarsen
 	// The mass sqrt(p q) at point j is e^{untilts[j]} masses[j], of which the bound on the error is e^{bounds[j]}.
 	bounds, untilts, masses := make([]float64, points), make([]float64, points), make([]float64, points)
-	var logSums, noises [3]float64
-	sums := [3][]float64{t.sum}
+	logSums, noises, sums := make([]float64, len(tilts)), make([]float64, len(tilts)), make([][]float64, len(tilts))
 	calls := make([]func(), len(tilts))
 	for k, tilt := range tilts {
 		calls[k] = func() {

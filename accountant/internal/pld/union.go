@@ -17,7 +17,7 @@ func mixtureSide(sides []*side, weights []float64) (*side, error) {
 	for _, s := range sides[1:] {
 		low, high = min(low, s.low), max(high, s.high())
 	}
-	b, err := newBuilder(sides[0].step, float64(low), float64(high))
+	b, err := newBuilder(sides[0].Grid, float64(low), float64(high))
 	if err != nil {
 		return nil, err
 	}
@@ -28,5 +28,5 @@ func mixtureSide(sides []*side, weights []float64) (*side, error) {
 		}
 		b.inf += weights[k] * s.inf
 	}
-	return b.side(rounding)
+	return b.side()
 }

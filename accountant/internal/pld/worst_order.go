@@ -58,7 +58,7 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 	if addition {
 		p, s, finalP, finalQ, error = s, p, finalQ, finalP, -error
 	}
-	o := orderOf(p, s, finalP, finalQ, k, q, onRest)
+	o := orderOf(p, s, finalP, finalQ, k, trial.removal.deepest(), q, onRest)
 	if onRest { // here the final run's law without the sample counts the other way than elsewhere
 		o.u[finalRest] = math.Max(0, o.u[finalRest]-q*error)
 	}
@@ -68,10 +68,10 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 
 // orderOf returns one direction for the laws p and s of a trial and finalP and finalQ of the final run, with and
 // without the sample. A trial's outcomes are by ascending or descending loss.
-func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, q float64, onRest bool) *orderBelow {
+func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest, q float64, onRest bool) *orderBelow {
 	k = repetitions.Ready(k)
 	o := &orderBelow{none: k.None(), slack: 0x1p-33}
-	p, s = cutDeep(p, s, 0, k, CellCountAlone)
+	p, s = cutDeep(p, s, 0, k, deepest, CellCountAlone)
 	for l, p := range finalP {
 		if onRest {
 			o.u = append(o.u, q*finalQ[l])
