@@ -77,7 +77,7 @@ func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	// Bounds are sharp about a delta: guess it, until it is about the one found. Far below it they can be far too high.
-	const usual, about, far = 1e-5, 1. / 30, 1e-6
+	const usual, about, far = 1e-5, 0.5, 1e-6
 	var g Guarantee
 	var err error
 	for guess := usual; ; {

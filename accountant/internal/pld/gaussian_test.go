@@ -20,7 +20,7 @@ func TestPowerOfGaussians(t *testing.T) {
 	}{{0.3, 100}, {1, 1000}, {3, 50}, {6, 2000}} {
 		noise := math.Sqrt(float64(c.count)) / c.mu
 		const coarsen = 20
-		d, err := composedGrid(gaussianGrid(1, noise), c.count, by(c.mu/100), coarsen)
+		d, err := composedGrid(gaussianGrid(1, noise), c.count, NewGrid(c.mu/100, 1e-22), coarsen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func sampledDelta(g, s, epsilon float64) float64 {
 func onItsGrid(t *testing.T, rate, noise float64, count int) *Pair {
 	t.Helper()
 	step := math.Sqrt(float64(count)*SampledGaussianVariance(rate, noise)) / 100
-	d, _, err := Gaussians(by(step), rate, noise, count)
+	d, _, err := Gaussians(NewGrid(step, 1e-22), rate, noise, count)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func TestHullSide(t *testing.T) {
 			values[i] = math.Max(0, -math.Expm1(e)) + math.Exp(rapid.Float64Range(-600, 0).Draw(t, "excess"))
 			values[i] = math.Min(1, values[i])
 		}
-		s, err := hullSide(by(step), low, values)
+		s, err := hullSide(NewGrid(step, 1e-22), low, values)
 		if err != nil {
 			t.Fatal(err)
 		}
