@@ -27,7 +27,8 @@ its masses may be raised and moved to higher losses, and need not add up to 1.
 
   - Rounding to the grid: a mass with a loss between two grid points is split between them so that both distributions'
     masses are kept. The likelihood ratio is then spread around its mean, and no divergence gets smaller. Tails beyond
-    the grid go to infinity at the top and to the lowest loss at the bottom.
+    the grid go to infinity at the top and to the lowest loss at the bottom. How small tails are follows from the delta
+    that is wanted (Grid).
   - One step of DP-SGD is dominated by (1-g) N(0,s^2) + g N(1,s^2) against N(0,s^2) (Zhu, Dong and Wang, "Optimal
     accounting of differential privacy via characteristic function", 2022). sampledGaussian integrates it over the cells
     of the grid, in a form in which nothing cancels.
@@ -59,7 +60,7 @@ of cells, quadratic in their number. docs/bounds.md has the proof, and the proof
 recursion a bound for orders of parts of cells too (ordering). For a pair of distributions J is exact. A side of a pair
 represents such a pair once its masses are cut to a sum of 1.
 
-J is computed at some values of c. It is convex, so between these its chords are upper bounds. For a plan that contains
+J is computed at some values of c, two at once. It is convex, so between these its chords are upper bounds. For a plan that contains
 the selection, [Selection.Pair] turns the chords into the masses of a side.
 
 # Variant 1 by pairs
@@ -84,8 +85,8 @@ oneOrder).
 
 # Rounding
 
-Every operation works with sums of non-negative terms and raises its result by a relative 2^-32, which is more than
-their rounding (see rounding). If an argument of R is itself rounded, it is lowered by more than its rounding. In an
+Every operation works with sums of non-negative terms and raises its result by more than their rounding (roundingOf,
+massRounding): by little more, since many trials make the excess count (docs/bounds.md, section 4). If an argument of R is itself rounded, it is lowered by more than its rounding. In an
 ordering the slack is added to gains and costs before their difference is taken. The result of a transform is raised by
 a proven bound on its error (see transform.tilted).
 
