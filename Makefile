@@ -1,6 +1,6 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
-# Packages whose tests run goroutines against each other. The race detector needs a C compiler.
+# Packages whose tests run goroutines against each other. The race detector needs a C compiler. Examples are one goroutine.
 CONCURRENT = ./datasets ./cpu ./tuner
 
 # Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.
@@ -37,7 +37,7 @@ lint:
 	go test -vet=off -count=1 -run '^TestCommentsAreNarrow$$' .
 
 race:
-	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; go test -vet=off -race -short $(CONCURRENT); \
+	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; go test -vet=off -race -short -run '^(Test|Fuzz)' $(CONCURRENT); \
 	else echo 'no C compiler: the race detector is left out' >&2; fi
 
 bench:

@@ -226,7 +226,7 @@ func TestFormsOfARun(t *testing.T) {
 					simple := runEpsilons(t, e, mode)
 					number := len(forms)
 					if mode == accountant.Best {
-						number = min(number, 2*long()) // each in its turn
+						number = min(number, long()) // each in its turn: all are, by one noise or another
 					}
 					for range number {
 						next += 5

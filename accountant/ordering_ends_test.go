@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
@@ -82,7 +83,11 @@ func TestAttainedAtItsEnds(t *testing.T) {
 	plans["Gaussians, hardly any"] = Baseline(Binomial{5, 1e-4}, Gaussian{1})
 	plans["Gaussians, many"] = Baseline(Poisson{1e6}, Gaussian{1})
 	for name, e := range plans {
-		for _, delta := range []float64{1e-30, 1e-5} {
+		deltas := []float64{1e-30, 1e-5}
+		if strings.HasSuffix(name, ", Poisson") {
+			deltas = deltas[:1] // TestAttainedIsBelowTheBound has such plans at the other
+		}
+		for _, delta := range deltas {
 			t.Run(fmt.Sprint(name, " ", delta), func(t *testing.T) {
 				best := mustEpsilon(t, e, delta, Options{Mode: Best})
 				attained, err := Attained(e, delta)

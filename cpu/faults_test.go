@@ -175,6 +175,9 @@ func (f fault) suite() enginetest.Suite {
 
 // Every check of the suite must be able to fail, and none may fail a right engine.
 func TestSuiteFindsFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and TestSuite runs the same checks of the same engine")
+	}
 	caught := map[string]bool{}
 	var started atomic.Uint32
 	var left []float64 // of the step before

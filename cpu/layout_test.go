@@ -106,6 +106,9 @@ func everything(t *testing.T, l *lowered, params [][]float32, data *engine.Data)
 
 // Equal programs have equal layouts.
 func TestLayoutsAreDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and runs nothing side by side")
+	}
 	for name, z := range enginetest.Zoo() {
 		var first *lowered
 		for range 10 {

@@ -20,6 +20,9 @@ func listed() Region {
 // Each kind of run of a region of lists is drawn. With six kinds and 15 trials for each of 40 seeds, which are fixed,
 // another choice of seeds would miss one with a probability below 6 e^{-15·40/6} < 1e-42.
 func TestEveryListedRunIsDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	s := searching(t, Variant1, listed())
 	runs := s.Space.(Region).Runs
 	want := [][2]float64{{0.1, 10}, {0.1, 20}, {0.1, 40}, {0.2, 5}, {0.2, 10}, {0.2, 20}}

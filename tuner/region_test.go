@@ -42,6 +42,9 @@ func searching(t testing.TB, m Method, r Region) Settings {
 // Every drawn candidate lies in its ranges and below the line, at every order of the line, with the smallest noise:
 // with less noise it would lie above. A plan is charged for the line.
 func TestDrawnCandidatesAreBelowTheLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	methods(t, func(t *testing.T, m Method) {
 		s := searching(t, m, region())
 		line := s.Space.(Region).Line
@@ -101,6 +104,9 @@ func orderAbove(t *testing.T, r Run, line accountant.RDPLine) int {
 
 // With given noise, candidates have the largest number of steps that fits.
 func TestRegionOfFixedNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	r := region()
 	r.NoiseMultiplier, r.Epochs = 2, Values{}
 	s := searching(t, Variant1, r)
@@ -126,6 +132,9 @@ func TestRegionOfFixedNoise(t *testing.T) {
 
 // Ranges of learning rate and clipping norm need no line: the noise is the grid's.
 func TestRegionOfOneRunCostsThatRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	for _, noise := range []float64{0, 2} {
 		s := mnist(Variant1)
 		r := Region{LearningRate: Between(1e-4, 1), SamplingRate: Values{List: []float64{0.0213, 0.0427}}, ClippingNorm: Between(1, 3), NoiseMultiplier: noise}
@@ -183,6 +192,9 @@ func TestDrawsAreLogUniform(t *testing.T) {
 
 // A draw doesn't depend on the values of other hyperparameters, and plans are redrawn to the last bit.
 func TestRegionIsRedrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	s := searching(t, Variant1, region())
 	plan := mustPlan(t, s, 11)
 	again, err := plan.redraw()
@@ -276,6 +288,9 @@ func TestUnsettledRegionHasNoGuarantee(t *testing.T) {
 
 // A plan of a million trials is refused where each has to be fitted below a line.
 func TestRegionOfManyTrials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	s := searching(t, Variant1, region())
 	s.Repetitions = accountant.Poisson{Mean: 1e5}
 	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "mean number of trials is 100000: want at most 10000") {
@@ -291,6 +306,9 @@ func TestRegionOfManyTrials(t *testing.T) {
 
 // Mode best charges a line too, at the orders of the line alone.
 func TestLineIsChargedInEveryMode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Tight, accountant.Best} {
 		s := settings(Variant1, 15)
 		s.Space = region()

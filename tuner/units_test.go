@@ -10,6 +10,10 @@ import (
 
 // Settings of units of three rows meet their budget, with more noise than settings of one row need.
 func TestCalibrateUnits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs nothing concurrently, which is what short runs are for")
+	}
+	o := accountant.Options{Mode: accountant.Tight} // the event is the same in mode best, which takes longest
 	s := Settings{
 		Method: Variant1, SubsetRate: 0.1, Repetitions: accountant.Poisson{Mean: 5}, Optimizer: train.SGD(0), Samples: 1000,
 		Space: LearningRates(Candidate{SamplingRate: 0.05, Steps: 60, ClippingNorm: 1}, 0.1, 1),
@@ -17,12 +21,12 @@ func TestCalibrateUnits(t *testing.T) {
 	noise := map[int]float64{}
 	for _, rows := range []int{0, 1, 3} {
 		s.RowsPerUnit = rows
-		calibrated, g, err := Calibrate(s, 3, 1e-5, accountant.Options{})
+		calibrated, g, err := Calibrate(s, 3, 1e-5, o)
 		if err != nil || !(g.Epsilon <= 3) || calibrated.Validate() != nil {
 			t.Fatalf("%d rows: %+v, %v, %v", rows, g, err, calibrated.Validate())
 		}
 		noise[rows] = calibrated.Space.(Grid)[0].NoiseMultiplier
-		alone, err := accountant.Epsilon(accountant.GroupOf{Event: accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: []accountant.Event{accountant.DPSGD(0.05, noise[rows], 60)}}), Size: max(rows, 1)}, 1e-5, accountant.Options{})
+		alone, err := accountant.Epsilon(accountant.GroupOf{Event: accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: []accountant.Event{accountant.DPSGD(0.05, noise[rows], 60)}}), Size: max(rows, 1)}, 1e-5, o)
 		if err != nil || alone.Epsilon < g.Epsilon*(1-1e-6) || alone.Epsilon > g.Epsilon*(1+1e-6) {
 			t.Errorf("%d rows: epsilon %v, and %v, %v by their event", rows, g.Epsilon, alone.Epsilon, err)
 		}

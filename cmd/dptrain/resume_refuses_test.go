@@ -18,12 +18,7 @@ import (
 func stopped(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t, strings.Fields("tune --train train.csv --test test.csv --label y --model linear --delta 0.001 --sampling-rate 0.5 --epochs 20000 --accounting paper --noise-multiplier 500 --mu 3 --save-every 1ms --insecure-seed 1 --quiet --out run"))
-	rows := "x,y\n" + strings.Repeat("-1,no\n1,yes\n-0.8,no\n", 40)
-	for name, text := range map[string]string{"train.csv": rows, "test.csv": "x,y\n-2,no\n2,yes\n"} {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeRows(t, s)
 	var stderr bytes.Buffer
 	s.Stderr = &stderr
 	if err := s.Start(); err != nil {
@@ -46,6 +41,20 @@ func stopped(t *testing.T) *scene {
 	}
 	return s
 }
+
+// writeRows writes the files that ownRows names.
+func writeRows(t *testing.T, s *scene) {
+	t.Helper()
+	rows := "x,y\n" + strings.Repeat("-1,no\n1,yes\n-0.8,no\n", 40)
+	for name, text := range map[string]string{"train.csv": rows, "test.csv": "x,y\n-2,no\n2,yes\n"} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// ownRows are the flags of a run on few rows, which begins at once: the built-in data set takes half a second to draw.
+const ownRows = " --train train.csv --test test.csv --label y --delta 0.001 --noise-multiplier 100 "
 
 // replaced returns a function that replaces a text in a file below a scene's folder.
 func replaced(name, old, by string) func(*testing.T, *scene) {

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -73,10 +74,10 @@ func killAt(cmd *exec.Cmd, ended <-chan error, point string, after time.Duration
 // the ledger, and leaves no key and no state.
 func TestKilledRunsGoOn(t *testing.T) {
 	for _, args := range []string{
-		"tune --model mlp:16 --variant 2 --warm-start --mu 5 --epochs 3",
-		"tune --model linear --variant baseline --optimizer dp-adam --mu 4 --epochs 4",
-		"train --model mlp:16 --epochs 8",
-		"extend base --epochs 6 --curve-every 7",
+		"tune --model mlp:16 --variant 2 --warm-start --mu 5 --epochs 200" + ownRows,
+		"tune --model linear --variant baseline --optimizer dp-adam --mu 4 --epochs 400" + ownRows,
+		"train --model mlp:16 --epochs 1000" + ownRows,
+		"extend base --epochs 800 --curve-every 700",
 	} {
 		t.Run(strings.Join(strings.Fields(args)[:5], " "), func(t *testing.T) {
 			t.Parallel()
@@ -85,6 +86,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 				args = append(args, strings.Fields("--insecure-seed 5 --accounting paper")...)
 			}
 			whole := newScene(t, args)
+			writeRows(t, whole)
 			makeBase(t, whole, args)
 			if out, err := whole.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
@@ -104,7 +106,7 @@ func makeBase(t *testing.T, s *scene, args []string) int {
 	if args[0] != "extend" {
 		return 0
 	}
-	cmd := exec.Command("dptrain", strings.Fields("train --model mlp:16 --epochs 4 --optimizer dp-adam --insecure-seed 5 --accounting paper --quiet --out base")...)
+	cmd := exec.Command("dptrain", strings.Fields("train --model mlp:16 --epochs 400 --optimizer dp-adam --insecure-seed 5 --accounting paper --quiet --out base"+ownRows)...)
 	cmd.Dir, cmd.Env = s.Dir, s.Env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -115,6 +117,7 @@ func makeBase(t *testing.T, s *scene, args []string) int {
 func killAndResume(t *testing.T, args []string, want map[string]string, draw *rand.Rand) (kills int) {
 	t.Helper()
 	scene := newScene(t, args)
+	writeRows(t, scene)
 	releases := 1 + makeBase(t, scene, args)
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("dptrain", args...)
@@ -164,7 +167,7 @@ func killAndResume(t *testing.T, args []string, want map[string]string, draw *ra
 		}
 	}
 	for _, name := range files(t, scene.Dir) {
-		if name != "run" && name != "runs" && name != "base" {
+		if name != "run" && name != "runs" && name != "base" && path.Ext(name) != ".csv" {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -183,7 +186,8 @@ func TestSignalsStopARun(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(fmt.Sprint(signal), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, strings.Fields("tune --model linear --epochs 100000 --accounting paper --quiet --out run"))
+			s := newScene(t, strings.Fields("tune --model linear --epochs 100000 --accounting paper --quiet --out run"+ownRows))
+			writeRows(t, s)
 			var stderr bytes.Buffer
 			s.Stderr = &stderr
 			if err := s.Start(); err != nil {
@@ -211,13 +215,15 @@ func TestSignalsStopARun(t *testing.T) {
 
 // A run whose folder is removed while it trains ends in another one, as if nothing had happened.
 func TestARemovedFolderIsRescued(t *testing.T) {
-	args := strings.Fields("tune --model mlp:16 --variant 2 --mu 4 --epochs 4 --insecure-seed 5 --accounting paper --quiet --out run")
+	args := strings.Fields("tune --model mlp:16 --variant 2 --mu 4 --epochs 100 --insecure-seed 5 --accounting paper --quiet --out run" + ownRows)
 	whole := newScene(t, args)
+	writeRows(t, whole)
 	if out, err := whole.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, every := range []string{"1ms", "1h"} { // it is missed while training, and at the end
 		s := newScene(t, append(args, "--save-every", every))
+		writeRows(t, s)
 		var stderr bytes.Buffer
 		s.Stderr = &stderr
 		if err := s.Start(); err != nil {

@@ -78,7 +78,7 @@ func TestTerminals(t *testing.T) {
 
 // The progress of a run is one line that is overwritten, however narrow the terminal is, and lines on a dumb one.
 func TestProgressOnTerminals(t *testing.T) {
-	args := []string{"train", "--accounting", "paper", "--epochs", "2", "--insecure-seed", "1"}
+	args := []string{"train", "--model", "mlp:64", "--accounting", "paper", "--epochs", "1", "--insecure-seed", "1"}
 	got := onTerminal(t, 40, nil, args...)
 	drawn := strings.Split(got, "\r\x1b[K")
 	if len(drawn) < 2 {

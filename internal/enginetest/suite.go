@@ -34,7 +34,12 @@ type Inspector interface {
 // Run runs the whole suite.
 func (s Suite) Run(t *testing.T) {
 	t.Run("Graphs", s.graphs)
-	t.Run("Differences", func(t *testing.T) { s.differences(t, Zoo()) })
+	t.Run("Differences", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes long under the race detector, where Alone runs the same graphs")
+		}
+		s.differences(t, Zoo())
+	})
 	t.Run("RandomGraphs", s.randomGraphs)
 	t.Run("RandomPrograms", s.randomPrograms)
 	t.Run("Corrupted", s.corrupted)

@@ -190,6 +190,16 @@ static inline void watch(Device &d, const Place &here, Shadow &s, uint64_t numbe
   note(a.kind == Read ? s.reading_block : a.kind == Write ? s.writing_block : s.adding_block, block, several_blocks);
 }
 
+// touch_word checks and records an access to some bytes of a word.
+static inline void touch_word(Device &d, const Place &here, Shadow &s, uint8_t bytes, uint64_t number, int64_t offset, Access a,
+                              const char *file, int line) {
+  if (a.kind == Write)
+    s.written |= bytes;
+  else if ((s.written & bytes) != bytes && !(d.unchecked & Unwritten))
+    refuse(d, "never written", number, offset, a, file, line);
+  if (!(d.unchecked & Races)) watch(d, here, s, number, offset, a, file, line);
+}
+
 char *touch(uint64_t address, int64_t index, Access a, const char *file, int line) {
   const Place &here = place;
   Device &d = *here.device;
@@ -204,18 +214,14 @@ char *touch(uint64_t address, int64_t index, Access a, const char *file, int lin
     refuse(d, number < first_allocation ? "out of bounds" : "use after free", number, offset, a, file, line);
   if (__builtin_expect(offset < 0 || uint64_t(offset) + a.size > m->bytes, false))
     refuse(d, "out of bounds", number, offset, a, file, line);
-  if (__builtin_expect(offset % a.align != 0, false)) refuse(d, "misaligned", number, offset, a, file, line);
+  if (__builtin_expect((offset & (a.align - 1)) != 0, false)) refuse(d, "misaligned", number, offset, a, file, line);
 
   uint64_t first = uint64_t(offset), end = first + a.size;
-  for (uint64_t w = first / 4; w < words_of(end); w++) {
-    Shadow &s = m->shadow[w];
-    uint8_t bytes = covered(w, first, end);
-    if (a.kind == Write)
-      s.written |= bytes;
-    else if ((s.written & bytes) != bytes && !(d.unchecked & Unwritten))
-      refuse(d, "never written", number, offset, a, file, line);
-    if (!(d.unchecked & Races)) watch(d, here, s, number, offset, a, file, line);
-  }
+  if (__builtin_expect(a.size == 4 && first % 4 == 0, true)) // nearly all accesses
+    touch_word(d, here, m->shadow_of(first / 4), 0xf, number, offset, a, file, line);
+  else
+    for (uint64_t w = first / 4; w < words_of(end); w++)
+      touch_word(d, here, m->shadow_of(w), covered(w, first, end), number, offset, a, file, line);
   if (number >= first_allocation) {
     d.counters.bytes_read += a.kind == Read ? a.size : 0;
     d.counters.bytes_written += a.kind == Write ? a.size : 0;

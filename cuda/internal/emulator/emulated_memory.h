@@ -38,13 +38,23 @@ struct Shadow {
 constexpr uint16_t several_threads = UINT16_MAX;
 constexpr uint32_t several_blocks = UINT32_MAX;
 
+// The threads of a block share out elements in turn, so a thread's next access is mostly some multiple of 32 words on.
+// Those words' shadows are side by side: in the order of the words each was a cache line of its own, and waiting for
+// them took a quarter of the time.
+constexpr uint64_t shadow_columns = 64;
+
 struct Memory {
   char *data;
   Shadow *shadow;
   uint64_t bytes;
+  uint64_t shadow_rows; // 0: shadows are in the order of the words
   bool live;
   const char *name; // of a shared array
   const void *key;  // of a shared array
+
+  Shadow &shadow_of(uint64_t w) const {
+    return shadow[shadow_rows ? w % shadow_columns * shadow_rows + w / shadow_columns : w];
+  }
 };
 
 inline uint64_t words_of(uint64_t bytes) { return (bytes + 3) / 4; }
@@ -56,13 +66,13 @@ inline uint8_t covered(uint64_t w, uint64_t first, uint64_t end) {
 }
 
 inline void mark_written(Memory &m, uint64_t first, uint64_t bytes) {
-  for (uint64_t w = first / 4; w < words_of(first + bytes); w++) m.shadow[w].written |= covered(w, first, first + bytes);
+  for (uint64_t w = first / 4; w < words_of(first + bytes); w++) m.shadow_of(w).written |= covered(w, first, first + bytes);
 }
 
 inline bool all_written(const Memory &m, uint64_t first, uint64_t bytes) {
   for (uint64_t w = first / 4; w < words_of(first + bytes); w++) {
     uint8_t want = covered(w, first, first + bytes);
-    if ((m.shadow[w].written & want) != want) return false;
+    if ((m.shadow_of(w).written & want) != want) return false;
   }
   return true;
 }
@@ -89,8 +99,10 @@ public:
   // allocate returns an address, 0 if there is no memory.
   uint64_t allocate(uint64_t bytes) {
     if (bytes >= middle || memories.size() >> (64 - offset_bits)) return 0;
-    Memory m = {static_cast<char *>(malloc(bytes)), nullptr, bytes, true, nullptr, nullptr};
-    m.shadow = static_cast<Shadow *>(calloc(words_of(bytes), sizeof(Shadow)));
+    // An odd number of rows, or columns of some sizes had places in the cache for one of them alone.
+    uint64_t rows = (words_of(bytes) + shadow_columns - 1) / shadow_columns | 1;
+    Memory m = {static_cast<char *>(malloc(bytes)), nullptr, bytes, rows, true, nullptr, nullptr};
+    m.shadow = static_cast<Shadow *>(calloc(rows * shadow_columns, sizeof(Shadow)));
     if (!m.data || !m.shadow) {
       release(m);
       return 0;
@@ -110,7 +122,7 @@ public:
 
   void forget_epochs() {
     for (Memory &m : memories)
-      for (uint64_t w = 0; m.live && w < words_of(m.bytes); w++) m.shadow[w].epoch = 0;
+      for (uint64_t w = 0; m.live && w < words_of(m.bytes); w++) m.shadow_of(w).epoch = 0;
   }
 
   void start_block() {
@@ -125,7 +137,7 @@ public:
     uint64_t room = (bytes + 15) / 16 * 16;
     if (room > shared_bytes - shared_used || shared_arrays + 1 == first_allocation) return 0;
     Memory &m = memories[++shared_arrays];
-    m = {&shared_data[shared_used], &shared_shadow[shared_used / 4], bytes, true, name, key};
+    m = {&shared_data[shared_used], &shared_shadow[shared_used / 4], bytes, 0, true, name, key};
     shared_used += room;
     memset(m.data, 0xff, bytes);
     memset(static_cast<void *>(m.shadow), 0, words_of(bytes) * sizeof(Shadow));
