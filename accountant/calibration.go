@@ -38,8 +38,8 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 }
 
 const (
-	// settled is the relative error of the noise at which secantNoise ends, and drafted that of a search by drafts before
-	// its last secant: drafts are off by some 1e-3.
+	// settled is the relative error of the noise at which secantNoise ends, and drafted that of a search by drafts
+	// before its last secant: drafts are off by some 1e-3.
 	settled, drafted = 8e-7, 2e-2
 	// mostSecants is the largest number of evaluations of a search by secants, and mostNudges that of its results that
 	// are checked.

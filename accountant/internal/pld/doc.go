@@ -60,8 +60,8 @@ of cells, quadratic in their number. docs/bounds.md has the proof, and the proof
 recursion a bound for orders of parts of cells too (ordering). For a pair of distributions J is exact. A side of a pair
 represents such a pair once its masses are cut to a sum of 1.
 
-J is computed at some values of c, two at once. It is convex, so between these its chords are upper bounds. For a plan that contains
-the selection, [Selection.Pair] turns the chords into the masses of a side.
+J is computed at some values of c, two at once. It is convex, so between these its chords are upper bounds. For a plan
+that contains the selection, [Selection.Pair] turns the chords into the masses of a side.
 
 # Variant 1 by pairs
 
@@ -86,9 +86,9 @@ oneOrder).
 # Rounding
 
 Every operation works with sums of non-negative terms and raises its result by more than their rounding (roundingOf,
-massRounding): by little more, since many trials make the excess count (docs/bounds.md, section 4). If an argument of R is itself rounded, it is lowered by more than its rounding. In an
-ordering the slack is added to gains and costs before their difference is taken. The result of a transform is raised by
-a proven bound on its error (see transform.tilted).
+massRounding): by little more, since many trials make the excess count (docs/bounds.md, section 4). If an argument of R
+is itself rounded, it is lowered by more than its rounding. In an ordering the slack is added to gains and costs before
+their difference is taken. The result of a transform is raised by a proven bound on its error (see transform.tilted).
 
 A caller must still raise a delta, for the rounding of its last sums and for underflow.
 */

@@ -182,10 +182,12 @@ func divergences(at func(epsilons []float64) []float64, top float64, g Grid) (va
 // the delta that is wanted.
 const chordHigh, chordFaint = 0.06, 0.5
 
-// excess bounds how far the chord from the i-th point to the next is above what it bounds, relative to that or to least.
+// excess bounds how far the chord from the i-th point to the next is above what it bounds, relative to that or to
+// least.
 func excess(points []int, values []float64, i int, step, least float64) float64 {
 	a, b := points[i], points[i+1]
-	x := func(k int) float64 { return math.Expm1(float64(k-a) * step) } // e^epsilon at k in units of that at a, from a on
+	// x is e^epsilon at k in units of that at a, from a on.
+	x := func(k int) float64 { return math.Expm1(float64(k-a) * step) }
 	// The slopes of the chords before and after.
 	before := values[a] - 1
 	if i > 0 {
@@ -201,7 +203,8 @@ func excess(points []int, values []float64, i int, step, least float64) float64 
 		return 0
 	}
 	wide := x(b)
-	lowest := math.Max(0, math.Min((values[b]-values[a]-after*wide)/(before-after), wide)) // where the extended chords meet
+	// Where the extended chords meet.
+	lowest := math.Max(0, math.Min((values[b]-values[a]-after*wide)/(before-after), wide))
 	chord := values[a] + (values[b]-values[a])*(lowest/wide)
 	return chord/math.Max(values[a]+before*lowest, least) - 1
 }
