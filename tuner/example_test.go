@@ -40,5 +40,5 @@ func ExampleCalibrate() {
 	fmt.Printf("one run alone: epsilon %.2f\n", guarantee.Epsilon)
 	// Output:
 	// noise multiplier 1.483, epsilon 4.00 at delta 1e-05
-	// one run alone: epsilon 3.01
+	// one run alone: epsilon 3.02
 }
