@@ -38,10 +38,11 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	if e, ok := s.composition(); ok {
 		return r.pair(e)
 	}
-	const fewest = 64
+	// Very many trials, at a very small delta, ask for so many cells that they would take minutes.
+	const fewest, mostStates, perProduct = 64, 1 << 29, 8
 	cells := r.cells(pld.CellCount, s.Repetitions)
 	selection, err := s.selection(r, cells)
-	for err == nil && cells > fewest && r.work+selection.Work(r.grid) > mostWork/2 {
+	for err == nil && cells > fewest && selection.Work(r.grid) > mostStates {
 		cells /= 2
 		selection, err = s.selection(r, cells)
 	}
@@ -52,7 +53,7 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.work += selection.Work(r.grid)
+	r.work += selection.Work(r.grid) / perProduct
 	return r.withinWork(best)
 }
 

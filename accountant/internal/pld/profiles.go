@@ -103,5 +103,5 @@ func (b *ByProfiles) Pair(g Grid) (d *Pair, evaluations int, err error) {
 			return out
 		}
 	}
-	return pairOf(each(b.Remove), each(b.Add), math.Min(1, b.expected*b.run.removal.inf), math.Min(1, b.expected*b.run.addition.inf), g)
+	return pairOf(each(b.Remove), each(b.Add), math.Min(1, b.expected*b.run.removal.inf), math.Min(1, b.expected*b.run.addition.inf), math.Max(1, b.expected), g)
 }

@@ -13,12 +13,13 @@ import (
 type Selection struct {
 	removal, addition *ordering
 	none              float64 // P(K=0)
+	copies            float64 // E K, or 1: how often a mass of a run may count
 }
 
 // NewSelection bounds the best of K runs of a mechanism that d dominates, by cells of at most the given number of
 // losses.
 func NewSelection(d *Pair, k repetitions.Distribution, cells int) *Selection {
-	s := &Selection{none: k.None()}
+	s := &Selection{none: k.None(), copies: math.Max(1, math.Exp(k.LogSlope(0)))}
 	atOnce(func() {
 		s.removal = newOrdering(d.removal, k, cells)
 	}, func() {
@@ -72,12 +73,12 @@ func (s *Selection) direction(i int) *ordering {
 // Work estimates the work of Pair, in states of the recursions.
 func (s *Selection) Work(g Grid) float64 {
 	m, n := float64(len(s.removal.rows)), float64(len(s.addition.rows))
-	return (m*m + n*n) / 2 * -g.logTail / 0.2
+	return (m*m + n*n) / 2 * (-g.logTail - float.Log(s.copies)) / 0.25
 }
 
 // Pair returns the bounds as a pair on a grid, and the number of evaluations that it took.
 func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
-	return pairOf(s.all(0), s.all(1), s.removal.top, s.addition.top, g)
+	return pairOf(s.all(0), s.all(1), s.removal.top, s.addition.top, s.copies, g)
 }
 
 // all returns a direction's bounds as a function of several epsilons.
@@ -86,15 +87,16 @@ func (s *Selection) all(direction int) func(epsilons []float64) []float64 {
 }
 
 // pairOf returns bounds as a pair on a grid, and the number of evaluations that it took. topRemove and topAdd are what
-// the two directions' divergences fall to. It evaluates both directions at once.
-func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd float64, g Grid) (d *Pair, evaluations int, err error) {
+// the two directions' divergences fall to, and copies how many tails may be left out. It evaluates both directions at
+// once.
+func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd, copies float64, g Grid) (d *Pair, evaluations int, err error) {
 	var values [2][]float64
 	var counts [2]int
 	var errs [2]error
 	atOnce(func() {
-		values[0], counts[0], errs[0] = divergences(remove, topRemove, g)
+		values[0], counts[0], errs[0] = divergences(remove, topRemove, copies, g)
 	}, func() {
-		values[1], counts[1], errs[1] = divergences(add, topAdd, g)
+		values[1], counts[1], errs[1] = divergences(add, topAdd, copies, g)
 	})
 	evaluations = counts[0] + counts[1]
 	for _, err := range errs {
@@ -111,10 +113,10 @@ func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd fl
 //
 // The points are chosen by how high a chord may be. Divergences are convex in x, so between two points they are at
 // least the extended chords of the two neighbouring pairs of points, and 1 at x = 0.
-func divergences(at func(epsilons []float64) []float64, top float64, g Grid) (values []float64, evaluations int, err error) {
-	const together = 4                     // epsilons
-	least := top*(1+4*rounding) + g.tail() // no smaller values are of use
-	var points []int                       // evaluated, by ascending epsilon
+func divergences(at func(epsilons []float64) []float64, top, copies float64, g Grid) (values []float64, evaluations int, err error) {
+	const together = 4                                                   // epsilons
+	least, faint := top*(1+4*rounding)+g.tail()*copies, g.faint()*copies // no smaller values are of use, and of little
+	var points []int                                                     // evaluated, by ascending epsilon
 	evaluate := func(more []int) {
 		epsilons := make([]float64, len(more))
 		for i, k := range more {
@@ -144,7 +146,7 @@ func divergences(at func(epsilons []float64) []float64, top float64, g Grid) (va
 		evaluate(more)
 		last, before := points[len(points)-1], points[len(points)-2]
 		v := values[last]
-		if v <= least || v < g.faint() && float.Log(values[before]/v) < 1e-3*float64(last-before)*g.step {
+		if v <= least || v < faint && float.Log(values[before]/v) < 1e-3*float64(last-before)*g.step {
 			break // deep cells may keep a bound from falling
 		}
 	}
@@ -164,7 +166,7 @@ func divergences(at func(epsilons []float64) []float64, top float64, g Grid) (va
 		var more []int
 		for i, k := range points[:len(points)-1] {
 			most := chordHigh
-			if values[k] < g.faint() {
+			if values[k] < faint {
 				most = chordFaint
 			}
 			if points[i+1] > k+1 && values[k] > least && excess(points, values, i, g.step, least) > most {
