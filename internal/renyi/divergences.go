@@ -7,7 +7,7 @@ import (
 )
 
 // Divergences bounds the hockey-stick divergence of a mechanism, in either direction, by its Rényi curve, at epsilons
-// from 0 on. At may be called with any epsilons in any order.
+// from 0 on. At may be called with any epsilons in any order, and concurrently.
 //
 // Let P and Q be the mechanism's laws, and L = p/q under Q, so that E L = 1 and E L^a <= e^{(a-1) r} at an order a with
 // the divergence r. For v >= 0 the function g(l) = l^a - a v^{a-1} l + (a-1) v^a is convex, with its minimum 0 at l =
