@@ -89,17 +89,10 @@ func (s SelectBest) selection(r *profiler, cells int) (selected, error) {
 	return pld.NewSelection(d, k, cells), nil
 }
 
-// composition returns the event that is charged instead of a selection where K isn't random: all of its trials. It
-// charges both of two trials of a binomial K, too, of which one may take place: the recursion over intervals needs
-// that phi(z) goes on below z = 0 with a derivative above 0.
+// composition returns the event that is charged instead of a selection where K isn't random: all of its trials.
 func (s SelectBest) composition() (Event, bool) {
-	switch k := s.Repetitions.(type) {
-	case Fixed:
+	if k, ok := s.Repetitions.(Fixed); ok {
 		return SelfComposed{Event: s.Event, Count: k.Trials}, true
-	case Binomial:
-		if k.Trials == 2 && k.Probability > 0.499 {
-			return SelfComposed{Event: s.Event, Count: 2}, true
-		}
 	}
 	return s.Event, repetitions.Once(s.Repetitions.law())
 }
