@@ -83,10 +83,12 @@ func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *orderi
 	for j := range o.rows {
 		nodes(j+1, &after)
 		o.rows[j], all = row{crossings: all[: j+2 : j+2]}, all[j+2:]
-		o.rows[j].fill(p, q, j, k, before, after, &scratch)
+		o.rows[j].fill(p, q, j, k, before, after)
 		if o.even {
 			x := &o.rows[j].crossings[j]
 			x.start, x.unstart = p[j]*p[j]/2*end.second, q[j]*q[j]/2*end.second
+		} else {
+			o.rows[j].deepen(j == n-1, &scratch)
 		}
 		before, after = after, before
 	}
@@ -126,7 +128,7 @@ func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-abs
 
 // fill computes the row of cell j. before and after hold the slopes at P's and at Q's masses of all states (i, j),
 // before cell j is placed, and (i, j+1).
-func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes, scratch *scratch) {
+func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes) {
 	const (
 		up, down = 1 + rounding, 1 - rounding
 		tiny     = 0x1p-600 // a ratio to a smaller number may overflow
@@ -153,18 +155,34 @@ func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, af
 			// Ratios are rounded down, for turns. off bounds the logarithm of what the largest one lacks.
 			off := 0.0
 			for of, end := range after {
-				shift := before[of][i+1].w*(4*relativeOut) + 4*absoluteOut
-				off += (2*k.Curvature() - 1) * k.Growth(math.Max(0, end[i].w-shift)) * shift
+				off += lacks(k, end[i].w, before[of][i+1].w)
 			}
-			x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
-			if off > rounding/4 {
-				x.bend *= math.Exp(off)
+			if off < 1 {
+				x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+				if off > rounding/4 {
+					x.bend *= math.Exp(off)
+				}
+				continue
 			}
-		} else {
-			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		}
+		// No credit for P: phi3 at Q's mass is the largest at the end.
+		x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		if off := lacks(k, after[1][i].w, after[1][i].w); !(off <= rounding/4) {
+			x.bend *= math.Exp(off)
 		}
 	}
-	r.deepen(j == len(p)-1, scratch)
+}
+
+// lacks bounds the change of log phi3 from w to where rounding may have moved it from, for any w from low to high. It
+// may be infinite, or NaN.
+func lacks(k repetitions.Distribution, low, high float64) float64 {
+	shift := high*(4*relativeOut) + 4*absoluteOut
+	growth := k.Growth(high + shift) // the larger one if K is binomial
+	if growth == 0 {                 // there phi1 is 0
+		growth = math.Inf(1)
+	}
+	growth = math.Max(growth, k.Growth(math.Max(0, low-shift)))
+	return (2*k.Curvature() - 1) * growth * shift
 }
 
 // scratch is memory that the rows of an ordering share.
