@@ -63,8 +63,11 @@ func Once(k Distribution) bool {
 // Steepens reports whether phi2/phi1 is a constant times a power of phi1 that is at least 0, as docs/one-order.md
 // needs. For a binomial K the power is -1/(Trials-1).
 func Steepens(k Distribution) bool {
-	_, ok := k.(Binomial)
-	return !ok
+	switch k.(type) {
+	case Binomial, readyBinomial:
+		return false
+	}
+	return true
 }
 
 // Expected returns Mean.
