@@ -9,6 +9,9 @@ import (
 // SelectBest draws K from Repetitions, runs Event K times and releases the best outcome alone (Papernot and Steinke,
 // [main_rdp_poisson]). With K = 0 it releases an answer that does not depend on the data. Neither K nor the losing
 // outcomes are released. For [Fixed] repetitions see there.
+//
+// Which of two outcomes is better may be decided by any total order of outcomes and of independent tags that settle
+// ties, but not by what other outcomes there are: no bound covers that.
 type SelectBest struct {
 	Event       Event
 	Repetitions Repetitions

@@ -16,7 +16,7 @@ func Bounded(g Grid, bound func(epsilon float64) float64) (*Pair, error) {
 		}
 		atOnce(calls...)
 		return v
-	}, 0, 1, g, chords{4e-4, 0.05})
+	}, 0, 1, g, chords{2e-4, 0.05})
 	if err != nil {
 		return nil, err
 	}
