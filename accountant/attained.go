@@ -19,6 +19,8 @@ import (
 // Attained takes training runs, Baseline, Variant1 and Variant2, a Baseline or a Variant2 with later runs, and a
 // [GroupOf] of a run or of a Baseline; for other events the error wraps ErrInvalid. Runs may be composed of several
 // events and drawn at random ([OneOf]). Of [MaxOver] the mechanism always runs the event that costs most by itself.
+// Where the number of trials may be beyond the range of floats, as for a negative binomial of shape -0.99 and mean
+// 1000, Attained fails as well, with "privacy losses too large", which doesn't wrap ErrInvalid.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err

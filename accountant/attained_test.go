@@ -96,7 +96,7 @@ func TestAttainedRefuses(t *testing.T) {
 	for _, e := range []Event{
 		SelfComposed{tuned, 2}, PoissonSampled{0.5, tuned}, Parallel{[]Event{run, Gaussian{3}}},
 		Composed{[]Event{Variant1(0.5, Poisson{5}, run), run}}, Composed{[]Event{run, tuned}},
-		Gaussian{-1}, Baseline(Fixed{3}, run), Variant1(0.5, Binomial{2, 0.5}, run), Variant2(0.5, Binomial{2, 0.7}, run),
+		Gaussian{-1}, Baseline(Fixed{3}, run), Variant1(0.5, Fixed{2}, run), Variant2(0.5, Fixed{2}, run),
 		Baseline(Poisson{5}, tuned), Variant1(0.5, Poisson{5}, tuned), SubsetThenRest{0.5, tuned, tuned}, Baseline(Poisson{5}, Parallel{[]Event{run, Gaussian{3}}}),
 	} {
 		if got, err := Attained(e, 1e-5); !errors.Is(err, ErrInvalid) {

@@ -9,6 +9,9 @@ import (
 // SelectBest draws K from Repetitions, runs Event K times and releases the best outcome alone (Papernot and Steinke,
 // [main_rdp_poisson]). With K = 0 it releases an answer that does not depend on the data. Neither K nor the losing
 // outcomes are released. For [Fixed] repetitions see there.
+//
+// Which of two outcomes is better may be decided by any total order of outcomes and of independent tags that settle
+// ties, but not by what other outcomes there are: no bound covers that.
 type SelectBest struct {
 	Event       Event
 	Repetitions Repetitions
@@ -89,17 +92,10 @@ func (s SelectBest) selection(r *profiler, cells int) (selected, error) {
 	return pld.NewSelection(d, k, cells), nil
 }
 
-// composition returns the event that is charged instead of a selection where K isn't random: all of its trials. It
-// charges both of two trials of a binomial K, too, of which one may take place: the recursion over intervals needs
-// that phi(z) goes on below z = 0 with a derivative above 0.
+// composition returns the event that is charged instead of a selection where K isn't random: all of its trials.
 func (s SelectBest) composition() (Event, bool) {
-	switch k := s.Repetitions.(type) {
-	case Fixed:
+	if k, ok := s.Repetitions.(Fixed); ok {
 		return SelfComposed{Event: s.Event, Count: k.Trials}, true
-	case Binomial:
-		if k.Trials == 2 && k.Probability > 0.499 {
-			return SelfComposed{Event: s.Event, Count: 2}, true
-		}
 	}
 	return s.Event, repetitions.Once(s.Repetitions.law())
 }

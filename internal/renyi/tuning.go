@@ -169,7 +169,9 @@ func BinomialTuned(e Curve, deltaHat []float64, n int, p float64) Curve {
 	for a := 2; a <= e.high(); a++ {
 		y := float64(a-1) * e[a] * (1 + 2*ulp)
 		t[a] = roundedUp(trials * logMixed(p, y) / float64(a-1))
-		y += float64(n-1) * binomialRatio(deltaHat, a, p) * (1 + 4*ulp)
+		if n > 1 { // with probability 1 the ratio may be infinite
+			y += float64(n-1) * binomialRatio(deltaHat, a, p) * (1 + 4*ulp)
+		}
 		l := float.Log(mean) + y + 4*ulp*(math.Abs(float.Log(mean))+y)
 		if y < 30 {
 			l = math.Log1p((excess + mean*math.Expm1(y)) * (1 + 8*ulp))

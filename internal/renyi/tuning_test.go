@@ -11,3 +11,13 @@ func TestLogMeanIsRoundedUp(t *testing.T) {
 		}
 	}
 }
+
+// The best of one run is that run.
+func TestBinomialOfOneRun(t *testing.T) {
+	e := Line(0.1, Orders{2, 9}, 9)
+	for a, got := range BinomialTuned(e, e.DeltaHat(Orders{2, 9}, true), 1, 1) {
+		if a >= 2 && !(got >= e[a] && got <= e[a]*(1+1e-12)) {
+			t.Errorf("order %d: %v, want %v", a, got, e[a])
+		}
+	}
+}

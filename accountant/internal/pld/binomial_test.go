@@ -8,26 +8,21 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// drawBinomial draws few trials often, and probabilities of 1 and close to it, where phi1 is 0 or nearly so at 0. It
-// draws no law that the accountant doesn't take to an ordering.
+// drawBinomial draws few trials often, and probabilities of 1 and close to it, where phi1 is 0 or nearly so at 0.
 func drawBinomial(r *rand.Rand) repetitions.Binomial {
-	for {
-		k := repetitions.Binomial{Trials: 1 + int(math.Exp(4.6*r.Float64()*r.Float64())), Probability: r.Float64()}
-		switch r.IntN(5) {
-		case 0:
-			k.Probability = 1
-		case 1:
-			k.Probability = 1 - math.Exp(-30*r.Float64())
-		case 2:
-			k.Probability = math.Exp(-6 * r.Float64())
-		}
-		if r.IntN(4) == 0 {
-			k.Trials = 1 + r.IntN(4)
-		}
-		if k.Trials != 2 || k.Probability <= 0.499 {
-			return k
-		}
+	k := repetitions.Binomial{Trials: 1 + int(math.Exp(4.6*r.Float64()*r.Float64())), Probability: r.Float64()}
+	switch r.IntN(5) {
+	case 0:
+		k.Probability = 1
+	case 1:
+		k.Probability = 1 - math.Exp(-30*r.Float64())
+	case 2:
+		k.Probability = math.Exp(-6 * r.Float64())
 	}
+	if r.IntN(4) == 0 {
+		k.Trials = 1 + r.IntN(4)
+	}
+	return k
 }
 
 // Every order of small pairs, whose outcomes are cut into a few pieces each, is below the orders that grow an interval,

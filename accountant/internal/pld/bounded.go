@@ -3,43 +3,22 @@ package pld
 import (
 	"math"
 	"slices"
-
-	"github.com/dptrain/dptrain/internal/float"
 )
 
 // Bounded returns the pair of a mechanism by bounds on its hockey-stick divergences at any epsilon >= 0, each of which
-// holds in both directions. It calls bound with ascending epsilons.
+// holds in both directions. It calls bound with epsilons in any order, and for several at once.
 func Bounded(g Grid, bound func(epsilon float64) float64) (*Pair, error) {
-	// With these falls of a bound's logarithm from one epsilon to the next, chords over e^epsilon are high by 1e-4 of
-	// it at most, but where it is far below the delta that is wanted.
-	const fall, fallBelow = 0.025, 0.25
-	least := g.tail() // the last value is a bound for all larger epsilons
-	var values []float64
-	for last, stride := -1, 1; ; {
-		k := last + stride
-		if float64(k)*g.step >= LargestLoss {
-			break
+	values, _, err := divergences(func(epsilons []float64) []float64 {
+		v := make([]float64, len(epsilons))
+		calls := make([]func(), len(epsilons))
+		for i, epsilon := range epsilons {
+			calls[i] = func() { v[i] = math.Min(1, bound(epsilon*(1-0x1p-50))) }
 		}
-		if k >= mostPoints/2 { // the half of a side below 0 has as many
-			return nil, ErrTooFine
-		}
-		for len(values) < k {
-			values = append(values, 1) // a chord is lower
-		}
-		v := math.Min(1, bound(float64(k)*g.step*(1-0x1p-50)))
-		values = append(values, v)
-		if !(v > least) {
-			break
-		}
-		if v < 1 && last >= 0 {
-			wanted := fall
-			if v < g.faint() {
-				wanted = fallBelow
-			}
-			slope := float.Log(values[last]/v) / float64(stride)
-			stride = int(math.Max(1, math.Min(wanted/math.Max(slope, 1e-9), 2*float64(stride))))
-		}
-		last = k
+		atOnce(calls...)
+		return v
+	}, 0, 1, g, chords{2e-4, 0.05})
+	if err != nil {
+		return nil, err
 	}
 	return hullPair(g, values, slices.Clone(values))
 }

@@ -13,13 +13,14 @@ import (
 // where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are
 // their distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an
 // interval of losses (Theorem 1), and that the recursion of worst, over whole cells, bounds all orders of all parts of
-// cells (Theorem 2).
+// cells (Theorem 2, and for up to two trials Theorem 2a).
 //
 // In state (i, j) the cells i to j-1 have been placed. The next one is either cell j, which counts, or cell i-1, which
 // doesn't.
 type ordering struct {
 	rows []row
 	top  float64 // added by the outcomes that Q doesn't have: every order places them last
+	even bool    // phi2 is the same everywhere, as for one trial or two
 }
 
 // A row holds what cell j adds in the states (i, j) for i <= j+1, at index i.
@@ -53,7 +54,11 @@ func TooMany(k repetitions.Distribution) bool { return !(slopesAt(k, 0).third < 
 
 // newOrdering returns the ordering of a side, cut into cells of at most count losses.
 func newOrdering(s *side, k repetitions.Distribution, count int) *ordering {
-	p, q, inf := s.cutCells(k, count)
+	cut := k
+	if k.Curvature() == 0 { // large cells do no harm: they are cut as for a single trial, which is not at all
+		cut = repetitions.Binomial{Trials: 1, Probability: 1}
+	}
+	p, q, inf := s.cutCells(cut, count)
 	return orderingOf(p, q, inf, k)
 }
 
@@ -69,7 +74,8 @@ func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *orderi
 		}
 	}
 
-	o := &ordering{rows: make([]row, n), top: slopesAt(k, 0).rise(k, inf) * (1 + rounding)}
+	end := slopesAt(k, 0)
+	o := &ordering{rows: make([]row, n), top: end.rise(k, inf) * (1 + rounding), even: k.Curvature() == 0}
 	var before, after [2][]slopes
 	nodes(0, &before)
 	all := make([]crossing, n*(n+3)/2) // in one piece: allocations are much of the time
@@ -77,7 +83,13 @@ func orderingOf(p, q []float64, inf float64, k repetitions.Distribution) *orderi
 	for j := range o.rows {
 		nodes(j+1, &after)
 		o.rows[j], all = row{crossings: all[: j+2 : j+2]}, all[j+2:]
-		o.rows[j].fill(p, q, j, k, before, after, &scratch)
+		o.rows[j].fill(p, q, j, k, before, after)
+		if o.even {
+			x := &o.rows[j].crossings[j]
+			x.start, x.unstart = p[j]*p[j]/2*end.second, q[j]*q[j]/2*end.second
+		} else {
+			o.rows[j].deepen(j == n-1, &scratch)
+		}
 		before, after = after, before
 	}
 	return o
@@ -116,7 +128,7 @@ func lessOut(mass float64) float64 { return math.Max(0, mass*(1-relativeOut)-abs
 
 // fill computes the row of cell j. before and after hold the slopes at P's and at Q's masses of all states (i, j),
 // before cell j is placed, and (i, j+1).
-func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes, scratch *scratch) {
+func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, after [2][]slopes) {
 	const (
 		up, down = 1 + rounding, 1 - rounding
 		tiny     = 0x1p-600 // a ratio to a smaller number may overflow
@@ -143,18 +155,34 @@ func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, af
 			// Ratios are rounded down, for turns. off bounds the logarithm of what the largest one lacks.
 			off := 0.0
 			for of, end := range after {
-				shift := before[of][i+1].w*(4*relativeOut) + 4*absoluteOut
-				off += (2*k.Curvature() - 1) * k.Growth(math.Max(0, end[i].w-shift)) * shift
+				off += lacks(k, end[i].w, before[of][i+1].w)
 			}
-			x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
-			if off > rounding/4 {
-				x.bend *= math.Exp(off)
+			if off < 1 {
+				x.bend, x.unbend = q[j]*q[i]*q[i]*third*max(a, b, c, d)*up, p[j]*p[i]*p[i]*third*down
+				if off > rounding/4 {
+					x.bend *= math.Exp(off)
+				}
+				continue
 			}
-		} else {
-			x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		}
+		// No credit for P: phi3 at Q's mass is the largest at the end.
+		x.bend = q[j] * q[i] * q[i] / 8 * after[1][i].third * up
+		if off := lacks(k, after[1][i].w, after[1][i].w); !(off <= rounding/4) {
+			x.bend *= math.Exp(off)
 		}
 	}
-	r.deepen(j == len(p)-1, scratch)
+}
+
+// lacks bounds the change of log phi3 from w to where rounding may have moved it from, for any w from low to high. It
+// may be infinite, or NaN.
+func lacks(k repetitions.Distribution, low, high float64) float64 {
+	shift := high*(4*relativeOut) + 4*absoluteOut
+	growth := k.Growth(high + shift) // the larger one if K is binomial
+	if growth == 0 {                 // there phi1 is 0
+		growth = math.Inf(1)
+	}
+	growth = math.Max(growth, k.Growth(math.Max(0, low-shift)))
+	return (2*k.Curvature() - 1) * growth * shift
 }
 
 // scratch is memory that the rows of an ordering share.
@@ -217,6 +245,12 @@ const lanes = 2
 // Gains and costs carry their roundings, so that where a gain and c times a cost nearly cancel, their difference is
 // raised by far more than its own rounding.
 func (o *ordering) worst(levels []float64) {
+	if o.even {
+		for i, c := range levels {
+			levels[i] = o.worstEven(c)
+		}
+		return
+	}
 	c, d := levels[0], levels[len(levels)-1]
 	// later[i] are the values of state (i, j+1), and become those of (i, j).
 	later := make([][lanes]float64, len(o.rows)+1)
@@ -295,6 +329,35 @@ func (o *ordering) worst(levels []float64) {
 		}
 	}
 	copy(levels, largest[:])
+}
+
+// worstEven returns an upper bound of J(c) where phi2 is the same everywhere. Then orders of whole cells are the worst
+// but for the part of a cell that is the first that counts (docs/bounds.md, Theorem 2a).
+func (o *ordering) worstEven(c float64) float64 {
+	value := make([]float64, len(o.rows)+1) // of state (i, j+1), and then of (i, j)
+	for i := range value {
+		value[i] = o.top
+	}
+	largest := o.top
+	for j := len(o.rows) - 1; j >= 0; j-- {
+		without := value[j+1] // if the first that counts is the cell above cell j
+		crossings := o.rows[j].crossings[:j+1]
+		best := math.Inf(-1)
+		for i, x := range crossings {
+			best = math.Max(best, value[i]+(x.gain-c*x.cost))
+			value[i] = best
+		}
+		// The largest value of (1-b) with + b without + arc b (1-b) for b in [0, 1].
+		with := value[j]
+		start, unstart := crossings[j].start, c*crossings[j].unstart
+		arc := math.Abs(start-unstart) + (start+unstart)*rounding
+		begun := math.Max(with, without)
+		if difference := without - with; math.Abs(difference) < arc {
+			begun = with + (arc+difference)*(arc+difference)/(4*arc)*(1+rounding)
+		}
+		largest = math.Max(largest, begun)
+	}
+	return largest
 }
 
 // slopes are phi1, phi2 and phi3 at 1-w.

@@ -94,9 +94,9 @@ func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd, c
 	var counts [2]int
 	var errs [2]error
 	atOnce(func() {
-		values[0], counts[0], errs[0] = divergences(remove, topRemove, copies, g)
+		values[0], counts[0], errs[0] = divergences(remove, topRemove, copies, g, chords{0.06, 0.5})
 	}, func() {
-		values[1], counts[1], errs[1] = divergences(add, topAdd, copies, g)
+		values[1], counts[1], errs[1] = divergences(add, topAdd, copies, g, chords{0.06, 0.5})
 	})
 	evaluations = counts[0] + counts[1]
 	for _, err := range errs {
@@ -112,8 +112,9 @@ func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd, c
 // between the others, chords over x = e^epsilon are bounds (hullSide). It evaluates several at once.
 //
 // The points are chosen by how high a chord may be. Divergences are convex in x, so between two points they are at
-// least the extended chords of the two neighbouring pairs of points, and 1 at x = 0.
-func divergences(at func(epsilons []float64) []float64, top, copies float64, g Grid) (values []float64, evaluations int, err error) {
+// least the extended chords of the two neighbouring pairs of points, and 1 at x = 0. Bounds need not be convex. Where
+// three chords show that they aren't, all that is known between two points is that they don't grow.
+func divergences(at func(epsilons []float64) []float64, top, copies float64, g Grid, most chords) (values []float64, evaluations int, err error) {
 	const together = 4                                                   // epsilons
 	least, faint := top*(1+4*rounding)+g.tail()*copies, g.faint()*copies // no smaller values are of use, and of little
 	var points []int                                                     // evaluated, by ascending epsilon
@@ -165,11 +166,11 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 	for {
 		var more []int
 		for i, k := range points[:len(points)-1] {
-			most := chordHigh
+			high := most.high
 			if values[k] < faint {
-				most = chordFaint
+				high = most.faint
 			}
-			if points[i+1] > k+1 && values[k] > least && excess(points, values, i, g.step, least) > most {
+			if points[i+1] > k+1 && values[k] > least && excess(points, values, i, g.step, least) > high {
 				more = append(more, (k+points[i+1])/2)
 			}
 		}
@@ -180,9 +181,9 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 	}
 }
 
-// chordHigh is the relative excess that a chord of divergences may have, and chordFaint that where they are far below
-// the delta that is wanted.
-const chordHigh, chordFaint = 0.06, 0.5
+// chords are the relative excess that a chord of divergences may have, and that where they are far below the delta that
+// is wanted.
+type chords struct{ high, faint float64 }
 
 // excess bounds how far the chord from the i-th point to the next is above what it bounds, relative to that or to
 // least.
@@ -202,6 +203,9 @@ func excess(points []int, values []float64, i int, step, least float64) float64 
 		after = math.Min(0, (values[n]-values[b])/(x(n)-x(b)))
 	}
 	if !(before < after) {
+		if before-after > 1e-6*math.Abs(after) { // not convex
+			return values[a]/math.Max(values[b], least) - 1
+		}
 		return 0
 	}
 	wide := x(b)

@@ -52,13 +52,17 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 		least = leastRest
 	}
 	p, s, rest := trial.removal.lowLaw(trial.addition, CellCountAlone, least)
-	// The rest of a law has an error, which counts in every mass outside of an interval that has it.
-	slack := 2 * restError * (k.Growth(p[rest]) + k.Growth(s[rest]))
+	// The rest of a law has an error, which counts in every mass outside of an interval that has it, and for most where
+	// nothing else is. For a binomial K orderOf allows for it.
+	slack := 0.0
+	if repetitions.Steepens(k) {
+		slack = 2 * restError * (k.Growth(p[rest]) + k.Growth(s[rest]))
+	}
 	error := 4 * restError
 	if addition {
 		p, s, finalP, finalQ, error = s, p, finalQ, finalP, -error
 	}
-	o := orderOf(p, s, finalP, finalQ, k, trial.removal.deepest(), q, onRest)
+	o := orderOf(p, s, finalP, finalQ, k, trial.removal.deepest(), q, onRest, addition)
 	if onRest { // here the final run's law without the sample counts the other way than elsewhere
 		o.u[finalRest] = math.Max(0, o.u[finalRest]-q*error)
 	}
@@ -67,8 +71,8 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 }
 
 // orderOf returns one direction for the laws p and s of a trial and finalP and finalQ of the final run, with and
-// without the sample. A trial's outcomes are by ascending or descending loss.
-func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest, q float64, onRest bool) *orderBelow {
+// without the sample. A trial's outcomes are by ascending loss, or in the direction of addition by descending loss.
+func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest, q float64, onRest, addition bool) *orderBelow {
 	k = repetitions.Ready(k)
 	o := &orderBelow{none: k.None(), slack: 0x1p-33}
 	p, s = cutDeep(p, s, 0, k, deepest, CellCountAlone)
@@ -82,8 +86,25 @@ func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest
 	}
 	n := len(p)
 	out := outsideOf(p, s, 0)
+	off := 0.0 // of the masses outside
+	if !repetitions.Steepens(k) {
+		off = 2*restError + float64(n)*0x1p-52
+	}
 	added := func(i, j, cell int) selected { // to reach (i, j)
-		return selected{slopesAt(k, out.belowP[i]+out.aboveP[j]).rise(k, p[cell]), slopesAt(k, out.belowQ[i]+out.aboveQ[j]).rise(k, s[cell])}
+		s1, error1 := riseWithin(k, out.belowP[i]+out.aboveP[j], p[cell], off)
+		s0, error0 := riseWithin(k, out.belowQ[i]+out.aboveQ[j], s[cell], off)
+		// A sum of (a s1 + b s0)_+ is the same for 2 s1 and 2 s0 but for a factor of 2, so that errors of s0 count like
+		// those of s1 and a lower sum. With the sample's removal it grows with s1, with its addition it falls.
+		switch {
+		case off == 0:
+		case !(error1+error0 < 0.25):
+			return selected{}
+		case addition:
+			s1, s0 = s1*(1+error1), s0*(1-error0)
+		default:
+			s1, s0 = s1*(1-error1)*(1-2*error0), s0*(1-error0)
+		}
+		return selected{s1, s0}
 	}
 	for j := range n + 1 {
 		var up, down []selected
@@ -100,6 +121,22 @@ func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest
 		o.up, o.down = append(o.up, up), append(o.down, down)
 	}
 	return o
+}
+
+// riseWithin returns what a mass adds to phi, where w is outside of the interval that it completes, and a bound on the
+// relative error of that if w is off. For a binomial K phi1 grows fastest where little has been placed, at w+mass. What
+// is added changes by phi1 at one of its ends less that at the other for a change of w, so that it can't be further off
+// than phi1 at the end.
+func riseWithin(k repetitions.Distribution, w, mass, off float64) (rise, error float64) {
+	rise = slopesAt(k, w).rise(k, mass)
+	if off == 0 || k.Growth(0) == 0 { // of one trial phi1 is the same everywhere
+		return rise, 0
+	}
+	error = off / k.Span(math.Max(0, w-off), mass)
+	if growth := k.Growth(w + mass + off); growth > 0 {
+		error = math.Min(error, growth*off)
+	}
+	return rise, 2 * error
 }
 
 // DeltaAt returns a lower bound of the larger divergence of both directions at epsilon.

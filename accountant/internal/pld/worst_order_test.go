@@ -60,7 +60,7 @@ func (s attackedPlan) attained() *WorstOrder {
 		finalP, finalQ, q = []float64{1}, []float64{1}, 1
 	}
 	trial := lossPair(s.trial).split(240 / len(s.trial.p))
-	o := orderOf(trial.p, trial.q, finalP, finalQ, s.k, 40, q, s.kind == "variant 1")
+	o := orderOf(trial.p, trial.q, finalP, finalQ, s.k, 40, q, s.kind == "variant 1", false)
 	return &WorstOrder{o, o}
 }
 

@@ -15,6 +15,9 @@ func TestReadyIsTheSame(t *testing.T) {
 		w := rapid.Float64Range(0, 1.01).Draw(t, "w")
 		for _, k := range []Distribution{Poisson{mean}, TruncatedPoisson{mean}, NegativeBinomial{rapid.Float64Range(-0.99, 6).Draw(t, "shape"), success}, Binomial{rapid.IntRange(1, 1000).Draw(t, "trials"), success}} {
 			r := Ready(k)
+			if Steepens(k) != Steepens(r) {
+				t.Fatalf("%#v steepens, or only when it is ready", k)
+			}
 			for _, of := range []func(Distribution) float64{
 				func(k Distribution) float64 { return k.LogSlope(w) },
 				func(k Distribution) float64 { return k.Growth(w) },

@@ -42,8 +42,8 @@ type NegativeBinomial struct {
 
 // Binomial is K ~ Binomial(Trials, Probability), Trials >= 1 and 0 < Probability <= 1, with phi(z) = b^Trials, b = 1 -
 // Probability + Probability z. At z below 0, where there is no phi(z) to be had from K, its functions take b+ = max(b,
-// 0) for b, so that phi1, phi2 and phi3 are at least 0 and don't fall on [-1, 1]. For 2 Trials that needs b > 0, as
-// phi3 has a mass at b = 0.
+// 0) for b, so that for 3 Trials or more phi1, phi2 and phi3 are at least 0 and don't fall on [-1, 1]. For 2 Trials
+// phi3 has a mass at b = 0, and they are of use at z >= 0 only.
 type Binomial struct {
 	Trials      int
 	Probability float64
@@ -63,8 +63,11 @@ func Once(k Distribution) bool {
 // Steepens reports whether phi2/phi1 is a constant times a power of phi1 that is at least 0, as docs/one-order.md
 // needs. For a binomial K the power is -1/(Trials-1).
 func Steepens(k Distribution) bool {
-	_, ok := k.(Binomial)
-	return !ok
+	switch k.(type) {
+	case Binomial, readyBinomial:
+		return false
+	}
+	return true
 }
 
 // Expected returns Mean.
