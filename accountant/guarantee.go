@@ -77,11 +77,15 @@ func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 		return Guarantee{}, err
 	}
 	// Bounds are sharp about a delta: guess it, until it is about the one found. Far below it they can be far too high.
-	const usual, about, far = 1e-5, 0.5, 1e-6
-	var g Guarantee
+	const usual, about, far, most = 1e-5, 0.5, 1e-6, 10
+	g := Guarantee{Delta: math.Inf(1)}
 	var err error
-	for guess := usual; ; {
-		g, err = smallest(e, o, guess, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+	for guess, passes := usual, 0; passes < most; passes++ {
+		var next Guarantee
+		next, err = smallest(e, o, guess, func(b bound) Guarantee { return b.delta(epsilon) }, func(g Guarantee) float64 { return g.Delta })
+		if next.Delta < g.Delta || err != nil {
+			g = next
+		}
 		if err != nil || g.Delta >= guess*about || guess < leastDelta || o.mode() != Best || e.free() {
 			break
 		}

@@ -31,7 +31,7 @@ func release() report.Release {
 			ExpectedBatchSize: 1150.2, Steps: 1878, Epochs: 40, ClippingNorm: 1, NoiseMultiplier: 1.4833307,
 		},
 		Privacy: report.Privacy{
-			Epsilon: 3.999999858240239, Delta: 1e-5, Samples: 60000,
+			Epsilon: 3.998348749441591, Delta: 1e-5, Samples: 60000,
 			SamplingRate: 0.0213, NoiseMultiplier: 1.4833307, ClippingNorm: 1, Steps: 1878,
 			Tuning: &report.Tuning{
 				Method: "variant 1", SubsetRate: 0.1, Repetitions: "poisson", MeanRepetitions: 15,

@@ -8,6 +8,8 @@ type builder struct {
 	low  int
 	mass []float64
 	inf  float64
+	// terms is the largest number of terms that add up to one mass, if that is more than the number of masses.
+	terms int
 }
 
 // newBuilder returns a builder for losses from low steps to high steps.
@@ -50,7 +52,7 @@ func split(x, step float64) (upper, lower float64) {
 // side returns the masses that were put, raised by more than their rounding. It trims negligible tails: masses at the
 // top go to infinity, masses at the bottom to the lowest loss kept. Both only raise R.
 func (b *builder) side() (*side, error) {
-	slack := roundingOf(len(b.mass))
+	slack := roundingOf(max(len(b.mass), b.terms))
 	tail := b.tail()
 	top, bottom := len(b.mass)-1, 0
 	for t := b.mass[top]; top > 0 && t <= tail; t += b.mass[top] {

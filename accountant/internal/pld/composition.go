@@ -55,7 +55,7 @@ func (c *composition) side(fine []float64, first int, below, inf, shift float64)
 	if err != nil {
 		return nil, err
 	}
-	b.mass[0], b.inf = below, inf
+	b.mass[0], b.inf, b.terms = below, inf, 2*c.coarsen
 	upper, lower := make([]float64, c.coarsen), make([]float64, c.coarsen)
 	for j := range upper {
 		upper[j], lower[j] = split(math.Min(float64(j)*c.step+shift, c.grid().step), c.grid().step)

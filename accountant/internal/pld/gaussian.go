@@ -162,7 +162,8 @@ func borderSlack(e, f, step float64) float64 { return 1 + 4*(e+f)/math.Min(step,
 // Proof. A mass is a sum of positive terms, a few products of an integral of [cellIntegrals], 2^-43 of error, or of a
 // normal distribution function, whose error is some roundings and t² of them. In an integral's terms the exponent log w
 // + s t - s²/2 - t²/2 has roundings of at most 3 |log w| + 3 s t + 2 s² + 2.5 t² units of 2^-53, and e^{s d} - 1 for a
-// distance d <= 2 t of 2 + 4 s t.
+// distance d <= 2 t of 2 + 4 s t. A cell may begin far below -t. Then s times that output is at most |log w|, the
+// loss's size and 37, in all: it is a loss of the grid, of which [lossGrid.raised] allows for the roundings.
 func massRounding(t, slope, largestLog float64) float64 {
 	return 0x1p-42 + 0x1p-50*(math.Abs(largestLog)+(t+slope)*(t+slope))
 }

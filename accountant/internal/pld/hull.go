@@ -47,7 +47,7 @@ func hullSide(g Grid, low int, values []float64) (*side, error) {
 	}
 	corners := hull(g.step, values)
 	at := corners[len(corners)-1]
-	b.inf = values[at]
+	b.inf, b.terms = values[at], 2*len(values)
 	// r is R at the corner, slope its negative slope times e^epsilon to the right of it.
 	r, slope := b.inf, 0.0
 	for k := len(corners) - 1; k >= 0; k-- {

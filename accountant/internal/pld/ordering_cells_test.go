@@ -411,7 +411,7 @@ func TestSelectionOnTheGrid(t *testing.T) {
 			share := math.Expm1(epsilon-k*step) / math.Expm1(step)
 			for _, pair := range [][2]func(float64) float64{{s.Remove, onGrid.Remove}, {s.Add, onGrid.Add}} {
 				truth, got := pair[0](k*step)*(1-share)+pair[0]((k+1)*step)*share, pair[1](epsilon)
-				if truth < d.removal.faint() {
+				if truth < d.removal.faint()*s.copies {
 					continue
 				}
 				seen++

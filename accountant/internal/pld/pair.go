@@ -78,7 +78,10 @@ func composedSides(s []*side) (*side, error) {
 	for j, v := range e.mass {
 		upTo[j+1] = upTo[j] + v
 	}
-	b.inf = e.inf + d.inf*upTo[n]
+	b.terms = len(d.mass) + n
+	var inf accurate // of up to as many terms as there are pairs of masses
+	inf.add(e.inf)
+	inf.add(d.inf * upTo[n])
 	for i, p := range d.mass {
 		if p == 0 {
 			continue
@@ -94,8 +97,9 @@ func composedSides(s []*side) (*side, error) {
 		}
 		b.mass[0] += p * upTo[min(begin, end)]
 		for _, v := range e.mass[max(begin, end):] {
-			b.inf += p * v
+			inf.add(p * v)
 		}
 	}
+	b.inf = inf.value()
 	return b.side()
 }

@@ -39,10 +39,12 @@ func cellIntegrals(a, begin, end, b, noise, logScale float64) (up, down float64)
 	parts := math.Ceil(4 * d * (end - begin))
 	r := (end - begin) / parts / 2
 	for k := range int(parts) {
-		part := (begin - a) + float64(2*k)*r // where the part begins, from a
+		part := float64(2*k) * r // where the part begins, from begin
 		for j, node := range gaussNodes {
-			s, back := part+r*(1+node), (b-a)-part-r*(1+node)
-			t := a + s
+			// From begin, as a may be so far out that what is counted from there rounds to its digits.
+			in := part + r*(1+node)
+			s, back := (begin-a)+in, (b-begin)-in
+			t := begin + in
 			w := gaussWeights[j] * math.Exp(logScale-t*t/2)
 			up += w * math.Expm1(s/noise)
 			down -= w * math.Expm1(-back/noise)

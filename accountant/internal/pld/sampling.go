@@ -67,6 +67,7 @@ func sampledRemoval(s *side, rate float64) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.terms = len(s.mass) + 1
 	q := s.opposite()
 	rest := cutToOne(q)
 	for i, v := range q {
@@ -92,6 +93,7 @@ func sampledAddition(s *side, rate float64) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.terms = len(s.mass) + 1
 	for i, q := range s.mass {
 		if q > 0 {
 			b.put(-sampledLoss(rate, -s.loss(i)), sampledError(rate, -s.loss(i)), q)

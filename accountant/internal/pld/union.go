@@ -21,6 +21,7 @@ func mixtureSide(sides []*side, weights []float64) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.terms = 2 * len(sides)
 	for k, s := range sides {
 		into := b.mass[s.low-low:]
 		for i, m := range s.mass {
