@@ -37,9 +37,10 @@ const (
 )
 
 // roundingOf bounds the relative rounding error of one operation on the masses of a side, which raises its result by as
-// much: of sums of at most n non-negative terms, of which the result may have fewer, products of a few factors, and exponentials of arguments up to
-// LargestLoss that carry a few roundings. It isn't simply rounding: masses that add up to more than 1 are cut from the
-// bottom up (massesToOne), where Q has many times as much, and many trials make that count.
+// much: of sums of at most n non-negative terms, of which the result may have fewer, products of a few factors, and
+// exponentials of arguments up to LargestLoss that carry a few roundings. It isn't simply rounding: masses that add up
+// to more than 1 are cut from the bottom up (massesToOne), where Q has many times as much, and many trials make that
+// count.
 func roundingOf(n int) float64 { return (6*float64(n) + 10*LargestLoss) * 0x1p-53 }
 
 func newSide(g Grid, low int, mass []float64, inf float64) *side {
