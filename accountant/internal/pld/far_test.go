@@ -1,0 +1,56 @@
+package pld
+
+import "testing"
+
+// TestManyTermsInFewMasses adds up more terms than the result has masses: each is below half a rounding of the sum.
+func TestManyTermsInFewMasses(t *testing.T) {
+	const sides, weight = 20000, 0.98 * 0x1p-55
+	all := []*side{newSide(by(1), -1, []float64{0.5, 0, 0.5}, 0)}
+	weights := []float64{1}
+	for range sides {
+		all, weights = append(all, newSide(by(1), 1, []float64{1}, 0)), append(weights, weight)
+	}
+	s, err := mixtureSide(all, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 0.5 + sides*weight; s.mass[2] < want {
+		t.Errorf("a mass of %v, below %v", s.mass[2], want)
+	}
+
+	// Losses beyond the largest go to infinity, one by one.
+	few, many := make([]float64, 2*LargestLoss-2), make([]float64, 2*LargestLoss-2)
+	for i := range few {
+		few[i], many[i] = 0.98*0x1p-27, 0.98*0x1p-27
+	}
+	few[0], many[0] = 1, 1
+	d, e := newSide(by(1), 1-LargestLoss, few, 0), newSide(by(1), 1-LargestLoss, many, 0.5)
+	want := 0.5
+	pairs := 0.0
+	for i := range few {
+		for j := range many {
+			if d.loss(i)+e.loss(j) >= LargestLoss {
+				pairs++
+			}
+		}
+	}
+	want += pairs * 0.98 * 0.98 * 0x1p-54
+	if s, err = composedSides([]*side{d, e}); err != nil {
+		t.Fatal(err)
+	}
+	if s.inf < want {
+		t.Errorf("a mass of %v at infinity, below %v", s.inf, want)
+	}
+}
+
+// TestCellsThatBeginFarOut: where a cell begins has no part in one of its integrals, and none of its digits.
+func TestCellsThatBeginFarOut(t *testing.T) {
+	for _, noise := range []float64{22.472394955728614, 717.211273039242, 6633322.33} {
+		_, want := cellIntegrals(-10, -10, -0.5, -0.25, noise, 0)
+		for _, a := range []float64{-735, -23720.3, -1.64e7} {
+			if _, down := cellIntegrals(a, -10, -0.5, -0.25, noise, 0); down != want {
+				t.Errorf("noise %v, from %v: %v, want %v", noise, a, down, want)
+			}
+		}
+	}
+}
