@@ -1,6 +1,10 @@
 package pld
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+)
 
 // TestManyTermsInFewMasses adds up more terms than the result has masses: each is below half a rounding of the sum.
 func TestManyTermsInFewMasses(t *testing.T) {
@@ -50,6 +54,29 @@ func TestCellsThatBeginFarOut(t *testing.T) {
 		for _, a := range []float64{-735, -23720.3, -1.64e7} {
 			if _, down := cellIntegrals(a, -10, -0.5, -0.25, noise, 0); down != want {
 				t.Errorf("noise %v, from %v: %v, want %v", noise, a, down, want)
+			}
+		}
+	}
+}
+
+// TestTwoLevelsAtOnce: a level has the same bound whichever other one is taken beside it.
+func TestTwoLevelsAtOnce(t *testing.T) {
+	for _, k := range []repetitions.Distribution{repetitions.Poisson{Mean: 15}, repetitions.NegativeBinomial{Shape: -0.5, Success: 1e-3}, repetitions.Binomial{Trials: 7, Probability: 0.9}} {
+		for _, noise := range []float64{0.4, 2} {
+			d, _, err := Gaussians(by(0.02), 1, noise, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, cells := range []int{5, 40} {
+				o := newOrdering(d.removal, k, cells)
+				for c := 0.01; c < 1e4; c *= 1.7 {
+					one, two := []float64{c, 3 * c}, []float64{3 * c, c}
+					o.worst(one)
+					o.worst(two)
+					if one[0] != two[1] || one[1] != two[0] || one[0] != o.at(c) {
+						t.Errorf("%#v, noise %v, %d cells, c %v: %v, the other way %v, alone %v", k, noise, cells, c, one, two, o.at(c))
+					}
+				}
 			}
 		}
 	}
