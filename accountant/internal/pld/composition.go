@@ -80,8 +80,7 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 		return nil, ErrTooWide
 	}
 	m := moments{g: g, count: float64(count)}
-	high, tiltHigh := m.edge(1)
-	low, tiltLow := m.edge(-1)
+	low, tiltLow, high, tiltHigh := m.window()
 	if !(high < LargestLoss && low > -LargestLoss && low < high) {
 		return nil, ErrTooWide
 	}
