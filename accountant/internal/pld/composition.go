@@ -80,7 +80,8 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 		return nil, ErrTooWide
 	}
 	m := moments{g: g, count: float64(count)}
-	low, tiltLow, high, tiltHigh := m.window()
+	high, tiltHigh := m.edge(1)
+	low, tiltLow := m.edge(-1)
 	if !(high < LargestLoss && low > -LargestLoss && low < high) {
 		return nil, ErrTooWide
 	}

@@ -32,23 +32,12 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// window returns the losses between which a composition is computed, and the tilts for which Chernoff's inequality
-// shows how little is beyond them. What is beyond falls back into the window, and is seen where it isn't far below the
-// transform's own errors: so less than e^-50 is, if losses aren't too large for that.
-func (m moments) window() (low, tiltLow, high, tiltHigh float64) {
-	for _, logTail := range []float64{math.Min(m.g.logTail, -50), m.g.logTail} {
-		high, tiltHigh = m.edge(1, logTail)
-		low, tiltLow = m.edge(-1, logTail)
-		if high < LargestLoss && low > -LargestLoss {
-			break
-		}
-	}
-	return low, tiltLow, high, tiltHigh
-}
-
-// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^logTail after composition, and the tilt
-// for which Chernoff's inequality shows that.
-func (m moments) edge(side, logTail float64) (loss, tilt float64) {
+// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^-50 or its tail after composition, and
+// the tilt for which Chernoff's inequality shows that.
+func (m moments) edge(side float64) (loss, tilt float64) {
+	// What lies beyond the window falls back into it, and is seen where it isn't far below the transform's own errors.
+	const seen = -50
+	logTail := math.Min(m.g.logTail, seen)
 	bound := func(logX float64) float64 {
 		x := math.Exp(logX)
 		if x*m.g.step > 16 { // the bound is within a few steps of the largest possible loss, and m.at would underflow
