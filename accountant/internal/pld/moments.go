@@ -32,8 +32,8 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^-50 or its tail after composition, and
-// the tilt for which Chernoff's inequality shows that.
+// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^-50 or its tail after composition, and the tilt
+// for which Chernoff's inequality shows that.
 func (m moments) edge(side float64) (loss, tilt float64) {
 	// What lies beyond the window falls back into it, and is seen where it isn't far below the transform's own errors.
 	const seen = -50
