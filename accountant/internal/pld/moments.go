@@ -32,18 +32,15 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^-50 or its tail after composition, and the tilt
+// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below its tail after composition, and the tilt
 // for which Chernoff's inequality shows that.
 func (m moments) edge(side float64) (loss, tilt float64) {
-	// What lies beyond the window falls back into it, and is seen where it isn't far below the transform's own errors.
-	const seen = -50
-	logTail := math.Min(m.g.logTail, seen)
 	bound := func(logX float64) float64 {
 		x := math.Exp(logX)
 		if x*m.g.step > 16 { // the bound is within a few steps of the largest possible loss, and m.at would underflow
 			return math.Inf(1)
 		}
-		return (m.at(side*(x+0.5)) - logTail) / x
+		return (m.at(side*(x+0.5)) - m.g.logTail) / x
 	}
 	// The bound is quasiconvex in x: walk down with shrinking strides.
 	x, best := 0.0, bound(0)
@@ -65,7 +62,7 @@ func (m moments) edge(side float64) (loss, tilt float64) {
 // tilted mass, which is as small some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten
 // standard deviations out.
 func (m moments) tilts(low, high float64) []float64 {
-	sides := math.Ceil(math.Sqrt(-2*math.Min(m.g.logTail, -50)) / 10) // of each side
+	sides := math.Ceil(math.Sqrt(-2*m.g.logTail) / 10) // of each side
 	all := []float64{0}
 	for i := 1.0; i <= sides; i++ {
 		all = append(all, low*i/(sides+0.5), high*i/(sides+0.5))
