@@ -17,7 +17,7 @@ func TestEventIsRebuilt(t *testing.T) {
 	step := func(rate, noise float64) accountant.Event {
 		return accountant.PoissonSampled{SamplingProbability: rate, Event: accountant.Gaussian{NoiseMultiplier: noise}}
 	}
-	run := accountant.SelfComposed{Event: step(0.0213, 1.4830402), Count: 1878}
+	run := accountant.SelfComposed{Event: step(0.0213, 1.4830747), Count: 1878}
 	long := accountant.SelfComposed{Event: step(0.05, 2), Count: 7}
 	best := func(base accountant.Event) accountant.Event {
 		return accountant.SelectBest{Event: base, Repetitions: accountant.Poisson{Mean: 15}}

@@ -28,17 +28,17 @@ func release() report.Release {
 		Score: report.Score{Metric: train.Accuracy, Value: 0.97831},
 		Hyperparameters: report.Hyperparameters{
 			Optimizer: "dp-sgd", LearningRate: 0.9, TunedLearningRate: &tuned, SamplingRate: 0.0213,
-			ExpectedBatchSize: 1150.2, Steps: 1878, Epochs: 40, ClippingNorm: 1, NoiseMultiplier: 1.4830402,
+			ExpectedBatchSize: 1150.2, Steps: 1878, Epochs: 40, ClippingNorm: 1, NoiseMultiplier: 1.4830747,
 		},
 		Privacy: report.Privacy{
-			Epsilon: 3.9999977338690287, Delta: 1e-5, Samples: 60000,
-			SamplingRate: 0.0213, NoiseMultiplier: 1.4830402, ClippingNorm: 1, Steps: 1878,
+			Epsilon: 3.999994960513318, Delta: 1e-5, Samples: 60000,
+			SamplingRate: 0.0213, NoiseMultiplier: 1.4830747, ClippingNorm: 1, Steps: 1878,
 			Tuning: &report.Tuning{
 				Method: "variant 1", SubsetRate: 0.1, Repetitions: "poisson", MeanRepetitions: 15,
 				Space: report.Space{
 					Search: "grid", Candidates: 3, Missed: 0.0067, FinalLearningRates: [2]float64{0.09, 9},
 					Parameters: []tuner.Parameter{{Name: "learning rate", Values: tuner.Values{List: []float64{0.01, 0.1, 1}}}},
-					Runs:       []tuner.Run{{SamplingRate: 0.0213, Steps: 1878, NoiseMultiplier: 1.4830402}},
+					Runs:       []tuner.Run{{SamplingRate: 0.0213, Steps: 1878, NoiseMultiplier: 1.4830747}},
 				},
 			},
 			Accounting: "best", Bound: "Theorem X",

@@ -80,8 +80,7 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 		return nil, ErrTooWide
 	}
 	m := moments{g: g, count: float64(count)}
-	high, tiltHigh := m.edge(1)
-	low, tiltLow := m.edge(-1)
+	low, tiltLow, high, tiltHigh := m.window()
 	if !(high < LargestLoss && low > -LargestLoss && low < high) {
 		return nil, ErrTooWide
 	}
@@ -138,7 +137,7 @@ func (d *Pair) Power(count int) (*Pair, error) {
 		return d, nil
 	}
 	return onBoth(func(s []*side) (*side, error) {
-		g := &lossGrid{Grid: s[0].Grid, low: s[0].low, p: s[0].mass}
+		g := &lossGrid{Grid: s[0].Grid, low: s[0].low, p: s[0].mass, trimmed: true}
 		c, err := g.power(count, 1)
 		if err != nil {
 			return nil, err

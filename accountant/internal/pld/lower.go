@@ -312,8 +312,7 @@ func (c *lossCells) side(count int) (*side, error) {
 		return lowSide(c.Grid, g.low, g.p, offset), nil
 	}
 	m := moments{g: g, count: float64(count)}
-	high, tiltHigh := m.edge(1)
-	lowest, tiltLow := m.edge(-1)
+	lowest, tiltLow, high, tiltHigh := m.window()
 	if !(high < LargestLoss && lowest > -LargestLoss && lowest < high) || count > mostComposed {
 		return nil, ErrTooWide
 	}

@@ -32,15 +32,33 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below its tail after composition, and the tilt
+// window returns the losses between which a composition is computed, and the tilts for which Chernoff's inequality
+// shows how little is beyond them. What is beyond falls back into the window, and is seen where it isn't far below the
+// transform's own errors: so less than e^-50 is, if losses aren't too large for that.
+func (m moments) window() (low, tiltLow, high, tiltHigh float64) {
+	tails := []float64{math.Min(m.g.logTail, -50), m.g.logTail}
+	if m.g.trimmed {
+		tails = tails[1:]
+	}
+	for _, logTail := range tails {
+		high, tiltHigh = m.edge(1, logTail)
+		low, tiltLow = m.edge(-1, logTail)
+		if high < LargestLoss && low > -LargestLoss {
+			break
+		}
+	}
+	return low, tiltLow, high, tiltHigh
+}
+
+// edge returns a loss beyond which P (side 1) or Q (side -1) has a mass below e^logTail after composition, and the tilt
 // for which Chernoff's inequality shows that.
-func (m moments) edge(side float64) (loss, tilt float64) {
+func (m moments) edge(side, logTail float64) (loss, tilt float64) {
 	bound := func(logX float64) float64 {
 		x := math.Exp(logX)
 		if x*m.g.step > 16 { // the bound is within a few steps of the largest possible loss, and m.at would underflow
 			return math.Inf(1)
 		}
-		return (m.at(side*(x+0.5)) - m.g.logTail) / x
+		return (m.at(side*(x+0.5)) - logTail) / x
 	}
 	// The bound is quasiconvex in x: walk down with shrinking strides.
 	x, best := 0.0, bound(0)
@@ -62,7 +80,7 @@ func (m moments) edge(side float64) (loss, tilt float64) {
 // tilted mass, which is as small some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten
 // standard deviations out.
 func (m moments) tilts(low, high float64) []float64 {
-	sides := math.Ceil(math.Sqrt(-2*m.g.logTail) / 10) // of each side
+	sides := math.Ceil(math.Sqrt(-2*math.Min(m.g.logTail, -50)) / 10) // of each side
 	all := []float64{0}
 	for i := 1.0; i <= sides; i++ {
 		all = append(all, low*i/(sides+0.5), high*i/(sides+0.5))
