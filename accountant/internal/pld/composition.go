@@ -96,7 +96,7 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 	c.pAbove = math.Exp(m.at(tiltHigh) - (tiltHigh-0.5)*last*step + slack)
 	c.qBelow = math.Exp(m.at(tiltLow) - (tiltLow+0.5)*first*step + slack)
 	points := (c.last-c.first)*coarsen + 1
-	newTransform(points).power(m, c, points, m.tilts(tiltLow, tiltHigh))
+	newTransform(points).power(m, c, points, m.tilts())
 	return c, nil
 }
 
@@ -137,7 +137,7 @@ func (d *Pair) Power(count int) (*Pair, error) {
 		return d, nil
 	}
 	return onBoth(func(s []*side) (*side, error) {
-		g := &lossGrid{Grid: s[0].Grid, low: s[0].low, p: s[0].mass, trimmed: true}
+		g := &lossGrid{Grid: s[0].Grid, low: s[0].low, p: s[0].mass}
 		c, err := g.power(count, 1)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,6 @@ type lossGrid struct {
 	p          []float64
 	pInf, qInf float64
 	shift      float64
-	trimmed    bool // to its tail: it is a side, whose masses say nothing of what is further out
 }
 
 // newLossGrid returns a grid of the given step without masses, from the lowest loss to the highest.

@@ -353,7 +353,7 @@ func (t *transform) lower(m moments, start, points int, tiltLow, tiltHigh float6
 	slack := m.count*float64(len(m.g.p)+64)*2*u + 0x1p-30 // of a moment, with what the exponents below round off
 	atLow, atHigh := m.at(tiltLow), m.at(tiltHigh)
 	bounds, masses := make([]float64, points), make([]float64, points)
-	for k, tilt := range m.tilts(tiltLow, tiltHigh) {
+	for k, tilt := range m.tilts() {
 		logSum := m.at(tilt) / m.count
 		noise := t.tilted(m, tilt, logSum)
 		logNoise := float.Log(noise)

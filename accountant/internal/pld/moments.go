@@ -32,15 +32,14 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
+// widest is the largest logarithm of what a window leaves out of a composition: what is beyond falls back into the
+// window, and is seen where it isn't far below the transform's own errors.
+const widest = -50
+
 // window returns the losses between which a composition is computed, and the tilts for which Chernoff's inequality
-// shows how little is beyond them. What is beyond falls back into the window, and is seen where it isn't far below the
-// transform's own errors: so less than e^-50 is, if losses aren't too large for that.
+// shows how little is beyond them: less than e^widest, if losses aren't too large for that.
 func (m moments) window() (low, tiltLow, high, tiltHigh float64) {
-	tails := []float64{math.Min(m.g.logTail, -50), m.g.logTail}
-	if m.g.trimmed {
-		tails = tails[1:]
-	}
-	for _, logTail := range tails {
+	for _, logTail := range []float64{math.Min(m.g.logTail, widest), m.g.logTail} {
 		high, tiltHigh = m.edge(1, logTail)
 		low, tiltLow = m.edge(-1, logTail)
 		if high < LargestLoss && low > -LargestLoss {
@@ -76,11 +75,13 @@ func (m moments) edge(side, logTail float64) (loss, tilt float64) {
 	return side * best, side * (math.Exp(x) + 0.5)
 }
 
-// tilts returns the tilts of a composition, given those of its window's edges. A tilt's errors are 1e-16 of the largest
-// tilted mass, which is as small some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten
-// standard deviations out.
-func (m moments) tilts(low, high float64) []float64 {
-	sides := math.Ceil(math.Sqrt(-2*math.Min(m.g.logTail, -50)) / 10) // of each side
+// tilts returns the tilts of a composition. A tilt's errors are 1e-16 of the largest tilted mass, which is as small some
+// eight standard deviations from the tilt's centre; a tail of e^-50 begins ten standard deviations out. They are taken
+// from where the grid's own tails begin: masses that end before a window does have no best tilt at its edges.
+func (m moments) tilts() []float64 {
+	_, high := m.edge(1, m.g.logTail)
+	_, low := m.edge(-1, m.g.logTail)
+	sides := math.Max(1, math.Ceil(math.Sqrt(-2*m.g.logTail)/10)) // of each side
 	all := []float64{0}
 	for i := 1.0; i <= sides; i++ {
 		all = append(all, low*i/(sides+0.5), high*i/(sides+0.5))
