@@ -1,6 +1,6 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
-# Packages whose tests run goroutines against each other. The race detector needs a C compiler. Examples are one goroutine.
+# Packages whose tests run goroutines against each other, but for their examples. The race detector needs a C compiler.
 CONCURRENT = ./datasets ./cpu ./tuner
 
 # Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.

@@ -75,9 +75,9 @@ func (m moments) edge(side, logTail float64) (loss, tilt float64) {
 	return side * best, side * (math.Exp(x) + 0.5)
 }
 
-// tilts returns the tilts of a composition. A tilt's errors are 1e-16 of the largest tilted mass, which is as small some
-// eight standard deviations from the tilt's centre; a tail of e^-50 begins ten standard deviations out. They are taken
-// from where the grid's own tails begin: masses that end before a window does have no best tilt at its edges.
+// tilts returns the tilts of a composition. A tilt's errors are 1e-16 of the largest tilted mass, which is as small
+// some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten standard deviations out. They are
+// taken from where the grid's own tails begin: masses that end before a window does have no best tilt at its edges.
 func (m moments) tilts() []float64 {
 	_, high := m.edge(1, m.g.logTail)
 	_, low := m.edge(-1, m.g.logTail)

@@ -94,9 +94,9 @@ func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd, c
 	var counts [2]int
 	var errs [2]error
 	atOnce(func() {
-		values[0], counts[0], errs[0] = divergences(remove, topRemove, copies, g, chords{0.06, 0.5})
+		values[0], counts[0], errs[0] = divergences(remove, topRemove, copies, g, selectionChords)
 	}, func() {
-		values[1], counts[1], errs[1] = divergences(add, topAdd, copies, g, chords{0.06, 0.5})
+		values[1], counts[1], errs[1] = divergences(add, topAdd, copies, g, selectionChords)
 	})
 	evaluations = counts[0] + counts[1]
 	for _, err := range errs {
@@ -184,6 +184,8 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 // chords are the relative excess that a chord of divergences may have, and that where they are far below the delta that
 // is wanted.
 type chords struct{ high, faint float64 }
+
+var selectionChords = chords{0.06, 0.5}
 
 // excess bounds how far the chord from the i-th point to the next is above what it bounds, relative to that or to
 // least.
