@@ -22,6 +22,12 @@ type TB interface {
 // Builder builds the graph under test for a batch size, with the same values of parameters each time.
 type Builder func(batch int) (compile.Source, error)
 
+// The samples that CheckGraph draws.
+const (
+	graphSamples = 11
+	graphSeed    = 1
+)
+
 // CheckGraph compiles a graph built with several batch sizes and compares the engine's clipped sum, squared norms and
 // outputs with Gorgonia's on single samples. Samples are standard normal unless data is given.
 func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) {
@@ -36,7 +42,7 @@ func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) 
 		t.Fatal(err)
 	}
 	if data == nil {
-		data = RandomData(p, 11, 1)
+		data = RandomData(p, graphSamples, graphSeed)
 	}
 	want := oracle.run(data, clipTo(plain(p, clip), data.Samples))
 	for _, batch := range []int{1, 4} {

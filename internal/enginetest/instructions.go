@@ -42,16 +42,8 @@ func instructions(t TB, s Suite) {
 // that all are clipped and once with some that aren't.
 func (s Suite) interpreted(t TB, name string, p *compile.Program, params [][]float32) {
 	t.Helper()
-	const samples, step = 5, 3
-	data := RandomData(p, samples, 8)
-	for _, c := range data.Columns {
-		for i, v := range c.Floats { // quarters: some are equal
-			c.Floats[i] = float32(math.Round(4*float64(v)) / 4)
-		}
-	}
-	j := plain(p, 1)
-	j.Initial = engine.LayoutOf(p).Join(params)
-	n := &interpreter{program: p, params: params, data: data, job: j, step: step}
+	n := interpretation(p, params)
+	data, j, samples, step := n.data, n.job, n.data.Samples, n.step
 	var gradients [][][]float64
 	var norms, roundings []float64
 	var outputs []float64
@@ -78,7 +70,7 @@ func (s Suite) interpreted(t TB, name string, p *compile.Program, params [][]flo
 				t.Errorf("%s: squared norm of sample %d is %v, interpreted %v", name, i, got, want)
 			}
 		}
-		rounded := samples * j.Mechanism.Grid(samples).Fine / 2
+		rounded := float64(samples) * j.Mechanism.Grid(samples).Fine / 2
 		for i, rounding := range roundings {
 			rounded += rounding * math.Min(1, clipTo(j, samples)/norms[i])
 		}
@@ -107,6 +99,19 @@ func (s Suite) interpreted(t TB, name string, p *compile.Program, params [][]flo
 		}
 		done()
 	}
+}
+
+// interpretation returns an interpreter of a program on a few samples whose values are quarters: some are equal.
+func interpretation(p *compile.Program, params [][]float32) *interpreter {
+	data := RandomData(p, 5, 8)
+	for _, c := range data.Columns {
+		for i, v := range c.Floats {
+			c.Floats[i] = float32(math.Round(4*float64(v)) / 4)
+		}
+	}
+	j := plain(p, 1)
+	j.Initial = engine.LayoutOf(p).Join(params)
+	return &interpreter{program: p, params: params, data: data, job: j, step: 3}
 }
 
 // compareSum reports the first element of a parameter's sum that isn't as wanted, within the tolerance times the
