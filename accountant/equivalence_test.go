@@ -1,44 +1,23 @@
 package accountant_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 	"pgregory.net/rapid"
 )
 
 // An event and what equals it by definition cost the same. The tests of this file compare such pairs over noises of
 // 0.05 to 50, up to some thousand steps, rates up to 1 and deltas from 1e-2 to 1e-14, in every mode; every cost is also
-// checked against a lower bound on the truth (witness), which for trees of Gaussians is the truth. DPTRAIN_LONG=1 draws
+// checked against a lower bound on the truth (witness), which for trees of Gaussians is the truth. make test-all draws
 // forty times as much.
 //
 // What they can't see: a fault that all forms of an event share, unless it takes them below the witness, which for many
 // sampled steps is weak. closedform_test.go and inversion_test.go look for those.
-
-// long is how many times more to draw.
-func long() int {
-	if os.Getenv("DPTRAIN_LONG") == "1" {
-		return 40
-	}
-	return 1
-}
-
-// check is rapid.Check with a number of draws of its own.
-func check(t *testing.T, draws int, property func(*rapid.T)) {
-	t.Helper()
-	number := flag.Lookup("rapid.checks")
-	before := number.Value.String()
-	defer func() { _ = number.Value.Set(before) }()
-	if err := number.Value.Set(fmt.Sprint(draws * long())); err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, property)
-}
 
 func mustEpsilon(t rapid.TB, e accountant.Event, delta float64, mode accountant.Mode) float64 {
 	t.Helper()
@@ -228,7 +207,7 @@ func TestFormsOfARun(t *testing.T) {
 					simple := runEpsilons(t, e, mode)
 					number := len(forms)
 					if mode == accountant.Best {
-						number = min(number, long()) // each in its turn: all are, by one noise or another
+						number = min(number, long.Times()) // each in its turn: all are, by one noise or another
 					}
 					for range number {
 						next += 5
@@ -274,7 +253,7 @@ func TestRegrouped(t *testing.T) {
 				{"sample of a sample", sampled(0.25, tuned), sampled(0.5, sampled(0.5, tuned))},
 				{"sample of a sampled step", sampled(0.5, sampled(rate/2, step)), sampled(rate/4, step)},
 			} {
-				for range min(len(deltas), long()) { // each in its turn
+				for range min(len(deltas), long.Times()) { // each in its turn
 					delta := deltas[comparisons/len(modes)%len(deltas)]
 					for _, mode := range modes {
 						comparisons++
@@ -298,7 +277,7 @@ func TestRegrouped(t *testing.T) {
 // TestRandomGaussianTrees checks nested compositions, maxima and trivial wrappings of Gaussians against the truth.
 func TestRandomGaussianTrees(t *testing.T) {
 	comparisons := 0
-	check(t, 20, func(t *rapid.T) {
+	long.Check(t, 20, func(t *rapid.T) {
 		e, delta := drawGaussianTree(t, rapid.IntRange(0, 3).Draw(t, "depth")), drawDelta(t)
 		for _, mode := range modes {
 			comparisons++
@@ -392,7 +371,7 @@ func drawContext(t *rapid.T) func(accountant.Event) accountant.Event {
 // directions a hull ties together. For those the witness alone counts, so a fault of a few per cent there can pass.
 func TestRandomForms(t *testing.T) {
 	comparisons := 0
-	check(t, 8, func(t *rapid.T) {
+	long.Check(t, 8, func(t *rapid.T) {
 		e, delta := drawEvent(t, rapid.IntRange(0, 3).Draw(t, "depth")), drawDelta(t)
 		f, context := rapid.SampledFrom(forms).Draw(t, "form"), drawContext(t)
 		formed, simple := context(f.of(e)), context(e)
@@ -420,7 +399,7 @@ func TestRandomForms(t *testing.T) {
 // The error of transforms shows most for two steps: at a small delta they may cost more than four.
 func TestCostIsMonotone(t *testing.T) {
 	comparisons := 0
-	check(t, 6, func(t *rapid.T) {
+	long.Check(t, 6, func(t *rapid.T) {
 		e, delta := drawEvent(t, rapid.IntRange(0, 2).Draw(t, "depth")), drawDelta(t)
 		other := drawEvent(t, 0)
 		for _, mode := range modes {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/long"
 	"pgregory.net/rapid"
 )
 
@@ -114,12 +115,7 @@ func TestRareCandidate(t *testing.T) {
 
 // Weights count in proportion, equal events together, and what has weight 0 not at all.
 func TestDrawsOfOneLaw(t *testing.T) {
-	draws := 0
-	rapid.Check(t, func(t *rapid.T) {
-		modes := []Mode{Paper, Tight}
-		if draws++; draws <= 3 { // it takes long
-			modes = append(modes, Best)
-		}
+	long.Check(t, 6, func(t *rapid.T) {
 		a, b := Event(Gaussian{NoiseMultiplier: rapid.Float64Range(0.5, 4).Draw(t, "a")}), Event(DPSGD(0.1, rapid.Float64Range(0.5, 4).Draw(t, "b"), 3))
 		x, y := rapid.Float64Range(0.01, 1).Draw(t, "weight of a"), rapid.Float64Range(0.01, 1).Draw(t, "weight of b")
 		scale := rapid.Float64Range(0.001, 1000).Draw(t, "scale")
@@ -130,7 +126,7 @@ func TestDrawsOfOneLaw(t *testing.T) {
 			{[]Event{a, b, a, DPSGD(1, 1, 1)}, []float64{x / 4, y, 3 * x / 4, 0}},
 			{[]Event{OneOf{[]Event{a, b}, []float64{x, y / 2}}, b}, []float64{x + y/2, y / 2}},
 		} {
-			for _, mode := range modes {
+			for _, mode := range []Mode{Paper, Tight, Best} {
 				p, q := mustEpsilon(t, o, 1e-6, Options{Mode: mode}), mustEpsilon(t, want, 1e-6, Options{Mode: mode})
 				if math.Abs(p-q) > 1e-9*q {
 					t.Fatalf("%s: %v costs %v, and %v costs %v", mode, o, p, want, q)

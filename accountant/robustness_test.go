@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // Whatever the event and the arguments, every public function returns a bound or an error: it never panics, never
@@ -111,7 +112,7 @@ var calls = []struct {
 // stop with an error: a slow calibration is not a hang. Of the drawn calibrations those that end at all end within a
 // seventh of that, or take more than ten times as long.
 func deadline() func(accountant.Event) accountant.Event {
-	end := time.Now().Add(min(time.Duration(long())*time.Second, watchdog/5))
+	end := time.Now().Add(min(time.Duration(long.Times())*time.Second, watchdog/5))
 	return func(e accountant.Event) accountant.Event {
 		if time.Now().After(end) {
 			return nil
@@ -338,7 +339,7 @@ func FuzzEvent(f *testing.F) {
 // TestExtremes makes random calls from codes, always the same ones.
 func TestExtremes(t *testing.T) {
 	source := rand.New(rand.NewPCG(7, 7))
-	for range 80 * long() {
+	for range 80 * long.Times() {
 		data := make([]byte, 6+source.IntN(40))
 		for i := range data {
 			data[i] = byte(source.IntN(255))

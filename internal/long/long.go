@@ -1,0 +1,50 @@
+package long
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Tests reports whether long tests run: $DPTRAIN_LONG is 1, as make test-all sets it.
+func Tests() bool { return os.Getenv("DPTRAIN_LONG") == "1" }
+
+// Times is how many times as many cases to try: 40 where long tests run.
+func Times() int {
+	if Tests() {
+		return 40
+	}
+	return 1
+}
+
+// Only skips a test unless long tests run.
+func Only(t testing.TB) {
+	t.Helper()
+	if !Tests() {
+		t.Skip("make test-all runs it, or DPTRAIN_LONG=1")
+	}
+}
+
+// SkipRace skips a test, for a reason, where the race detector watches and makes it ten times slower.
+func SkipRace(t testing.TB, why string) {
+	t.Helper()
+	if Race {
+		t.Skip(why + ", and takes long under the race detector")
+	}
+}
+
+// Check is [rapid.Check] with a number of draws of its own, multiplied by [Times]. Tests that call it don't run in
+// parallel with others of their package that draw.
+func Check(t *testing.T, draws int, property func(*rapid.T)) {
+	t.Helper()
+	number := flag.Lookup("rapid.checks")
+	before := number.Value.String()
+	defer func() { _ = number.Value.Set(before) }()
+	if err := number.Value.Set(fmt.Sprint(draws * Times())); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, property)
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package long
+
+// Race reports whether the race detector watches.
+const Race = true
