@@ -26,11 +26,14 @@
 // # Spaces
 //
 // Candidates may differ in any hyperparameter. Learning rate and clipping norm don't change the privacy cost of a run;
-// sampling rate, steps and noise determine it. A [Grid] is a list of candidates. Each trial is charged the pointwise
-// maximum of the candidates' costs. So is the final run, because its candidate was chosen by looking at the data.
-// Calibrate chooses the noise of each kind of run (one sampling rate and number of steps) so that all kinds cost about
-// the same. A [Region] is a set of ranges. A candidate drawn from a region gets the noise or steps with which its Rényi
-// curve stays below a line. The trial is charged the line.
+// sampling rate, steps and noise determine it. A [Grid] is a list of candidates. A trial's candidate is drawn without
+// looking at the data, so a trial is charged the average of the candidates' divergences (accountant.OneOf); the paper's
+// accounting charges their maximum. The final run's candidate was chosen by looking at the data, so the final run is
+// charged the pointwise maximum of the candidates' costs (accountant.MaxOver) in any accounting. Calibrate chooses the
+// noise of each kind of run (one sampling rate and number of steps) so that all kinds cost about the same.
+//
+// A [Region] is a set of ranges. A candidate drawn from a region gets the noise or steps with which its Rényi curve
+// stays below a line. The trial is charged the line.
 //
 // A learning rate that wins on q·n samples may be too large once step 3 has scaled it. [Settings.WithinFinalRate]
 // removes such rates from the space by a rule that doesn't depend on the data.
