@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
 	"gorgonia.org/gorgonia"
@@ -19,7 +20,7 @@ import (
 
 // suite returns the suite of the contract's checks for an engine.
 func suite(e func() engine.Engine) enginetest.Suite {
-	return enginetest.Suite{Engine: e, Inspect: cpu.Inspect, Tolerance: 2e-4, Short: testing.Short()}
+	return enginetest.Suite{Engine: e, Inspect: cpu.Inspect, Tolerance: 2e-4, Short: long.Race}
 }
 
 func compiled() engine.Engine { return cpu.New(cpu.Options{}) }

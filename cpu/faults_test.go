@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // fault is the CPU engine with a fault. Every field may be nil.
@@ -175,9 +176,7 @@ func (f fault) suite() enginetest.Suite {
 
 // Every check of the suite must be able to fail, and none may fail a right engine.
 func TestSuiteFindsFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and TestSuite runs the same checks of the same engine")
-	}
+	long.SkipRace(t, "TestSuite runs the same checks of the same engine")
 	caught := map[string]bool{}
 	var started atomic.Uint32
 	var left []float64 // of the step before
@@ -337,9 +336,7 @@ func scale(v []float64, by float64) {
 // The checks against differences must be able to fail: they find an engine that is wrong in one element, or trains
 // another cost, and no other.
 func TestDifferencesFindFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short tests look at two coordinates of each parameter only")
-	}
+	long.SkipRace(t, "differences have two coordinates of each parameter only")
 	zoo := enginetest.Zoo()
 	bent := func(at int, by float64) fault {
 		return fault{sums: func(sum, _ []float64) { sum[at] += by }}

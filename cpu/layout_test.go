@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // Values that share memory compute the same bits as values with memory of their own, filled with NaN.
@@ -106,9 +107,7 @@ func everything(t *testing.T, l *lowered, params [][]float32, data *engine.Data)
 
 // Equal programs have equal layouts.
 func TestLayoutsAreDeterministic(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and runs nothing side by side")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	for name, z := range enginetest.Zoo() {
 		var first *lowered
 		for range 10 {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // tinyCIFAR has two records in each file, whose pixels and labels identify them.
@@ -238,9 +240,7 @@ func TestNormalisePanics(t *testing.T) {
 // The first labels are those of the set's own page and of every tutorial: frog, truck, truck, deer; cat, ship, ship,
 // airplane.
 func TestPublishedCIFAR(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and runs nothing side by side")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	skipWithout(t, "cifar-10")
 	raw, err := OpenRaw(t.Context(), "cifar-10", Options{})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"runtime"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 func openGlyphs(t testing.TB) *Set {
@@ -86,9 +88,7 @@ func TestGlyphsCancelled(t *testing.T) {
 
 // A linear model must learn something, but not all. After 60 epochs its accuracy is 87.3 %.
 func TestGlyphsDefeatLinearModel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and runs nothing side by side")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	set := openGlyphs(t)
 	accuracy := linearAccuracy(&set.Train, &set.Test, 4, 0.001)
 	t.Logf("logistic regression: %.1f %% of the test images", 100*accuracy)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // tinyIMDB has three reviews in each folder.
@@ -172,9 +174,7 @@ func TestTextLengthRefused(t *testing.T) {
 }
 
 func TestPublishedIMDB(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and runs nothing side by side")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	skipWithout(t, "imdb")
 	o := Options{Cache: t.TempDir()}
 	set, err := Open(t.Context(), "imdb", o)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 func skipWithout(t testing.TB, name string) {
@@ -29,9 +31,7 @@ func openFiles(t testing.TB, name string) *Set {
 // The first labels are those that the sets' own pages and torchvision show; the moments are the
 // constants that the normalisation uses, which are published with four digits.
 func TestPublishedSets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long under the race detector, and runs nothing side by side")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	for _, c := range []struct {
 		name        string
 		train, test []int32

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -33,9 +34,7 @@ func noises(g Grid) (out []float64) {
 // By every division the result is charged as it is and uses up the budget. The less equal the costs, the less noise the
 // dearest run has, and the more the cheapest.
 func TestDivisions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	const epsilon, delta = 3, 1e-4
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Tight} {
 		o := accountant.Options{Mode: mode}

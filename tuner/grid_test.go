@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
@@ -123,9 +124,7 @@ func bisect(t *testing.T, r Run, target float64) float64 {
 // The noise of a grid is checked against another search: over the target by bisection, within it over each run's noise,
 // and the single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
 func TestCalibratedGridIsTheSlowOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	s := mnist(Variant1)
 	s.Space = Grid{{SamplingRate: 0.0213, Steps: 469}, {SamplingRate: 0.0427, Steps: 937}, {SamplingRate: 0.0427, Steps: 234}}
 	const epsilon, delta = 4, 1e-5
@@ -167,9 +166,7 @@ func TestCalibratedGridIsTheSlowOne(t *testing.T) {
 // Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone
 // cost the same; no noise is more than is needed; and nothing else is changed.
 func TestCalibratedGridMeetsTheTarget(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	const epsilon, delta = 3, 1e-4
 	methods(t, func(t *testing.T, m Method) {
 		for _, mode := range modes(m) {
@@ -237,9 +234,7 @@ func checkGuarantee(t *testing.T, s Settings, g accountant.Guarantee, epsilon, d
 
 // Where all candidates have the same sampling rate and steps, the answer is that of one kind of run, to the last bit.
 func TestGridOfOneRunIsThatRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Best} {
 		s := mnist(Variant1)
 		o := accountant.Options{Mode: mode}
@@ -274,9 +269,7 @@ func anyGrid(t *rapid.T) Grid {
 
 // A candidate more never lowers the others' noise, but for the searches' rounding.
 func TestACandidateMoreNeverCostsLess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	rapid.Check(t, func(t *rapid.T) {
 		few := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)
 		few.Space = anyGrid(t)
@@ -310,9 +303,7 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 // The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose
 // steps are finest, and a step more of any costs more than that.
 func TestCalibrateSteps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	methods(t, func(t *testing.T, m Method) {
 		for _, mode := range modes(m) {
 			s := settings(m, 4)

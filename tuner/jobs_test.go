@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/long"
 	"pgregory.net/rapid"
 )
 
@@ -136,9 +137,7 @@ func TestEveryKindOfRunIsCharged(t *testing.T) {
 
 // The first candidate of a region has the first of each list, and the geometric mean of each range.
 func TestFirstOfARegion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	r := Region{
 		LearningRate: Values{List: []float64{0.3, 0.1, 0.2}}, SamplingRate: Values{List: []float64{0.2, 0.1}},
 		Epochs: Values{List: []float64{3, 1, 2}}, ClippingNorm: Between(0.5, 8),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -84,9 +85,7 @@ func everything() train.Optimizer {
 // However often and wherever a tuning dies or is interrupted, it ends in what it releases uninterrupted, and no step
 // that was saved is taken again under other settings.
 func TestATuningThatDiesGoesOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("with the race detector it takes minutes")
-	}
+	long.SkipRace(t, "it dies and goes on many times")
 	for _, c := range []struct {
 		name   string
 		trials int

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -20,9 +21,7 @@ func listed() Region {
 // Each kind of run of a region of lists is drawn. With six kinds and 15 trials for each of 40 seeds, which are fixed,
 // another choice of seeds would miss one with a probability below 6 e^{-15·40/6} < 1e-42.
 func TestEveryListedRunIsDrawn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	s := searching(t, Variant1, listed())
 	runs := s.Space.(Region).Runs
 	want := [][2]float64{{0.1, 10}, {0.1, 20}, {0.1, 40}, {0.2, 5}, {0.2, 10}, {0.2, 20}}
@@ -107,9 +106,7 @@ func TestWithinFinalRateOfAList(t *testing.T) {
 
 // Rates of a list may be as large as 1 and no larger, wherever they stand.
 func TestListedRatesAreRates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	for _, bad := range []float64{1.01, 0, -0.1, math.NaN(), math.Inf(1)} {
 		for at := range 2 {
 			s := searching(t, Variant1, listed())

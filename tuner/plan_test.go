@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
@@ -193,9 +194,7 @@ func TestDrawsHaveTheirDistributions(t *testing.T) {
 // The number of trials has the mean that the accountant charges, with fixed seeds. Each bound is five standard
 // deviations, which a right implementation would exceed under a new choice of seeds with probability below 1e-5 in all.
 func TestTrialsHaveTheirMean(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	const runs, mean = 2000, 6.0
 	negative := func(shape float64) (accountant.Repetitions, float64) {
 		d, err := accountant.NegativeBinomial(shape, mean)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
@@ -42,9 +43,7 @@ func searching(t testing.TB, m Method, r Region) Settings {
 // Every drawn candidate lies in its ranges and below the line, at every order of the line, with the smallest noise:
 // with less noise it would lie above. A plan is charged for the line.
 func TestDrawnCandidatesAreBelowTheLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	methods(t, func(t *testing.T, m Method) {
 		s := searching(t, m, region())
 		line := s.Space.(Region).Line
@@ -104,9 +103,7 @@ func orderAbove(t *testing.T, r Run, line accountant.RDPLine) int {
 
 // With given noise, candidates have the largest number of steps that fits.
 func TestRegionOfFixedNoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	r := region()
 	r.NoiseMultiplier, r.Epochs = 2, Values{}
 	s := searching(t, Variant1, r)
@@ -132,9 +129,7 @@ func TestRegionOfFixedNoise(t *testing.T) {
 
 // Ranges of learning rate and clipping norm need no line: the noise is the grid's.
 func TestRegionOfOneRunCostsThatRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	for _, noise := range []float64{0, 2} {
 		s := mnist(Variant1)
 		r := Region{LearningRate: Between(1e-4, 1), SamplingRate: Values{List: []float64{0.0213, 0.0427}}, ClippingNorm: Between(1, 3), NoiseMultiplier: noise}
@@ -192,9 +187,7 @@ func TestDrawsAreLogUniform(t *testing.T) {
 
 // A draw doesn't depend on the values of other hyperparameters, and plans are redrawn to the last bit.
 func TestRegionIsRedrawn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	s := searching(t, Variant1, region())
 	plan := mustPlan(t, s, 11)
 	again, err := plan.redraw()
@@ -288,9 +281,7 @@ func TestUnsettledRegionHasNoGuarantee(t *testing.T) {
 
 // A plan of a million trials is refused where each has to be fitted below a line.
 func TestRegionOfManyTrials(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	s := searching(t, Variant1, region())
 	s.Repetitions = accountant.Poisson{Mean: 1e5}
 	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "mean number of trials is 100000: want at most 10000") {
@@ -306,9 +297,7 @@ func TestRegionOfManyTrials(t *testing.T) {
 
 // Mode best charges a line too, at the orders of the line alone.
 func TestLineIsChargedInEveryMode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Tight, accountant.Best} {
 		s := settings(Variant1, 15)
 		s.Space = region()

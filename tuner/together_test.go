@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
@@ -430,9 +431,7 @@ func TestADamagedStoreIsItsPlans(t *testing.T) {
 // However often the process dies, and whichever of the plans go on together then, each ends as it does alone. So do
 // plans whose trials are done beside others whose aren't.
 func TestPlansGoOnInAnyCompany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("with the race detector it takes minutes")
-	}
+	long.SkipRace(t, "it dies and goes on many times")
 	plans, names := mixed(t)
 	executor := kept(t, nil, 200)
 	var want []Result

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 )
 
 // Settings of units of three rows meet their budget, with more noise than settings of one row need.
 func TestCalibrateUnits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs nothing concurrently, which is what short runs are for")
-	}
+	long.SkipRace(t, "it runs nothing side by side")
 	o := accountant.Options{Mode: accountant.Tight} // the event is the same in mode best, which takes longest
 	s := Settings{
 		Method: Variant1, SubsetRate: 0.1, Repetitions: accountant.Poisson{Mean: 5}, Optimizer: train.SGD(0), Samples: 1000,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/long"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -72,7 +73,7 @@ func compareSlopes(t TB, z Graph, p *compile.Program, inputs [][]float32, opinio
 	t.Helper()
 	params := p.Initial()
 	limit := 48
-	if testing.Short() { // the race detector makes each evaluation ten times slower
+	if long.Race { // the race detector makes each evaluation ten times slower
 		limit = 2
 	}
 	check := func(where string, direction [][]float64) {
@@ -219,7 +220,7 @@ func (s Suite) graphs(t *testing.T) {
 		// Some samples exceed the clipping norm and some don't.
 		t.Run(name, func(t *testing.T) {
 			s.CheckGraph(t, z.Build, 2, nil)
-			if testing.Short() {
+			if long.Race {
 				return // the race detector sees all threads in one run
 			}
 			if name != "normalised within a sample" { // 0/0 is NaN, whose tanh is 1 to Gorgonia

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // Suite checks an engine against the contract of package engine.
@@ -35,7 +36,7 @@ type Inspector interface {
 func (s Suite) Run(t *testing.T) {
 	t.Run("Graphs", s.graphs)
 	t.Run("Differences", func(t *testing.T) {
-		if testing.Short() {
+		if long.Race {
 			t.Skip("takes long under the race detector, where Alone runs the same graphs")
 		}
 		s.differences(t, Zoo())
