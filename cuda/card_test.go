@@ -59,7 +59,7 @@ func TestCardKeepsTheContractToTheBit(t *testing.T) {
 // The engine keeps the contract on a card: the whole suite.
 func TestCardSuite(t *testing.T) {
 	e := cardOrSkip(t)
-	enginetest.Suite{Engine: func() engine.Engine { return e }, Inspect: inspect, Tolerance: 2e-4, Short: testing.Short()}.Run(t)
+	enginetest.Suite{Engine: func() engine.Engine { return e }, Inspect: inspect, Tolerance: 2e-4}.Run(t)
 }
 
 func TestCardTenStepsOfTheModels(t *testing.T) {

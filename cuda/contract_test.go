@@ -252,10 +252,7 @@ func updatesOn(t enginetest.TB, open opener) {
 
 // Each class of fault in the kernels of draws and updates must be found.
 func TestMutantsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the kernels once for each mutant")
-	}
-	kernelsOrSkip(t)
+	onlyIfChanged(t)
 	for name, m := range map[string]struct {
 		file, old, new string
 		check          func(enginetest.TB, *emulator.Library)

@@ -93,9 +93,9 @@
 // # Tests
 //
 // What ships is tested: the suite of package enginetest runs the committed PTX on the emulated device, draws, noise and
-// updates are checked against package engine bit for bit, and mutants of the kernels must be found: of the sources that
-// privacy depends on and, with -whole, of all of them and of the PTX. cuda/kernels/build makes the PTX in
-// cuda/kernels/ptx with nvcc 11.8, and machine code of it for compute capabilities 8 and 9.0; tests check that they
-// were made of the sources, and that both compute the same bits. "go test ./cuda -whole" runs the suite in full, too.
+// updates are checked against package engine bit for bit, and mutants of the kernels and of the PTX must be found: make
+// test-all tries them and the suite in full, and make test tries them where kernels or suite have changed.
+// cuda/kernels/build makes the PTX in cuda/kernels/ptx with nvcc 11.8, and machine code of it for compute capabilities
+// 8 and 9.0; tests check that they were made of the sources, and that both compute the same bits.
 // On a machine with a GPU "make gpu-test" runs the suite on it, and bench/gpu/run does that and measures.
 package cuda

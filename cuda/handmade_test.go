@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/random"
 )
 
@@ -274,13 +275,9 @@ func shownJob(initial []float32) engine.Job {
 // prediction the same.
 func TestHandMadePrograms(t *testing.T) {
 	open := on(kernelsOrSkip(t))
-	seeds := uint64(6)
-	if *whole {
-		seeds = 60
-	}
 	for name := range handMade {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds {
+			for seed := range uint64(2 * long.Times()) {
 				handMadeOf(t, open, name, seed)
 			}
 		})

@@ -32,12 +32,9 @@ const (
 )
 
 // Each class of fault in package walk's kernels must be found, by the check or graph named here. Each is compiled,
-// which takes seconds: without -whole only faults of norms, factors, sums and shares are, on which privacy depends.
+// which takes seconds.
 func TestWalkMutantsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles kernels once for each mutant")
-	}
-	kernelsOrSkip(t)
+	onlyIfChanged(t)
 	for name, m := range map[string]walkMutant{
 		// Barriers.
 		"a tile begins before the one before ends":        {"clip.cu", "		barrier(); // the former tile's values have been read\n", "", "Exact", "race"},
@@ -218,9 +215,6 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a view is read in order":                     {"walk.cuh", "a.in_order() && b.in_order() &&", "a.in_order() &&", "bias used twice", ""},
 		"another function than the one that is known": {"functions.cuh", "(f == listed && (go(known<listed>()), true))", "(f != 0 && (go(known<listed>()), true))", "function neg", ""},
 	} {
-		if m.file != "clip.cu" && !*whole {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			said := m.found(t)

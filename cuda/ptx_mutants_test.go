@@ -31,10 +31,7 @@ func byCheck(name string) func(enginetest.TB, enginetest.Suite, opener) {
 
 // Faults in the PTX are found by the tests that it passes: those of draws and updates, and the suite.
 func TestPTXMutantsAreFound(t *testing.T) {
-	if !*whole {
-		t.Skip("compiles the PTX once for each mutant; needs -whole")
-	}
-	kernelsOrSkip(t)
+	onlyIfChanged(t)
 	for _, m := range []ptxMutant{
 		{kernel: "draw_minibatches", old: "xor.b32", new: "or.b32", by: byDraws},
 		{kernel: "draw_minibatches", old: "shf.l.wrap.b32", new: "shf.r.wrap.b32", by: byDraws},

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/random"
 )
 
@@ -61,14 +62,7 @@ func apart(what string, a, b [][]float32, tolerance float64) string {
 // The CPU engine and this one agree on every program that passes the check.
 func TestRandomPrograms(t *testing.T) {
 	l := kernelsOrSkip(t)
-	seeds := uint64(200)
-	if *whole {
-		seeds = 2000
-	}
-	if testing.Short() {
-		seeds = 40
-	}
-	for seed := range seeds {
+	for seed := range uint64(50 * long.Times()) {
 		for _, exact := range []bool{true, false} {
 			randomCase(t, l, seed, exact)
 		}

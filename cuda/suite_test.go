@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"errors"
-	"flag"
 	"sync/atomic"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 var seeds, engines atomic.Uint64
@@ -57,11 +57,8 @@ type returned struct {
 func (r returned) Close() error { return errors.Join(r.Loaded.Close(), r.engine.Close()) }
 
 func suite(t *testing.T) enginetest.Suite {
-	return enginetest.Suite{Engine: emulated(t, kernelsOrSkip(t), 1), Inspect: inspect, Tolerance: 2e-4, Short: !*whole}
+	return enginetest.Suite{Engine: emulated(t, kernelsOrSkip(t), 1), Inspect: inspect, Tolerance: 2e-4, Short: !long.Tests()}
 }
-
-// The suite in full takes some minutes on the emulated device, and so do all mutants of the kernels.
-var whole = flag.Bool("whole", false, "run the whole suite on the emulated device, not the short one")
 
 // The engine keeps the contract, on the emulated device.
 func TestSuite(t *testing.T) { suite(t).Run(t) }
