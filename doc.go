@@ -8,5 +8,5 @@
 //   - accountant, to compute the privacy cost of either,
 //   - cpu, the engine that trains on any machine, and cuda, the one for NVIDIA GPUs.
 //
-// The command line tool is cmd/dptrain. The table in deps_test.go lists the packages that each package may import.
+// The command line tool is cmd/dptrain. The table in house_test.go lists the packages that each package may import.
 package dptrain
