@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // TestAttainedOfOneRun compares with the Gaussian's closed form: one run has no order.
@@ -63,7 +64,10 @@ func attainedEvents(t *testing.T) []Event {
 // TestAttainedIsBelowTheBound checks it against mode Best, and against parts of a plan, which cost no more than the
 // whole.
 func TestAttainedIsBelowTheBound(t *testing.T) {
-	for _, e := range attainedEvents(t) {
+	for i, e := range attainedEvents(t) {
+		if long.Leaves(i, 3) {
+			continue
+		}
 		p, _, err := newProfile(e, 1e-12)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // An event and what equals it by definition cost the same. The tests of this file compare such pairs over noises of
 // 0.05 to 50, up to some thousand steps, rates up to 1 and deltas from 1e-2 to 1e-14, in every mode; every cost is also
 // checked against a lower bound on the truth (witness), which for trees of Gaussians is the truth. make test-all draws
-// forty times as much.
+// ten times as much.
 //
 // What they can't see: a fault that all forms of an event share, unless it takes them below the witness, which for many
 // sampled steps is weak. closedform_test.go and inversion_test.go look for those.
@@ -198,6 +198,9 @@ func TestFormsOfARun(t *testing.T) {
 		steps int
 	}{{1, 1}, {1, 100}, {0.3, 1}, {0.3, 50}, {0.01, 2000}, {1e-4, 4000}}
 	for i, noise := range []float64{0.05, 0.1116, 0.2, 0.3, 0.5, 1, 2, 5, 50} {
+		if long.Leaves(i, 3) {
+			continue
+		}
 		t.Run(fmt.Sprint("noise ", noise), func(t *testing.T) {
 			t.Parallel()
 			comparisons, next := 0, i
@@ -206,8 +209,8 @@ func TestFormsOfARun(t *testing.T) {
 				for _, mode := range modes {
 					simple := runEpsilons(t, e, mode)
 					number := len(forms)
-					if mode == accountant.Best {
-						number = min(number, long.Times()) // each in its turn: all are, by one noise or another
+					if mode == accountant.Best && !long.Tests() {
+						number = 1 // each in its turn
 					}
 					for range number {
 						next += 5
@@ -232,7 +235,7 @@ func TestFormsOfARun(t *testing.T) {
 // TestRegrouped compares the same runs in another order or grouping. Here neither side is the simpler one, and in mode
 // Best steps that are composed in groups lie on a coarser grid.
 func TestRegrouped(t *testing.T) {
-	comparisons := 0
+	comparisons, tried := 0, 0
 	deltas := []float64{1e-2, 1e-7, 1e-14}
 	for _, noise := range []float64{0.1, 0.5, 2, 50} {
 		for _, rate := range []float64{1, 0.3} {
@@ -253,6 +256,9 @@ func TestRegrouped(t *testing.T) {
 				{"sample of a sample", sampled(0.25, tuned), sampled(0.5, sampled(0.5, tuned))},
 				{"sample of a sampled step", sampled(0.5, sampled(rate/2, step)), sampled(rate/4, step)},
 			} {
+				if tried++; long.Leaves(tried, 3) {
+					continue
+				}
 				for range min(len(deltas), long.Times()) { // each in its turn
 					delta := deltas[comparisons/len(modes)%len(deltas)]
 					for _, mode := range modes {

@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // TestRoundedAway has parameters so near the ends of their ranges that masses once got lost in rounding: the bounds
 // were NaN and passed for 0, or below the truth, or the computation ran out of memory or panicked.
 func TestRoundedAway(t *testing.T) {
 	best := Options{Mode: Best}
-	for _, noise := range []float64{0.1, 0.15, 0.2, 0.25} {
-		for _, units := range []float64{1, 5, 8, 16, 64, 1000, 1e5} {
+	for i, noise := range []float64{0.1, 0.15, 0.2, 0.25} {
+		for k, units := range []float64{1, 5, 8, 16, 64, 1000, 1e5} {
+			if long.Leaves(i+k, 3) {
+				continue
+			}
 			rate := 1 - units*0x1p-53
 			e := DPSGD(rate, noise, 1)
 			for _, event := range []Event{e, SelectBest{e, TruncatedNegativeBinomial{1, 0.999999}}, MaxOver{[]Event{e, Gaussian{1}}}} {

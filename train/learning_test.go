@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -32,9 +33,7 @@ func TestNoiseShowsInAccuracy(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "fashion-mnist")); err != nil {
 		t.Skip("no FashionMNIST under DPTRAIN_DATA")
 	}
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	long.Only(t)
 	set, err := datasets.Open(t.Context(), "fashion-mnist", datasets.Options{})
 	if err != nil {
 		t.Fatal(err)
