@@ -64,7 +64,7 @@ func TestCardSuite(t *testing.T) {
 
 func TestCardTenStepsOfTheModels(t *testing.T) {
 	e := cardOrSkip(t)
-	tenSteps(t, func() engine.Engine { return e })
+	tenSteps(t, func() engine.Engine { return e }, 40)
 }
 
 // Programs made by hand, of instructions that no model of the suite has, are as they are defined on a card.

@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -94,14 +95,19 @@ func finish(t *testing.T, e engine.Engine, p *compile.Program, data *engine.Data
 // Ten steps of both models end where the CPU engine's do, within what single precision's roundings grow to: draws,
 // noise and updates are the same to the bit. One rounding unit of the coarse grid, which a sum at the edge of two may
 // differ by, is of the size of the tolerance.
-func TestTenStepsOfTheModels(t *testing.T) { tenSteps(t, emulated(t, kernelsOrSkip(t), 1)) }
+func TestTenStepsOfTheModels(t *testing.T) {
+	samples := 14
+	if long.Tests() {
+		samples = 40
+	}
+	tenSteps(t, emulated(t, kernelsOrSkip(t), 1), samples)
+}
 
-func tenSteps(t *testing.T, e func() engine.Engine) {
+func tenSteps(t *testing.T, e func() engine.Engine, samples int) {
 	for _, name := range append(enginetest.Networks(), texts) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, initial := network(t, name)
-			const samples = 40
 			data := dataOf(name)(p, samples, 2)
 			base := jobOf(p, initial, samples)
 			adam := base

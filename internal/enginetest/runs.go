@@ -169,7 +169,7 @@ func progress(t TB, s Suite) {
 	j := job(p, 90)
 	runs, done := s.start(t, p, RandomData(p, 90, 5), j, adam(j))
 	defer done()
-	want := []int{300, 200}
+	want := []int{100, 60}
 	ended := make(chan error)
 	go func() { ended <- runs.Steps(context.Background(), want...) }()
 	last := []int{0, 0}

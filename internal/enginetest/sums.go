@@ -105,10 +105,12 @@ func alone(t TB, s Suite) {
 			continue
 		}
 		p := z.Program(t, 1)
-		const samples, clip = 83, 2
+		const clip = 2
+		samples, copies := 83, []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82} // one sample at several indices
+		if s.Short {
+			samples, copies = 41, copies[:6]
+		}
 		data := RandomData(p, samples, 7)
-		// One sample at several indices.
-		copies := []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82}
 		for k, in := range p.Inputs {
 			c := data.Columns[k]
 			for _, at := range copies {
@@ -129,7 +131,7 @@ func alone(t TB, s Suite) {
 				apart[k] += v
 			}
 		}
-		for _, batch := range [][]int32{allOf(samples), allOf(33), allOf(samples)[1:], allOf(samples)[17:], copies, {5, 77}} {
+		for _, batch := range [][]int32{allOf(samples), allOf(33), allOf(samples)[1:], allOf(samples)[17:], copies, {5, int32(samples) - 6}} {
 			_, norms := s.clippedSum(t, runs, 0, batch)
 			if len(norms) != len(batch) {
 				t.Fatalf("%s: %d norms of %d samples", name, len(norms), len(batch))
