@@ -20,8 +20,14 @@ func Times() int {
 	return 1
 }
 
-// Leaves reports whether case i of a grid is left to make test-all: of n in a row make test tries the first.
-func Leaves(i, n int) bool { return i%n != 0 && !Tests() }
+// Leaves reports whether case i of a grid is left to make test-all: of n in a row make test tries the first, and with
+// -short only the first of all is tried.
+func Leaves(i, n int) bool {
+	if testing.Short() {
+		return i > 0
+	}
+	return i%n != 0 && !Tests()
+}
 
 // Only skips a test unless long tests run.
 func Only(t testing.TB) {
@@ -39,14 +45,17 @@ func SkipRace(t testing.TB, why string) {
 	}
 }
 
-// Check is [rapid.Check] with a number of draws of its own, multiplied by [Times]. Tests that call it don't run in
-// parallel with others of their package that draw.
+// Check is [rapid.Check] with a number of draws of its own, multiplied by [Times], or with -short a fifth of it. Tests
+// that call it don't run in parallel with others of their package that draw.
 func Check(t *testing.T, draws int, property func(*rapid.T)) {
 	t.Helper()
+	if draws *= Times(); testing.Short() {
+		draws = (draws + 4) / 5
+	}
 	number := flag.Lookup("rapid.checks")
 	before := number.Value.String()
 	defer func() { _ = number.Value.Set(before) }()
-	if err := number.Value.Set(fmt.Sprint(draws * Times())); err != nil {
+	if err := number.Value.Set(fmt.Sprint(draws)); err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, property)
