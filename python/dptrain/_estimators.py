@@ -8,6 +8,7 @@ public rows.
 import inspect
 import json
 import os
+import sys
 import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
@@ -28,6 +29,7 @@ class _Estimator:
     """What both estimators share."""
 
     _task = ""
+    _estimator_type = ""  # for scikit-learn before 1.6; newer versions read __sklearn_tags__
 
     epsilon: float
     delta: float
@@ -53,6 +55,13 @@ class _Estimator:
                 raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Returns what scikit-learn 1.6 or newer asks of an estimator. It alone calls this: the rest needs only NumPy."""
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
+
+        kind = {"classifier_tags": ClassifierTags()} if self._estimator_type == "classifier" else {"regressor_tags": RegressorTags()}
+        return Tags(estimator_type=self._estimator_type, target_tags=TargetTags(required=True), **kind)
 
     def __repr__(self) -> str:
         default = inspect.signature(type(self).__init__).parameters
@@ -123,7 +132,8 @@ class _Estimator:
 
     def _columns(self, X: Any) -> Dict[str, Array]:
         if not hasattr(self, "model_"):
-            raise ValueError(f"this {type(self).__name__} isn't fitted; call fit first")
+            unfitted = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", ValueError)  # a ValueError, too
+            raise unfitted(f"this {type(self).__name__} isn't fitted; call fit first")
         rows = _matrix("X", X)
         if rows.shape[1] != self.n_features_in_:
             raise DataError(f"X has {rows.shape[1]} columns, and the model takes {self.n_features_in_}")
@@ -136,7 +146,7 @@ class DPClassifier(_Estimator):
     epsilon, delta: the guarantee, for tuning and training together, if one row is added or removed.
     bounds: (low, high) for all columns, or one pair for each. Values are clipped to it and scaled to [-1, 1]. Bounds are
         public: choose them by what the columns mean, never by the rows of X.
-    classes: all classes, in the order of predict_proba. They are public. By default those of y_public.
+    classes: all classes, in any order. They are public. By default those of y_public.
     model: "linear", or "mlp:32" with other widths: see dptrain tune --help.
     tune: whether to tune the learning rate; if not, settings may have "training.learning_rate".
     holdout: if fit gets no public rows, the share of private rows that select the best trial.
@@ -183,16 +193,17 @@ class DPClassifier(_Estimator):
         Public rows X_public and y_public select the best trial. No guarantee protects them.
         """
         if self.classes is not None:
-            classes = list(self.classes)
+            given = list(self.classes)
         elif y_public is not None:
-            classes = np.unique(np.asarray(y_public)).tolist()
+            given = np.unique(np.asarray(y_public)).tolist()
         else:
             raise ValueError("classes: list all classes, or give public rows; those of y are private")
+        classes = np.sort(np.array(given))  # scikit-learn's scorers take classes_ to be sorted
         self._texts = [_class_text(c) for c in classes]
         if len(set(self._texts)) < max(2, len(self._texts)):
             raise ValueError("classes: want two or more, each once")
         self._fit(X, y, X_public, y_public)
-        self.classes_ = np.array(classes)
+        self.classes_ = classes
         return self
 
     def _data(self, columns: int) -> Dict[str, Any]:
@@ -207,12 +218,15 @@ class DPClassifier(_Estimator):
         return self.classes_[self.model_.outputs(columns).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
-        """Returns the probabilities [rows, classes], in the order of classes_."""
-        return self.model_.predict_proba(self._columns(X))
+        """Returns the probabilities [rows, classes], in the order of classes_, which is sorted."""
+        columns = self._columns(X)
+        return self.model_.predict_proba(columns)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Returns the accuracy. Of rows that were trained on it is private: no guarantee covers it."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        predicted = self.predict(X)
+        right = predicted == _column("y", y, len(predicted))
+        return float(np.average(right, weights=_weights(sample_weight, len(predicted))))
 
 
 class DPRegressor(_Estimator):
@@ -261,12 +275,15 @@ class DPRegressor(_Estimator):
 
     def predict(self, X: Any) -> Array:
         """Returns the predicted number of each row."""
-        return self.model_.predict(self._columns(X))
+        columns = self._columns(X)
+        return self.model_.predict(columns)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Returns R², the coefficient of determination. Of rows that were trained on it is private."""
-        labels = np.asarray(y, np.float64)
-        rest, total = ((labels - self.predict(X)) ** 2).sum(), ((labels - labels.mean()) ** 2).sum()
+        predicted = self.predict(X)
+        labels, weights = self._label("y", y, len(predicted)), _weights(sample_weight, len(predicted))
+        rest = np.average((labels - predicted) ** 2, weights=weights)
+        total = np.average((labels - np.average(labels, weights=weights)) ** 2, weights=weights)
         return float(1 - rest / total) if total > 0 else float("nan")
 
 
@@ -316,6 +333,10 @@ def _column(name: str, y: Any, rows: int) -> Array:
     if labels.shape not in ((rows,), (rows, 1)):
         raise DataError(f"{name}: an array of shape {labels.shape}, and there are {rows} rows")
     return labels.reshape(rows)
+
+
+def _weights(sample_weight: Any, rows: int) -> Optional[Array]:
+    return None if sample_weight is None else _numbers("sample_weight", _column("sample_weight", sample_weight, rows))
 
 
 def _class_text(value: Any) -> str:

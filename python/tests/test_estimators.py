@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -59,19 +60,12 @@ class StandIn(unittest.TestCase):
         with open(self.command, "w", encoding="utf-8") as file:
             file.write(STAND_IN.format(python=sys.executable))
         os.chmod(self.command, 0o755)
-        self.environment = {"RECORD": self.record, "ACT": "", "RUN": self.released(), "TMPDIR": self.tmp}
-        before = {name: os.environ.get(name) for name in self.environment}
-        os.environ.update(self.environment)
+        store = os.path.join(self.temporary.name, "store")
+        environment = mock.patch.dict(os.environ, RECORD=self.record, ACT="", RUN=self.released(), TMPDIR=self.tmp, DPTRAIN_STORE=store)
+        environment.start()
         tempfile.tempdir = None
-        self.addCleanup(self.restore, before)
-
-    def restore(self, before):
-        tempfile.tempdir = None
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        self.addCleanup(setattr, tempfile, "tempdir", None)
+        self.addCleanup(environment.stop)
 
     def released(self):
         """Writes a released model of two columns that says class 1 where x0 is above x1."""
@@ -139,7 +133,7 @@ class TestCommandLine(StandIn):
     def test_labels(self):
         for classes, y, texts in [
             ([0, 1], np.array([1.0, 0, 1]), ["1", "0", "1"]), ([False, True], [True, False, True], ["True", "False", "True"]),
-            ((10, 2), np.array([[2], [10], [2]]), ["2", "10", "2"]),
+            ((2, 10), np.array([[2], [10], [2]]), ["2", "10", "2"]),
         ]:
             estimator = DPClassifier(bounds=[(0, 1), (-5, 5)], classes=classes, command=self.command, holdout=0.2, tune=False, insecure_seed=7).fit(self.X, y)
             arguments = self.recorded()["arguments"]
@@ -152,6 +146,37 @@ class TestCommandLine(StandIn):
                 self.assertEqual(json.load(file)["data"]["columns"], ["x0", "x1"])
             self.assertEqual(estimator.classes_.tolist(), list(classes))
             self.assertEqual(estimator.predict([[3, 0]]).tolist(), [classes[1]])
+
+    # scikit-learn's scorers take the last column of predict_proba for the class that sorts last.
+    def test_order_of_classes(self):
+        estimator = DPClassifier(bounds=(-1, 3), classes=[10, 2], command=self.command).fit(self.X, [2, 10, 2])
+        with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["data"]["classes"], ["2", "10"])
+        self.assertEqual(estimator.classes_.tolist(), [2, 10])
+        self.assertEqual(estimator.predict([[3, 0]]).tolist(), [10])
+
+    # Predictions are ["b", "a", "b"]. A column of labels was compared with all predictions.
+    def test_accuracy(self):
+        estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
+        X, y = [[2, 1], [1, 2], [3, 1]], np.array(["b", "a", "a"])
+        for weights, want in ((None, 2 / 3), ([1, 1, 2], 0.5), (np.array([[3], [0], [1]]), 0.75)):
+            for labels in (y, y[:, None], list(y)):
+                self.assertAlmostEqual(estimator.score(X, labels, sample_weight=weights), want)
+        self.refuse_shapes(estimator, X, y)
+
+    def test_r2(self):
+        estimator = DPRegressor()
+        estimator.model_, estimator.n_features_in_ = mock.Mock(predict=lambda columns: columns["x0"]), 2
+        X, y = [[1, 0], [2, 0], [3, 0]], np.array([1, 2, 4])
+        for weights, want in ((None, 1 - 3 / 14), ([1, 1, 0], 1), (np.array([[2], [0], [1]]), 1 - 1 / 6)):
+            for labels in (y, y[:, None], list(y)):
+                self.assertAlmostEqual(estimator.score(X, labels, sample_weight=weights), want)
+        self.refuse_shapes(estimator, X, y)
+
+    def refuse_shapes(self, estimator, X, y):
+        for labels, weights in ((y[:2], None), (y[None, :], None), (y[0], None), (y, [1, 1]), (y, 1), (y, ["secret"] * 3)):
+            with self.assertRaises(dptrain.DataError):
+                estimator.score(X, labels, sample_weight=weights)
 
     def test_regression(self):
         DPRegressor(bounds=(0, 1), y_bounds=(10, 30), command=self.command).fit(self.X, [1, 2, 3], self.X, [4, 5, 6])
@@ -176,8 +201,14 @@ class TestCommandLine(StandIn):
             from dptrain import DPClassifier
             DPClassifier(bounds=(0, 1), classes=[0, 1], command={self.command!r}).fit([[1, 2]], [0])
         """)
-        for number, code in ((signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
-            with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL) as process:
+        signals = ((signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
+
+        def heed():  # under nohup, or in a script's background, some are ignored, and a program inherits that
+            for number, _ in signals:
+                signal.signal(number, signal.SIG_DFL)
+
+        for number, code in signals:
+            with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL, preexec_fn=heed) as process:
                 deadline = time.monotonic() + 60
                 while not os.path.exists(os.path.join(self.record, "record.json")) and time.monotonic() < deadline:
                     time.sleep(0.01)
@@ -203,8 +234,9 @@ class TestCommandLine(StandIn):
             self.assertEqual(os.listdir(self.tmp), [])
         with self.assertRaises(ValueError):
             DPRegressor(bounds=(0, 1), command=self.command).fit(self.X, [1, 2, 3])
-        with self.assertRaises(ValueError):
-            DPClassifier(**good).predict(self.X)
+        for unfitted in (DPClassifier(**good).predict, DPClassifier(**good).predict_proba, DPRegressor().predict):
+            with self.assertRaises(ValueError):
+                unfitted(self.X)
         with self.assertRaises(FileNotFoundError):
             DPClassifier(**{**good, "command": "/nowhere/dptrain"}).fit(self.X, [0, 1, 1])
         self.assertFalse(os.path.exists(os.path.join(self.record, "record.json")))
@@ -225,6 +257,9 @@ class TestWithDptrain(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = temporary.name
+        environment = mock.patch.dict(os.environ, DPTRAIN_STORE=os.path.join(self.folder, "store"))
+        environment.start()
+        self.addCleanup(environment.stop)
         tmp = os.path.join(self.folder, "tmp")
         os.mkdir(tmp)
         self.addCleanup(setattr, tempfile, "tempdir", tempfile.tempdir)
