@@ -8,13 +8,17 @@ import (
 	"testing"
 )
 
-// python returns a Python that has a module, or skips the test. Debian's modules are those of /usr/bin/python3, which
-// another python3 may hide.
+// python returns a Python that has a module, or skips the test: that of python/environment, or one of the system's.
+// Debian's modules are those of /usr/bin/python3, which another python3 may hide.
 func python(t *testing.T, module string) string {
 	t.Helper()
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
+	for _, name := range []string{filepath.Join("..", "..", "build", "python", "bin", "python"), "python3", "/usr/bin/python3"} {
 		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import "+module).Run() == nil {
-			return path
+			absolute, err := filepath.Abs(path) // a command may run in another folder
+			if err != nil {
+				t.Fatal(err)
+			}
+			return absolute
 		}
 	}
 	t.Skipf("no python3 with %s", module)
