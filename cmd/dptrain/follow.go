@@ -28,6 +28,9 @@ func await[T any](ctx context.Context, doing string, compute func() (T, error)) 
 	return follow(ctx, nil, doing, func(*follower) (T, error) { return compute() })
 }
 
+// awaiting is told what a command begins to wait for. Tests send a signal then.
+var awaiting = func(doing string) {}
+
 // follow is await for a computation that reports its progress to a follower.
 func follow[T any](ctx context.Context, console *ui.Console, doing string, compute func(*follower) (T, error)) (T, error) {
 	return begin(ctx, new(sync.WaitGroup), newFollower(ctx, console), compute).await(ctx, doing)
@@ -61,6 +64,7 @@ func begin[T any](ctx context.Context, running *sync.WaitGroup, f *follower, com
 // await is the function await for a computation that has begun. Call it once.
 func (p *pending[T]) await(ctx context.Context, doing string) (T, error) {
 	close(p.f.awaited)
+	awaiting(doing)
 	console := p.f.console
 	if console == nil {
 		console = consoleOf(ctx)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,8 +17,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(withStore{m}, map[string]func(){"dptrain": main})
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup: children heed a signal that is handled here
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	testscript.Main(withStore{m}, map[string]func(){"dptrain": func() {
+		if os.Getenv(announced) != "" {
+			to := os.NewFile(3, "activities")
+			awaiting = func(doing string) { fmt.Fprintln(to, doing) }
+		}
+		main()
+	}})
 }
+
+// announced is the variable with which this program, as dptrain, writes what it begins to wait for to its fourth file.
+const announced = "DPTRAIN_TEST_ANNOUNCED"
 
 // withStore runs the tests with a store of their own, for the commands that run within this process.
 type withStore struct{ *testing.M }
