@@ -16,10 +16,13 @@ import (
 )
 
 // hasty is for tests that wait for leases to run out.
-var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 200 * time.Millisecond, check: 300 * time.Millisecond}
+var hasty = timing{
+	lease: time.Second, renew: 250 * time.Millisecond, pulse: 200 * time.Millisecond, check: 300 * time.Millisecond,
+	answer: time.Second, request: 4 * time.Second,
+}
 
 // patient is for tests in which neither a lease that runs out nor a look of the coordinator may repair anything.
-var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Hour}
+var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Hour, answer: usual.answer, request: usual.request}
 
 // scene is a coordinator and what it told.
 type scene struct {

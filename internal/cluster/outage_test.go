@@ -206,7 +206,7 @@ func TestIdleWithoutAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second}
+	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second, answer: usual.answer, request: usual.request}
 	var once sync.Once
 	ended := make(chan error, 1)
 	go func() {

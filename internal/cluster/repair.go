@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -85,7 +84,7 @@ func (b *Board) repair(ctx context.Context, lane string) error {
 	}
 	limited, cancel := b.conn.within(ctx)
 	defer cancel()
-	limited, stop := context.WithTimeout(limited, resetWait)
+	limited, stop := context.WithTimeout(limited, b.conn.timing.answer)
 	defer stop()
 	_, err := b.conn.tasks.ResetConsumerToSequence(limited, b.conn.consumerName(lane), 1)
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -96,9 +95,6 @@ func (b *Board) repair(ctx context.Context, lane string) error {
 	}
 	return b.openLane(ctx, lane)
 }
-
-// resetWait is how long a server may take to reset a consumer.
-const resetWait = 5 * time.Second
 
 // openLane makes a lane's consumer, or gives it today's settings. One that can't be updated makes room for a new one,
 // to which all jobs are new: its folder is gone, or it is of another version.

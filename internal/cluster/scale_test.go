@@ -21,7 +21,7 @@ var (
 	manyWorkers = flag.Int("workers", 25, "workers of TestManyWorkers")
 	manyJobs    = flag.Int("jobs", 300, "jobs of TestManyWorkers")
 	manyFaults  = flag.Bool("faults", true, "let TestManyWorkers' machines fail")
-	manySeed    = flag.Uint64("seed", 0, "of TestManyWorkers' faults; 0 draws one. Scheduling is left to chance")
+	manySeed    = flag.Uint64("seed", 1, "of TestManyWorkers' faults. Scheduling is left to chance")
 )
 
 // many is a campaign of many jobs whose machines all fail.
@@ -41,10 +41,6 @@ type many struct {
 
 func TestManyWorkers(t *testing.T) {
 	seed := *manySeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-seed %d", seed)
 	server, proxy, f := proxied(t)
 	m := &many{t: t, file: f, server: server, proxy: proxy, jobs: *manyJobs, filed: map[string]bool{}}
 	before := runtime.NumGoroutine()
@@ -79,7 +75,7 @@ func TestManyWorkers(t *testing.T) {
 	m.ends(ctx)
 	t.Logf("%d jobs in %v, done %d times by %d workers in %d lives, %d duplicates arrived; lives: %d sane, %d without power, %d cancelled, %d late, %d twice, %d slow",
 		m.jobs, took, m.did.Load(), *manyWorkers, m.lives.Load(), m.duplicates, m.faults[0].Load(), m.faults[1].Load(), m.faults[2].Load(), m.faults[3].Load(), m.faults[4].Load(), m.faults[5].Load())
-	for wait := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before+2 && time.Now().Before(wait); {
+	for runtime.NumGoroutine() > before+2 && ctx.Err() == nil { // some end after what they work for
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := runtime.NumGoroutine(); n > before+2 { // of the runtime and the proxy
@@ -137,7 +133,7 @@ func (m *many) coordinate(ctx context.Context, end int) {
 			}
 			out++
 		}
-		waiting, cancel := context.WithTimeout(ctx, 20*time.Second)
+		waiting, cancel := context.WithTimeout(ctx, time.Minute)
 		began := time.Now()
 		r, err := board.Next(waiting)
 		cancel()
