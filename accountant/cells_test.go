@@ -26,7 +26,7 @@ func TestNegativeShapesRiseWithSteps(t *testing.T) {
 
 // TestMoreStepsCostMore checks that no tuning run has a lower bound with more steps, but for the bound's errors.
 func TestMoreStepsCostMore(t *testing.T) {
-	long.Check(t, 12, func(t *rapid.T) {
+	long.Check(t, 5, func(t *rapid.T) {
 		shape, mean := rapid.Float64Range(-0.95, 2).Draw(t, "shape"), math.Exp(rapid.Float64Range(0.1, 5).Draw(t, "log mean"))
 		k, err := accountant.NegativeBinomial(shape, mean)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestMoreStepsCostMore(t *testing.T) {
 
 // TestAttainedIsNeverAboveBest draws plans of all kinds, with extreme means and deltas.
 func TestAttainedIsNeverAboveBest(t *testing.T) {
-	long.Check(t, 6, func(t *rapid.T) {
+	long.Check(t, 3, func(t *rapid.T) {
 		mean := math.Exp(rapid.Float64Range(0.1, 14).Draw(t, "log mean"))
 		var k accountant.Repetitions = accountant.Poisson{Mean: mean}
 		if rapid.Bool().Draw(t, "negative binomial") {

@@ -283,7 +283,7 @@ func TestRegrouped(t *testing.T) {
 // TestRandomGaussianTrees checks nested compositions, maxima and trivial wrappings of Gaussians against the truth.
 func TestRandomGaussianTrees(t *testing.T) {
 	comparisons := 0
-	long.Check(t, 20, func(t *rapid.T) {
+	long.Check(t, 8, func(t *rapid.T) {
 		e, delta := drawGaussianTree(t, rapid.IntRange(0, 3).Draw(t, "depth")), drawDelta(t)
 		for _, mode := range modes {
 			comparisons++

@@ -21,6 +21,7 @@ func openGlyphs(t testing.TB) *Set {
 // The recorded checksum was made with Go 1.26 on linux/amd64. GOAMD64=v3, where the compiler may fuse
 // products with sums, and GOARCH=386 give the same.
 func TestGlyphsChecksum(t *testing.T) {
+	long.SkipRace(t, "it runs nothing side by side")
 	for _, workers := range []int{1, 3} {
 		before := runtime.GOMAXPROCS(workers)
 		files, err := Verify(t.Context(), "glyphs", Options{})
@@ -35,6 +36,7 @@ func TestGlyphsChecksum(t *testing.T) {
 }
 
 func TestGlyphsShape(t *testing.T) {
+	long.SkipRace(t, "it runs nothing side by side")
 	set := openGlyphs(t)
 	for _, part := range []struct {
 		split *Split
@@ -66,6 +68,7 @@ func TestGlyphsShape(t *testing.T) {
 // The constants are the rounded moments of the training images, so the samples have mean 0 and
 // standard deviation 1.
 func TestGlyphsNormalisation(t *testing.T) {
+	long.SkipRace(t, "it runs nothing side by side")
 	train := openGlyphs(t).Train
 	var sum, squares float64
 	for _, x := range train.Samples {

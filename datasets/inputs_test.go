@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // pictureOf is a picture of 2 columns and 3 rows.
@@ -94,6 +96,7 @@ func FuzzDecodeImage(f *testing.F) {
 
 // The constants are the ones that samples of the set are made by.
 func TestNormalisationOf(t *testing.T) {
+	long.SkipRace(t, "it runs nothing side by side")
 	set, err := Open(t.Context(), "glyphs", Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -90,9 +91,7 @@ func FuzzPage(f *testing.F) {
 
 // Each command of the real program has a page with all of its flags.
 func TestManualOfTheCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
+	long.Only(t) // it builds the command
 	t.Chdir("..")
 	binary := filepath.Join(t.TempDir(), platform{runtime.GOOS, ""}.program())
 	// As tests are built, so that only the linker has work to do.
