@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -8,20 +9,26 @@ import (
 	"testing"
 )
 
-// python returns a Python that has a module, or skips the test: that of python/environment, or one of the system's.
-// Debian's modules are those of /usr/bin/python3, which another python3 may hide.
+// environment returns the path of the Python that python/environment makes.
+func environment(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "build", "python", "bin", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// python returns a Python that has a module, or skips the test. Debian's modules are those of /usr/bin/python3, which
+// another python3 may hide.
 func python(t *testing.T, module string) string {
 	t.Helper()
-	for _, name := range []string{filepath.Join("..", "..", "build", "python", "bin", "python"), "python3", "/usr/bin/python3"} {
+	for _, name := range []string{environment(t), "python3", "/usr/bin/python3"} {
 		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import "+module).Run() == nil {
-			absolute, err := filepath.Abs(path) // a command may run in another folder
-			if err != nil {
-				t.Fatal(err)
-			}
-			return absolute
+			return path
 		}
 	}
-	t.Skipf("no python3 with %s", module)
+	t.Skipf("no python3 with %s: python/environment makes one with NumPy and scikit-learn", module)
 	return ""
 }
 
@@ -61,11 +68,17 @@ func TestPythonPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-m", "unittest", "discover", "-s", "tests")
-	cmd.Dir = filepath.Join("..", "..", "python")
+	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-m", "unittest", "discover", "-v", "-s", "tests")
+	cmd.Dir = t.TempDir()
+	// What go test reads itself is part of its cache's key, so a changed package is tested again.
+	if err := os.CopyFS(cmd.Dir, os.DirFS(filepath.Join("..", "..", "python"))); err != nil {
+		t.Fatal(err)
+	}
 	cmd.Env = append(os.Environ(), "DPTRAIN="+binary, "DPTRAIN_FIXTURES="+dir, "DPTRAIN_EARLIER="+earlier, "DPTRAIN_STORE="+filepath.Join(dir, "store"), "OMP_NUM_THREADS=1")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, text)
+	} else if _, err := os.Stat(environment(t)); err == nil && bytes.Contains(text, []byte("no scikit-learn")) {
+		t.Errorf("there is build/python, and tests of scikit-learn were skipped\n%s", text)
 	} else {
 		t.Logf("%s", text)
 	}

@@ -57,7 +57,7 @@ class _Estimator:
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Returns what scikit-learn 1.6 or newer asks of an estimator. It alone calls this: the rest needs only NumPy."""
+        """Returns what scikit-learn 1.6 or newer asks of an estimator. Nothing else here imports scikit-learn."""
         from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
 
         kind = {"classifier_tags": ClassifierTags()} if self._estimator_type == "classifier" else {"regressor_tags": RegressorTags()}
