@@ -124,18 +124,7 @@ func (r *run) finish(o experiment.Outcome) error {
 	if r.folder.Manifest.Stage == runs.Finished { // all is there but the last sweep
 		return coded(codeInput, err)
 	}
-	if rescued, failed := r.folder.Rescue(); rescued && failed == nil {
-		r.console.Log().Warn(rescuedText(r.folder))
-		err = r.folder.Finish(private, o.Release.Write)
-	}
-	if err != nil {
-		return coded(codeInput, err)
-	}
-	return nil
-}
-
-func rescuedText(folder *runs.Run) string {
-	return fmt.Sprintf("the run's folder is gone: it goes on in %s", relative(folder.Dir()))
+	return coded(codeInput, err)
 }
 
 // fail stops the run for a reason that is no error of the training, such as a full disk.
@@ -144,23 +133,14 @@ func (r *run) fail(err error) {
 	r.cancel(err)
 }
 
-// keptStates keeps a run's states in its folder. If the folder is gone, there is another. When the disk is full, the
-// reserve makes room for the last of them, and the run stops.
+// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them, and
+// the run stops.
 type keptStates struct{ *run }
 
 func (s keptStates) Save(name string, content []byte) error {
 	err := s.folder.Save(name, content)
 	if err == nil {
 		return nil
-	}
-	if rescued, failed := s.folder.Rescue(); rescued && failed == nil {
-		s.training.Warn(rescuedText(s.folder))
-		for state, content := range s.from {
-			if err := s.folder.Save(state, content); err != nil {
-				return err
-			}
-		}
-		return s.folder.Save(name, content)
 	}
 	if s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
 		return coded(codeInput, err)

@@ -213,32 +213,23 @@ func TestSignalsStopARun(t *testing.T) {
 	}
 }
 
-// A run whose folder is removed while it trains ends in another one, as if nothing had happened.
-func TestARemovedFolderIsRescued(t *testing.T) {
-	args := strings.Fields("tune --model mlp:16 --variant 2 --mu 4 --epochs 100 --insecure-seed 5 --accounting paper --quiet --out run" + ownRows)
-	whole := newScene(t, args)
-	writeRows(t, whole)
-	if out, err := whole.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+// A run whose folder is moved while it trains ends at the next save, and says so.
+func TestAMovedFolder(t *testing.T) {
+	s := newScene(t, strings.Fields("tune --model linear --epochs 100000 --accounting paper --quiet --out run --save-every 1ms"+ownRows))
+	writeRows(t, s)
+	var stderr bytes.Buffer
+	s.Stderr = &stderr
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
 	}
-	for _, every := range []string{"1ms", "1h"} { // it is missed while training, and at the end
-		s := newScene(t, append(args, "--save-every", every))
-		writeRows(t, s)
-		var stderr bytes.Buffer
-		s.Stderr = &stderr
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
-			time.Sleep(100 * time.Microsecond)
-		}
-		for os.RemoveAll(filepath.Join(s.Dir, "run")) != nil { // it may be writing there
-		}
-		if err := s.Wait(); err != nil || !strings.Contains(stderr.String(), "warning: the run's folder is gone: it goes on in run-rescued\n") {
-			t.Fatalf("every %s: %v: %s", every, err, stderr.String())
-		}
-		if got, want := contents(t, filepath.Join(s.Dir, "run-rescued", "released")), contents(t, filepath.Join(whole.Dir, "run", "released")); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("every %s: other bytes are released", every)
-		}
+	for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
+		time.Sleep(time.Millisecond)
+	}
+	if err := os.Rename(filepath.Join(s.Dir, "run"), filepath.Join(s.Dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Wait()
+	if said := stderr.String(); s.ProcessState.ExitCode() != codeInput || !strings.Contains(said, "is gone: if it was moved, resume it there") {
+		t.Errorf("exit code %d: %s", s.ProcessState.ExitCode(), said)
 	}
 }

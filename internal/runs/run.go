@@ -42,7 +42,6 @@ type Run struct {
 	dir        string
 	lock       *flock.Flock
 	madeParent bool
-	key        []byte // as it is kept; nil for none
 }
 
 // now is time.Now, which tests replace.
@@ -312,7 +311,6 @@ func (r *Run) Key() ([]byte, error) {
 		}
 		return nil, nil
 	}
-	r.key = key
 	return key, err
 }
 
@@ -325,35 +323,7 @@ func (r *Run) KeepKey(key []byte) error {
 			return err
 		}
 	}
-	r.key = slices.Clone(key)
 	return writeFile(r.private(keyName), key, 0o600)
-}
-
-// Rescue makes the folder of a run anew, under the first free name of dir-rescued, dir-rescued-2, …, if it is gone: a
-// training that was paid for needs a place for its end. It reports whether it did. The states in the old folder are
-// lost; those of the runs that still train are in memory.
-func (r *Run) Rescue() (bool, error) {
-	if exists(r.private(stateName)) && exists(filepath.Join(r.dir, manifestName)) { // neither is removed before the end
-		return false, nil
-	}
-	_ = r.unlock() // of a file that is gone
-	dir := r.dir + "-rescued"
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return false, fmt.Errorf("rescue the run: %w", err)
-	}
-	partial, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+partialInfix)
-	if err != nil {
-		return false, fmt.Errorf("rescue the run: %w", err)
-	}
-	r.dir = partial
-	r.Record.Moments = append(r.Record.Moments, Moment{now().UTC(), "rescued: its folder was gone"})
-	if err := r.create(dir, true, nil); err != nil {
-		return false, fmt.Errorf("rescue the run: %w", err)
-	}
-	if r.key == nil {
-		return true, nil
-	}
-	return true, writeFile(r.private(keyName), r.key, 0o600)
 }
 
 // trainingNote is the moment at which training began.
