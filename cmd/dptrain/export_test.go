@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,15 +18,7 @@ func exportedModel(t *testing.T, dir string, args ...string) *onnxtest.Model {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.onnx")
 	output(t, append([]string{"export", dir, path}, args...)...)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := onnxtest.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return onnxtest.Open(t, path)
 }
 
 // Graphs of every kind of model compute what this program predicts.

@@ -28,7 +28,7 @@ func python(t *testing.T, module string) string {
 			return path
 		}
 	}
-	t.Skipf("no python3 with %s: python/environment makes one with NumPy and scikit-learn", module)
+	t.Skipf("no python3 with %s: python/environment makes one with NumPy, scikit-learn and ONNX Runtime", module)
 	return ""
 }
 

@@ -23,6 +23,6 @@
 // has too few digits for numbers such as times, and because NumPy's and pandas's are. A position that isn't in the
 // list makes the runtime fail. NaN where a column has no value for missing ones makes the row's outputs NaN.
 //
-// The file is written by the definition of Protocol Buffers, field by field (wire.go). The tests read it with a decoder
-// and an interpreter of their own, package onnxtest.
+// The file is written by the definition of Protocol Buffers, field by field (wire.go). The tests check it with package
+// onnx of Python and run it in ONNX Runtime (package onnxtest).
 package onnx
