@@ -3,7 +3,7 @@
 //	release/build [--out DIR] [--platforms LIST] [--dirty] [VERSION]
 //
 // DIR gets an archive for each platform and SHA256SUMS; it is in the module's root unless absolute, and build/release
-// unless given. An archive has the command, its documents, man pages, completions, the licences of all that is linked
+// unless given. An archive has the command, its documents, completions, the licences of all that is linked
 // into the command, and a list of these modules (sbom.cdx.json, CycloneDX 1.6). VERSION is a semantic version, v1.2.3;
 // without it the archives get the version that the go command would make of the commit.
 //
@@ -11,5 +11,5 @@
 // machine, its users or its folders. Times are the commit's.
 //
 // The order of the files is that of the work: source.go reads the commit, compile.go builds, licences.go and sbom.go
-// describe what was linked, help.go and manual.go turn the command's help into man pages, archive.go packs.
+// describe what was linked, archive.go packs.
 package main

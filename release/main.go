@@ -122,8 +122,8 @@ func makeArchive(src source, p platform, work string, common []file) (name strin
 	return folder + p.suffix(), content, err
 }
 
-// documents returns the files that all archives share. The command itself, built for this machine, writes what man
-// pages and completions are made from.
+// documents returns the files that all archives share. The command itself, built for this machine, writes the
+// completions.
 func documents(src source, work string) ([]file, error) {
 	var files []file
 	names := []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"}
@@ -150,11 +150,6 @@ func documents(src source, work string) ([]file, error) {
 	if err := compile(src, platform{runtime.GOOS, runtime.GOARCH}, binary); err != nil {
 		return nil, err
 	}
-	pages, err := manual(command{binary}, src)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, pages...)
 	for shell, name := range map[string]string{
 		"bash": "dptrain.bash", "zsh": "_dptrain", "fish": "dptrain.fish", "powershell": "dptrain.ps1",
 	} {

@@ -133,8 +133,8 @@ func (r *run) fail(err error) {
 	r.cancel(err)
 }
 
-// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them, and
-// the run stops.
+// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them,
+// and the run stops.
 type keptStates struct{ *run }
 
 func (s keptStates) Save(name string, content []byte) error {
