@@ -11,7 +11,6 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/experiment/planner"
-	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/report"
 )
 
@@ -25,9 +24,7 @@ type planOptions struct {
 	families      []string
 	subsetAtLeast float64
 	workAtMost    float64
-	plot          string
 	ratesGiven    bool
-	plotGiven     bool
 }
 
 func newPlanCommand(g *global) *cobra.Command {
@@ -66,13 +63,13 @@ gamma q n. Privacy doesn't determine how small q may be. So the recommended plan
 has the least noise among plans whose q is at least --subset-at-least, by default
 the q of the preset.`,
 		Example: `  dptrain plan --dataset mnist --epsilon 4 --tried 0.95
-  dptrain plan --dataset mnist --epsilon 2 --subset-at-least 0.05 --plot noise.svg
+  dptrain plan --dataset mnist --epsilon 2 --subset-at-least 0.05
   dptrain plan --candidates 72 --tried 0.9 --variant 1 --repetitions poisson,geometric --q 0.1,0.15,0.2
   dptrain plan --dataset mnist --work-at-most 5 --json
   dptrain plan --config mine.yaml --train private.csv --epsilon 4`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts.ratesGiven, opts.plotGiven = cmd.Flags().Changed("q"), cmd.Flags().Changed("plot")
+			opts.ratesGiven = cmd.Flags().Changed("q")
 			return runPlan(cmd.Context(), g, opts)
 		},
 	}
@@ -86,7 +83,6 @@ the q of the preset.`,
 	fs.StringSliceVar(&opts.families, "repetitions", opts.families, "distributions to compare: a `list`; negative-binomial may have its shape behind a colon, and binomial the largest probability of a trial")
 	fs.Float64Var(&opts.subsetAtLeast, "subset-at-least", 0, "smallest q to recommend; without it that of --q, or of the preset")
 	fs.Float64Var(&opts.workAtMost, "work-at-most", 0, "most work to recommend, tuning and final run together, in runs on all of the data; 0 is no limit")
-	fs.StringVar(&opts.plot, "plot", "", "`file` for a plot of noise over q, ending in .svg, .pdf or .png, or in .csv for its numbers")
 	showDefault(fs, "variant", opts.variants)
 	showDefault(fs, "q", opts.rates)
 	showDefault(fs, "repetitions", opts.families)
@@ -111,31 +107,14 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	if err != nil {
 		return err
 	}
-	if opts.plotGiven && opts.plot == "" {
-		return usagef("--plot: no value; want the name of a file, or leave it out")
-	}
 	for _, weakness := range (report.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: samples.Train}).Weaknesses() {
 		g.console().Log().Warn(weakness)
 	}
-	var plot *figure.Place
-	if opts.plot != "" {
-		if plot, err = reservePlot(opts.plot); err != nil {
-			return err
-		}
-	}
 	r, err := comparePlans(ctx, g, e, s)
-	if err == nil {
-		r.Command = opts.command(r.Recommended)
-		if plot != nil {
-			err = r.draw(ctx, plot)
-		}
-	}
 	if err != nil {
-		if plot != nil {
-			plot.Discard()
-		}
 		return err
 	}
+	r.Command = opts.command(r.Recommended)
 	return g.print(r, r.print)
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +11,6 @@ import (
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/experiment/planner"
-	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/report"
 )
 
@@ -33,7 +30,6 @@ type comparedPlans struct {
 	Plans         []plannedTuning `json:"plans"`
 	Recommended   recommendedPlan `json:"recommended"`
 	Command       string          `json:"command"`
-	Plot          string          `json:"plot,omitempty"`
 
 	settings planner.Settings
 	options  []planner.Option // of Plans
@@ -176,9 +172,6 @@ func (r *comparedPlans) print(w io.Writer) {
 		{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
 		{"bound", best.Bound},
 	}
-	if r.Plot != "" {
-		last = append(last, [2]string{"plot", r.Plot})
-	}
 	rows(w, last...)
 	fmt.Fprintf(w, "\n%s\n", r.Command)
 }
@@ -193,13 +186,6 @@ func (t plannedTrials) name() string {
 	return t.Distribution
 }
 
-func (p plannedTuning) noise() float64 {
-	if p.NoiseMultiplier == nil {
-		return math.Inf(1)
-	}
-	return *p.NoiseMultiplier
-}
-
 // text returns the columns from mu on. Noise is rounded up, so that the printed noise is enough too.
 func (p plannedTuning) text() string {
 	noise := "none"
@@ -210,38 +196,3 @@ func (p plannedTuning) text() string {
 }
 
 func whole(v float64) string { return report.Grouped(int(math.Round(v))) }
-
-// reservePlot reserves the plot's file, so that one that can't be written is an error before anything is computed.
-func reservePlot(path string) (*figure.Place, error) {
-	place, err := figure.ReserveFile(path)
-	switch {
-	case errors.Is(err, figure.ErrFormat):
-		return nil, usagef("--plot: %w", err)
-	case errors.Is(err, figure.ErrExists):
-		return nil, coded(codeInput, fmt.Errorf("%w; give another file by --plot, or remove it", err))
-	case err != nil:
-		return nil, coded(codeInput, fmt.Errorf("%w; give a file that can be written by --plot", err))
-	}
-	return place, nil
-}
-
-// draw writes the plot.
-func (r *comparedPlans) draw(ctx context.Context, place *figure.Place) error {
-	s := figure.TradeoffSettings{Candidates: r.Candidates, Tried: r.TriedAtLeast, Epsilon: r.Epsilon, Delta: r.Delta}
-	var points []figure.TradeoffPoint
-	for _, p := range r.Plans {
-		points = append(points, figure.TradeoffPoint{
-			Method: experiment.MethodName(p.Variant), SubsetRate: p.SubsetRate, Repetitions: p.name(), Mean: p.Mean, Tried: p.Tried, NoiseMultiplier: p.noise(),
-		})
-	}
-	files, err := draw(ctx, place, func() (figure.Figure, error) { return figure.NewTradeoff(s, points) })
-	if err != nil {
-		return err
-	}
-	paths, err := place.Write(files)
-	if err != nil {
-		return coded(codeInput, err)
-	}
-	r.Plot = paths[0]
-	return nil
-}

@@ -119,19 +119,3 @@ func TestLabelsAreSpread(t *testing.T) {
 		}
 	}
 }
-
-// Panels of scores have equal axes, which hold all of them. A reader compares heights across panels.
-func TestScoresHaveEqualAxes(t *testing.T) {
-	s, err := NewScores("accuracy", []RunScores{
-		{Name: "tuned", Trials: []Trial{{0.01, 0.4}, {0.1, 0.7}}, Winner: 1, Final: Trial{0.1, 0.8}},
-		{Name: "one run", Winner: -1, Final: Trial{1, 0.6}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range s.drawing().panels {
-		if p.x.low != -2 || p.x.high != 0 || p.y.low != 0.4 || p.y.high != 0.8 {
-			t.Errorf("%s: x from %v to %v, y from %v to %v", p.title, p.x.low, p.x.high, p.y.low, p.y.high)
-		}
-	}
-}

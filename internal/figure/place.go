@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 )
@@ -30,23 +29,7 @@ type Place struct {
 // computing the figure, which can take minutes. It makes dir if need be. If one of the files exists, the error wraps
 // [ErrExists].
 func Reserve(dir, name string) (*Place, error) {
-	return reserve(&Place{dir: dir, name: name, formats: formats})
-}
-
-// ReserveFile is like [Reserve] for a single file. The extension of its name is its format; for an unknown one the
-// error wraps [ErrFormat].
-func ReserveFile(path string) (*Place, error) {
-	dir, file := filepath.Split(path)
-	for _, f := range formats {
-		if name, ok := strings.CutSuffix(file, "."+f.extension); ok && name != "" {
-			return reserve(&Place{dir: filepath.Clean(dir), name: name, formats: []format{f}})
-		}
-	}
-	return nil, fmt.Errorf("%s: %w; a figure's file ends in .csv, .pdf, .png or .svg", path, ErrFormat)
-}
-
-func reserve(p *Place) (*Place, error) {
-	dir, name := p.dir, p.name
+	p := &Place{dir: dir, name: name, formats: formats}
 	for _, path := range p.paths() {
 		if _, err := os.Lstat(path); err == nil {
 			return nil, fmt.Errorf("%s %w", path, ErrExists)
