@@ -125,7 +125,7 @@ func selects(e Event) bool {
 // draftBounds returns the draft of the bound by privacy-loss distributions, or one that says nothing.
 func draftBounds(e Event, delta float64) []bound {
 	e, _ = prepared(e)
-	p, _, err := profileOf(e, delta, func(p *profiler) { p.draft = true })
+	p, _, err := profileOf(e, delta, true)
 	if e.free() || err != nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ Events are immutable values, from which larger events can be built: [Gaussian], 
 [Composed], [SelectBest], [OneOf], [MaxOver], [SubsetThenRest], [Parallel], [GroupOf] and [RDPLine]. [MarshalEvent] and
 [UnmarshalEvent] write and read them. Their analysis is chosen by [Options], whose zero value means the best bounds.
 [Bounds] lists all bounds of an event, [RDP] returns its Rényi curve, and [Attained] returns a lower bound on what any
-accounting can give; [ByProfiles] is the bound of another paper. No other package decides what a run costs.
+accounting can give. No other package decides what a run costs.
 
 Neighbours are datasets that differ by one sample, added or removed, or by the samples of one unit that [GroupOf] names.
 Every bound covers both directions. Logarithms are natural. Every result is an upper bound: sums are rounded up, grids

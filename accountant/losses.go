@@ -22,8 +22,6 @@ type profiler struct {
 	work  float64                // products of two masses so far
 	// A draft's bounds are looser by some 1e-3 and take a fraction of the time.
 	draft bool
-	// byProfiles takes selections by the bound of [ByProfiles], for comparison.
-	byProfiles bool
 }
 
 type pairOrError struct {
@@ -47,15 +45,15 @@ func newProfiler(grid pld.Grid) *profiler {
 // newProfile chooses a grid and returns the profile of e, together with its profiler. The profile is sharp down to
 // about the given delta: masses far below it aren't told apart.
 func newProfile(e Event, delta float64) (profile, *profiler, error) {
-	return profileOf(e, delta, func(*profiler) {})
+	return profileOf(e, delta, false)
 }
 
-// profileOf is newProfile of a profiler that set has changed.
-func profileOf(e Event, delta float64, set func(p *profiler)) (profile, *profiler, error) {
+// profileOf is newProfile, or its draft.
+func profileOf(e Event, delta float64, draft bool) (profile, *profiler, error) {
 	tail := gridTail(e, delta)
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; {
 		p := newProfiler(pld.NewGrid(step, tail))
-		set(p)
+		p.draft = draft
 		prof, err := p.profile(e)
 		switch {
 		case errors.Is(err, pld.ErrTooFine):
@@ -201,7 +199,7 @@ func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float6
 	if !ok {
 		return pairs, nil
 	}
-	if _, ok := best.composition(); ok || r.byProfiles || !repetitions.Steepens(best.Repetitions.law()) {
+	if _, ok := best.composition(); ok || !repetitions.Steepens(best.Repetitions.law()) {
 		return pairs, nil
 	}
 	trial, err := r.pair(best.Event)

@@ -60,13 +60,6 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	return r.withinWork(best)
 }
 
-// selected bounds the best of K runs.
-type selected interface {
-	profile
-	Pair(g pld.Grid) (d *pld.Pair, evaluations int, err error)
-	Work(g pld.Grid) float64 // of Pair
-}
-
 // profile spares a selection that is the whole event the rounding to a grid.
 func (s SelectBest) profile(r *profiler) (profile, error) {
 	if _, ok := s.composition(); ok {
@@ -75,9 +68,8 @@ func (s SelectBest) profile(r *profiler) (profile, error) {
 	return s.selection(r, r.cells(pld.CellCountAlone, s.Repetitions))
 }
 
-// selection returns the exact worst case of the selection, by cells of at most the given number of losses, or a bound
-// for comparison with it.
-func (s SelectBest) selection(r *profiler, cells int) (selected, error) {
+// selection returns the exact worst case of the selection, by cells of at most the given number of losses.
+func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
 	k := s.Repetitions.law()
 	if pld.TooMany(k) {
 		return nil, pld.ErrTooWide
@@ -85,9 +77,6 @@ func (s SelectBest) selection(r *profiler, cells int) (selected, error) {
 	d, err := r.pair(s.Event)
 	if err != nil {
 		return nil, err
-	}
-	if r.byProfiles {
-		return pld.NewByProfiles(d, k), nil
 	}
 	return pld.NewSelection(d, k, cells), nil
 }

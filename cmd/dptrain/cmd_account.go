@@ -22,7 +22,6 @@ type accountOptions struct {
 	group    int     // rows of one unit
 	epsilon  float64 // of account delta
 	attained bool    // of account compare
-	others   bool    // of account compare
 }
 
 // accounted is what one of the commands computes: its result, and how people read it.
@@ -95,7 +94,6 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 		fs.BoolVar(&opts.single, "single", false, "one training run, no tuning")
 	}
 	if name == "compare" {
-		fs.BoolVar(&opts.others, "others", false, "also what other papers' bounds on the best of several runs give")
 		fs.BoolVar(&opts.attained, "attained", false, "also what the worst known order of scores makes the plan cost")
 	}
 	fs.IntVar(&opts.group, "group", 1, "rows of one person (or other unit) that are added or removed together")

@@ -20,10 +20,6 @@ and the gradients of single samples that a method computes in expectation. Where
 epsilons are compared, tight+pld is the bound of tight with the deltas inside the
 tuning theorem taken from privacy-loss distributions; best includes it.
 
---others adds what other papers' bounds on the best of several runs give in place
-of the exact one in best: koskela24 is by the trials' privacy profiles, in the way
-of Koskela, Redberg and Wang (2024).
-
 --attained adds what the worst known order of scores makes the plan cost: no
 accounting can go below it, so what lies between it and best is all that a better
 proof could gain.`
@@ -35,11 +31,9 @@ type comparison struct {
 	Gradients float64             `json:"gradients"` // of single samples, in expectation, tuning and final run together
 }
 
-// The columns beside the accounting modes: for epsilons the Rényi bound of mode best, another paper's bound, and the
-// attained lower bound.
+// The columns beside the accounting modes: for epsilons the Rényi bound of mode best, and the attained lower bound.
 const (
 	withLosses = "tight+pld"
-	byProfiles = "koskela24"
 	attained   = "attained"
 )
 
@@ -51,10 +45,8 @@ var (
 // runAccountCompare puts side by side what each method costs with the given noise, or which noise it
 // needs for the given epsilon.
 func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, error) {
-	for _, extra := range o.extraColumns() {
-		if e.Privacy.NoiseMultiplier == nil {
-			return nil, usagef("%s compares epsilons; give --noise-multiplier", extra.flag)
-		}
+	if o.attained && e.Privacy.NoiseMultiplier == nil {
+		return nil, usagef("--attained compares epsilons; give --noise-multiplier")
 	}
 	steps, err := o.stepsOf(e)
 	if err != nil {
@@ -84,8 +76,8 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 	if e.Privacy.NoiseMultiplier != nil {
 		what, columns = "epsilon", epsilonColumns
 	}
-	for _, extra := range o.extraColumns() {
-		columns = append(slices.Clone(columns), extra.column)
+	if o.attained {
+		columns = append(slices.Clone(columns), attained)
 	}
 	return &accounted{lines, func(w io.Writer) { printComparison(w, lines, what, columns) }}, nil
 }
@@ -102,34 +94,19 @@ func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*fl
 	if err != nil {
 		return nil, err
 	}
-	for _, extra := range o.extraColumns() {
-		epsilon, err := extra.epsilon(event(steps), e.Privacy.Delta)
-		switch {
-		case errors.Is(err, accountant.ErrInvalid):
-			return nil, fmt.Errorf("%s: %w", extra.what, err)
-		case err != nil: // losses beyond what it handles
-			answers[extra.column] = nil
-		default:
-			answers[extra.column] = finite(epsilon)
-		}
+	if !o.attained {
+		return answers, nil
+	}
+	epsilon, err := accountant.Attained(event(steps), e.Privacy.Delta)
+	switch {
+	case errors.Is(err, accountant.ErrInvalid):
+		return nil, fmt.Errorf("find what the plan costs at least: %w", err)
+	case err != nil: // losses beyond what it handles
+		answers[attained] = nil
+	default:
+		answers[attained] = finite(epsilon)
 	}
 	return answers, nil
-}
-
-// extraColumn is a column of epsilons that a flag adds.
-type extraColumn struct {
-	flag, column, what string
-	epsilon            func(accountant.Event, float64) (float64, error)
-}
-
-func (o accountOptions) extraColumns() (columns []extraColumn) {
-	if o.others {
-		columns = append(columns, extraColumn{"--others", byProfiles, "bound the plan as other papers do", accountant.ByProfiles})
-	}
-	if o.attained {
-		columns = append(columns, extraColumn{"--attained", attained, "find what the plan costs at least", accountant.Attained})
-	}
-	return columns
 }
 
 func compareEpsilons(event accountant.Event, delta float64) (map[string]*float64, error) {

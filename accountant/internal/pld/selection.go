@@ -76,28 +76,17 @@ func (s *Selection) Work(g Grid) float64 {
 	return (m*m + n*n) / 2 * (-g.logTail - float.Log(s.copies)) / 0.25
 }
 
-// Pair returns the bounds as a pair on a grid, and the number of evaluations that it took.
+// Pair returns the bounds as a pair on a grid, and the number of evaluations that it took. It evaluates both directions
+// at once.
 func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
-	return pairOf(s.all(0), s.all(1), s.removal.top, s.addition.top, s.copies, g)
-}
-
-// all returns a direction's bounds as a function of several epsilons.
-func (s *Selection) all(direction int) func(epsilons []float64) []float64 {
-	return func(epsilons []float64) []float64 { return s.atAll(direction, epsilons) }
-}
-
-// pairOf returns bounds as a pair on a grid, and the number of evaluations that it took. topRemove and topAdd are what
-// the two directions' divergences fall to, and copies how many tails may be left out. It evaluates both directions at
-// once.
-func pairOf(remove, add func(epsilons []float64) []float64, topRemove, topAdd, copies float64, g Grid) (d *Pair, evaluations int, err error) {
 	var values [2][]float64
 	var counts [2]int
 	var errs [2]error
-	atOnce(func() {
-		values[0], counts[0], errs[0] = divergences(remove, topRemove, copies, g, selectionChords)
-	}, func() {
-		values[1], counts[1], errs[1] = divergences(add, topAdd, copies, g, selectionChords)
-	})
+	evaluate := func(direction int, top float64) {
+		at := func(epsilons []float64) []float64 { return s.atAll(direction, epsilons) }
+		values[direction], counts[direction], errs[direction] = divergences(at, top, s.copies, g, selectionChords)
+	}
+	atOnce(func() { evaluate(0, s.removal.top) }, func() { evaluate(1, s.addition.top) })
 	evaluations = counts[0] + counts[1]
 	for _, err := range errs {
 		if err != nil {
