@@ -74,14 +74,6 @@ func (s source) pseudoVersion() string {
 	return fmt.Sprintf("v0.0.0-%s-%s", s.time.Format("20060102150405"), s.commit[:12])
 }
 
-// short returns the version, or the beginning of the commit if the commit alone gives the version.
-func (s source) short() string {
-	if strings.HasPrefix(s.version, s.pseudoVersion()) {
-		return s.commit[:12]
-	}
-	return s.version
-}
-
 func git(args ...string) (string, error) {
 	out, err := exec.Command("git", args...).Output()
 	if err != nil {

@@ -105,11 +105,7 @@ func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err er
 	if err != nil {
 		return s, err
 	}
-	s = experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}
-	if x := folder.Record.Extends; x != nil {
-		s.Extends = &experiment.Extension{Name: folder.Manifest.Extends, Steps: x.Steps, More: x.More}
-	}
-	return s, nil
+	return experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}, nil
 }
 
 // restored returns the settings that a run began with, with those of the command line over them.

@@ -224,9 +224,6 @@ func runRunsShow(g *global, dir string, private bool) error {
 	if i.Method != "" {
 		pairs = append(pairs, [2]string{"method", i.Method})
 	}
-	if i.EarlierSteps > 0 {
-		pairs = append(pairs, [2]string{"extends", fmt.Sprintf("%s and its %s steps, which the epsilon covers", i.Extends, report.Grouped(i.EarlierSteps))})
-	}
 	privacy := fmt.Sprintf("epsilon %s at delta %s", report.Up(i.Epsilon), exact(i.Delta))
 	if !i.Guarantee {
 		privacy = "no guarantee: the seed is insecure, or there is no noise"

@@ -114,9 +114,6 @@ func (r *run) finish(o experiment.Outcome) error {
 	h := o.Release.Hyperparameters
 	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value, HeldOut: o.Release.Score.HeldOut != nil}
 	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
-	if o.Release.Privacy.Tuning == nil && o.Release.Privacy.RowsPerUnit == 0 { // else it can't be extended
-		r.folder.Ends = []string{lastState, fingerprint}
-	}
 	err = r.folder.Finish(private, o.Release.Write)
 	if err == nil {
 		return nil

@@ -99,7 +99,7 @@ except with --verbose.
 		}
 		return checkNumbers(cmd)
 	}
-	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newExtendCommand(g), newRunsCommand(g), newLedgerCommand(g),
+	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
 		newPredictCommand(g), newEvaluateCommand(g), newExportCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newReportCommand(g), newReproduceCommand(g), newWorkerCommand(g), newClusterCommand(g), newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	root.SetHelpCommand(newHelpCommand())

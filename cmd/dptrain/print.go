@@ -90,9 +90,6 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 		}
 	}
 	pairs = append(pairs, [2]string{"run", runText(e, p)})
-	if x := plan.Extended(); x != nil {
-		pairs = append(pairs, [2]string{"extends", fmt.Sprintf("%s: its %s steps, and %s more with the same noise", x.Name, report.Grouped(x.Steps), report.Grouped(x.More))})
-	}
 	pairs = append(pairs, noiseRows(e.Privacy, p)...)
 	pairs = append(pairs, divisionRows(e, p)...)
 	pairs = append(pairs,
@@ -163,9 +160,6 @@ func budgetText(p report.Privacy) string {
 func addsUp(p report.Privacy) string {
 	if p.Insecure {
 		return "no epsilon covers this release, nor what else is made from the same data together with it"
-	}
-	if p.EarlierSteps > 0 {
-		return "whatever else is made from the same data adds to this, but for the run that it extends, whose cost is part of it"
 	}
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
 		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))

@@ -77,17 +77,12 @@ func TestKilledRunsGoOn(t *testing.T) {
 		"tune --model mlp:16 --variant 2 --warm-start --mu 5 --epochs 200" + ownRows,
 		"tune --model linear --variant baseline --optimizer dp-adam --mu 4 --epochs 400" + ownRows,
 		"train --model mlp:16 --epochs 1000" + ownRows,
-		"extend base --epochs 800 --curve-every 700",
 	} {
 		t.Run(strings.Join(strings.Fields(args)[:5], " "), func(t *testing.T) {
 			t.Parallel()
-			args := append(strings.Fields(args), strings.Fields("--save-every 1ms --quiet --out run")...)
-			if args[0] != "extend" { // it has those of the run that it extends
-				args = append(args, strings.Fields("--insecure-seed 5 --accounting paper")...)
-			}
+			args := append(strings.Fields(args), strings.Fields("--save-every 1ms --quiet --out run --insecure-seed 5 --accounting paper")...)
 			whole := newScene(t, args)
 			writeRows(t, whole)
-			makeBase(t, whole, args)
 			if out, err := whole.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -100,25 +95,10 @@ func TestKilledRunsGoOn(t *testing.T) {
 	}
 }
 
-// makeBase makes the run that another extends, and returns how many runs it made.
-func makeBase(t *testing.T, s *scene, args []string) int {
-	t.Helper()
-	if args[0] != "extend" {
-		return 0
-	}
-	cmd := exec.Command("dptrain", strings.Fields("train --model mlp:16 --epochs 400 --optimizer dp-adam --insecure-seed 5 --accounting paper --quiet --out base"+ownRows)...)
-	cmd.Dir, cmd.Env = s.Dir, s.Env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return 1
-}
-
 func killAndResume(t *testing.T, args []string, want map[string]string, draw *rand.Rand) (kills int) {
 	t.Helper()
 	scene := newScene(t, args)
 	writeRows(t, scene)
-	releases := 1 + makeBase(t, scene, args)
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("dptrain", args...)
 		cmd.Dir, cmd.Env = scene.Dir, scene.Env
@@ -167,7 +147,7 @@ func killAndResume(t *testing.T, args []string, want map[string]string, draw *ra
 		}
 	}
 	for _, name := range files(t, scene.Dir) {
-		if name != "run" && name != "runs" && name != "base" && path.Ext(name) != ".csv" {
+		if name != "run" && name != "runs" && path.Ext(name) != ".csv" {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -175,7 +155,7 @@ func killAndResume(t *testing.T, args []string, want map[string]string, draw *ra
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(out, []byte(`"run":`)); n != releases {
+	if n := bytes.Count(out, []byte(`"run":`)); n != 1 {
 		t.Errorf("%d releases in the ledger: %s", n, out)
 	}
 	return kills

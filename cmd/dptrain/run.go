@@ -64,12 +64,11 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 
 // create makes the run's folder.
 func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
-	return createRun(p, o.out, storeDir(o.store), o.curve, nil)
+	return createRun(p, o.out, storeDir(o.store), o.curve)
 }
 
-// createRun makes the folder of a run in out or, if that is empty, in the store. The folder of a run that goes on with
-// a finished one has all that it takes of that: the finished one may be moved or removed before the run is resumed.
-func createRun(p *experiment.Plan, out, store string, curve curveFlags, from *finished) (*runs.Run, error) {
+// createRun makes the folder of a run in out or, if that is empty, in the store.
+func createRun(p *experiment.Plan, out, store string, curve curveFlags) (*runs.Run, error) {
 	m, r, settings, err := begun(p, store)
 	if err != nil {
 		return nil, err
@@ -77,19 +76,11 @@ func createRun(p *experiment.Plan, out, store string, curve curveFlags, from *fi
 	if r.CurvePoints, r.CurveEvery, err = curve.spacing(p); err != nil {
 		return nil, err
 	}
-	var states map[string][]byte
-	if from != nil {
-		x := p.Extended()
-		r.Extends = &runs.Extends{Runs: from.runs(), Steps: x.Steps, More: x.More}
-		if states, err = from.states(r.CurvePoints+r.CurveEvery > 0); err != nil {
-			return nil, err
-		}
-	}
 	path, unique := out, false
 	if path == "" {
 		path, unique = filepath.Join(store, p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405")), true
 	}
-	run, err := runs.CreateWith(path, unique, m, r, settings, states)
+	run, err := runs.Create(path, unique, m, r, settings)
 	switch {
 	case errors.Is(err, runs.ErrExists):
 		return nil, coded(codeInput, fmt.Errorf("%w; give another by --out, or remove it", err))
@@ -179,8 +170,7 @@ type run struct {
 	folder  *runs.Run
 	store   string // the folder with the ledger
 	keep    keeping
-	from    map[string][]byte // states that the run goes on from, by their names; nil for a new one
-	cluster clusterFlags      // whose workers carry out trials; none if it is zero
+	cluster clusterFlags // whose workers carry out trials; none if it is zero
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -287,11 +277,6 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		Key: key, Store: keptStates{r}, Every: r.keep.every,
 		Curve: train.Spacing{Points: record.CurvePoints, Every: record.CurveEvery},
 	}
-	if record.Extends != nil {
-		if job.From, err = r.extendedState(); err != nil {
-			return out, err
-		}
-	}
 	training := begin(r.ctx, &r.running, r.training, func(f *follower) (experiment.Outcome, error) {
 		return r.train(device, job, f)
 	})
@@ -340,9 +325,6 @@ func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Out
 		defer func() { err = errors.Join(err, end(err == nil)) }()
 	}
 	e := newEngine(performance, gpu)
-	if err := r.checkExtended(e); err != nil {
-		return out, err
-	}
 	if err := r.record(f); err != nil {
 		return out, err
 	}

@@ -65,7 +65,7 @@ func (p *Plan) checkRows(other *loaded) error {
 func (p *Plan) Again(seed *uint64) *Plan {
 	again := &Plan{
 		Experiment: p.Experiment, Samples: p.Samples, Memory: p.Memory,
-		tune: p.tune, extends: p.extends, added: p.added, free: p.free, privacy: p.privacy, work: p.work, model: p.model, data: p.data,
+		tune: p.tune, free: p.free, privacy: p.privacy, work: p.work, model: p.model, data: p.data,
 	}
 	if seed != nil {
 		again.seed = new(*seed)

@@ -20,8 +20,6 @@ type Job struct {
 	// Curve spaces the points of the released learning curve, none if it is zero. [Plan.CheckCurve] says whether there
 	// can be one.
 	Curve train.Spacing
-	// From is what a plan with Settings.Extends goes on from; nil for other plans.
-	From *train.State
 }
 
 // keeper returns what keeps the states and scores the learning curves.
@@ -43,9 +41,6 @@ func (p *Plan) Space() int64 {
 	}
 	const copies, tensors, rest = 2, 3, 1 << 20
 	states := copies * tensors * runsHeld(p.Experiment, p.tune)
-	if !p.tune {
-		states += 2 * tensors // that which it extends, and the last one, which outlives the run
-	}
 	return int64(4*float64(parameters)*(states+1)) + rest
 }
 

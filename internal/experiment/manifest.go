@@ -32,9 +32,6 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 		Command: trainCommand, Dataset: p.Experiment.Dataset, Model: p.Experiment.Model, Samples: p.Samples.Train,
 		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Guarantee: p.guaranteed(),
 	}
-	if p.extends != nil {
-		m.Extends, m.EarlierSteps = p.extends.Name, p.extends.Steps
-	}
 	if p.tune {
 		m.Command, m.Method = tuneCommand, p.privacy.Tuning.Method
 	}
@@ -51,12 +48,8 @@ func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 	if err != nil {
 		return ledger.Release{}, err
 	}
-	event, epsilon := p.Event(), p.privacy.Epsilon
-	if p.extends != nil { // the ledger has the other steps as the release of the extended run
-		event, epsilon = p.addedEvent(), p.added.Epsilon
-	}
 	r := ledger.Release{
-		Run: "planned", Data: data, Event: event, Epsilon: epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
+		Run: "planned", Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
 		Unit: p.Experiment.Data.Unit, RowsPerUnit: p.Experiment.Data.RowsPerUnit,
 	}
 	if run != nil {
@@ -90,11 +83,7 @@ func (p *Plan) Identity(program string) (string, error) {
 		return "", err
 	}
 	training, test := p.data.train.Digest(), p.data.testDigest()
-	described := []any{settings, p.tune, training[:], test[:], p.seed, program}
-	if p.extends != nil {
-		described = append(described, *p.extends)
-	}
-	text, err := json.Marshal(described)
+	text, err := json.Marshal([]any{settings, p.tune, training[:], test[:], p.seed, program})
 	if err != nil {
 		return "", err
 	}

@@ -19,7 +19,6 @@ type Settings struct {
 	// If InsecureSeed isn't nil, it seeds all random draws, so that the run can be repeated. The guarantee is then
 	// void.
 	InsecureSeed *uint64
-	Extends      *Extension // the finished run that is trained for more steps; nil for a new one
 }
 
 // Plan is a run that [New] describes and [Plan.Settle] plans. Its fields are public. Don't change them.
@@ -32,9 +31,7 @@ type Plan struct {
 	free    float64 // bytes of memory before data are read; +Inf if unknown
 	privacy report.Privacy
 	seed    *uint64
-	extends *Extension
-	added   accountant.Guarantee // of the steps that are added to those of the extended run
-	work    work                 // nil until Settle
+	work    work // nil until Settle
 	model   train.Model
 	files   atomic.Pointer[ownFiles] // nil once they are loaded or closed
 	data    *loaded                  // nil until Load
@@ -50,14 +47,11 @@ func New(s Settings) (*Plan, error) {
 	if !s.Tune {
 		s.Privacy.Holdout = 0 // a run without a search scores no trials
 	}
-	if err := s.Extends.check(s); err != nil {
-		return nil, err
-	}
 	samples, files, err := describe(s.Experiment)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Experiment: s.Experiment, Samples: samples, tune: s.Tune, seed: s.InsecureSeed, extends: s.Extends, free: freeMemory()}
+	p := &Plan{Experiment: s.Experiment, Samples: samples, tune: s.Tune, seed: s.InsecureSeed, free: freeMemory()}
 	p.files.Store(files)
 	return p, nil
 }
@@ -79,9 +73,6 @@ func (p *Plan) planned() (work, report.Privacy, error) {
 	if p.tune {
 		settings, privacy, err := p.planBounded()
 		return tuning{settings}, privacy, err
-	}
-	if p.extends != nil {
-		return p.planExtension()
 	}
 	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
 	return training{settings, p.Experiment.Data.RowsPerUnit}, privacy, err

@@ -157,7 +157,7 @@ func (c *company) train(ctx context.Context, parts []*part) (err error) {
 // settings returns the settings of a single training, with its key.
 func (p *part) settings() train.Settings {
 	s := p.Plan.work.(training).Settings
-	s.Key, s.From = p.Job.Key, p.Job.From
+	s.Key = p.Job.Key
 	return s
 }
 

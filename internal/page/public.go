@@ -76,9 +76,6 @@ func (r Run) public(a Accounting, id string) publicRun {
 	if r.Model.Warning != "" {
 		v.Warnings = append(v.Warnings, r.Model.Warning)
 	}
-	if n := r.Privacy.EarlierSteps; n > 0 && len(v.Hyperparameters) > 0 {
-		v.Hyperparameters = append(v.Hyperparameters, Fact{"earlier steps", report.Grouped(n) + " of all, by a run that this one extends"})
-	}
 	if r.Manifest != nil {
 		v.MadeBy = r.Manifest.made()
 	}

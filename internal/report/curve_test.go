@@ -60,26 +60,6 @@ func TestWriteCurve(t *testing.T) {
 	}
 }
 
-// The statement of a run that went on with another says so.
-func TestStatementOfMoreSteps(t *testing.T) {
-	r := example()
-	r.Privacy.Tuning, r.Hyperparameters.TunedLearningRate = nil, nil
-	before, err := r.Statement()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Privacy.EarlierSteps = 1200
-	after, err := r.Statement()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"The first 1200 steps are those of an earlier run", "wasn't decided by what the run of 1200 steps revealed"} {
-		if strings.Contains(string(before), want) || !strings.Contains(string(after), want) {
-			t.Errorf("%q is in every statement, or in none:\n%s", want, after)
-		}
-	}
-}
-
 var wrongCurves = []string{
 	"", "step,score\n", "score,step\n1,2\n", "step,score\n1\n", "step,score\n1,2,3\n", "step,score\n-1,0.5\n", "step,score\n1.5,0.5\n",
 	"step,score\n5,0.5\n5,0.6\n", "step,score\n5,0.5\n4,0.6\n", "step,score\n1,NaN\n", "step,score,epsilon\n1,0.5,Inf\n", "step,score\n1,\"\n",

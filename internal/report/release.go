@@ -83,9 +83,6 @@ type Privacy struct {
 	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
 	Steps           int     `json:"steps,omitempty"`
 
-	// Of a run that went on with a finished one: the steps of that one, which Steps includes and the guarantee covers.
-	EarlierSteps int `json:"earlier_steps,omitempty"`
-
 	Tuning *Tuning `json:"tuning,omitempty"` // nil without tuning
 
 	Accounting string `json:"accounting"`          // paper, tight or best

@@ -63,9 +63,6 @@ func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 		err = writeFile(r.private("run.json"), outcome, 0o600)
 	}
 	if err == nil {
-		err = r.keepEnds()
-	}
-	if err == nil {
 		err = os.RemoveAll(released) // of a process that was killed on its way from here to end
 	}
 	if err == nil {
@@ -75,39 +72,6 @@ func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 		return fmt.Errorf("write what is released: %w", err)
 	}
 	return r.end(Finished, "finished")
-}
-
-// keepEnds copies the states that outlive the run.
-func (r *Run) keepEnds() error {
-	for _, name := range r.Ends {
-		content, err := r.Load(name)
-		if err != nil {
-			return err
-		}
-		if content == nil { // a run without steps has no state
-			continue
-		}
-		if err := os.MkdirAll(r.private(endName), 0o700); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(r.private(endName), name), content, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ReadEnd returns a state that a finished run has kept, or nil if it has kept none of that name.
-func ReadEnd(dir, name string) ([]byte, error) {
-	path := filepath.Join(dir, privateName, endName, name)
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a file of a run", path)
-	}
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return content, err
 }
 
 // end records the end and removes what only a run under way needs. The manifest comes before that, so that a crash in

@@ -39,10 +39,6 @@ type Manifest struct {
 	Guarantee bool            `json:"guarantee_holds"`
 	Event     json.RawMessage `json:"event,omitempty"` // as accountant.MarshalEvent writes it
 
-	// The finished run that this one went on with, and its steps, which the event includes.
-	Extends      string `json:"extends,omitempty"`
-	EarlierSteps int    `json:"earlier_steps,omitempty"`
-
 	MadeBy any `json:"made_by,omitempty"`
 
 	Score             *Score   `json:"score,omitempty"` // once it is finished
@@ -76,15 +72,6 @@ type Record struct {
 	// The spacing of the released learning curve, by either; 0 for none.
 	CurvePoints int `json:"curve_points,omitempty"`
 	CurveEvery  int `json:"curve_every,omitempty"`
-
-	Extends *Extends `json:"extends,omitempty"` // nil for a run of its own
-}
-
-// Extends describes the finished run that a run goes on with.
-type Extends struct {
-	Runs  []string `json:"runs"`  // the ids of all runs before, the oldest first: the ledger knows each
-	Steps int      `json:"steps"` // that were taken before
-	More  int      `json:"more"`
 }
 
 // Moment is something that happened to a run.
@@ -107,7 +94,6 @@ const (
 	stateName    = "state"
 	lockName     = "lock"
 	reserveName  = "reserve"
-	endName      = "end"
 )
 
 // ErrNoRun reports a folder that is no run's.

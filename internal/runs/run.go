@@ -36,8 +36,6 @@ type Run struct {
 	Manifest Manifest
 	Record   Record
 	Settings []byte // settings.yaml
-	// Ends are the names of states that Finish keeps for ever, for a run that goes on with this one: see [ReadEnd].
-	Ends []string
 
 	dir        string
 	lock       *flock.Flock
@@ -50,11 +48,6 @@ var now = time.Now
 // Create makes the folder of a run that begins. If unique is set and the folder exists, Create takes the first free one
 // of dir-2, dir-3, …; else the error wraps [ErrExists].
 func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Run, error) {
-	return CreateWith(dir, unique, m, r, settings, nil)
-}
-
-// CreateWith is [Create] for a run that begins with states, by their names. The folder never appears without them.
-func CreateWith(dir string, unique bool, m Manifest, r Record, settings []byte, states map[string][]byte) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("output directory: %w", err)
@@ -84,7 +77,7 @@ func CreateWith(dir string, unique bool, m Manifest, r Record, settings []byte, 
 	m.Version, m.Stage, m.Day = formatVersion, Planned, began.Format(time.DateOnly)
 	r.Version, r.ID, r.Moments = formatVersion, newID(), []Moment{{began, "created"}}
 	run := &Run{Manifest: m, Record: r, Settings: settings, dir: partial, madeParent: madeParent}
-	if err := run.create(dir, unique, states); err != nil {
+	if err := run.create(dir, unique); err != nil {
 		return nil, errors.Join(fmt.Errorf("output directory: %w", err), run.unlock(), os.RemoveAll(partial))
 	}
 	return run, nil
@@ -113,7 +106,7 @@ func newID() string {
 
 // create fills a folder under a temporary name and renames it. The lock is taken before, so that nobody meets the
 // folder without one.
-func (r *Run) create(dir string, unique bool, states map[string][]byte) error {
+func (r *Run) create(dir string, unique bool) error {
 	if err := errors.Join(os.Mkdir(r.private(""), 0o700), os.Mkdir(r.private(stateName), 0o700)); err != nil {
 		return err
 	}
@@ -122,11 +115,6 @@ func (r *Run) create(dir string, unique bool, states map[string][]byte) error {
 	}
 	if err := writeFile(r.private(settingsName), r.Settings, 0o600); err != nil {
 		return err
-	}
-	for name, content := range states {
-		if err := r.Save(name, content); err != nil {
-			return err
-		}
 	}
 	wanted := dir
 	for n := 2; ; n++ {
