@@ -104,8 +104,8 @@ func TestBadSettings(t *testing.T) {
 		{"range twice", "", sets("tuning.ranges=rate,rate"), "tuning.ranges: rate stands twice, name it once"},
 		{"final rate", "", sets("tuning.largest_final_rate=-1"), "tuning.largest_final_rate: must be a number above 0, or 0 for none, got -1"},
 		{"final rate NaN", "", sets("tuning.largest_final_rate=.nan"), `tuning.largest_final_rate: want a plain decimal number such as 10 or 2.5e-3, got ".nan"`},
-		{"division", "", sets("tuning.division=nose"), `tuning.division: must be one of cost, noise, between; got "nose"; did you mean noise?`},
-		{"a division", "", sets("tuning.division=between"), ""},
+		{"division", "", sets("tuning.division=nose"), `tuning.division: must be one of cost, noise; got "nose"; did you mean noise?`},
+		{"a division", "", sets("tuning.division=noise"), ""},
 		{"fixed", "", sets("privacy.fixed=sigma"), `privacy.fixed: must be one of epochs, noise; got "sigma"`},
 		{"fixed noise", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2"), ""}, // and the preset's epsilon
 		{"fixed noise without any", "", sets("privacy.fixed=noise"), "privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow"},

@@ -42,13 +42,12 @@ const (
 
 // How the budget is divided over runs that differ in sampling rate or epochs.
 const (
-	DivisionCost    = "cost"    // every kind of run costs the same alone, as in the paper
-	DivisionNoise   = "noise"   // all kinds have the same noise multiplier
-	DivisionBetween = "between" // the geometric mean of both
+	DivisionCost  = "cost"  // every kind of run costs the same alone, as in the paper
+	DivisionNoise = "noise" // all kinds have the same noise multiplier
 )
 
 // Divisions returns the names of the ways to divide the budget.
-func Divisions() []string { return []string{DivisionCost, DivisionNoise, DivisionBetween} }
+func Divisions() []string { return []string{DivisionCost, DivisionNoise} }
 
 // named returns t in which the default division has no name, so that files of earlier versions mean the same.
 func (t Tuning) named() Tuning {

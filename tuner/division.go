@@ -2,7 +2,6 @@ package tuner
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/dptrain/dptrain/train"
 )
@@ -18,27 +17,23 @@ type Division string
 
 // The divisions.
 const (
-	EqualCost  Division = ""        // every run alone meets the same target, as in the paper's grid search
-	EqualNoise Division = "noise"   // all runs have the same noise multiplier
-	Halfway    Division = "between" // the geometric mean of a run's noise by the other two, at the dearest run's noise
+	EqualCost  Division = ""      // every run alone meets the same target, as in the paper's grid search
+	EqualNoise Division = "noise" // all runs have the same noise multiplier
 )
 
 func (d Division) validate() error {
 	switch d {
-	case EqualCost, EqualNoise, Halfway:
+	case EqualCost, EqualNoise:
 		return nil
 	}
-	return &train.SettingError{Setting: "division of the budget", Value: string(d), Want: fmt.Sprintf("tuner.EqualCost, %q or %q", EqualNoise, Halfway)}
+	return &train.SettingError{Setting: "division of the budget", Value: string(d), Want: fmt.Sprintf("tuner.EqualCost or %q", EqualNoise)}
 }
 
 // noise returns a run's noise from that of the dearest run, which is given, and the smallest with which the run alone
 // costs no more, which equalCost computes. It never falls where one of the two grows, so that [Grid].noisy is monotone.
 func (d Division) noise(given float64, equalCost func() float64) float64 {
-	switch d {
-	case EqualNoise:
+	if d == EqualNoise {
 		return given
-	case Halfway:
-		return math.Sqrt(given) * math.Sqrt(equalCost())
 	}
 	return equalCost()
 }

@@ -2,7 +2,6 @@ package tuner
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"testing"
 
@@ -39,7 +38,7 @@ func TestDivisions(t *testing.T) {
 	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Tight} {
 		o := accountant.Options{Mode: mode}
 		found := map[Division][]float64{}
-		for _, d := range []Division{EqualCost, EqualNoise, Halfway} {
+		for _, d := range []Division{EqualCost, EqualNoise} {
 			got, g, err := Calibrate(uneven(d), epsilon, delta, o)
 			if err != nil {
 				t.Fatal(err)
@@ -50,24 +49,23 @@ func TestDivisions(t *testing.T) {
 			}
 			found[d] = noises(grid(got))
 		}
-		cost, noise, between := found[EqualCost], found[EqualNoise], found[Halfway]
+		cost, noise := found[EqualCost], found[EqualNoise]
 		if slices.Min(noise) != slices.Max(noise) {
 			t.Errorf("%s: equal noise is %v", mode, noise)
 		}
-		if !(noise[0] > between[0] && between[0] > cost[0]) {
-			t.Errorf("%s: the cheapest run has %v by noise, %v between, %v by cost", mode, noise[0], between[0], cost[0])
+		if noise[0] <= cost[0] {
+			t.Errorf("%s: the cheapest run has %v by noise, %v by cost", mode, noise[0], cost[0])
 		}
-		dearestGains := noise[1] < between[1] && between[1] < cost[1]
-		if charged := mode != accountant.Paper; dearestGains != charged { // mode paper charges trials the maximum
-			t.Errorf("%s: the dearest run has %v by noise, %v between, %v by cost", mode, noise[1], between[1], cost[1])
+		if mode != accountant.Paper && noise[1] >= cost[1] { // mode paper charges trials the maximum
+			t.Errorf("%s: the dearest run has %v by noise, %v by cost", mode, noise[1], cost[1])
 		}
-		if cost[2] != cost[3] || between[2] != between[3] {
-			t.Errorf("%s: runs of one kind have noise %v and %v", mode, cost, between)
+		if cost[2] != cost[3] {
+			t.Errorf("%s: runs of one kind have noise %v", mode, cost)
 		}
 	}
 }
 
-// Halfway is the geometric mean of the other divisions of the same family: at one noise of the dearest run.
+// More noise of the dearest run is no less noise of the others.
 func TestDivisionsAreMonotone(t *testing.T) {
 	g := grid(uneven(EqualCost))
 	c := calibration{delta: 1e-4}
@@ -78,16 +76,13 @@ func TestDivisionsAreMonotone(t *testing.T) {
 	}
 	below := map[Division][]float64{}
 	for _, noise := range []float64{0.3, 0.7, 1, 1.5, 4, 20} {
-		cost, equal, between := by(noise, EqualCost), by(noise, EqualNoise), by(noise, Halfway)
+		cost, equal := by(noise, EqualCost), by(noise, EqualNoise)
 		for i := range g {
 			if equal[i] != noise {
 				t.Errorf("equal noise of %v is %v", noise, equal[i])
 			}
-			if mean := math.Sqrt(noise * cost[i]); math.Abs(between[i]/mean-1) > 1e-12 {
-				t.Errorf("between %v and %v lies %v", noise, cost[i], between[i])
-			}
 		}
-		for d, now := range map[Division][]float64{EqualCost: cost, EqualNoise: equal, Halfway: between} {
+		for d, now := range map[Division][]float64{EqualCost: cost, EqualNoise: equal} {
 			for i, before := range below[d] {
 				if now[i] < before {
 					t.Errorf("%q: more noise of the dearest run takes candidate %d from %v to %v", d, i, before, now[i])

@@ -43,7 +43,7 @@ and number of epochs is a kind of run, and --division says how the kinds share t
 budget. By cost, each gets noise of its own, with which a single run costs the
 same. By noise, all get the same noise: a trial is charged the average over what
 it may draw, so cheap kinds pay for dear ones, and the dearest, whose many or
-large batches average noise out best, get less than by cost. Between is halfway.
+large batches average noise out best, get less than by cost.
 --search random draws the hyperparameters in tuning.ranges from the
 ranges between the ends of their lists, and the others from their lists. Ranges
 of batch and epochs need more noise than lists, because each candidate is then

@@ -130,11 +130,8 @@ func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string)
 func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	runs := stated.Tuning.Space.Runs
 	text := "multipliers with which all kinds of runs cost the same alone, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
-	switch stated.Tuning.Space.Division {
-	case configs.DivisionNoise:
+	if stated.Tuning.Space.Division == configs.DivisionNoise {
 		text = "one multiplier for all kinds of runs, " + meets(p, stated, "the smallest that meets", "which meets") + " epsilon " + exact(*p.Epsilon)
-	case configs.DivisionBetween:
-		text = "multipliers halfway between the same cost for each kind of run and one for all, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
 	}
 	if p.NoiseMultiplier != nil {
 		text = fmt.Sprintf("multiplier %s, as given; steps with which all kinds of runs cost the same alone, the most that meet epsilon %s", exact(*p.NoiseMultiplier), exact(*p.Epsilon))

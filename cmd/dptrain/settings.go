@@ -42,7 +42,7 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"tune", "tuning.tune", "list", "what to tune: rate, batch, epochs, clip, such as rate,epochs; or all, what the paper tunes: rate, batch and epochs"},
 	{"search", "tuning.search", "name", "grid: from the lists of the search space; random: rates from the range that their list spans, log-uniformly"},
 	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none, or for numbers in your own files with dp-sgd a bound from the public rows"},
-	{"division", "tuning.division", "name", "how runs of several sampling rates or epochs share the budget: cost, each costs the same alone; noise, all have the same noise multiplier, so that the dearest get less noise and the others more; or between"},
+	{"division", "tuning.division", "name", "how runs of several sampling rates or epochs share the budget: cost, each costs the same alone; or noise, all have the same noise multiplier, so that the dearest get less noise and the others more"},
 	{"fixed", "privacy.fixed", "name", "epochs: noise follows from epsilon; noise: with noise multiplier and epsilon given, epochs follow"},
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
 	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},

@@ -12,10 +12,9 @@ import (
 )
 
 var divisions = map[string]tuner.Division{
-	"":                      tuner.EqualCost,
-	configs.DivisionCost:    tuner.EqualCost,
-	configs.DivisionNoise:   tuner.EqualNoise,
-	configs.DivisionBetween: tuner.Halfway,
+	"":                    tuner.EqualCost,
+	configs.DivisionCost:  tuner.EqualCost,
+	configs.DivisionNoise: tuner.EqualNoise,
 }
 
 var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, "baseline": tuner.Baseline}

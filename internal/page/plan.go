@@ -57,11 +57,8 @@ func costFacts(p report.Privacy) []Fact {
 }
 
 func dividedText(s report.Space) string {
-	switch s.Division {
-	case "noise":
+	if s.Division == "noise" {
 		return "all with the same noise"
-	case "between":
-		return "with noise halfway between the same cost for each and the same noise for all"
 	}
 	return "each with noise of its own"
 }

@@ -65,7 +65,7 @@ func TestStatement(t *testing.T) {
 	}
 	divided := example()
 	divided.Privacy.Tuning.Space = all.Privacy.Tuning.Space
-	divided.Privacy.Tuning.Space.Division = "between"
+	divided.Privacy.Tuning.Space.Division = "noise"
 	random := example()
 	random.Hyperparameters.Optimizer, random.Hyperparameters.LearningRate, random.Hyperparameters.TunedLearningRate = "dp-adam", 0.003, new(0.003)
 	random.Privacy.Tuning.Space = Space{

@@ -54,11 +54,8 @@ type Space struct {
 
 // Divided returns a sentence about how the budget was divided over Runs, or nothing if each costs the same alone.
 func (s Space) Divided() string {
-	switch s.Division {
-	case "noise":
+	if s.Division == "noise" {
 		return "The budget was divided so that all of them have the same noise multiplier."
-	case "between":
-		return "The budget was divided so that each noise multiplier is the geometric mean of the dearest run's and of the smallest\nwith which the run alone costs no more than that one."
 	}
 	return ""
 }
