@@ -37,7 +37,7 @@ var rooms = table{
 	"tuner":          {"accountant", "train", "internal/random"},
 	"models":         {"train"},
 	"datasets":       {"internal/nearest", "internal/wordpiece"},
-	"datasets/table": {"datasets/table/internal/parquetguard", "internal/memory", "internal/sketch"},
+	"datasets/table": {"internal/memory", "internal/sketch"},
 	"configs":        {"internal/nearest"},
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
 	"cuda":           {"cuda/internal/cu", "cuda/internal/driver", "cuda/internal/kernel", "cuda/internal/libcuda", "cuda/internal/walk", "internal/compile", "internal/engine"},
@@ -65,7 +65,6 @@ var rooms = table{
 	"internal/long":       nil,
 
 	// Inside tables.
-	"datasets/table/internal/parquetguard": nil,
 
 	// Inside the engines.
 	"cpu/internal/kernel":             nil,

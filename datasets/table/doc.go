@@ -53,10 +53,9 @@
 // encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In
 // a file whose header has semicolons and no comma, semicolons do; in a .tsv file tabs do. Files of either ending
 // may be compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are
-// numbers, booleans or text, without nesting; internal/parquetguard checks each file first. NPZ is an archive/zip
-// of NPY arrays of numbers, booleans or text; our own reader of NPY
-// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces github.com/sbinet/npyio, which
-// allocates as many values as a header claims before it reads any.
+// numbers, booleans or text, without nesting. NPZ is an archive/zip of NPY arrays of numbers, booleans or text; our
+// own reader of NPY (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces
+// github.com/sbinet/npyio, which allocates as many values as a header claims before it reads any.
 //
 // No row of a damaged file may be lost without an error, since the guarantee covers every row. So the numbers of
 // rows that a Parquet file states in several places must agree, and each array of an NPZ file must have exactly the
@@ -64,9 +63,10 @@
 //
 // # Memory
 //
-// A header's claim alone never causes memory to be allocated. A packed file may unpack to 256 MiB or to 200 times
+// The memory that a header's claim alone can take is limited. A packed file may unpack to 256 MiB or to 200 times
 // its size, whichever is more. For a compressed CSV file this limits its bytes; for an NPZ file the arrays' sizes
 // by their headers, which must be possible for their packed bytes; for a Parquet file the pages' sizes by their
-// headers. Uncompressed CSV isn't limited. Memory for one-hot categories is allocated only after their cells were
-// read. The memory for all values is checked against the machine's free memory before it is allocated.
+// headers. Damaged pages of a Parquet file without checksums may take more: parquet-go believes the lengths in them.
+// Uncompressed CSV isn't limited. Memory for one-hot categories is allocated only after their cells were read. The
+// memory for all values is checked against the machine's free memory before it is allocated.
 package table

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-
-	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
 // Error reports a problem of a file and its position. Its text goes to logs that others read, so it contains nothing
@@ -56,10 +54,6 @@ func failed(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
-	}
-	var claims *parquetguard.Error
-	if errors.As(err, &claims) {
-		return &Error{Problem: claims.Problem, Private: claims.Private}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return problemf("the file is cut short")

@@ -10,8 +10,8 @@ import (
 )
 
 // walk reads a file to its end. Each row must have the cells of all columns, errors must be an [Error], and in
-// formats whose headers state the number of rows, as many must be read. Nothing may panic.
-func walk(t *testing.T, r rows, err error) {
+// formats whose headers state the number of rows, as many must be read. Nothing may panic. It returns the last error.
+func walk(t *testing.T, r rows, err error) error {
 	t.Helper()
 	counted, n := 0, 0
 	if err == nil {
@@ -47,6 +47,7 @@ func walk(t *testing.T, r rows, err error) {
 	if r != nil {
 		_ = r.close()
 	}
+	return err
 }
 
 func all(string) bool { return true }

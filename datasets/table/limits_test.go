@@ -129,31 +129,51 @@ func TestNPZBomb(t *testing.T) {
 	}
 }
 
-// Pages count by the claims of their headers, before any of them is read.
-func TestParquetBomb(t *testing.T) {
-	const values = 1 << 26 // of a page, each of four bytes
-	var body string
-	for range 2 {
-		body += compact(t, &format.PageHeader{
-			Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{NumValues: values, Encoding: format.RLEDictionary}),
-		})
-	}
-	footer := compact(t, &format.FileMetaData{
-		Version: 1, NumRows: 2 * values,
+// onePage returns a Parquet file of a column of int32 whose only page, repeated, has a header and data made by hand.
+// Changes are made to its footer.
+func onePage(t testing.TB, repeated int, page format.PageHeader, codec format.CompressionCodec, data string, changes ...func(*format.FileMetaData)) string {
+	t.Helper()
+	page.Type, page.CompressedPageSize = format.DataPage, int32(len(data))
+	body := strings.Repeat(compact(t, &page)+data, repeated)
+	values := int64(repeated) * int64(page.DataPageHeader.V.NumValues)
+	meta := &format.FileMetaData{
+		Version: 1, NumRows: values,
 		Schema: []format.SchemaElement{
 			{Name: "root", NumChildren: thrift.New(int32(1))},
 			{Name: "x", Type: thrift.New(format.Int32), RepetitionType: thrift.New(format.Required)},
 		},
-		RowGroups: []format.RowGroup{{NumRows: 2 * values, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{
-			Type: format.Int32, PathInSchema: []string{"x"}, NumValues: 2 * values,
+		RowGroups: []format.RowGroup{{NumRows: values, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{
+			Type: format.Int32, PathInSchema: []string{"x"}, Codec: codec, NumValues: values,
 			TotalCompressedSize: int64(len(body)), TotalUncompressedSize: int64(len(body)), DataPageOffset: 4,
 		}}}}},
-	})
-	file := "PAR1" + body + footer + string(binary.LittleEndian.AppendUint32(nil, uint32(len(footer)))) + "PAR1"
-	_, err := openParquet(strings.NewReader(file), int64(len(file)), all)
-	want := fmt.Sprintf("f: column x: the file unpacks to more than 256 MB, the most for a packed file of %d bytes; if it is meant to, save it as CSV", len(file))
-	if err == nil || inFile("f", err).Error() != want {
-		t.Errorf("%v, want %s", err, want)
+	}
+	for _, change := range changes {
+		change(meta)
+	}
+	footer := compact(t, meta)
+	return "PAR1" + body + footer + string(binary.LittleEndian.AppendUint32(nil, uint32(len(footer)))) + "PAR1"
+}
+
+// Pages count by the claims of their headers, before any of them is read.
+func TestParquetBomb(t *testing.T) {
+	values := func(n int32) thrift.Null[format.DataPageHeader] {
+		return thrift.New(format.DataPageHeader{NumValues: n, Encoding: format.RLEDictionary})
+	}
+	many := onePage(t, 2, format.PageHeader{DataPageHeader: values(1 << 26)}, format.Uncompressed, "")
+	large := onePage(t, 1, format.PageHeader{DataPageHeader: values(1), UncompressedPageSize: 1 << 29}, format.Snappy, "\x00")
+	frame := onePage(t, 1, format.PageHeader{DataPageHeader: values(1), UncompressedPageSize: 4}, format.Zstd, "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\x7f")
+	over := "the file unpacks to more than 256 MB, the most for a packed file of %d bytes; if it is meant to, save it as CSV"
+	for file, want := range map[string]string{
+		many:  fmt.Sprintf(over, len(many)),
+		large: fmt.Sprintf(over, len(large)),
+		frame: "a page unpacks to more than its header claims",
+	} {
+		frugal(t, 8, func() {
+			_, err := openParquet(strings.NewReader(file), int64(len(file)), all)
+			if err == nil || inFile("f", err).Error() != "f: column x: "+want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 }
 

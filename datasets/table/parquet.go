@@ -10,8 +10,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
 // parquetRows reads the columns of a flat schema side by side.
@@ -22,12 +20,6 @@ type parquetRows struct {
 	n, at   int // rows of the file, and rows read
 }
 
-type parquetColumn struct {
-	field
-	*parquetguard.Column // nil for one that is skipped
-	decode               func(parquet.Value) cell
-}
-
 // openParquet opens the wanted columns.
 func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows, err error) {
 	defer func() {
@@ -35,13 +27,14 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 			err = failed(err)
 		}
 	}()
-	defer parquetguard.Recover(&err) // a damaged schema may panic
-	opened, err := parquetguard.Open(file, size, maxUnpacked(size))
+	defer recoverParquet(&err)
+	opened, err := openParquetFile(file, size)
 	if err != nil {
 		return nil, err
 	}
-	r := &parquetRows{n: opened.Rows()}
-	for _, node := range opened.Schema().Fields() {
+	r := &parquetRows{n: int(opened.NumRows())}
+	unpacked := maxUnpacked(size)
+	for _, node := range opened.Root().Columns() {
 		c := parquetColumn{field: field{name: node.Name()}}
 		if node.Leaf() && !node.Repeated() {
 			c.decode, c.problem = decoder(node.Type())
@@ -50,8 +43,8 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 		}
 		c.skipped = c.problem != "" || !wanted(c.name)
 		if !c.skipped {
-			c.Column, err = opened.Column(c.name)
-			if errors.Is(err, parquetguard.ErrUnpacked) {
+			taken, err := c.open(opened, file, node.Index())
+			if unpacked -= taken; err == nil && unpacked < 0 {
 				err = overUnpacked(size, "save it as CSV")
 			}
 			if err != nil {
@@ -69,16 +62,17 @@ func (r *parquetRows) where() string   { return fmt.Sprintf("row %d", r.at) }
 
 func (r *parquetRows) known() int { return r.n }
 
-// count returns the number of rows, on which the footer, the row groups and the headers of pages agree.
+// count returns the number of rows, on which the footer, the row groups and the column chunks agree.
 func (r *parquetRows) count() (int, error) { return r.n - r.at, nil }
 
 func (r *parquetRows) close() error {
 	var errs []error
-	for _, c := range r.columns {
+	for i := range r.columns {
+		c := &r.columns[i]
 		if c.skipped {
 			continue
 		}
-		if err := c.Close(); err != nil {
+		if err := c.close(); err != nil {
 			errs = append(errs, inColumn(err, c.name))
 		}
 	}
@@ -96,7 +90,7 @@ func (r *parquetRows) next() ([]cell, error) {
 		if c.skipped {
 			continue
 		}
-		v, err := c.Next()
+		v, err := c.next()
 		if err != nil {
 			e := inColumn(err, c.name)
 			e.Row = r.where()
@@ -117,11 +111,12 @@ func (r *parquetRows) next() ([]cell, error) {
 
 // end returns io.EOF if every column ends after the last row.
 func (r *parquetRows) end() error {
-	for _, c := range r.columns {
+	for i := range r.columns {
+		c := &r.columns[i]
 		if c.skipped {
 			continue
 		}
-		if _, err := c.Next(); !errors.Is(err, io.EOF) {
+		if _, err := c.next(); !errors.Is(err, io.EOF) {
 			return inColumn(err, c.name)
 		}
 	}

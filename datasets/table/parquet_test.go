@@ -12,6 +12,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // columns has one field of each type that can be read.
@@ -144,6 +146,79 @@ func TestDamagedParquet(t *testing.T) {
 			r, err := openParquet(bytes.NewReader(damaged), int64(len(damaged)), all)
 			walk(t, r, err)
 		})
+	}
+}
+
+// Files cut short are errors, and so are those with a flipped bit, or they are read in full. Neither takes much memory.
+func TestTruncatedAndFlippedParquet(t *testing.T) {
+	type row struct {
+		X *float64 `parquet:"x,optional"`
+		C string   `parquet:"c,dict"`
+	}
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Zstd} {
+		for _, version := range []int{1, 2} {
+			var b bytes.Buffer
+			w := parquet.NewGenericWriter[row](&b, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(3))
+			if _, err := w.Write([]row{{new(1.0), secret}, {nil, secret}, {new(3.0), "b"}, {new(4.0), "c"}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			whole := b.Bytes()
+			try := func(file []byte) (err error) {
+				frugal(t, 300, func() {
+					r, opening := openParquet(bytes.NewReader(file), int64(len(file)), all)
+					err = walk(t, r, opening)
+				})
+				if err != nil && strings.Contains(err.Error(), secret) {
+					t.Fatalf("its text cites the file: %v", err)
+				}
+				return err
+			}
+			for n := range whole {
+				if err := try(whole[:n]); err == nil || errors.Is(err, io.EOF) {
+					t.Fatalf("%s, version %d, cut to %d bytes: no error", codec, version, n)
+				}
+			}
+			for i := range whole {
+				damaged := bytes.Clone(whole)
+				damaged[i] ^= 1 << (i % 8)
+				_ = try(damaged)
+			}
+		}
+	}
+}
+
+// The footer, row groups, column chunks and pages state the number of rows. If they disagree, rows would be lost or
+// shifted.
+func TestParquetRowsAgree(t *testing.T) {
+	type meta = *format.FileMetaData
+	for name, c := range map[string]struct {
+		pages  int
+		change func(meta)
+		want   string
+	}{
+		"all agree":         {1, func(meta) {}, ""},
+		"a footer of fewer": {1, func(m meta) { m.NumRows = 1 }, "it claims another number of rows than its row groups have"},
+		"a footer of more":  {1, func(m meta) { m.NumRows = 3 }, "it claims another number of rows than its row groups have"},
+		"another chunk":     {1, func(m meta) { m.RowGroups[0].Columns[0].MetaData.NumValues = 1 }, "row group 1 has another number of values in this column than rows"},
+		"fewer pages": {1, func(m meta) {
+			m.NumRows, m.RowGroups[0].NumRows, m.RowGroups[0].Columns[0].MetaData.NumValues = 4, 4, 4
+		}, "the file is cut short"},
+		"more pages": {2, func(m meta) {
+			m.NumRows, m.RowGroups[0].NumRows, m.RowGroups[0].Columns[0].MetaData.NumValues = 2, 2, 2
+		}, "it has more values than its row group has rows"},
+		"a longer chunk": {1, func(m meta) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 20 }, "some of its bytes are not in the file"},
+	} {
+		header := format.PageHeader{UncompressedPageSize: 8, DataPageHeader: thrift.New(format.DataPageHeader{
+			NumValues: 2, Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		})}
+		file := onePage(t, c.pages, header, format.Uncompressed, "\x01\x00\x00\x00\x02\x00\x00\x00", c.change)
+		r, err := openParquet(strings.NewReader(file), int64(len(file)), all)
+		if err = walk(t, r, err); c.want == "" && !errors.Is(err, io.EOF) || c.want != "" && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/dptrain/dptrain/datasets/table/internal/parquetguard"
 )
 
 // The bounds of a verdict by hand: 100 rows are expected of 10,000 at a chance of 1 %, with a standard deviation of
@@ -73,7 +71,11 @@ func TestOverlapOfLabelsAndZeros(t *testing.T) {
 
 // A library's text may cite the file.
 func TestLibrariesErrorsArePrivate(t *testing.T) {
-	for _, err := range []error{errors.New("found " + secret), &parquetguard.Error{Problem: "damaged", Private: "found " + secret}} {
+	panics := func() (err error) {
+		defer recoverParquet(&err)
+		panic("found " + secret)
+	}
+	for _, err := range []error{errors.New("found " + secret), panics()} {
 		if e := failed(err); strings.Contains(e.Error(), secret) || !strings.Contains(e.Private, secret) {
 			t.Errorf("%v; private: %q", e, e.Private)
 		}
