@@ -135,7 +135,7 @@ func sources(t *testing.T) map[string]*sourcePackage {
 		}
 		name := e.Name()
 		if e.IsDir() {
-			if file != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata") {
+			if file != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || file == "build") {
 				return fs.SkipDir
 			}
 			return nil
