@@ -100,7 +100,7 @@ func (c *Conn) free(ctx context.Context, campaign string, build Build) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timing.pulse/5)
+	ctx, cancel := context.WithTimeout(ctx, c.timing.reply/5)
 	defer cancel()
 	m, err := c.nats.RequestWithContext(ctx, subject, text)
 	var g grant
@@ -180,7 +180,7 @@ func (b *Board) patiently(ctx context.Context, do func(context.Context) error) e
 
 func patiently(ctx context.Context, c *Conn, tell func(string), do func(context.Context) error) error {
 	told := false
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, c.timing.reply) {
 		err := do(ctx)
 		if err == nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -188,7 +188,7 @@ func patiently(ctx context.Context, c *Conn, tell func(string), do func(context.
 		if !c.passing(err) {
 			return c.ofServer(err)
 		}
-		if pause > time.Second && !told {
+		if pause >= time.Second && !told {
 			told = true
 			tell(fmt.Sprintf("the cluster's server doesn't answer: %v; waiting for it", err))
 		}
@@ -241,21 +241,26 @@ type place struct {
 	sequence uint64
 }
 
+// errAnew ends the receiving of results, which is to begin with the first one.
+var errAnew = errors.New("results are looked at anew")
+
 // maxAhead bounds the results that are received ahead of the one that is handed out: 6 MB at most.
 const maxAhead = 16
 
 func (b *Board) receiveFrom(ctx context.Context, last *place) error {
-	waits, cancel := context.WithCancel(ctx)
+	waits, cancel := context.WithCancelCause(ctx)
 	var anew sync.WaitGroup
 	defer anew.Wait()
-	defer cancel()
+	defer cancel(nil)
 	anew.Go(func() {
 		select {
 		case <-b.again:
-			cancel()
+			cancel(errAnew)
 		case <-waits.Done():
 		}
 	})
+	// The library would go on after a lost connection too, but waits 10 s for each answer that is lost meanwhile.
+	defer context.AfterFunc(*b.conn.link.Load(), func() { cancel(nil) })()
 	limited, stop := b.conn.within(ctx)
 	defer stop()
 	info, err := b.conn.results.Info(limited)
@@ -284,7 +289,7 @@ func (b *Board) receiveFrom(ctx context.Context, last *place) error {
 		m, err := messages.Next(jetstream.NextContext(waits))
 		b.idle.Store(false)
 		if err != nil {
-			if waits.Err() != nil {
+			if context.Cause(waits) == errAnew {
 				*last = place{}
 			}
 			return err

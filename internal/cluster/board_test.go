@@ -121,9 +121,7 @@ func TestWant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for end := time.Now().Add(10 * time.Second); len(s.board.Workers()) < 2 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	until(t, "two workers are here", func() bool { return len(s.board.Workers()) == 2 })
 	time.Sleep(50 * time.Millisecond)
 	if n := s.board.Want(); n != 4+2*3+2*1 {
 		t.Errorf("%d jobs", n)
@@ -176,7 +174,7 @@ func TestEachResultOnce(t *testing.T) {
 	s.results(1)
 	s.board.again <- struct{}{}
 	s.put(made{Worker: "two", Attempt: "1", Body: []byte("b")})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	if r, err := s.board.Next(ctx); err != nil || r.Worker != "two" || string(r.Body) != "b" {
 		t.Errorf("%+v, %v", r, err)
@@ -218,11 +216,7 @@ func TestRemove(t *testing.T) {
 		t.Errorf("%d results are left", n)
 	}
 	s.put(made{Worker: "late", Attempt: "1", Body: []byte("b")})
-	for end := time.Now().Add(10 * time.Second); s.onServer(s.board.conn.results) > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("a late result is left")
-		}
-	}
+	until(t, "a late result is removed", func() bool { return s.onServer(s.board.conn.results) == 0 })
 	if n := s.onServer(s.board.conn.tasks); n != 1 {
 		t.Errorf("%d jobs are left, and the other campaign has 1", n)
 	}
@@ -259,7 +253,7 @@ func TestOverlookedJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second)); err != nil {
+	if _, err := consumer.Next(jetstream.FetchMaxWait(hang)); err != nil {
 		t.Fatal(err)
 	}
 	s.hears("overlooked jobs")
@@ -287,7 +281,7 @@ func TestNoResultIsSkipped(t *testing.T) {
 		{place{}, "abc"}, {place{info.Created, 1}, "bc"}, {place{info.Created, 2}, "c"}, {place{info.Created.Add(-1), 2}, "abc"}, {place{info.Created, 4}, "abc"},
 	} {
 		clear(s.board.waiting)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), hang)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

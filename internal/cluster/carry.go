@@ -76,7 +76,7 @@ func (s *serving) refuse(jobs []leased, why error) {
 		_ = s.conn.nats.Publish(subject, text) // it is for people
 	}
 	for _, j := range jobs {
-		_ = j.message.NakWithDelay(s.conn.timing.answer / 5)
+		_ = j.message.NakWithDelay(time.Second)
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 	var g grant
 	for tries := 1; ; tries++ {
 		linked, cut := s.conn.within(ctx)
-		asking, cancel := context.WithTimeout(linked, s.conn.timing.answer)
+		asking, cancel := context.WithTimeout(linked, s.conn.timing.reply)
 		m, err := s.conn.nats.RequestWithContext(asking, subject, text)
 		cancel()
 		cut()
@@ -115,7 +115,7 @@ func (s *serving) ask(ctx context.Context, j *leased, data []byte) (bool, error)
 			_ = j.message.NakWithDelay(s.silence())
 			return false, nil
 		}
-		time.Sleep(time.Duration(tries) * s.conn.timing.answer / 50)
+		time.Sleep(time.Duration(tries) * 100 * time.Millisecond)
 	}
 	switch g.Refusal {
 	case "":

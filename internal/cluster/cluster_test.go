@@ -12,6 +12,19 @@ import (
 	"time"
 )
 
+// hang is after how long a test gives up waiting for what takes milliseconds.
+const hang = time.Minute
+
+// until waits until something is so.
+func until(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(hang); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
 var here = Build{Version: "dptrain v1", Exact: true, Hash: "aa", Platform: "linux/amd64"}
 
 // embedded returns a server in a new folder.

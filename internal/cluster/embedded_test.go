@@ -114,11 +114,7 @@ func TestRefusedForAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for end := time.Now().Add(10 * time.Second); !conn.nats.IsConnected(); time.Sleep(10 * time.Millisecond) {
-		if conn.nats.IsClosed() || time.Now().After(end) {
-			t.Fatal("the connection was given up")
-		}
-	}
+	until(t, "it is connected again", conn.nats.IsConnected)
 }
 
 // A connection trusts the file's certificate alone, under the file's name, and says its key.

@@ -17,7 +17,9 @@ import (
 
 // Jobs of a coordinator that never comes back cost a worker hardly any time: those of another one are done.
 func TestJobsThatNobodyWaitsForStopNoOthers(t *testing.T) {
-	s := newScene(t)
+	once := hasty // it leaves them alone for longer than the test lasts
+	once.pulse, once.reply = time.Hour, 200*time.Millisecond
+	s := newSceneOf(t, once)
 	gone, err := s.connect().Board(t.Context(), "gone", here, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -28,9 +30,20 @@ func TestJobsThatNobodyWaitsForStopNoOthers(t *testing.T) {
 		}
 	}
 	gone.Close()
+	var asked atomic.Int64
+	spy := s.connect() // in its place, so that each question costs its time
+	if _, err := spy.nats.Subscribe(keyRoot+"gone", func(*nats.Msg) { asked.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := spy.nats.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	s.worker(&crew{}, Worker{})
 	s.post(20)
 	s.collect(20)
+	if n := asked.Load(); n != 4 {
+		t.Errorf("a coordinator that doesn't answer was asked %d times, want 4 for one of its jobs", n)
+	}
 }
 
 // A coordinator that comes back finds workers that had given it up.
@@ -38,8 +51,11 @@ func TestCoordinatorComesBack(t *testing.T) {
 	s := newScene(t)
 	s.post(3)
 	s.board.Close()
-	s.worker(&crew{}, Worker{})
-	time.Sleep(hasty.lease) // it asks, and is left without an answer
+	told := make(chan string, 9)
+	s.worker(&crew{}, Worker{Tell: func(text string) { told <- text }})
+	if text := <-told; !strings.Contains(text, "doesn't answer") {
+		t.Error(text)
+	}
 	s.board = s.newBoard()
 	s.post(3)
 	s.collect(3)
@@ -174,7 +190,7 @@ func TestReplays(t *testing.T) {
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	for range 4 { // results of jobs that aren't out: the caller compares them
 		r, err := s.board.Next(ctx)
@@ -224,10 +240,8 @@ func TestRefuse(t *testing.T) {
 	s.worker(&work, Worker{})
 	s.post(2)
 	s.collect(1)
-	for work.did.Load() < 2 {
-		time.Sleep(10 * time.Millisecond)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	until(t, "both jobs are done", func() bool { return work.did.Load() >= 2 })
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	r, err := s.board.Next(ctx)
 	if err != nil {
@@ -258,7 +272,9 @@ func TestOneCoordinator(t *testing.T) {
 	s := newScene(t)
 	var kept map[string][]byte
 	s.board.Keep(func(data map[string][]byte) error { kept = data; return nil })
-	if _, err := s.connect().Board(t.Context(), "campaign", here, nil); !errors.Is(err, ErrLed) {
+	second := s.connect()
+	second.timing.reply = hang // on a slow machine the first one takes a while to say that it is there
+	if _, err := second.Board(t.Context(), "campaign", here, nil); !errors.Is(err, ErrLed) {
 		t.Errorf("a second coordinator: %v", err)
 	}
 	if b, err := s.connect().Board(t.Context(), "another", here, nil); err != nil {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -52,7 +51,7 @@ func TestMovingJobsAreNotOverlooked(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := func() jetstream.Msg {
-		m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
+		m, err := consumer.Next(jetstream.FetchMaxWait(hang))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func TestRepairHandsOutAnew(t *testing.T) {
 		}
 		for range 3 {
 			for _, want := range []string{"job0", "job1"} {
-				m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
+				m, err := consumer.Next(jetstream.FetchMaxWait(hang))
 				if err != nil {
 					t.Fatalf("without reset %v: %s: %v", noReset, want, err)
 				}
@@ -150,7 +149,7 @@ func TestRepairMeetsWorkers(t *testing.T) {
 			if err := s.board.repair(ctx, "mnist"); err != nil && !noReset {
 				t.Error(err)
 			}
-			limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+			limited, cancel := context.WithTimeout(ctx, hang)
 			if err := s.board.patiently(limited, func(ctx context.Context) error { return s.board.openLane(ctx, "mnist") }); err != nil {
 				t.Fatalf("without reset %v: %v", noReset, err)
 			}
@@ -182,7 +181,7 @@ func TestLaneWithoutFolder(t *testing.T) {
 	s.collect(1)
 	s.board.Close()
 	s.board = s.newBoard()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	if err := s.board.Post(ctx, job(2)); err != nil {
 		t.Fatal(err)
@@ -206,7 +205,7 @@ func TestLaneOfAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	if err := s.board.Post(ctx, job(0)); err != nil {
 		t.Fatal(err)

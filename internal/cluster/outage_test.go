@@ -107,6 +107,7 @@ type proxy struct {
 	mu   sync.Mutex
 	down bool
 	open map[net.Conn]bool
+	draw *rand.Rand
 	mute atomic.Bool // forwards nothing more on the connections that are open
 }
 
@@ -115,7 +116,7 @@ func newProxy(t testing.TB, to string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{Listener: l, to: to, open: map[net.Conn]bool{}}
+	p := &proxy{Listener: l, to: to, open: map[net.Conn]bool{}, draw: rand.New(rand.NewPCG(*manySeed, 0))}
 	p.running.Go(p.serve)
 	t.Cleanup(p.end)
 	return p
@@ -144,8 +145,8 @@ func (p *proxy) serve() {
 		} else {
 			p.open[in], p.open[out] = true, true
 		}
+		late := p.draw.IntN(4) == 0
 		p.mu.Unlock()
-		late := rand.IntN(4) == 0
 		p.running.Go(func() { p.forward(in, out, late) })
 		p.running.Go(func() { p.forward(out, in, late) })
 	}
@@ -156,7 +157,7 @@ func (p *proxy) forward(to, from net.Conn, late bool) {
 	for {
 		n, err := from.Read(buffer)
 		if late {
-			time.Sleep(rand.N(2 * time.Millisecond))
+			time.Sleep(time.Millisecond)
 		}
 		if p.mute.Load() {
 			n = 0
@@ -176,7 +177,7 @@ func (p *proxy) cut(share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.open {
-		if rand.Float64() < share {
+		if p.draw.Float64() < share {
 			_ = c.Close()
 		}
 	}
@@ -206,7 +207,7 @@ func TestIdleWithoutAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second, answer: usual.answer, request: usual.request}
+	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second, reply: time.Second}
 	var once sync.Once
 	ended := make(chan error, 1)
 	go func() {
@@ -221,7 +222,7 @@ func TestIdleWithoutAServer(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(hang):
 		t.Error("the worker waits")
 	}
 }
@@ -244,7 +245,7 @@ func TestRequestsEndWithTheirConnection(t *testing.T) {
 		_, err := conn.nats.RequestWithContext(asking, subject, nil)
 		asked <- err
 	}()
-	if _, err := silent.NextMsg(20 * time.Second); err != nil {
+	if _, err := silent.NextMsg(hang); err != nil {
 		t.Fatal(err)
 	}
 	proxy.cut(1)
@@ -267,7 +268,7 @@ func TestBoardOpensOnTheNextConnection(t *testing.T) {
 	proxy.mute.Store(true)
 	var asks sync.WaitGroup
 	asks.Go(func() {
-		time.Sleep(hasty.pulse/5 + 100*time.Millisecond) // it has found no other coordinator, and waits for the server
+		time.Sleep(hasty.reply/5 + 100*time.Millisecond) // it has found no other coordinator, and waits for the server
 		proxy.cut(1)
 		proxy.mute.Store(false)
 	})

@@ -84,7 +84,7 @@ func (b *Board) repair(ctx context.Context, lane string) error {
 	}
 	limited, cancel := b.conn.within(ctx)
 	defer cancel()
-	limited, stop := context.WithTimeout(limited, b.conn.timing.answer)
+	limited, stop := context.WithTimeout(limited, b.conn.timing.reply)
 	defer stop()
 	_, err := b.conn.tasks.ResetConsumerToSequence(limited, b.conn.consumerName(lane), 1)
 	if !errors.Is(err, context.DeadlineExceeded) {

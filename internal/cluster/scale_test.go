@@ -21,7 +21,7 @@ var (
 	manyWorkers = flag.Int("workers", 25, "workers of TestManyWorkers")
 	manyJobs    = flag.Int("jobs", 300, "jobs of TestManyWorkers")
 	manyFaults  = flag.Bool("faults", true, "let TestManyWorkers' machines fail")
-	manySeed    = flag.Uint64("seed", 1, "of TestManyWorkers' faults. Scheduling is left to chance")
+	manySeed    = flag.Uint64("seed", 1, "of the faults of TestManyWorkers and of the proxy; scheduling is left to chance")
 )
 
 // many is a campaign of many jobs whose machines all fail.
@@ -40,7 +40,6 @@ type many struct {
 }
 
 func TestManyWorkers(t *testing.T) {
-	seed := *manySeed
 	server, proxy, f := proxied(t)
 	m := &many{t: t, file: f, server: server, proxy: proxy, jobs: *manyJobs, filed: map[string]bool{}}
 	before := runtime.NumGoroutine()
@@ -51,7 +50,7 @@ func TestManyWorkers(t *testing.T) {
 	working, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	for k := range *manyWorkers {
-		running.Go(func() { m.worker(working, rand.New(rand.NewPCG(seed, uint64(k)))) })
+		running.Go(func() { m.worker(working, rand.New(rand.NewPCG(*manySeed, uint64(k)))) })
 	}
 	var chaos sync.WaitGroup
 	if *manyFaults {
@@ -75,10 +74,10 @@ func TestManyWorkers(t *testing.T) {
 	m.ends(ctx)
 	t.Logf("%d jobs in %v, done %d times by %d workers in %d lives, %d duplicates arrived; lives: %d sane, %d without power, %d cancelled, %d late, %d twice, %d slow",
 		m.jobs, took, m.did.Load(), *manyWorkers, m.lives.Load(), m.duplicates, m.faults[0].Load(), m.faults[1].Load(), m.faults[2].Load(), m.faults[3].Load(), m.faults[4].Load(), m.faults[5].Load())
-	for runtime.NumGoroutine() > before+2 && ctx.Err() == nil { // some end after what they work for
+	for runtime.NumGoroutine() > before+2 && ctx.Err() == nil { // of the runtime and the proxy
 		time.Sleep(10 * time.Millisecond)
 	}
-	if n := runtime.NumGoroutine(); n > before+2 { // of the runtime and the proxy
+	if n := runtime.NumGoroutine(); n > before+2 {
 		text := make([]byte, 1<<20)
 		t.Errorf("%d goroutines, %d before\n%s", n, before, text[:runtime.Stack(text, true)])
 	}
@@ -133,7 +132,7 @@ func (m *many) coordinate(ctx context.Context, end int) {
 			}
 			out++
 		}
-		waiting, cancel := context.WithTimeout(ctx, time.Minute)
+		waiting, cancel := context.WithTimeout(ctx, hang)
 		began := time.Now()
 		r, err := board.Next(waiting)
 		cancel()
@@ -175,7 +174,7 @@ func (m *many) connect(ctx context.Context) *Conn {
 			return c
 		}
 	}
-	m.t.Error(ctx.Err())
+	m.t.Fatal(ctx.Err())
 	return nil
 }
 
@@ -202,8 +201,8 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 		case 2:
 			death = time.AfterFunc(age, end)
 		case 3:
-			// It ends before it would renew a lease. A worker's other delays are twice that at most: with an hour,
-			// jobs that it hands back because the coordinator is away would come back to none while the test lasts.
+			// It ends before it would renew a lease. With an hour, jobs that it hands back because its machine fails
+			// would come back to none while the test lasts.
 			life := 3 * hasty.lease
 			conn.timing.renew = life
 			work.lasts = hasty.lease * 3 / 2

@@ -208,4 +208,4 @@ func (s *serving) ban(what string, duration time.Duration) {
 const noAnswer = "no answer "
 
 // silence is how long such a campaign is left alone.
-func (s *serving) silence() time.Duration { return 2 * s.conn.timing.renew }
+func (s *serving) silence() time.Duration { return 3 * s.conn.timing.pulse }

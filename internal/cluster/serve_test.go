@@ -87,9 +87,7 @@ func TestUnfinishedJobsGoBack(t *testing.T) {
 	cancel, ended := s.serve(unequal{make([]byte, 2*maxInline)}, Worker{Batch: 2, Idle: -1})
 	defer cancel()
 	ids := s.results(1)
-	for s.onServer(s.board.conn.tasks) > 1 { // it is acknowledged
-		time.Sleep(time.Millisecond)
-	}
+	until(t, "it is acknowledged", func() bool { return s.onServer(s.board.conn.tasks) <= 1 })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -157,7 +155,7 @@ func TestJobsForOthers(t *testing.T) {
 		case <-c.asked:
 		case err := <-ended:
 			t.Fatalf("%s: it ended: %v", name, err)
-		case <-time.After(20 * time.Second):
+		case <-time.After(hang):
 			t.Errorf("%s: jobs of other groups aren't taken", name)
 		}
 		cancel()
@@ -170,7 +168,7 @@ func TestJobsForOthers(t *testing.T) {
 // results waits for n results, and returns the names of their jobs.
 func (s *scene) results(n int) (ids []string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), hang)
 	defer cancel()
 	for range n {
 		r, err := s.board.Next(ctx)
@@ -233,7 +231,7 @@ func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
 	s.post(2)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	if n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"imdb"}, Batch: 2}, &crew{}); n != 0 || err != nil {
 		t.Errorf("another lane: %d jobs, %v", n, err)
@@ -294,7 +292,7 @@ func TestAcknowledgedLast(t *testing.T) {
 	for range 5 {
 		select {
 		case <-seen:
-		case <-time.After(10 * time.Second):
+		case <-time.After(hang):
 			t.Error("nothing more is sent")
 		}
 	}
@@ -365,11 +363,7 @@ func TestEndedJobsLeave(t *testing.T) {
 	s.results(1) // not done
 	work := &crew{}
 	s.worker(work, Worker{})
-	for end := time.Now().Add(10 * time.Second); s.onServer(s.board.conn.tasks) > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it is handed out for ever")
-		}
-	}
+	until(t, "it isn't handed out any more", func() bool { return s.onServer(s.board.conn.tasks) == 0 })
 	if work.did.Load() != 0 {
 		t.Error("it was done")
 	}
@@ -420,7 +414,7 @@ func TestJobsAreNeverGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for try := range 20 {
-		m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
+		m, err := consumer.Next(jetstream.FetchMaxWait(hang))
 		if err != nil {
 			t.Fatalf("after %d tries: %v", try, err)
 		}

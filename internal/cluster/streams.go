@@ -57,16 +57,14 @@ type timing struct {
 	renew time.Duration // between two renewals of a lease
 	pulse time.Duration // between two words of a worker
 	check time.Duration // between two looks of a coordinator at what the server has
-
-	answer  time.Duration // of a coordinator to one question, or of a server that resets a consumer
-	request time.Duration // of one request to the server: a result's part of half a megabyte may take a while
+	reply time.Duration // of a coordinator, before it is asked again
 }
+
+// request is how long one request to the server may take: a result's part of half a megabyte may take a while.
+func (t timing) request() time.Duration { return 4 * t.reply }
 
 // A server that restarts is back before a lease runs out.
-var usual = timing{
-	lease: 30 * time.Second, renew: 7 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second,
-	answer: 5 * time.Second, request: 20 * time.Second,
-}
+var usual = timing{lease: 30 * time.Second, renew: 7 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second, reply: 5 * time.Second}
 
 // gone is how long a worker may say nothing before it counts as gone.
 func (t timing) gone() time.Duration { return 4 * t.pulse }
@@ -90,7 +88,7 @@ func checkTokens(names ...string) error {
 // within returns a context for one request to the server. It also ends when the connection is lost: the answer was lost
 // with it, and the request is to be made again.
 func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, c.timing.request)
+	ctx, cancel := context.WithTimeout(ctx, c.timing.request())
 	link := *c.link.Load()
 	stop := context.AfterFunc(link, cancel)
 	return ctx, func() { stop(); cancel() }
@@ -109,7 +107,7 @@ func (c *Conn) relink() {
 // that it is closed, and subscribes anew on the next one.
 func (c *Conn) settle(ctx context.Context) error {
 	for {
-		err := c.nats.FlushTimeout(10 * time.Second)
+		err := c.nats.FlushTimeout(c.timing.request())
 		if !errors.Is(err, nats.ErrConnectionClosed) || c.nats.IsClosed() || ctx.Err() != nil {
 			return c.ofServer(err)
 		}
