@@ -404,10 +404,17 @@ func (b *Board) forget(ctx context.Context, id string, parts bool) error {
 func (b *Board) drop(ctx context.Context, sequence uint64) error {
 	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
-	if err := b.conn.results.DeleteMsg(ctx, sequence); !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return err
+	return unlessGone(b.conn.results.DeleteMsg(ctx, sequence))
+}
+
+// unlessGone returns an error of deleting a message, unless the message isn't there: somebody else has deleted it. The
+// library says so in words alone, and wraps its error for all reasons. Another reason does no harm: what wasn't deleted
+// is found again, a job by a worker and a result by the next look.
+func unlessGone(err error) error {
+	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // purge removes the messages of results with a subject.

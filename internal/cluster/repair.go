@@ -16,10 +16,7 @@ func (b *Board) unpost(ctx context.Context, subject string) error {
 	if err == nil {
 		err = b.conn.tasks.DeleteMsg(ctx, m.Sequence)
 	}
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil
-	}
-	return err
+	return unlessGone(err)
 }
 
 // overlooked returns the lanes with jobs that the server neither waits to hand out nor has under a lease.
