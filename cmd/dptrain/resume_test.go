@@ -161,21 +161,28 @@ func killAndResume(t *testing.T, args []string, want map[string]string, draw *ra
 	return kills
 }
 
+// training begins a run that doesn't end by itself, and returns it, with its standard error, once it has saved a state.
+func training(t *testing.T, more ...string) (s *scene, stderr *bytes.Buffer) {
+	t.Helper()
+	s = newScene(t, append(strings.Fields("tune --model linear --epochs 100000 --accounting paper --quiet --out run"+ownRows), more...))
+	writeRows(t, s)
+	stderr = new(bytes.Buffer)
+	s.Stderr = stderr
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
+		time.Sleep(time.Millisecond)
+	}
+	return s, stderr
+}
+
 // A signal stops a run after a step and says how to go on; a second one kills it.
 func TestSignalsStopARun(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(fmt.Sprint(signal), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, strings.Fields("tune --model linear --epochs 100000 --accounting paper --quiet --out run"+ownRows))
-			writeRows(t, s)
-			var stderr bytes.Buffer
-			s.Stderr = &stderr
-			if err := s.Start(); err != nil {
-				t.Fatal(err)
-			}
-			for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
-				time.Sleep(time.Millisecond)
-			}
+			s, stderr := training(t)
 			if err := s.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
@@ -195,16 +202,7 @@ func TestSignalsStopARun(t *testing.T) {
 
 // A run whose folder is moved while it trains ends at the next save, and says so.
 func TestAMovedFolder(t *testing.T) {
-	s := newScene(t, strings.Fields("tune --model linear --epochs 100000 --accounting paper --quiet --out run --save-every 1ms"+ownRows))
-	writeRows(t, s)
-	var stderr bytes.Buffer
-	s.Stderr = &stderr
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for !exists(filepath.Join(s.Dir, "run", "private", "state", "fingerprint")) {
-		time.Sleep(time.Millisecond)
-	}
+	s, stderr := training(t, "--save-every", "1ms")
 	if err := os.Rename(filepath.Join(s.Dir, "run"), filepath.Join(s.Dir, "moved")); err != nil {
 		t.Fatal(err)
 	}

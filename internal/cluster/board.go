@@ -407,9 +407,9 @@ func (b *Board) drop(ctx context.Context, sequence uint64) error {
 	return unlessGone(b.conn.results.DeleteMsg(ctx, sequence))
 }
 
-// unlessGone returns an error of deleting a message, unless the message isn't there: somebody else has deleted it. The
-// library says so in words alone, and wraps its error for all reasons. Another reason does no harm: what wasn't deleted
-// is found again, a job by a worker and a result by the next look.
+// unlessGone returns the error of a deletion, or nil if the message was deleted before. JetStream's client reports that
+// in words alone, under an error that it has for other reasons too. They do no harm here: a message that stays is found
+// again, a job by a worker and a result by the next look.
 func unlessGone(err error) error {
 	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
 		return nil

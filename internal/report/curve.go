@@ -5,9 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -49,26 +47,6 @@ func (c *Curve) files(metric train.Metric) (map[string][]byte, error) {
 		files[CurveName+"."+e.Extension] = e.Content
 	}
 	return files, nil
-}
-
-// maxCurve is the maximum size of a curve's file in bytes: a million points.
-const maxCurve = 64 << 20
-
-// ReadCurve reads the curve of a folder released/; nil if it has none. Its error wraps [ErrNoModel].
-func ReadCurve(dir string) (*Curve, error) {
-	path := filepath.Join(dir, CurveName+".csv")
-	text, err := readWhole(path, maxCurve)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	c, err := ParseCurve(text)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNoModel, path, err)
-	}
-	return c, nil
 }
 
 // ParseCurve decodes a curve's CSV file.
