@@ -37,7 +37,7 @@ Memory is no reason to accumulate: batches of any size are split by themselves.
 			return runTrain(cmd.Context(), g, opts)
 		},
 	}
-	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "tune", "search", "largest-final-rate", "division", "warm-start")
+	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "tune", "search", "largest-final-rate", "division")
 	return cmd
 }
 

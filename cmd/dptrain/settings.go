@@ -45,7 +45,6 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"division", "tuning.division", "name", "how runs of several sampling rates or epochs share the budget: cost, each costs the same alone; or noise, all have the same noise multiplier, so that the dearest get less noise and the others more"},
 	{"fixed", "privacy.fixed", "name", "epochs: noise follows from epsilon; noise: with noise multiplier and epsilon given, epochs follow"},
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
-	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},
 	{"workers", "performance.workers", "int", "cores to use; 0 means all. Never changes a result"},
 	{"engine", "performance.engine", "name", "cpu; cuda, which needs a GPU; or auto: GPUs if there are usable ones, else the CPU. Never changes the guarantee"},
 	{"devices", "performance.devices", "list", "GPUs to use, such as 0,1, by their numbers in dptrain devices; without it all that are usable"},
@@ -101,9 +100,6 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 		f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
 		s.flags = append(s.flags, f)
 		fs.Var(f, def.flag, def.usage)
-		if f.kind == "" {
-			fs.Lookup(def.flag).NoOptDefVal = "true"
-		}
 	}
 	fs.Var((*once)(&s.config), "config", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
@@ -290,8 +286,6 @@ func uncounted(e configs.Experiment, key string) string {
 		return fmt.Sprintf("%s repetitions have no such maximum; choose --repetitions %s, or leave it out", p.Repetitions, configs.Binomial)
 	case key == "tuning.ranges" && e.Tuning.Search != configs.SearchRandom:
 		return "a grid has no ranges; choose --search random, or leave it out"
-	case key == "tuning.warm_start" && p.Variant == "baseline" && e.Tuning.WarmStart:
-		return "the baseline has no final run to start; choose --variant 1 or 2, or leave it out"
 	}
 	return ""
 }
