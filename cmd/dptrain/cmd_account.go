@@ -74,7 +74,7 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 			if opts.steps < 0 {
 				return usagef("--steps: must be a number above 0, got %d", opts.steps)
 			}
-			e, err := opts.resolve(cmd.Context())
+			e, err := opts.resolve()
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,8 +13,11 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
+// flagOf is the flag of a setting.
+type flagOf struct{ flag, key, kind, usage string }
+
 // settingFlags are the settings with flags, in the order of help.
-var settingFlags = []struct{ flag, key, kind, usage string }{
+var settingFlags = []flagOf{
 	{"preset", "preset", "name", "settings to begin with; see dptrain settings --presets"},
 	{"dataset", "dataset", "name", "data set, which brings the preset of its name; see dptrain data list"},
 	{"model", "model", "name", "linear, mlp, mlp:WIDTHS such as mlp:120,120, or cnn for images"},
@@ -93,14 +95,7 @@ func (f *once) Set(value string) error {
 func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	for _, def := range settingFlags {
-		if slices.Contains(except, def.flag) {
-			continue
-		}
-		f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
-		s.flags = append(s.flags, f)
-		fs.Var(f, def.flag, def.usage)
-	}
+	s.addDefined(cmd, settingFlags, func(flag string) bool { return !slices.Contains(except, flag) })
 	fs.Var((*once)(&s.config), "config", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
 	complete(cmd, "preset", configs.Presets()...)
@@ -120,20 +115,19 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 
 // addOnly gives a command the flags of some settings.
 func (s *settings) addOnly(cmd *cobra.Command, flags ...string) {
-	add := func(flag, key, kind, usage string) {
-		if slices.Contains(flags, flag) {
-			f := &settingFlag{flag: flag, key: key, kind: kind}
+	s.addDefined(cmd, slices.Concat(settingFlags, fileFlags), func(flag string) bool { return slices.Contains(flags, flag) })
+	complete(cmd, "engine", configs.Engines()...)
+}
+
+// addDefined gives a command those of the defined flags that are wanted.
+func (s *settings) addDefined(cmd *cobra.Command, defined []flagOf, wanted func(flag string) bool) {
+	for _, def := range defined {
+		if wanted(def.flag) {
+			f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
 			s.flags = append(s.flags, f)
-			cmd.Flags().Var(f, flag, usage)
+			cmd.Flags().Var(f, def.flag, def.usage)
 		}
 	}
-	for _, def := range settingFlags {
-		add(def.flag, def.key, def.kind, def.usage)
-	}
-	for _, def := range fileFlags {
-		add(def.flag, def.key, def.kind, def.usage)
-	}
-	complete(cmd, "engine", configs.Engines()...)
 }
 
 // overrides returns what the flags of settings give.
@@ -162,11 +156,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // resolve returns the experiment of the flags, --set and the file, which may be a terminal or a pipe. Flags and --set
 // override the file and must not contradict each other.
-func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
-	return await(unshown(ctx), "reading the settings", s.read)
-}
-
-func (s *settings) read() (configs.Experiment, error) {
+func (s *settings) resolve() (configs.Experiment, error) {
 	var overrides []configs.Override
 	for _, text := range s.sets {
 		o, err := configs.ParseOverride(text)
