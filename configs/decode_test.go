@@ -191,7 +191,7 @@ func TestLayersOfDevices(t *testing.T) {
 }
 
 func TestEveryKeyCanBeSet(t *testing.T) {
-	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all",
+	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.tune": "all",
 		"data.categories": "{a: [b]}", "data.shapes": "{a: [2]}", "data.missing": "{a: {fill: 1}}", "data.clip": "{a: [0, 1]}", "data.scale": "{a: [0, 1]}"}
 	for _, key := range Keys() {
 		value, ok := values[key]
@@ -250,7 +250,7 @@ func FuzzResolve(f *testing.F) {
 }
 
 func FuzzOverride(f *testing.F) {
-	for _, text := range []string{"privacy.epsilon=2", "tuning.learning_rates=[1, 2]", "model==", "=", "a.b.c=*x", "tuning.warm_start=yes", "dataset=#", "privacy.delta={a: 1}"} {
+	for _, text := range []string{"privacy.epsilon=2", "tuning.learning_rates=[1, 2]", "model==", "=", "a.b.c=*x", "data.missing.a.indicator=yes", "dataset=#", "privacy.delta={a: 1}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

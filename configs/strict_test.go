@@ -51,7 +51,7 @@ func inBlocks(key, value string) string {
 func TestNothingIsNoValue(t *testing.T) {
 	for _, file := range []string{
 		"model: null\n", "privacy: ~\n", "privacy:\n", "data: {classes: [no, ~]}\n", "data: {categories: {a: ~}}\n", "data: {categories: {~: [a]}}\n",
-		"data: {clip: {<<: {age: [0, 1]}}}\n", "data: {ignore: [&a x, *a]}\n", "tuning: {warm_start: null}\n",
+		"data: {clip: {<<: {age: [0, 1]}}}\n", "data: {ignore: [&a x, *a]}\n", "tuning: {search: null}\n",
 	} {
 		if _, err := Resolve(File{Text: []byte(file)}, nil); err == nil {
 			t.Errorf("%q: no error", file)
@@ -92,7 +92,6 @@ func TestContradictions(t *testing.T) {
 		{[]Override{from("--set", "privacy.epsilon=3"), from("--epsilon", "privacy.epsilon=3.0")}, ""},
 		{sets("tuning.learning_rates=1,2", "tuning.learning_rates=[1, 2]"), ""},
 		{sets("tuning.learning_rates=1,2", "tuning.learning_rates=2,1"), "tuning.learning_rates: "},
-		{sets("tuning.warm_start=true", "tuning.warm_start=false"), "tuning.warm_start: "},
 		{sets("model=mlp", "model=linear"), "model: "},
 		{sets("data.train=a", "data.clip.age=0,1", "data.clip.age=0,2"), "data.clip.age: "},
 		{sets("data.train=a", "data.clip.age=0,1", "data.clip.age=0, 1.0"), ""},

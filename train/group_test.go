@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 )
@@ -76,20 +75,6 @@ func TestStateBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// A group reports progress while it trains, and at the end.
-func TestGroupTellsProgress(t *testing.T) {
-	e := &fakeEngine{}
-	e.after = func(int) { time.Sleep(5 * time.Millisecond) }
-	g, _ := twoRuns(t, e)
-	var told [][]Progress
-	if err := g.Train(context.Background(), func(p []Progress) { told = append(told, slices.Clone(p)) }); err != nil {
-		t.Fatal(err)
-	}
-	if len(told) < 2 || !slices.Equal(told[len(told)-1], []Progress{{50, 50}, {30, 30}}) {
-		t.Errorf("told %v", told)
-	}
-}
-
 // A model with more outputs than the test set has classes can't be scored: rows would be cut in the wrong place.
 func TestMoreOutputsThanClasses(t *testing.T) {
 	trainer, _ := start(t, settings())
@@ -117,12 +102,6 @@ func TestLoneRunsErrors(t *testing.T) {
 	var group RunErrors
 	if _, err := trainer.Train(context.Background(), nil); err == nil || errors.As(err, &group) {
 		t.Errorf("got %v", err)
-	}
-	s = settings()
-	s.Initial = [][]float32{{1, 2, 3, 4, 5, 6, 7}, {7, 8, 9}}
-	var fault *SettingError
-	if _, err := New(&fakeEngine{}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, s); !errors.As(err, &fault) {
-		t.Errorf("a value too many: %v", err)
 	}
 }
 

@@ -13,11 +13,10 @@ import (
 // keptOutcome is the outcome of a trial that has ended, as it is kept. JSON has no -Inf: a trial without a model has no
 // score.
 type keptOutcome struct {
-	Score    *float64             `json:"score,omitempty"`
-	Diverged bool                 `json:"diverged,omitempty"`
-	Failure  string               `json:"failure,omitempty"`
-	Seconds  float64              `json:"seconds"`
-	Curve    []train.PrivatePoint `json:"curve,omitempty"`
+	Score    *float64 `json:"score,omitempty"`
+	Diverged bool     `json:"diverged,omitempty"`
+	Failure  string   `json:"failure,omitempty"`
+	Seconds  float64  `json:"seconds"`
 }
 
 // outcomesName is the name of the outcomes in the store.
@@ -72,7 +71,7 @@ func (x *execution) keepOutcomes() error {
 
 // keptOf returns an outcome as it is kept.
 func keptOf(o outcome) *keptOutcome {
-	k := &keptOutcome{Diverged: o.record.Diverged, Failure: o.record.Failure, Seconds: o.record.Seconds, Curve: o.record.Curve}
+	k := &keptOutcome{Diverged: o.record.Diverged, Failure: o.record.Failure, Seconds: o.record.Seconds}
 	if o.record.Score != lowest {
 		k.Score = &o.record.Score
 	}
@@ -82,7 +81,7 @@ func keptOf(o outcome) *keptOutcome {
 // outcomeOf returns the outcome of trial i that is kept as k.
 func (x *execution) outcomeOf(i int, k keptOutcome) outcome {
 	o := outcome{record: PrivateTrial{
-		Trial: x.plan.Private.Trials[i], Score: lowest, Diverged: k.Diverged, Failure: k.Failure, Seconds: k.Seconds, Curve: k.Curve,
+		Trial: x.plan.Private.Trials[i], Score: lowest, Diverged: k.Diverged, Failure: k.Failure, Seconds: k.Seconds,
 	}}
 	if k.Score != nil {
 		o.record.Score = *k.Score

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ does one of more than 1 MiB, whose id isn't read.
 Functions: ` + strings.Join(accounteval.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runAccountEval(cmd.Context(), os.Stdin, g.stdout) },
+		RunE:    func(*cobra.Command, []string) error { return runAccountEval(os.Stdin, g.stdout) },
 	}
 }
 
@@ -48,18 +47,17 @@ type evalAnswer struct {
 	Error string          `json:"error,omitempty"`
 }
 
-func runAccountEval(ctx context.Context, in io.Reader, out io.Writer) error {
-	ctx = unshown(ctx)
+func runAccountEval(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	enc := json.NewEncoder(out)
 	for {
-		a, err := await(ctx, "answering questions", func() (*evalAnswer, error) { return nextAnswer(lines) })
+		a, err := nextAnswer(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		if a != nil {
-			if err := writeAnswer(ctx, enc, a); err != nil {
-				return err
+			if err := enc.Encode(a); err != nil {
+				return fmt.Errorf("write answer: %w", err)
 			}
 		}
 		if err != nil {
@@ -100,18 +98,6 @@ func nextLine(lines *bufio.Reader) (line []byte, long bool, err error) {
 			return line, long, err
 		}
 	}
-}
-
-// writeAnswer writes an answer to a reader who may make it wait forever. So it is the one thing that prints and is left
-// to itself by await. The reader then gets all of the answer or nothing, as pipes are for texts that fit into a page.
-func writeAnswer(ctx context.Context, enc *json.Encoder, a *evalAnswer) error {
-	_, err := await(ctx, "answering questions", func() (any, error) {
-		if err := enc.Encode(a); err != nil {
-			return nil, fmt.Errorf("write answer: %w", err)
-		}
-		return nil, nil
-	})
-	return err
 }
 
 func answer(line []byte) evalAnswer {

@@ -17,7 +17,7 @@ func TestAccountEval(t *testing.T) {
 {"function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 0, "delta": 0.5}}
 {"id": 5, "function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 1, "delta": 0}}`
 	var out bytes.Buffer
-	if err := runAccountEval(t.Context(), strings.NewReader(questions), &out); err != nil {
+	if err := runAccountEval(strings.NewReader(questions), &out); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -91,7 +91,7 @@ func TestAccountEvalLongLine(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var out bytes.Buffer
-		if err := runAccountEval(t.Context(), c.in, &out); err != nil {
+		if err := runAccountEval(c.in, &out); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

@@ -17,28 +17,17 @@ func newHelpCommand() *cobra.Command {
 			return commandNames(about), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			about := cmd.Root()
-			for _, name := range args {
-				next := subcommand(about, name)
-				if next == nil {
-					return unknown("command", name, commandNames(about))
-				}
-				about = next
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usagef("%w", err)
+			}
+			if len(rest) > 0 {
+				return unknown("command", rest[0], commandNames(about))
 			}
 			about.InitDefaultHelpFlag() // which help lists too
 			return about.Help()
 		},
 	}
-}
-
-// subcommand returns a command's subcommand of a name, or nil.
-func subcommand(cmd *cobra.Command, name string) *cobra.Command {
-	for _, c := range cmd.Commands() {
-		if c.Name() == name || c.HasAlias(name) {
-			return c
-		}
-	}
-	return nil
 }
 
 // commandNames returns the names of a command's subcommands.

@@ -31,7 +31,6 @@ const (
 //	magic    "dptrain outcomes 1\n"
 //	count    uint32, then each outcome:
 //	         uint32 trial, uint8 bits, float64 score, float64 seconds, text failure
-//	         uint32 points of the curve, each uint32 step, float64 score
 //	         uint32 parameters, each a text name, uint8 axes, each uint32, and its values, float32
 //	checksum 32 bytes, SHA-256 of all before
 //
@@ -81,14 +80,6 @@ func (w *outcomeWriter) outcome(o tuner.PrivateOutcome) error {
 	w.float(o.Score)
 	w.float(o.Trace.Seconds)
 	w.text(o.Failure)
-	w.size(len(o.Trace.Curve))
-	for _, p := range o.Trace.Curve {
-		if p.Step < 0 || p.Step > math.MaxInt32 {
-			return fmt.Errorf("step %d of its curve; want 0 to %d", p.Step, math.MaxInt32)
-		}
-		w.size(p.Step)
-		w.float(p.Score)
-	}
 	w.size(len(o.Parameters))
 	for _, p := range o.Parameters {
 		if err := w.parameter(p); err != nil {
@@ -150,7 +141,7 @@ func unmarshalOutcomes(data []byte) (out []tuner.PrivateOutcome, problem string)
 		return nil, "checksum differs"
 	}
 	r := outcomeReader{rest: data[len(outcomesMagic):end]}
-	for range r.count(33) { // bytes of an outcome without texts, points and parameters
+	for range r.count(29) { // bytes of an outcome without texts and parameters
 		out = append(out, r.outcome())
 		if r.problem != "" {
 			break
@@ -238,9 +229,6 @@ func (r *outcomeReader) outcome() tuner.PrivateOutcome {
 	o.Score = r.float()
 	o.Trace.Seconds = r.float()
 	o.Failure = r.text()
-	for range r.count(12) {
-		o.Trace.Curve = append(o.Trace.Curve, train.PrivatePoint{Step: r.size(), Score: r.float()})
-	}
 	if bits&outcomeHasModel != 0 {
 		o.Parameters = []train.Parameter{}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func (p *post) Run(ctx context.Context, _ tuner.Plan, trials []int, done func(tu
 // A run whose trials another process carries out releases what it releases alone.
 func TestTrialsOfAnotherProcess(t *testing.T) {
 	settings := own(t)
-	for _, more := range [][]string{nil, {"privacy.variant=2", "tuning.warm_start=true"}, {"privacy.variant=baseline"}} {
+	for _, more := range [][]string{nil, {"privacy.variant=2"}, {"privacy.variant=baseline"}} {
 		made := func() *Plan {
 			p := resolve(t, true, append(slices.Clone(settings), more...)...)
 			if err := p.Load(t.Context(), nil, new(recorder)); err != nil {
@@ -124,14 +123,11 @@ func drawnOutcomes(t *rapid.T) []tuner.PrivateOutcome {
 		}
 		return p
 	})
-	point := rapid.Custom(func(t *rapid.T) train.PrivatePoint {
-		return train.PrivatePoint{Step: rapid.IntRange(0, math.MaxInt32).Draw(t, "step"), Score: float.Draw(t, "score")}
-	})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) tuner.PrivateOutcome {
 		o := tuner.PrivateOutcome{
 			Trial: rapid.IntRange(0, math.MaxInt32).Draw(t, "trial"), Score: float.Draw(t, "score"),
 			Diverged: rapid.Bool().Draw(t, "diverged"), Failure: rapid.String().Draw(t, "failure"),
-			Trace: train.PrivateTrace{Seconds: float.Draw(t, "seconds"), Curve: rapid.SliceOfN(point, 0, 3).Draw(t, "curve")},
+			Trace: train.PrivateTrace{Seconds: float.Draw(t, "seconds")},
 		}
 		if rapid.Bool().Draw(t, "model") {
 			o.Parameters = rapid.SliceOfN(parameter, 0, 3).Draw(t, "parameters")
@@ -145,19 +141,8 @@ func sameBits(a, b []tuner.PrivateOutcome) bool {
 	bits := cmp.Options{
 		cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }),
 		cmp.Comparer(func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }),
-		cmp.Transformer("points", func(c []train.PrivatePoint) string { return string(rune(len(c))) + pointsOf(c) }),
 	}
 	return len(a) == 0 && len(b) == 0 || cmp.Equal(a, b, bits)
-}
-
-// pointsOf returns the points of a curve as bytes: none and nil are equal.
-func pointsOf(curve []train.PrivatePoint) string {
-	var out []byte
-	for _, p := range curve {
-		out = binary.BigEndian.AppendUint64(out, uint64(p.Step))
-		out = binary.BigEndian.AppendUint64(out, math.Float64bits(p.Score))
-	}
-	return string(out)
 }
 
 // Outcomes come back bit for bit, and no bytes but their own are taken for them.
@@ -200,7 +185,7 @@ func sealOutcomes(data []byte) {
 // One outcome, byte by byte as the encoding is documented.
 func TestOutcomesByteByByte(t *testing.T) {
 	got, err := MarshalOutcomes([]tuner.PrivateOutcome{{
-		Trial: 3, Score: 0.5, Trace: train.PrivateTrace{Seconds: 2, Curve: []train.PrivatePoint{{Step: 7, Score: 0.25}}},
+		Trial: 3, Score: 0.5, Trace: train.PrivateTrace{Seconds: 2},
 		Parameters: []train.Parameter{{Name: "w", Shape: []int{1, 2}, Values: []float32{1, -2}}},
 	}})
 	if err != nil {
@@ -208,7 +193,6 @@ func TestOutcomesByteByByte(t *testing.T) {
 	}
 	want := "dptrain outcomes 1\n" + "\x01\x00\x00\x00" + "\x03\x00\x00\x00" + "\x04" +
 		"\x00\x00\x00\x00\x00\x00\xe0\x3f" + "\x00\x00\x00\x00\x00\x00\x00\x40" + "\x00\x00\x00\x00" +
-		"\x01\x00\x00\x00" + "\x07\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\xd0\x3f" +
 		"\x01\x00\x00\x00" + "\x01\x00\x00\x00w" + "\x02" + "\x01\x00\x00\x00\x02\x00\x00\x00" + "\x00\x00\x80\x3f" + "\x00\x00\x00\xc0"
 	if got := string(got[:len(got)-sha256.Size]); got != want {
 		t.Errorf("%q\nwant %q", got, want)
@@ -219,7 +203,6 @@ func TestOutcomesByteByByte(t *testing.T) {
 func TestOutcomesThatCantBeEncoded(t *testing.T) {
 	for name, o := range map[string]tuner.PrivateOutcome{
 		"number": {Trial: -1},
-		"step":   {Trace: train.PrivateTrace{Curve: []train.PrivatePoint{{Step: -1}}}},
 		"shape":  {Parameters: []train.Parameter{{Name: "w", Shape: []int{2}, Values: []float32{1}}}},
 		"size":   {Parameters: []train.Parameter{{Name: "w", Shape: []int{-1, -1}, Values: []float32{1}}}},
 		"axes":   {Parameters: []train.Parameter{{Name: "w", Shape: slices.Repeat([]int{1}, 256), Values: []float32{1}}}},

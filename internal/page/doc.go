@@ -3,7 +3,7 @@
 // a released run. [Public] and [Private] return the pages, and [Place.Write] writes them:
 //
 //	DIR/report.html           from released/ and run.json alone; may be published with them
-//	DIR/private/report.html   trials, learning curves, times; mode 0600
+//	DIR/private/report.html   trials, times; mode 0600
 //
 // A [Run] has no field for a private value and Open looks into no other folder, so the public page can't show one. It
 // has no time either: the same release gives the same bytes, and the page's modification time is the release's.

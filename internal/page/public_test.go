@@ -19,19 +19,19 @@ func TestPublicPageHoldsNothingPrivate(t *testing.T) {
 	dir := runFolder(t, "run", release())
 	const canary = "c4n4ry"
 	write(t, filepath.Join(dir, "private", "run.json"), `{"warning": "c4n4ry-warning", "repetitions": 31337, "subset_size": 271828, "best": 0, "final_seconds": 987.654, "trials": [
-		{"learning_rate": 0.0123454321, "score": 0.918273645, "seconds": 4711.5, "failure": "", "curve": [{"step": 424242, "score": 0.192837}]},
-		{"learning_rate": 0.0543212345, "failure": "c4n4ry-failure", "seconds": 815.25}], "final_curve": [{"step": 535353, "score": 0.645342}]}`)
+		{"learning_rate": 0.0123454321, "score": 0.918273645, "seconds": 4711.5, "failure": ""},
+		{"learning_rate": 0.0543212345, "failure": "c4n4ry-failure", "seconds": 815.25}]}`)
 	for _, name := range []string{"settings.yaml", "log.txt", "state.bin", "deep/er.json", "STATEMENT.md", "privacy.json", "model.json"} {
 		write(t, filepath.Join(dir, "private", name), `{"name": "c4n4ry-`+name+`"}`)
 	}
 	write(t, filepath.Join(dir, "other.txt"), canary)
 	public, private := pages(t, dir)
-	for _, secret := range []string{canary, "31337", "31,337", "271828", "271,828", "987.", "0.0123", "0.918", "91.83", "4711", "0.0543", "424,242", "424242", "535,353", "0.645", "64.53"} {
+	for _, secret := range []string{canary, "31337", "31,337", "271828", "271,828", "987.", "0.0123", "0.918", "91.83", "4711", "0.0543"} {
 		if strings.Contains(public, secret) {
 			t.Errorf("the public page has %q", secret)
 		}
 	}
-	for _, shown := range []string{"c4n4ry-failure", "271,828", "0.0123", "91.83", "424,242", "64.53"} {
+	for _, shown := range []string{"c4n4ry-failure", "271,828", "0.0123", "91.83"} {
 		if !strings.Contains(private, shown) {
 			t.Errorf("the private page lacks %q", shown)
 		}

@@ -80,9 +80,6 @@ func (p *PrivateRun) page(r Run, id string) privateRun {
 			v.Figures = append(v.Figures, p.scores(r, metric, id))
 		}
 	}
-	if f, ok := p.curves(metric, id); ok {
-		v.Figures = append(v.Figures, f)
-	}
 	return v
 }
 
