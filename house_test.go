@@ -97,7 +97,7 @@ var rooms = table{
 	"internal/sketch":             nil,
 	"internal/ledger":             {"accountant", "internal/durable", "internal/sketch"},
 	"internal/paper":              {"configs", "datasets", "internal/campaign", "internal/figure", "internal/page/sheet", "models"},
-	"internal/page":               {"accountant", "internal/page/sheet", "internal/report", "train", "tuner"},
+	"internal/page":               {"accountant", "internal/figure", "internal/page/sheet", "internal/report", "internal/safetensors", "train", "tuner"},
 	"internal/page/sheet":         nil,
 	"internal/random":             nil,
 	"internal/remote":             {"configs", "internal/experiment", "internal/report", "train", "tuner"},

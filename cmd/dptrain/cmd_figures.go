@@ -177,7 +177,7 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 	case err != nil:
 		return coded(codeInput, fmt.Errorf("%w; give a directory that can be written to by --out", err))
 	}
-	files, err := draw(ctx, place, compute)
+	files, err := draw(ctx, compute)
 	if err != nil {
 		place.Discard()
 		if errors.Is(err, errInterrupted) {
@@ -196,10 +196,10 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 	})
 }
 
-func draw(ctx context.Context, place *figure.Place, compute func() (figure.Figure, error)) (figure.Files, error) {
+func draw(ctx context.Context, compute func() (figure.Figure, error)) ([]figure.File, error) {
 	f, err := compute()
 	if err != nil {
 		return nil, err
 	}
-	return await(ctx, "drawing the figure", func() (figure.Files, error) { return place.Encode(f) })
+	return await(ctx, "drawing the figure", func() ([]figure.File, error) { return figure.Encode(f) })
 }

@@ -12,6 +12,6 @@
 // terminal or turn the direction of text become spaces, and a content security policy forbids all but the page's own
 // style sheet.
 //
-// Charts are SVG in the page, with colours of the style sheet, so that they follow dark mode and print. Curves differ
-// by dashes too. Each chart has a title, a description and a table of its numbers.
+// Charts are those of package figure, as SVG in the page with colours of the style sheet, so that they follow dark mode
+// and print. Each has a label for readers of its picture and a table of its numbers.
 package page

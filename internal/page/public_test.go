@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -157,6 +158,25 @@ func TestPublicNamesUnitAndInterval(t *testing.T) {
 	r.Privacy.Tuning.HeldOut = &report.HeldOut{Rate: 0.1, NoiseMultiplier: 5, Interval: &[2]float64{0.25, 0.75}}
 	if public, _ = pages(t, runFolder(t, "heldout", r)); !strings.Contains(public, "25.00 % to 75.00 %") || !strings.Contains(public, "a random 10 % of the samples") {
 		t.Error("held-out samples aren't on the page")
+	}
+}
+
+// The page has every line of the statement, as text.
+func TestStatementIsWhole(t *testing.T) {
+	dir := runFolder(t, "run", release())
+	text, err := os.ReadFile(filepath.Join(dir, "released", "STATEMENT.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "released", "STATEMENT.md"), string(text)+hostile)
+	public, _ := pages(t, dir)
+	for line := range strings.Lines(string(text)) {
+		if !strings.Contains(html.UnescapeString(public), strings.TrimSpace(line)) {
+			t.Errorf("the page doesn't have %q", line)
+		}
+	}
+	if strings.Contains(public, "<img") || strings.Contains(public, "\u202e") {
+		t.Error("what is in the statement isn't text")
 	}
 }
 
