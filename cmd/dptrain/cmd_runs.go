@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -158,19 +159,20 @@ func (g *global) table(result any, table [][]string, asCSV bool) error {
 		}
 		return nil
 	}
-	return g.print(result, func(w io.Writer) {
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, row := range table {
-			for k, cell := range row {
-				if k > 0 {
-					fmt.Fprint(tw, "\t")
-				}
-				fmt.Fprint(tw, cleaned(cell))
-			}
-			fmt.Fprintln(tw)
+	return g.print(result, func(w io.Writer) { columns(w, table) })
+}
+
+// columns prints rows of cells in columns.
+func columns(w io.Writer, rows [][]string) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for k, cell := range row {
+			cells[k] = cleaned(cell)
 		}
-		tw.Flush()
-	})
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+	}
+	tw.Flush()
 }
 
 func newRunsShowCommand(g *global) *cobra.Command {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/dptrain/dptrain/internal/ledger"
@@ -154,16 +153,15 @@ func (d ledgerData) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "BEGAN, UTC\tRUN\tCOMMAND\tDATA\tEPSILON\tDELTA")
+	table := [][]string{{"BEGAN, UTC", "RUN", "COMMAND", "DATA", "EPSILON", "DELTA"}}
 	for _, r := range d.Releases {
 		epsilon, delta := report.Up(r.Epsilon), exact(r.Delta)
 		if !r.Guarantee {
 			epsilon, delta = "none", "no guarantee"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.name()), cleaned(r.Command), cleaned(r.data()), epsilon, delta)
+		table = append(table, []string{r.Began.Format("2006-01-02 15:04:05"), r.name(), r.Command, r.data(), epsilon, delta})
 	}
-	tw.Flush()
+	columns(w, table)
 }
 
 func spentText(spent *float64) string {
