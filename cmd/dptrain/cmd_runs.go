@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -164,7 +163,7 @@ func (g *global) table(result any, table [][]string, asCSV bool) error {
 
 // columns prints rows of cells in columns.
 func columns(w io.Writer, rows [][]string) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := aligned(w)
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for k, cell := range row {
