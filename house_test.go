@@ -32,11 +32,11 @@ var rooms = table{
 	".": nil,
 
 	// Packages for users.
-	"accountant":     {"accountant/internal/pld", "accountant/internal/repetitions", "internal/float", "internal/renyi"},
-	"train":          {"accountant", "internal/compile", "internal/engine", "internal/given", "internal/random"},
-	"tuner":          {"accountant", "train", "internal/random"},
+	"accountant":     {"accountant/internal/pld", "accountant/internal/repetitions", "internal/float", "internal/renyi", "internal/strict"},
+	"train":          {"accountant", "internal/compile", "internal/engine", "internal/given", "internal/random", "internal/safetensors"},
+	"tuner":          {"accountant", "train", "internal/random", "internal/safetensors"},
 	"models":         {"train"},
-	"datasets":       {"internal/nearest", "internal/wordpiece"},
+	"datasets":       {"internal/nearest", "internal/safetensors", "internal/wordpiece"},
 	"datasets/table": {"internal/memory", "internal/sketch"},
 	"configs":        {"internal/nearest"},
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine", "internal/random"},
@@ -54,6 +54,7 @@ var rooms = table{
 	"accountant/internal/repetitions": {"internal/float"},
 	"internal/renyi":                  {"internal/float"},
 	"internal/float":                  nil,
+	"internal/strict":                 nil,
 
 	// From a graph to an engine.
 	"internal/graph":      nil,
@@ -81,7 +82,7 @@ var rooms = table{
 	"cuda/internal/walk":              {"cuda/internal/driver", "cuda/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
 
 	// Packages of the command.
-	"internal/accounteval":        {"accountant", "internal/renyi"},
+	"internal/accounteval":        {"accountant", "internal/renyi", "internal/strict"},
 	"internal/build":              nil,
 	"internal/cluster":            nil,
 	"internal/fleet":              {"configs", "internal/cluster", "internal/experiment", "internal/remote", "train", "tuner"},
@@ -94,8 +95,8 @@ var rooms = table{
 	"internal/onnx":               {"internal/build", "internal/report", "models", "train"},
 	"internal/onnx/onnxtest":      nil,
 	"internal/nearest":            nil,
-	"internal/sketch":             nil,
-	"internal/ledger":             {"accountant", "internal/durable", "internal/sketch"},
+	"internal/sketch":             {"internal/strict"},
+	"internal/ledger":             {"accountant", "internal/durable", "internal/sketch", "internal/strict"},
 	"internal/paper":              {"configs", "datasets", "internal/campaign", "internal/figure", "internal/page/sheet", "models"},
 	"internal/page":               {"accountant", "internal/figure", "internal/page/sheet", "internal/report", "internal/safetensors", "train", "tuner"},
 	"internal/page/sheet":         nil,
@@ -104,7 +105,7 @@ var rooms = table{
 	"internal/report":             {"internal/build", "internal/figure", "internal/memory", "internal/safetensors", "models", "train", "tuner"},
 	"internal/durable":            nil,
 	"internal/runs":               {"internal/durable"},
-	"internal/safetensors":        nil,
+	"internal/safetensors":        {"internal/strict"},
 	"internal/scores":             {"train"},
 	"internal/ui":                 nil,
 	"internal/wordpiece":          nil,

@@ -3,8 +3,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -61,15 +59,8 @@ func TestStatesOfAGroup(t *testing.T) {
 // A state beyond the run's end is refused, though it names the run.
 func TestStateBeyondTheEnd(t *testing.T) {
 	trainer, _ := start(t, settings())
-	b, _ := must(trainer.State()).MarshalBinary()
-	at := len(stateMagic) + sha256.Size + 4*8
-	binary.LittleEndian.PutUint64(b[at:], 51)
-	sum := sha256.Sum256(b[:len(b)-sha256.Size])
-	copy(b[len(b)-sha256.Size:], sum[:])
-	var s State
-	if err := s.UnmarshalBinary(b); err != nil {
-		t.Fatal(err)
-	}
+	s := must(trainer.State())
+	s.inner.Step = 51
 	if err := trainer.Restore(s); err == nil {
 		t.Error("step 51 of 50 was restored")
 	}

@@ -463,7 +463,7 @@ func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
 		want  []string
 	}{{1, 0.25, []string{"outcomes", "state-1", "state-3", "trace-1"}}, {2, 0.75, []string{"model", "outcomes"}}} {
 		before := selectBest(x.outcomes)
-		x.put(c.trial, outcome{record: PrivateTrial{Score: c.score}, model: []train.Parameter{{Values: []float32{1, 2}}}})
+		x.put(c.trial, outcome{record: PrivateTrial{Score: c.score}, model: []train.Parameter{{Shape: []int{2}, Values: []float32{1, 2}}}})
 		if err := x.keepOne(c.trial, before); err != nil {
 			t.Fatal(err)
 		}
@@ -478,32 +478,15 @@ func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
 	}
 }
 
-// keptTrials returns the trials whose outcomes a store has, by their text.
+// keptTrials returns the trials whose outcomes a store has.
 func keptTrials(t testing.TB, store *shelf, plan Plan) map[int]bool {
-	out := map[int]bool{}
-	content := store.kept["outcomes"]
-	if content == nil {
-		return out
+	kept, err := (&execution{plan: plan, keeper: train.Keeper{Store: store}}).load(outcomesName)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var text = string(content[32:])
-	depth, number := 0, 0
-	for i, r := range text { // objects and nulls of one list; an outcome has arrays of objects inside
-		switch r {
-		case '[', '{':
-			depth++
-			if r == '{' && depth == 2 {
-				out[number] = true
-			}
-		case ']', '}':
-			depth--
-		case ',':
-			if depth == 1 {
-				number++
-			}
-		}
-		if depth < 0 {
-			t.Fatalf("position %d of %s", i, text)
-		}
+	out := map[int]bool{}
+	for _, o := range kept {
+		out[o.Trial] = true
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/long"
+	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
@@ -84,8 +85,12 @@ func timelessStore(s *shelf) map[string]string {
 		case strings.HasPrefix(name, "trace-"):
 			content = nil
 		case name == "outcomes":
+			_, metadata, err := safetensors.Decode(content[sha256.Size:])
+			if err != nil {
+				panic(err)
+			}
 			var all []map[string]any
-			if err := json.Unmarshal(content[sha256.Size:], &all); err != nil {
+			if err := json.Unmarshal([]byte(metadata["header"]), &all); err != nil {
 				panic(err)
 			}
 			for _, o := range all {
