@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,7 +64,7 @@ func (c *clusterFlags) check() error {
 			return usagef("--cluster: %w", err)
 		}
 		if c.credentials == "" {
-			return usagef("--cluster %s: --credentials says which file has the cluster's secret; dptrain cluster new makes one", c.cluster)
+			return usagef("--cluster %s: --credentials says which file has the cluster's key; dptrain cluster new makes one", c.cluster)
 		}
 	}
 	if err := checkListen(c.listen); err != nil {
@@ -180,31 +179,6 @@ func clusterBuild() (cluster.Build, error) {
 	return cluster.Build{
 		Version: b.String(), Exact: !b.Modified && (b.Commit != "" || b.Version != build.Unknown), Hash: hash, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}, nil
-}
-
-// keepData keeps in a file which data workers train on, and tells a board of those that an earlier process kept.
-func keepData(board *cluster.Board, path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return coded(codeInput, err)
-	}
-	known := map[string][]byte{}
-	if err == nil {
-		if err := json.Unmarshal(text, &known); err != nil {
-			return coded(codeInput, fmt.Errorf("%s is damaged: %w; remove it: then the first worker's data count", path, err))
-		}
-	}
-	for group, data := range known {
-		board.Expect(group, data)
-	}
-	board.Keep(func(data map[string][]byte) error {
-		text, err := json.Marshal(data)
-		if err != nil {
-			return err
-		}
-		return maybe.WriteFile(path, text, 0o600)
-	})
-	return nil
 }
 
 // campaignID returns the name that a folder's jobs have in a cluster, which lasts as long as the folder. It is random:

@@ -2,41 +2,11 @@ package main
 
 import (
 	"net/url"
-	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/cluster"
 )
-
-// The name of a folder's jobs is random, and the folder's for good.
-func TestCampaignIDsAreOfFolders(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	var ids []string
-	for _, in := range []string{dir, dir, other} {
-		id, err := campaignID(in)
-		if err != nil || len(id) != 16 {
-			t.Fatal(id, err)
-		}
-		ids = append(ids, id)
-	}
-	if ids[0] != ids[1] || ids[0] == ids[2] {
-		t.Errorf("names %q", ids)
-	}
-	path := filepath.Join(dir, ".cluster-id")
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	for _, damaged := range []string{"", "0123", "0123456789abcdefff", "*", "0123456789abcde."} {
-		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if id, err := campaignID(dir); err == nil {
-			t.Errorf("%q is the name %s", damaged, id)
-		}
-	}
-}
 
 // Flags that say two things, or too little, are refused before anything is read.
 func TestClusterFlags(t *testing.T) {
@@ -77,7 +47,7 @@ func TestClusterAddress(t *testing.T) {
 	for flags, want := range map[clusterFlags]string{
 		{cluster: path}: "tls://one:4222", {cluster: "nats://two:4222", credentials: path}: "nats://two:4222",
 	} {
-		if got, err := flags.file(); err != nil || got.URL != want || got.Secret != f.Secret || got.NKey != f.NKey {
+		if got, err := flags.file(); err != nil || got.URL != want || got.NKey != f.NKey {
 			t.Errorf("%+v: %s, %v", flags, got.URL, err)
 		}
 	}

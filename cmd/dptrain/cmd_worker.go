@@ -221,7 +221,7 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p configs
 	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", laneNames(lanes), batch))
 	_, err = conn.Serve(ctx, cluster.Worker{
 		Build: me, Host: host, Machine: m.Name, Lanes: lanes, Batch: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
-	}, fleet.Crew{Machine: m, Follower: follower})
+	}, fleet.Executor{Machine: m, Follower: follower})
 	if err == nil {
 		f.Note("there is nothing to do")
 	}
@@ -235,7 +235,10 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p configs
 func laneNames(lanes []string) string {
 	var names []string
 	for _, lane := range lanes {
-		name, _, _ := strings.Cut(lane, " ")
+		name := lane[:strings.LastIndex(lane, "-")]
+		if strings.HasPrefix(name, configs.Files+"-") { // and a hash
+			name = configs.Files
+		}
 		names = append(names, name)
 	}
 	return strings.Join(distinct(names), ", ")

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,9 +13,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 )
 
 // serveIn names a folder: the test binary is a server then, until its standard input ends.
@@ -108,7 +109,6 @@ type proxy struct {
 	down bool
 	open map[net.Conn]bool
 	draw *rand.Rand
-	mute atomic.Bool // forwards nothing more on the connections that are open
 }
 
 func newProxy(t testing.TB, to string) *proxy {
@@ -159,9 +159,6 @@ func (p *proxy) forward(to, from net.Conn, late bool) {
 		if late {
 			time.Sleep(time.Millisecond)
 		}
-		if p.mute.Load() {
-			n = 0
-		}
 		if _, err2 := to.Write(buffer[:n]); err != nil || err2 != nil {
 			break
 		}
@@ -198,25 +195,33 @@ func (p *proxy) set(down bool) {
 }
 
 // A worker that ends when there is nothing to do also ends when the server is gone for good, as with a coordinator
-// that had it inside.
+// that had it inside; not while the server is away for a moment.
 func TestIdleWithoutAServer(t *testing.T) {
-	server, proxy, file := proxied(t)
-	_ = proxy
-	conn, err := Connect(t.Context(), file, "test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second, reply: time.Second}
-	var once sync.Once
+	t.Parallel()
+	server, _, file := proxied(t)
+	conn := connectedWith(t, file, hasty)
+	looks := make(chan struct{}, 1000)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := conn.Serve(t.Context(), Worker{
-			Lanes: []string{"lane"}, Batch: 1, Idle: 1500 * time.Millisecond,
-			Working: func([]Job, float64) { once.Do(func() { server.stop(true) }) },
+			Build: here, Lanes: []string{"lane"}, Batch: 1, Idle: 3 * time.Second, Working: func([]Job, float64) { looks <- struct{}{} },
 		}, nil)
 		ended <- err
 	}()
+	<-looks
+	time.Sleep(2 * time.Second)
+	server.stop(true)
+	time.Sleep(1500 * time.Millisecond) // without the time away it would be idle for long enough
+	select {
+	case err := <-ended:
+		t.Errorf("it ended while the server was away: %v", err)
+	default:
+	}
+	if err := server.start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is connected again", conn.nats.IsConnected)
+	server.stop(true)
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -227,58 +232,27 @@ func TestIdleWithoutAServer(t *testing.T) {
 	}
 }
 
-// A request whose answer is lost with the connection ends with it, not when its time is up: no other
-// worker gets the jobs of one that waits. Requests that come after it wait for the next connection.
-func TestRequestsEndWithTheirConnection(t *testing.T) {
+// What the server doesn't allow is an error that says so: it never answers such a request.
+func TestRightsAreMissing(t *testing.T) {
 	t.Parallel()
-	_, proxy, file := proxied(t)
-	conn := connected(t, file)
-	const subject = "dptrain.silent"
-	silent, err := conn.nats.SubscribeSync(subject) // the server finds it, and it answers nothing
+	f, public, err := NewFile("nats://127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	asking, cancel := conn.within(t.Context())
-	defer cancel()
-	asked := make(chan error, 1)
-	go func() {
-		_, err := conn.nats.RequestWithContext(asking, subject, nil)
-		asked <- err
-	}()
-	if _, err := silent.NextMsg(hang); err != nil {
-		t.Fatal(err)
-	}
-	proxy.cut(1)
-	if err := <-asked; !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want that of a request given up", err)
-	}
-	next, cancel := conn.within(t.Context())
-	defer cancel()
-	if _, err := conn.results.Info(next); err != nil {
-		t.Errorf("on the next connection: %v", err)
-	}
-}
-
-// A coordinator that loses its connection while it opens its board opens it on the next one.
-func TestBoardOpensOnTheNextConnection(t *testing.T) {
-	t.Parallel()
-	_, proxy, file := proxied(t)
-	conn := connected(t, file)
-	conn.timing = hasty
-	proxy.mute.Store(true)
-	var asks sync.WaitGroup
-	asks.Go(func() {
-		time.Sleep(hasty.reply/5 + 100*time.Millisecond) // it has found no other coordinator, and waits for the server
-		proxy.cut(1)
-		proxy.mute.Store(false)
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
+		Nkeys: []*server.NkeyUser{{Nkey: public, Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}}}}},
 	})
-	b, err := conn.Board(t.Context(), "campaign", here, nil)
-	asks.Wait()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	if err := connected(t, file).free(t.Context(), "campaign", here); !errors.Is(err, ErrLed) {
-		t.Errorf("its board answers %v, want %v", err, ErrLed)
+	s.Start()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(hang) {
+		t.Fatal("no server")
+	}
+	f.URL = s.ClientURL()
+	if _, err := connectWith(t.Context(), f, "test", nil, hasty); !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Error(err)
 	}
 }
