@@ -242,17 +242,16 @@ func (b *Board) Remove(ctx context.Context) error {
 
 // watch looks for workers, and posts again what the server has lost.
 func (b *Board) watch(ctx context.Context) {
-	check, pulse := time.NewTicker(b.conn.timing.check), time.NewTicker(b.conn.timing.pulse)
+	check, survey := time.NewTicker(b.conn.timing.check), time.NewTicker(b.conn.timing.pulse/5)
 	defer check.Stop()
-	defer pulse.Stop()
-	b.survey(ctx)
+	defer survey.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-check.C:
 			_ = b.repost(ctx) // if the server is down, the next look is soon
-		case <-pulse.C:
+		case <-survey.C:
 			b.survey(ctx)
 		}
 	}
