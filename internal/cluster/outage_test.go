@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -232,27 +234,64 @@ func TestIdleWithoutAServer(t *testing.T) {
 	}
 }
 
-// What the server doesn't allow is an error that says so: it never answers such a request.
-func TestRightsAreMissing(t *testing.T) {
+// The rights in nats.conf are enough. What the server doesn't allow is an error that says so: it never answers such a
+// request.
+func TestRights(t *testing.T) {
 	t.Parallel()
-	f, public, err := NewFile("nats://127.0.0.1")
+	text, err := os.ReadFile("../../docs/cluster/nats.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
-		Nkeys: []*server.NkeyUser{{Nkey: public, Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}}}}},
-	})
-	if err != nil {
-		t.Fatal(err)
+	rights := func(what string) *server.SubjectPermission {
+		list := regexp.MustCompile(what + `: \[ (.*) \]`).FindSubmatch(text)
+		return &server.SubjectPermission{Allow: strings.Split(strings.ReplaceAll(string(list[1]), `"`, ""), ", ")}
 	}
-	s.Start()
-	defer s.Shutdown()
-	if !s.ReadyForConnections(hang) {
-		t.Fatal("no server")
-	}
-	f.URL = s.ClientURL()
-	if _, err := connectWith(t.Context(), f, "test", nil, hasty); !errors.Is(err, nats.ErrPermissionViolation) {
-		t.Error(err)
+	good := server.Permissions{Publish: rights("publish"), Subscribe: rights("subscribe")}
+	for _, p := range []server.Permissions{good, {Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}}}} {
+		f, public, err := NewFile("nats://127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := server.NewServer(&server.Options{
+			Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
+			Nkeys: []*server.NkeyUser{{Nkey: public, Permissions: &p}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		defer s.Shutdown()
+		if !s.ReadyForConnections(hang) {
+			t.Fatal("no server")
+		}
+		f.URL = s.ClientURL()
+		conn, err := connectWith(t.Context(), f, "test", nil, hasty)
+		if p.Subscribe == nil {
+			if !errors.Is(err, nats.ErrPermissionViolation) {
+				t.Error(err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		played := &scene{t: t, timing: hasty, server: &Server{File: f}}
+		played.board = played.newBoard("campaign")
+		played.post(1)
+		played.worker(sized{2 << 20}, Worker{})
+		played.done(played.next().ID)
+		if err := played.board.Remove(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if status, err := conn.Status(t.Context()); err != nil || len(status.Workers) != 1 {
+			t.Errorf("%+v, %v", status, err)
+		}
+		if err := conn.denied.Load(); err != nil {
+			t.Error(*err)
+		}
+		if err := played.board.conn.denied.Load(); err != nil {
+			t.Error(*err)
+		}
 	}
 }
