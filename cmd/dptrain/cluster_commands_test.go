@@ -17,38 +17,13 @@ func TestClusterFlags(t *testing.T) {
 		{clusterFlags{}, true},
 		{clusterFlags{cluster: "c.yaml"}, true},
 		{clusterFlags{cluster: embeddedCluster, listen: ":4222", advertise: "host"}, true},
-		{clusterFlags{cluster: "nats://host:4222", credentials: "c.yaml"}, true},
-		{clusterFlags{credentials: "c.yaml"}, false},
 		{clusterFlags{listen: ":4222"}, false},
 		{clusterFlags{advertise: "host"}, false},
 		{clusterFlags{cluster: "c.yaml", advertise: "host"}, false},
-		{clusterFlags{cluster: "c.yaml", credentials: "d.yaml"}, false},
-		{clusterFlags{cluster: embeddedCluster, credentials: "d.yaml"}, false},
 		{clusterFlags{cluster: "nats://host:4222"}, false},
-		{clusterFlags{cluster: "http://host:4222", credentials: "c.yaml"}, false},
-		{clusterFlags{cluster: "nats://u:p@host:4222", credentials: "c.yaml"}, false},
 	} {
 		if err := c.flags.check(); (err == nil) != c.taken {
 			t.Errorf("%+v: %v", c.flags, err)
-		}
-	}
-}
-
-// The address of --cluster replaces the one in the file of --credentials.
-func TestClusterAddress(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.yaml")
-	f, _, err := cluster.NewFile("tls://one:4222")
-	if err == nil {
-		err = f.Write(path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for flags, want := range map[clusterFlags]string{
-		{cluster: path}: "tls://one:4222", {cluster: "nats://two:4222", credentials: path}: "nats://two:4222",
-	} {
-		if got, err := flags.file(); err != nil || got.URL != want || got.NKey != f.NKey {
-			t.Errorf("%+v: %s, %v", flags, got.URL, err)
 		}
 	}
 }

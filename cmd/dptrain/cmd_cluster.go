@@ -136,7 +136,7 @@ func newClusterStatusCommand(g *global) *cobra.Command {
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runClusterStatus(cmd.Context(), g, c) },
 	}
-	c.addJoining(cmd, "the cluster's `file`, or the address of its server")
+	c.addJoining(cmd, "the cluster's `file`")
 	return cmd
 }
 

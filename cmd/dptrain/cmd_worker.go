@@ -60,7 +60,7 @@ stopped (Ctrl-C, SIGTERM), others get its runs at once.
 ` + exitCodes,
 		Example: `  dptrain worker --cluster reproduction/cluster/cluster.yaml
   dptrain worker --cluster cluster.yaml --devices 0 --idle 10m
-  dptrain worker --cluster nats://host:4222 --credentials cluster.yaml --datasets mnist
+  dptrain worker --cluster cluster.yaml --datasets mnist
   dptrain worker --cluster cluster.yaml --once
   dptrain worker --cluster cluster.yaml --train train.csv --test test.csv`,
 		Args: noArgs,
@@ -71,7 +71,7 @@ stopped (Ctrl-C, SIGTERM), others get its runs at once.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	opts.addJoining(cmd, "the cluster's `file`, or the address of its server, such as nats://host:4222")
+	opts.addJoining(cmd, "the cluster's `file`")
 	fs.BoolVar(&opts.once, "once", false, "end when there is nothing to do")
 	fs.DurationVar(&opts.idle, "idle", 0, "end when there was nothing to do for a `time`, such as 10m")
 	fs.IntVar(&opts.batch, "batch", 0, "`number` of runs side by side; 0 is what fills this machine")

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// ErrRefused reports credentials that the server doesn't take, or a worker that the coordinator doesn't.
+	// ErrRefused reports a key that the server doesn't take, or a worker whose build isn't the coordinator's.
 	ErrRefused = errors.New("refused")
 	// ErrUnreachable reports a server that can't be reached.
 	ErrUnreachable = errors.New("the server can't be reached")

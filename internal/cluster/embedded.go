@@ -115,7 +115,7 @@ func (s *Server) Close() error {
 // NewFile returns the file of a cluster whose server is at a URL, with a new NKey, and the public part of the key, which
 // the server must know.
 func NewFile(url string) (f File, public string, err error) {
-	if err := CheckURL(url); err != nil {
+	if err := checkURL(url); err != nil {
 		return File{}, "", err
 	}
 	f = File{URL: url}

@@ -15,7 +15,7 @@ import (
 )
 
 // hasty is for tests that wait for leases to run out.
-var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 400 * time.Millisecond, check: 300 * time.Millisecond, reply: time.Second}
+var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 400 * time.Millisecond, check: 300 * time.Millisecond, reply: 2 * time.Second}
 
 // patient is for tests in which neither a lease that runs out nor a look of the coordinator may repair anything.
 var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 400 * time.Millisecond, check: time.Hour, reply: 5 * time.Second}
@@ -188,7 +188,10 @@ func TestWorkersDie(t *testing.T) {
 	kill := s.worker(dead, Worker{Batch: 2, Host: "victim"})
 	s.post(3)
 	<-begun
-	s.hears("worker victim")
+	until(t, "its jobs are known", func() bool {
+		all := s.board.Workers()
+		return len(all) == 1 && len(all[0].Jobs) > 0
+	})
 	kill()
 	s.worker(&hasher{}, Worker{Batch: 3})
 	if n := s.collect(3); n != 3 {

@@ -92,11 +92,11 @@ func (f File) check() error {
 	if f.NKey == "" {
 		return errors.New("nkey is missing; dptrain cluster new makes one")
 	}
-	return CheckURL(f.URL)
+	return checkURL(f.URL)
 }
 
-// CheckURL returns an error unless a text is the address of NATS servers.
-func CheckURL(text string) error {
+// checkURL returns an error unless a text is the address of NATS servers.
+func checkURL(text string) error {
 	if text == "" {
 		return errors.New("url is missing; such as nats://host:4222")
 	}

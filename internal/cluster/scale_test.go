@@ -90,12 +90,8 @@ func manyJob(n int) Job {
 }
 
 func manyOutcome(j Job) []byte {
-	var n int
-	for _, c := range j.ID[len("job"):] {
-		n = 10*n + int(c-'0')
-	}
 	size := 500
-	switch {
+	switch n := number(j.ID); {
 	case n%50 == 7:
 		size = 700_000
 	case n%10 == 3:
@@ -139,7 +135,6 @@ func (m *many) coordinate(ctx context.Context, end int) {
 			m.t.Logf("%d: waited %v", len(m.filed), d)
 		}
 		if err != nil {
-			m.explain(conn, board)
 			m.t.Fatalf("%d of %d jobs: %v", len(m.filed), m.jobs, err)
 		}
 		if !bytes.Equal(r.Body, manyOutcome(manyJob(number(r.ID)))) {
@@ -297,32 +292,6 @@ func (m *many) ends(ctx context.Context) {
 		}
 		if info.State.Msgs > 0 {
 			m.t.Errorf("%s: %v is left", info.Config.Name, info.State.Subjects)
-		}
-	}
-}
-
-// explain logs where jobs are that don't end.
-func (m *many) explain(conn *Conn, board *Board) {
-	ctx, cancel := conn.within(context.Background())
-	defer cancel()
-	board.mu.Lock()
-	m.t.Logf("out %d, waiting %v", len(board.out), board.waiting)
-	for id := range board.out {
-		m.t.Logf("out: %s, begun %d times", id, board.begun[id])
-	}
-	board.mu.Unlock()
-	for _, w := range board.Workers() {
-		m.t.Logf("worker %s: %v, %v of it done", w.Name(), w.Jobs, w.Share)
-	}
-	for _, s := range []jetstream.Stream{conn.jobs, conn.results} {
-		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
-		if err != nil {
-			m.t.Log(err)
-			continue
-		}
-		m.t.Logf("%s: %+v", info.Config.Name, info.State)
-		for c := range s.ListConsumers(ctx).Info() {
-			m.t.Logf("consumer %+v", c)
 		}
 	}
 }

@@ -74,36 +74,37 @@ type stores struct {
 }
 
 // makeStores makes what the server lacks.
-func (c *Conn) makeStores(ctx context.Context) (s stores, err error) {
-	ctx, cancel := c.within(ctx)
-	defer cancel()
-	for _, one := range []func() error{
-		func() error {
+func (c *Conn) makeStores(ctx context.Context) (s stores, _ error) {
+	for _, create := range []func(context.Context) error{
+		func(ctx context.Context) (err error) {
 			s.jobs, err = c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 				Name: jobsName, Description: "jobs of dptrain", Subjects: []string{jobRoot + "*.*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
 			})
 			return err
 		},
-		func() error {
+		func(ctx context.Context) (err error) {
 			s.results, err = c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 				Name: resultsName, Description: "results of dptrain", Subjects: []string{resultRoot + "*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
 			})
 			return err
 		},
-		func() error {
+		func(ctx context.Context) (err error) {
 			s.large, err = c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: largeName, Description: "large results of dptrain", TTL: forgotten})
 			return err
 		},
-		func() error {
+		func(ctx context.Context) (err error) {
 			s.workers, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: workersName, Description: "workers of dptrain", TTL: c.timing.gone()})
 			return err
 		},
-		func() error {
+		func(ctx context.Context) (err error) {
 			s.data, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: dataName, Description: "hashes of dptrain's data", TTL: forgotten})
 			return err
 		},
 	} {
-		if err := one(); err != nil {
+		limited, cancel := c.within(ctx)
+		err := create(limited)
+		cancel()
+		if err != nil {
 			return s, c.ofServer(err)
 		}
 	}
