@@ -193,8 +193,8 @@ func (b *Board) acknowledge(ctx context.Context, m jetstream.Msg) error {
 	return ctx.Err()
 }
 
-// Refuse forgets a job's results, which the caller can't use, tells why, and posts the job again if it is out. Jobs that
-// aren't out may be of another version of dptrain.
+// Refuse forgets a job's results, which the caller can't use, tells why, and posts the job again if it is out. Jobs
+// that aren't out may be of another version of dptrain.
 func (b *Board) Refuse(ctx context.Context, id string, why error) error {
 	b.tell(fmt.Sprintf("a result of %s can't be used, and is left out: %v", id, why))
 	b.mu.Lock()
@@ -223,7 +223,8 @@ func (b *Board) Remove(ctx context.Context) error {
 		if err == nil {
 			err = b.conn.jobs.DeleteMsg(limited, m.Sequence)
 		}
-		// JetStream's client reports a message that is gone by words alone, under an error that it has for other reasons.
+		// JetStream's client reports a message that is gone by words alone, under an error that it has for other
+		// reasons.
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
 			return err
 		}

@@ -130,7 +130,8 @@ func TestOtherBuildsAreRefused(t *testing.T) {
 	}
 	s.hears("worker other")
 	s.hears("gets nothing")
-	s.worker(&hasher{}, Worker{Build: Build{Version: "dptrain v1", Exact: true, Hash: "cc", Platform: "linux/arm64"}}) // the same version for another platform
+	// The same version for another platform does the job.
+	s.worker(&hasher{}, Worker{Build: Build{Version: "dptrain v1", Exact: true, Hash: "cc", Platform: "linux/arm64"}})
 	s.collect(1)
 	if a := (Build{Version: "v1", Platform: "linux/amd64"}); a.same(a) {
 		t.Error("builds whose file isn't known are the same")
@@ -432,7 +433,8 @@ func TestRemove(t *testing.T) {
 	s.collect(1)
 }
 
-// A second coordinator of a campaign is refused while the first one is there. What would match other subjects is no name.
+// A second coordinator of a campaign is refused while the first one is there. What would match other subjects is no
+// name.
 func TestBoardsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
@@ -454,8 +456,8 @@ func TestBoardsAreRefused(t *testing.T) {
 	}
 }
 
-// As many jobs are out as the workers of this build need, and four more. Names that machines give themselves don't reach
-// a terminal as commands.
+// As many jobs are out as the workers of this build need, and four more. Names that machines give themselves don't
+// reach a terminal as commands.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)

@@ -1,6 +1,6 @@
 // Package cluster spreads jobs over machines by NATS JetStream. A coordinator posts jobs on a [Board]; workers on any
-// number of machines take them by [Conn.Serve], and the board hands out their results. The package moves bytes: it knows
-// nothing of a job's content.
+// number of machines take them by [Conn.Serve], and the board hands out their results. The package moves bytes: it
+// knows nothing of a job's content.
 //
 // # What lies where
 //
@@ -13,9 +13,9 @@
 // Each lane has a durable consumer. Workers fetch jobs from it; its acknowledgement wait is the lease, which a worker
 // extends by InProgress while its jobs make progress. When the lease runs out, the server redelivers the job. A worker
 // publishes a result, waits for the server's answer, and then acknowledges the job, so at every moment a job is in the
-// queue or its result is there. Each campaign has a durable consumer of its results, and the board acknowledges a result
-// when its caller has filed it. A job may be done twice, by a worker that was thought dead; then the board hands out two
-// results, and its caller compares them.
+// queue or its result is there. Each campaign has a durable consumer of its results, and the board acknowledges a
+// result when its caller has filed it. A job may be done twice, by a worker that was thought dead; then the board hands
+// out two results, and its caller compares them.
 //
 // A job carries the build that it is for and, if the coordinator knows it, the hash of its data. A worker that differs
 // refuses the job. The board posts again every few seconds what a server has lost with its disk.

@@ -112,8 +112,8 @@ func (s *Server) Close() error {
 	return s.lock.Close()
 }
 
-// NewFile returns the file of a cluster whose server is at a URL, with a new NKey, and the public part of the key, which
-// the server must know.
+// NewFile returns the file of a cluster whose server is at a URL, with a new NKey, and the public part of the key,
+// which the server must know.
 func NewFile(url string) (f File, public string, err error) {
 	if err := checkURL(url); err != nil {
 		return File{}, "", err

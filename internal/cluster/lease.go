@@ -87,8 +87,8 @@ func (s *serving) renew(ctx context.Context, jobs []leased, moved <-chan struct{
 	}
 }
 
-// carryOut checks the data of jobs, asks for their secrets, does them and hands in their results. It leaves in jobs what
-// isn't done.
+// carryOut checks the data of jobs, asks for their secrets, does them and hands in their results. It leaves in jobs
+// what isn't done.
 func (s *serving) carryOut(ctx context.Context, jobs *[]leased, progress func(float64)) error {
 	all := *jobs
 	data, err := s.executor.Data(ctx, all[0].Job)

@@ -111,8 +111,8 @@ func (c *Conn) makeStores(ctx context.Context) (s stores, _ error) {
 	return s, nil
 }
 
-// laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so that each job has
-// one.
+// laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so that each job
+// has one.
 func (c *Conn) laneConsumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
 	return c.consumer(ctx, jobsName, "lane-"+lane, jobSubject(lane, "*", "*"))
 }

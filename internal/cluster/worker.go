@@ -175,7 +175,7 @@ func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
 
 const (
 	gather     = 50 * time.Millisecond // jobs that are posted together are done together
-	unanswered = time.Second           // after gather and this long without a word the library ends as if there were no job
+	unanswered = time.Second           // a fetch that takes longer got no answer: the library reports no job then
 )
 
 // fetch takes as many jobs of one group as the worker does at once, or all that a lane has.
