@@ -42,8 +42,7 @@ func (s Suite) Run(t *testing.T) {
 		s.differences(t, Zoo())
 	})
 	t.Run("RandomGraphs", s.randomGraphs)
-	t.Run("RandomPrograms", s.randomPrograms)
-	t.Run("Corrupted", s.corrupted)
+	t.Run("StrangeGraphs", s.strangeGraphs)
 	for name, check := range Checks() {
 		t.Run(name, func(t *testing.T) { check(t, s) })
 	}
@@ -78,7 +77,6 @@ func Checks() map[string]func(TB, Suite) {
 		"Unknown":      unknown,
 		"Refusals":     refusals,
 		"Tables":       tables,
-		"Instructions": instructions,
 		"Dropout":      dropout,
 		"Moves":        moves,
 	}
