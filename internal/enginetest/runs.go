@@ -290,7 +290,7 @@ func cancel(t TB, s Suite) {
 	ctx, stop = context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runs.Steps(ctx, 1<<30, 1<<30) }()
-	for at = runs.Done(); at[0] < 20 || at[1] < 20; at = runs.Done() {
+	for at = runs.Done(); at[0]+at[1] < 40; at = runs.Done() {
 		select {
 		case err := <-ended:
 			t.Fatalf("steps ended with %v at %v", err, runs.Done())
