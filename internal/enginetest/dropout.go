@@ -121,18 +121,25 @@ func dropout(t TB, s Suite) {
 		}
 	}
 
-	// Two steps of one call, and each by itself.
-	want := engine.State{Step: 1, Params: slices.Clone(j.Initial)}
-	for range 2 {
-		sum := at(0, want.Step, allOf(samples)...)
-		After(p, j, &want, sum, samples)
+	// Two steps of two runs in one call, and each by itself.
+	want := make([]engine.State, 2)
+	for run, job := range []engine.Job{j, other} {
+		want[run] = engine.State{Step: 1, Params: slices.Clone(j.Initial)}
+		for range 2 {
+			sum := at(run, want[run].Step, allOf(samples)...)
+			After(p, job, &want[run], sum, samples)
+		}
 	}
-	if err := runs.Restore(0, engine.State{Step: 1, Params: j.Initial}); err != nil {
-		t.Fatal(err)
+	for run := range want {
+		if err := runs.Restore(run, engine.State{Step: 1, Params: j.Initial}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	advance(t, runs, 2, 0, 0)
-	if d := difference(runs.State(0), want); d != "" {
-		t.Errorf("a step's dropout isn't that of its sum: it takes %s elsewhere", d)
+	advance(t, runs, 2, 2, 0)
+	for run := range want {
+		if d := difference(runs.State(run), want[run]); d != "" {
+			t.Errorf("a step's dropout isn't that of its sum: run %d is taken elsewhere in %s", run, d)
+		}
 	}
 	out, err := runs.Predict(context.Background(), data, 0)
 	if err != nil {
