@@ -77,7 +77,6 @@ var rooms = table{
 	"cuda/internal/kernel":            {"cuda/internal/driver"},
 	"cuda/internal/kerneltest":        {"cuda/internal/driver", "cuda/internal/emulator"},
 	"cuda/internal/libcuda":           {"cuda/internal/dl", "cuda/internal/driver"},
-	"cuda/internal/loops":             nil,
 	"cuda/internal/ptx":               nil,
 	"cuda/internal/walk":              {"cuda/internal/driver", "cuda/internal/kernel", "internal/arena", "internal/compile", "internal/engine"},
 
