@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,8 +24,7 @@ standard output: for comparisons with other implementations. A question is
   {"id": 1, "function": "dp_epsilon", "params": {...}}
 
 and its answer {"id": 1, "value": 2.5}, with "inf" for a value that isn't finite.
-A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on; so
-does one of more than 1 MiB, whose id isn't read.
+A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on.
 
 Functions: ` + strings.Join(accounteval.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
@@ -47,57 +45,25 @@ type evalAnswer struct {
 	Error string          `json:"error,omitempty"`
 }
 
-func runAccountEval(in io.Reader, out io.Writer) error {
-	lines := bufio.NewReader(in)
-	enc := json.NewEncoder(out)
-	for {
-		a, err := nextAnswer(lines)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if a != nil {
-			if err := enc.Encode(a); err != nil {
-				return fmt.Errorf("write answer: %w", err)
-			}
-		}
-		if err != nil {
-			return nil
-		}
-	}
-}
-
-// mostQuestion bounds a line, which may have no end.
+// mostQuestion bounds a line, in bytes.
 const mostQuestion = 1 << 20
 
-// nextAnswer answers the next line, unless it is empty. With the last one its error is io.EOF.
-func nextAnswer(lines *bufio.Reader) (*evalAnswer, error) {
-	line, long, err := nextLine(lines)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, coded(codeInput, fmt.Errorf("read questions: %w", err))
-	}
-	if long {
-		return &evalAnswer{ID: json.RawMessage("null"), Error: fmt.Sprintf("a line of more than %d bytes", mostQuestion)}, err
-	}
-	if len(line) == 0 || len(line) == 1 && line[0] == '\n' {
-		return nil, err
-	}
-	a := answer(line)
-	return &a, err
-}
-
-// nextLine reads to the end of a line, of which it keeps no more than may be answered.
-func nextLine(lines *bufio.Reader) (line []byte, long bool, err error) {
-	for {
-		part, err := lines.ReadSlice('\n')
-		if long = long || len(line)+len(part) > mostQuestion; long {
-			line = nil
-		} else {
-			line = append(line, part...)
+func runAccountEval(in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, mostQuestion)
+	enc := json.NewEncoder(out)
+	for lines.Scan() {
+		if len(lines.Bytes()) == 0 {
+			continue
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
+		if err := enc.Encode(answer(lines.Bytes())); err != nil {
+			return fmt.Errorf("write answer: %w", err)
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return coded(codeInput, fmt.Errorf("read questions: %w", err))
+	}
+	return nil
 }
 
 func answer(line []byte) evalAnswer {
