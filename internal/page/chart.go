@@ -131,4 +131,9 @@ func scoreLabel(metric train.Metric) string {
 }
 
 // leftOut says which scores a chart doesn't have.
-var leftOut = fmt.Sprintf(" Scores below %s aren’t drawn.", short(figure.WorstDrawn))
+func leftOut(metric train.Metric) string {
+	if metric == train.Accuracy {
+		return ""
+	}
+	return fmt.Sprintf(" Scores below %s aren’t drawn.", short(figure.WorstDrawn))
+}

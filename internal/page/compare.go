@@ -137,7 +137,7 @@ func scoreCharts(runs []Run, metric train.Metric) []chart {
 	for i, name := range data {
 		data[i] = sheet.Plain(shortened(name, 40))
 	}
-	caption := "Scores of the released models. Each number is a run of the table." + leftOut
+	caption := "Scores of the released models. Each number is a run of the table." + leftOut(metric)
 	out := []chart{{Caption: caption, Columns: []string{"run", "epsilon", "score"}, Rows: rows[0]}, {Caption: caption, Columns: []string{"run", "learning rate", "score"}, Rows: rows[1]}}
 	out[0].draw(byEpsilon, data, "")
 	out[1].draw(byRate, data, "")

@@ -30,7 +30,7 @@ func (p *PrivateRun) scores(r Run, metric train.Metric) chart {
 	if r.Score != nil && r.Privacy.Tuning.Method != "baseline" {
 		panel.Series = append(panel.Series, at(finalRun, r.Hyperparameters.LearningRate, drawn(metric, &r.Score.Value)))
 	}
-	c := chart{Caption: "Trials, the winner, and the final run on more data. The table of trials has the numbers." + leftOut}
+	c := chart{Caption: "Trials, the winner, and the final run on more data. The table of trials has the numbers." + leftOut(metric)}
 	c.draw(panel, runNames, "")
 	return c
 }
@@ -46,7 +46,7 @@ func (r Run) learning() *chart {
 	}
 	c := &chart{
 		Title:   "Learning curve",
-		Caption: "Score on the public test set after some of the steps. The guarantee covers the model after each of them." + leftOut,
+		Caption: "Score on the public test set after some of the steps. The guarantee covers the model after each of them." + leftOut(r.Score.Metric),
 		Columns: []string{"steps", "score"},
 	}
 	if r.Curve.Epsilons != nil {
