@@ -49,6 +49,8 @@ func (l law) then(follower func(i int) law) law {
 	return out
 }
 
+func always(l law) func(int) law { return func(int) law { return l } }
+
 // subsetThen is variant 1: the sample goes to l with probability rate and to what follows it otherwise.
 func (l law) subsetThen(rate float64, follower func(i int) law) law {
 	var out law
@@ -64,7 +66,7 @@ func (l law) subsetThen(rate float64, follower func(i int) law) law {
 // sampled gives the sample to l with probability rate.
 func (l law) sampled(rate float64) law {
 	nothing := law{p: []float64{1}, q: []float64{1}}
-	return nothing.subsetThen(1-rate, func(int) law { return l })
+	return nothing.subsetThen(1-rate, always(l))
 }
 
 // best is the law of the best of K runs: higher scores first, and equal ones by a random tag that is not released.
@@ -292,7 +294,7 @@ func (g *genes) mechanism() dominated {
 	normalise(l.p)
 	normalise(l.q)
 	g.note("mechanism: p %v, q %v", l.p, l.q)
-	bound := g.pair(func() (*Pair, error) { return discrete(l).pair(g.step), nil })
+	bound := g.pair(func() (*Pair, error) { return l.pair(g.step), nil })
 	return dominated{laws: []law{l, g.processed(l)}, bound: bound}
 }
 

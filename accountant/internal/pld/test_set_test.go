@@ -38,7 +38,7 @@ func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 	}{
 		{repetitions.Poisson{Mean: 15}, 3.4}, {repetitions.NegativeBinomial{Shape: 1, Success: 1. / 15}, 2.3}, {repetitions.Binomial{Trials: 30, Probability: 0.5}, 3.9},
 	} {
-		place := lossPair(l).worstInterval(c.k, math.Exp(c.epsilon))
+		place := l.worstInterval(c.k, math.Exp(c.epsilon))
 		// The test set: between neighbouring cells as many samples as the accuracy is to change by.
 		var at []float64
 		var class []bool
@@ -69,7 +69,7 @@ func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 }
 
 // worstInterval returns the place of each outcome in the worst order that grows an interval of whole outcomes.
-func (d lossPair) worstInterval(k repetitions.Distribution, c float64) []int {
+func (d law) worstInterval(k repetitions.Distribution, c float64) []int {
 	n := len(d.p)
 	phis := d.phis(k)
 	value, aboveNext := make([][]float64, n+1), make([][]bool, n+1) // [j][i]

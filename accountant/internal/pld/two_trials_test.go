@@ -9,9 +9,9 @@ import (
 )
 
 // drawTwoLaws draws laws with 2 to 4 outcomes, some of them with little mass, and some that only one law has.
-func drawTwoLaws(r *rand.Rand) discrete {
+func drawTwoLaws(r *rand.Rand) law {
 	for {
-		var d discrete
+		var d law
 		spread, depth := []float64{0.1, 0.5, 2, 6}[r.IntN(4)], []float64{1, 3, 10}[r.IntN(3)]
 		sumP, sumQ, common := 0.0, 0.0, 0.0
 		for range 2 + r.IntN(3) {
